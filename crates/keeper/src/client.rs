@@ -1,0 +1,135 @@
+//! The daemon's end of the connection: one half sends requests from anywhere, the other waits for what comes back.
+//! Blocking; the daemon gives the receiving half a thread of its own. Matching tags to waiters is the caller's business.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::protocol::{
+    DecodeError, ErrorCode, ErrorReply, Frame, FrameError, FrameReader, Reply, Request,
+};
+use crate::transport::{check_peer, recv_some, send_some};
+
+/// Connects to a keeper of the same user. A keeper that is about to end may still accept and then hang up:
+/// take an early end of stream for "no keeper here".
+pub fn connect(path: &Path) -> io::Result<(Requests, Replies)> {
+    let stream = UnixStream::connect(path)?;
+    check_peer(&stream)?;
+    let replies = Replies {
+        stream: stream.try_clone()?,
+        reader: FrameReader::new(),
+        fds: VecDeque::new(),
+        chunk: vec![0; 64 << 10],
+    };
+    Ok((Requests(Arc::new(Sender { stream, whole: Mutex::new(true) })), replies))
+}
+
+/// The sending half. Clones share the connection; when the last is dropped, the connection ends.
+#[derive(Clone)]
+pub struct Requests(Arc<Sender>);
+
+struct Sender {
+    stream: UnixStream,
+    /// False once a frame was cut off: nothing sent after it would be understood.
+    whole: Mutex<bool>,
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        let _ = self.stream.shutdown(std::net::Shutdown::Both);
+    }
+}
+
+impl Requests {
+    /// Sends one request with its descriptors. The tag comes back in the reply; 0 is reserved for notices.
+    pub fn send(&self, tag: u64, request: &Request, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+        let bytes = request.encode(tag, fds.len()).map_err(too_large)?;
+        let mut whole = self.0.whole.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*whole {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        *whole = false;
+        let mut sent = send_some(&self.0.stream, &bytes, fds)?;
+        while sent < bytes.len() {
+            sent += send_some(&self.0.stream, &bytes[sent..], &[])?;
+        }
+        *whole = true;
+        Ok(())
+    }
+
+    /// Ends the connection: [`Replies::next`] then reports end of stream.
+    pub fn close(&self) -> io::Result<()> {
+        self.0.stream.shutdown(std::net::Shutdown::Both)
+    }
+}
+
+/// The receiving half.
+pub struct Replies {
+    stream: UnixStream,
+    reader: FrameReader,
+    fds: VecDeque<OwnedFd>,
+    chunk: Vec<u8>,
+}
+
+/// A reply or notice, with the descriptors that rode with it.
+#[derive(Debug)]
+pub struct Incoming {
+    /// Tag of the request this answers; 0 for a notice.
+    pub tag: u64,
+    /// What the keeper says.
+    pub reply: Reply,
+    /// PTY master and ring, in this order, where the reply hands them over.
+    pub fds: Vec<OwnedFd>,
+}
+
+impl Replies {
+    /// Waits for the next message. The end of the connection is [`io::ErrorKind::UnexpectedEof`].
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "an error ends the stream, which no iterator would say"
+    )]
+    pub fn next(&mut self) -> io::Result<Incoming> {
+        loop {
+            while let Some(frame) = self.reader.next().map_err(garbled)? {
+                let count = usize::from(frame.fds);
+                if self.fds.len() < count {
+                    return Err(garbled("descriptors of a frame are missing"));
+                }
+                let fds = self.fds.drain(..count).collect();
+                if let Some(reply) = interpret(&frame)? {
+                    return Ok(Incoming { tag: frame.tag, reply, fds });
+                }
+            }
+            let got = recv_some(&self.stream, &mut self.chunk, &mut self.fds)?;
+            if got == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            self.reader.push(&self.chunk[..got]);
+        }
+    }
+}
+
+/// A newer keeper's notice is skipped, but a reply nobody can read must still end its caller's wait.
+fn interpret(frame: &Frame) -> io::Result<Option<Reply>> {
+    match Reply::decode(frame) {
+        Ok(reply) => Ok(Some(reply)),
+        Err(DecodeError::UnknownKind(_)) if frame.tag == 0 => Ok(None),
+        Err(error @ DecodeError::UnknownKind(_)) => Ok(Some(Reply::Error(ErrorReply {
+            code: ErrorCode::Unsupported,
+            errno: 0,
+            message: format!("keeper answered with an {error}"),
+        }))),
+        Err(error) => Err(garbled(error)),
+    }
+}
+
+fn too_large(error: FrameError) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, error)
+}
+
+fn garbled(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
+}

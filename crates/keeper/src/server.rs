@@ -1,0 +1,261 @@
+//! The keeper's loop: one thread, one poll over listener, signals, clients and adopted processes.
+//! It never reads or writes a PTY. Process-wide set-up (session, stdio, limits) is the caller's.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use crate::listener::Listener;
+use crate::peer::Peer;
+use crate::protocol::{
+    DecodeError, ErrorCode, Frame, MIN_PROTOCOL_VERSION, PROTOCOL_VERSION, Reply, Request,
+};
+use crate::spawn::ChildDefaults;
+use crate::sys;
+use crate::terminals::{Answer, Terminals, refuse};
+use crate::transport::check_peer;
+
+const MAX_CLIENTS: usize = 16;
+
+/// A keeper that nobody ever connects to ends after this.
+const FIRST_CLIENT_GRACE: Duration = Duration::from_secs(10);
+
+/// How long to wait before trying again what the kernel refused for want of descriptors.
+const RETRY: Duration = Duration::from_millis(20);
+
+/// Size of one part of a list, and how much of it is queued ahead of the client.
+const LIST_PART: usize = 512 << 10;
+
+/// Serves until no client is connected and no terminal is held. Changes the process: blocks `SIGCHLD` and `SIGTERM`,
+/// reaps every child, and becomes the reaper of orphans among its descendants.
+pub fn serve(listener: Listener) -> io::Result<()> {
+    Server::new(listener, ChildDefaults::of_this_process())?.run()
+}
+
+pub(crate) struct Server {
+    listener: Listener,
+    signals: OwnedFd,
+    terminals: Terminals,
+    peers: Vec<Peer>,
+    /// Until when to wait for the first client; none once it came.
+    grace: Option<Instant>,
+    out_of_fds: bool,
+    stop: bool,
+}
+
+/// What a round of polling found.
+struct Ready {
+    accept: bool,
+    signals: bool,
+    peers: Vec<PollFlags>,
+    ended: Vec<u64>,
+}
+
+impl Server {
+    pub(crate) fn new(listener: Listener, defaults: ChildDefaults) -> io::Result<Self> {
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+        Ok(Self {
+            listener,
+            signals: sys::signal_fd(&[libc::SIGCHLD, libc::SIGTERM])?,
+            terminals: Terminals::new(defaults),
+            peers: Vec::new(),
+            grace: Some(Instant::now() + FIRST_CLIENT_GRACE),
+            out_of_fds: false,
+            stop: false,
+        })
+    }
+
+    pub(crate) fn run(mut self) -> io::Result<()> {
+        loop {
+            if self.is_done() {
+                // Someone may be waiting in the queue of the listener.
+                self.accept();
+                if self.is_done() {
+                    return Ok(());
+                }
+            }
+            let ready = self.wait()?;
+            if ready.signals {
+                self.take_signals();
+            }
+            for id in ready.ended {
+                let notice = self.terminals.watched_ended(id);
+                self.notify(notice);
+            }
+            for (index, flags) in ready.peers.into_iter().enumerate() {
+                self.serve_peer(index, flags);
+            }
+            if ready.accept || self.out_of_fds {
+                self.accept();
+            }
+            self.peers.retain(|peer| !peer.is_gone());
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        let unused = match self.grace {
+            None => self.peers.is_empty(),
+            Some(until) => Instant::now() >= until,
+        };
+        self.terminals.is_empty() && (unused || self.stop)
+    }
+
+    fn timeout(&self) -> Option<Timespec> {
+        let retry = self.out_of_fds || self.peers.iter().any(Peer::is_congested);
+        let grace = self.grace.map(|until| until.saturating_duration_since(Instant::now()));
+        let wait = if retry { Some(RETRY) } else { grace };
+        wait.map(|wait| Timespec {
+            tv_sec: wait.as_secs().cast_signed(),
+            tv_nsec: wait.subsec_nanos().into(),
+        })
+    }
+
+    fn wait(&self) -> io::Result<Ready> {
+        let watched = self.terminals.watched();
+        let listen = if self.out_of_fds { PollFlags::empty() } else { PollFlags::IN };
+        let mut polled =
+            vec![PollFd::new(&self.listener, listen), PollFd::new(&self.signals, PollFlags::IN)];
+        for peer in &self.peers {
+            let write = if peer.wants_to_write() { PollFlags::OUT } else { PollFlags::empty() };
+            polled.push(PollFd::from_borrowed_fd(peer.as_fd(), PollFlags::IN | write));
+        }
+        polled.extend(watched.iter().map(|(_, fd)| PollFd::from_borrowed_fd(*fd, PollFlags::IN)));
+        match poll(&mut polled, self.timeout().as_ref()) {
+            // Short of memory for a moment: ending here would end every terminal.
+            Ok(_) | Err(Errno::INTR | Errno::NOMEM | Errno::AGAIN) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        let mut found = polled.iter().map(PollFd::revents);
+        let mut next = || found.next().unwrap_or(PollFlags::empty());
+        Ok(Ready {
+            accept: !next().is_empty(),
+            signals: !next().is_empty(),
+            peers: self.peers.iter().map(|_| next()).collect(),
+            ended: watched.iter().filter(|_| !next().is_empty()).map(|(id, _)| *id).collect(),
+        })
+    }
+
+    fn take_signals(&mut self) {
+        const RECORD: usize = size_of::<libc::signalfd_siginfo>();
+        let mut records = [0; RECORD * 4];
+        while let Ok(got @ 1..) = rustix::io::read(&self.signals, &mut records) {
+            for record in records[..got].chunks_exact(RECORD) {
+                // The record begins with the signal's number.
+                let number = record.first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes));
+                // Children outrank whoever wants the keeper gone.
+                self.stop |= number == libc::SIGTERM.cast_unsigned() && self.terminals.is_empty();
+            }
+        }
+        for notice in self.terminals.reap() {
+            self.notify(Some(notice));
+        }
+    }
+
+    fn notify(&mut self, notice: Option<Reply>) {
+        let Some(notice) = notice else { return };
+        for peer in &mut self.peers {
+            peer.send(0, &notice, Vec::new());
+        }
+    }
+
+    fn accept(&mut self) {
+        self.out_of_fds = false;
+        loop {
+            match self.listener.accept() {
+                Ok(socket) if self.peers.len() < MAX_CLIENTS && check_peer(&socket).is_ok() => {
+                    self.peers.push(Peer::new(socket));
+                    self.grace = None;
+                }
+                // One too many, or a stranger: hanging up says so at once.
+                Ok(_) | Err(Errno::INTR | Errno::CONNABORTED) => {}
+                Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => {
+                    self.out_of_fds = true;
+                    return;
+                }
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn serve_peer(&mut self, index: usize, flags: PollFlags) {
+        let peer = &mut self.peers[index];
+        if flags.contains(PollFlags::OUT) || peer.is_congested() {
+            peer.flush();
+        }
+        if flags.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR) {
+            peer.receive();
+        }
+        while let Some((frame, fds)) = self.peers[index].next_frame() {
+            self.serve_frame(index, &frame, fds);
+        }
+        self.continue_listings(index);
+    }
+
+    fn serve_frame(&mut self, index: usize, frame: &Frame, fds: Vec<OwnedFd>) {
+        let result = match Request::decode(frame) {
+            Ok(Request::List) => {
+                if self.peers[index].begin_listing(frame.tag) {
+                    return;
+                }
+                Err(refuse(ErrorCode::Limit, libc::EAGAIN, "too many lists under way"))
+            }
+            Ok(request) => self.answer(request, fds),
+            Err(error @ DecodeError::UnknownKind(_)) => {
+                Err(refuse(ErrorCode::Unsupported, libc::ENOSYS, error.to_string()))
+            }
+            Err(error) => Err(refuse(ErrorCode::BadRequest, libc::EINVAL, error.to_string())),
+        };
+        let answer = result.unwrap_or_else(|error| Reply::Error(error).into());
+        self.peers[index].send(frame.tag, &answer.reply, answer.fds);
+    }
+
+    fn answer(
+        &mut self,
+        request: Request,
+        fds: Vec<OwnedFd>,
+    ) -> Result<Answer, crate::protocol::ErrorReply> {
+        let terminals = &mut self.terminals;
+        match request {
+            Request::Hello { version, min_version } => {
+                if min_version > PROTOCOL_VERSION || version < MIN_PROTOCOL_VERSION {
+                    let message = format!(
+                        "keeper speaks versions {MIN_PROTOCOL_VERSION} to {PROTOCOL_VERSION}"
+                    );
+                    return Err(refuse(ErrorCode::Unsupported, libc::EPROTONOSUPPORT, message));
+                }
+                Ok(Reply::Hello { version: PROTOCOL_VERSION, pid: std::process::id(), features: 0 }
+                    .into())
+            }
+            Request::Spawn(spawn) => terminals.spawn(spawn),
+            Request::Attach { terminal_id } => terminals.attach(terminal_id),
+            Request::Signal { terminal_id, signal, scope } => {
+                terminals.signal(terminal_id, signal, scope)
+            }
+            Request::SetMeta { terminal_id, meta } => terminals.set_meta(terminal_id, meta),
+            Request::Release { terminal_id } => terminals.release(terminal_id),
+            Request::Adopt { terminal_id, pid, meta } => {
+                terminals.adopt(terminal_id, pid, meta, fds)
+            }
+            // Lists go out in parts, as the client takes them.
+            Request::List => Ok(Reply::Ok.into()),
+        }
+    }
+
+    /// Parts are made only when the client is about to take them, so a long list needs little memory.
+    fn continue_listings(&mut self, index: usize) {
+        let peer = &mut self.peers[index];
+        while peer.queued() < LIST_PART {
+            let Some(listing) = peer.listings.front_mut() else { return };
+            let (entries, more) = self.terminals.list(listing.after, LIST_PART);
+            let tag = listing.tag;
+            listing.after = entries.last().map_or(listing.after, |entry| Some(entry.terminal_id));
+            if !more {
+                peer.listings.pop_front();
+            }
+            peer.send(tag, &Reply::Listed { entries, more }, Vec::new());
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Terminals: a child process on a PTY, alive or finished.
+
+use std::path::PathBuf;
+
+use crate::{ProjectId, Size, TerminalId, Timestamp};
+
+/// The universally unique name of a terminal, for dialects that speak UUIDs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TerminalUuid(pub [u8; 16]);
+
+/// What was asked to run in a terminal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LaunchSpec {
+    /// Program and arguments; the program is never empty.
+    pub argv: Vec<String>,
+    /// Working directory; absolute.
+    pub cwd: PathBuf,
+    /// Variables laid over the daemon's environment.
+    pub env: Vec<(String, String)>,
+}
+
+/// How a child ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ExitStatus {
+    /// It called exit with this code.
+    Code(i32),
+    /// This signal killed it.
+    Signal(i32),
+    /// It is gone, but its parent was gone too, so nobody knows how it ended.
+    Unknown,
+}
+
+/// Where a terminal is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TerminalState {
+    /// The child runs.
+    Running,
+    /// The child ended and all its output was read.
+    Exited(ExitStatus),
+    /// Its keeper died: the child may live on, but its exit status will not be known.
+    Lost,
+}
+
+/// A terminal as the world knows it. Its bytes and its screen live elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terminal {
+    /// Its id, never reused.
+    pub id: TerminalId,
+    /// Its universally unique name.
+    pub uuid: TerminalUuid,
+    /// The project it belongs to.
+    pub project: ProjectId,
+    /// What was asked to run.
+    pub launch: LaunchSpec,
+    /// Process id of the child.
+    pub pid: u32,
+    /// Rows and columns as last set.
+    pub size: Size,
+    /// The title the program set by an escape sequence, if it did.
+    pub program_title: Option<String>,
+    /// The title the user gave, which wins over all others.
+    pub user_title: Option<String>,
+    /// The directory the shell last reported.
+    pub reported_cwd: Option<PathBuf>,
+    /// Where it is in its life.
+    pub state: TerminalState,
+    /// When it was opened.
+    pub created_at: Timestamp,
+    /// When its child ended, if it did.
+    pub exited_at: Option<Timestamp>,
+}
+
+impl Terminal {
+    /// The title to show: the user's, else the program's, else the program's file name.
+    pub fn title(&self) -> &str {
+        if let Some(title) = self.user_title.as_deref().or(self.program_title.as_deref())
+            && !title.is_empty()
+        {
+            return title;
+        }
+        let program = self.launch.argv.first().map_or("", String::as_str);
+        program.rsplit('/').next().unwrap_or(program)
+    }
+
+    /// The directory to show: what the shell last reported, else where it started.
+    pub fn cwd(&self) -> &std::path::Path {
+        self.reported_cwd.as_deref().unwrap_or(&self.launch.cwd)
+    }
+
+    /// Whether the child may still be alive.
+    pub fn is_alive(&self) -> bool {
+        match self.state {
+            TerminalState::Running | TerminalState::Lost => true,
+            TerminalState::Exited(_) => false,
+        }
+    }
+}
+
+/// A notification that a program sent through its terminal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotificationText {
+    /// Title; may be empty.
+    pub title: String,
+    /// Body; may be empty.
+    pub body: String,
+}

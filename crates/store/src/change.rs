@@ -1,0 +1,198 @@
+//! What can be written: a closed list of changes, and the SQL of each.
+
+use rookery_model::{EventSeq, NumberedEvent, Project, ProjectId, Terminal, TerminalId};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::encode;
+use crate::reserved::{LARGEST, Numbers};
+
+/// One change to what is stored.
+///
+/// A position is a place in a list, from 0. Positions need neither be dense nor unique;
+/// what shares one is ordered by id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A project is new or has changed.
+    ProjectUpserted {
+        /// The whole project.
+        project: Project,
+        /// Its place among the projects.
+        position: usize,
+    },
+    /// A project is gone, and so are its terminals.
+    ProjectDeleted(ProjectId),
+    /// The projects are in this order now.
+    ProjectOrderSet(Vec<ProjectId>),
+    /// A terminal is new or has changed. Its project is stored already.
+    TerminalUpserted {
+        /// The whole terminal.
+        terminal: Terminal,
+        /// Its place within its project.
+        position: usize,
+    },
+    /// A terminal is gone.
+    TerminalDeleted(TerminalId),
+    /// The terminals of a project are in this order now.
+    TerminalOrderSet {
+        /// Which project.
+        project: ProjectId,
+        /// Its terminals, in order.
+        terminals: Vec<TerminalId>,
+    },
+    /// Another terminal became the active one.
+    ActiveSet(Option<TerminalId>),
+    /// A value under a key of the caller's choice; `None` removes it.
+    MetaSet {
+        /// The key.
+        key: String,
+        /// The value.
+        value: Option<String>,
+    },
+}
+
+/// Changes and events that become durable together or not at all.
+///
+/// An empty batch is a barrier: its ticket completes once all batches before it are durable.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Batch {
+    /// What changes.
+    pub changes: Vec<Change>,
+    /// What happened, numbered without a gap.
+    pub events: Vec<NumberedEvent>,
+}
+
+/// A number as SQLite stores it. One that is too large to count on from is refused.
+pub(crate) fn sql_int(number: u64) -> rusqlite::Result<i64> {
+    match i64::try_from(number) {
+        Ok(fitting) if number <= LARGEST => Ok(fitting),
+        _ => {
+            let reason = format!("{number} is larger than {LARGEST}");
+            Err(rusqlite::Error::ToSqlConversionFailure(reason.into()))
+        }
+    }
+}
+
+fn sql_position(position: usize) -> rusqlite::Result<i64> {
+    sql_int(position as u64)
+}
+
+impl Change {
+    /// What the next numbers are at least, once this change is made. Ids that will be refused
+    /// do not count.
+    pub(crate) fn raises(&self, next: Numbers) -> Numbers {
+        match self {
+            Change::ProjectUpserted { project, .. } if project.id.get() < LARGEST => {
+                Numbers { project: next.project.max(project.id.next()), ..next }
+            }
+            Change::TerminalUpserted { terminal, .. } if terminal.id.get() < LARGEST => {
+                Numbers { terminal: next.terminal.max(terminal.id.next()), ..next }
+            }
+            _ => next,
+        }
+    }
+
+    pub(crate) fn apply(&self, connection: &Connection) -> rusqlite::Result<()> {
+        let run = |sql: &str, params: &[&dyn rusqlite::ToSql]| {
+            connection.prepare_cached(sql)?.execute(params).map(drop)
+        };
+        match self {
+            Change::ProjectUpserted { project, position } => run(
+                "INSERT INTO projects (id, position, body) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (id) DO UPDATE SET position = excluded.position, body = excluded.body",
+                params![
+                    sql_int(project.id.get())?,
+                    sql_position(*position)?,
+                    encode::project_to_json(project)
+                ],
+            ),
+            Change::ProjectDeleted(id) => {
+                run("DELETE FROM projects WHERE id = ?1", params![sql_int(id.get())?])
+            }
+            Change::ProjectOrderSet(projects) => {
+                for (position, id) in projects.iter().enumerate() {
+                    run(
+                        "UPDATE projects SET position = ?1 WHERE id = ?2",
+                        params![sql_position(position)?, sql_int(id.get())?],
+                    )?;
+                }
+                Ok(())
+            }
+            Change::TerminalUpserted { terminal, position } => run(
+                "INSERT INTO terminals (id, project, position, body) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (id) DO UPDATE
+                 SET project = excluded.project, position = excluded.position, body = excluded.body",
+                params![
+                    sql_int(terminal.id.get())?,
+                    sql_int(terminal.project.get())?,
+                    sql_position(*position)?,
+                    encode::terminal_to_json(terminal)
+                ],
+            ),
+            Change::TerminalDeleted(id) => {
+                run("DELETE FROM terminals WHERE id = ?1", params![sql_int(id.get())?])
+            }
+            Change::TerminalOrderSet { project, terminals } => {
+                for (position, id) in terminals.iter().enumerate() {
+                    run(
+                        "UPDATE terminals SET position = ?1 WHERE id = ?2 AND project = ?3",
+                        params![
+                            sql_position(position)?,
+                            sql_int(id.get())?,
+                            sql_int(project.get())?
+                        ],
+                    )?;
+                }
+                Ok(())
+            }
+            Change::ActiveSet(id) => {
+                let id = id.map(|id| sql_int(id.get())).transpose()?;
+                run("UPDATE world SET active = ?1", params![id])
+            }
+            Change::MetaSet { key, value: Some(value) } => run(
+                "INSERT INTO meta (key, value) VALUES (?1, ?2)
+                 ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+                params![key, value],
+            ),
+            Change::MetaSet { key, value: None } => {
+                run("DELETE FROM meta WHERE key = ?1", params![key])
+            }
+        }
+    }
+}
+
+/// Appends an event to the log.
+pub(crate) fn append_event(connection: &Connection, event: &NumberedEvent) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("INSERT INTO events (seq, at, body) VALUES (?1, ?2, ?3)")?
+        .execute(params![
+            sql_int(event.seq.get())?,
+            event.at.as_micros(),
+            encode::event_to_json(&event.event)
+        ])
+        .map(drop)
+}
+
+/// Writes down which numbers come next.
+pub(crate) fn set_numbers(connection: &Connection, next: Numbers) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO world (one, next_event, next_project, next_terminal) VALUES (1, ?1, ?2, ?3)
+             ON CONFLICT (one) DO UPDATE SET next_event = excluded.next_event,
+             next_project = excluded.next_project, next_terminal = excluded.next_terminal",
+        )?
+        .execute(params![
+            sql_int(next.event.get())?,
+            sql_int(next.project.get())?,
+            sql_int(next.terminal.get())?
+        ])
+        .map(drop)
+}
+
+/// The number the next event will get, as far as the log is durable.
+pub(crate) fn next_event(connection: &Connection) -> rusqlite::Result<EventSeq> {
+    let next: Option<i64> = connection
+        .prepare_cached("SELECT next_event FROM world")?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    Ok(EventSeq::new(next.and_then(|next| u64::try_from(next).ok()).unwrap_or(1)))
+}

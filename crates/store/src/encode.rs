@@ -1,0 +1,412 @@
+//! The JSON twins of the domain types, as stored in `body` columns.
+//!
+//! The format is stable: fields and kinds are only ever added. Decoding ignores unknown
+//! fields; an unknown kind of event is an error here and skipped by whoever reads the log.
+
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use rookery_model as model;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Why stored text could not be turned back into a domain value.
+#[derive(Debug, Error)]
+pub(crate) enum DecodeError {
+    /// Not JSON, or not of the expected shape.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// A terminal size outside the bounds.
+    #[error(transparent)]
+    Size(#[from] model::SizeError),
+    /// A terminal uuid that is not 32 hexadecimal digits.
+    #[error("{0:?} is not a uuid of 32 hexadecimal digits")]
+    Uuid(String),
+    /// A place in a list that does not fit this machine.
+    #[error("index {0} is too large")]
+    Index(u64),
+}
+
+/// A path: text where it is UTF-8, else its bytes as numbers.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum PathJson<'a> {
+    Text(Cow<'a, str>),
+    Bytes(Cow<'a, [u8]>),
+}
+
+impl<'a> PathJson<'a> {
+    fn of(path: &'a Path) -> Self {
+        match path.to_str() {
+            Some(text) => PathJson::Text(text.into()),
+            None => PathJson::Bytes(path.as_os_str().as_bytes().into()),
+        }
+    }
+
+    fn into_path(self) -> PathBuf {
+        match self {
+            PathJson::Text(text) => text.into_owned().into(),
+            PathJson::Bytes(Cow::Borrowed(bytes)) => OsStr::from_bytes(bytes).into(),
+            PathJson::Bytes(Cow::Owned(bytes)) => OsString::from_vec(bytes).into(),
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct ProjectJson<'a> {
+    id: u64,
+    name: Cow<'a, str>,
+    root: PathJson<'a>,
+    created_at: i64,
+}
+
+impl<'a> ProjectJson<'a> {
+    fn of(project: &'a model::Project) -> Self {
+        let model::Project { id, name, root, created_at } = project;
+        ProjectJson {
+            id: id.get(),
+            name: name.into(),
+            root: PathJson::of(root),
+            created_at: created_at.as_micros(),
+        }
+    }
+
+    fn into_model(self) -> model::Project {
+        model::Project {
+            id: model::ProjectId::new(self.id),
+            name: self.name.into_owned(),
+            root: self.root.into_path(),
+            created_at: model::Timestamp::from_micros(self.created_at),
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct SizeJson {
+    rows: u16,
+    cols: u16,
+    #[serde(default)]
+    pixel_width: u16,
+    #[serde(default)]
+    pixel_height: u16,
+}
+
+impl SizeJson {
+    fn of(size: model::Size) -> Self {
+        SizeJson {
+            rows: size.rows(),
+            cols: size.cols(),
+            pixel_width: size.pixel_width,
+            pixel_height: size.pixel_height,
+        }
+    }
+
+    fn into_model(self) -> Result<model::Size, DecodeError> {
+        Ok(model::Size::new(self.rows, self.cols)?.with_pixels(self.pixel_width, self.pixel_height))
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ExitJson {
+    Code(i32),
+    Signal(i32),
+    Unknown,
+}
+
+impl ExitJson {
+    fn of(status: model::ExitStatus) -> Self {
+        match status {
+            model::ExitStatus::Code(code) => ExitJson::Code(code),
+            model::ExitStatus::Signal(signal) => ExitJson::Signal(signal),
+            model::ExitStatus::Unknown => ExitJson::Unknown,
+        }
+    }
+
+    fn into_model(self) -> model::ExitStatus {
+        match self {
+            ExitJson::Code(code) => model::ExitStatus::Code(code),
+            ExitJson::Signal(signal) => model::ExitStatus::Signal(signal),
+            ExitJson::Unknown => model::ExitStatus::Unknown,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StateJson {
+    Running,
+    Exited(ExitJson),
+    Lost,
+}
+
+impl StateJson {
+    fn of(state: model::TerminalState) -> Self {
+        match state {
+            model::TerminalState::Running => StateJson::Running,
+            model::TerminalState::Exited(status) => StateJson::Exited(ExitJson::of(status)),
+            model::TerminalState::Lost => StateJson::Lost,
+        }
+    }
+
+    fn into_model(self) -> model::TerminalState {
+        match self {
+            StateJson::Running => model::TerminalState::Running,
+            StateJson::Exited(status) => model::TerminalState::Exited(status.into_model()),
+            StateJson::Lost => model::TerminalState::Lost,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct TerminalJson<'a> {
+    id: u64,
+    uuid: String,
+    project: u64,
+    argv: Vec<Cow<'a, str>>,
+    cwd: PathJson<'a>,
+    #[serde(default)]
+    env: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    pid: u32,
+    size: SizeJson,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    program_title: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_title: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reported_cwd: Option<PathJson<'a>>,
+    state: StateJson,
+    created_at: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    exited_at: Option<i64>,
+}
+
+impl<'a> TerminalJson<'a> {
+    fn of(terminal: &'a model::Terminal) -> Self {
+        // Taken apart in full, so that a new field cannot be forgotten here.
+        let model::Terminal {
+            id,
+            uuid,
+            project,
+            launch: model::LaunchSpec { argv, cwd, env },
+            pid,
+            size,
+            program_title,
+            user_title,
+            reported_cwd,
+            state,
+            created_at,
+            exited_at,
+        } = terminal;
+        TerminalJson {
+            id: id.get(),
+            uuid: format!("{:032x}", u128::from_be_bytes(uuid.0)),
+            project: project.get(),
+            argv: argv.iter().map(Cow::from).collect(),
+            cwd: PathJson::of(cwd),
+            env: env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+            pid: *pid,
+            size: SizeJson::of(*size),
+            program_title: program_title.as_ref().map(Cow::from),
+            user_title: user_title.as_ref().map(Cow::from),
+            reported_cwd: reported_cwd.as_deref().map(PathJson::of),
+            state: StateJson::of(*state),
+            created_at: created_at.as_micros(),
+            exited_at: exited_at.map(model::Timestamp::as_micros),
+        }
+    }
+
+    fn into_model(self) -> Result<model::Terminal, DecodeError> {
+        Ok(model::Terminal {
+            id: model::TerminalId::new(self.id),
+            uuid: uuid_from_text(&self.uuid)?,
+            project: model::ProjectId::new(self.project),
+            launch: model::LaunchSpec {
+                argv: self.argv.into_iter().map(Cow::into_owned).collect(),
+                cwd: self.cwd.into_path(),
+                env: self.env.into_iter().map(|(n, v)| (n.into_owned(), v.into_owned())).collect(),
+            },
+            pid: self.pid,
+            size: self.size.into_model()?,
+            program_title: self.program_title.map(Cow::into_owned),
+            user_title: self.user_title.map(Cow::into_owned),
+            reported_cwd: self.reported_cwd.map(PathJson::into_path),
+            state: self.state.into_model(),
+            created_at: model::Timestamp::from_micros(self.created_at),
+            exited_at: self.exited_at.map(model::Timestamp::from_micros),
+        })
+    }
+}
+
+fn uuid_from_text(text: &str) -> Result<model::TerminalUuid, DecodeError> {
+    let wrong = || DecodeError::Uuid(text.to_owned());
+    // `from_str_radix` alone would take a sign and any length.
+    if text.len() != 32 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(wrong());
+    }
+    let number = u128::from_str_radix(text, 16).map_err(|_| wrong())?;
+    Ok(model::TerminalUuid(number.to_be_bytes()))
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum EventJson<'a> {
+    DaemonStarted { version: Cow<'a, str>, restored: u64 },
+    DaemonStopping,
+    ProjectCreated { project: ProjectJson<'a> },
+    ProjectRenamed { id: u64, name: Cow<'a, str> },
+    ProjectDeleted { id: u64 },
+    TerminalOpened { terminal: TerminalJson<'a> },
+    TerminalTitleChanged { id: u64, title: Cow<'a, str> },
+    TerminalCwdChanged { id: u64, cwd: PathJson<'a> },
+    TerminalResized { id: u64, size: SizeJson },
+    TerminalExited { id: u64, status: ExitJson },
+    TerminalLost { id: u64 },
+    TerminalClosed { id: u64 },
+    TerminalMoved { id: u64, project: u64, index: u64 },
+    ActiveTerminalChanged { id: Option<u64> },
+    TerminalNotified { id: u64, title: Cow<'a, str>, body: Cow<'a, str> },
+    TerminalBell { id: u64 },
+    TerminalCommandFinished { id: u64, code: Option<i32> },
+}
+
+impl<'a> EventJson<'a> {
+    fn of(event: &'a model::Event) -> Self {
+        use model::Event;
+        match event {
+            Event::DaemonStarted { version, restored } => {
+                EventJson::DaemonStarted { version: version.into(), restored: *restored }
+            }
+            Event::DaemonStopping => EventJson::DaemonStopping,
+            Event::ProjectCreated(project) => {
+                EventJson::ProjectCreated { project: ProjectJson::of(project) }
+            }
+            Event::ProjectRenamed { id, name } => {
+                EventJson::ProjectRenamed { id: id.get(), name: name.into() }
+            }
+            Event::ProjectDeleted { id } => EventJson::ProjectDeleted { id: id.get() },
+            Event::TerminalOpened(terminal) => {
+                EventJson::TerminalOpened { terminal: TerminalJson::of(terminal) }
+            }
+            Event::TerminalTitleChanged { id, title } => {
+                EventJson::TerminalTitleChanged { id: id.get(), title: title.into() }
+            }
+            Event::TerminalCwdChanged { id, cwd } => {
+                EventJson::TerminalCwdChanged { id: id.get(), cwd: PathJson::of(cwd) }
+            }
+            Event::TerminalResized { id, size } => {
+                EventJson::TerminalResized { id: id.get(), size: SizeJson::of(*size) }
+            }
+            Event::TerminalExited { id, status } => {
+                EventJson::TerminalExited { id: id.get(), status: ExitJson::of(*status) }
+            }
+            Event::TerminalLost { id } => EventJson::TerminalLost { id: id.get() },
+            Event::TerminalClosed { id } => EventJson::TerminalClosed { id: id.get() },
+            Event::TerminalMoved { id, project, index } => EventJson::TerminalMoved {
+                id: id.get(),
+                project: project.get(),
+                index: *index as u64,
+            },
+            Event::ActiveTerminalChanged { id } => {
+                EventJson::ActiveTerminalChanged { id: id.map(model::TerminalId::get) }
+            }
+            Event::TerminalNotified { id, text } => EventJson::TerminalNotified {
+                id: id.get(),
+                title: (&text.title).into(),
+                body: (&text.body).into(),
+            },
+            Event::TerminalBell { id } => EventJson::TerminalBell { id: id.get() },
+            Event::TerminalCommandFinished { id, code } => {
+                EventJson::TerminalCommandFinished { id: id.get(), code: *code }
+            }
+        }
+    }
+
+    fn into_model(self) -> Result<model::Event, DecodeError> {
+        use model::{Event, ProjectId, TerminalId};
+        Ok(match self {
+            EventJson::DaemonStarted { version, restored } => {
+                Event::DaemonStarted { version: version.into_owned(), restored }
+            }
+            EventJson::DaemonStopping => Event::DaemonStopping,
+            EventJson::ProjectCreated { project } => Event::ProjectCreated(project.into_model()),
+            EventJson::ProjectRenamed { id, name } => {
+                Event::ProjectRenamed { id: ProjectId::new(id), name: name.into_owned() }
+            }
+            EventJson::ProjectDeleted { id } => Event::ProjectDeleted { id: ProjectId::new(id) },
+            EventJson::TerminalOpened { terminal } => Event::TerminalOpened(terminal.into_model()?),
+            EventJson::TerminalTitleChanged { id, title } => {
+                Event::TerminalTitleChanged { id: TerminalId::new(id), title: title.into_owned() }
+            }
+            EventJson::TerminalCwdChanged { id, cwd } => {
+                Event::TerminalCwdChanged { id: TerminalId::new(id), cwd: cwd.into_path() }
+            }
+            EventJson::TerminalResized { id, size } => {
+                Event::TerminalResized { id: TerminalId::new(id), size: size.into_model()? }
+            }
+            EventJson::TerminalExited { id, status } => {
+                Event::TerminalExited { id: TerminalId::new(id), status: status.into_model() }
+            }
+            EventJson::TerminalLost { id } => Event::TerminalLost { id: TerminalId::new(id) },
+            EventJson::TerminalClosed { id } => Event::TerminalClosed { id: TerminalId::new(id) },
+            EventJson::TerminalMoved { id, project, index } => Event::TerminalMoved {
+                id: TerminalId::new(id),
+                project: ProjectId::new(project),
+                index: usize::try_from(index).map_err(|_| DecodeError::Index(index))?,
+            },
+            EventJson::ActiveTerminalChanged { id } => {
+                Event::ActiveTerminalChanged { id: id.map(TerminalId::new) }
+            }
+            EventJson::TerminalNotified { id, title, body } => Event::TerminalNotified {
+                id: TerminalId::new(id),
+                text: model::NotificationText {
+                    title: title.into_owned(),
+                    body: body.into_owned(),
+                },
+            },
+            EventJson::TerminalBell { id } => Event::TerminalBell { id: TerminalId::new(id) },
+            EventJson::TerminalCommandFinished { id, code } => {
+                Event::TerminalCommandFinished { id: TerminalId::new(id), code }
+            }
+        })
+    }
+}
+
+fn to_json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("twins have string keys only and cannot fail to serialize")
+}
+
+/// The stored form of an event, without its number and time.
+pub(crate) fn event_to_json(event: &model::Event) -> String {
+    to_json(&EventJson::of(event))
+}
+
+/// Reads [`event_to_json`] back.
+pub(crate) fn event_from_json(text: &str) -> Result<model::Event, DecodeError> {
+    serde_json::from_str::<EventJson<'_>>(text)?.into_model()
+}
+
+/// The stored form of a project.
+pub(crate) fn project_to_json(project: &model::Project) -> String {
+    to_json(&ProjectJson::of(project))
+}
+
+/// Reads [`project_to_json`] back.
+pub(crate) fn project_from_json(text: &str) -> Result<model::Project, DecodeError> {
+    Ok(serde_json::from_str::<ProjectJson<'_>>(text)?.into_model())
+}
+
+/// The stored form of a terminal.
+pub(crate) fn terminal_to_json(terminal: &model::Terminal) -> String {
+    to_json(&TerminalJson::of(terminal))
+}
+
+/// Reads [`terminal_to_json`] back.
+pub(crate) fn terminal_from_json(text: &str) -> Result<model::Terminal, DecodeError> {
+    serde_json::from_str::<TerminalJson<'_>>(text)?.into_model()
+}
+
+#[cfg(test)]
+mod tests;

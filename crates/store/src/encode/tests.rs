@@ -1,0 +1,192 @@
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use rookery_model::{
+    Event, ExitStatus, LaunchSpec, NotificationText, Project, ProjectId, Size, Terminal,
+    TerminalId, TerminalState, TerminalUuid, Timestamp,
+};
+
+use super::*;
+
+/// Any text, control characters and NUL among it.
+fn text() -> impl Strategy<Value = String> {
+    vec(any::<char>(), 0..12).prop_map(String::from_iter)
+}
+
+/// Any path, most of them not UTF-8.
+fn path() -> impl Strategy<Value = PathBuf> {
+    prop_oneof![
+        text().prop_map(PathBuf::from),
+        vec(any::<u8>(), 0..24).prop_map(|bytes| OsString::from_vec(bytes).into()),
+    ]
+}
+
+fn time() -> impl Strategy<Value = Timestamp> {
+    any::<i64>().prop_map(Timestamp::from_micros)
+}
+
+fn terminal_id() -> impl Strategy<Value = TerminalId> {
+    any::<u64>().prop_map(TerminalId::new)
+}
+
+fn project_id() -> impl Strategy<Value = ProjectId> {
+    any::<u64>().prop_map(ProjectId::new)
+}
+
+fn size() -> impl Strategy<Value = Size> {
+    (1..=Size::MAX_ROWS, 1..=Size::MAX_COLS, any::<u16>(), any::<u16>())
+        .prop_map(|(rows, cols, w, h)| Size::new(rows, cols).unwrap().with_pixels(w, h))
+}
+
+fn exit() -> impl Strategy<Value = ExitStatus> {
+    prop_oneof![
+        any::<i32>().prop_map(ExitStatus::Code),
+        any::<i32>().prop_map(ExitStatus::Signal),
+        Just(ExitStatus::Unknown),
+    ]
+}
+
+fn project() -> impl Strategy<Value = Project> {
+    (project_id(), text(), path(), time()).prop_map(|(id, name, root, created_at)| Project {
+        id,
+        name,
+        root,
+        created_at,
+    })
+}
+
+fn terminal() -> impl Strategy<Value = Terminal> {
+    let state = prop_oneof![
+        Just(TerminalState::Running),
+        exit().prop_map(TerminalState::Exited),
+        Just(TerminalState::Lost),
+    ];
+    let launch = (vec(text(), 0..4), path(), vec((text(), text()), 0..4))
+        .prop_map(|(argv, cwd, env)| LaunchSpec { argv, cwd, env });
+    let names = (terminal_id(), any::<[u8; 16]>(), project_id(), any::<u32>());
+    let looks = (size(), option::of(text()), option::of(text()), option::of(path()));
+    let life = (state, time(), option::of(time()));
+    (names, launch, looks, life).prop_map(|(names, launch, looks, life)| Terminal {
+        id: names.0,
+        uuid: TerminalUuid(names.1),
+        project: names.2,
+        launch,
+        pid: names.3,
+        size: looks.0,
+        program_title: looks.1,
+        user_title: looks.2,
+        reported_cwd: looks.3,
+        state: life.0,
+        created_at: life.1,
+        exited_at: life.2,
+    })
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let id = terminal_id;
+    prop_oneof![
+        (text(), any::<u64>())
+            .prop_map(|(version, restored)| Event::DaemonStarted { version, restored }),
+        Just(Event::DaemonStopping),
+        project().prop_map(Event::ProjectCreated),
+        (project_id(), text()).prop_map(|(id, name)| Event::ProjectRenamed { id, name }),
+        project_id().prop_map(|id| Event::ProjectDeleted { id }),
+        terminal().prop_map(Event::TerminalOpened),
+        (id(), text()).prop_map(|(id, title)| Event::TerminalTitleChanged { id, title }),
+        (id(), path()).prop_map(|(id, cwd)| Event::TerminalCwdChanged { id, cwd }),
+        (id(), size()).prop_map(|(id, size)| Event::TerminalResized { id, size }),
+        (id(), exit()).prop_map(|(id, status)| Event::TerminalExited { id, status }),
+        id().prop_map(|id| Event::TerminalLost { id }),
+        id().prop_map(|id| Event::TerminalClosed { id }),
+        (id(), project_id(), any::<usize>())
+            .prop_map(|(id, project, index)| Event::TerminalMoved { id, project, index }),
+        option::of(id()).prop_map(|id| Event::ActiveTerminalChanged { id }),
+        (id(), text(), text()).prop_map(|(id, title, body)| Event::TerminalNotified {
+            id,
+            text: NotificationText { title, body }
+        }),
+        id().prop_map(|id| Event::TerminalBell { id }),
+        (id(), option::of(any::<i32>()))
+            .prop_map(|(id, code)| Event::TerminalCommandFinished { id, code }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn every_event_comes_back(event in event()) {
+        prop_assert_eq!(event_from_json(&event_to_json(&event)).unwrap(), event);
+    }
+
+    #[test]
+    fn every_terminal_comes_back(terminal in terminal()) {
+        prop_assert_eq!(terminal_from_json(&terminal_to_json(&terminal)).unwrap(), terminal);
+    }
+
+    #[test]
+    fn every_project_comes_back(project in project()) {
+        prop_assert_eq!(project_from_json(&project_to_json(&project)).unwrap(), project);
+    }
+
+    #[test]
+    fn decoding_never_panics(text: String, event in event(), cut: prop::sample::Index) {
+        let _ = event_from_json(&text);
+        let whole = event_to_json(&event);
+        let cut = cut.index(whole.len());
+        if let Some(torn) = whole.get(..cut) {
+            prop_assert!(event_from_json(torn).is_err());
+        }
+    }
+}
+
+/// Stored by released versions: these lines must be readable for ever.
+#[test]
+fn the_format_is_stable() {
+    let terminal = Terminal {
+        id: TerminalId::new(3),
+        uuid: TerminalUuid([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 255]),
+        project: ProjectId::new(2),
+        launch: LaunchSpec {
+            argv: vec!["sh".to_owned(), "-c".to_owned()],
+            cwd: OsString::from_vec(vec![b'/', 255]).into(),
+            env: vec![("A".to_owned(), "b".to_owned())],
+        },
+        pid: 77,
+        size: Size::new(24, 80).unwrap(),
+        program_title: Some("top".to_owned()),
+        user_title: None,
+        reported_cwd: Some("/tmp".into()),
+        state: TerminalState::Exited(ExitStatus::Signal(9)),
+        created_at: Timestamp::from_micros(5),
+        exited_at: None,
+    };
+    let line = concat!(
+        r#"{"kind":"terminal_opened","terminal":{"id":3,"uuid":"0102030405060708090a0b0c0d0e0fff","#,
+        r#""project":2,"argv":["sh","-c"],"cwd":[47,255],"env":[["A","b"]],"pid":77,"#,
+        r#""size":{"rows":24,"cols":80,"pixel_width":0,"pixel_height":0},"program_title":"top","#,
+        r#""reported_cwd":"/tmp","state":{"exited":{"signal":9}},"created_at":5}}"#,
+    );
+    let event = Event::TerminalOpened(terminal);
+    assert_eq!(event_to_json(&event), line);
+    assert_eq!(event_from_json(line).unwrap(), event);
+    let line = r#"{"kind":"terminal_exited","id":1,"status":"unknown"}"#;
+    let event = Event::TerminalExited { id: TerminalId::new(1), status: ExitStatus::Unknown };
+    assert_eq!(event_to_json(&event), line);
+}
+
+#[test]
+fn unknown_fields_are_ignored_and_unknown_kinds_are_errors() {
+    let event = event_from_json(r#"{"kind":"terminal_bell","id":4,"volume":11}"#).unwrap();
+    assert_eq!(event, Event::TerminalBell { id: TerminalId::new(4) });
+    assert!(event_from_json(r#"{"kind":"terminal_levitated","id":4}"#).is_err());
+}
+
+#[test]
+fn values_out_of_bounds_are_errors() {
+    let size = r#"{"kind":"terminal_resized","id":1,"size":{"rows":0,"cols":80}}"#;
+    assert!(matches!(event_from_json(size), Err(DecodeError::Size(_))));
+    for wrong in ["", "+102030405060708090a0b0c0d0e0fff", "0102030405060708090a0b0c0d0e0fffff"] {
+        assert!(uuid_from_text(wrong).is_err(), "{wrong:?}");
+    }
+}

@@ -1,0 +1,28 @@
+//! The durable memory of Rookery: projects, terminals and the numbered event log, in SQLite.
+//!
+//! This is the only room that knows SQL. It knows nothing of wires, dialects or async
+//! runtimes. Writes are described by [`Change`]s and queued in commit order; one thread
+//! saves them, publishes their events and completes their [`Ticket`]s, in that order.
+//! What a ticket confirmed, or a subscriber was shown, survives `kill -9` of the process.
+
+mod change;
+mod encode;
+mod error;
+mod files;
+mod load;
+mod open;
+mod prune;
+mod reserved;
+mod schema;
+mod store;
+mod tail;
+mod ticket;
+mod writer;
+
+pub use change::{Batch, Change};
+pub use error::StoreError;
+pub use open::{Damage, Loaded};
+pub use prune::Retention;
+pub use store::{EventPage, MAX_QUEUED, Options, Store};
+pub use ticket::Ticket;
+pub use writer::Sink;

@@ -1,0 +1,256 @@
+//! Opens the store: finds out what state its files are in, moves damaged ones aside, and
+//! settles which numbers come next.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rookery_model::{EventSeq, Project, ProjectId, Terminal, TerminalId};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::{is_cannot_open, is_damage};
+use crate::files::{self, Found};
+use crate::load::{self, Contents};
+use crate::reserved::{Numbers, Reserved, Sidecar};
+use crate::{StoreError, change, schema};
+
+/// Up to this size a database is checked page by page at start; it takes some tenths of a second.
+const CHECKED_SIZE: u64 = 64 << 20;
+
+/// The write-ahead log is cut back to this size after it was copied into the database.
+const KEPT_LOG_SIZE: i64 = 16 << 20;
+
+/// The world as it was stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loaded {
+    /// All projects, in order.
+    pub projects: Vec<Project>,
+    /// All terminals, in the order of their projects and then in order within them.
+    pub terminals: Vec<Terminal>,
+    /// The active terminal, if it still exists.
+    pub active: Option<TerminalId>,
+    /// The number of the next event; no event ever had it.
+    pub next_event: EventSeq,
+    /// The id of the next project; no project ever had it.
+    pub next_project: ProjectId,
+    /// The id of the next terminal; no terminal ever had it.
+    pub next_terminal: TerminalId,
+    /// What had to be moved aside, to be told to the user.
+    pub damage: Option<Damage>,
+}
+
+/// Something stored could not be read and was moved aside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Where the whole database now lies, if it had to go. `None` if it was missing, or if only
+    /// single rows were bad; those are in its table `damaged_rows`.
+    pub moved_to: Option<PathBuf>,
+    /// How many single rows were moved aside.
+    pub rows: u64,
+    /// What was wrong.
+    pub reason: String,
+}
+
+/// Everything the running store needs.
+pub(crate) struct Opened {
+    pub(crate) writing: Connection,
+    pub(crate) reading: Connection,
+    pub(crate) reserved: Reserved,
+    pub(crate) next: Numbers,
+    pub(crate) loaded: Loaded,
+}
+
+/// Why a database could not be opened.
+enum Trouble {
+    /// It is bad and may be moved aside.
+    Damaged(String),
+    /// It must stay where it is.
+    Stop(StoreError),
+}
+
+pub(crate) fn open(dir: &Path, busy_timeout: Duration) -> Result<Opened, StoreError> {
+    let unusable = |error: std::io::Error| StoreError::unusable(dir, error);
+    files::make_dir(dir).map_err(unusable)?;
+    let database = dir.join(files::DATABASE);
+    let mut sidecar = Sidecar::read(dir);
+    let new_is_fine = sidecar == Sidecar::Absent;
+    let (mut writing, contents, damage) = match open_database(&database, new_is_fine, busy_timeout)
+    {
+        Ok((connection, contents)) => (connection, contents, None),
+        Err(Trouble::Stop(error)) => return Err(error),
+        Err(Trouble::Damaged(reason)) => {
+            if sidecar.bounds().is_none() {
+                // Before the database goes: should we die in between, nobody would know any
+                // more that numbers were ever given out.
+                let reserved = Reserved::open(dir, Sidecar::Absent, Numbers::from_clock());
+                drop(reserved.map_err(unusable)?);
+                sidecar = Sidecar::read(dir);
+            }
+            let moved_to = files::set_aside(dir).map_err(|error| {
+                StoreError::unusable(
+                    &database,
+                    format!("{reason}; and it cannot be moved aside: {error}"),
+                )
+            })?;
+            tracing::warn!(reason, moved_to = ?moved_to, "the store was damaged; starting with an empty one");
+            let damage = Damage { moved_to, rows: 0, reason };
+            match open_database(&database, true, busy_timeout) {
+                Ok((connection, contents)) => (connection, contents, Some(damage)),
+                Err(Trouble::Stop(error)) => return Err(error),
+                Err(Trouble::Damaged(reason)) => {
+                    return Err(StoreError::unusable(&database, reason));
+                }
+            }
+        }
+    };
+    let next = next_numbers(&contents, sidecar);
+    let stop = |error: rusqlite::Error| StoreError::unusable(&database, error);
+    let transaction = writing.transaction().map_err(stop)?;
+    change::set_numbers(&transaction, next).map_err(stop)?;
+    transaction.commit().map_err(stop)?;
+    let reserved = Reserved::open(dir, sidecar, next).map_err(unusable)?;
+    let reading = open_for_reading(&database, busy_timeout).map_err(stop)?;
+    Ok(Opened { writing, reading, reserved, next, loaded: loaded(contents, next, damage) })
+}
+
+fn loaded(contents: Contents, next: Numbers, damage: Option<Damage>) -> Loaded {
+    let rows = contents.damaged_rows;
+    let damage = damage.or_else(|| {
+        let reason = format!("{rows} rows could not be read");
+        (rows > 0).then_some(Damage { moved_to: None, rows, reason })
+    });
+    Loaded {
+        projects: contents.projects,
+        terminals: contents.terminals,
+        active: contents.active,
+        next_event: next.event,
+        next_project: next.project,
+        next_terminal: next.terminal,
+        damage,
+    }
+}
+
+/// Continues without a gap where the database can be trusted to know all numbers, and else
+/// beyond the reserved ones.
+fn next_numbers(contents: &Contents, sidecar: Sidecar) -> Numbers {
+    let known = contents.seen.max(contents.written.unwrap_or(Numbers::FIRST));
+    let is_new = contents.written.is_none();
+    match sidecar {
+        Sidecar::Known { bounds, .. } if is_new => known.max(bounds),
+        Sidecar::Known { bounds, interrupted: true } => {
+            tracing::warn!("the machine went down while the store was in use; numbers skip ahead");
+            known.max(bounds)
+        }
+        Sidecar::Known { bounds, .. } if known.is_stale(bounds) => {
+            tracing::warn!("an older database was put in place; numbers skip ahead");
+            known.max(bounds)
+        }
+        Sidecar::Damaged if is_new => known.max(Numbers::from_clock()),
+        Sidecar::Known { .. } | Sidecar::Damaged | Sidecar::Absent => known,
+    }
+}
+
+fn open_database(
+    database: &Path,
+    new_is_fine: bool,
+    busy_timeout: Duration,
+) -> Result<(Connection, Contents), Trouble> {
+    let length = prepare(database, new_is_fine)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let trouble = |error| trouble(database, error);
+    let mut connection = Connection::open_with_flags(database, flags).map_err(trouble)?;
+    connection.busy_timeout(busy_timeout).map_err(trouble)?;
+    let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    // Until we know that the format is ours, not even closing may change the file.
+    connection.set_db_config(no_checkpoint, true).map_err(trouble)?;
+    let found = schema::version(&connection).map_err(trouble)?;
+    if found > schema::VERSION {
+        let path = database.to_owned();
+        return Err(Trouble::Stop(StoreError::TooNew { path, found, known: schema::VERSION }));
+    }
+    if connection.is_readonly("main").map_err(trouble)? {
+        return Err(Trouble::Damaged("the database file may not be written".to_owned()));
+    }
+    if length < CHECKED_SIZE {
+        let said: String =
+            connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(trouble)?;
+        if said != "ok" {
+            return Err(Trouble::Damaged(said));
+        }
+    }
+    connection.set_db_config(no_checkpoint, false).map_err(trouble)?;
+    configure(&connection).map_err(trouble)?;
+    schema::migrate(&mut connection).map_err(trouble)?;
+    let contents = load::load(&mut connection).map_err(trouble)?;
+    Ok((connection, contents))
+}
+
+/// Looks at the files before SQLite does, and gives its length once a usable file is there.
+fn prepare(database: &Path, new_is_fine: bool) -> Result<u64, Trouble> {
+    let stop = |error: std::io::Error| Trouble::Stop(StoreError::unusable(database, error));
+    let damaged = |reason: &str| Err(Trouble::Damaged(reason.to_owned()));
+    let mut log_length = 0;
+    for suffix in ["-wal", "-shm"] {
+        match files::look(&files::beside(database, suffix)).map_err(stop)? {
+            Found::File(length) if suffix == "-wal" => log_length = length,
+            Found::File(_) | Found::Nothing => {}
+            Found::Other => return damaged("a file beside the database is not a regular file"),
+        }
+    }
+    // SQLite would throw the log of an empty database away, and all that is in it.
+    let may_be_new = new_is_fine && log_length == 0;
+    match files::look(database).map_err(stop)? {
+        Found::Other => damaged("the database is not a regular file"),
+        Found::Nothing if may_be_new => {
+            files::create_private(database).map_err(stop)?;
+            Ok(0)
+        }
+        Found::Nothing => damaged("the database file is missing"),
+        Found::File(0) if !may_be_new => damaged("the database file is empty"),
+        Found::File(length) => {
+            // Before SQLite opens it: the files that it creates beside it get the same mode.
+            files::make_private(database);
+            Ok(length)
+        }
+    }
+}
+
+fn configure(connection: &Connection) -> rusqlite::Result<()> {
+    connection
+        .pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0))?;
+    // A commit is in the kernel's hands before its ticket completes, so it survives the death of
+    // this process. Only a crash of the machine can lose the newest commits, and with it every
+    // terminal they speak of; paying an fsync for each commit would not bring those back. The
+    // sidecar sees to it that no number repeats even then.
+    connection.pragma_update(None, "synchronous", "normal")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update_and_check(None, "journal_size_limit", KEPT_LOG_SIZE, |row| {
+        row.get::<_, i64>(0)
+    })?;
+    connection.set_prepared_statement_cache_capacity(32);
+    Ok(())
+}
+
+fn open_for_reading(database: &Path, busy_timeout: Duration) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(database, flags)?;
+    connection.busy_timeout(busy_timeout)?;
+    Ok(connection)
+}
+
+fn trouble(database: &Path, error: rusqlite::Error) -> Trouble {
+    // "Cannot open" may be the file's fault (its mode) or the machine's (no descriptors left);
+    // a healthy database must not be moved aside for the latter.
+    let forbidden = || {
+        std::fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(database)
+            .is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
+    };
+    if is_damage(&error) || (is_cannot_open(&error) && forbidden()) {
+        Trouble::Damaged(error.to_string())
+    } else {
+        Trouble::Stop(StoreError::unusable(database, error))
+    }
+}

@@ -1,0 +1,65 @@
+//! The tables, and how a database of an older format is brought up to date.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+/// One step per format; step `n` (from 1) turns format `n - 1` into format `n`. Steps are
+/// never edited once released, only added.
+const STEPS: &[&str] = &["
+    -- Exactly one row, written at the end of the first open; until then the store is new.
+    CREATE TABLE world (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        next_event INTEGER NOT NULL,
+        next_project INTEGER NOT NULL,
+        next_terminal INTEGER NOT NULL,
+        active INTEGER
+    ) STRICT;
+    CREATE TABLE projects (
+        id INTEGER PRIMARY KEY,
+        position INTEGER NOT NULL,
+        body TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE terminals (
+        id INTEGER PRIMARY KEY,
+        project INTEGER NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+        position INTEGER NOT NULL,
+        body TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX terminals_by_project ON terminals (project);
+    CREATE TABLE events (
+        seq INTEGER PRIMARY KEY,
+        at INTEGER NOT NULL,
+        body TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE meta (
+        key TEXT PRIMARY KEY,
+        value TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    -- Rows that could not be read, kept for a human to look at.
+    CREATE TABLE damaged_rows (
+        source TEXT NOT NULL,
+        row INTEGER NOT NULL,
+        content BLOB NOT NULL,
+        reason TEXT NOT NULL,
+        at INTEGER NOT NULL
+    ) STRICT;
+"];
+
+/// The newest format known here.
+pub(crate) const VERSION: i64 = STEPS.len() as i64;
+
+/// The format of this database; 0 if it is empty.
+pub(crate) fn version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// Takes the steps that are missing, each in a transaction of its own.
+pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
+    let have = usize::try_from(version(connection)?).unwrap_or(0);
+    for (index, step) in STEPS.iter().enumerate().skip(have) {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute_batch(step)?;
+        transaction.pragma_update(None, "user_version", index as i64 + 1)?;
+        transaction.commit()?;
+    }
+    Ok(())
+}

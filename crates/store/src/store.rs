@@ -1,0 +1,243 @@
+//! The handle: opening, committing, reading the log, closing.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rookery_model::{EventSeq, NumberedEvent, Timestamp};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::change::next_event;
+use crate::encode::event_from_json;
+use crate::open::{Opened, open};
+use crate::ticket::ticket;
+use crate::writer::{Shared, Sink, Writer};
+use crate::{Batch, Change, Loaded, Retention, StoreError, Ticket};
+
+/// With so many batches queued, callers should turn new work away as busy. The store itself
+/// takes whatever it is given, because numbers once assigned must not be lost.
+pub const MAX_QUEUED: usize = 65_536;
+
+/// What may be set at open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How long events are kept.
+    pub retention: Retention,
+    /// How long one try to save waits for another program that has the database locked.
+    pub busy_timeout: Duration,
+    /// How long [`Store::close`] waits for the rest to be saved.
+    pub close_timeout: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            retention: Retention::default(),
+            busy_timeout: Duration::from_secs(1),
+            close_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+/// A piece of the event log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventPage {
+    /// The events, in order.
+    pub events: Vec<Arc<NumberedEvent>>,
+    /// Events left out because this version cannot read them: a newer one wrote them, or they
+    /// are damaged. They stay in the log.
+    pub skipped: u64,
+    /// The oldest event still kept; equal to `end` if none is. If it is above the number that was
+    /// asked for, those in between are gone.
+    pub oldest: EventSeq,
+    /// Where to go on reading. All has been read when it is not below `end`.
+    pub next: EventSeq,
+    /// The number that the next event to be saved will get.
+    pub end: EventSeq,
+}
+
+/// The open store. Clones share it; the last one to go closes it.
+#[derive(Clone, Debug)]
+pub struct Store(Arc<Inner>);
+
+struct Inner {
+    shared: Arc<Shared>,
+    reading: Mutex<Connection>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    close_timeout: Duration,
+}
+
+impl Store {
+    /// Opens the store in this directory, which is created if need be. See [`Store::open_with`].
+    pub fn open(dir: &Path) -> Result<(Store, Loaded), StoreError> {
+        Store::open_with(dir, Options::default())
+    }
+
+    /// Opens the store. A damaged one is moved aside and reported in [`Loaded::damage`]; an error
+    /// means that the directory cannot be used, or that a newer version wrote the database.
+    ///
+    /// The caller sees to it that no other process has it open.
+    pub fn open_with(dir: &Path, options: Options) -> Result<(Store, Loaded), StoreError> {
+        let Opened { writing, reading, reserved, next, loaded } = open(dir, options.busy_timeout)?;
+        let shared = Arc::new(Shared::new(next.event));
+        let writer = Writer::new(shared.clone(), writing, reserved, options.retention, next);
+        let thread = std::thread::Builder::new()
+            .name("store".to_owned())
+            .spawn(move || writer.run())
+            .map_err(|error| StoreError::unusable(dir, error))?;
+        let inner = Inner {
+            shared,
+            reading: Mutex::new(reading),
+            thread: Mutex::new(Some(thread)),
+            close_timeout: options.close_timeout,
+        };
+        Ok((Store(Arc::new(inner)), loaded))
+    }
+
+    /// Sets who is shown every event once it is durable. To be called before the first commit.
+    ///
+    /// The sink runs on the writer's thread, so it must be quick, and must not hold a [`Store`].
+    /// An event is in [`Store::tail`] before the sink sees it: who starts listening first and
+    /// then reads the tail misses nothing, and drops by number what came twice.
+    pub fn on_published(&self, sink: Sink) {
+        *self.0.shared.sink.lock() = Some(sink);
+    }
+
+    /// Queues a batch to be saved after all those before it. Never blocks.
+    ///
+    /// Call it in commit order, under the lock that gives out event numbers. While saving fails,
+    /// batches stay queued and are tried again; their tickets are told
+    /// [`StoreError::Unavailable`] after some tries, but what they hold is saved, and its events
+    /// published, as soon as that is possible. So there is no gap in the numbers. A batch that
+    /// contradicts what is stored loses its changes ([`StoreError::Refused`]), but not its events.
+    pub fn commit(&self, batch: Batch) -> Ticket {
+        let (completer, ticket) = ticket();
+        if let Err((completer, error)) = self.0.shared.push(batch, completer) {
+            tracing::error!(%error, "a batch was not queued");
+            completer.complete(Err(error));
+        }
+        ticket
+    }
+
+    /// How many batches are not durable yet. Callers keep this below [`MAX_QUEUED`].
+    pub fn queued(&self) -> usize {
+        self.0.shared.unsaved()
+    }
+
+    /// All published events from this number on, if memory still has all of them. `None` also
+    /// for a number that lies beyond the next event.
+    pub fn tail(&self, from: EventSeq) -> Option<Vec<Arc<NumberedEvent>>> {
+        self.0.shared.tail.lock().since(from)
+    }
+
+    /// At most `limit` (at least one) events from this number on, from disk. Blocks.
+    pub fn events(&self, from: EventSeq, limit: usize) -> Result<EventPage, StoreError> {
+        self.read(|connection| read_page(connection, from, limit))
+    }
+
+    /// The value under a key, as last made durable. Blocks.
+    pub fn get_meta(&self, key: &str) -> Result<Option<String>, StoreError> {
+        self.read(|connection| {
+            connection
+                .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
+                .query_row([key], |row| row.get(0))
+                .optional()
+        })
+    }
+
+    /// Queues a value to be stored under a key; `None` removes it.
+    pub fn set_meta(&self, key: &str, value: Option<&str>) -> Ticket {
+        let change = Change::MetaSet { key: key.to_owned(), value: value.map(str::to_owned) };
+        self.commit(Batch { changes: vec![change], events: Vec::new() })
+    }
+
+    /// Saves what is queued, ends the writer and copies the log into the database. Blocks, but
+    /// not for longer than [`Options::close_timeout`]. Later commits fail; reading goes on.
+    pub fn close(&self) -> Result<(), StoreError> {
+        self.0.close()
+    }
+
+    fn read<T>(
+        &self,
+        read: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        read(&mut self.0.reading.lock()).map_err(|error| StoreError::Unreadable(error.to_string()))
+    }
+}
+
+fn read_page(
+    connection: &mut Connection,
+    from: EventSeq,
+    limit: usize,
+) -> rusqlite::Result<EventPage> {
+    // One transaction, so that bounds and rows are of the same moment.
+    let transaction = connection.transaction()?;
+    let end = next_event(&transaction)?;
+    let oldest: Option<i64> =
+        transaction.query_row("SELECT min(seq) FROM events", [], |row| row.get(0))?;
+    let oldest = oldest.and_then(|seq| u64::try_from(seq).ok()).map_or(end, EventSeq::new);
+    let mut page = EventPage { events: Vec::new(), skipped: 0, oldest, next: end, end };
+    // Numbers that SQLite cannot hold are beyond the end of any log.
+    let from = i64::try_from(from.get()).unwrap_or(i64::MAX);
+    let limit = i64::try_from(limit.max(1)).unwrap_or(i64::MAX);
+    let mut statement = transaction
+        .prepare_cached("SELECT seq, at, body FROM events WHERE seq >= ?1 ORDER BY seq LIMIT ?2")?;
+    let mut rows = statement.query(params![from, limit])?;
+    let mut read = 0;
+    while let Some(row) = rows.next()? {
+        let seq = EventSeq::new(u64::try_from(row.get::<_, i64>(0)?).unwrap_or(0));
+        let at = Timestamp::from_micros(row.get(1)?);
+        match row.get_ref(2)?.as_str().ok().map(event_from_json) {
+            Some(Ok(event)) => page.events.push(Arc::new(NumberedEvent { seq, at, event })),
+            _ => page.skipped += 1,
+        }
+        read += 1;
+        if read == limit {
+            page.next = seq.next();
+        }
+    }
+    Ok(page)
+}
+
+impl Inner {
+    fn close(&self) -> Result<(), StoreError> {
+        let thread = self.thread.lock().take();
+        // The writer cannot wait for itself; it ends once it has returned from the sink.
+        let on_writer =
+            |thread: &JoinHandle<()>| thread.thread().id() == std::thread::current().id();
+        let timeout = if thread.as_ref().is_some_and(on_writer) {
+            Duration::ZERO
+        } else {
+            self.close_timeout
+        };
+        if !self.shared.end(timeout) {
+            return Err(StoreError::Unavailable("it did not close in time".to_owned()));
+        }
+        if let Some(thread) = thread
+            && thread.join().is_err()
+        {
+            return Err(StoreError::Closed);
+        }
+        match self.shared.unsaved() {
+            0 => Ok(()),
+            unsaved => Err(StoreError::Unavailable(format!("{unsaved} batches were not saved"))),
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Err(error) = self.close() {
+            tracing::error!(%error, "the store did not close cleanly");
+        }
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store").field("queued", &self.shared.unsaved()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,355 @@
+//! The one thread that writes: group commit, publication, retries.
+//!
+//! All that is queued goes into one transaction. Only when that is committed are its events
+//! published and its tickets completed, in commit order. It never holds a lock of others'.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use rookery_model::{EventSeq, NumberedEvent};
+use rusqlite::{Connection, TransactionBehavior};
+use thiserror::Error;
+
+use crate::change::{Change, append_event, set_numbers};
+use crate::error::is_refusal;
+use crate::prune::{self, Retention};
+use crate::reserved::{Numbers, Reserved};
+use crate::tail::Tail;
+use crate::ticket::Completer;
+use crate::{Batch, StoreError};
+
+/// Shown every event once it is durable, in order.
+pub type Sink = Box<dyn Fn(&[Arc<NumberedEvent>]) + Send>;
+
+/// After so many failures in a row the tickets are told. The batches stay queued.
+const TRIES: u32 = 5;
+
+/// The pause after the first failure; it doubles up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+/// Old events are looked for after so many new ones.
+const PRUNE_EVERY: usize = 1_000;
+
+/// What the writer shares with the handles.
+pub(crate) struct Shared {
+    queue: Mutex<Queue>,
+    work: Condvar,
+    ended: Condvar,
+    /// Batches that are not durable yet.
+    unsaved: AtomicUsize,
+    pub(crate) tail: Mutex<Tail>,
+    pub(crate) sink: Mutex<Option<Sink>>,
+}
+
+struct Queue {
+    batches: VecDeque<Queued>,
+    next_event: EventSeq,
+    closing: bool,
+    ended: bool,
+}
+
+struct Queued {
+    changes: Vec<Change>,
+    events: Vec<Arc<NumberedEvent>>,
+    ticket: Option<Completer>,
+}
+
+impl Shared {
+    pub(crate) fn new(next_event: EventSeq) -> Self {
+        Shared {
+            queue: Mutex::new(Queue {
+                batches: VecDeque::new(),
+                next_event,
+                closing: false,
+                ended: false,
+            }),
+            work: Condvar::new(),
+            ended: Condvar::new(),
+            unsaved: AtomicUsize::new(0),
+            tail: Mutex::new(Tail::new(next_event)),
+            sink: Mutex::new(None),
+        }
+    }
+
+    /// Queues a batch, or says why not.
+    pub(crate) fn push(
+        &self,
+        batch: Batch,
+        ticket: Completer,
+    ) -> Result<(), (Completer, StoreError)> {
+        let events: Vec<_> = batch.events.into_iter().map(Arc::new).collect();
+        let mut queue = self.queue.lock();
+        if queue.closing || queue.ended {
+            return Err((ticket, StoreError::Closed));
+        }
+        let mut expected = queue.next_event;
+        for event in &events {
+            if event.seq != expected {
+                return Err((ticket, StoreError::OutOfOrder { expected, got: event.seq }));
+            }
+            expected = expected.next();
+        }
+        queue.next_event = expected;
+        queue.batches.push_back(Queued { changes: batch.changes, events, ticket: Some(ticket) });
+        self.unsaved.fetch_add(1, Ordering::Relaxed);
+        drop(queue);
+        self.work.notify_one();
+        Ok(())
+    }
+
+    pub(crate) fn unsaved(&self) -> usize {
+        self.unsaved.load(Ordering::Relaxed)
+    }
+
+    /// Asks the writer to save what is queued and end. Says whether it did so in time.
+    pub(crate) fn end(&self, timeout: Duration) -> bool {
+        let deadline = Instant::now() + timeout;
+        let mut queue = self.queue.lock();
+        queue.closing = true;
+        self.work.notify_one();
+        while !queue.ended {
+            if self.ended.wait_until(&mut queue, deadline).timed_out() {
+                return queue.ended;
+            }
+        }
+        true
+    }
+}
+
+/// Why saving failed as a whole.
+#[derive(Debug, Error)]
+enum SaveError {
+    #[error(transparent)]
+    Sql(#[from] rusqlite::Error),
+    #[error("cannot reserve numbers: {0}")]
+    Reserve(#[from] std::io::Error),
+}
+
+pub(crate) struct Writer {
+    shared: Arc<Shared>,
+    connection: Connection,
+    reserved: Reserved,
+    retention: Retention,
+    /// The numbers that come after all that is durable.
+    next: Numbers,
+    /// Taken from the queue, not durable yet, oldest first.
+    pending: Vec<Queued>,
+    failures: u32,
+    events_since_prune: usize,
+    prune_due: bool,
+}
+
+impl Writer {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        connection: Connection,
+        reserved: Reserved,
+        retention: Retention,
+        next: Numbers,
+    ) -> Self {
+        Writer {
+            shared,
+            connection,
+            reserved,
+            retention,
+            next,
+            pending: Vec::new(),
+            failures: 0,
+            events_since_prune: 0,
+            prune_due: true,
+        }
+    }
+
+    /// Works until the store is closed.
+    pub(crate) fn run(mut self) {
+        loop {
+            let closing = self.take_work();
+            if self.pending.is_empty() && !self.prune_due {
+                if closing {
+                    break;
+                }
+                continue;
+            }
+            if !self.pending.is_empty() {
+                match self.save() {
+                    Ok(refusals) => self.publish(refusals),
+                    Err(error) if self.gives_up(&error, closing) => break,
+                    Err(_) => continue,
+                }
+            }
+            self.prune();
+        }
+        self.finish();
+    }
+
+    /// Waits for something to do and takes all that is queued. Says whether the store is closing.
+    fn take_work(&mut self) -> bool {
+        let shared = Arc::clone(&self.shared);
+        let mut queue = shared.queue.lock();
+        if self.failures > 0 {
+            self.pause(&shared, &mut queue);
+        } else if !self.prune_due {
+            while queue.batches.is_empty() && !queue.closing {
+                shared.work.wait(&mut queue);
+            }
+        }
+        self.pending.extend(queue.batches.drain(..));
+        queue.closing
+    }
+
+    /// Lets some time pass after a failure; new batches do not cut it short, closing does.
+    fn pause(&self, shared: &Shared, queue: &mut MutexGuard<'_, Queue>) {
+        let pause = FIRST_PAUSE * 2u32.pow(self.failures.min(10) - 1);
+        let deadline = Instant::now() + pause.min(LONGEST_PAUSE);
+        while !queue.closing && !shared.work.wait_until(queue, deadline).timed_out() {}
+    }
+
+    /// Saves all that is pending in one transaction. Gives the places of batches whose changes
+    /// were refused, with the reason.
+    fn save(&mut self) -> Result<Vec<(usize, StoreError)>, SaveError> {
+        let mut next = self.next;
+        for batch in &self.pending {
+            next = batch.changes.iter().fold(next, |next, change| change.raises(next));
+            if let Some(event) = batch.events.last() {
+                next.event = event.seq.next();
+            }
+        }
+        self.reserved.cover(next)?;
+        let saved = match self.save_all(next) {
+            // Some batch contradicts the store and would do so for ever. It must not hold up the
+            // others, so we go through them again, each on its own.
+            Err(error) if is_refusal(&error) => self.save_each(next),
+            saved => saved.map(|()| Vec::new()),
+        }?;
+        self.next = next;
+        Ok(saved)
+    }
+
+    fn save_all(&mut self, next: Numbers) -> rusqlite::Result<()> {
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for batch in &self.pending {
+            batch.changes.iter().try_for_each(|change| change.apply(&transaction))?;
+            batch.events.iter().try_for_each(|event| append_event(&transaction, event))?;
+        }
+        set_numbers(&transaction, next)?;
+        transaction.commit()
+    }
+
+    fn save_each(&mut self, next: Numbers) -> rusqlite::Result<Vec<(usize, StoreError)>> {
+        let mut refused = Vec::new();
+        let mut transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for (place, batch) in self.pending.iter().enumerate() {
+            let savepoint = transaction.savepoint()?;
+            match batch.changes.iter().try_for_each(|change| change.apply(&savepoint)) {
+                Ok(()) => savepoint.commit()?,
+                Err(error) if is_refusal(&error) => {
+                    // Dropping the savepoint undoes the batch's changes.
+                    drop(savepoint);
+                    tracing::error!(%error, "the store refused a batch");
+                    refused.push((place, StoreError::Refused(error.to_string())));
+                }
+                Err(error) => return Err(error),
+            }
+            // The world has gone on with these events, so they keep their place in the log.
+            batch.events.iter().try_for_each(|event| append_event(&transaction, event))?;
+        }
+        set_numbers(&transaction, next)?;
+        transaction.commit()?;
+        Ok(refused)
+    }
+
+    /// Shows what has become durable: to those who ask later, to the sink, to the tickets.
+    fn publish(&mut self, refusals: Vec<(usize, StoreError)>) {
+        if self.failures > 0 {
+            tracing::info!(failures = self.failures, "the store can save again");
+            self.failures = 0;
+        }
+        let batches = std::mem::take(&mut self.pending);
+        let events: Vec<_> = batches.iter().flat_map(|batch| &batch.events).cloned().collect();
+        self.events_since_prune += events.len();
+        self.shared.tail.lock().extend(&events);
+        if !events.is_empty()
+            && let Some(sink) = &*self.shared.sink.lock()
+            && catch_unwind(AssertUnwindSafe(|| sink(&events))).is_err()
+        {
+            tracing::error!("the sink of published events panicked");
+        }
+        self.shared.unsaved.fetch_sub(batches.len(), Ordering::Relaxed);
+        let mut refusals = refusals.into_iter().peekable();
+        for (place, batch) in batches.into_iter().enumerate() {
+            let refusal = refusals.next_if(|(refused, _)| *refused == place);
+            if let Some(ticket) = batch.ticket {
+                ticket.complete(refusal.map_or(Ok(()), |(_, error)| Err(error)));
+            }
+        }
+    }
+
+    /// Counts a failure and tells those who have waited long enough. Says whether to stop trying.
+    fn gives_up(&mut self, error: &SaveError, closing: bool) -> bool {
+        self.failures = self.failures.saturating_add(1);
+        if self.failures < TRIES {
+            return false;
+        }
+        if self.failures == TRIES {
+            tracing::error!(%error, batches = self.pending.len(), "the store cannot save");
+        }
+        for batch in &mut self.pending {
+            if let Some(ticket) = batch.ticket.take() {
+                ticket.complete(Err(StoreError::Unavailable(error.to_string())));
+            }
+        }
+        closing
+    }
+
+    fn prune(&mut self) {
+        if self.events_since_prune >= PRUNE_EVERY {
+            self.prune_due = true;
+        }
+        if !self.prune_due {
+            return;
+        }
+        self.events_since_prune = 0;
+        self.prune_due = prune::step(&mut self.connection, &self.retention, self.next.event)
+            .inspect_err(|error| tracing::warn!(%error, "cannot remove old events"))
+            .unwrap_or(false);
+    }
+
+    fn finish(&mut self) {
+        let lost = self.pending.len();
+        if lost > 0 {
+            tracing::error!(batches = lost, "the store closes with unsaved batches");
+        }
+        let checkpoint = self
+            .connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+        match checkpoint {
+            Ok(0) if lost == 0 => {
+                if let Err(error) = self.reserved.close() {
+                    tracing::warn!(%error, "cannot note that the store was closed");
+                }
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "cannot copy the log into the database"),
+        }
+    }
+}
+
+impl Drop for Writer {
+    /// However the thread ends, nobody is left waiting: a completer that is dropped answers.
+    fn drop(&mut self) {
+        self.pending.clear();
+        let mut queue = self.shared.queue.lock();
+        queue.ended = true;
+        let left = std::mem::take(&mut queue.batches);
+        drop(queue);
+        drop(left);
+        self.shared.ended.notify_all();
+    }
+}

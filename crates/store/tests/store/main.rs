@@ -1,0 +1,9 @@
+//! The store from outside: what is promised must hold across closing, crashes and damage.
+
+#![expect(clippy::unwrap_used, reason = "a step that fails is a test that fails")]
+
+mod commit;
+mod common;
+mod damage;
+mod log;
+mod recovery;

@@ -1,0 +1,263 @@
+//! The emulator: the one module that owns the engine crate's terminal.
+//!
+//! It keeps beside the engine what the engine does not let out again (scroll
+//! region, tab stops, titles, keyboard stacks), moves rows that scroll off into
+//! our own history, and lets watchers look before anything is destroyed.
+
+mod handler;
+mod replies;
+mod resize;
+mod shadow;
+
+use std::time::Duration;
+
+use alacritty_terminal::event::VoidListener;
+use alacritty_terminal::grid::Dimensions;
+use alacritty_terminal::index::{Column, Line};
+use alacritty_terminal::term::cell::Cell;
+use alacritty_terminal::term::{Config, Term, TermMode};
+use alacritty_terminal::vte::ansi::CursorShape as EngineShape;
+
+pub(crate) use handler::Hand;
+pub(crate) use resize::row_of;
+pub(crate) use shadow::Shadow;
+
+use crate::history::History;
+use crate::palette::Palette;
+use crate::row::{self, WRITTEN};
+use crate::screen::{ScreenEvent, ScreenSize};
+use crate::snapshot::{Cursor, CursorShape, Modes, Snapshot};
+use crate::watch::WatchSet;
+
+pub(crate) type EngineTerm = Term<VoidListener>;
+
+/// The engine's idea of a size.
+pub(crate) struct Dims {
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+}
+
+impl Dimensions for Dims {
+    fn total_lines(&self) -> usize {
+        self.rows
+    }
+    fn screen_lines(&self) -> usize {
+        self.rows
+    }
+    fn columns(&self) -> usize {
+        self.cols
+    }
+}
+
+/// Rows that changed since watchers last looked, as a half-open range.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Dirty {
+    low: usize,
+    high: usize,
+}
+
+impl Dirty {
+    pub(crate) fn is_empty(self) -> bool {
+        self.low >= self.high
+    }
+
+    pub(crate) fn mark(&mut self, row: usize) {
+        if self.is_empty() {
+            *self = Dirty { low: row, high: row + 1 };
+        } else {
+            self.low = self.low.min(row);
+            self.high = self.high.max(row + 1);
+        }
+    }
+
+    pub(crate) fn touches(self, low: usize, high: usize) -> bool {
+        !self.is_empty() && self.low < high && low < self.high
+    }
+
+    /// The whole screen moved up.
+    pub(crate) fn shift_up(&mut self, lines: usize) {
+        self.low = self.low.saturating_sub(lines);
+        self.high = self.high.saturating_sub(lines);
+    }
+}
+
+/// The terminal state proper.
+pub(crate) struct Emulator {
+    pub(crate) term: EngineTerm,
+    pub(crate) history: History,
+    pub(crate) shadow: Shadow,
+    pub(crate) size: ScreenSize,
+    pub(crate) palette: Palette,
+    pub(crate) sequence: u64,
+    pub(crate) watch: WatchSet,
+    pub(crate) dirty: Dirty,
+    /// The cursor jumped since the last character, so the next one may overwrite something unseen.
+    pub(crate) jumped: bool,
+    /// Bytes to send back to the program.
+    pub(crate) replies: Vec<u8>,
+    pub(crate) events: Vec<ScreenEvent>,
+    /// When output last arrived.
+    pub(crate) last_output: Duration,
+    pub(crate) exited: bool,
+}
+
+/// Replies beyond this are dropped: a program that asks this much in one chunk does not read.
+const MAX_REPLIES: usize = 64 * 1024;
+
+impl Emulator {
+    pub(crate) fn new(size: ScreenSize, palette: Palette, history: History) -> Emulator {
+        let dims = Dims { rows: usize::from(size.rows), cols: usize::from(size.cols) };
+        let config = Config { scrolling_history: 0, kitty_keyboard: true, ..Config::default() };
+        let mut term = Term::new(config, &dims, VoidListener);
+        term.grid_mut().cursor.template.flags.insert(WRITTEN);
+        Emulator {
+            term,
+            history,
+            shadow: Shadow::new(dims.rows, dims.cols),
+            size,
+            palette,
+            sequence: 0,
+            watch: WatchSet::default(),
+            dirty: Dirty::default(),
+            jumped: false,
+            replies: Vec::new(),
+            events: Vec::new(),
+            last_output: Duration::ZERO,
+            exited: false,
+        }
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.term.screen_lines()
+    }
+
+    pub(crate) fn cols(&self) -> usize {
+        self.term.columns()
+    }
+
+    pub(crate) fn row(&self, row: usize) -> &[Cell] {
+        &self.term.grid()[Line(row as i32)][..]
+    }
+
+    pub(crate) fn is_alt(&self) -> bool {
+        self.term.mode().contains(TermMode::ALT_SCREEN)
+    }
+
+    pub(crate) fn reply(&mut self, text: &str) {
+        if self.replies.len() + text.len() <= MAX_REPLIES {
+            self.replies.extend_from_slice(text.as_bytes());
+        }
+    }
+
+    /// The rows of the lines that changed, each line whole even where it wraps.
+    pub(crate) fn dirty_span(&self) -> Dirty {
+        if self.dirty.is_empty() {
+            return self.dirty;
+        }
+        let rows = self.rows();
+        let mut low = self.dirty.low.min(rows);
+        let mut high = self.dirty.high.min(rows);
+        while low > 0 && row::is_wrapped(self.row(low - 1)) {
+            low -= 1;
+        }
+        while high < rows && high > 0 && row::is_wrapped(self.row(high - 1)) {
+            high += 1;
+        }
+        Dirty { low, high }
+    }
+
+    /// Text of the changed lines, for watchers to look at.
+    pub(crate) fn dirty_lines(&self) -> String {
+        let mut out = String::new();
+        let Dirty { low, high } = self.dirty_span();
+        if low >= high {
+            return out;
+        }
+        out.reserve((high - low) * self.cols());
+        crate::snapshot::join_rows((low..high).map(|row| self.row(row)), &mut out);
+        out
+    }
+
+    pub(crate) fn plain_text(&self) -> String {
+        let mut out = String::with_capacity(self.rows() * self.cols() / 2);
+        crate::snapshot::join_rows((0..self.rows()).map(|row| self.row(row)), &mut out);
+        out.truncate(out.trim_end_matches('\n').len());
+        out
+    }
+
+    pub(crate) fn cursor(&self) -> Cursor {
+        let cursor = &self.term.grid().cursor;
+        let pending = usize::from(cursor.input_needs_wrap);
+        Cursor {
+            row: cursor.point.line.0.max(0) as u16,
+            col: (cursor.point.column.0 + pending) as u16,
+            visible: self.term.mode().contains(TermMode::SHOW_CURSOR),
+            shape: match self.shadow.cursor_style.map(|style| style.shape) {
+                None => CursorShape::Default,
+                Some(EngineShape::Underline) => CursorShape::Underline,
+                Some(EngineShape::Beam) => CursorShape::Beam,
+                Some(EngineShape::Block | EngineShape::HollowBlock | EngineShape::Hidden) => CursorShape::Block,
+            },
+        }
+    }
+
+    pub(crate) fn modes(&self) -> Modes {
+        let mode = self.term.mode();
+        let has = |flag| mode.contains(flag);
+        Modes {
+            alternate_screen: has(TermMode::ALT_SCREEN),
+            application_cursor: has(TermMode::APP_CURSOR),
+            application_keypad: has(TermMode::APP_KEYPAD),
+            bracketed_paste: has(TermMode::BRACKETED_PASTE),
+            focus_events: has(TermMode::FOCUS_IN_OUT),
+            mouse_clicks: has(TermMode::MOUSE_REPORT_CLICK),
+            mouse_drag: has(TermMode::MOUSE_DRAG),
+            mouse_motion: has(TermMode::MOUSE_MOTION),
+            mouse_sgr: has(TermMode::SGR_MOUSE),
+            alternate_scroll: has(TermMode::ALTERNATE_SCROLL),
+            line_wrap: has(TermMode::LINE_WRAP),
+            kitty_keyboard: self.shadow.keyboard_flags(),
+            modify_other_keys: self.shadow.modify_other_keys,
+        }
+    }
+
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let mut cells = Vec::with_capacity(self.rows() * self.cols());
+        for row in 0..self.rows() {
+            cells.extend_from_slice(self.row(row));
+        }
+        Snapshot {
+            sequence: self.sequence,
+            rows: self.rows() as u16,
+            cols: self.cols() as u16,
+            cursor: self.cursor(),
+            modes: self.modes(),
+            title: self.shadow.title.clone(),
+            cells,
+        }
+    }
+
+    /// Number of the last row that holds anything, plus one.
+    fn used_rows(&self) -> usize {
+        use alacritty_terminal::grid::GridCell;
+        (0..self.rows()).rev().find(|&row| !self.row(row).iter().all(Cell::is_empty)).map_or(0, |row| row + 1)
+    }
+
+    /// Moves the top `lines` rows of the primary screen into history.
+    fn keep_top_rows(&mut self, lines: usize) {
+        for row in 0..lines.min(self.rows()) {
+            let cells = &self.term.grid()[Line(row as i32)][..];
+            self.history.push(cells);
+        }
+    }
+
+    fn cursor_row(&self) -> usize {
+        self.term.grid().cursor.point.line.0.max(0) as usize
+    }
+
+    fn cursor_cell_is_blank(&self) -> bool {
+        let point = self.term.grid().cursor.point;
+        let cell = &self.term.grid()[point.line][Column(point.column.0.min(self.cols() - 1))];
+        matches!(cell.c, ' ' | '\t')
+    }
+}

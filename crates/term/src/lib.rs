@@ -1,0 +1,47 @@
+//! The terminal engine: bytes to screen, keys to bytes, matchers, redaction.
+//!
+//! Pure: no I/O, no clock, nothing of Rookery's model. The same bytes give the
+//! same screen, however they are split and however often they are replayed.
+//!
+//! ```
+//! use rookery_term::{MemoryBlocks, NoTranscript, Palette, Screen, ScreenConfig, ScreenSize};
+//! let config =
+//!     ScreenConfig { size: ScreenSize::new(24, 80), scrollback: 1000, palette: Palette::default() };
+//! let mut screen = Screen::new(config, Box::new(MemoryBlocks::default()));
+//! screen.feed(b"\x1b[1mhello\x1b[0m", &NoTranscript, std::time::Duration::ZERO);
+//! assert_eq!(screen.plain_text(), "hello");
+//! ```
+
+mod ansi;
+mod bin;
+mod cell;
+mod checkpoint;
+mod emulator;
+mod history;
+pub mod keys;
+pub mod matcher;
+pub mod osc;
+mod palette;
+pub mod paste;
+pub mod redact;
+mod row;
+pub mod scanner;
+mod screen;
+mod selection;
+mod snapshot;
+#[cfg(test)]
+mod tests;
+pub mod text;
+mod watch;
+
+pub use bin::Damaged;
+pub use cell::{CellRef, Color, Style, Underline, Width};
+pub use history::{BLOCK_BYTES, BlockStore, MemoryBlocks};
+pub use matcher::{Matcher, Pattern};
+pub use palette::Palette;
+pub use screen::{
+    Fed, NoTranscript, Screen, ScreenConfig, ScreenEvent, ScreenSize, SharedSnapshot, Transcript,
+};
+pub use selection::{Place, Selection, SelectionKind};
+pub use snapshot::{Cursor, CursorShape, Modes, Snapshot};
+pub use watch::{Matched, WaitId};

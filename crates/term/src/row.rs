@@ -1,0 +1,393 @@
+//! Rows of cells as text and as compact bytes.
+//!
+//! The compact form is text plus style runs; it is what history blocks and
+//! checkpoints are made of, so its layout may only grow behind a version number.
+
+use std::sync::Arc;
+
+use alacritty_terminal::term::cell::{Cell, Flags, Hyperlink};
+use alacritty_terminal::vte::ansi::{Color, NamedColor, Rgb};
+use unicode_width::UnicodeWidthChar;
+
+use crate::bin::{Damaged, Read, Reader, Writer};
+
+/// Marks a cell that a program wrote, as opposed to one that was erased or never touched.
+/// The emulator leaves the top flag bit alone, so it travels with the cell.
+pub(crate) const WRITTEN: Flags = Flags::from_bits_retain(1 << 15);
+
+/// Zero-width characters kept per cell; more would let a stream grow a cell without bound.
+pub(crate) const MAX_ZERO_WIDTH: usize = 16;
+
+const BLANK: char = '\0';
+const SPACER: char = '\u{1}';
+const LEADING_SPACER: char = '\u{2}';
+
+const DEFAULT_FG: Color = Color::Named(NamedColor::Foreground);
+const DEFAULT_BG: Color = Color::Named(NamedColor::Background);
+
+/// Whether the row continues on the next one because text wrapped automatically.
+pub(crate) fn is_wrapped(cells: &[Cell]) -> bool {
+    cells.last().is_some_and(|cell| cell.flags.contains(Flags::WRAPLINE))
+}
+
+/// Number of cells up to the last one that shows or holds something.
+fn text_len(cells: &[Cell]) -> usize {
+    cells
+        .iter()
+        .rposition(|cell| cell.flags.contains(WRITTEN) || !matches!(cell.c, ' ' | '\t'))
+        .map_or(0, |last| last + 1)
+}
+
+/// Appends the row's text: written trailing spaces are kept, untouched cells in between become spaces.
+pub(crate) fn push_text(cells: &[Cell], out: &mut String) {
+    for cell in &cells[..text_len(cells)] {
+        push_cell_text(cell, out);
+    }
+}
+
+/// Appends what one cell contributes to the text of its row.
+fn push_cell_text(cell: &Cell, out: &mut String) {
+    if cell.flags.intersects(Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER) {
+        return;
+    }
+    out.push(if cell.c == '\t' { ' ' } else { cell.c });
+    if let Some(extra) = cell.zerowidth() {
+        out.extend(extra);
+    }
+}
+
+/// Appends the compact form of a row.
+pub(crate) fn encode(cells: &[Cell], out: &mut Vec<u8>) {
+    let blank = Cell::default();
+    let count = cells.iter().rposition(|cell| *cell != blank).map_or(0, |last| last + 1);
+    let wrapped = count == cells.len() && is_wrapped(cells);
+    let cells = &cells[..count];
+    let mut writer = Writer(out);
+    writer.bool(wrapped);
+    writer.uint(count as u64);
+    encode_runs(cells, wrapped, &mut writer);
+    encode_text(cells, &mut writer);
+}
+
+fn encode_text(cells: &[Cell], writer: &mut Writer<'_>) {
+    // Nearly every row is ASCII: one byte a cell, and the length is known beforehand.
+    if cells.iter().all(|cell| cell.c.is_ascii() && cell.extra.is_none()) {
+        writer.uint(cells.len() as u64);
+        writer.0.extend(cells.iter().map(|cell| stored_char(cell) as u8));
+        return;
+    }
+    let mut text = String::with_capacity(cells.len() * 2);
+    for cell in cells {
+        text.push(stored_char(cell));
+        if let Some(extra) = cell.zerowidth() {
+            text.extend(extra.iter().take(MAX_ZERO_WIDTH));
+        }
+    }
+    writer.bytes(text.as_bytes());
+}
+
+/// The one base character that stands for a cell in the stored text.
+fn stored_char(cell: &Cell) -> char {
+    match cell.c {
+        ' ' if cell.flags.contains(Flags::WIDE_CHAR_SPACER) => SPACER,
+        ' ' if cell.flags.contains(Flags::LEADING_WIDE_CHAR_SPACER) => LEADING_SPACER,
+        ' ' if !cell.flags.contains(WRITTEN) => BLANK,
+        other => other,
+    }
+}
+
+/// The flags that a stored character implies, so that ordinary rows need no style runs.
+fn implied_flags(stored: char, next: Option<char>) -> Flags {
+    match stored {
+        BLANK => Flags::empty(),
+        SPACER => WRITTEN | Flags::WIDE_CHAR_SPACER,
+        LEADING_SPACER => WRITTEN | Flags::LEADING_WIDE_CHAR_SPACER,
+        _ if next == Some(SPACER) => WRITTEN | Flags::WIDE_CHAR,
+        _ => WRITTEN,
+    }
+}
+
+/// What a style run holds beyond its length. `flags` is the difference to the implied flags.
+#[derive(Clone, PartialEq)]
+struct RunStyle {
+    flags: u16,
+    fg: Color,
+    bg: Color,
+    underline: Option<Color>,
+    link: Option<Hyperlink>,
+}
+
+impl RunStyle {
+    const PLAIN: RunStyle =
+        RunStyle { flags: 0, fg: DEFAULT_FG, bg: DEFAULT_BG, underline: None, link: None };
+
+    fn of(cell: &Cell, difference: u16) -> RunStyle {
+        let (underline, link) = match &cell.extra {
+            None => (None, None),
+            Some(_) => (cell.underline_color(), cell.hyperlink()),
+        };
+        RunStyle { flags: difference, fg: cell.fg, bg: cell.bg, underline, link }
+    }
+
+    fn fits(&self, cell: &Cell, difference: u16) -> bool {
+        if self.flags != difference || self.fg != cell.fg || self.bg != cell.bg {
+            return false;
+        }
+        match &cell.extra {
+            None => self.underline.is_none() && self.link.is_none(),
+            Some(_) => self.underline == cell.underline_color() && self.link == cell.hyperlink(),
+        }
+    }
+
+    fn write(&self, writer: &mut Writer<'_>) {
+        writer.uint(u64::from(self.flags));
+        write_color(writer, self.fg);
+        write_color(writer, self.bg);
+        let extras = u8::from(self.underline.is_some()) | u8::from(self.link.is_some()) << 1;
+        writer.u8(extras);
+        if let Some(color) = self.underline {
+            write_color(writer, color);
+        }
+        if let Some(link) = &self.link {
+            writer.bytes(link.id().as_bytes());
+            writer.bytes(link.uri().as_bytes());
+        }
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Read<RunStyle> {
+        let flags = reader.uint_to(u64::from(u16::MAX))? as u16;
+        let fg = read_color(reader)?;
+        let bg = read_color(reader)?;
+        let extras = reader.u8()?;
+        let underline = if extras & 1 != 0 { Some(read_color(reader)?) } else { None };
+        let link = if extras & 2 != 0 {
+            let id = reader.text()?.to_owned();
+            Some(Hyperlink::new(Some(id), reader.text()?.to_owned()))
+        } else {
+            None
+        };
+        Ok(RunStyle { flags, fg, bg, underline, link })
+    }
+
+    fn apply(&self, cell: &mut Cell, implied: Flags) {
+        cell.flags = Flags::from_bits_retain(implied.bits() ^ self.flags);
+        cell.fg = self.fg;
+        cell.bg = self.bg;
+        if self.underline.is_some() {
+            cell.set_underline_color(self.underline);
+        }
+        if self.link.is_some() {
+            cell.set_hyperlink(self.link.clone());
+        }
+    }
+}
+
+fn encode_runs(cells: &[Cell], wrapped: bool, writer: &mut Writer<'_>) {
+    let is_plain = |cell: &Cell| {
+        cell.flags == WRITTEN && cell.fg == DEFAULT_FG && cell.bg == DEFAULT_BG && cell.extra.is_none()
+    };
+    if !wrapped && cells.iter().all(is_plain) {
+        writer.uint(0);
+        return;
+    }
+    let mut runs: Vec<(u64, RunStyle)> = Vec::new();
+    for (index, cell) in cells.iter().enumerate() {
+        let next = cells.get(index + 1).map(stored_char);
+        let mut implied = implied_flags(stored_char(cell), next);
+        if wrapped && index + 1 == cells.len() {
+            implied |= Flags::WRAPLINE;
+        }
+        let difference = cell.flags.bits() ^ implied.bits();
+        match runs.last_mut() {
+            Some((count, style)) if style.fits(cell, difference) => *count += 1,
+            _ => runs.push((1, RunStyle::of(cell, difference))),
+        }
+    }
+    if let [(_, style)] = runs.as_slice()
+        && *style == RunStyle::PLAIN
+    {
+        runs.clear();
+    }
+    writer.uint(runs.len() as u64);
+    for (count, style) in runs {
+        writer.uint(count);
+        style.write(writer);
+    }
+}
+
+/// Reads a row back. The result has as many cells as were stored; the caller pads it.
+pub(crate) fn decode(reader: &mut Reader<'_>, max_cells: usize) -> Read<Vec<Cell>> {
+    let wrapped = reader.bool()?;
+    let count = reader.uint_to(max_cells as u64)?;
+    let runs = (0..reader.uint_to(count as u64)?)
+        .map(|_| Ok((reader.uint_to(count as u64)?, RunStyle::read(reader)?)))
+        .collect::<Read<Vec<_>>>()?;
+    let mut cells = decode_text(reader.text()?, count)?;
+    let stored: Vec<char> = cells.iter().map(|cell| cell.c).collect();
+    let mut styles = runs.iter().flat_map(|(count, style)| std::iter::repeat_n(style, *count));
+    for (index, cell) in cells.iter_mut().enumerate() {
+        let mut implied = implied_flags(stored[index], stored.get(index + 1).copied());
+        if wrapped && index + 1 == count {
+            implied |= Flags::WRAPLINE;
+        }
+        if matches!(cell.c, BLANK | SPACER | LEADING_SPACER) {
+            cell.c = ' ';
+        }
+        match (runs.is_empty(), styles.next()) {
+            (true, _) => RunStyle::PLAIN.apply(cell, implied),
+            (false, Some(style)) => style.apply(cell, implied),
+            (false, None) => return Err(Damaged),
+        }
+    }
+    Ok(cells)
+}
+
+fn decode_text(text: &str, count: usize) -> Read<Vec<Cell>> {
+    let mut cells: Vec<Cell> = Vec::with_capacity(count);
+    for c in text.chars() {
+        if c.width() == Some(0) {
+            cells.last_mut().ok_or(Damaged)?.push_zerowidth(c);
+        } else {
+            cells.push(Cell { c, ..Cell::default() });
+        }
+    }
+    if cells.len() == count { Ok(cells) } else { Err(Damaged) }
+}
+
+pub(crate) fn write_color(writer: &mut Writer<'_>, color: Color) {
+    match color {
+        Color::Named(name) => {
+            writer.u8(0);
+            writer.uint(name as u64);
+        }
+        Color::Indexed(index) => {
+            writer.u8(1);
+            writer.u8(index);
+        }
+        Color::Spec(Rgb { r, g, b }) => {
+            writer.u8(2);
+            writer.0.extend([r, g, b]);
+        }
+    }
+}
+
+pub(crate) fn read_color(reader: &mut Reader<'_>) -> Read<Color> {
+    Ok(match reader.u8()? {
+        0 => Color::Named(named_color(reader.uint()?)?),
+        1 => Color::Indexed(reader.u8()?),
+        2 => Color::Spec(Rgb { r: reader.u8()?, g: reader.u8()?, b: reader.u8()? }),
+        _ => return Err(Damaged),
+    })
+}
+
+fn named_color(number: u64) -> Read<NamedColor> {
+    use NamedColor::{
+        Background, Black, Blue, BrightBlack, BrightBlue, BrightCyan, BrightForeground, BrightGreen,
+        BrightMagenta, BrightRed, BrightWhite, BrightYellow, Cursor, Cyan, DimBlack, DimBlue, DimCyan,
+        DimForeground, DimGreen, DimMagenta, DimRed, DimWhite, DimYellow, Foreground, Green, Magenta, Red,
+        White, Yellow,
+    };
+    [
+        Black, Red, Green, Yellow, Blue, Magenta, Cyan, White, BrightBlack, BrightRed, BrightGreen,
+        BrightYellow, BrightBlue, BrightMagenta, BrightCyan, BrightWhite, Foreground, Background, Cursor,
+        DimBlack, DimRed, DimGreen, DimYellow, DimBlue, DimMagenta, DimCyan, DimWhite, BrightForeground,
+        DimForeground,
+    ]
+    .into_iter()
+    .find(|name| *name as u64 == number)
+    .ok_or(Damaged)
+}
+
+/// Writes one template cell (cursor attributes): its style without text.
+pub(crate) fn write_template(writer: &mut Writer<'_>, cell: &Cell) {
+    RunStyle::of(cell, cell.flags.bits()).write(writer);
+}
+
+/// Reads what [`write_template`] wrote.
+pub(crate) fn read_template(reader: &mut Reader<'_>) -> Read<Cell> {
+    let mut cell = Cell::default();
+    RunStyle::read(reader)?.apply(&mut cell, Flags::empty());
+    Ok(cell)
+}
+
+/// Drops zero-width characters beyond the bound; used before a cell is stored.
+pub(crate) fn zero_width_count(cell: &Cell) -> usize {
+    cell.extra.as_ref().map_or(0, |_| cell.zerowidth().map_or(0, <[char]>::len))
+}
+
+/// The link target of a cell, if it carries one.
+pub(crate) fn link_of(cell: &Cell) -> Option<Arc<str>> {
+    cell.extra.as_ref()?;
+    cell.hyperlink().map(|link| Arc::from(link.uri()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn written(c: char) -> Cell {
+        Cell { c, flags: WRITTEN, ..Cell::default() }
+    }
+
+    fn roundtrip(cells: &[Cell]) -> Vec<Cell> {
+        let mut bytes = Vec::new();
+        encode(cells, &mut bytes);
+        let mut reader = Reader(&bytes);
+        let mut back = decode(&mut reader, cells.len()).unwrap();
+        assert!(reader.0.is_empty());
+        back.resize(cells.len(), Cell::default());
+        back
+    }
+
+    #[test]
+    fn a_plain_row_costs_little_more_than_its_text() {
+        let mut cells: Vec<Cell> = "hello".chars().map(written).collect();
+        cells.resize(80, Cell::default());
+        let mut bytes = Vec::new();
+        encode(&cells, &mut bytes);
+        assert_eq!(bytes.len(), 5 + 4);
+        assert_eq!(roundtrip(&cells), cells);
+    }
+
+    #[test]
+    fn wide_linked_and_wrapped_cells_come_back() {
+        let mut wide = written('日');
+        wide.flags |= Flags::WIDE_CHAR;
+        let mut spacer = written(' ');
+        spacer.flags |= Flags::WIDE_CHAR_SPACER;
+        let mut linked = written('e');
+        linked.push_zerowidth('\u{301}');
+        linked.set_hyperlink(Some(Hyperlink::new(Some("id"), "https://example.com".to_owned())));
+        linked.set_underline_color(Some(Color::Indexed(3)));
+        let mut last = written('x');
+        last.flags |= Flags::WRAPLINE | Flags::BOLD;
+        last.fg = Color::Spec(Rgb { r: 1, g: 2, b: 3 });
+        let cells = [wide, spacer, linked, Cell::default(), last];
+        assert_eq!(roundtrip(&cells), cells);
+    }
+
+    fn any_cell() -> impl Strategy<Value = Cell> {
+        let color = prop_oneof![
+            Just(DEFAULT_FG),
+            Just(DEFAULT_BG),
+            any::<u8>().prop_map(Color::Indexed),
+            any::<[u8; 3]>().prop_map(|[r, g, b]| Color::Spec(Rgb { r, g, b })),
+        ];
+        let c = prop_oneof![Just(' '), Just('\t'), Just('a'), Just('日'), Just('é')];
+        (c, color.clone(), color, any::<u16>())
+            .prop_map(|(c, fg, bg, bits)| Cell { c, fg, bg, flags: Flags::from_bits_retain(bits), extra: None })
+    }
+
+    proptest! {
+        #[test]
+        fn any_row_comes_back(cells in prop::collection::vec(any_cell(), 1..40)) {
+            prop_assert_eq!(roundtrip(&cells), cells);
+        }
+
+        #[test]
+        fn garbage_rows_are_refused_without_panic(bytes: Vec<u8>) {
+            let _ = decode(&mut Reader(&bytes), 200);
+        }
+    }
+}

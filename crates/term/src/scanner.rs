@@ -1,0 +1,282 @@
+//! A state machine that runs ahead of the emulator over the same bytes.
+//!
+//! It finds what the emulator does not report: OSCs it drops, and the few
+//! queries it leaves unanswered. It also knows where no sequence is open, which
+//! is where a checkpoint may be taken. State survives any split of the stream.
+
+use memchr::{memchr, memchr3};
+
+/// Payloads longer than this are cut off; the rest of the sequence is passed over.
+pub const MAX_PAYLOAD: usize = 64 * 1024;
+
+/// A control sequence longer than this is none we care for.
+const MAX_CSI: usize = 64;
+
+const ESC: u8 = 0x1b;
+const BEL: u8 = 0x07;
+const CAN: u8 = 0x18;
+const SUB: u8 = 0x1a;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Ground,
+    Escape,
+    EscapeIntermediate,
+    Csi,
+    Osc,
+    /// DCS, SOS, PM or APC: skipped to its end.
+    Text,
+}
+
+/// What was found, with the number of input bytes up to and including its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Feed this many bytes of the scanned slice to the emulator before handling it.
+    pub end: usize,
+    /// What it is.
+    pub what: Sequence,
+}
+
+/// A sequence of interest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sequence {
+    /// An operating system command with this payload.
+    Osc(Vec<u8>),
+    /// A control sequence: parameters and intermediates as sent, and its final byte.
+    Csi(Vec<u8>, u8),
+}
+
+/// Scans a byte stream for sequences of interest.
+#[derive(Clone, Debug)]
+pub struct Scanner {
+    state: State,
+    payload: Vec<u8>,
+}
+
+impl Default for Scanner {
+    fn default() -> Self {
+        Self { state: State::Ground, payload: Vec::new() }
+    }
+}
+
+impl Scanner {
+    /// Whether no sequence is half received.
+    pub fn is_ground(&self) -> bool {
+        self.state == State::Ground
+    }
+
+    /// Scans up to the next sequence of interest, or to the end of `bytes`.
+    /// Call again with the rest of the slice after a find.
+    pub fn scan(&mut self, bytes: &[u8]) -> Option<Found> {
+        let mut at = 0;
+        while at < bytes.len() {
+            match self.state {
+                State::Ground => at += self.skip_ground(&bytes[at..]),
+                State::Osc => {
+                    let (used, ended) = self.take_osc(&bytes[at..]);
+                    at += used;
+                    if ended {
+                        return Some(Found { end: at, what: Sequence::Osc(std::mem::take(&mut self.payload)) });
+                    }
+                }
+                State::Text => at += self.skip_text(&bytes[at..]),
+                State::Escape | State::EscapeIntermediate | State::Csi => {
+                    let byte = bytes[at];
+                    at += 1;
+                    if let Some(what) = self.step(byte) {
+                        return Some(Found { end: at, what });
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Plain text up to an escape.
+    fn skip_ground(&mut self, bytes: &[u8]) -> usize {
+        let Some(escape) = memchr(ESC, bytes) else { return bytes.len() };
+        self.state = State::Escape;
+        escape + 1
+    }
+
+    fn take_osc(&mut self, bytes: &[u8]) -> (usize, bool) {
+        let end = bytes.iter().position(|byte| matches!(*byte, BEL | ESC | CAN | SUB));
+        let text = &bytes[..end.unwrap_or(bytes.len())];
+        let room = MAX_PAYLOAD.saturating_sub(self.payload.len());
+        self.payload.extend_from_slice(&text[..text.len().min(room)]);
+        let Some(end) = end else { return (bytes.len(), false) };
+        let ended = match bytes[end] {
+            BEL => {
+                self.state = State::Ground;
+                true
+            }
+            ESC => {
+                self.state = State::Escape;
+                true
+            }
+            _ => {
+                self.state = State::Ground;
+                self.payload.clear();
+                false
+            }
+        };
+        (end + 1, ended)
+    }
+
+    fn skip_text(&mut self, bytes: &[u8]) -> usize {
+        let Some(end) = memchr3(ESC, CAN, SUB, bytes) else { return bytes.len() };
+        self.state = if bytes[end] == ESC { State::Escape } else { State::Ground };
+        end + 1
+    }
+
+    /// One byte inside an escape or control sequence.
+    fn step(&mut self, byte: u8) -> Option<Sequence> {
+        match byte {
+            CAN | SUB => {
+                self.enter(State::Ground);
+                return None;
+            }
+            ESC => {
+                self.enter(State::Escape);
+                return None;
+            }
+            // Other controls act at once and leave the sequence open; the rest is ignored.
+            0x00..=0x1f | 0x7f.. => return None,
+            _ => {}
+        }
+        match (self.state, byte) {
+            (State::Escape, b'[') => self.enter(State::Csi),
+            (State::Escape, b']') => self.enter(State::Osc),
+            (State::Escape, b'P' | b'X' | b'^' | b'_') => self.enter(State::Text),
+            (State::Escape | State::EscapeIntermediate, 0x20..=0x2f) => {
+                self.state = State::EscapeIntermediate;
+            }
+            (State::Csi, 0x20..=0x3f) => {
+                if self.payload.len() < MAX_CSI {
+                    self.payload.push(byte);
+                }
+            }
+            (State::Csi, 0x40..=0x7e) => {
+                let params = std::mem::take(&mut self.payload);
+                self.state = State::Ground;
+                if is_interesting(&params, byte) {
+                    return Some(Sequence::Csi(params, byte));
+                }
+                self.payload = params;
+                self.payload.clear();
+            }
+            _ => self.enter(State::Ground),
+        }
+        None
+    }
+
+    fn enter(&mut self, state: State) {
+        self.state = state;
+        self.payload.clear();
+    }
+}
+
+/// Queries that the emulator leaves unanswered and soft reset, which it does not know.
+fn is_interesting(params: &[u8], last: u8) -> bool {
+    matches!((params, last), ([b'>', ..], b'q') | (b"16", b't') | (b"!", b'p'))
+}
+
+/// Length of the incomplete character at the end of plain text, 0 if there is none.
+pub fn partial_char_len(text: &[u8]) -> usize {
+    (1..=text.len().min(3))
+        .rev()
+        .find(|&len| {
+            std::str::from_utf8(&text[text.len() - len..])
+                .is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+        })
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn scan_in_pieces(bytes: &[u8], piece: usize) -> (Vec<Sequence>, bool) {
+        let mut scanner = Scanner::default();
+        let mut found = Vec::new();
+        for mut chunk in bytes.chunks(piece.max(1)) {
+            while let Some(hit) = scanner.scan(chunk) {
+                found.push(hit.what);
+                chunk = &chunk[hit.end..];
+            }
+        }
+        (found, scanner.is_ground())
+    }
+
+    #[test]
+    fn finds_sequences_however_they_are_split() {
+        let stream = "plain é\x1b]0;title\x07 text\x1b]7;file:///tmp\x1b\\\x1b[31mred\x1b[>0q\x1bPdcs]0;no\x07\x1b\\\x1b[16t"
+            .as_bytes();
+        let whole = scan_in_pieces(stream, stream.len());
+        assert_eq!(
+            whole.0,
+            [
+                Sequence::Osc(b"0;title".to_vec()),
+                Sequence::Osc(b"7;file:///tmp".to_vec()),
+                Sequence::Csi(b">0".to_vec(), b'q'),
+                Sequence::Csi(b"16".to_vec(), b't'),
+            ]
+        );
+        for piece in 1..stream.len() {
+            assert_eq!(scan_in_pieces(stream, piece), whole, "pieces of {piece}");
+        }
+    }
+
+    #[test]
+    fn cancel_aborts_and_long_payloads_are_cut() {
+        assert_eq!(scan_in_pieces(b"\x1b]0;abc\x18\x07", 3).0, []);
+        let mut long = b"\x1b]0;".to_vec();
+        long.resize(200_000, b'x');
+        long.push(7);
+        let (found, ground) = scan_in_pieces(&long, 4096);
+        let [Sequence::Osc(payload)] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(payload.len(), MAX_PAYLOAD);
+        assert!(ground);
+    }
+
+    #[test]
+    fn a_cut_character_is_measured() {
+        for (bytes, len) in [
+            (&b"abc"[..], 0),
+            ("é".as_bytes(), 0),
+            (&"aé".as_bytes()[..2], 1),
+            (&"a😀".as_bytes()[..4], 3),
+            (b"\xe0\x80", 0),
+            (b"\xf0", 1),
+            (b"\x80", 0),
+        ] {
+            assert_eq!(partial_char_len(bytes), len, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn half_a_sequence_is_not_ground() {
+        for (bytes, ground) in [
+            (&b"abc"[..], true),
+            (b"\x1b", false),
+            (b"\x1b[3", false),
+            (b"\x1b]0;x", false),
+            (b"\x1b(B", true),
+        ] {
+            assert_eq!(scan_in_pieces(bytes, 100).1, ground, "{bytes:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn splitting_changes_nothing(
+            bytes in prop::collection::vec(prop_oneof![
+                Just(0x1b), Just(b']'), Just(b'['), Just(7), Just(b'\\'), Just(b';'), Just(0x18), any::<u8>()
+            ], 0..200),
+            piece in 1usize..20,
+        ) {
+            prop_assert_eq!(scan_in_pieces(&bytes, piece), scan_in_pieces(&bytes, 1000));
+        }
+    }
+}

@@ -1,0 +1,412 @@
+//! The screen: what the rest of Rookery drives. Bytes in; text, cells, events and replies out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use alacritty_terminal::vte::ansi::{Processor, Timeout};
+
+use crate::bin::Damaged;
+use crate::emulator::{Emulator, Hand};
+use crate::history::{BlockStore, History};
+use crate::matcher::Matcher;
+use crate::osc::{Osc, ShellMark};
+use crate::palette::Palette;
+use crate::scanner::{Scanner, Sequence, partial_char_len};
+use crate::selection::Selection;
+use crate::snapshot::{Cursor, Modes, Snapshot, join_rows};
+use crate::watch::{Matched, Occasion, WaitId};
+
+/// Rows, columns and pixels of a screen. Rows and columns are at least 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScreenSize {
+    /// Rows, at least 1.
+    pub rows: u16,
+    /// Columns, at least 1.
+    pub cols: u16,
+    /// Width in pixels, 0 when unknown.
+    pub pixel_width: u16,
+    /// Height in pixels, 0 when unknown.
+    pub pixel_height: u16,
+}
+
+impl ScreenSize {
+    /// A size without known pixels; zeros become ones.
+    pub fn new(rows: u16, cols: u16) -> ScreenSize {
+        ScreenSize { rows: rows.max(1), cols: cols.max(1), pixel_width: 0, pixel_height: 0 }
+    }
+}
+
+/// Something a program did that others may care about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScreenEvent {
+    /// The title changed; none when a saved empty title came back.
+    Title(Option<String>),
+    /// The bell rang.
+    Bell,
+    /// An OSC other than titles and colors.
+    Osc(Osc),
+    /// A shell integration mark and the number of the row it was made on.
+    Mark(ShellMark, u64),
+}
+
+/// Gives the tail of the byte stream as text, including the bytes being fed.
+pub trait Transcript {
+    /// The last [`crate::matcher::TRANSCRIPT_TAIL`] characters.
+    fn tail(&self) -> String;
+}
+
+/// What a feed brought about.
+#[derive(Default)]
+pub struct Fed {
+    /// Bytes to write back to the program.
+    pub replies: Vec<u8>,
+    /// What happened, in order.
+    pub events: Vec<ScreenEvent>,
+    /// Waits that came true.
+    pub matched: Vec<Matched>,
+}
+
+/// How a screen is set up.
+#[derive(Clone, Debug)]
+pub struct ScreenConfig {
+    /// Its first size.
+    pub size: ScreenSize,
+    /// Rows of scrollback to keep.
+    pub scrollback: usize,
+    /// Colors to report.
+    pub palette: Palette,
+}
+
+/// Synchronized output is ended by whoever has a clock; the engine only needs to know that it began.
+#[derive(Default)]
+pub(crate) struct SyncGate {
+    pending: bool,
+}
+
+impl Timeout for SyncGate {
+    fn set_timeout(&mut self, _: Duration) {
+        self.pending = true;
+    }
+    fn clear_timeout(&mut self) {
+        self.pending = false;
+    }
+    fn pending_timeout(&self) -> bool {
+        self.pending
+    }
+}
+
+/// One terminal screen with its history, pending waits and parser state.
+pub struct Screen {
+    pub(crate) emulator: Emulator,
+    pub(crate) processor: Processor<SyncGate>,
+    pub(crate) scanner: Scanner,
+    /// The beginning of a character whose end has not arrived.
+    pub(crate) partial: Vec<u8>,
+}
+
+impl Screen {
+    /// An empty screen. Sealed history blocks go to `blocks`.
+    pub fn new(config: ScreenConfig, blocks: Box<dyn BlockStore>) -> Screen {
+        let history = History::new(config.scrollback, blocks);
+        Screen {
+            emulator: Emulator::new(config.size, config.palette, history),
+            processor: Processor::new(),
+            scanner: Scanner::default(),
+            partial: Vec::new(),
+        }
+    }
+
+    /// Parses a chunk of output. `now` is any monotonic clock, always the same one.
+    pub fn feed(&mut self, bytes: &[u8], transcript: &dyn Transcript, now: Duration) -> Fed {
+        let mut matched = Vec::new();
+        self.emulator.last_output = now;
+        self.emulator.sequence += 1;
+        let mut rest = self.complete_char(bytes, transcript, &mut matched, now);
+        while let Some(found) = self.scanner.scan(rest) {
+            let (piece, after) = rest.split_at(found.end);
+            rest = after;
+            let mut hand = Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now };
+            self.processor.advance(&mut hand, piece);
+            handle_sequence(&mut hand, found.what);
+        }
+        let mut broken = 0;
+        if self.scanner.is_ground() {
+            let (mut whole, cut) = rest.split_at(rest.len() - partial_char_len(rest));
+            self.partial.extend_from_slice(cut);
+            // What is cut off before that will never be finished.
+            while let len @ 1.. = partial_char_len(whole) {
+                whole = &whole[..whole.len() - len];
+                broken += 1;
+            }
+            rest = whole;
+        }
+        let mut hand = Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now };
+        self.processor.advance(&mut hand, rest);
+        for _ in 0..broken {
+            self.processor.advance(&mut hand, "\u{fffd}".as_bytes());
+        }
+        if !hand.emulator.watch.is_empty() {
+            hand.look(Occasion::FeedEnded);
+        }
+        self.fed(matched)
+    }
+
+    /// Feeds the character that the last chunk cut off, and gives what follows it.
+    ///
+    /// The engine's parser loses a byte when it puts a cut character together itself
+    /// and another multi-byte character follows closely, so it never gets to see one.
+    fn complete_char<'b>(
+        &mut self,
+        bytes: &'b [u8],
+        transcript: &dyn Transcript,
+        matched: &mut Vec<Matched>,
+        now: Duration,
+    ) -> &'b [u8] {
+        if self.partial.is_empty() {
+            return bytes;
+        }
+        let mut used = 0;
+        while used < bytes.len() && partial_char_len(&self.partial) == self.partial.len() {
+            self.partial.push(bytes[used]);
+            used += 1;
+        }
+        if partial_char_len(&self.partial) == self.partial.len() {
+            return &[];
+        }
+        let mut piece = std::mem::take(&mut self.partial);
+        if std::str::from_utf8(&piece).is_err() {
+            // The character was never finished: it shows as one replacement, the new byte stands for itself.
+            used -= 1;
+            piece = char::REPLACEMENT_CHARACTER.to_string().into_bytes();
+        }
+        let mut hand = Hand { emulator: &mut self.emulator, transcript, matched, now };
+        self.processor.advance(&mut hand, &piece);
+        &bytes[used..]
+    }
+
+    fn fed(&mut self, matched: Vec<Matched>) -> Fed {
+        Fed {
+            replies: std::mem::take(&mut self.emulator.replies),
+            events: std::mem::take(&mut self.emulator.events),
+            matched,
+        }
+    }
+
+    /// Whether synchronized output is being held back; end it with [`Screen::stop_sync`] after 150 ms.
+    pub fn is_sync_pending(&self) -> bool {
+        self.processor.sync_timeout().pending_timeout()
+    }
+
+    /// Shows what synchronized output held back, because its end did not come in time.
+    pub fn stop_sync(&mut self, transcript: &dyn Transcript, now: Duration) -> Fed {
+        let mut matched = Vec::new();
+        let mut hand = Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now };
+        self.processor.stop_sync(&mut hand);
+        self.emulator.sequence += 1;
+        let mut hand = Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now };
+        if !hand.emulator.watch.is_empty() {
+            hand.look(Occasion::FeedEnded);
+        }
+        self.fed(matched)
+    }
+
+    /// Changes the size; lines are wrapped anew and waits see the result.
+    pub fn resize(&mut self, size: ScreenSize, transcript: &dyn Transcript, now: Duration) -> Vec<Matched> {
+        let size = ScreenSize { rows: size.rows.max(1), cols: size.cols.max(1), ..size };
+        self.emulator.resize(size);
+        self.emulator.sequence += 1;
+        self.look_at_all(transcript, now)
+    }
+
+    /// Judges every pending wait afresh: after time passed, a resize, or the end of the process.
+    pub fn look_at_all(&mut self, transcript: &dyn Transcript, now: Duration) -> Vec<Matched> {
+        let mut matched = Vec::new();
+        if !self.emulator.watch.is_empty() {
+            Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now }
+                .look(Occasion::Anything);
+        }
+        matched
+    }
+
+    /// Adds a wait. If it holds already it comes back at once and nothing stays pending.
+    pub fn wait(
+        &mut self,
+        matcher: Matcher,
+        transcript: &dyn Transcript,
+        now: Duration,
+    ) -> (WaitId, Option<Matched>) {
+        let id = self.emulator.watch.add(matcher, now);
+        let mut matched = Vec::new();
+        Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now }.look(Occasion::Anything);
+        let mine = matched.iter().position(|found| found.id == id).map(|at| matched.swap_remove(at));
+        debug_assert!(matched.is_empty(), "a wait that held was left pending");
+        (id, mine)
+    }
+
+    /// Gives a pending wait up.
+    pub fn cancel_wait(&mut self, id: WaitId) -> bool {
+        self.emulator.watch.remove(id)
+    }
+
+    /// Number of pending waits.
+    pub fn pending_waits(&self) -> usize {
+        self.emulator.watch.len()
+    }
+
+    /// The moment at which silence alone may make a wait true; call [`Screen::look_at_all`] then.
+    pub fn next_due(&self, now: Duration) -> Option<Duration> {
+        self.emulator.watch.next_due(self.emulator.last_output, now)
+    }
+
+    /// The process is gone: waits for that match, and those without hope are returned as the second list.
+    pub fn process_exited(&mut self, transcript: &dyn Transcript, now: Duration) -> (Vec<Matched>, Vec<WaitId>) {
+        self.emulator.exited = true;
+        let matched = self.look_at_all(transcript, now);
+        (matched, self.emulator.watch.take_hopeless())
+    }
+
+    /// Whether [`Screen::process_exited`] was called.
+    pub fn has_exited(&self) -> bool {
+        self.emulator.exited
+    }
+
+    /// The screen at this moment.
+    pub fn snapshot(&self) -> Snapshot {
+        self.emulator.snapshot()
+    }
+
+    /// The screen as text: wrapped rows joined, trailing blank rows dropped.
+    pub fn plain_text(&self) -> String {
+        self.emulator.plain_text()
+    }
+
+    /// Raised by every chunk of output and every resize.
+    pub fn sequence(&self) -> u64 {
+        self.emulator.sequence
+    }
+
+    /// Its size.
+    pub fn size(&self) -> ScreenSize {
+        self.emulator.size
+    }
+
+    /// Where the cursor is.
+    pub fn cursor(&self) -> Cursor {
+        self.emulator.cursor()
+    }
+
+    /// Modes a program has turned on.
+    pub fn modes(&self) -> Modes {
+        self.emulator.modes()
+    }
+
+    /// The title, if one was set.
+    pub fn title(&self) -> Option<&str> {
+        self.emulator.shadow.title.as_deref()
+    }
+
+    /// Rows of history kept above the screen.
+    pub fn history_len(&self) -> usize {
+        self.emulator.history.len()
+    }
+
+    /// Number of the first row on the screen; history rows have smaller numbers, which never change.
+    pub fn first_row(&self) -> u64 {
+        self.emulator.history.next()
+    }
+
+    /// The newest `max_rows` rows of history and the screen as text, wrapped rows joined.
+    pub fn text_with_history(&self, max_rows: usize) -> String {
+        let next = self.emulator.history.next();
+        let rows = self.emulator.history.rows(next.saturating_sub(max_rows as u64), next);
+        let mut out = String::new();
+        join_rows(rows.iter().map(Vec::as_slice), &mut out);
+        join_rows((0..self.emulator.rows()).map(|row| self.emulator.row(row)), &mut out);
+        out.truncate(out.trim_end_matches('\n').len());
+        out
+    }
+
+    /// The text a selection covers, wherever its rows are now.
+    pub fn selected_text(&self, selection: &Selection) -> String {
+        selection.text(self)
+    }
+
+    /// Bytes that paint this screen on any terminal of the same size; see [`crate::ansi`].
+    pub fn redraw(&self) -> Vec<u8> {
+        crate::ansi::redraw(&self.emulator)
+    }
+
+    /// Frees memory that an idle screen does not need.
+    pub fn shrink(&mut self) {
+        self.emulator.history.shrink();
+        self.emulator.replies.shrink_to_fit();
+        self.emulator.events.shrink_to_fit();
+    }
+
+    /// Whether a checkpoint may be taken now: no sequence, character or synchronized block is half received.
+    pub fn can_checkpoint(&self) -> bool {
+        self.scanner.is_ground() && self.partial.is_empty() && !self.is_sync_pending()
+    }
+
+    /// The whole state as bytes, for [`Screen::restore`].
+    pub fn checkpoint(&mut self) -> Vec<u8> {
+        crate::checkpoint::save(self)
+    }
+
+    /// Rebuilds a screen from a checkpoint; feed it what came after to be where the old one was.
+    pub fn restore(
+        checkpoint: &[u8],
+        config: ScreenConfig,
+        blocks: Box<dyn BlockStore>,
+    ) -> Result<Screen, Damaged> {
+        crate::checkpoint::load(checkpoint, config, blocks)
+    }
+
+    /// Sets the colors reported to programs.
+    pub fn set_palette(&mut self, palette: Palette) {
+        self.emulator.palette = palette;
+    }
+
+    pub(crate) fn history_rows(&self, from: u64, to: u64) -> Vec<Vec<alacritty_terminal::term::cell::Cell>> {
+        self.emulator.history.rows(from, to)
+    }
+}
+
+/// Answers what the engine leaves unanswered, and reports what it drops.
+fn handle_sequence(hand: &mut Hand<'_>, sequence: Sequence) {
+    match sequence {
+        Sequence::Csi(params, b'q') if params.starts_with(b">") => hand.emulator.reply_version(),
+        Sequence::Csi(_, b't') => hand.emulator.reply_cell_pixels(),
+        Sequence::Csi(_, b'p') => hand.soft_reset(),
+        Sequence::Csi(..) => {}
+        Sequence::Osc(payload) => {
+            for osc in Osc::parse(&payload) {
+                report_osc(hand.emulator, osc);
+            }
+        }
+    }
+}
+
+fn report_osc(emulator: &mut Emulator, osc: Osc) {
+    match osc {
+        // The engine handles these; titles come with its own event.
+        Osc::Title(_) | Osc::Palette { .. } | Osc::DynamicColor { .. } | Osc::Link { .. } => {}
+        Osc::Mark(mark) => {
+            let row = emulator.history.next() + u64::from(emulator.cursor().row);
+            emulator.events.push(ScreenEvent::Mark(mark, row));
+        }
+        other => emulator.events.push(ScreenEvent::Osc(other)),
+    }
+}
+
+/// A transcript that is not there, for screens that are only replayed.
+pub struct NoTranscript;
+
+impl Transcript for NoTranscript {
+    fn tail(&self) -> String {
+        String::new()
+    }
+}
+
+/// Shares one snapshot of a moment between many readers.
+pub type SharedSnapshot = Arc<Snapshot>;

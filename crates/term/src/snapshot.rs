@@ -1,0 +1,118 @@
+//! A screen at one moment: cheap to take under a lock, read at leisure.
+
+use alacritty_terminal::term::cell::Cell;
+
+use crate::cell::CellRef;
+use crate::row;
+
+/// Where the cursor is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cursor {
+    /// Row from the top, from 0.
+    pub row: u16,
+    /// Column from the left, from 0; equals the width while a wrap is pending.
+    pub col: u16,
+    /// Whether programs want it shown.
+    pub visible: bool,
+    /// Its shape as last requested.
+    pub shape: CursorShape,
+}
+
+/// The shape of the cursor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CursorShape {
+    /// Whatever the user's default is.
+    #[default]
+    Default,
+    /// A filled block.
+    Block,
+    /// A line under the cell.
+    Underline,
+    /// A bar before the cell.
+    Beam,
+}
+
+/// Modes a program has turned on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Modes {
+    /// The alternate screen is shown.
+    pub alternate_screen: bool,
+    /// Cursor keys send application sequences.
+    pub application_cursor: bool,
+    /// The keypad sends application sequences.
+    pub application_keypad: bool,
+    /// Pastes are wanted in brackets.
+    pub bracketed_paste: bool,
+    /// Focus changes are wanted.
+    pub focus_events: bool,
+    /// Mouse clicks are wanted.
+    pub mouse_clicks: bool,
+    /// Mouse motion with a button held is wanted.
+    pub mouse_drag: bool,
+    /// All mouse motion is wanted.
+    pub mouse_motion: bool,
+    /// Mouse reports use the SGR form.
+    pub mouse_sgr: bool,
+    /// The wheel sends arrow keys on the alternate screen.
+    pub alternate_scroll: bool,
+    /// Long lines wrap.
+    pub line_wrap: bool,
+    /// Kitty keyboard flags.
+    pub kitty_keyboard: u8,
+    /// xterm's modifyOtherKeys level.
+    pub modify_other_keys: u8,
+}
+
+/// A screen at one moment.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// Raised by every chunk of output and every resize.
+    pub sequence: u64,
+    /// Rows of the screen.
+    pub rows: u16,
+    /// Columns of the screen.
+    pub cols: u16,
+    /// Where the cursor is.
+    pub cursor: Cursor,
+    /// Modes a program has turned on.
+    pub modes: Modes,
+    /// Title as set by OSC 0 or 2; none until the first.
+    pub title: Option<String>,
+    pub(crate) cells: Vec<Cell>,
+}
+
+impl Snapshot {
+    /// The cells of one row, left to right.
+    pub fn row(&self, row: u16) -> impl ExactSizeIterator<Item = CellRef<'_>> {
+        self.row_cells(row).iter().map(CellRef)
+    }
+
+    fn row_cells(&self, row: u16) -> &[Cell] {
+        let cols = usize::from(self.cols);
+        let start = usize::from(row) * cols;
+        self.cells.get(start..start + cols).unwrap_or(&[])
+    }
+
+    /// Whether a row continues on the next because its text wrapped.
+    pub fn is_wrapped(&self, row: u16) -> bool {
+        row::is_wrapped(self.row_cells(row))
+    }
+
+    /// The screen as text: wrapped rows joined, trailing blank rows dropped.
+    pub fn plain_text(&self) -> String {
+        let mut out = String::with_capacity(self.cells.len() / 2);
+        join_rows((0..self.rows).map(|row| self.row_cells(row)), &mut out);
+        out.truncate(out.trim_end_matches('\n').len());
+        out
+    }
+}
+
+/// Appends rows as lines; a wrapped row runs on into the next.
+pub(crate) fn join_rows<'a>(rows: impl Iterator<Item = &'a [Cell]>, out: &mut String) {
+    for cells in rows {
+        row::push_text(cells, out);
+        if !row::is_wrapped(cells) {
+            out.push('\n');
+        }
+    }
+}

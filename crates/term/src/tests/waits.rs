@@ -1,0 +1,140 @@
+//! Waits: nothing shown is missed, however briefly; nothing is matched that was not shown.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::{feed, screen, streams::stream};
+use crate::{Matcher, NoTranscript, Pattern, Screen, Transcript};
+
+fn text(needle: &str) -> Matcher {
+    Matcher::ContainsText(needle.to_owned())
+}
+
+fn pend(screen: &mut Screen, matcher: Matcher) {
+    let (_, matched) = screen.wait(matcher, &NoTranscript, Duration::ZERO);
+    assert!(matched.is_none());
+}
+
+#[test]
+fn a_text_shown_and_wiped_in_one_chunk_is_matched() {
+    for stream in [
+        "NEEDLE\x1b[2J\x1b[H",
+        "NEEDLE\x1b[2K\r",
+        "NEEDLE\rxxxxxx",
+        "NEEDLE\x1b[6D      ",
+        "NEEDLE\x1b[6D\x1b[6X",
+        "NEEDLE\x1b[6D\x1b[6P",
+        "NEEDLE\x08\x08\x08zzz",
+        "\x1b[?1049hNEEDLE\x1b[?1049l",
+        "NEEDLE\x1bc",
+        "NEEDLE\x1b#8",
+        "NEEDLE\x1b[10S",
+        "NEEDLE\x1b[H\x1b[10L",
+        "NEEDLE\r\n1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8\r\n9",
+        "abcdefghijklmnopqNEEDLE\r\n1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7",
+        "\x1b[31mNE\x1b[32mED\x1b[1mLE\x1b[2J",
+        "NEE\x1b[5;1Hother\x1b[1;4HDLE\x1b[2J",
+    ] {
+        for matcher in [text("NEEDLE"), Matcher::ScreenRegex(Pattern::new("NE+DLE")), Matcher::ScreenRegex(Pattern::new(r"(?s)N.*DLE\s*"))] {
+            let mut live = screen(5, 20);
+            pend(&mut live, matcher.clone());
+            let fed = feed(&mut live, stream);
+            assert_eq!(fed.matched.len(), 1, "{stream:?} with {matcher:?}");
+            assert!(fed.matched[0].snapshot.plain_text().contains("NEEDLE"), "{stream:?}");
+            assert_eq!(live.pending_waits(), 0);
+        }
+    }
+}
+
+#[test]
+fn ten_thousand_flashes_are_all_seen() {
+    let mut live = screen(24, 80);
+    for number in 0..10_000 {
+        let flash = format!("flash-{number}!");
+        pend(&mut live, text(&flash));
+        let fed = feed(&mut live, format!("{flash}\r\x1b[K"));
+        assert_eq!(fed.matched.len(), 1, "{flash}");
+    }
+}
+
+#[test]
+fn all_branches_must_hold_at_the_same_moment() {
+    let mut live = screen(5, 20);
+    pend(&mut live, Matcher::All(vec![text("one"), text("two")]));
+    assert!(feed(&mut live, "one\x1b[2J\x1b[Htwo\x1b[2J\x1b[H").matched.is_empty());
+    assert_eq!(feed(&mut live, "one two").matched.len(), 1);
+}
+
+#[test]
+fn many_waiters_are_found_by_one_automaton() {
+    let mut live = screen(5, 40);
+    for number in 0..50 {
+        pend(&mut live, text(&format!("<{number}>")));
+    }
+    pend(&mut live, text("<4"));
+    let fed = feed(&mut live, "nothing <7><42> here");
+    assert_eq!(fed.matched.len(), 3, "overlapping needles each match");
+    assert_eq!(live.pending_waits(), 48);
+}
+
+#[test]
+fn silence_is_counted_from_the_last_output_or_the_start_of_the_wait() {
+    let mut live = screen(5, 20);
+    let at = Duration::from_millis;
+    live.feed(b"x", &NoTranscript, at(100));
+    let (_, matched) = live.wait(Matcher::ScreenStable(at(400)), &NoTranscript, at(700));
+    assert!(matched.is_none(), "idle time before the wait does not count");
+    assert_eq!(live.next_due(at(700)), Some(at(1100)));
+    live.feed(b"\x1b[m", &NoTranscript, at(900));
+    assert_eq!(live.next_due(at(900)), Some(at(1300)), "invisible output counts");
+    assert!(live.look_at_all(&NoTranscript, at(1299)).is_empty());
+    assert_eq!(live.look_at_all(&NoTranscript, at(1300)).len(), 1);
+}
+
+#[test]
+fn the_end_of_the_process_settles_every_wait() {
+    let mut live = screen(5, 20);
+    pend(&mut live, Matcher::ProcessExited);
+    pend(&mut live, text("never"));
+    pend(&mut live, Matcher::All(vec![text("never"), Matcher::ScreenStable(Duration::from_secs(1))]));
+    let (matched, hopeless) = live.process_exited(&NoTranscript, Duration::ZERO);
+    assert_eq!((matched.len(), hopeless.len(), live.pending_waits()), (1, 1, 1));
+}
+
+struct Tail(&'static str);
+
+impl Transcript for Tail {
+    fn tail(&self) -> String {
+        self.0.to_owned()
+    }
+}
+
+#[test]
+fn transcript_matchers_see_escapes_and_returns() {
+    let mut live = screen(5, 20);
+    pend(&mut live, Matcher::TranscriptContains("a\x1b[mb\r\n".to_owned()));
+    assert!(live.feed(b"a", &Tail("a"), Duration::ZERO).matched.is_empty());
+    let fed = live.feed(b"\x1b[mb\r\n", &Tail("a\x1b[mb\r\n"), Duration::ZERO);
+    assert_eq!(fed.matched.len(), 1);
+    assert_eq!(&*fed.matched[0].transcript_tail, "a\x1b[mb\r\n");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    /// Fed byte by byte and checked after each, a text is found exactly when it is found in one chunk.
+    #[test]
+    fn incremental_matching_equals_looking_after_every_byte(bytes in stream(40), needle in "[a-c]{1,2}") {
+        let mut slow = screen(4, 12);
+        let mut expected = slow.plain_text().contains(&needle);
+        for byte in &bytes {
+            feed(&mut slow, [*byte]);
+            expected |= slow.plain_text().contains(&needle);
+        }
+        let mut fast = screen(4, 12);
+        let (_, at_once) = fast.wait(text(&needle), &NoTranscript, Duration::ZERO);
+        let found = at_once.is_some() || !feed(&mut fast, &bytes).matched.is_empty();
+        prop_assert_eq!(found, expected);
+    }
+}

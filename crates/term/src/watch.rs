@@ -1,0 +1,192 @@
+//! Pending waits on one screen, matched on what changed.
+//!
+//! The emulator calls in before it destroys anything that was not looked at
+//! yet, and at the end of every feed. So a text that is shown and wiped within
+//! one chunk of output is still seen, and nothing is ever polled.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use aho_corasick::AhoCorasick;
+
+use crate::matcher::{Matcher, Needs};
+use crate::snapshot::Snapshot;
+
+/// From this many needles on, one automaton is cheaper than one search each.
+const AUTOMATON_FROM: usize = 4;
+
+/// Names a pending wait on one screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WaitId(u64);
+
+/// A wait that came true, with the screen of that very moment.
+#[derive(Clone, Debug)]
+pub struct Matched {
+    /// Which wait.
+    pub id: WaitId,
+    /// The screen when it came true.
+    pub snapshot: Arc<Snapshot>,
+    /// The tail of the transcript then.
+    pub transcript_tail: Arc<str>,
+}
+
+struct Waiter {
+    id: WaitId,
+    matcher: Matcher,
+    needs: Needs,
+    started: Duration,
+}
+
+/// All pending waits on one screen.
+#[derive(Default)]
+pub(crate) struct WatchSet {
+    next_id: u64,
+    waiters: Vec<Waiter>,
+    index: Option<NeedleIndex>,
+}
+
+/// One automaton over the needles of all waiters.
+struct NeedleIndex {
+    automaton: Option<AhoCorasick>,
+    /// Needle and the waiter it belongs to, by position.
+    needles: Vec<(String, usize)>,
+}
+
+/// Why a look is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Occasion {
+    /// Something is about to be destroyed or a feed ended; only these lines changed.
+    Changed,
+    /// A feed ended: the transcript grew as well.
+    FeedEnded,
+    /// Time passed, or the process ended: anything may hold now.
+    Anything,
+}
+
+impl WatchSet {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiters.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.waiters.len()
+    }
+
+    pub(crate) fn add(&mut self, matcher: Matcher, now: Duration) -> WaitId {
+        let id = WaitId(self.next_id);
+        self.next_id += 1;
+        let needs = matcher.needs();
+        self.waiters.push(Waiter { id, matcher, needs, started: now });
+        self.index = None;
+        id
+    }
+
+    pub(crate) fn remove(&mut self, id: WaitId) -> bool {
+        let before = self.waiters.len();
+        self.waiters.retain(|waiter| waiter.id != id);
+        self.index = None;
+        self.waiters.len() != before
+    }
+
+    /// Waits that cannot come true any more once the process is gone.
+    pub(crate) fn take_hopeless(&mut self) -> Vec<WaitId> {
+        let hopeless = self.waiters.iter().filter(|waiter| waiter.needs.stable.is_empty());
+        let ids: Vec<WaitId> = hopeless.map(|waiter| waiter.id).collect();
+        self.waiters.retain(|waiter| !waiter.needs.stable.is_empty());
+        self.index = None;
+        ids
+    }
+
+    /// The moment at which silence alone could make a wait true.
+    pub(crate) fn next_due(&self, last_output: Duration, now: Duration) -> Option<Duration> {
+        self.waiters
+            .iter()
+            .flat_map(|waiter| {
+                let since = waiter.started.max(last_output);
+                waiter.needs.stable.iter().map(move |min| since.saturating_add(*min))
+            })
+            .filter(|due| *due > now)
+            .min()
+    }
+
+    /// Whether the changed lines must be rendered as text for a look.
+    pub(crate) fn wants_lines(&self) -> bool {
+        self.waiters.iter().any(|waiter| !waiter.needs.needles.is_empty() || !waiter.needs.patterns.is_empty())
+    }
+
+    /// Takes out the waits that hold now. `lines` is the text of the lines that changed.
+    pub(crate) fn look(
+        &mut self,
+        occasion: Occasion,
+        lines: &str,
+        holds: &dyn Fn(&Matcher, Duration) -> bool,
+    ) -> Vec<WaitId> {
+        let candidates = self.candidates(occasion, lines);
+        let mut done = Vec::new();
+        for index in candidates {
+            let waiter = &self.waiters[index];
+            if holds(&waiter.matcher, waiter.started) {
+                done.push(waiter.id);
+            }
+        }
+        if !done.is_empty() {
+            self.waiters.retain(|waiter| !done.contains(&waiter.id));
+            self.index = None;
+        }
+        done
+    }
+
+    /// Positions of the waiters that the change could have made true, ascending.
+    fn candidates(&mut self, occasion: Occasion, lines: &str) -> Vec<usize> {
+        if occasion == Occasion::Anything {
+            return (0..self.waiters.len()).collect();
+        }
+        let mut found = vec![false; self.waiters.len()];
+        for (index, waiter) in self.waiters.iter().enumerate() {
+            let needs = &waiter.needs;
+            found[index] = needs.every_change
+                || (needs.transcript && occasion == Occasion::FeedEnded)
+                || (!lines.is_empty() && needs.patterns.iter().any(|pattern| pattern.is_match(lines)));
+        }
+        if !lines.is_empty() {
+            self.needle_index().mark(lines, &mut found);
+        }
+        found.iter().enumerate().filter_map(|(index, hit)| hit.then_some(index)).collect()
+    }
+
+    fn needle_index(&mut self) -> &NeedleIndex {
+        let waiters = &self.waiters;
+        self.index.get_or_insert_with(|| NeedleIndex::build(waiters))
+    }
+}
+
+impl NeedleIndex {
+    fn build(waiters: &[Waiter]) -> NeedleIndex {
+        let needles: Vec<(String, usize)> = waiters
+            .iter()
+            .enumerate()
+            .flat_map(|(index, waiter)| waiter.needs.needles.iter().map(move |needle| (needle.clone(), index)))
+            .collect();
+        let automaton = (needles.len() >= AUTOMATON_FROM)
+            .then(|| AhoCorasick::new(needles.iter().map(|(needle, _)| needle)).ok())
+            .flatten();
+        NeedleIndex { automaton, needles }
+    }
+
+    fn mark(&self, lines: &str, found: &mut [bool]) {
+        match &self.automaton {
+            // Most looks find nothing, so the fast search decides whether the exact one is needed.
+            Some(automaton) if automaton.is_match(lines) => {
+                for hit in automaton.find_overlapping_iter(lines) {
+                    found[self.needles[hit.pattern().as_usize()].1] = true;
+                }
+            }
+            Some(_) => {}
+            None => {
+                for (needle, waiter) in &self.needles {
+                    found[*waiter] |= memchr::memmem::find(lines.as_bytes(), needle.as_bytes()).is_some();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! How any dialect talks, and nothing of what it says: framings, transports, the connection loop,
+//! bounded out-queues and JSON-RPC 2.0.
+//!
+//! A dialect implements [`Protocol`] (or takes [`rpc::JsonRpc`] with a [`rpc::Table`] of methods)
+//! and hands it to [`serve_connection`] together with a [`Transport`] and a [`framing::Framing`].
+//! This crate knows no entity, no event and no other Rookery crate.
+//!
+//! ```
+//! use rookery_wire::{Options, framing::Ndjson, method, rpc, serve_connection, transport::memory};
+//! # #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! # struct Add { a: i64, b: i64 }
+//! async fn add(_cx: (), p: Add) -> Result<i64, rpc::RpcError> {
+//!     Ok(p.a + p.b)
+//! }
+//! const METHODS: &[rpc::Method<()>] = &[method!("math.add" => add)];
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() {
+//! let (near, far) = memory::pair();
+//! let table = rpc::Table::new([METHODS]);
+//! tokio::spawn(serve_connection(far, Ndjson::default(), Options::default(), move |_connection| {
+//!     rpc::JsonRpc::new(table, ())
+//! }));
+//! let client = rookery_wire::Client::over(near, Ndjson::default());
+//! let sum: i64 = client.call("math.add", serde_json::json!({"a": 1, "b": 2})).await.unwrap();
+//! assert_eq!(sum, 3);
+//! # }
+//! ```
+
+pub mod client;
+pub mod connection;
+pub mod framing;
+pub mod outbox;
+pub mod protocol;
+pub mod rpc;
+pub mod transport;
+
+#[cfg(test)]
+mod tests;
+
+pub use client::{Client, ClientError};
+pub use connection::{Options, Order, Outcome, serve_connection};
+pub use outbox::{ConnectionHandle, Outbox, Rejected};
+pub use protocol::{Protocol, Step};
+pub use transport::Transport;

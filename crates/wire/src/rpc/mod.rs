@@ -1,0 +1,239 @@
+//! JSON-RPC 2.0 as one [`Protocol`]: envelope, typed method tables, errors. Owns the reply bytes
+//! and the containment of panics; knows no method.
+
+mod envelope;
+mod error;
+mod raw;
+mod table;
+
+use std::{
+    any::Any,
+    future::Future,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use serde::Serialize;
+
+pub use envelope::{Id, Request};
+pub use error::{RpcError, code};
+pub use raw::RawJson;
+pub use table::{Answer, Call, CallResult, Method, NoParams, Table};
+
+#[doc(hidden)]
+pub use table::{invoke, params_schema, result_schema};
+
+use crate::{
+    connection::Outcome,
+    framing::{self, FrameError},
+    protocol::{Protocol, Step},
+};
+
+/// What invalid UTF-8 in a frame, and a frame that is too long, do to the connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnBadFrame {
+    /// Answer a parse error with a null id, and go on if the framing can.
+    #[default]
+    Answer,
+    /// Invalid UTF-8 and fatal errors close the connection without a word; a line that is too
+    /// long is still answered.
+    Close,
+}
+
+/// Serves a [`Table`] of methods in the context `C`.
+pub struct JsonRpc<C: 'static> {
+    table: Arc<Table<C>>,
+    context: C,
+    on_bad_frame: OnBadFrame,
+    error_filter: Option<fn(&str) -> String>,
+}
+
+impl<C: Clone + Send + 'static> JsonRpc<C> {
+    /// A protocol for one connection; each call gets a clone of `context`.
+    pub fn new(table: impl Into<Arc<Table<C>>>, context: C) -> Self {
+        Self {
+            table: table.into(),
+            context,
+            on_bad_frame: OnBadFrame::default(),
+            error_filter: None,
+        }
+    }
+
+    /// Says what a frame that is no text does.
+    #[must_use]
+    pub fn on_bad_frame(mut self, policy: OnBadFrame) -> Self {
+        self.on_bad_frame = policy;
+        self
+    }
+
+    /// Passes every error message through `filter` before it is sent.
+    #[must_use]
+    pub fn error_filter(mut self, filter: fn(&str) -> String) -> Self {
+        self.error_filter = Some(filter);
+        self
+    }
+
+    fn start(&self, request: &Request<'_>) -> Result<PendingCall, RpcError> {
+        if request.jsonrpc.as_deref() != Some("2.0") {
+            return Err(RpcError::invalid_request("jsonrpc must be \"2.0\""));
+        }
+        let Some(name) = request.method.as_deref() else {
+            return Err(RpcError::invalid_request("method is required"));
+        };
+        let method = self.table.get(name).ok_or_else(|| RpcError::unknown_method(name))?;
+        let context = self.context.clone();
+        let call = catch_unwind(AssertUnwindSafe(|| (method.call)(context, request.params)))
+            .map_err(|panic| panicked(method.name, &*panic))??;
+        Ok(PendingCall { id: request.id.map(Id::new), method: method.name, call })
+    }
+}
+
+impl<C: Clone + Send + 'static> Protocol for JsonRpc<C> {
+    type Reply = Reply;
+    type Call = PendingCall;
+
+    fn accept(&mut self, frame: &[u8]) -> Step<Self> {
+        let text = match framing::text(frame) {
+            Ok(text) => text,
+            Err(error) => return self.bad_frame(error),
+        };
+        let request = match Request::parse(text) {
+            Ok(request) => request,
+            Err(error) => return Step::Reply(Reply::unaddressed(error)),
+        };
+        match self.start(&request) {
+            Ok(call) => Step::Call(call),
+            Err(error) => refuse(&request, error),
+        }
+    }
+
+    fn bad_frame(&mut self, error: FrameError) -> Step<Self> {
+        let reply = Reply::unaddressed(RpcError::parse(&error));
+        let strict = self.on_bad_frame == OnBadFrame::Close;
+        match error {
+            FrameError::NotUtf8 if strict => Step::Close(None, Outcome::Framing(error)),
+            _ if error.is_fatal() => {
+                Step::Close((!strict).then_some(reply), Outcome::Framing(error))
+            }
+            _ => Step::Reply(reply),
+        }
+    }
+
+    fn overloaded(&mut self, frame: &[u8], limit: usize) -> Step<Self> {
+        let message = format!("too many requests in flight, the limit is {limit}");
+        let request = framing::text(frame).ok().and_then(|text| Request::parse(text).ok());
+        match request {
+            Some(request) => refuse(&request, RpcError::new(code::OVERLOADED, message)),
+            None => self.accept(frame),
+        }
+    }
+
+    fn encode(&mut self, reply: Reply, out: &mut Vec<u8>) {
+        let Addressee::Peer(id) = &reply.to else { return };
+        let start = out.len();
+        out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+        out.extend_from_slice(id.as_ref().map_or(b"null", |id| id.as_str().as_bytes()));
+        let head = out.len();
+        let error = match reply.result {
+            Ok(answer) => {
+                out.extend_from_slice(b",\"result\":");
+                match catch_unwind(AssertUnwindSafe(|| answer.write(out))) {
+                    Ok(Ok(())) => return out.push(b'}'),
+                    Ok(Err(error)) => {
+                        RpcError::internal(format!("result cannot be written: {error}"))
+                    }
+                    Err(panic) => panicked("result", &*panic),
+                }
+            }
+            Err(error) => error,
+        };
+        out.truncate(head);
+        out.extend_from_slice(b",\"error\":");
+        if error.filtered(self.error_filter).write(out).is_err() {
+            // Cannot happen for a string, a number and a value; a reply without error would be worse than none.
+            out.truncate(start);
+            return;
+        }
+        out.push(b'}');
+    }
+}
+
+/// Refuses a request, in silence if it is a notification.
+fn refuse<P: Protocol<Reply = Reply>>(request: &Request<'_>, error: RpcError) -> Step<P> {
+    match request.id {
+        None => Step::Skip,
+        Some(id) => {
+            Step::Reply(Reply { to: Addressee::Peer(Some(Id::new(id))), result: Err(error) })
+        }
+    }
+}
+
+fn panicked(what: &str, panic: &(dyn Any + Send)) -> RpcError {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message");
+    tracing::error!(method = what, panic = text, "handler panicked");
+    RpcError::internal("internal error")
+}
+
+enum Addressee {
+    /// A notification asks for no reply.
+    Nobody,
+    /// The peer, under its id or under null if that is unknown.
+    Peer(Option<Id>),
+}
+
+/// The reply to one request, or the silence after a notification.
+pub struct Reply {
+    to: Addressee,
+    result: CallResult,
+}
+
+impl Reply {
+    /// An error for a frame whose id could not be read.
+    fn unaddressed(error: RpcError) -> Self {
+        Self { to: Addressee::Peer(None), result: Err(error) }
+    }
+}
+
+/// A method at work; a panic inside becomes an internal error.
+pub struct PendingCall {
+    id: Option<Id>,
+    method: &'static str,
+    call: Call,
+}
+
+impl Future for PendingCall {
+    type Output = Reply;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Reply> {
+        let polled = catch_unwind(AssertUnwindSafe(|| self.call.as_mut().poll(cx)));
+        let result = match polled {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(result)) => result,
+            Err(panic) => Err(panicked(self.method, &*panic)),
+        };
+        let to = self.id.take().map_or(Addressee::Nobody, |id| Addressee::Peer(Some(id)));
+        Poll::Ready(Reply { to, result })
+    }
+}
+
+/// The body of a notification, ready for an [`Outbox`](crate::Outbox).
+///
+/// # Errors
+/// If `params` cannot be written as JSON.
+pub fn notification(method: &str, params: &impl Serialize) -> serde_json::Result<Bytes> {
+    #[derive(Serialize)]
+    struct Notification<'a, P> {
+        jsonrpc: &'static str,
+        method: &'a str,
+        params: &'a P,
+    }
+    let body = Notification { jsonrpc: "2.0", method, params };
+    serde_json::to_vec(&body).map(Bytes::from)
+}

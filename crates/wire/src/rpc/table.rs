@@ -1,0 +1,289 @@
+//! Typed methods as rows of a table: name, function and the schemas of what goes in and out.
+//! Owns decoding of params; knows neither ids nor connections.
+
+use std::{collections::HashMap, fmt, future::Future, pin::Pin};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{DeserializeOwned, IgnoredAny},
+};
+use serde_json::value::RawValue;
+
+use super::RpcError;
+
+/// A result that can be written as JSON, straight into the write buffer.
+pub trait Answer: Send {
+    /// Appends the JSON document.
+    ///
+    /// # Errors
+    /// If it cannot be written as JSON; `out` then ends in garbage.
+    fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()>;
+}
+
+impl<T: Serialize + Send> Answer for T {
+    fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
+        serde_json::to_writer(out, self)
+    }
+}
+
+/// What a method comes to.
+pub type CallResult = Result<Box<dyn Answer>, RpcError>;
+
+/// A method at work.
+pub type Call = Pin<Box<dyn Future<Output = CallResult> + Send>>;
+
+/// One row of a table, made by [`method!`](crate::method).
+pub struct Method<C: 'static> {
+    /// The name on the wire.
+    pub name: &'static str,
+    /// Decodes the params and starts the method. Absent params count as `{}`.
+    pub call: fn(C, Option<&RawValue>) -> Result<Call, RpcError>,
+    /// The schema of the params.
+    pub params_schema: fn(&mut SchemaGenerator) -> Schema,
+    /// The schema of the result.
+    pub result_schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+impl<C> fmt::Debug for Method<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Method").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// A row of a method table: `method!("noun.verb" => path::to::function)`.
+///
+/// The function is `async fn(C, P) -> Result<R, E>` with `P: DeserializeOwned + JsonSchema`,
+/// `R: Serialize + JsonSchema` and `E: Into<RpcError>`.
+#[macro_export]
+macro_rules! method {
+    ($name:literal => $function:path) => {
+        $crate::rpc::Method {
+            name: $name,
+            call: |context, params| $crate::rpc::invoke($function, context, params),
+            params_schema: |generator| $crate::rpc::params_schema($function, generator),
+            result_schema: |generator| $crate::rpc::result_schema($function, generator),
+        }
+    };
+}
+
+/// Decodes params and starts `function`; used by [`method!`](crate::method).
+///
+/// # Errors
+/// If the params do not decode.
+#[doc(hidden)]
+pub fn invoke<C, P, R, E, Fut>(
+    function: impl Fn(C, P) -> Fut,
+    context: C,
+    params: Option<&RawValue>,
+) -> Result<Call, RpcError>
+where
+    P: DeserializeOwned,
+    R: Serialize + Send + 'static,
+    E: Into<RpcError>,
+    Fut: Future<Output = Result<R, E>> + Send + 'static,
+{
+    let params = decode(params.map_or("{}", RawValue::get))?;
+    let call = function(context, params);
+    Ok(Box::pin(async move {
+        match call.await {
+            Ok(result) => Ok(Box::new(result) as Box<dyn Answer>),
+            Err(error) => Err(error.into()),
+        }
+    }))
+}
+
+/// The schema of a function's params; used by [`method!`](crate::method).
+#[doc(hidden)]
+pub fn params_schema<C, P: JsonSchema, Fut>(
+    _function: impl Fn(C, P) -> Fut,
+    generator: &mut SchemaGenerator,
+) -> Schema {
+    generator.subschema_for::<P>()
+}
+
+/// The schema of a function's result; used by [`method!`](crate::method).
+#[doc(hidden)]
+pub fn result_schema<C, P, R, E, Fut>(
+    _function: impl Fn(C, P) -> Fut,
+    generator: &mut SchemaGenerator,
+) -> Schema
+where
+    R: JsonSchema,
+    Fut: Future<Output = Result<R, E>>,
+{
+    generator.subschema_for::<R>()
+}
+
+fn decode<P: DeserializeOwned>(text: &str) -> Result<P, RpcError> {
+    serde_json::from_str(text).map_err(|error| describe::<P>(text, &error))
+}
+
+/// The decoder's own words, without its position (the peer never sees our line of text), and with
+/// the path in front if the fault is not at the top.
+fn describe<P: DeserializeOwned>(text: &str, error: &serde_json::Error) -> RpcError {
+    let full = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    let message = full.strip_suffix(&position).unwrap_or(&full);
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let path = match serde_path_to_error::deserialize::<_, P>(&mut deserializer) {
+        Err(error) if error.path().iter().count() > 1 => error.path().to_string(),
+        _ => return RpcError::invalid_params(message),
+    };
+    RpcError::invalid_params(format!("{path}: {message}"))
+}
+
+/// The params of a method that takes none: whatever is sent is ignored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NoParams;
+
+impl<'de> Deserialize<'de> for NoParams {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        IgnoredAny::deserialize(deserializer).map(|_| Self)
+    }
+}
+
+impl JsonSchema for NoParams {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "NoParams".into()
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "properties": {} })
+    }
+}
+
+/// All methods of an endpoint, found by name.
+pub struct Table<C: 'static> {
+    methods: Vec<&'static Method<C>>,
+    by_name: HashMap<&'static str, usize>,
+}
+
+impl<C> Table<C> {
+    /// Joins several slices of methods in their order.
+    ///
+    /// # Panics
+    /// If two methods have one name: tables are constants, so every test that builds one finds it.
+    pub fn new(slices: impl IntoIterator<Item = &'static [Method<C>]>) -> Self {
+        let methods: Vec<_> = slices.into_iter().flatten().collect();
+        let mut by_name = HashMap::with_capacity(methods.len());
+        for (at, method) in methods.iter().enumerate() {
+            let previous = by_name.insert(method.name, at);
+            assert!(previous.is_none(), "method `{}` is in the table twice", method.name);
+        }
+        Self { methods, by_name }
+    }
+
+    /// The method of that name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&'static Method<C>> {
+        self.by_name.get(name).map(|at| self.methods[*at])
+    }
+
+    /// All methods, in the order of the slices.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'static Method<C>> {
+        self.methods.iter().copied()
+    }
+}
+
+impl<C> fmt::Debug for Table<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.methods).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only decoded")]
+    struct Params {
+        session: String,
+        #[serde(default)]
+        size: Option<Size>,
+        #[serde(default)]
+        list: Vec<Size>,
+        #[serde(default)]
+        kind: Option<Kind>,
+    }
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only decoded")]
+    struct Size {
+        rows: u16,
+    }
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum Kind {
+        One,
+        Two,
+    }
+
+    async fn show(_cx: (), p: Params) -> Result<String, RpcError> {
+        Ok(p.session)
+    }
+
+    async fn none(_cx: (), _p: NoParams) -> Result<u8, RpcError> {
+        Ok(1)
+    }
+
+    const METHODS: &[Method<()>] = &[method!("t.show" => show), method!("t.none" => none)];
+
+    fn message(text: &str) -> String {
+        let error = decode::<Params>(text).unwrap_err();
+        assert_eq!(error.code, -32602);
+        error.message
+    }
+
+    #[test]
+    fn decode_errors_are_the_decoders_words() {
+        assert_eq!(message("{}"), "missing field `session`");
+        assert_eq!(message(r#"{"session":1}"#), "invalid type: integer `1`, expected a string");
+        assert_eq!(
+            message(r#"{"session":"s","kind":"six"}"#),
+            "unknown variant `six`, expected `one` or `two`"
+        );
+        assert_eq!(
+            message(r#"{"session":"s","size":{"rows":-1}}"#),
+            "size.rows: invalid value: integer `-1`, expected u16"
+        );
+        assert_eq!(message(r#"{"session":"s","list":[{}]}"#), "list[0]: missing field `rows`");
+        assert_eq!(message("5"), "invalid type: integer `5`, expected struct Params");
+    }
+
+    #[test]
+    fn absent_params_are_an_empty_object() {
+        let error = (METHODS[0].call)((), None).err().unwrap();
+        assert_eq!(error.message, "missing field `session`");
+        for text in ["[1]", "7", r#"{"x":{}}"#] {
+            let raw: &RawValue = serde_json::from_str(text).unwrap();
+            assert!((METHODS[1].call)((), Some(raw)).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_table_lists_describes_and_finds() {
+        let table = Table::new([METHODS]);
+        assert_eq!(table.iter().map(|m| m.name).collect::<Vec<_>>(), ["t.show", "t.none"]);
+        assert_eq!(table.get("t.none").unwrap().name, "t.none");
+        assert!(table.get("t.other").is_none());
+        let mut generator = SchemaGenerator::default();
+        let schema = (METHODS[0].params_schema)(&mut generator);
+        assert_eq!(schema.get("$ref").unwrap(), "#/$defs/Params");
+        assert!(generator.definitions().contains_key("Params"));
+        let result = (METHODS[0].result_schema)(&mut generator);
+        assert_eq!(result.get("type").unwrap(), "string");
+    }
+
+    #[test]
+    #[should_panic(expected = "method `t.show` is in the table twice")]
+    fn a_name_is_used_once() {
+        let _ = Table::new([METHODS, METHODS]);
+    }
+}

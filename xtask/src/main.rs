@@ -1,0 +1,173 @@
+//! The project's own build tool, run as `cargo xtask <command>`.
+//!
+//! Owns the command line and nothing else; each command is a module of its name.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command-line tool talks to the person who started it"
+)]
+
+mod ci;
+mod fuzz;
+mod needs;
+mod process;
+mod test;
+mod tidy;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::{Args, Parser, Subcommand};
+
+use crate::process::Run;
+
+/// Build, test and check Rookery.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Install what the tests need (as root, with apt-get) and run them all.
+    Test(TestArgs),
+    /// Everything a change must pass: format, lints, tidy, deny, test. Stops at the first failure.
+    Ci(CiArgs),
+    /// The rules of the repository: crate edges, file sizes, module docs, banned text, Markdown.
+    Tidy(TidyArgs),
+    /// Measure, in release mode; arguments go to the bench binary.
+    Bench(BenchArgs),
+    /// Run the fuzz targets on stable Rust; needs a C++ compiler.
+    Fuzz(FuzzArgs),
+}
+
+/// What `cargo xtask test` was asked to do.
+#[derive(Args, Clone, Default)]
+pub(crate) struct TestArgs {
+    /// Run only the tests whose name contains this; leaves the fuzz smoke run out.
+    pub(crate) filter: Option<String>,
+    /// Leave the fuzz smoke run out.
+    #[arg(long)]
+    pub(crate) no_fuzz: bool,
+    /// Install nothing; only say what is missing.
+    #[arg(long)]
+    pub(crate) no_install: bool,
+}
+
+/// What `cargo xtask ci` was asked to do.
+#[derive(Args)]
+pub(crate) struct CiArgs {
+    /// Leave the fuzz smoke run out.
+    #[arg(long)]
+    pub(crate) no_fuzz: bool,
+    /// Install nothing; only say what is missing.
+    #[arg(long)]
+    pub(crate) no_install: bool,
+}
+
+#[derive(Args)]
+struct TidyArgs {
+    /// Also fail for a row of xtask/edges.toml whose crate does not exist.
+    #[arg(long)]
+    strict: bool,
+}
+
+#[derive(Args)]
+struct BenchArgs {
+    /// Arguments for the bench binary.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<OsString>,
+}
+
+/// What `cargo xtask fuzz` was asked to do.
+#[derive(Args)]
+pub(crate) struct FuzzArgs {
+    /// The target to run; all of them, one after the other, if left out.
+    pub(crate) target: Option<String>,
+    /// How long to run each target.
+    #[arg(long, value_name = "N", default_value_t = 60, conflicts_with = "smoke")]
+    pub(crate) seconds: u32,
+    /// A few seconds per target, from a fixed seed, and keep nothing but crashes.
+    #[arg(long)]
+    pub(crate) smoke: bool,
+    /// List the targets and stop.
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Bring fuzz/Cargo.lock to the versions of the workspace's Cargo.lock and stop.
+    #[arg(long)]
+    pub(crate) lock: bool,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match dispatch(cli.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(command: Command) -> anyhow::Result<()> {
+    let root = repository_root()?;
+    match command {
+        Command::Test(args) => test::run(&root, &args),
+        Command::Ci(args) => ci::run(&root, &args),
+        Command::Tidy(args) => tidy::run(&root, args.strict),
+        Command::Bench(args) => bench(&root, args.args),
+        Command::Fuzz(args) => fuzz::run(&root, &args),
+    }
+}
+
+fn bench(root: &Path, args: Vec<OsString>) -> anyhow::Result<()> {
+    Run::cargo(root).args(["run", "--release", "-p", "rookery-bench", "--"]).args(args).status()
+}
+
+/// The repository, asked for at run time: a shared target directory may hold a binary that
+/// another clone has built.
+fn repository_root() -> anyhow::Result<PathBuf> {
+    let start = match std::env::var_os("CARGO_MANIFEST_DIR") {
+        Some(manifest_dir) => PathBuf::from(manifest_dir),
+        None => std::env::current_dir().context("the current directory")?,
+    };
+    start
+        .ancestors()
+        .find(|dir| dir.join(tidy::EDGES_FILE).is_file())
+        .map(Path::to_path_buf)
+        .with_context(|| format!("no {} above {}", tidy::EDGES_FILE, start.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn bench_forwards_flags_untouched() {
+        let cli = Cli::try_parse_from(["xtask", "bench", "--quick", "-n", "3"]).unwrap();
+        let Command::Bench(bench) = cli.command else { panic!("not bench") };
+        assert_eq!(bench.args, ["--quick", "-n", "3"]);
+    }
+
+    #[test]
+    fn smoke_and_seconds_exclude_each_other() {
+        assert!(Cli::try_parse_from(["xtask", "fuzz", "--smoke"]).is_ok());
+        assert!(Cli::try_parse_from(["xtask", "fuzz", "--smoke", "--seconds", "5"]).is_err());
+    }
+
+    #[test]
+    fn root_has_the_workspace_manifest() {
+        assert!(repository_root().unwrap().join("Cargo.toml").is_file());
+    }
+}

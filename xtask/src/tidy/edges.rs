@@ -1,0 +1,203 @@
+//! The arrows between our crates: `xtask/edges.toml` against `cargo metadata`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use anyhow::Context as _;
+use cargo_metadata::{DependencyKind, MetadataCommand};
+use serde::Deserialize;
+
+use super::{EDGES_FILE, Finding};
+
+/// Stands for every crate that has a row.
+const ANY: &str = "*";
+
+/// What may depend on what.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Edges {
+    /// What every crate may use in its tests besides its own row.
+    dev: BTreeSet<String>,
+    /// For every crate the crates of ours that it may depend on.
+    pub(super) crates: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Edges {
+    fn allows(&self, from: &str, to: &Dependency) -> bool {
+        let row = self.crates.get(from);
+        let in_row = row.is_some_and(|row| row.contains(ANY) || row.contains(&to.name));
+        in_row || (to.dev && self.dev.contains(&to.name))
+    }
+}
+
+/// A member of the workspace and those of its dependencies that are members too.
+pub(super) struct Package {
+    name: String,
+    dependencies: Vec<Dependency>,
+}
+
+struct Dependency {
+    name: String,
+    dev: bool,
+}
+
+/// The members of the workspace at `root`.
+pub(super) fn packages(root: &Path) -> anyhow::Result<Vec<Package>> {
+    let metadata = MetadataCommand::new()
+        .manifest_path(root.join("Cargo.toml"))
+        .no_deps()
+        .exec()
+        .context("cargo metadata of the workspace")?;
+    let package = |package: &cargo_metadata::Package| Package {
+        name: package.name.to_string(),
+        dependencies: package
+            .dependencies
+            .iter()
+            // A path is what makes a crate ours, whether or not it is a member.
+            .filter(|dependency| dependency.path.is_some())
+            .map(|dependency| Dependency {
+                name: dependency.name.clone(),
+                dev: dependency.kind == DependencyKind::Development,
+            })
+            .collect(),
+    };
+    Ok(metadata.packages.iter().map(package).collect())
+}
+
+/// Compares the rows with the packages. A row without a package is an error only if `strict`.
+pub(super) fn check(edges: &Edges, packages: &[Package], strict: bool) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for package in packages {
+        if edges.crates.contains_key(&package.name) {
+            let forbidden =
+                package.dependencies.iter().filter(|to| !edges.allows(&package.name, to));
+            findings.extend(forbidden.map(|to| forbidden_edge(&package.name, to)));
+        } else {
+            findings.push(Finding::error(EDGES_FILE, None, format!("{} has no row", package.name)));
+        }
+    }
+    let exists = |name: &str| packages.iter().any(|package| package.name == name);
+    for name in edges.crates.keys().filter(|name| !exists(name)) {
+        let message = format!("{name} has a row but does not exist");
+        let finding = if strict { Finding::error } else { Finding::warning };
+        findings.push(finding(EDGES_FILE, None, message));
+    }
+    findings.extend(unknown_names(edges));
+    findings
+}
+
+fn forbidden_edge(from: &str, to: &Dependency) -> Finding {
+    let kind = if to.dev { "dev-dependency" } else { "dependency" };
+    Finding::error(
+        EDGES_FILE,
+        None,
+        format!("{from} has a {kind} on {}, not allowed here", to.name),
+    )
+}
+
+/// Names on the right-hand side that have no row themselves: most likely misspelled.
+fn unknown_names(edges: &Edges) -> Vec<Finding> {
+    let named = edges.crates.values().flatten().chain(&edges.dev).collect::<BTreeSet<_>>();
+    named
+        .into_iter()
+        .filter(|name| *name != ANY && !edges.crates.contains_key(*name))
+        .map(|name| Finding::error(EDGES_FILE, None, format!("{name} is allowed but has no row")))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EDGES: &str = r#"
+        dev = ["kit"]
+        [crates]
+        model = []
+        core = ["model"]
+        kit = ["*"]
+    "#;
+
+    fn package(name: &str, normal: &[&str], dev: &[&str]) -> Package {
+        let edge = |dev: bool| move |name: &&str| Dependency { name: (*name).to_owned(), dev };
+        let dependencies = normal.iter().map(edge(false)).chain(dev.iter().map(edge(true)));
+        Package { name: name.to_owned(), dependencies: dependencies.collect() }
+    }
+
+    fn tree() -> Vec<Package> {
+        vec![
+            package("model", &[], &["kit"]),
+            package("core", &["model"], &["kit"]),
+            package("kit", &["model", "core"], &[]),
+        ]
+    }
+
+    fn said(edges: &str, packages: &[Package], strict: bool) -> Vec<String> {
+        let edges = toml::from_str(edges).unwrap();
+        check(&edges, packages, strict).iter().map(Finding::to_string).collect()
+    }
+
+    #[test]
+    fn listed_edges_pass() {
+        assert_eq!(said(EDGES, &tree(), true), [""; 0]);
+    }
+
+    #[test]
+    fn an_unlisted_edge_fails() {
+        let mut packages = tree();
+        packages[0] = package("model", &["core"], &[]);
+        assert_eq!(
+            said(EDGES, &packages, false),
+            ["error: xtask/edges.toml: model has a dependency on core, not allowed here"]
+        );
+    }
+
+    #[test]
+    fn the_test_kit_is_for_tests_only() {
+        let mut packages = tree();
+        packages[1] = package("core", &["model", "kit"], &[]);
+        assert_eq!(
+            said(EDGES, &packages, false),
+            ["error: xtask/edges.toml: core has a dependency on kit, not allowed here"]
+        );
+    }
+
+    #[test]
+    fn tests_are_held_to_the_row_as_well() {
+        let mut packages = tree();
+        packages[0] = package("model", &[], &["core"]);
+        assert_eq!(
+            said(EDGES, &packages, false),
+            ["error: xtask/edges.toml: model has a dev-dependency on core, not allowed here"]
+        );
+    }
+
+    #[test]
+    fn a_crate_without_a_row_fails() {
+        let mut packages = tree();
+        packages.push(package("extra", &[], &[]));
+        assert_eq!(said(EDGES, &packages, false), ["error: xtask/edges.toml: extra has no row"]);
+    }
+
+    #[test]
+    fn a_row_without_a_crate_fails_only_when_strict() {
+        let packages = &tree()[..2];
+        let message = "xtask/edges.toml: kit has a row but does not exist";
+        assert_eq!(said(EDGES, packages, false), [format!("warning: {message}")]);
+        assert_eq!(said(EDGES, packages, true), [format!("error: {message}")]);
+    }
+
+    #[test]
+    fn a_misspelled_name_fails() {
+        let edges = EDGES.replace(r#"core = ["model"]"#, r#"core = ["model", "modle"]"#);
+        assert_eq!(
+            said(&edges, &tree(), false),
+            ["error: xtask/edges.toml: modle is allowed but has no row"]
+        );
+    }
+
+    #[test]
+    fn the_workspace_itself_is_seen() {
+        let root = crate::repository_root().unwrap();
+        assert!(packages(&root).unwrap().iter().any(|package| package.name == "xtask"));
+    }
+}
