@@ -17,6 +17,9 @@ pub const BLOCK_BYTES: usize = 64 * 1024;
 /// A row that would not fit is stored as bare text; this many bytes always suffice for that.
 const MAX_ROW_BYTES: usize = 32 * 1024;
 
+/// Blocks kept at most, however few rows fit into each; a store needs this many slots.
+pub const MAX_BLOCKS: usize = 256;
+
 /// Rows are at most this wide when read back.
 const MAX_CELLS: usize = 4096;
 
@@ -130,6 +133,11 @@ impl History {
     fn trim(&mut self) {
         if self.len() > self.limit {
             self.first = self.next - self.limit as u64;
+        }
+        if self.sealed.len() >= MAX_BLOCKS
+            && let Some(oldest) = self.sealed.front()
+        {
+            self.first = self.first.max(self.oldest_held() + u64::from(oldest.rows));
         }
         while let Some(oldest) = self.sealed.front() {
             if self.oldest_held() + u64::from(oldest.rows) > self.first {

@@ -36,7 +36,7 @@ mod watch;
 
 pub use bin::Damaged;
 pub use cell::{CellRef, Color, Style, Underline, Width};
-pub use history::{BLOCK_BYTES, BlockStore, MemoryBlocks};
+pub use history::{BLOCK_BYTES, BlockStore, MAX_BLOCKS, MemoryBlocks};
 pub use matcher::{Matcher, Pattern};
 pub use palette::Palette;
 pub use screen::{

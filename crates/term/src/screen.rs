@@ -285,6 +285,11 @@ impl Screen {
         self.emulator.sequence
     }
 
+    /// Lifts the sequence number, so that it never falls back after a replay.
+    pub fn raise_sequence(&mut self, to: u64) {
+        self.emulator.sequence = self.emulator.sequence.max(to);
+    }
+
     /// Its size.
     pub fn size(&self) -> ScreenSize {
         self.emulator.size

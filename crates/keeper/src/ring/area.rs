@@ -2,6 +2,8 @@
 //! Written with `pwrite`, so that only what is used exists; every piece carries a checksum.
 
 use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use rustix::io::Errno;
@@ -53,7 +55,7 @@ impl Ring {
         let position = self.areas() + (area * MAX_CHECKPOINT) as u64;
         // The descriptor is void while its parts change.
         self.store(slot + SEQ, 0);
-        self.pwrite_all(blob, position)?;
+        pwrite_all(&self.file, blob, position)?;
         self.store(slot + STREAM, stream_offset);
         self.store(slot + POSITION, position);
         self.store(slot + LENGTH, blob.len() as u64);
@@ -95,13 +97,38 @@ impl Ring {
             return None;
         }
         let mut blob = vec![0; length];
-        self.pread_exact(&mut blob, position).ok()?;
+        pread_exact(&self.file, &mut blob, position).ok()?;
         let crc = u64::from(checkpoint_crc(seq, stream_offset, &blob));
         (crc == self.load(slot + CRC)).then_some(Checkpoint { stream_offset, blob })
     }
 
+    /// File position of the first checkpoint area.
+    fn areas(&self) -> u64 {
+        HEADER_BYTES as u64 + self.capacity
+    }
+
+    /// A handle on the block slots of this file, usable apart from the ring.
+    pub fn blocks(&self) -> Blocks {
+        let first = self.areas() + (SLOTS.len() * MAX_CHECKPOINT) as u64;
+        Blocks { file: Arc::clone(&self.file), first }
+    }
+
+    fn load(&self, word: usize) -> u64 {
+        self.map.word(word).load(Ordering::Acquire)
+    }
+}
+
+/// The block slots of a ring file.
+#[derive(Debug, Clone)]
+pub struct Blocks {
+    file: Arc<OwnedFd>,
+    /// File position of the first slot.
+    first: u64,
+}
+
+impl Blocks {
     /// Stores a block of history in a slot, in place of what the slot held.
-    pub fn write_block(&self, slot: u32, serial: u64, bytes: &[u8]) -> io::Result<()> {
+    pub fn write(&self, slot: u32, serial: u64, bytes: &[u8]) -> io::Result<()> {
         if bytes.len() > BLOCK_BYTES {
             return Err(invalid("history block exceeds its slot"));
         }
@@ -110,16 +137,16 @@ impl Ring {
         header[..8].copy_from_slice(&serial.to_le_bytes());
         header[8..12].copy_from_slice(&(bytes.len() as u32).to_le_bytes());
         header[12..16].copy_from_slice(&block_crc(serial, bytes).to_le_bytes());
-        self.pwrite_all(bytes, position + BLOCK_HEADER as u64)?;
-        self.pwrite_all(&header, position)?;
+        pwrite_all(&self.file, bytes, position + BLOCK_HEADER as u64)?;
+        pwrite_all(&self.file, &header, position)?;
         Ok(())
     }
 
     /// The block with this serial, or `None` if the slot now holds another one or a torn one.
-    pub fn read_block(&self, slot: u32, serial: u64) -> io::Result<Option<Vec<u8>>> {
+    pub fn read(&self, slot: u32, serial: u64) -> io::Result<Option<Vec<u8>>> {
         let position = self.block_position(slot)?;
         let mut header = [0; BLOCK_HEADER];
-        match self.pread_exact(&mut header, position) {
+        match pread_exact(&self.file, &mut header, position) {
             Err(Errno::NODATA) => return Ok(None),
             other => other?,
         }
@@ -129,64 +156,50 @@ impl Ring {
             return Ok(None);
         }
         let mut bytes = vec![0; length];
-        match self.pread_exact(&mut bytes, position + BLOCK_HEADER as u64) {
+        match pread_exact(&self.file, &mut bytes, position + BLOCK_HEADER as u64) {
             Err(Errno::NODATA) => return Ok(None),
             other => other?,
         }
         Ok((block_crc(serial, &bytes) == u32::from_le_bytes([c0, c1, c2, c3])).then_some(bytes))
     }
 
-    /// File position of the first checkpoint area.
-    fn areas(&self) -> u64 {
-        HEADER_BYTES as u64 + self.capacity
-    }
-
     pub(super) fn block_position(&self, slot: u32) -> io::Result<u64> {
         if slot >= MAX_BLOCK_SLOTS {
             return Err(invalid("no such block slot"));
         }
-        let blocks = self.areas() + (SLOTS.len() * MAX_CHECKPOINT) as u64;
-        Ok(blocks + u64::from(slot) * (BLOCK_HEADER + BLOCK_BYTES) as u64)
+        Ok(self.first + u64::from(slot) * (BLOCK_HEADER + BLOCK_BYTES) as u64)
     }
+}
 
-    fn load(&self, word: usize) -> u64 {
-        self.map.word(word).load(Ordering::Acquire)
-    }
-
-    /// Fills `buffer` or fails with `NODATA` where the file ends.
-    pub(super) fn pread_exact(
-        &self,
-        mut buffer: &mut [u8],
-        mut position: u64,
-    ) -> Result<(), Errno> {
-        while !buffer.is_empty() {
-            match rustix::io::pread(&self.file, &mut *buffer, position) {
-                Ok(0) => return Err(Errno::NODATA),
-                Ok(got) => {
-                    buffer = &mut buffer[got..];
-                    position += got as u64;
-                }
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(errno),
+/// Fills `buffer` or fails with `NODATA` where the file ends.
+pub(super) fn pread_exact(file: &OwnedFd, mut buffer: &mut [u8], mut position: u64) -> Result<(), Errno> {
+    while !buffer.is_empty() {
+        match rustix::io::pread(file, &mut *buffer, position) {
+            Ok(0) => return Err(Errno::NODATA),
+            Ok(got) => {
+                buffer = &mut buffer[got..];
+                position += got as u64;
             }
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    fn pwrite_all(&self, mut bytes: &[u8], mut position: u64) -> Result<(), Errno> {
-        while !bytes.is_empty() {
-            match rustix::io::pwrite(&self.file, bytes, position) {
-                Ok(0) => return Err(Errno::NOSPC),
-                Ok(put) => {
-                    bytes = &bytes[put..];
-                    position += put as u64;
-                }
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(errno),
+fn pwrite_all(file: &OwnedFd, mut bytes: &[u8], mut position: u64) -> Result<(), Errno> {
+    while !bytes.is_empty() {
+        match rustix::io::pwrite(file, bytes, position) {
+            Ok(0) => return Err(Errno::NOSPC),
+            Ok(put) => {
+                bytes = &bytes[put..];
+                position += put as u64;
             }
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
         }
-        Ok(())
     }
+    Ok(())
 }
 
 fn checkpoint_crc(seq: u64, stream_offset: u64, blob: &[u8]) -> u32 {

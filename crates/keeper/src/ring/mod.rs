@@ -9,13 +9,14 @@ mod tests;
 
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::io::Errno;
 use thiserror::Error;
 
-pub use area::{BLOCK_BYTES, Checkpoint, MAX_BLOCK_SLOTS, MAX_CHECKPOINT};
+pub use area::{BLOCK_BYTES, Blocks, Checkpoint, MAX_BLOCK_SLOTS, MAX_CHECKPOINT};
 use mapping::{HEADER_BYTES, Mapping};
 
 /// Capacity used when none is asked for.
@@ -90,7 +91,7 @@ pub fn create(ring_bytes: u64) -> std::io::Result<OwnedFd> {
 
 /// A mapped ring. Offsets count all bytes the terminal ever printed.
 pub struct Ring {
-    file: OwnedFd,
+    file: Arc<OwnedFd>,
     map: Mapping,
     capacity: u64,
     end: u64,
@@ -141,7 +142,7 @@ impl Ring {
         }
         let map = Mapping::new(file.as_fd(), capacity as usize).map_err(failed("map"))?;
         let mut ring =
-            Self { file, map, capacity, end: 0, clean: capacity, fresh: 0, recovered: 0 };
+            Self { file: Arc::new(file), map, capacity, end: 0, clean: capacity, fresh: 0, recovered: 0 };
         if fresh {
             ring.initialize();
         } else {
@@ -182,8 +183,8 @@ impl Ring {
         let mut window = vec![0; span as usize];
         let first = self.contiguous(self.end).min(span) as usize;
         let (head, tail) = window.split_at_mut(first);
-        self.pread_exact(head, HEADER_BYTES as u64 + self.end % self.capacity)?;
-        self.pread_exact(tail, HEADER_BYTES as u64)?;
+        area::pread_exact(&self.file, head, HEADER_BYTES as u64 + self.end % self.capacity)?;
+        area::pread_exact(&self.file, tail, HEADER_BYTES as u64)?;
         Ok(window.iter().rposition(|byte| *byte != 0).map_or(0, |last| last as u64 + 1))
     }
 
@@ -200,6 +201,11 @@ impl Ring {
     /// Oldest offset still held.
     pub fn start(&self) -> u64 {
         (self.end + WINDOW).saturating_sub(self.capacity)
+    }
+
+    /// Another descriptor of the same file, to hand over.
+    pub fn file(&self) -> std::io::Result<OwnedFd> {
+        self.file.try_clone()
     }
 
     /// How many bytes `open` recovered from a writer that died.

@@ -208,21 +208,21 @@ fn blocks_are_found_by_slot_and_serial() {
     ring.push(b"x");
     ring.write_checkpoint(0, &vec![7; MAX_CHECKPOINT]).unwrap();
     ring.write_checkpoint(1, &vec![8; MAX_CHECKPOINT]).unwrap();
-    assert_eq!(ring.read_block(0, 0).unwrap(), None);
-    ring.write_block(0, 5, b"five").unwrap();
-    ring.write_block(1, 6, &vec![6; BLOCK_BYTES]).unwrap();
-    ring.write_block(0, 7, b"seven!").unwrap();
+    assert_eq!(ring.blocks().read(0, 0).unwrap(), None);
+    ring.blocks().write(0, 5, b"five").unwrap();
+    ring.blocks().write(1, 6, &vec![6; BLOCK_BYTES]).unwrap();
+    ring.blocks().write(0, 7, b"seven!").unwrap();
     let ring = reopen(ring);
-    assert_eq!(ring.read_block(0, 5).unwrap(), None);
-    assert_eq!(ring.read_block(0, 7).unwrap().unwrap(), b"seven!");
-    assert_eq!(ring.read_block(1, 6).unwrap().unwrap(), vec![6; BLOCK_BYTES]);
-    assert_eq!(ring.read_block(2, 0).unwrap(), None);
+    assert_eq!(ring.blocks().read(0, 5).unwrap(), None);
+    assert_eq!(ring.blocks().read(0, 7).unwrap().unwrap(), b"seven!");
+    assert_eq!(ring.blocks().read(1, 6).unwrap().unwrap(), vec![6; BLOCK_BYTES]);
+    assert_eq!(ring.blocks().read(2, 0).unwrap(), None);
     assert_eq!(ring.checkpoint().unwrap().blob, vec![8; MAX_CHECKPOINT]);
-    assert!(ring.write_block(0, 8, &vec![0; BLOCK_BYTES + 1]).is_err());
-    assert!(ring.write_block(MAX_BLOCK_SLOTS, 8, b"").is_err());
-    let position = ring.block_position(0).unwrap() + 32;
+    assert!(ring.blocks().write(0, 8, &vec![0; BLOCK_BYTES + 1]).is_err());
+    assert!(ring.blocks().write(MAX_BLOCK_SLOTS, 8, b"").is_err());
+    let position = ring.blocks().block_position(0).unwrap() + 32;
     rustix::io::pwrite(&ring.file, b"S", position).unwrap();
-    assert_eq!(ring.read_block(0, 7).unwrap(), None, "a torn block is not handed out");
+    assert_eq!(ring.blocks().read(0, 7).unwrap(), None, "a torn block is not handed out");
 }
 
 #[test]
@@ -342,7 +342,7 @@ proptest! {
         let mut made = ring();
         made.push(&[b'x'; 70_000]);
         made.write_checkpoint(60_000, b"state").unwrap();
-        made.write_block(0, 1, b"block").unwrap();
+        made.blocks().write(0, 1, b"block").unwrap();
         for (word, value) in words {
             poke(&made, word, value);
         }
@@ -351,7 +351,7 @@ proptest! {
         drop(made);
         if let Ok(mut ring) = Ring::open(file) {
             ring.push(&[b'y'; 40_000]);
-            let _ = (contents(&ring), ring.checkpoint(), ring.read_block(0, 1), ring.handled());
+            let _ = (contents(&ring), ring.checkpoint(), ring.blocks().read(0, 1), ring.handled());
             let end = ring.end();
             ring.write_checkpoint(end, b"again").unwrap();
             prop_assert_eq!(ring.checkpoint().map(|found| found.stream_offset), Some(end));

@@ -1,3 +1,5 @@
+//! The stored form of every event, terminal and project.
+
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Framings: row by row, however the bytes are split.
+
 use bytes::BytesMut;
 use proptest::prelude::*;
 

@@ -17,6 +17,7 @@ use std::{
 
 use bytes::Bytes;
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 pub use envelope::{Id, Request};
 pub use error::{RpcError, code};
@@ -43,23 +44,51 @@ pub enum OnBadFrame {
     Close,
 }
 
-/// Serves a [`Table`] of methods in the context `C`.
-pub struct JsonRpc<C: 'static> {
-    table: Arc<Table<C>>,
-    context: C,
+/// Serves one or more [`Table`]s of methods, each in its own context.
+pub struct JsonRpc {
+    sets: Vec<Box<dyn MethodSet>>,
     on_bad_frame: OnBadFrame,
     error_filter: Option<fn(&str) -> String>,
 }
 
-impl<C: Clone + Send + 'static> JsonRpc<C> {
+/// A table with the context its methods run in.
+trait MethodSet: Send {
+    /// Starts the method of that name, if this set has it.
+    fn start(&self, name: &str, params: Option<&RawValue>) -> Option<Started>;
+}
+
+/// The method's own name, and what became of starting it.
+type Started = (&'static str, Result<Call, RpcError>);
+
+struct Bound<C: 'static>(Arc<Table<C>>, C);
+
+impl<C: Clone + Send + 'static> MethodSet for Bound<C> {
+    fn start(&self, name: &str, params: Option<&RawValue>) -> Option<Started> {
+        let method = self.0.get(name)?;
+        let context = self.1.clone();
+        let call = catch_unwind(AssertUnwindSafe(|| (method.call)(context, params)))
+            .unwrap_or_else(|panic| Err(panicked(method.name, &*panic)));
+        Some((method.name, call))
+    }
+}
+
+impl JsonRpc {
     /// A protocol for one connection; each call gets a clone of `context`.
-    pub fn new(table: impl Into<Arc<Table<C>>>, context: C) -> Self {
-        Self {
-            table: table.into(),
-            context,
-            on_bad_frame: OnBadFrame::default(),
-            error_filter: None,
-        }
+    pub fn new<C: Clone + Send + 'static>(table: impl Into<Arc<Table<C>>>, context: C) -> Self {
+        let empty =
+            Self { sets: Vec::new(), on_bad_frame: OnBadFrame::default(), error_filter: None };
+        empty.and(table, context)
+    }
+
+    /// Serves a further table; names that an earlier one has are found there.
+    #[must_use]
+    pub fn and<C: Clone + Send + 'static>(
+        mut self,
+        table: impl Into<Arc<Table<C>>>,
+        context: C,
+    ) -> Self {
+        self.sets.push(Box::new(Bound(table.into(), context)));
+        self
     }
 
     /// Says what a frame that is no text does.
@@ -83,15 +112,13 @@ impl<C: Clone + Send + 'static> JsonRpc<C> {
         let Some(name) = request.method.as_deref() else {
             return Err(RpcError::invalid_request("method is required"));
         };
-        let method = self.table.get(name).ok_or_else(|| RpcError::unknown_method(name))?;
-        let context = self.context.clone();
-        let call = catch_unwind(AssertUnwindSafe(|| (method.call)(context, request.params)))
-            .map_err(|panic| panicked(method.name, &*panic))??;
-        Ok(PendingCall { id: request.id.map(Id::new), method: method.name, call })
+        let started = self.sets.iter().find_map(|set| set.start(name, request.params));
+        let (method, call) = started.ok_or_else(|| RpcError::unknown_method(name))?;
+        Ok(PendingCall { id: request.id.map(Id::new), method, call: call? })
     }
 }
 
-impl<C: Clone + Send + 'static> Protocol for JsonRpc<C> {
+impl Protocol for JsonRpc {
     type Reply = Reply;
     type Call = PendingCall;
 

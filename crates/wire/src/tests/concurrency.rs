@@ -1,3 +1,5 @@
+//! Slow and fast requests beside each other, and in order.
+
 use super::*;
 
 #[tokio::test]

@@ -1,3 +1,5 @@
+//! The envelope rules, row by row.
+
 use super::*;
 
 /// What is answered to `input`, a line per frame.

@@ -1,3 +1,5 @@
+//! Clients that mean no good change nothing for others.
+
 use super::*;
 
 const COUNT: &str = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"t.count\"}\n";

@@ -202,7 +202,7 @@ struct Peer {
 fn serve_with(
     framing: impl Framing,
     options: Options,
-    tune: impl FnOnce(JsonRpc<Cx>) -> JsonRpc<Cx> + Send + 'static,
+    tune: impl FnOnce(JsonRpc) -> JsonRpc + Send + 'static,
 ) -> Peer {
     let (near, far) = memory::pair();
     let world = Arc::new(World::default());

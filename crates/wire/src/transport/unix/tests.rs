@@ -1,3 +1,5 @@
+//! Sockets on disk: modes, live and dead peers, foreign files.
+
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::*;

@@ -1,0 +1,282 @@
+//! The command line as types. What a command does is elsewhere.
+
+use std::{path::PathBuf, str::FromStr};
+
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+/// One daemon for coding agents and the terminals they live in.
+///
+/// Without a command, starts the daemon if none runs and prints its status.
+#[derive(Debug, Parser)]
+#[command(name = "rookery", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the daemon in the foreground, with logs on stderr
+    Daemon(Daemon),
+    /// Start the daemon in the background, unless it runs already
+    Up(Json),
+    /// Stop the daemon; terminals live on and the next daemon finds them
+    Down(Down),
+    /// Replace the daemon by this executable; terminals live on
+    Restart(Json),
+    /// Say how the daemon is
+    Status(Json),
+    /// Open a terminal and print its id
+    Open(Open),
+    /// Connect this terminal to one of the daemon's
+    Attach(Attach),
+    /// List terminals
+    #[command(visible_alias = "list")]
+    Ls(Ls),
+    /// Type into a terminal
+    Send(Send),
+    /// Wait until a terminal shows something, ends or falls silent
+    ///
+    /// Exits with 0 when it happened, 124 when the time ran out and 3 when the terminal ended
+    /// first.
+    Wait(Wait),
+    /// Print what a terminal shows
+    Dump(Dump),
+    /// End the program in a terminal, or send it a signal
+    Kill(Kill),
+    /// Close terminals: end their programs and forget them
+    Close(Close),
+    /// Print the event log, one JSON object per line
+    Events(Events),
+    /// Check the set-up and say what to do
+    Doctor(Json),
+    /// Print the JSON Schema of every method
+    Schema(Schema),
+    /// Print a completion script for a shell
+    Completions(Completions),
+    /// Print the manual page, or write all of them to a directory
+    Man(Man),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Daemon {
+    /// Leave the session of whoever started this process
+    #[arg(long, hide = true)]
+    pub(crate) background: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Json {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Down {
+    /// End every terminal as well
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Open {
+    /// Project the terminal goes to, by number or name
+    #[arg(long, short, value_name = "PROJECT")]
+    pub(crate) project: Option<String>,
+    /// Directory to start in [default: the project's, else the current one]
+    #[arg(long, short = 'C', value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Number of rows
+    #[arg(long)]
+    pub(crate) rows: Option<u16>,
+    /// Number of columns
+    #[arg(long)]
+    pub(crate) cols: Option<u16>,
+    /// Set an environment variable; may be repeated
+    #[arg(long, short, value_name = "NAME=VALUE")]
+    pub(crate) env: Vec<Variable>,
+    /// Title that wins over the program's
+    #[arg(long, short)]
+    pub(crate) title: Option<String>,
+    /// Connect this terminal to the new one
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) attach: bool,
+    /// Print the whole terminal as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Program and arguments [default: $SHELL]
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_hint = ValueHint::CommandWithArguments)]
+    pub(crate) command: Vec<String>,
+}
+
+/// An environment variable, `NAME=VALUE`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Variable {
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+impl FromStr for Variable {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once('=') {
+            Some((name, value)) if !name.is_empty() => {
+                Ok(Self { name: name.to_owned(), value: value.to_owned() })
+            }
+            _ => Err("expected NAME=VALUE"),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Target {
+    /// The terminal: its number, s and its number, its UUID or its title
+    #[arg(value_name = "TERMINAL")]
+    pub(crate) id: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Attach {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// Key that disconnects and leaves the program running
+    #[arg(long, value_name = "KEY", default_value = "ctrl+\\")]
+    pub(crate) detach_key: crate::attach::DetachKey,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Ls {
+    /// Only terminals of this project, by number or name
+    #[arg(long, short, value_name = "PROJECT")]
+    pub(crate) project: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("what").required(true).multiple(true).args(["text", "keys", "enter"]))]
+pub(crate) struct Send {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// Press enter at the end
+    #[arg(long, short)]
+    pub(crate) enter: bool,
+    /// Paste the text instead of typing it
+    #[arg(long, short, requires = "text")]
+    pub(crate) paste: bool,
+    /// Press a key after the text, such as ctrl+c or PageUp; may be repeated
+    #[arg(long = "key", short, value_name = "KEY")]
+    pub(crate) keys: Vec<String>,
+    /// Text to type, joined by spaces; a single - reads it from stdin
+    #[arg(value_name = "TEXT", trailing_var_arg = true)]
+    pub(crate) text: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("condition").required(true).args(["text", "regex", "exit", "stable"]))]
+pub(crate) struct Wait {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// Until the screen contains this text
+    #[arg(long, short)]
+    pub(crate) text: Option<String>,
+    /// Until this regular expression is found on the screen
+    #[arg(long, short)]
+    pub(crate) regex: Option<String>,
+    /// Until the program ends
+    #[arg(long, short)]
+    pub(crate) exit: bool,
+    /// Until there was no output for so many milliseconds
+    #[arg(long, short, value_name = "MS")]
+    pub(crate) stable: Option<u64>,
+    /// Seconds to wait at most
+    #[arg(long, short = 'T', value_name = "SECS", default_value = "30", value_parser = seconds)]
+    pub(crate) timeout: std::time::Duration,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Seconds, perhaps with a fraction.
+fn seconds(text: &str) -> Result<std::time::Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
+    std::time::Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Dump {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// Rows of history to print before the screen
+    #[arg(long, short = 'n', value_name = "ROWS", default_value_t = 0)]
+    pub(crate) history: usize,
+    /// Show secrets as well
+    #[arg(long)]
+    pub(crate) no_redact: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Kill {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// Send this signal to its process group instead of ending it
+    #[arg(long, short)]
+    pub(crate) signal: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Close {
+    /// The terminals: numbers, UUIDs or titles
+    #[arg(value_name = "TERMINAL", required = true)]
+    pub(crate) ids: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Events {
+    /// Number of the last event already seen [default: all that are kept]
+    #[arg(long, short, value_name = "NUMBER")]
+    pub(crate) since: Option<u64>,
+    /// Go on with what happens; without --since only with that
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+}
+
+/// A family of methods.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Dialect {
+    /// Our own methods
+    Native,
+    /// Terminal automation
+    Ptywright,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Schema {
+    /// Which methods
+    #[arg(long, value_enum, default_value_t = Dialect::Native)]
+    pub(crate) dialect: Dialect,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// For which shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// Where to write the pages of all commands
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,24 @@
+//! `rookery daemon`: this process becomes the daemon.
+
+use std::process::ExitCode;
+
+use rookery_daemon::{RunOptions, config::Config};
+
+use crate::{
+    args,
+    failure::{Failure, Outcome},
+    link,
+};
+
+pub(super) fn run(args: &args::Daemon) -> Outcome {
+    if args.background {
+        // Fails only if this process leads a session already, which is as good.
+        let _ = rustix::process::setsid();
+    }
+    let homes = link::homes()?;
+    let (config, warnings) = Config::load(&homes);
+    let exe = std::env::current_exe().map_err(Failure::doing("cannot find this executable"))?;
+    rookery_daemon::run(RunOptions { homes, config, warnings, exe_for_keeper: exe })
+        .map(|()| ExitCode::SUCCESS)
+        .map_err(|error| Failure::new(format!("{error:#}")))
+}

@@ -1,0 +1,59 @@
+//! `rookery down`: stops the daemon and waits until its process is gone.
+
+use std::time::Duration;
+
+use rookery_daemon::homes::Homes;
+use rookery_native::wire::{Shutdown, ShutdownReply, Status};
+use rookery_wire::{Client, ClientError};
+use serde_json::json;
+
+use crate::{
+    commands::done,
+    daemon_process::{self, Process},
+    failure::{Failure, Outcome},
+    link::{self, call},
+    output,
+};
+
+/// How long a daemon may take to end; with terminals it gives each some time first.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(super) async fn run(all: bool) -> Outcome {
+    let homes = link::homes()?;
+    let client = match link::try_connect_own(&homes).await? {
+        Some(client) => client,
+        // Terminals outlive a daemon that was killed; only another daemon knows how to end them.
+        None if all && homes.keeper_socket().exists() => daemon_process::ensure(&homes).await?.0,
+        None => {
+            output::note("no daemon is running");
+            return done();
+        }
+    };
+    stop(&homes, &client, all).await?;
+    done()
+}
+
+/// Stops the daemon of this connection and waits for its end.
+pub(super) async fn stop(homes: &Homes, client: &Client, all: bool) -> Outcome<()> {
+    let status: Status = call(client, "rookery/status", json!({})).await?;
+    let daemon = Process::open(status.pid);
+    let keeper = status.keeper.filter(|_| all).and_then(|keeper| Process::open(keeper.pid));
+    let reply = client.call::<_, ShutdownReply>("rookery/shutdown", Shutdown { all }).await;
+    if let Err(error @ (ClientError::Rpc(_) | ClientError::Json(_))) = reply {
+        return Err(error.into());
+    }
+    let processes = [("daemon", status.pid, daemon), ("keeper", 0, keeper)];
+    for (name, pid, process) in processes {
+        let Some(process) = process else { continue };
+        if !process.ended_within(PATIENCE).await {
+            let message = format!("the {name} still runs {} seconds later", PATIENCE.as_secs());
+            let hint = format!("end process {pid} yourself with `kill {pid}`");
+            return Err(if pid == 0 { Failure::new(message) } else { Failure::new(message).hint(hint) });
+        }
+    }
+    match link::try_connect_own(homes).await? {
+        None => Ok(()),
+        Some(_) => Err(Failure::new("another daemon has taken over the socket")
+            .hint("see which with `rookery status`")),
+    }
+}

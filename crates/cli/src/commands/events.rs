@@ -1,0 +1,94 @@
+//! `rookery events`: the event log as NDJSON, also as it grows.
+
+use rookery_native::{
+    notification,
+    wire::{EventList, EventNotification, EventPage, Status, Subscribe, Subscription},
+};
+use rookery_wire::{Client, client::Notification};
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use crate::{
+    args,
+    commands::done,
+    failure::{Failure, Outcome},
+    link::{self, call},
+    output,
+};
+
+/// Events fetched at once.
+const PAGE: usize = 1000;
+
+pub(super) async fn run(args: args::Events) -> Outcome {
+    let client = link::connect().await?;
+    let mut seen = match (args.since, args.follow) {
+        (Some(since), _) => since,
+        (None, false) => 0,
+        (None, true) => call::<Status>(&client, "rookery/status", json!({})).await?.last_event,
+    };
+    print_kept(&client, &mut seen).await?;
+    if args.follow {
+        follow(client, &mut seen).await?;
+    }
+    done()
+}
+
+/// Prints what is in the log after `seen`.
+async fn print_kept(client: &Client, seen: &mut u64) -> Outcome<()> {
+    loop {
+        let params = EventList { after: *seen, limit: Some(PAGE) };
+        let page: EventPage = call(client, "rookery/events/list", params).await?;
+        warn_of_missed(page.missed);
+        for event in &page.events {
+            output::json_line(event)?;
+        }
+        *seen = page.next;
+        if page.next >= page.last {
+            return Ok(());
+        }
+    }
+}
+
+fn warn_of_missed(missed: u64) {
+    if missed > 0 {
+        output::note(format!("rookery: {missed} events are no longer kept"));
+    }
+}
+
+/// Prints what happens, through any number of daemons.
+async fn follow(mut client: Client, seen: &mut u64) -> Outcome<()> {
+    loop {
+        let mut notifications = client.notifications().ok_or_else(|| Failure::new("no events"))?;
+        let params = Subscribe { since: Some(*seen) };
+        call::<Subscription>(&client, "rookery/events/subscribe", params).await?;
+        print_until_gone(&client, &mut notifications, seen).await?;
+        // Whatever ended the connection, the log says where to go on.
+        client = link::reconnect().await?;
+    }
+}
+
+/// Prints events until the connection is over, or until some were dropped because stdout is slow.
+async fn print_until_gone(
+    client: &Client,
+    notifications: &mut mpsc::Receiver<Notification>,
+    seen: &mut u64,
+) -> Outcome<()> {
+    while client.missed() == 0
+        && let Some(message) = notifications.recv().await
+    {
+        if message.method != notification::EVENT {
+            continue;
+        }
+        let Ok(told) = serde_json::from_str::<EventNotification>(message.params.get()) else {
+            continue;
+        };
+        warn_of_missed(told.missed);
+        // After a drop the next number is not the one expected; the log has the rest.
+        if told.event.seq != *seen + 1 && told.missed == 0 {
+            return Ok(());
+        }
+        *seen = told.event.seq;
+        output::json_line(&told.event)?;
+    }
+    Ok(())
+}

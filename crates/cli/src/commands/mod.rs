@@ -1,0 +1,68 @@
+//! What each command does, a file per command.
+
+mod close;
+mod completions;
+mod daemon;
+mod doctor;
+mod down;
+mod dump;
+mod events;
+mod kill;
+mod ls;
+mod man;
+mod open;
+mod restart;
+mod schema;
+mod send;
+mod status;
+mod up;
+mod wait;
+
+use std::{future::Future, process::ExitCode};
+
+use crate::{
+    args::{Cli, Command},
+    attach,
+    failure::{Failure, Outcome},
+};
+
+/// Runs a command.
+pub(crate) fn run(cli: Cli) -> Outcome {
+    match cli.command {
+        None => block_on(up::run(false)),
+        Some(Command::Daemon(args)) => daemon::run(&args),
+        Some(Command::Up(args)) => block_on(up::run(args.json)),
+        Some(Command::Down(args)) => block_on(down::run(args.all)),
+        Some(Command::Restart(args)) => block_on(restart::run(args.json)),
+        Some(Command::Status(args)) => block_on(status::run(args.json)),
+        Some(Command::Open(args)) => block_on(open::run(args)),
+        Some(Command::Attach(args)) => block_on(attach::run(args)),
+        Some(Command::Ls(args)) => block_on(ls::run(args)),
+        Some(Command::Send(args)) => block_on(send::run(args)),
+        Some(Command::Wait(args)) => block_on(wait::run(args)),
+        Some(Command::Dump(args)) => block_on(dump::run(args)),
+        Some(Command::Kill(args)) => block_on(kill::run(args)),
+        Some(Command::Close(args)) => block_on(close::run(args)),
+        Some(Command::Events(args)) => block_on(events::run(args)),
+        Some(Command::Doctor(args)) => block_on(doctor::run(args.json)),
+        Some(Command::Schema(args)) => schema::run(args.dialect),
+        Some(Command::Completions(args)) => completions::run(args.shell),
+        Some(Command::Man(args)) => man::run(args.dir.as_deref()),
+    }
+}
+
+fn block_on(command: impl Future<Output = Outcome>) -> Outcome {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(Failure::doing("cannot start a runtime"))?;
+    let outcome = runtime.block_on(command);
+    // A thread may still be reading stdin; nobody waits for what it would read.
+    runtime.shutdown_background();
+    outcome
+}
+
+/// The code of a command that worked.
+fn done() -> Outcome {
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,17 @@
+//! `rookery restart`: another daemon takes over, and terminals notice nothing.
+
+use crate::{
+    commands::{down, status},
+    daemon_process,
+    failure::Outcome,
+    link,
+};
+
+pub(super) async fn run(json: bool) -> Outcome {
+    let homes = link::homes()?;
+    if let Some(client) = link::try_connect_own(&homes).await? {
+        down::stop(&homes, &client, false).await?;
+    }
+    let (client, _) = daemon_process::ensure(&homes).await?;
+    status::print(&client, json).await
+}

@@ -1,0 +1,46 @@
+//! `rookery send`: types into a terminal, as if at its keyboard.
+
+use std::io::Read as _;
+
+use rookery_native::wire::{Base64, Empty, TerminalPaste, TerminalPress, TerminalWrite};
+
+use crate::{
+    args,
+    commands::done,
+    failure::{Failure, Outcome},
+    link::{self, call},
+    resolve,
+};
+
+pub(super) async fn run(args: args::Send) -> Outcome {
+    let client = link::connect().await?;
+    let terminal = resolve::terminal(&client, &args.target.id).await?;
+    let bytes = text(&args.text)?;
+    if !bytes.is_empty() && args.paste {
+        let text = String::from_utf8(bytes)
+            .map_err(|_| Failure::new("only text can be pasted, and this is no UTF-8"))?;
+        let params = TerminalPaste { terminal, text };
+        call::<Empty>(&client, "rookery/terminals/paste", params).await?;
+    } else if !bytes.is_empty() {
+        let params = TerminalWrite { terminal, data: Some(Base64(bytes)), text: None };
+        call::<Empty>(&client, "rookery/terminals/write", params).await?;
+    }
+    let mut keys = args.keys;
+    if args.enter {
+        keys.push("enter".to_owned());
+    }
+    if !keys.is_empty() {
+        let params = TerminalPress { terminal, keys };
+        call::<Empty>(&client, "rookery/terminals/press", params).await?;
+    }
+    done()
+}
+
+fn text(words: &[String]) -> Outcome<Vec<u8>> {
+    if words != ["-"] {
+        return Ok(words.join(" ").into_bytes());
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().read_to_end(&mut bytes).map_err(Failure::doing("cannot read stdin"))?;
+    Ok(bytes)
+}

@@ -1,0 +1,62 @@
+//! `rookery status`.
+
+use rookery_native::wire::Status;
+use rookery_wire::Client;
+use serde_json::json;
+
+use crate::{
+    commands::done,
+    failure::Outcome,
+    link::{self, call},
+    output::{self, Colors, Tone},
+};
+
+pub(super) async fn run(json: bool) -> Outcome {
+    print(&link::connect().await?, json).await
+}
+
+/// Prints how the daemon of this connection is.
+pub(super) async fn print(client: &Client, json: bool) -> Outcome {
+    let status: Status = call(client, "rookery/status", json!({})).await?;
+    if json {
+        output::json(&status)?;
+    } else {
+        output::write(render(&status, Colors::of_stdout()).as_bytes())?;
+    }
+    done()
+}
+
+fn render(status: &Status, colors: Colors) -> String {
+    let terminals = &status.terminals;
+    let mut counts = vec![format!("{} running", terminals.running)];
+    counts.extend((terminals.exited > 0).then(|| format!("{} exited", terminals.exited)));
+    counts.extend((terminals.lost > 0).then(|| format!("{} lost", terminals.lost)));
+    let keeper = match status.keeper {
+        Some(keeper) => format!("process {}", keeper.pid),
+        None => "none, the first terminal starts one".to_owned(),
+    };
+    let mut lines = vec![
+        ("daemon", format!("{}, process {}", status.version, status.pid)),
+        ("since", status.started_at.clone()),
+        ("terminals", counts.join(", ")),
+        ("projects", status.projects.to_string()),
+        ("keeper", keeper),
+        ("last event", status.last_event.to_string()),
+    ];
+    if status.version != env!("CARGO_PKG_VERSION") {
+        let own = env!("CARGO_PKG_VERSION");
+        lines.push(("note", format!("this is rookery {own}; `rookery restart` replaces the daemon")));
+    }
+    if let Some(damage) = &status.damage {
+        lines.push(("damage", output::printable(damage)));
+    }
+    let tone = |name: &str| match name {
+        "damage" => Tone::Bad,
+        "note" => Tone::Warning,
+        _ => Tone::Faint,
+    };
+    lines
+        .iter()
+        .map(|(name, text)| format!("{} {text}\n", colors.paint(tone(name), &format!("{name:<10}"))))
+        .collect()
+}

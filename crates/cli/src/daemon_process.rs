@@ -1,0 +1,183 @@
+//! The daemon as a background process: starting it, and waiting for processes to end.
+
+use std::{
+    fs,
+    os::{fd::OwnedFd, unix::fs::OpenOptionsExt as _},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use rookery_daemon::homes::Homes;
+use rookery_wire::Client;
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{Pid, PidfdFlags, pidfd_open},
+};
+use tokio::time::{Instant, sleep};
+
+use crate::{
+    failure::{Failure, Outcome},
+    link,
+};
+
+/// How long a new daemon may take until its socket answers.
+const START_PATIENCE: Duration = Duration::from_secs(10);
+/// How often the socket of a new daemon is tried.
+const PROBE_EVERY: Duration = Duration::from_millis(20);
+/// A log that grew beyond this is put aside when a daemon starts.
+const LARGEST_LOG: u64 = 8 << 20;
+/// What a daemon tells its terminals. It must not be taken for the wishes of a user who starts a
+/// daemon from inside one.
+const TOLD_TO_TERMINALS: &[&str] = &[
+    "ROOKERY_SOCKET",
+    "ROOKERY_TERMINAL_ID",
+    "ROOST_SOCKET",
+    "ROOST_TAB_ID",
+    "IDX0_SESSION_ID",
+    "IDX0_IPC_SOCKET",
+];
+
+/// A connection to the daemon; starts one if none runs, and says whether it did.
+pub(crate) async fn ensure(homes: &Homes) -> Outcome<(Client, bool)> {
+    if let Some(client) = link::try_connect_own(homes).await? {
+        return Ok((client, false));
+    }
+    let log = log_file(homes);
+    let mut child = start(&log)?;
+    let until = Instant::now() + START_PATIENCE;
+    while Instant::now() < until {
+        if let Some(client) = link::try_connect_own(homes).await? {
+            return Ok((client, true));
+        }
+        if let Ok(Some(status)) = child.try_wait() {
+            // Somebody else may have started one at the same time; then ours had to give way.
+            if let Some(client) = link::try_connect_own(homes).await? {
+                return Ok((client, false));
+            }
+            return Err(Failure::new(format!("the daemon could not start: {}", last_words(&log)))
+                .hint(format!("it ended with {status}; see {}", log.display())));
+        }
+        sleep(PROBE_EVERY).await;
+    }
+    Err(Failure::new("the daemon was not ready in time")
+        .hint(format!("see what it does in {}", log.display())))
+}
+
+/// Where a daemon in the background logs.
+pub(crate) fn log_file(homes: &Homes) -> PathBuf {
+    homes.state_dir().join("daemon.log")
+}
+
+/// The last line of the log, which says why a daemon ended.
+fn last_words(log: &Path) -> String {
+    let text = fs::read_to_string(log).unwrap_or_default();
+    let last = text.lines().rev().find(|line| !line.trim().is_empty());
+    last.map_or_else(|| "it said nothing".to_owned(), crate::output::printable)
+}
+
+/// This executable, also when it was replaced while it ran.
+fn executable() -> Outcome<PathBuf> {
+    let path = std::env::current_exe().map_err(Failure::doing("cannot find this executable"))?;
+    let replaced = path.to_str().and_then(|path| path.strip_suffix(" (deleted)"));
+    Ok(match replaced {
+        Some(original) if Path::new(original).exists() => original.into(),
+        _ => path,
+    })
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place where a daemon is started")]
+fn start(log: &Path) -> Outcome<Child> {
+    let file = open_log(log).map_err(Failure::doing(log.display()))?;
+    let second = file.try_clone().map_err(Failure::doing(log.display()))?;
+    let mut command = Command::new(executable()?);
+    command.args(["daemon", "--background"]).current_dir("/");
+    command.stdin(Stdio::null()).stdout(file).stderr(second);
+    if std::env::var_os("ROOKERY_TERMINAL_ID").is_some() {
+        for name in TOLD_TO_TERMINALS {
+            command.env_remove(name);
+        }
+    }
+    command.spawn().map_err(Failure::doing("cannot start the daemon"))
+}
+
+fn open_log(log: &Path) -> std::io::Result<fs::File> {
+    if let Some(parent) = log.parent() {
+        use std::os::unix::fs::DirBuilderExt as _;
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+    }
+    if fs::metadata(log).is_ok_and(|metadata| metadata.len() > LARGEST_LOG) {
+        fs::rename(log, log.with_extension("log.old"))?;
+    }
+    fs::OpenOptions::new().create(true).append(true).mode(0o600).open(log)
+}
+
+/// A process whose end can be waited for. The number alone could come to mean another process.
+pub(crate) struct Process(OwnedFd);
+
+impl Process {
+    /// None if it is gone already.
+    pub(crate) fn open(pid: u32) -> Option<Self> {
+        let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
+        pidfd_open(pid, PidfdFlags::empty()).ok().map(Self)
+    }
+
+    /// Waits until it has ended; false if that takes too long.
+    pub(crate) async fn ended_within(self, patience: Duration) -> bool {
+        let wait = move || {
+            let limit = Timespec { tv_sec: patience.as_secs().cast_signed(), tv_nsec: 0 };
+            let mut polled = [PollFd::new(&self.0, PollFlags::IN)];
+            loop {
+                match poll(&mut polled, Some(&limit)) {
+                    Err(rustix::io::Errno::INTR) => {}
+                    other => return other.is_ok_and(|ready| ready > 0),
+                }
+            }
+        };
+        tokio::task::spawn_blocking(wait).await.unwrap_or(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[expect(clippy::disallowed_methods, reason = "a process to wait for")]
+    fn process(program: &str) -> Child {
+        Command::new(program).stdin(Stdio::piped()).spawn().unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_end_of_a_process_is_seen() {
+        let mut child = process("cat");
+        let open = || Process::open(child.id()).unwrap();
+        assert!(!open().ended_within(Duration::ZERO).await);
+        let waiting = open();
+        drop(child.stdin.take());
+        assert!(waiting.ended_within(Duration::from_secs(60)).await);
+        child.wait().unwrap();
+        assert!(Process::open(child.id()).is_none());
+    }
+
+    #[test]
+    fn the_log_is_private_and_does_not_grow_forever() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let home = tempfile::tempdir().unwrap();
+        let log = home.path().join("state/daemon.log");
+        open_log(&log).unwrap();
+        assert_eq!(fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::OpenOptions::new().write(true).open(&log).unwrap().set_len(LARGEST_LOG + 1).unwrap();
+        open_log(&log).unwrap();
+        assert_eq!(fs::metadata(&log).unwrap().len(), 0);
+        assert!(log.with_extension("log.old").exists());
+    }
+
+    #[test]
+    fn last_words_are_the_last_line() {
+        let home = tempfile::tempdir().unwrap();
+        let log = home.path().join("log");
+        assert_eq!(last_words(&log), "it said nothing");
+        fs::write(&log, "one\n\x1b[31mtwo\n\n").unwrap();
+        assert_eq!(last_words(&log), "[31mtwo");
+    }
+}

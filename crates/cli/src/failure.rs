@@ -1,0 +1,97 @@
+//! What is said, and with which code we exit, when a command fails.
+
+use std::{fmt, io, process::ExitCode};
+
+use rookery_native::code;
+use rookery_wire::ClientError;
+
+/// A failure for people: what failed, and what to do next.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    message: String,
+    hint: Option<String>,
+    code: u8,
+}
+
+/// What a command comes to.
+pub(crate) type Outcome<T = ExitCode> = Result<T, Failure>;
+
+impl Failure {
+    /// The terminal ended before what was waited for.
+    pub(crate) const CLOSED: u8 = 3;
+    /// The time ran out, as timeout(1) says it.
+    pub(crate) const TIMED_OUT: u8 = 124;
+
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None, code: 1 }
+    }
+
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn code(mut self, code: u8) -> Self {
+        self.code = code;
+        self
+    }
+
+    /// Ends the program without a word.
+    pub(crate) fn quiet(code: u8) -> Self {
+        Self::new("").code(code)
+    }
+
+    /// The failure of something that was being done.
+    pub(crate) fn doing(what: impl fmt::Display) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::new(format!("{what}: {error}"))
+    }
+
+    pub(crate) fn no_daemon() -> Self {
+        Self::new("no daemon is running").hint("start one with `rookery up`")
+    }
+
+    /// Says it on stderr.
+    #[expect(clippy::print_stderr, reason = "this is where failures are told")]
+    pub(crate) fn report(self) -> ExitCode {
+        if !self.message.is_empty() {
+            eprintln!("rookery: {}", self.message);
+        }
+        if let Some(hint) = self.hint {
+            eprintln!("  {hint}");
+        }
+        ExitCode::from(self.code)
+    }
+}
+
+impl From<ClientError> for Failure {
+    fn from(error: ClientError) -> Self {
+        match error {
+            ClientError::Rpc(error) => {
+                let hint = match error.code {
+                    code::NOT_FOUND => Some("see what there is with `rookery ls`"),
+                    code::BUSY => Some("the program does not read its input; try again later"),
+                    code::CLOSED => Some("the program has ended; see `rookery ls`"),
+                    code::INTERNAL => Some("see what the daemon logged, `rookery doctor` says where"),
+                    rookery_wire::rpc::code::UNKNOWN_METHOD => {
+                        Some("the daemon is of another version; replace it with `rookery restart`")
+                    }
+                    _ => None,
+                };
+                let exit = match error.code {
+                    code::TIMEOUT => Self::TIMED_OUT,
+                    code::CLOSED => Self::CLOSED,
+                    _ => 1,
+                };
+                Self { message: error.message, hint: hint.map(str::to_owned), code: exit }
+            }
+            ClientError::Closed | ClientError::Io(_) => {
+                Self::new(format!("lost the daemon: {error}"))
+                    .hint("see how it is with `rookery status`")
+            }
+            other => Self::new(format!("cannot understand the daemon: {other}"))
+                .hint("it may be of another version; replace it with `rookery restart`"),
+        }
+    }
+}

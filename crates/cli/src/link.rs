@@ -1,0 +1,67 @@
+//! The connection to the daemon: where it is, and calls whose failures can be told to people.
+
+use std::{io, path::PathBuf};
+
+use rookery_daemon::homes::Homes;
+use rookery_wire::Client;
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::failure::{Failure, Outcome};
+
+/// The homes of this user.
+pub(crate) fn homes() -> Outcome<Homes> {
+    Homes::from_env().map_err(|error| {
+        Failure::new(format!("cannot find a place for sockets and state: {error:#}"))
+            .hint("set ROOKERY_HOME to a directory of your own")
+    })
+}
+
+/// The socket commands talk to. Inside one of its terminals that is the terminal's own daemon,
+/// unless another home was chosen explicitly.
+fn socket(homes: &Homes) -> PathBuf {
+    let told = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    match (told("ROOKERY_HOME"), told("ROOKERY_SOCKET")) {
+        (None, Some(socket)) => socket.into(),
+        _ => homes.rookery_socket(),
+    }
+}
+
+/// A connection to the daemon, if one runs.
+pub(crate) async fn try_connect(homes: &Homes) -> Outcome<Option<Client>> {
+    connect_to(socket(homes)).await
+}
+
+/// A connection to the daemon of these homes, whichever terminal this runs in.
+pub(crate) async fn try_connect_own(homes: &Homes) -> Outcome<Option<Client>> {
+    connect_to(homes.rookery_socket()).await
+}
+
+async fn connect_to(path: PathBuf) -> Outcome<Option<Client>> {
+    match Client::connect_unix(&path).await {
+        Ok(client) => Ok(Some(client)),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(Failure::new(format!("cannot reach the daemon: {error}"))
+            .hint("see what is wrong with `rookery doctor`")),
+    }
+}
+
+/// A connection to the daemon, which must run.
+pub(crate) async fn connect() -> Outcome<Client> {
+    try_connect(&homes()?).await?.ok_or_else(Failure::no_daemon)
+}
+
+/// Calls a method.
+pub(crate) async fn call<R: DeserializeOwned>(
+    client: &Client,
+    method: &str,
+    params: impl Serialize,
+) -> Outcome<R> {
+    Ok(client.call(method, params).await?)
+}

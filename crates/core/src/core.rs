@@ -1,0 +1,239 @@
+//! The handle to everything: opens the world, restores it, and stops it.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
+
+use parking_lot::{Mutex, RwLock};
+use rookery_keeper::protocol;
+use rookery_model::{
+    Event, EventSeq, ExitStatus, Project, Result, TerminalId, TerminalState, Timestamp,
+};
+use rookery_store::{Change, Loaded, Store};
+use rookery_term::Palette;
+use tokio::sync::watch;
+
+use crate::clock::{self, Clock};
+use crate::events::Events;
+use crate::keeper_link::{KeeperLaunch, KeeperLink, KeeperNotices};
+use crate::terminals::{Live, Shards, TerminalHandle, TerminalLimits};
+use crate::world::{World, no_terminal};
+
+/// What core needs to know to start.
+#[derive(Clone, Debug)]
+pub struct CoreConfig {
+    /// Where the store lies.
+    pub state_dir: PathBuf,
+    /// How to start the keeper and where to find it.
+    pub keeper: KeeperLaunch,
+    /// Directory of the first project, and of terminals that ask for nothing else.
+    pub home: PathBuf,
+    /// Environment that children start from.
+    pub env: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+    /// Program for terminals that name none.
+    pub shell: String,
+    /// Sockets told to every child, as variable names and values.
+    pub child_env: Vec<(String, String)>,
+    /// Bounds on terminals.
+    pub limits: TerminalLimits,
+    /// Colors reported to programs.
+    pub palette: Palette,
+}
+
+/// How to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopKind {
+    /// Terminals live on with the keeper.
+    KeepTerminals,
+    /// Every terminal and everything it started is ended.
+    EndTerminals,
+}
+
+/// The one world. Cheap to clone.
+#[derive(Clone)]
+pub struct Core {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) config: CoreConfig,
+    pub(crate) store: Store,
+    pub(crate) world: Mutex<World>,
+    pub(crate) live: RwLock<HashMap<TerminalId, Arc<Live>>>,
+    pub(crate) keeper: KeeperLink,
+    pub(crate) shards: Shards,
+    pub(crate) clock: Clock,
+    pub(crate) started_at: Timestamp,
+    pub(crate) damage: Option<String>,
+    published: watch::Receiver<EventSeq>,
+    notices: Arc<Notices>,
+}
+
+/// What the keeper says finds its way to the core, which may be gone by then.
+pub(crate) struct Notices(Mutex<Weak<Inner>>, tokio::runtime::Handle);
+
+impl Core {
+    /// Opens the store, finds the terminals that live on, and takes charge of them.
+    pub async fn start(config: CoreConfig) -> Result<Core> {
+        let state_dir = config.state_dir.clone();
+        let (store, loaded) = tokio::task::spawn_blocking(move || Store::open(&state_dir))
+            .await
+            .map_err(|error| rookery_model::Error::failed(error.to_string()))??;
+        let last = EventSeq::new(loaded.next_event.get().saturating_sub(1));
+        let (publish, published) = watch::channel(last);
+        store.on_published(Box::new(move |events| {
+            if let Some(newest) = events.last() {
+                publish.send_replace(newest.seq);
+            }
+        }));
+        let damage = loaded.damage.as_ref().map(|damage| damage.reason.clone());
+        let notices = Arc::new(Notices(Mutex::new(Weak::new()), tokio::runtime::Handle::current()));
+        let core = Core {
+            inner: Arc::new(Inner {
+                store,
+                world: Mutex::new(world_from(loaded)),
+                live: RwLock::default(),
+                keeper: KeeperLink::new(config.keeper.clone()),
+                shards: Shards::start()?,
+                clock: Clock::start(),
+                started_at: clock::wall(),
+                damage,
+                published,
+                notices: Arc::clone(&notices),
+                config,
+            }),
+        };
+        *notices.0.lock() = Arc::downgrade(&core.inner);
+        core.ensure_a_project()?;
+        let restored = core.restore_terminals().await?;
+        core.transact_durably(|tx| {
+            let version = env!("CARGO_PKG_VERSION").to_owned();
+            tx.emit(Event::DaemonStarted { version, restored: restored as u64 });
+            Ok(())
+        })
+        .await?;
+        Ok(core)
+    }
+
+    fn ensure_a_project(&self) -> Result<()> {
+        let root = self.inner.config.home.clone();
+        self.transact(|tx| {
+            if tx.world.projects.is_empty() {
+                let id = tx.world.next_project;
+                tx.world.next_project = id.next();
+                let project = Project { id, name: "default".to_owned(), root, created_at: clock::wall() };
+                tx.world.projects.push(project.clone());
+                tx.save(Change::ProjectUpserted { project: project.clone(), position: 0 });
+                tx.emit(Event::ProjectCreated(project));
+            }
+            Ok(())
+        })
+        .map(drop)
+    }
+
+    /// The event log.
+    pub fn events(&self) -> Events {
+        Events::new(self.inner.store.clone(), self.inner.published.clone())
+    }
+
+    /// A terminal to work with.
+    pub fn terminal(&self, id: TerminalId) -> Result<TerminalHandle> {
+        let live = self.inner.live.read().get(&id).cloned();
+        match live {
+            Some(live) => Ok(TerminalHandle::new(self.clone(), live)),
+            None => Err(no_terminal(id)),
+        }
+    }
+
+    pub(crate) fn live_terminals(&self) -> Vec<Arc<Live>> {
+        self.inner.live.read().values().cloned().collect()
+    }
+
+    pub(crate) fn notices(&self) -> Arc<dyn KeeperNotices> {
+        Arc::clone(&self.inner.notices) as Arc<dyn KeeperNotices>
+    }
+
+    /// Stops: says so in the log, saves every screen, and lets go of the keeper.
+    pub async fn stop(&self, kind: StopKind) -> Result<()> {
+        if kind == StopKind::EndTerminals {
+            self.end_all_terminals().await;
+        }
+        let said = self
+            .transact_durably(|tx| {
+                tx.emit(Event::DaemonStopping);
+                Ok(())
+            })
+            .await;
+        let live: Vec<Arc<Live>> = self.inner.live.write().drain().map(|(_, live)| live).collect();
+        for live in &live {
+            live.detach();
+        }
+        self.inner.keeper.disconnect();
+        let store = self.inner.store.clone();
+        let closed = tokio::task::spawn_blocking(move || store.close())
+            .await
+            .map_err(|error| rookery_model::Error::failed(error.to_string()))?;
+        said?;
+        closed?;
+        Ok(())
+    }
+}
+
+fn world_from(loaded: Loaded) -> World {
+    let mut world = World {
+        projects: loaded.projects,
+        terminals: Default::default(),
+        order: Default::default(),
+        active: loaded.active,
+        next_project: loaded.next_project,
+        next_terminal: loaded.next_terminal,
+        next_event: loaded.next_event,
+    };
+    for terminal in loaded.terminals {
+        world.insert_terminal(terminal);
+    }
+    world
+}
+
+impl KeeperNotices for Notices {
+    fn child_exited(&self, terminal_id: u64, status: protocol::ExitStatus, at_micros: u64) {
+        let Some(inner) = self.0.lock().upgrade() else { return };
+        let at = Timestamp::from_micros(i64::try_from(at_micros).unwrap_or(i64::MAX));
+        if let Some(live) = inner.live.read().get(&TerminalId::new(terminal_id)) {
+            live.child_exited(exit_status(status), at);
+        }
+    }
+
+    fn keeper_lost(&self) {
+        let Some(inner) = self.0.lock().upgrade() else { return };
+        let core = Core { inner };
+        tracing::error!("the keeper died; terminals go on, but their exit status will not be known");
+        let marked = core.transact(|tx| {
+            let lost: Vec<TerminalId> = tx
+                .world
+                .terminals
+                .values()
+                .filter(|terminal| terminal.state == TerminalState::Running)
+                .map(|terminal| terminal.id)
+                .collect();
+            for id in lost {
+                tx.world.terminal_mut(id)?.state = TerminalState::Lost;
+                tx.save_terminal(id);
+                tx.emit(Event::TerminalLost { id });
+            }
+            Ok(())
+        });
+        if let Err(error) = marked {
+            tracing::error!(%error, "cannot record the loss of the keeper");
+        }
+        self.1.spawn(async move { core.readopt_terminals().await });
+    }
+}
+
+pub(crate) fn exit_status(status: protocol::ExitStatus) -> ExitStatus {
+    match status {
+        protocol::ExitStatus::Code(code) => ExitStatus::Code(code),
+        protocol::ExitStatus::Signal(signal) => ExitStatus::Signal(signal),
+        protocol::ExitStatus::Unknown => ExitStatus::Unknown,
+    }
+}

@@ -1,0 +1,26 @@
+//! Core: the one world behind all dialects.
+//!
+//! It keeps the truth (projects, terminals, the event log) and decides when
+//! things happen; engines decide how. It knows no wire, no dialect, no SQL.
+//! State changes only in [`Core::transact`]; what happened leaves numbered,
+//! in commit order, and only after it is durable.
+
+mod clock;
+mod core;
+mod events;
+mod keeper_link;
+mod status;
+mod terminals;
+mod transact;
+mod workspace;
+mod world;
+
+pub use rookery_model as model;
+
+pub use crate::core::{Core, CoreConfig, StopKind};
+pub use events::{EventPage, EventStream, Events};
+pub use keeper_link::KeeperLaunch;
+pub use status::{KeeperState, Status};
+pub use terminals::{
+    Attachment, OpenTerminal, Output, OutputStream, RawLog, TerminalHandle, TerminalLimits, Waited,
+};

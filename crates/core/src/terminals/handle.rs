@@ -1,0 +1,249 @@
+//! The handle that dialects drive a terminal with.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rookery_keeper::protocol::{Request, Scope};
+use rookery_model::{Error, ErrorKind, Event, Result, Size, TerminalId};
+use rookery_term::keys::{KeyModes, KeyPress, encode};
+use rookery_term::{Matched, Matcher, Modes, Snapshot, WaitId, matcher, paste};
+use tokio::sync::watch;
+
+use super::attach::Attachment;
+use super::engine::WaitEnd;
+use super::live::Live;
+use crate::core::Core;
+
+/// How long a child may take to end after a hangup before it is killed.
+const KILL_GRACE: Duration = Duration::from_millis(250);
+
+/// How long the kernel may take to end a killed child.
+const KILL_LIMIT: Duration = Duration::from_secs(5);
+
+/// A terminal to work with. Cheap to clone; methods fail with `Closed` once the terminal is gone.
+#[derive(Clone)]
+pub struct TerminalHandle {
+    core: Core,
+    live: Arc<Live>,
+}
+
+/// A wait that came true.
+#[derive(Clone, Debug)]
+pub struct Waited {
+    /// The screen and transcript of that moment.
+    pub matched: Matched,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// Gives a pending wait up when its caller goes away.
+struct WaitGuard<'a>(&'a Live, WaitId);
+
+impl Drop for WaitGuard<'_> {
+    fn drop(&mut self) {
+        self.0.cancel_wait(self.1);
+    }
+}
+
+impl TerminalHandle {
+    pub(crate) fn new(core: Core, live: Arc<Live>) -> TerminalHandle {
+        TerminalHandle { core, live }
+    }
+
+    /// Its id.
+    pub fn id(&self) -> TerminalId {
+        self.live.id
+    }
+
+    /// Sends bytes to the child, in order. Never waits: `Busy` if the child does not read, `Closed` after a kill.
+    pub fn write(&self, bytes: &[u8]) -> Result<()> {
+        self.live.write(bytes)
+    }
+
+    /// Presses a key, encoded as the program asked for.
+    pub fn press(&self, key: &KeyPress) -> Result<()> {
+        let modes = self.modes();
+        let bytes = encode(
+            key,
+            &KeyModes {
+                application_cursor: modes.application_cursor,
+                application_keypad: modes.application_keypad,
+                modify_other_keys: modes.modify_other_keys,
+                kitty_flags: modes.kitty_keyboard,
+                ..KeyModes::default()
+            },
+        );
+        if bytes.is_empty() {
+            return Err(Error::invalid("key", format!("{key} cannot be sent to this program")));
+        }
+        self.write(&bytes)
+    }
+
+    /// Pastes text, in brackets when the program asked for that.
+    pub fn paste(&self, text: &str) -> Result<()> {
+        let bytes = if self.modes().bracketed_paste { paste::bracketed(text) } else { paste::plain(text) };
+        self.write(&bytes)
+    }
+
+    /// Modes the program has turned on.
+    pub fn modes(&self) -> Modes {
+        self.live.with_engine(|engine| engine.screen().modes())
+    }
+
+    /// Changes the size of PTY and screen.
+    pub async fn resize(&self, size: Size) -> Result<()> {
+        let winsize = rustix::termios::Winsize {
+            ws_row: size.rows(),
+            ws_col: size.cols(),
+            ws_xpixel: size.pixel_width,
+            ws_ypixel: size.pixel_height,
+        };
+        rustix::termios::tcsetwinsize(&*self.live.pty, winsize)
+            .map_err(|error| Error::failed(format!("cannot resize the terminal: {error}")))?;
+        let now = self.live.clock.now();
+        let mut effects = self.live.with_engine(|engine| engine.resize(size, now));
+        self.live.carry_out(&mut effects);
+        let id = self.live.id;
+        self.core
+            .transact_durably(|tx| {
+                let terminal = tx.world.terminal_mut(id)?;
+                if terminal.size != size {
+                    terminal.size = size;
+                    tx.save_terminal(id);
+                    tx.emit(Event::TerminalResized { id, size });
+                }
+                Ok(())
+            })
+            .await
+    }
+
+    /// The screen now. Taken once per sequence number and shared.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.live.with_engine(|engine| engine.snapshot())
+    }
+
+    /// Its size.
+    pub fn size(&self) -> Size {
+        self.live.size()
+    }
+
+    /// Raised by every chunk of output and every resize.
+    pub fn sequence(&self) -> u64 {
+        self.live.with_engine(|engine| engine.screen().sequence())
+    }
+
+    /// The newest part of everything the child ever wrote, escapes included.
+    pub fn transcript(&self) -> String {
+        self.live.with_engine(|engine| engine.transcript())
+    }
+
+    /// The last characters of the transcript.
+    pub fn transcript_tail(&self, chars: usize) -> String {
+        self.live.with_engine(|engine| engine.transcript_tail(chars))
+    }
+
+    /// The screen as text, with this many rows of scrollback above it.
+    pub fn text(&self, history_rows: usize) -> String {
+        self.live.with_engine(|engine| engine.screen().text_with_history(history_rows))
+    }
+
+    /// Rows of scrollback above the screen.
+    pub fn history_len(&self) -> usize {
+        self.live.with_engine(|engine| engine.screen().history_len())
+    }
+
+    /// Waits until the condition holds. Dropping the future gives the wait up.
+    pub async fn wait(&self, matcher: Matcher, timeout: Duration) -> Result<Waited> {
+        if matcher.depth() > matcher::MAX_DEPTH {
+            return Err(Error::invalid("matcher", "matcher is nested too deeply"));
+        }
+        let started = self.live.clock.now();
+        let watches_time = matcher.waits_for_stability();
+        let begun =
+            self.live.with_engine(|engine| engine.wait(matcher, timeout.is_zero(), started))?;
+        let (id, ended) = match begun {
+            Ok(matched) => return Ok(self.waited(matched, started)),
+            Err(pending) => pending,
+        };
+        let _guard = WaitGuard(&self.live, id);
+        if watches_time {
+            self.live.poke();
+        }
+        match tokio::time::timeout(timeout, ended).await {
+            Ok(Ok(WaitEnd::Matched(matched))) => Ok(self.waited(matched, started)),
+            Ok(Ok(WaitEnd::Closed) | Err(_)) => Err(Error::closed("session is closed")),
+            Err(_) => Err(timed_out()),
+        }
+    }
+
+    fn waited(&self, matched: Matched, started: Duration) -> Waited {
+        Waited { matched, elapsed: self.live.clock.now().saturating_sub(started) }
+    }
+
+    /// Sends a signal to the child, or to its whole process group.
+    pub fn signal(&self, signal: i32, whole_group: bool) -> Result<()> {
+        if self.live.is_finished() {
+            return Err(Error::closed("the program in the terminal has ended"));
+        }
+        let scope = if whole_group { Scope::Group } else { Scope::Child };
+        self.core.inner.keeper.post(Request::Signal { terminal_id: self.live.id.get(), signal, scope });
+        Ok(())
+    }
+
+    /// Ends the child: hangup, a moment of grace, then kill, with everything in its session.
+    /// Fails with `Closed` if it was killed before.
+    pub async fn kill(&self) -> Result<()> {
+        self.live.begin_kill()?;
+        self.end_child().await;
+        Ok(())
+    }
+
+    /// Hangs up and kills until the child is gone; bounded.
+    pub(crate) async fn end_child(&self) {
+        if self.live.exit_status().is_none() {
+            for signal in [libc_signal::HUP, libc_signal::CONT] {
+                let scope = Scope::Group;
+                let request = Request::Signal { terminal_id: self.live.id.get(), signal, scope };
+                self.core.inner.keeper.post(request);
+            }
+            let graceful = tokio::time::timeout(KILL_GRACE, self.live.exited()).await;
+            if graceful.is_err() {
+                self.kill_session().await;
+                if tokio::time::timeout(KILL_LIMIT, self.live.exited()).await.is_err() {
+                    tracing::warn!(terminal = %self.live.id, "a killed program does not end");
+                }
+            }
+        }
+        self.kill_session().await;
+    }
+
+    async fn kill_session(&self) {
+        let pid = self.live.pid;
+        let _ = tokio::task::spawn_blocking(move || rookery_host::kill_session(pid)).await;
+    }
+
+    /// Whether the child is gone or was killed.
+    pub fn is_finished(&self) -> bool {
+        self.live.is_finished()
+    }
+
+    /// Follows the terminal's bytes from now on.
+    pub fn attach(&self) -> Attachment {
+        self.live.attach()
+    }
+
+    /// The sequence number as it grows.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.live.changes()
+    }
+}
+
+/// Signal numbers that every Linux has.
+mod libc_signal {
+    pub(super) const HUP: i32 = rustix::process::Signal::HUP.as_raw();
+    pub(super) const CONT: i32 = rustix::process::Signal::CONT.as_raw();
+}
+
+pub(crate) fn timed_out() -> Error {
+    Error::new(ErrorKind::Timeout, "timed out waiting for matcher")
+}

@@ -1,0 +1,211 @@
+//! One live terminal: its engine, its way in, and the notes its task acts upon.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+use rookery_model::{Error, ExitStatus, Result, Size, TerminalId, Timestamp};
+use rookery_term::WaitId;
+use tokio::sync::{Notify, watch};
+
+use super::attach::{Attachment, Output};
+use super::effects::Effects;
+use super::engine::Engine;
+use super::input::{Accepted, Input};
+use crate::clock::Clock;
+
+/// What the task of a terminal is told from elsewhere.
+#[derive(Default)]
+struct Notes {
+    exit: Option<(ExitStatus, Timestamp)>,
+    is_detached: bool,
+}
+
+/// What a task finds among its notes.
+pub(crate) enum Note {
+    Nothing,
+    Exited(ExitStatus, Timestamp),
+    Detached,
+}
+
+pub(crate) struct Live {
+    pub(crate) id: TerminalId,
+    pub(crate) pid: u32,
+    pub(crate) pty: Arc<OwnedFd>,
+    pub(crate) input: Input,
+    pub(crate) clock: Clock,
+    engine: Mutex<Engine>,
+    notes: Mutex<Notes>,
+    wake: Notify,
+    sequence: watch::Sender<u64>,
+    exit: watch::Sender<Option<ExitStatus>>,
+    killed: AtomicBool,
+}
+
+impl Live {
+    pub(crate) fn new(id: TerminalId, pid: u32, pty: OwnedFd, engine: Engine, clock: Clock) -> Live {
+        let pty = Arc::new(pty);
+        let sequence = engine.screen().sequence();
+        Live {
+            id,
+            pid,
+            input: Input::new(Arc::clone(&pty)),
+            pty,
+            clock,
+            engine: Mutex::new(engine),
+            notes: Mutex::default(),
+            wake: Notify::new(),
+            sequence: watch::Sender::new(sequence),
+            exit: watch::Sender::new(None),
+            killed: AtomicBool::new(false),
+        }
+    }
+
+    /// Runs `work` on the engine. Short: the reading task waits meanwhile.
+    pub(crate) fn with_engine<T>(&self, work: impl FnOnce(&mut Engine) -> T) -> T {
+        work(&mut self.engine.lock())
+    }
+
+    /// Does what can be done without the world: answers the program and those who wait.
+    pub(crate) fn carry_out(&self, effects: &mut Effects) {
+        if !effects.replies.is_empty() {
+            // A program that asks without reading gets no answer; that is its own affair.
+            let _ = self.write(&effects.replies);
+        }
+        for (waiter, end) in effects.settled.drain(..) {
+            let _ = waiter.send(end);
+        }
+        self.sequence.send_if_modified(|known| std::mem::replace(known, effects.sequence) != effects.sequence);
+    }
+
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<()> {
+        if self.input.write(bytes)? == Accepted::Queued {
+            self.wake.notify_one();
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn woken(&self) {
+        self.wake.notified().await;
+    }
+
+    /// Makes the task look at its deadlines again.
+    pub(crate) fn poke(&self) {
+        self.wake.notify_one();
+    }
+
+    pub(crate) fn child_exited(&self, status: ExitStatus, at: Timestamp) {
+        self.notes.lock().exit = Some((status, at));
+        self.wake.notify_one();
+    }
+
+    /// Lets go of the terminal without ending it: saves its state and stops its task.
+    pub(crate) fn detach(&self) {
+        self.with_engine(Engine::checkpoint);
+        self.stop_task();
+    }
+
+    /// Stops the task and tells everyone who waits or reads.
+    pub(crate) fn shut(&self) {
+        self.stop_task();
+        self.input.close();
+        self.with_engine(Engine::close);
+    }
+
+    fn stop_task(&self) {
+        self.notes.lock().is_detached = true;
+        self.wake.notify_one();
+    }
+
+    pub(crate) fn next_note(&self) -> Note {
+        let mut notes = self.notes.lock();
+        if notes.is_detached {
+            return Note::Detached;
+        }
+        match notes.exit.take() {
+            Some((status, at)) => Note::Exited(status, at),
+            None => Note::Nothing,
+        }
+    }
+
+    /// The child is gone and all its output was read.
+    pub(crate) fn finish(&self, status: ExitStatus) {
+        self.input.discard();
+        let now = self.clock.now();
+        let mut effects = self.with_engine(|engine| {
+            let effects = engine.end(now);
+            engine.taps().send(&Output::Exited(status));
+            engine.checkpoint();
+            effects
+        });
+        self.carry_out(&mut effects);
+        self.exit.send_replace(Some(status));
+    }
+
+    /// Marks the terminal as killed: waits end now, whatever the child does. An error says it was before.
+    pub(crate) fn begin_kill(&self) -> Result<()> {
+        let was_killed = self.killed.swap(true, Ordering::AcqRel);
+        if was_killed && self.exit_status().is_some() {
+            return Err(Error::closed("the terminal was killed before"));
+        }
+        self.input.close();
+        let now = self.clock.now();
+        let mut effects = self.with_engine(|engine| engine.end(now));
+        self.carry_out(&mut effects);
+        Ok(())
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        self.killed.load(Ordering::Acquire) || self.exit_status().is_some()
+    }
+
+    pub(crate) fn exit_status(&self) -> Option<ExitStatus> {
+        *self.exit.borrow()
+    }
+
+    /// Resolves when the child is gone.
+    pub(crate) async fn exited(&self) -> ExitStatus {
+        let mut exit = self.exit.subscribe();
+        match exit.wait_for(Option::is_some).await {
+            Ok(status) => status.unwrap_or(ExitStatus::Unknown),
+            Err(_) => ExitStatus::Unknown,
+        }
+    }
+
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.sequence.subscribe()
+    }
+
+    pub(crate) fn cancel_wait(&self, id: WaitId) {
+        self.with_engine(|engine| engine.cancel_wait(id));
+    }
+
+    pub(crate) fn pending_waits(&self) -> usize {
+        self.with_engine(|engine| engine.pending_waits())
+    }
+
+    pub(crate) fn size(&self) -> Size {
+        let size = self.with_engine(|engine| engine.screen().size());
+        Size::new(size.rows, size.cols)
+            .map(|known| known.with_pixels(size.pixel_width, size.pixel_height))
+            .unwrap_or(Size::DEFAULT)
+    }
+
+    pub(crate) fn attach(self: &Arc<Self>) -> Attachment {
+        let size = self.size();
+        self.with_engine(|engine| {
+            let redraw = engine.screen().redraw();
+            let stream = engine.taps().add(Arc::clone(self));
+            Attachment { redraw, size, stream }
+        })
+    }
+
+    /// Paints the screen anew for a reader that lagged, which follows again from here.
+    pub(crate) fn resync(&self, lags: &AtomicBool) -> Vec<u8> {
+        self.with_engine(|engine| {
+            lags.store(false, Ordering::Release);
+            engine.screen().redraw()
+        })
+    }
+}

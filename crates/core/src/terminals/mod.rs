@@ -1,0 +1,26 @@
+//! Live terminals: the tasks that read them, and the handles that drive them.
+//!
+//! A few shard threads own all PTY reading. Each terminal's engine (ring, screen,
+//! waits) sits behind a small lock of its own, so that a snapshot or a write from
+//! a connection needs no hop to the shard. PTY bytes never enter the world.
+
+mod attach;
+mod blocks;
+mod effects;
+mod engine;
+mod handle;
+mod input;
+mod live;
+mod meta;
+mod open;
+mod raw_log;
+mod restore;
+mod shard;
+mod task;
+
+pub use attach::{Attachment, Output, OutputStream};
+pub use handle::{TerminalHandle, Waited};
+pub(crate) use live::Live;
+pub use open::{OpenTerminal, TerminalLimits};
+pub use raw_log::RawLog;
+pub(crate) use shard::Shards;

@@ -1,0 +1,277 @@
+//! Taking charge of terminals that lived on without a daemon.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use rookery_keeper::protocol::{Entry, Reply, Request, State};
+use rookery_keeper::ring::Ring;
+use rookery_model::{
+    Error, Event, ExitStatus, LaunchSpec, Project, ProjectId, Result, Size, Terminal, TerminalId,
+    TerminalState, Timestamp,
+};
+use rookery_store::Change;
+use rookery_term::ScreenSize;
+
+use super::effects::Effects;
+use super::engine::{Engine, EngineSettings};
+use super::live::Live;
+use super::meta::Meta;
+use super::raw_log::OpenLog;
+use crate::clock;
+use crate::core::{Core, exit_status};
+
+/// A terminal fetched from the keeper and replayed, not yet in charge.
+struct Restored {
+    live: Arc<Live>,
+    effects: Effects,
+    raw_log: Option<OpenLog>,
+    raw_missing: bytes::Bytes,
+    state: State,
+    exited_at: u64,
+}
+
+impl Core {
+    /// Brings the world and the keeper's terminals together. Returns how many live on.
+    pub(crate) async fn restore_terminals(&self) -> Result<usize> {
+        let entries = match self.inner.keeper.connect_existing(self.notices()).await {
+            Ok(true) => self.inner.keeper.list().await?,
+            Ok(false) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        self.adopt_unknown(&entries)?;
+        self.forget_vanished(&entries)?;
+        let mut replays = tokio::task::JoinSet::new();
+        for entry in entries {
+            let core = self.clone();
+            let attached = self
+                .inner
+                .keeper
+                .request(Request::Attach { terminal_id: entry.terminal_id }, Vec::new())
+                .await;
+            let Ok(incoming) = attached else { continue };
+            // The state may have moved on since the list was made.
+            let entry = match incoming.reply {
+                Reply::Attached(newer) => newer,
+                _ => entry,
+            };
+            let Ok([pty, ring]) = <[OwnedFd; 2]>::try_from(incoming.fds) else { continue };
+            replays.spawn_blocking(move || core.replay(&entry, pty, ring));
+        }
+        let mut running = 0;
+        while let Some(replayed) = replays.join_next().await {
+            match replayed {
+                Ok(Ok(restored)) => {
+                    running += usize::from(restored.state == State::Running);
+                    self.take_charge(restored).await;
+                }
+                Ok(Err(error)) => tracing::error!(%error, "a terminal could not be restored"),
+                Err(error) => tracing::error!(%error, "a terminal could not be replayed"),
+            }
+        }
+        Ok(running)
+    }
+
+    /// Terminals that the store does not know (it was damaged, or the daemon died just after the start).
+    fn adopt_unknown(&self, entries: &[Entry]) -> Result<()> {
+        let unknown: Vec<(&Entry, Meta)> = {
+            let world = self.inner.world.lock();
+            entries
+                .iter()
+                .filter(|entry| !world.terminals.contains_key(&TerminalId::new(entry.terminal_id)))
+                .filter_map(|entry| Some((entry, Meta::decode(&entry.meta)?)))
+                .collect()
+        };
+        self.transact(|tx| {
+            for (entry, meta) in unknown {
+                let id = TerminalId::new(entry.terminal_id);
+                let project = known_project(tx, meta.project, &self.inner.config.home);
+                let terminal = Terminal {
+                    id,
+                    uuid: meta.uuid,
+                    project,
+                    launch: LaunchSpec { argv: meta.argv, cwd: meta.cwd, env: Vec::new() },
+                    pid: entry.pid.unsigned_abs(),
+                    size: meta.size,
+                    program_title: None,
+                    user_title: meta.user_title,
+                    reported_cwd: None,
+                    state: TerminalState::Running,
+                    created_at: meta.created_at,
+                    exited_at: None,
+                };
+                tx.world.insert_terminal(terminal.clone());
+                tx.world.next_terminal = tx.world.next_terminal.max(id.next());
+                tx.save_terminal(id);
+                tx.emit(Event::TerminalOpened(terminal));
+            }
+            Ok(())
+        })
+        .map(drop)
+    }
+
+    /// Terminals that the keeper does not hold any more: it died while no daemon was there.
+    fn forget_vanished(&self, entries: &[Entry]) -> Result<()> {
+        self.transact(|tx| {
+            let held = |id: &TerminalId| entries.iter().any(|entry| entry.terminal_id == id.get());
+            let vanished: Vec<TerminalId> =
+                tx.world.terminals.keys().filter(|id| !held(id)).copied().collect();
+            for id in vanished {
+                if tx.world.terminal(id)?.is_alive() {
+                    tx.emit(Event::TerminalExited { id, status: ExitStatus::Unknown });
+                }
+                tx.world.remove_terminal(id);
+                tx.save(Change::TerminalDeleted(id));
+                tx.emit(Event::TerminalClosed { id });
+                if tx.world.active == Some(id) {
+                    tx.world.active = None;
+                    tx.save(Change::ActiveSet(None));
+                    tx.emit(Event::ActiveTerminalChanged { id: None });
+                }
+            }
+            Ok(())
+        })
+        .map(drop)
+    }
+
+    /// Rebuilds a terminal's screen. Blocking: it parses up to a ring full of bytes.
+    fn replay(&self, entry: &Entry, pty: OwnedFd, ring: OwnedFd) -> Result<Restored> {
+        let id = TerminalId::new(entry.terminal_id);
+        let limits = &self.inner.config.limits;
+        let meta = Meta::decode(&entry.meta);
+        let ring = Ring::open(ring).map_err(|error| Error::failed(error.to_string()))?;
+        let raw_log =
+            meta.as_ref().and_then(|meta| meta.raw_log.as_ref()).and_then(|(path, base)| OpenLog::reopen(path, *base));
+        let settings = EngineSettings {
+            size: pty_size(&pty, meta.as_ref().map_or(Size::DEFAULT, |meta| meta.size)),
+            scrollback: meta.as_ref().map_or(limits.scrollback, |meta| meta.scrollback as usize),
+            transcript_chars: meta.map_or(limits.transcript_chars, |meta| meta.transcript_chars as usize),
+            palette: self.inner.config.palette.clone(),
+            wants_raw: raw_log.is_some(),
+        };
+        let (engine, effects) = Engine::replay(ring, settings, self.inner.clock.now());
+        let raw_missing =
+            raw_log.as_ref().map(|(_, offset)| engine.bytes_since(*offset)).unwrap_or_default();
+        let live = Live::new(id, entry.pid.unsigned_abs(), pty, engine, self.inner.clock);
+        Ok(Restored {
+            live: Arc::new(live),
+            effects,
+            raw_log: raw_log.map(|(log, _)| log),
+            raw_missing,
+            state: entry.state,
+            exited_at: entry.exited_at_micros,
+        })
+    }
+
+    async fn take_charge(&self, restored: Restored) {
+        let Restored { live, mut effects, raw_log, raw_missing, state, exited_at } = restored;
+        self.inner.live.write().insert(live.id, Arc::clone(&live));
+        effects.sequence = live.with_engine(|engine| engine.screen().sequence());
+        live.carry_out(&mut effects);
+        if !effects.events.is_empty() {
+            self.note_screen_events(live.id, effects.events);
+        }
+        let raw_log = raw_log.map(OpenLog::start);
+        if let Some(log) = &raw_log
+            && !raw_missing.is_empty()
+        {
+            let _ = log.send(raw_missing).await;
+        }
+        self.mark_kept(live.id);
+        if let State::Exited(status) = state {
+            let at = Timestamp::from_micros(i64::try_from(exited_at).unwrap_or(i64::MAX));
+            live.child_exited(exit_status(status), at);
+        }
+        self.inner.shards.run(self.clone(), live, raw_log);
+    }
+
+    /// A terminal that was lost to one keeper and is held by another is not lost.
+    fn mark_kept(&self, id: TerminalId) {
+        let marked = self.transact(|tx| {
+            let terminal = tx.world.terminal_mut(id)?;
+            if terminal.state == TerminalState::Lost {
+                terminal.state = TerminalState::Running;
+                tx.save_terminal(id);
+            }
+            Ok(())
+        });
+        if let Err(error) = marked {
+            tracing::warn!(%error, terminal = %id, "cannot mark a terminal as kept");
+        }
+    }
+
+    /// After a keeper died: hands the terminals we still hold to a new one, so that they survive us as well.
+    /// They stay marked as lost, because nobody will know how their children end.
+    pub(crate) async fn readopt_terminals(&self) {
+        let lost = self.live_terminals();
+        if lost.iter().all(|live| live.exit_status().is_some()) {
+            return;
+        }
+        if let Err(error) = self.inner.keeper.ensure(self.notices()).await {
+            tracing::error!(%error, "no keeper can be had; terminals will end with this daemon");
+            return;
+        }
+        for live in lost.into_iter().filter(|live| live.exit_status().is_none()) {
+            if let Err(error) = self.hand_over(&live).await {
+                tracing::error!(%error, terminal = %live.id, "a terminal could not be handed to the new keeper");
+            }
+        }
+    }
+
+    async fn hand_over(&self, live: &Arc<Live>) -> Result<()> {
+        let duplicate = |fd: &OwnedFd| fd.try_clone().map_err(|error| Error::failed(error.to_string()));
+        let pty = duplicate(&live.pty)?;
+        let ring = live.with_engine(|engine| engine.ring_file())?;
+        let meta = self.describe(live.id).map(|terminal| meta_of(&terminal)).map(|meta| meta.encode())?;
+        let pid = i32::try_from(live.pid).map_err(|_| Error::failed("no such process id"))?;
+        let request = Request::Adopt { terminal_id: live.id.get(), pid, meta };
+        self.inner.keeper.request(request, vec![pty, ring]).await.map(drop)
+    }
+}
+
+/// The facts to remember of a terminal whose own meta went with its keeper.
+fn meta_of(terminal: &Terminal) -> Meta {
+    let limits = super::open::TerminalLimits::default();
+    Meta {
+        uuid: terminal.uuid,
+        project: terminal.project,
+        argv: terminal.launch.argv.clone(),
+        cwd: terminal.launch.cwd.clone(),
+        user_title: terminal.user_title.clone(),
+        created_at: terminal.created_at,
+        size: terminal.size,
+        scrollback: limits.scrollback as u64,
+        transcript_chars: limits.transcript_chars as u64,
+        raw_log: None,
+    }
+}
+
+/// The size the kernel knows, which outlives every record of ours.
+fn pty_size(pty: &OwnedFd, fallback: Size) -> ScreenSize {
+    match rustix::termios::tcgetwinsize(pty) {
+        Ok(size) if size.ws_row > 0 && size.ws_col > 0 => ScreenSize {
+            rows: size.ws_row,
+            cols: size.ws_col,
+            pixel_width: size.ws_xpixel,
+            pixel_height: size.ws_ypixel,
+        },
+        _ => super::engine::screen_size(fallback),
+    }
+}
+
+/// The project of a terminal, or a stand-in when it is not known.
+fn known_project(tx: &mut crate::transact::Tx<'_>, wanted: ProjectId, home: &std::path::Path) -> ProjectId {
+    if tx.world.project(wanted).is_ok() {
+        return wanted;
+    }
+    if let Some(first) = tx.world.projects.first() {
+        return first.id;
+    }
+    let id = tx.world.next_project.max(wanted);
+    tx.world.next_project = id.next();
+    let project =
+        Project { id, name: "default".to_owned(), root: home.to_owned(), created_at: clock::wall() };
+    tx.world.projects.push(project.clone());
+    tx.save(Change::ProjectUpserted { project: project.clone(), position: 0 });
+    tx.emit(Event::ProjectCreated(project));
+    id
+}

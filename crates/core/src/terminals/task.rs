@@ -1,0 +1,227 @@
+//! The task of one terminal: reads, parses, writes, keeps its deadlines, sees the child off.
+
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use rookery_model::{Event, ExitStatus, TerminalId, TerminalState, Timestamp};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+use super::effects::Effects;
+use super::engine::{Engine, ReadOutcome};
+use super::live::{Live, Note};
+use crate::core::Core;
+
+/// Reads in a row before other terminals of the shard get their turn.
+const READS_IN_A_ROW: usize = 16;
+
+/// Reads at most to collect what a dead child left behind.
+const LAST_READS: usize = 1024;
+
+/// A closed PTY may be opened again by a process that kept its name; look now and then until the child ends.
+const REOPEN_INTERVAL: Duration = Duration::from_millis(250);
+
+/// Batches the store may have waiting before a terminal that makes events pauses.
+const MAX_STORE_QUEUE: usize = 8_192;
+
+/// The PTY as the runtime's reactor wants it.
+struct Pty(Arc<OwnedFd>);
+
+impl AsRawFd for Pty {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pumped {
+    /// Nothing more for now.
+    Dry,
+    /// There may be more.
+    More,
+    /// The child's side is closed.
+    Ended,
+}
+
+/// Runs until the terminal is let go.
+pub(super) async fn run(core: Core, live: Arc<Live>, raw_log: Option<mpsc::Sender<Bytes>>) {
+    let pty = match watch_pty(&live) {
+        Ok(pty) => pty,
+        Err(error) => {
+            tracing::error!(%error, terminal = %live.id, "cannot watch a terminal");
+            return;
+        }
+    };
+    let mut task = Task { core, live, raw_log, reopen_at: None };
+    task.run(&pty).await;
+}
+
+#[expect(unsafe_code, reason = "registering a descriptor with the reactor is a promise about its lifetime")]
+fn watch_pty(live: &Live) -> std::io::Result<AsyncFd<Pty>> {
+    let interest = Interest::READABLE | Interest::WRITABLE;
+    // SAFETY: `Pty` owns a share of the descriptor, so it stays open for as long as it is registered,
+    // and `as_raw_fd` always gives that same descriptor.
+    unsafe { AsyncFd::register_with_interest(Pty(Arc::clone(&live.pty)), interest) }
+        .map_err(std::io::Error::from)
+}
+
+struct Task {
+    core: Core,
+    live: Arc<Live>,
+    raw_log: Option<mpsc::Sender<Bytes>>,
+    /// The PTY reported its end; read again at this time.
+    reopen_at: Option<Instant>,
+}
+
+impl Task {
+    async fn run(&mut self, pty: &AsyncFd<Pty>) {
+        loop {
+            match self.live.next_note() {
+                Note::Detached => return,
+                Note::Exited(status, at) => self.see_off(status, at).await,
+                Note::Nothing => {}
+            }
+            let deadline = self.deadline();
+            tokio::select! {
+                biased;
+                () = self.live.woken() => {}
+                ready = pty.readable(), if self.reopen_at.is_none() => {
+                    let Ok(mut ready) = ready else { return };
+                    match self.pump(READS_IN_A_ROW).await {
+                        Pumped::Dry => ready.clear_ready(),
+                        Pumped::More => tokio::task::yield_now().await,
+                        Pumped::Ended => self.ended(),
+                    }
+                }
+                ready = pty.writable(), if self.live.input.is_pending() => {
+                    let Ok(mut ready) = ready else { return };
+                    if !self.live.input.flush() {
+                        ready.clear_ready();
+                    }
+                }
+                () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
+                    self.on_time().await;
+                }
+            }
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let clock = self.live.clock;
+        let engine = self.live.with_engine(|engine| engine.deadline(clock.now()));
+        let engine = engine.map(|at| Instant::from_std(clock.instant(at)));
+        [engine, self.reopen_at].into_iter().flatten().min()
+    }
+
+    async fn on_time(&mut self) {
+        if self.reopen_at.is_some_and(|at| at <= Instant::now()) {
+            self.reopen_at = None;
+        }
+        let now = self.live.clock.now();
+        let effects = self.live.with_engine(|engine| engine.on_time(now));
+        self.carry_out(effects).await;
+    }
+
+    /// Reads and parses until nothing is left, but not forever.
+    async fn pump(&mut self, reads: usize) -> Pumped {
+        for _ in 0..reads {
+            let now = self.live.clock.now();
+            let outcome = self.live.with_engine(|engine| engine.read(&self.live.pty, now));
+            match outcome {
+                ReadOutcome::Bytes(effects) => self.carry_out(effects).await,
+                ReadOutcome::WouldBlock => return Pumped::Dry,
+                ReadOutcome::Ended => return Pumped::Ended,
+            }
+        }
+        Pumped::More
+    }
+
+    async fn carry_out(&self, mut effects: Effects) {
+        let is_quiet = effects.is_quiet();
+        self.live.carry_out(&mut effects);
+        if is_quiet {
+            return;
+        }
+        if !effects.events.is_empty() {
+            self.core.note_screen_events(self.live.id, effects.events);
+            self.wait_for_store().await;
+        }
+        if let (Some(raw), Some(log)) = (effects.raw, &self.raw_log) {
+            // A log that cannot be written ends its receiver; the terminal goes on.
+            let _ = log.send(raw).await;
+        }
+        self.live.with_engine(Engine::mark_handled);
+    }
+
+    /// A program that makes events faster than they can be stored waits for the store.
+    async fn wait_for_store(&self) {
+        if self.core.inner.store.queued() > MAX_STORE_QUEUE
+            && let Ok(((), ticket)) = self.core.transact(|_| Ok(()))
+        {
+            let _ = ticket.await;
+        }
+    }
+
+    fn ended(&mut self) {
+        let is_lost = self
+            .core
+            .describe(self.live.id)
+            .is_ok_and(|terminal| terminal.state == TerminalState::Lost);
+        if is_lost && self.live.exit_status().is_none() {
+            self.live.child_exited(ExitStatus::Unknown, crate::clock::wall());
+        }
+        // Once the child is gone for good there is nothing left to look for.
+        let interval = if self.live.exit_status().is_some() { REOPEN_INTERVAL * 240 } else { REOPEN_INTERVAL };
+        self.reopen_at = Some(Instant::now() + interval);
+    }
+
+    /// The child is gone: read what it left, then tell everyone.
+    async fn see_off(&mut self, status: ExitStatus, at: Timestamp) {
+        if self.pump(LAST_READS).await == Pumped::Ended {
+            self.reopen_at = Some(Instant::now() + REOPEN_INTERVAL * 240);
+        }
+        self.core.record_exit(self.live.id, status, at).await;
+        self.live.finish(status);
+    }
+}
+
+impl Core {
+    /// Records that a child ended, once.
+    pub(crate) async fn record_exit(&self, id: TerminalId, status: ExitStatus, at: Timestamp) {
+        let recorded = self
+            .transact_durably(|tx| {
+                let terminal = tx.world.terminal_mut(id)?;
+                if terminal.is_alive() {
+                    terminal.state = TerminalState::Exited(status);
+                    terminal.exited_at = Some(at);
+                    tx.save_terminal(id);
+                    tx.emit(Event::TerminalExited { id, status });
+                }
+                Ok(())
+            })
+            .await;
+        if let Err(error) = recorded {
+            tracing::warn!(%error, terminal = %id, "cannot record the end of a terminal");
+        }
+        self.close_oldest_ended();
+    }
+
+    /// Ended terminals are kept to be looked at, but not without bound.
+    fn close_oldest_ended(&self) {
+        let mut ended: Vec<(Option<Timestamp>, TerminalId)> = {
+            let world = self.inner.world.lock();
+            let ended = world.terminals.values().filter(|terminal| !terminal.is_alive());
+            ended.map(|terminal| (terminal.exited_at, terminal.id)).collect()
+        };
+        let excess = ended.len().saturating_sub(self.inner.config.limits.keep_exited);
+        ended.sort_unstable();
+        for (_, id) in ended.into_iter().take(excess) {
+            let core = self.clone();
+            tokio::task::spawn_local(async move { core.close(id).await });
+        }
+    }
+}

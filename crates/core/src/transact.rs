@@ -1,0 +1,76 @@
+//! The one way to change the world: short, synchronous, check before change.
+
+use rookery_model::{Event, NumberedEvent, ProjectId, Result, TerminalId};
+use rookery_store::{Batch, Change, MAX_QUEUED, Ticket};
+
+use crate::clock;
+use crate::core::Core;
+use crate::world::World;
+
+/// A transaction in progress. Nothing of it leaves unless its closure succeeds.
+pub(crate) struct Tx<'a> {
+    pub(crate) world: &'a mut World,
+    changes: Vec<Change>,
+    events: Vec<Event>,
+}
+
+impl Tx<'_> {
+    /// Records that something happened; it is numbered and sent when it is durable.
+    pub(crate) fn emit(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    /// Records a change to be stored.
+    pub(crate) fn save(&mut self, change: Change) {
+        self.changes.push(change);
+    }
+
+    /// Stores a terminal as it is now.
+    pub(crate) fn save_terminal(&mut self, id: TerminalId) {
+        if let Some(terminal) = self.world.terminals.get(&id) {
+            let position = self.world.position(id);
+            let change = Change::TerminalUpserted { terminal: terminal.clone(), position };
+            self.save(change);
+        }
+    }
+
+    /// Stores the order of a project's terminals as it is now.
+    pub(crate) fn save_order(&mut self, project: ProjectId) {
+        let terminals = self.world.order.get(&project).cloned().unwrap_or_default();
+        self.save(Change::TerminalOrderSet { project, terminals });
+    }
+}
+
+impl Core {
+    /// Runs `work` on the world. The closure must check everything before it changes anything:
+    /// an error leaves the world as the closure left it, and nothing is stored or sent.
+    pub(crate) fn transact<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<(T, Ticket)> {
+        let store = &self.inner.store;
+        if store.queued() >= MAX_QUEUED {
+            return Err(rookery_model::Error::busy("the store cannot keep up; try again"));
+        }
+        let mut world = self.inner.world.lock();
+        let mut tx = Tx { world: &mut world, changes: Vec::new(), events: Vec::new() };
+        let value = work(&mut tx)?;
+        let Tx { changes, events, .. } = tx;
+        let at = clock::wall();
+        let numbered = events
+            .into_iter()
+            .map(|event| {
+                let seq = world.next_event;
+                world.next_event = seq.next();
+                NumberedEvent { seq, at, event }
+            })
+            .collect();
+        // Queued under the lock, so that the store sees batches in commit order.
+        let ticket = store.commit(Batch { changes, events: numbered });
+        Ok((value, ticket))
+    }
+
+    /// Like [`Core::transact`], and waits until it is durable.
+    pub(crate) async fn transact_durably<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
+        let (value, ticket) = self.transact(work)?;
+        ticket.await?;
+        Ok(value)
+    }
+}

@@ -1,0 +1,140 @@
+//! The endpoints: which socket speaks what. A new dialect is one more row here.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rookery_core::Core;
+use rookery_native as native;
+use rookery_ptywright as ptywright;
+use rookery_wire::framing::Ndjson;
+use rookery_wire::rpc::{JsonRpc, OnBadFrame, Table};
+use rookery_wire::transport::Transport;
+use rookery_wire::transport::unix::{self, BindOptions, UnixEndpoint};
+use rookery_wire::{ConnectionHandle, Options, Order, serve_connection};
+
+use crate::config::{Config, EndpointConfig};
+use crate::homes::Homes;
+
+/// What every connection is served from.
+#[derive(Clone)]
+pub(crate) struct Served {
+    pub(crate) core: Core,
+    pub(crate) control: Arc<dyn native::Control>,
+    native: Arc<Table<native::Cx>>,
+    ptywright: Arc<Table<ptywright::Cx>>,
+    shared: Arc<ptywright::Shared>,
+}
+
+impl Served {
+    pub(crate) fn new(core: Core, control: Arc<dyn native::Control>, home: PathBuf) -> Served {
+        Served {
+            core,
+            control,
+            native: Arc::new(Table::new([native::METHODS])),
+            ptywright: Arc::new(Table::new([ptywright::METHODS])),
+            shared: Arc::new(ptywright::Shared::new(home)),
+        }
+    }
+
+    fn ptywright_cx(&self) -> ptywright::Cx {
+        ptywright::Cx::new(self.core.clone(), Arc::clone(&self.shared))
+    }
+
+    /// Our own methods and ptywright's, as `rookery.sock` speaks them.
+    fn joined(&self, connection: ConnectionHandle) -> JsonRpc {
+        let cx = native::Cx::new(self.core.clone(), connection, Arc::clone(&self.control));
+        JsonRpc::new(Arc::clone(&self.native), cx)
+            .and(Arc::clone(&self.ptywright), self.ptywright_cx())
+            .error_filter(ptywright::redact_error)
+    }
+
+    /// ptywright alone, strict.
+    fn strict(&self) -> JsonRpc {
+        JsonRpc::new(Arc::clone(&self.ptywright), self.ptywright_cx())
+            .on_bad_frame(OnBadFrame::Close)
+            .error_filter(ptywright::redact_error)
+    }
+}
+
+/// One endpoint: its name, where it usually listens, and which dialect serves it.
+#[derive(Debug)]
+pub struct Endpoint {
+    /// Name in the config and in `ready`.
+    pub name: &'static str,
+    /// Path relative to the runtime directory.
+    pub path: &'static str,
+    /// Variable of the original that moves it, if it has one.
+    pub variable: Option<&'static str>,
+    setting: fn(&Config) -> &EndpointConfig,
+    speaks: Speaks,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Speaks {
+    Joined,
+    Ptywright,
+}
+
+/// All endpoints.
+pub const ENDPOINTS: &[Endpoint] = &[
+    Endpoint {
+        name: "rookery",
+        path: "rookery/rookery.sock",
+        variable: Some("ROOKERY_SOCKET"),
+        setting: |config| &config.endpoints.rookery,
+        speaks: Speaks::Joined,
+    },
+    Endpoint {
+        name: "ptywright",
+        path: "ptywright/ptywright.sock",
+        variable: None,
+        setting: |config| &config.endpoints.ptywright,
+        speaks: Speaks::Ptywright,
+    },
+];
+
+impl Endpoint {
+    /// Where it listens, if it does: the config's word, then its usual place.
+    pub fn socket(&self, homes: &Homes, config: &Config) -> Option<PathBuf> {
+        Config::endpoint((self.setting)(config), &homes.runtime_dir().join(self.path))
+    }
+
+    pub(crate) fn bind(&self, path: &Path) -> std::io::Result<UnixEndpoint> {
+        unix::bind(path, &BindOptions::default())
+    }
+}
+
+/// Accepts connections on an endpoint until its task is dropped.
+pub(crate) async fn accept_all(endpoint: &'static Endpoint, socket: UnixEndpoint, served: Served) {
+    loop {
+        let Ok(stream) = socket.accept().await else { return };
+        tokio::spawn(serve(endpoint.speaks, stream, served.clone()));
+    }
+}
+
+async fn serve<T: Transport>(speaks: Speaks, stream: T, served: Served) {
+    let framing = Ndjson::default();
+    let outcome = match speaks {
+        Speaks::Joined => {
+            serve_connection(stream, framing, Options::default(), |connection| served.joined(connection)).await
+        }
+        Speaks::Ptywright => {
+            let options = Options { order: Order::Sequential, ..Options::default() };
+            serve_connection(stream, framing, options, |_| served.strict()).await
+        }
+    };
+    tracing::debug!(?outcome, "a connection ended");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_of_one_endpoint_are_disjoint() {
+        let native: Vec<&str> = native::METHODS.iter().map(|method| method.name).collect();
+        for method in ptywright::METHODS {
+            assert!(!native.contains(&method.name), "{} is in two tables", method.name);
+        }
+    }
+}

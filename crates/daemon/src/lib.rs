@@ -1,0 +1,11 @@
+//! The daemon: homes, config, sockets, start and stop. The one room that joins all others.
+
+pub mod config;
+mod endpoints;
+pub mod homes;
+mod lock;
+mod logs;
+mod run;
+
+pub use endpoints::{Endpoint, ENDPOINTS};
+pub use run::{Ready, RunOptions, run};

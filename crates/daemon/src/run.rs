@@ -1,0 +1,199 @@
+//! Starting, serving and stopping.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context;
+use parking_lot::Mutex;
+use rookery_core::{Core, CoreConfig, KeeperLaunch, StopKind, TerminalLimits};
+use rookery_native::{Control, Ending};
+use rookery_term::Palette;
+use serde::Serialize;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use crate::config::{Config, Warning};
+use crate::endpoints::{self, ENDPOINTS, Served};
+use crate::homes::{Homes, create_private_dir};
+use crate::{lock, logs};
+
+/// What a daemon is started with.
+pub struct RunOptions {
+    /// Where files lie.
+    pub homes: Homes,
+    /// What the user set.
+    pub config: Config,
+    /// What was odd about that.
+    pub warnings: Vec<Warning>,
+    /// The executable that becomes the keeper, with `__keeper` as its first argument.
+    pub exe_for_keeper: PathBuf,
+}
+
+/// The one line that `daemon` prints on stdout, after the word `ready`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ready {
+    /// Version of the daemon.
+    pub version: &'static str,
+    /// Its process id.
+    pub pid: u32,
+    /// Endpoints by name, with their paths.
+    pub endpoints: std::collections::BTreeMap<&'static str, PathBuf>,
+    /// Terminals found alive.
+    pub terminals: usize,
+}
+
+/// Asks the daemon to stop, once.
+struct StopRequest(Mutex<Option<watch::Sender<Option<StopKind>>>>);
+
+impl Control for StopRequest {
+    fn shut_down(&self, ending: Ending) {
+        let kind = match ending {
+            Ending::KeepTerminals => StopKind::KeepTerminals,
+            Ending::EndAll => StopKind::EndTerminals,
+        };
+        if let Some(sender) = &*self.0.lock() {
+            sender.send_replace(Some(kind));
+        }
+    }
+}
+
+/// Runs a daemon until it is told to stop. Logs on stderr, says `ready` on stdout.
+pub fn run(options: RunOptions) -> anyhow::Result<()> {
+    logs::start(&options.config.daemon.log, std::env::var("ROOKERY_LOG").ok());
+    raise_descriptor_limit();
+    let workers = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 4);
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(workers)
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?
+        .block_on(serve(options))
+}
+
+async fn serve(options: RunOptions) -> anyhow::Result<()> {
+    let RunOptions { homes, config, warnings, exe_for_keeper } = options;
+    for warning in &warnings {
+        tracing::warn!("{}: {warning}", homes.config_file().display());
+    }
+    create_private_dir(&homes.runtime_dir().join("rookery"))?;
+    create_private_dir(&homes.state_dir())?;
+    let _lock = lock::acquire(&homes.lock_file())?;
+    let mut signals = Signals::new()?;
+    let sockets = bind_all(&homes, &config)?;
+    let core = Core::start(core_config(&homes, &config, exe_for_keeper)).await?;
+    if let Some(damage) = core.status().damage {
+        tracing::error!("the store was damaged and was moved aside: {damage}");
+    }
+    let (stop, mut stopped) = watch::channel(None);
+    let control = Arc::new(StopRequest(Mutex::new(Some(stop))));
+    let served = Served::new(core.clone(), control, user_home());
+    let mut ready = Ready {
+        version: env!("CARGO_PKG_VERSION"),
+        pid: std::process::id(),
+        endpoints: Default::default(),
+        terminals: core.status().running,
+    };
+    let mut accepting = tokio::task::JoinSet::new();
+    for (endpoint, socket) in sockets {
+        ready.endpoints.insert(endpoint.name, socket.path().to_owned());
+        accepting.spawn(endpoints::accept_all(endpoint, socket, served.clone()));
+    }
+    announce(&ready)?;
+    let kind = tokio::select! {
+        kind = signals.next() => kind,
+        asked = stopped.wait_for(Option::is_some) => match asked {
+            Ok(kind) => kind.unwrap_or(StopKind::KeepTerminals),
+            Err(_) => StopKind::KeepTerminals,
+        },
+    };
+    tracing::info!(?kind, "stopping");
+    // No new connections, and the sockets are gone before the last reply is.
+    accepting.shutdown().await;
+    core.stop(kind).await?;
+    Ok(())
+}
+
+fn bind_all(
+    homes: &Homes,
+    config: &Config,
+) -> anyhow::Result<Vec<(&'static crate::Endpoint, rookery_wire::transport::unix::UnixEndpoint)>> {
+    let mut sockets = Vec::new();
+    for endpoint in ENDPOINTS {
+        if let Some(path) = endpoint.socket(homes, config) {
+            let socket =
+                endpoint.bind(&path).with_context(|| format!("cannot listen at {}", path.display()))?;
+            sockets.push((endpoint, socket));
+        }
+    }
+    Ok(sockets)
+}
+
+/// The only line on stdout.
+#[expect(clippy::print_stdout, reason = "scripts wait for this line")]
+fn announce(ready: &Ready) -> anyhow::Result<()> {
+    println!("ready {}", serde_json::to_string(ready)?);
+    Ok(())
+}
+
+fn core_config(homes: &Homes, config: &Config, exe: PathBuf) -> CoreConfig {
+    let terminal = &config.terminal;
+    let child_env = ENDPOINTS
+        .iter()
+        .filter_map(|endpoint| {
+            let path = endpoint.socket(homes, config)?;
+            Some((endpoint.variable?.to_owned(), path.to_str()?.to_owned()))
+        })
+        .collect();
+    CoreConfig {
+        state_dir: homes.state_dir(),
+        keeper: KeeperLaunch { exe, args: vec!["__keeper".to_owned()], socket: homes.keeper_socket() },
+        home: user_home(),
+        env: std::env::vars_os().collect(),
+        shell: terminal.shell.clone().unwrap_or_else(login_shell),
+        child_env,
+        limits: TerminalLimits {
+            max_terminals: terminal.max_terminals,
+            scrollback: terminal.scrollback,
+            ring_bytes: terminal.ring_bytes,
+            transcript_chars: terminal.transcript_chars,
+            keep_exited: terminal.keep_exited,
+            ..TerminalLimits::default()
+        },
+        palette: Palette::default(),
+    }
+}
+
+fn user_home() -> PathBuf {
+    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()).unwrap_or_else(|| "/".into())
+}
+
+fn login_shell() -> String {
+    std::env::var("SHELL").ok().filter(|shell| !shell.is_empty()).unwrap_or_else(|| "/bin/sh".to_owned())
+}
+
+/// A terminal takes a few descriptors; the usual soft limit would allow some hundred.
+fn raise_descriptor_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}
+
+/// Signals that stop the daemon; terminals live on.
+struct Signals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+impl Signals {
+    fn new() -> anyhow::Result<Signals> {
+        Ok(Signals { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    async fn next(&mut self) -> StopKind {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+        StopKind::KeepTerminals
+    }
+}

@@ -1,0 +1,48 @@
+//! What a method gets to work with: the core, its connection, and a way to stop the daemon.
+
+use std::sync::Arc;
+
+use rookery_core::Core;
+use rookery_wire::ConnectionHandle;
+
+use crate::streams::Streams;
+
+/// What becomes of terminals when the daemon stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// They live on in the keeper, for the next daemon.
+    KeepTerminals,
+    /// They end, and the keeper with them.
+    EndAll,
+}
+
+/// How a method reaches the process it runs in; supplied by the daemon.
+pub trait Control: Send + Sync + 'static {
+    /// Asks the daemon to stop and returns at once.
+    ///
+    /// Replies to requests at work, the caller's among them, still go out.
+    fn shut_down(&self, ending: Ending);
+}
+
+/// The context of every method, one per connection.
+#[derive(Clone)]
+pub struct Cx {
+    pub(crate) core: Core,
+    pub(crate) connection: ConnectionHandle,
+    pub(crate) control: Arc<dyn Control>,
+    pub(crate) subscriptions: Arc<Streams>,
+    pub(crate) attachments: Arc<Streams>,
+}
+
+impl Cx {
+    /// A context for one connection.
+    pub fn new(core: Core, connection: ConnectionHandle, control: Arc<dyn Control>) -> Self {
+        Self {
+            core,
+            connection,
+            control,
+            subscriptions: Streams::new("subscription"),
+            attachments: Streams::new("attachment"),
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Core events as this dialect says them. Text that programs wrote leaves redacted.
+
+use rookery_model as model;
+
+use crate::{
+    text::redacted,
+    wire::{Event, EventBody, Terminal, format_time},
+};
+
+/// The event as it goes over the wire.
+pub(crate) fn to_wire(numbered: &model::NumberedEvent) -> Event {
+    Event {
+        seq: numbered.seq.get(),
+        at: format_time(numbered.at),
+        body: body(&numbered.event),
+    }
+}
+
+fn body(event: &model::Event) -> EventBody {
+    match event {
+        model::Event::DaemonStarted { version, restored } => {
+            EventBody::DaemonStarted { version: version.clone(), restored: *restored }
+        }
+        model::Event::DaemonStopping => EventBody::DaemonStopping {},
+        model::Event::ProjectCreated(project) => EventBody::ProjectCreated {
+            project: project.id.get(),
+            name: project.name.clone(),
+            root: project.root.to_string_lossy().into_owned(),
+        },
+        model::Event::ProjectRenamed { id, name } => {
+            EventBody::ProjectRenamed { project: id.get(), name: name.clone() }
+        }
+        model::Event::ProjectDeleted { id } => EventBody::ProjectDeleted { project: id.get() },
+        model::Event::TerminalOpened(terminal) => opened(terminal),
+        model::Event::TerminalTitleChanged { id, title } => EventBody::TerminalTitleChanged {
+            terminal: id.get(),
+            title: redacted(title).into_owned(),
+        },
+        model::Event::TerminalCwdChanged { id, cwd } => EventBody::TerminalCwdChanged {
+            terminal: id.get(),
+            cwd: cwd.to_string_lossy().into_owned(),
+        },
+        model::Event::TerminalResized { id, size } => {
+            EventBody::TerminalResized { terminal: id.get(), size: (*size).into() }
+        }
+        model::Event::TerminalExited { id, status } => {
+            EventBody::TerminalExited { terminal: id.get(), exit: (*status).into() }
+        }
+        model::Event::TerminalLost { id } => EventBody::TerminalLost { terminal: id.get() },
+        model::Event::TerminalClosed { id } => EventBody::TerminalClosed { terminal: id.get() },
+        model::Event::TerminalMoved { id, project, index } => EventBody::TerminalMoved {
+            terminal: id.get(),
+            project: project.get(),
+            index: *index,
+        },
+        model::Event::ActiveTerminalChanged { id } => {
+            EventBody::TerminalActivated { terminal: id.map(model::TerminalId::get) }
+        }
+        model::Event::TerminalNotified { id, text } => EventBody::TerminalNotified {
+            terminal: id.get(),
+            title: redacted(&text.title).into_owned(),
+            body: redacted(&text.body).into_owned(),
+        },
+        model::Event::TerminalBell { id } => EventBody::TerminalBell { terminal: id.get() },
+        model::Event::TerminalCommandFinished { id, code } => {
+            EventBody::TerminalCommandFinished { terminal: id.get(), code: *code }
+        }
+    }
+}
+
+fn opened(terminal: &model::Terminal) -> EventBody {
+    let Terminal { id, uuid, project, title, argv, cwd, pid, size, .. } = terminal.into();
+    EventBody::TerminalOpened { terminal: id, uuid, project, title, argv, cwd, pid, size }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use expect_test::expect;
+    use model::{Event as E, EventSeq, ExitStatus, ProjectId, Size, TerminalId, Timestamp};
+
+    use super::*;
+
+    const ID: TerminalId = TerminalId::new(3);
+    const PROJECT: ProjectId = ProjectId::new(1);
+    const AT: Timestamp = Timestamp::from_micros(1_772_366_400_000_001);
+
+    fn terminal() -> model::Terminal {
+        model::Terminal {
+            id: ID,
+            uuid: model::TerminalUuid([7; 16]),
+            project: PROJECT,
+            launch: model::LaunchSpec {
+                argv: vec!["/bin/sh".into(), "-i".into()],
+                cwd: "/srv".into(),
+                env: vec![("TOKEN".into(), "hidden".into())],
+            },
+            pid: 41,
+            size: Size::DEFAULT,
+            program_title: None,
+            user_title: None,
+            reported_cwd: None,
+            state: model::TerminalState::Running,
+            created_at: AT,
+            exited_at: None,
+        }
+    }
+
+    fn every_event() -> Vec<E> {
+        let text =
+            model::NotificationText { title: "done".into(), body: "AKIAIOSFODNN7EXAMPLE".into() };
+        vec![
+            E::DaemonStarted { version: "0.1.0".into(), restored: 2 },
+            E::DaemonStopping,
+            E::ProjectCreated(model::Project {
+                id: PROJECT,
+                name: "home".into(),
+                root: "/srv".into(),
+                created_at: AT,
+            }),
+            E::ProjectRenamed { id: PROJECT, name: "work".into() },
+            E::ProjectDeleted { id: PROJECT },
+            E::TerminalOpened(terminal()),
+            E::TerminalTitleChanged { id: ID, title: "vim".into() },
+            E::TerminalCwdChanged { id: ID, cwd: PathBuf::from("/tmp") },
+            E::TerminalResized { id: ID, size: Size::new(30, 100).unwrap() },
+            E::TerminalExited { id: ID, status: ExitStatus::Code(1) },
+            E::TerminalExited { id: ID, status: ExitStatus::Signal(9) },
+            E::TerminalExited { id: ID, status: ExitStatus::Unknown },
+            E::TerminalLost { id: ID },
+            E::TerminalClosed { id: ID },
+            E::TerminalMoved { id: ID, project: PROJECT, index: 0 },
+            E::ActiveTerminalChanged { id: Some(ID) },
+            E::ActiveTerminalChanged { id: None },
+            E::TerminalNotified { id: ID, text },
+            E::TerminalBell { id: ID },
+            E::TerminalCommandFinished { id: ID, code: Some(0) },
+            E::TerminalCommandFinished { id: ID, code: None },
+        ]
+    }
+
+    fn numbered(events: Vec<E>) -> impl Iterator<Item = Event> {
+        events.into_iter().zip(1..).map(|(event, seq)| {
+            to_wire(&model::NumberedEvent { seq: EventSeq::new(seq), at: AT, event })
+        })
+    }
+
+    #[test]
+    fn every_event_as_it_goes_out() {
+        let lines: Vec<String> = numbered(every_event())
+            .map(|event| serde_json::to_string(&event).unwrap().replacen(&event.at, "AT", 1))
+            .collect();
+        expect![[r#""#]].assert_eq(&lines.join("\n"));
+    }
+
+    #[test]
+    fn clients_read_what_is_sent() {
+        for event in numbered(every_event()) {
+            let json = serde_json::to_string(&event).unwrap();
+            assert_eq!(serde_json::from_str::<Event>(&json).unwrap(), event);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Rookery's own JSON-RPC methods, `rookery/*`: status, events, projects and terminals.
+//!
+//! The command line and scripts speak these. [`METHODS`] is the whole dialect as a table;
+//! [`wire`] holds its types, which clients use as well. It knows no socket and no other dialect,
+//! and keeps nothing that outlives its connection.
+
+#![deny(clippy::wildcard_enum_match_arm)]
+
+mod context;
+mod errors;
+mod events;
+mod ids;
+mod ops;
+mod signals;
+mod streams;
+mod text;
+pub mod wire;
+
+use rookery_wire::{method, rpc::Method};
+
+pub use context::{Control, Cx, Ending};
+pub use errors::{Error, code};
+pub use ids::{ProjectRef, TerminalRef};
+
+/// Every method of this dialect.
+///
+/// An endpoint that serves them must not write queued messages before replies
+/// (`outbox_first`): a subscription's reply comes before its first notification.
+pub const METHODS: &[Method<Cx>] = &[
+    method!("rookery/status" => ops::daemon::status),
+    method!("rookery/shutdown" => ops::daemon::shutdown),
+    method!("rookery/events/list" => ops::events::list),
+    method!("rookery/events/subscribe" => ops::events::subscribe),
+    method!("rookery/events/unsubscribe" => ops::events::unsubscribe),
+    method!("rookery/projects/list" => ops::projects::list),
+    method!("rookery/projects/create" => ops::projects::create),
+    method!("rookery/projects/rename" => ops::projects::rename),
+    method!("rookery/projects/delete" => ops::projects::delete),
+    method!("rookery/terminals/list" => ops::terminals::list),
+    method!("rookery/terminals/get" => ops::terminals::get),
+    method!("rookery/terminals/open" => ops::terminals::open),
+    method!("rookery/terminals/close" => ops::terminals::close),
+    method!("rookery/terminals/rename" => ops::terminals::rename),
+    method!("rookery/terminals/activate" => ops::terminals::activate),
+    method!("rookery/terminals/move" => ops::terminals::move_to),
+    method!("rookery/terminals/write" => ops::input::write),
+    method!("rookery/terminals/press" => ops::input::press),
+    method!("rookery/terminals/paste" => ops::input::paste),
+    method!("rookery/terminals/resize" => ops::input::resize),
+    method!("rookery/terminals/signal" => ops::input::signal),
+    method!("rookery/terminals/kill" => ops::input::kill),
+    method!("rookery/terminals/dump" => ops::screen::dump),
+    method!("rookery/terminals/wait" => ops::screen::wait),
+    method!("rookery/terminals/attach" => ops::attach::attach),
+    method!("rookery/terminals/detach" => ops::attach::detach),
+];
+
+/// The notifications of this dialect.
+pub mod notification {
+    /// Carries a [`wire::EventNotification`](crate::wire::EventNotification).
+    pub const EVENT: &str = "rookery/event";
+    /// Carries a [`wire::OutputNotification`](crate::wire::OutputNotification).
+    pub const OUTPUT: &str = "rookery/output";
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! Following a terminal's output, byte for byte. Attaching is the explicit wish to see it unredacted.
+
+use rookery_core::{self as core, Core, OutputStream};
+use rookery_model as model;
+use rookery_wire::{Outbox, rpc};
+
+use crate::{
+    Cx, Error, notification,
+    wire::{Attach, Attached, Base64, Detach, Empty, Output, OutputNotification},
+};
+
+pub(crate) async fn attach(cx: Cx, params: Attach) -> Result<Attached, Error> {
+    let terminal = cx.terminal(params.terminal)?;
+    match (params.rows, params.cols) {
+        (Some(rows), Some(cols)) => resize(&terminal, model::Size::new(rows, cols)?).await?,
+        (None, None) => {}
+        (rows, _) => {
+            let missing = if rows.is_some() { "cols" } else { "rows" };
+            return Err(Error::invalid(missing, "rows and cols go together"));
+        }
+    }
+    let core::Attachment { redraw, size, stream } = terminal.attach();
+    let outbox = cx.connection.outbox().clone();
+    let source = Source { core: cx.core.clone(), id: terminal.id(), stream };
+    let attachment =
+        cx.attachments.start(outbox.clone(), |number| forward(outbox, number, source))?;
+    Ok(Attached { attachment, redraw: Base64(redraw), size: size.into() })
+}
+
+/// A terminal whose child has ended can still be looked at, whatever size it has.
+async fn resize(terminal: &core::TerminalHandle, size: model::Size) -> model::Result<()> {
+    match terminal.resize(size).await {
+        Err(error) if error.kind() == model::ErrorKind::Closed => Ok(()),
+        other => other,
+    }
+}
+
+pub(crate) async fn detach(cx: Cx, params: Detach) -> Result<Empty, Error> {
+    cx.attachments.stop(params.attachment)?;
+    Ok(Empty {})
+}
+
+/// A terminal's output, and how to learn why it ended.
+struct Source {
+    core: Core,
+    id: model::TerminalId,
+    stream: OutputStream,
+}
+
+impl Source {
+    /// The next piece; none when the daemon stops and the terminal lives on.
+    async fn next(&mut self) -> Option<Output> {
+        Some(match self.stream.next().await {
+            Some(core::Output::Bytes(bytes)) => Output::Data(Base64(bytes.to_vec())),
+            Some(core::Output::Resync(redraw)) => Output::Redraw(Base64(redraw)),
+            Some(core::Output::Resized(size)) => Output::Resized(size.into()),
+            Some(core::Output::Exited(status)) => Output::Exited(status.into()),
+            None if self.core.describe(self.id).is_ok() => return None,
+            None => Output::Closed(true),
+        })
+    }
+}
+
+/// Sends all output; while the peer does not read, the stream falls behind and then begins anew.
+async fn forward(outbox: Outbox, attachment: u64, mut source: Source) {
+    while let Some(output) = source.next().await {
+        let is_last = matches!(output, Output::Closed(_));
+        let params = OutputNotification { attachment, output };
+        let Ok(body) = rpc::notification(notification::OUTPUT, &params) else { return };
+        if outbox.send(body).await.is_err() || is_last {
+            return;
+        }
+    }
+}

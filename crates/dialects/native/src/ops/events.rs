@@ -1,0 +1,87 @@
+//! The event log: read in pages, or followed by a subscription.
+
+use std::sync::Arc;
+
+use rookery_core::EventStream;
+use rookery_model as model;
+use rookery_wire::{Outbox, Rejected, rpc};
+
+use crate::{
+    Cx, Error,
+    events::to_wire,
+    notification,
+    wire::{
+        Empty, EventList, EventNotification, EventPage, Subscribe, Subscription, Unsubscribe,
+    },
+};
+
+const DEFAULT_PAGE: usize = 100;
+const LARGEST_PAGE: usize = 1000;
+
+pub(crate) async fn list(cx: Cx, params: EventList) -> Result<EventPage, Error> {
+    let limit = match params.limit {
+        None => DEFAULT_PAGE,
+        Some(0) => return Err(Error::invalid("limit", "limit must be at least 1")),
+        Some(limit) => limit.min(LARGEST_PAGE),
+    };
+    let log = cx.core.events();
+    let last = log.last().get();
+    let after = params.after.min(last);
+    let page = log.page(model::EventSeq::new(after), limit).await?;
+    let events: Vec<_> = page.events.iter().map(|event| to_wire(event)).collect();
+    // Numbers have no gaps, so whatever is not there is no longer kept.
+    let first = events.first().map_or(last + 1, |event| event.seq);
+    let next = events.last().map_or(last, |event| event.seq);
+    Ok(EventPage { missed: first.saturating_sub(after + 1), next, last, events })
+}
+
+pub(crate) async fn subscribe(cx: Cx, params: Subscribe) -> Result<Subscription, Error> {
+    let events = cx.core.events();
+    let last = events.last();
+    let since = params.since.map_or(last, model::EventSeq::new);
+    if since > last {
+        let message = format!("event {since} has not happened yet, the last one is {last}");
+        return Err(Error::invalid("since", message));
+    }
+    let stream = events.subscribe(Some(since));
+    let outbox = cx.connection.outbox().clone();
+    let subscription = cx
+        .subscriptions
+        .start(outbox.clone(), |number| forward(outbox, number, stream))?;
+    Ok(Subscription { subscription, last: last.get() })
+}
+
+pub(crate) async fn unsubscribe(cx: Cx, params: Unsubscribe) -> Result<Empty, Error> {
+    cx.subscriptions.stop(params.subscription)?;
+    Ok(Empty {})
+}
+
+/// Sends every event of the stream; waits while the peer does not read.
+async fn forward(outbox: Outbox, subscription: u64, mut stream: EventStream) {
+    let mut told_missed = false;
+    while let Ok(batch) = stream.next().await {
+        for event in batch {
+            let missed = if told_missed { 0 } else { stream.missed() };
+            told_missed = true;
+            if send(&outbox, subscription, missed, &event).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+async fn send(
+    outbox: &Outbox,
+    subscription: u64,
+    missed: u64,
+    event: &Arc<model::NumberedEvent>,
+) -> Result<(), Rejected> {
+    let params = EventNotification { subscription, missed, event: to_wire(event) };
+    match rpc::notification(notification::EVENT, &params) {
+        Ok(body) => outbox.send(body).await,
+        Err(error) => {
+            tracing::error!(%error, seq = event.seq.get(), "event cannot be written as JSON");
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What goes into a terminal: bytes, keys, pastes, sizes and signals.
+
+use rookery_model as model;
+use rookery_term::keys::{KeyPress, parse_chord};
+
+use crate::{
+    Cx, Error, signals,
+    wire::{
+        Base64, Empty, Signal, TerminalOnly, TerminalPaste, TerminalPress, TerminalResize,
+        TerminalSignal, TerminalWrite,
+    },
+};
+
+pub(crate) async fn write(cx: Cx, params: TerminalWrite) -> Result<Empty, Error> {
+    let terminal = cx.terminal(params.terminal)?;
+    match (params.data, params.text) {
+        (Some(Base64(bytes)), None) => terminal.write(&bytes)?,
+        (None, Some(text)) => terminal.write(text.as_bytes())?,
+        _ => return Err(Error::invalid("data", "exactly one of data and text must be given")),
+    }
+    Ok(Empty {})
+}
+
+pub(crate) async fn press(cx: Cx, params: TerminalPress) -> Result<Empty, Error> {
+    // All names are read before the first key is pressed: a typo must not leave half a sequence behind.
+    let keys: Vec<KeyPress> = params
+        .keys
+        .iter()
+        .map(|key| parse_chord(key))
+        .collect::<Result<_, _>>()
+        .map_err(|error| Error::invalid("keys", error.to_string()))?;
+    let terminal = cx.terminal(params.terminal)?;
+    for key in &keys {
+        terminal.press(key)?;
+    }
+    Ok(Empty {})
+}
+
+pub(crate) async fn paste(cx: Cx, params: TerminalPaste) -> Result<Empty, Error> {
+    cx.terminal(params.terminal)?.paste(&params.text)?;
+    Ok(Empty {})
+}
+
+pub(crate) async fn resize(cx: Cx, params: TerminalResize) -> Result<Empty, Error> {
+    let size = model::Size::new(params.rows, params.cols)?;
+    cx.terminal(params.terminal)?.resize(size).await?;
+    Ok(Empty {})
+}
+
+pub(crate) async fn signal(cx: Cx, params: TerminalSignal) -> Result<Empty, Error> {
+    let number = match &params.signal {
+        Signal::Number(number) => signals::valid(*number),
+        Signal::Name(name) => signals::number(name),
+    };
+    let number = number.ok_or_else(|| Error::invalid("signal", "no such signal"))?;
+    cx.terminal(params.terminal)?.signal(number, params.group)?;
+    Ok(Empty {})
+}
+
+pub(crate) async fn kill(cx: Cx, params: TerminalOnly) -> Result<Empty, Error> {
+    cx.terminal(params.terminal)?.kill().await?;
+    Ok(Empty {})
+}

@@ -1,0 +1,31 @@
+//! Projects.
+
+use rookery_wire::rpc::NoParams;
+
+use crate::{
+    Cx, Error,
+    wire::{Empty, Project, ProjectCreate, ProjectDelete, ProjectList, ProjectRename},
+};
+
+pub(crate) async fn list(cx: Cx, _params: NoParams) -> Result<ProjectList, Error> {
+    let projects = cx.core.projects().iter().map(Project::from).collect();
+    Ok(ProjectList { projects })
+}
+
+pub(crate) async fn create(cx: Cx, params: ProjectCreate) -> Result<Project, Error> {
+    if !params.root.is_absolute() {
+        return Err(Error::invalid("root", "root must be an absolute path"));
+    }
+    let project = cx.core.create_project(params.name, params.root).await?;
+    Ok(Project::from(&project))
+}
+
+pub(crate) async fn rename(cx: Cx, params: ProjectRename) -> Result<Empty, Error> {
+    cx.core.rename_project(params.project.0, params.name).await?;
+    Ok(Empty {})
+}
+
+pub(crate) async fn delete(cx: Cx, params: ProjectDelete) -> Result<Empty, Error> {
+    cx.core.delete_project(params.project.0).await?;
+    Ok(Empty {})
+}

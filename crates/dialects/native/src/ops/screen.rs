@@ -1,0 +1,150 @@
+//! What a terminal shows, and waiting for it to show something.
+
+use std::time::Duration;
+
+use rookery_model as model;
+use rookery_term::{Matcher, Pattern};
+
+use crate::{
+    Cx, Error,
+    text::Exposure,
+    wire::{Cursor, Dump, Dumped, Exit, Size, Wait, WaitKind, Waited},
+};
+
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+/// Longer waits are cut down to this; nobody means more.
+const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
+
+pub(crate) async fn dump(cx: Cx, params: Dump) -> Result<Dumped, Error> {
+    let terminal = cx.terminal(params.terminal)?;
+    let snapshot = terminal.snapshot();
+    let text = match params.history {
+        0 => snapshot.plain_text(),
+        rows => terminal.text(rows),
+    };
+    let (text, redacted) = Exposure::from_request(params.redact).apply(text);
+    Ok(Dumped {
+        text,
+        redacted,
+        size: Size { rows: snapshot.rows, cols: snapshot.cols },
+        cursor: Cursor {
+            row: snapshot.cursor.row,
+            col: snapshot.cursor.col,
+            visible: snapshot.cursor.visible,
+        },
+        alternate_screen: snapshot.modes.alternate_screen,
+        sequence: snapshot.sequence,
+    })
+}
+
+/// The one condition of a request.
+struct Condition {
+    kind: WaitKind,
+    matcher: Matcher,
+    pattern: Option<Pattern>,
+}
+
+impl Condition {
+    fn new(kind: WaitKind, matcher: Matcher) -> Self {
+        Self { kind, matcher, pattern: None }
+    }
+
+    fn of(params: &Wait) -> Result<Self, Error> {
+        let mut given = Vec::new();
+        if let Some(text) = &params.text {
+            given.push(Self::new(WaitKind::Text, Matcher::ContainsText(text.clone())));
+        }
+        if let Some(source) = &params.regex {
+            given.push(Self::regex(source)?);
+        }
+        if let Some(text) = &params.transcript_text {
+            let matcher = Matcher::TranscriptContains(text.clone());
+            given.push(Self::new(WaitKind::TranscriptText, matcher));
+        }
+        if params.exit == Some(true) {
+            given.push(Self::new(WaitKind::Exit, Matcher::ProcessExited));
+        }
+        if let Some(quiet) = params.stable_ms {
+            let quiet = Duration::from_millis(quiet).min(LONGEST);
+            given.push(Self::new(WaitKind::Stable, Matcher::ScreenStable(quiet)));
+        }
+        match (given.pop(), given.is_empty()) {
+            (Some(condition), true) => Ok(condition),
+            _ => Err(Error::invalid(
+                "text",
+                "exactly one of text, regex, transcriptText, exit and stableMs must be given",
+            )),
+        }
+    }
+
+    fn regex(source: &str) -> Result<Self, Error> {
+        let pattern = Pattern::new(source);
+        if !pattern.is_valid() {
+            return Err(Error::invalid("regex", "regex does not compile or is too large"));
+        }
+        let matcher = Matcher::ScreenRegex(pattern.clone());
+        Ok(Self { kind: WaitKind::Regex, matcher, pattern: Some(pattern) })
+    }
+}
+
+pub(crate) async fn wait(cx: Cx, params: Wait) -> Result<Waited, Error> {
+    let condition = Condition::of(&params)?;
+    let timeout = params.timeout_ms.map_or(DEFAULT_TIMEOUT, Duration::from_millis).min(LONGEST);
+    let terminal = cx.terminal(params.terminal)?;
+    let waited = terminal.wait(condition.matcher, timeout).await?;
+    let text = waited.matched.snapshot.plain_text();
+    let capture = condition.pattern.and_then(|pattern| pattern.capture(&text));
+    let exposure = Exposure::from_request(params.redact);
+    let leave = |text| exposure.apply(text).0;
+    Ok(Waited {
+        matched: condition.kind,
+        elapsed_ms: u64::try_from(waited.elapsed.as_millis()).unwrap_or(u64::MAX),
+        capture: capture.map(leave),
+        exit: exit_of(&cx, terminal.id()),
+        text: params.include_text.then(|| leave(text)),
+    })
+}
+
+fn exit_of(cx: &Cx, id: model::TerminalId) -> Option<Exit> {
+    match cx.core.describe(id).ok()?.state {
+        model::TerminalState::Exited(status) => Some(status.into()),
+        model::TerminalState::Running | model::TerminalState::Lost => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn condition(mut params: Value) -> Result<WaitKind, Error> {
+        params["terminal"] = json!(1);
+        Condition::of(&serde_json::from_value(params).unwrap()).map(|condition| condition.kind)
+    }
+
+    #[test]
+    fn each_condition_is_understood() {
+        for (params, kind) in [
+            (json!({"text": "$ "}), WaitKind::Text),
+            (json!({"regex": "a+", "exit": false}), WaitKind::Regex),
+            (json!({"transcriptText": "x"}), WaitKind::TranscriptText),
+            (json!({"exit": true}), WaitKind::Exit),
+            (json!({"stableMs": 1}), WaitKind::Stable),
+        ] {
+            assert_eq!(condition(params), Ok(kind));
+        }
+    }
+
+    #[test]
+    fn none_two_or_a_bad_one_are_refused() {
+        for params in [
+            json!({}),
+            json!({"exit": false}),
+            json!({"text": "a", "stableMs": 5}),
+            json!({"regex": "("}),
+        ] {
+            assert!(condition(params.clone()).is_err(), "{params}");
+        }
+    }
+}

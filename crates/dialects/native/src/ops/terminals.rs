@@ -1,0 +1,79 @@
+//! Terminals as entities: list, open, close, and their place in the workspace.
+
+use rookery_core::OpenTerminal;
+use rookery_model as model;
+
+use crate::{
+    Cx, Error,
+    wire::{
+        Empty, Terminal, TerminalFilter, TerminalList, TerminalMove, TerminalOnly, TerminalOpen,
+        TerminalRename,
+    },
+};
+
+pub(crate) async fn list(cx: Cx, params: TerminalFilter) -> Result<TerminalList, Error> {
+    let wanted = |terminal: &&model::Terminal| {
+        params.project.is_none_or(|project| project.0 == terminal.project)
+    };
+    let terminals = cx.core.terminals().iter().filter(wanted).map(Terminal::from).collect();
+    Ok(TerminalList { terminals, active: cx.core.active().map(model::TerminalId::get) })
+}
+
+pub(crate) async fn get(cx: Cx, params: TerminalOnly) -> Result<Terminal, Error> {
+    let id = params.terminal.resolve(&cx.core)?;
+    Ok(Terminal::from(&cx.core.describe(id)?))
+}
+
+pub(crate) async fn open(cx: Cx, params: TerminalOpen) -> Result<Terminal, Error> {
+    let request = request(params)?;
+    Ok(Terminal::from(&cx.core.open(request).await?))
+}
+
+fn request(params: TerminalOpen) -> Result<OpenTerminal, Error> {
+    if params.argv.first().is_some_and(String::is_empty) {
+        return Err(Error::invalid("argv", "argv must begin with a program"));
+    }
+    if params.cwd.as_ref().is_some_and(|cwd| !cwd.is_absolute()) {
+        return Err(Error::invalid("cwd", "cwd must be an absolute path"));
+    }
+    let rows = params.rows.unwrap_or(model::Size::DEFAULT.rows());
+    let cols = params.cols.unwrap_or(model::Size::DEFAULT.cols());
+    Ok(OpenTerminal {
+        argv: params.argv,
+        cwd: params.cwd,
+        env: params.env.into_iter().collect(),
+        size: model::Size::new(rows, cols)?,
+        project: params.project.map(|project| project.0),
+        title: params.title,
+        scrollback: params.scrollback,
+        ..OpenTerminal::default()
+    })
+}
+
+pub(crate) async fn close(cx: Cx, params: TerminalOnly) -> Result<Empty, Error> {
+    let id = params.terminal.resolve(&cx.core)?;
+    cx.core.close(id).await?;
+    Ok(Empty {})
+}
+
+pub(crate) async fn rename(cx: Cx, params: TerminalRename) -> Result<Empty, Error> {
+    let id = params.terminal.resolve(&cx.core)?;
+    cx.core.set_user_title(id, params.title).await?;
+    Ok(Empty {})
+}
+
+pub(crate) async fn activate(cx: Cx, params: TerminalOnly) -> Result<Empty, Error> {
+    let id = params.terminal.resolve(&cx.core)?;
+    cx.core.activate(id).await?;
+    Ok(Empty {})
+}
+
+pub(crate) async fn move_to(cx: Cx, params: TerminalMove) -> Result<Empty, Error> {
+    let id = params.terminal.resolve(&cx.core)?;
+    let project = match params.project {
+        Some(project) => project.0,
+        None => cx.core.describe(id)?.project,
+    };
+    cx.core.move_terminal(id, project, params.index).await?;
+    Ok(Empty {})
+}

@@ -1,0 +1,67 @@
+//! The daemon itself: its status and its end.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Time;
+
+/// Result of `rookery/status`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Status {
+    /// Version of the daemon.
+    pub version: String,
+    /// Its process id.
+    pub pid: u32,
+    /// When it took charge.
+    pub started_at: Time,
+    /// Number of projects.
+    pub projects: usize,
+    /// Numbers of terminals.
+    pub terminals: TerminalCounts,
+    /// Waits that are not decided yet.
+    pub pending_waits: usize,
+    /// The keeper; absent while there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keeper: Option<Keeper>,
+    /// Number of the newest event.
+    pub last_event: u64,
+    /// Changes that wait to be written to the store.
+    pub store_queue: usize,
+    /// What was wrong with the store when the daemon started, if anything was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub damage: Option<String>,
+}
+
+/// Numbers of terminals by state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TerminalCounts {
+    /// Their child runs.
+    pub running: usize,
+    /// Their child ended.
+    pub exited: usize,
+    /// Their keeper died.
+    pub lost: usize,
+}
+
+/// The process that holds the terminals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Keeper {
+    /// Its process id.
+    pub pid: u32,
+}
+
+/// Params of `rookery/shutdown`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Shutdown {
+    /// End every terminal and the keeper as well.
+    #[serde(default)]
+    pub all: bool,
+}
+
+/// Result of `rookery/shutdown`; it is sent before the daemon stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ShutdownReply {
+    /// The process that is about to end.
+    pub pid: u32,
+}

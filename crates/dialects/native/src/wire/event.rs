@@ -1,0 +1,149 @@
+//! Events and subscriptions to them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Exit, Size, Time};
+
+/// An event with its place in the durable log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Event {
+    /// Its number: one more than the event before it, across restarts.
+    pub seq: u64,
+    /// When it was committed.
+    pub at: Time,
+    /// What happened.
+    #[serde(flatten)]
+    pub body: EventBody,
+}
+
+/// What happened. `terminal` and `project` are always ids.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
+#[expect(missing_docs, reason = "the members say what they are, see model::Event")]
+pub enum EventBody {
+    /// A daemon took charge.
+    #[serde(rename = "daemon.started")]
+    DaemonStarted { version: String, restored: u64 },
+    /// The daemon stops cleanly.
+    #[serde(rename = "daemon.stopping")]
+    DaemonStopping {},
+    /// A project came to be.
+    #[serde(rename = "project.created")]
+    ProjectCreated { project: u64, name: String, root: String },
+    /// A project got another name.
+    #[serde(rename = "project.renamed")]
+    ProjectRenamed { project: u64, name: String },
+    /// A project is gone.
+    #[serde(rename = "project.deleted")]
+    ProjectDeleted { project: u64 },
+    /// A terminal was opened.
+    #[serde(rename = "terminal.opened")]
+    TerminalOpened {
+        terminal: u64,
+        uuid: String,
+        project: u64,
+        title: String,
+        argv: Vec<String>,
+        cwd: String,
+        pid: u32,
+        size: Size,
+    },
+    /// The title to show changed.
+    #[serde(rename = "terminal.title_changed")]
+    TerminalTitleChanged { terminal: u64, title: String },
+    /// The shell reported another directory.
+    #[serde(rename = "terminal.cwd_changed")]
+    TerminalCwdChanged { terminal: u64, cwd: String },
+    /// The terminal got another size.
+    #[serde(rename = "terminal.resized")]
+    TerminalResized { terminal: u64, size: Size },
+    /// The child ended.
+    #[serde(rename = "terminal.exited")]
+    TerminalExited { terminal: u64, exit: Exit },
+    /// The keeper died.
+    #[serde(rename = "terminal.lost")]
+    TerminalLost { terminal: u64 },
+    /// The terminal was closed and forgotten.
+    #[serde(rename = "terminal.closed")]
+    TerminalClosed { terminal: u64 },
+    /// The terminal moved.
+    #[serde(rename = "terminal.moved")]
+    TerminalMoved { terminal: u64, project: u64, index: usize },
+    /// Another terminal became the active one.
+    #[serde(rename = "terminal.activated")]
+    TerminalActivated { terminal: Option<u64> },
+    /// A program asked for attention.
+    #[serde(rename = "terminal.notified")]
+    TerminalNotified { terminal: u64, title: String, body: String },
+    /// A program rang the bell.
+    #[serde(rename = "terminal.bell")]
+    TerminalBell { terminal: u64 },
+    /// A shell finished a command.
+    #[serde(rename = "terminal.command_finished")]
+    TerminalCommandFinished { terminal: u64, code: Option<i32> },
+}
+
+/// Params of `rookery/events/list`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct EventList {
+    /// Only events with a higher number; 0 and absent mean from the oldest kept.
+    #[serde(default)]
+    pub after: u64,
+    /// At most this many, 100 unless given and never more than 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+}
+
+/// Result of `rookery/events/list`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EventPage {
+    /// The events, oldest first.
+    pub events: Vec<Event>,
+    /// How many events between `after` and the first one here are no longer kept.
+    pub missed: u64,
+    /// What to send as `after` for the next page.
+    pub next: u64,
+    /// Number of the newest event.
+    pub last: u64,
+}
+
+/// Params of `rookery/events/subscribe`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Subscribe {
+    /// The number of the last event seen: every later one is sent. Absent: only what comes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<u64>,
+}
+
+/// Result of `rookery/events/subscribe`; `rookery/event` notifications follow it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Subscription {
+    /// Its number on this connection.
+    pub subscription: u64,
+    /// Number of the newest event when the subscription began.
+    pub last: u64,
+}
+
+/// Params of `rookery/events/unsubscribe`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Unsubscribe {
+    /// Which subscription of this connection.
+    pub subscription: u64,
+}
+
+/// Params of the notification `rookery/event`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EventNotification {
+    /// Which subscription it belongs to.
+    pub subscription: u64,
+    /// How many events before this one were asked for but are no longer kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub missed: u64,
+    /// What happened.
+    pub event: Event,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}

@@ -1,0 +1,454 @@
+//! Terminals: what they are, and what can be asked of them.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use rookery_model as model;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::{Base64, Time, format_time};
+use crate::{
+    ids::{ProjectRef, TerminalRef},
+    text::redacted,
+};
+
+/// Rows and columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Size {
+    /// Number of rows.
+    pub rows: u16,
+    /// Number of columns.
+    pub cols: u16,
+}
+
+impl From<model::Size> for Size {
+    fn from(size: model::Size) -> Self {
+        Self { rows: size.rows(), cols: size.cols() }
+    }
+}
+
+/// How a child ended: `{"code": 0}`, `{"signal": 9}` or `{"unknown": true}`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Exit {
+    /// It called exit with this code.
+    Code(i32),
+    /// This signal killed it.
+    Signal(i32),
+    /// Nobody knows.
+    Unknown(bool),
+}
+
+impl From<model::ExitStatus> for Exit {
+    fn from(status: model::ExitStatus) -> Self {
+        match status {
+            model::ExitStatus::Code(code) => Self::Code(code),
+            model::ExitStatus::Signal(signal) => Self::Signal(signal),
+            model::ExitStatus::Unknown => Self::Unknown(true),
+        }
+    }
+}
+
+/// Where a terminal is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum TerminalState {
+    /// The child runs.
+    Running,
+    /// The child ended.
+    Exited,
+    /// The keeper died.
+    Lost,
+}
+
+/// A terminal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Terminal {
+    /// Its id.
+    pub id: u64,
+    /// Its universally unique name.
+    pub uuid: String,
+    /// The project it belongs to.
+    pub project: u64,
+    /// The title to show.
+    pub title: String,
+    /// Whether the user gave that title.
+    pub renamed: bool,
+    /// What was asked to run.
+    pub argv: Vec<String>,
+    /// The directory to show; what is no UTF-8 in it is replaced.
+    pub cwd: String,
+    /// Process id of the child.
+    pub pid: u32,
+    /// Rows and columns.
+    pub size: Size,
+    /// Where it is in its life.
+    pub state: TerminalState,
+    /// How the child ended, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<Exit>,
+    /// When it was opened.
+    pub created_at: Time,
+    /// When the child ended, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exited_at: Option<Time>,
+}
+
+pub(crate) fn uuid(uuid: model::TerminalUuid) -> String {
+    Uuid::from_bytes(uuid.0).to_string()
+}
+
+impl From<&model::Terminal> for Terminal {
+    fn from(terminal: &model::Terminal) -> Self {
+        let (state, exit) = match terminal.state {
+            model::TerminalState::Running => (TerminalState::Running, None),
+            model::TerminalState::Exited(status) => (TerminalState::Exited, Some(status.into())),
+            model::TerminalState::Lost => (TerminalState::Lost, None),
+        };
+        Self {
+            id: terminal.id.get(),
+            uuid: uuid(terminal.uuid),
+            project: terminal.project.get(),
+            title: redacted(terminal.title()).into_owned(),
+            renamed: terminal.user_title.is_some(),
+            argv: terminal.launch.argv.clone(),
+            cwd: terminal.cwd().to_string_lossy().into_owned(),
+            pid: terminal.pid,
+            size: terminal.size.into(),
+            state,
+            exit,
+            created_at: format_time(terminal.created_at),
+            exited_at: terminal.exited_at.map(format_time),
+        }
+    }
+}
+
+/// Params of `rookery/terminals/list`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct TerminalFilter {
+    /// Only those of this project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectRef>,
+}
+
+/// Result of `rookery/terminals/list`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TerminalList {
+    /// The terminals, in workspace order.
+    pub terminals: Vec<Terminal>,
+    /// The active one, whether or not it is listed.
+    #[serde(default)]
+    pub active: Option<u64>,
+}
+
+/// Params of methods that need nothing but a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TerminalOnly {
+    /// Which terminal.
+    pub terminal: TerminalRef,
+}
+
+/// Params of `rookery/terminals/open`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TerminalOpen {
+    /// Program and arguments; the user's shell unless given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub argv: Vec<String>,
+    /// Working directory; the project's root unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<PathBuf>,
+    /// Variables laid over the daemon's environment.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// Rows, 24 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u16>,
+    /// Columns, 80 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cols: Option<u16>,
+    /// The project it goes to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectRef>,
+    /// A title that wins over the program's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Lines of history to keep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scrollback: Option<usize>,
+}
+
+/// Params of `rookery/terminals/rename`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TerminalRename {
+    /// Which terminal.
+    pub terminal: TerminalRef,
+    /// The title that wins over the program's; null gives that back.
+    pub title: Option<String>,
+}
+
+/// Params of `rookery/terminals/move`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TerminalMove {
+    /// Which terminal.
+    pub terminal: TerminalRef,
+    /// To which project; its own unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectRef>,
+    /// Its place there, from 0.
+    pub index: usize,
+}
+
+/// Params of `rookery/terminals/write`: exactly one of `data` and `text`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TerminalWrite {
+    /// Which terminal.
+    pub terminal: TerminalRef,
+    /// Bytes to write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Base64>,
+    /// Text to write, as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// Params of `rookery/terminals/press`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TerminalPress {
+    /// Which terminal.
+    pub terminal: TerminalRef,
+    /// Keys such as `enter`, `ctrl+c`, `C-a` or `PPage`, pressed one after the other.
+    pub keys: Vec<String>,
+}
+
+/// Params of `rookery/terminals/paste`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TerminalPaste {
+    /// Which terminal.
+    pub terminal: TerminalRef,
+    /// The text; it goes in brackets if the program asked for them.
+    pub text: String,
+}
+
+/// Params of `rookery/terminals/resize`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TerminalResize {
+    /// Which terminal.
+    pub terminal: TerminalRef,
+    /// Number of rows.
+    pub rows: u16,
+    /// Number of columns.
+    pub cols: u16,
+}
+
+/// A signal by name or number.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Signal {
+    /// Its number.
+    Number(i32),
+    /// Its name, with or without `SIG`.
+    Name(String),
+}
+
+/// Params of `rookery/terminals/signal`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TerminalSignal {
+    /// Which terminal.
+    pub terminal: TerminalRef,
+    /// Which signal.
+    pub signal: Signal,
+    /// Send it to the whole process group, not only to the child.
+    #[serde(default)]
+    pub group: bool,
+}
+
+/// Params of `rookery/terminals/dump`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Dump {
+    /// Which terminal.
+    pub terminal: TerminalRef,
+    /// Rows of history before the screen.
+    #[serde(default)]
+    pub history: usize,
+    /// Hide secrets; true unless given.
+    #[serde(default = "yes")]
+    pub redact: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Where the cursor is, from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Cursor {
+    /// Row from the top.
+    pub row: u16,
+    /// Column from the left; the width while a wrap is pending.
+    pub col: u16,
+    /// Whether the program wants it shown.
+    pub visible: bool,
+}
+
+/// Result of `rookery/terminals/dump`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Dumped {
+    /// The text, lines ended by a newline but the last, trailing blank lines left out.
+    pub text: String,
+    /// Whether anything was hidden.
+    pub redacted: bool,
+    /// Rows and columns.
+    pub size: Size,
+    /// Where the cursor is.
+    pub cursor: Cursor,
+    /// Whether a program shows the alternate screen.
+    pub alternate_screen: bool,
+    /// Raised by every chunk of output and every resize.
+    pub sequence: u64,
+}
+
+/// Params of `rookery/terminals/wait`: a terminal and exactly one condition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Wait {
+    /// Which terminal.
+    pub terminal: TerminalRef,
+    /// The screen contains this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// This expression is found on the screen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regex: Option<String>,
+    /// The tail of the output contains this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcript_text: Option<String>,
+    /// The child ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<bool>,
+    /// No output for so many milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stable_ms: Option<u64>,
+    /// How long to wait, 30000 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// Give the text of the screen at that moment.
+    #[serde(default)]
+    pub include_text: bool,
+    /// Hide secrets in that text; true unless given.
+    #[serde(default = "yes")]
+    pub redact: bool,
+}
+
+impl Wait {
+    /// A wait without a condition yet.
+    #[must_use]
+    pub fn new(terminal: TerminalRef) -> Self {
+        Self {
+            terminal,
+            text: None,
+            regex: None,
+            transcript_text: None,
+            exit: None,
+            stable_ms: None,
+            timeout_ms: None,
+            include_text: false,
+            redact: true,
+        }
+    }
+}
+
+/// The condition that came true.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum WaitKind {
+    /// The text is on the screen.
+    Text,
+    /// The expression was found.
+    Regex,
+    /// The text is in the output.
+    TranscriptText,
+    /// The child ended.
+    Exit,
+    /// There was no output.
+    Stable,
+}
+
+/// Result of `rookery/terminals/wait`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Waited {
+    /// What came true.
+    pub matched: WaitKind,
+    /// How long it took.
+    pub elapsed_ms: u64,
+    /// What the expression captured: its first group, else the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<String>,
+    /// How the child ended, if it is known already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<Exit>,
+    /// The screen at that moment, if asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// Params of `rookery/terminals/attach`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Attach {
+    /// Which terminal.
+    pub terminal: TerminalRef,
+    /// Rows to give it first; together with `cols`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u16>,
+    /// Columns to give it first; together with `rows`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cols: Option<u16>,
+}
+
+/// Result of `rookery/terminals/attach`; `rookery/output` notifications follow it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Attached {
+    /// Its number on this connection.
+    pub attachment: u64,
+    /// Bytes that draw the screen as it is.
+    pub redraw: Base64,
+    /// Rows and columns.
+    pub size: Size,
+}
+
+/// Params of `rookery/terminals/detach`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Detach {
+    /// Which attachment of this connection.
+    pub attachment: u64,
+}
+
+/// Params of the notification `rookery/output`: what the program wrote, unredacted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OutputNotification {
+    /// Which attachment it belongs to.
+    pub attachment: u64,
+    /// What happened.
+    #[serde(flatten)]
+    pub output: Output,
+}
+
+/// What an attachment is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Output {
+    /// The program wrote these bytes.
+    Data(Base64),
+    /// The peer did not keep up: these bytes draw the screen as it is now.
+    Redraw(Base64),
+    /// The terminal got another size.
+    Resized(Size),
+    /// The child ended; nothing is written any more.
+    Exited(Exit),
+    /// The terminal was closed, and with it this attachment.
+    Closed(bool),
+}

@@ -1,0 +1,103 @@
+//! Processes by session and by descent, as `/proc` shows them.
+//!
+//! A terminal's child leads a session; what it starts in the background stays
+//! in that session, and what leaves it stays a descendant of the keeper, which
+//! adopts orphans. So nothing a terminal started escapes these two searches.
+
+use std::fs;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// What one line of `/proc/PID/stat` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stat {
+    pid: i32,
+    parent: i32,
+    session: i32,
+}
+
+/// Pids of all processes in the session led by `leader`, the leader included.
+pub fn session_members(leader: u32) -> Vec<u32> {
+    all().into_iter().filter(|stat| stat.session as u32 == leader).map(|stat| stat.pid as u32).collect()
+}
+
+/// Pids of all descendants of a process, without itself.
+pub fn descendants(ancestor: u32) -> Vec<u32> {
+    let processes = all();
+    let mut found = vec![ancestor];
+    let mut index = 0;
+    while index < found.len() {
+        let parent = found[index];
+        index += 1;
+        for stat in &processes {
+            if stat.parent as u32 == parent && !found.contains(&(stat.pid as u32)) {
+                found.push(stat.pid as u32);
+            }
+        }
+    }
+    found.remove(0);
+    found
+}
+
+/// Sends SIGKILL to every process of a session. A session id is not reused while a member lives.
+pub fn kill_session(leader: u32) {
+    signal_all(&session_members(leader));
+}
+
+/// Sends SIGKILL to every descendant of a process, not to itself.
+pub fn kill_tree(ancestor: u32) {
+    signal_all(&descendants(ancestor));
+}
+
+fn signal_all(pids: &[u32]) {
+    for pid in pids {
+        if let Some(pid) = i32::try_from(*pid).ok().and_then(Pid::from_raw) {
+            // Gone already is as good as killed.
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+}
+
+fn all() -> Vec<Stat> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    entries
+        .filter_map(|entry| {
+            let name = entry.ok()?.file_name();
+            let pid = name.to_str()?.parse::<i32>().ok()?;
+            parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+        })
+        .collect()
+}
+
+/// The command name may contain anything, so fields are counted from its closing parenthesis.
+fn parse(line: &str) -> Option<Stat> {
+    let pid = line.split(' ').next()?.parse().ok()?;
+    let after = &line[line.rfind(')')? + 1..];
+    let mut fields = after.split_ascii_whitespace();
+    let _state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    let _group = fields.next()?;
+    let session = fields.next()?.parse().ok()?;
+    Some(Stat { pid, parent, session })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stat_lines_with_odd_names_are_read() {
+        let line = "42 (a) b (c) S 7 42 40 34816 42 4194304 0";
+        assert_eq!(parse(line), Some(Stat { pid: 42, parent: 7, session: 40 }));
+        assert_eq!(parse("garbage"), None);
+    }
+
+    #[test]
+    fn we_are_in_our_own_session_and_a_child_of_our_parent() {
+        let me = std::process::id();
+        let session = rustix::process::getsid(None).unwrap().as_raw_nonzero().get() as u32;
+        assert!(session_members(session).contains(&me));
+        let parent = rustix::process::getppid().unwrap().as_raw_nonzero().get() as u32;
+        assert!(descendants(parent).contains(&me));
+    }
+}
