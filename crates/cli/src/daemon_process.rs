@@ -14,7 +14,7 @@ use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     process::{Pid, PidfdFlags, pidfd_open},
 };
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{
     failure::{Failure, Outcome},
@@ -43,11 +43,13 @@ pub(crate) async fn ensure(homes: &Homes) -> Outcome<(Client, bool)> {
     if let Some(client) = link::try_connect_own(homes).await? {
         return Ok((client, false));
     }
-    let log = log_file(homes);
+    let log = homes.log_file();
     let mut child = start(&log)?;
     let until = Instant::now() + START_PATIENCE;
     while Instant::now() < until {
-        if let Some(client) = link::try_connect_own(homes).await? {
+        if let Some(client) = link::try_connect_own(homes).await?
+            && is_ready(&client, until).await
+        {
             return Ok((client, true));
         }
         if let Ok(Some(status)) = child.try_wait() {
@@ -64,9 +66,10 @@ pub(crate) async fn ensure(homes: &Homes) -> Outcome<(Client, bool)> {
         .hint(format!("see what it does in {}", log.display())))
 }
 
-/// Where a daemon in the background logs.
-pub(crate) fn log_file(homes: &Homes) -> PathBuf {
-    homes.state_dir().join("daemon.log")
+/// Whether the daemon answers; its socket is there before it has found all terminals.
+async fn is_ready(client: &Client, until: Instant) -> bool {
+    let status = client.call_raw("rookery/status", serde_json::json!({}));
+    timeout_at(until, status).await.is_ok_and(|reply| reply.is_ok())
 }
 
 /// The last line of the log, which says why a daemon ended.

@@ -73,7 +73,9 @@ impl From<ClientError> for Failure {
                     code::NOT_FOUND => Some("see what there is with `rookery ls`"),
                     code::BUSY => Some("the program does not read its input; try again later"),
                     code::CLOSED => Some("the program has ended; see `rookery ls`"),
-                    code::INTERNAL => Some("see what the daemon logged, `rookery doctor` says where"),
+                    code::INTERNAL => {
+                        Some("see what the daemon logged, `rookery doctor` says where")
+                    }
                     rookery_wire::rpc::code::UNKNOWN_METHOD => {
                         Some("the daemon is of another version; replace it with `rookery restart`")
                     }

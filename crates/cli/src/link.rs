@@ -1,12 +1,18 @@
 //! The connection to the daemon: where it is, and calls whose failures can be told to people.
 
-use std::{io, path::PathBuf};
+use std::{io, path::PathBuf, time::Duration};
 
-use rookery_daemon::homes::Homes;
+use rookery_daemon::{ENDPOINTS, config::Config, homes::Homes};
 use rookery_wire::Client;
 use serde::{Serialize, de::DeserializeOwned};
+use tokio::time::{Instant, sleep};
 
 use crate::failure::{Failure, Outcome};
+
+/// How long a daemon may take to replace another.
+const RECONNECT_PATIENCE: Duration = Duration::from_secs(30);
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// The homes of this user.
 pub(crate) fn homes() -> Outcome<Homes> {
@@ -16,13 +22,22 @@ pub(crate) fn homes() -> Outcome<Homes> {
     })
 }
 
+/// The socket of the daemon of these homes.
+pub(crate) fn own_socket(homes: &Homes) -> PathBuf {
+    let (config, _) = Config::load(homes);
+    let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.name == "rookery");
+    endpoint
+        .and_then(|endpoint| endpoint.socket(homes, &config))
+        .unwrap_or_else(|| homes.rookery_socket())
+}
+
 /// The socket commands talk to. Inside one of its terminals that is the terminal's own daemon,
 /// unless another home was chosen explicitly.
 fn socket(homes: &Homes) -> PathBuf {
     let told = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     match (told("ROOKERY_HOME"), told("ROOKERY_SOCKET")) {
         (None, Some(socket)) => socket.into(),
-        _ => homes.rookery_socket(),
+        _ => own_socket(homes),
     }
 }
 
@@ -33,7 +48,25 @@ pub(crate) async fn try_connect(homes: &Homes) -> Outcome<Option<Client>> {
 
 /// A connection to the daemon of these homes, whichever terminal this runs in.
 pub(crate) async fn try_connect_own(homes: &Homes) -> Outcome<Option<Client>> {
-    connect_to(homes.rookery_socket()).await
+    connect_to(own_socket(homes)).await
+}
+
+/// A connection to the daemon that replaces one that is gone; waits a while for it.
+pub(crate) async fn reconnect() -> Outcome<Client> {
+    let homes = homes()?;
+    let mut pause = FIRST_PAUSE;
+    let until = Instant::now() + RECONNECT_PATIENCE;
+    loop {
+        if let Ok(Some(client)) = try_connect(&homes).await {
+            return Ok(client);
+        }
+        if Instant::now() >= until {
+            return Err(Failure::new("the daemon is gone and no other took its place")
+                .hint("start one with `rookery up`; terminals are still there"));
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
 }
 
 async fn connect_to(path: PathBuf) -> Outcome<Option<Client>> {

@@ -17,7 +17,7 @@ use clap::Parser as _;
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     // Before anything else: the keeper forks, which needs a process with a single thread.
-    if args.next().is_some_and(|first| first == rookery_daemon::KEEPER_ARGUMENT) {
+    if args.next().is_some_and(|first| first == "__keeper") {
         return rookery_keeper::run_main(args);
     }
     let cli = args::Cli::parse();

@@ -65,6 +65,11 @@ impl Colors {
         Self(io::stdout().is_terminal() && !set("NO_COLOR") && !is_dumb)
     }
 
+    #[cfg(test)]
+    pub(crate) fn none() -> Self {
+        Self(false)
+    }
+
     pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
         let code = match tone {
             Tone::Plain => return text.to_owned(),

@@ -15,18 +15,19 @@ use rookery_wire::{ConnectionHandle, Options, Order, serve_connection};
 use crate::config::{Config, EndpointConfig};
 use crate::homes::Homes;
 
-/// What every connection is served from.
+/// What every connection is served from: a core and the dialects over it. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Served {
-    pub(crate) core: Core,
-    pub(crate) control: Arc<dyn native::Control>,
+pub struct Served {
+    core: Core,
+    control: Arc<dyn native::Control>,
     native: Arc<Table<native::Cx>>,
     ptywright: Arc<Table<ptywright::Cx>>,
     shared: Arc<ptywright::Shared>,
 }
 
 impl Served {
-    pub(crate) fn new(core: Core, control: Arc<dyn native::Control>, home: PathBuf) -> Served {
+    /// All dialects over `core`. Sessions that name no directory start in `home`.
+    pub fn new(core: Core, control: Arc<dyn native::Control>, home: PathBuf) -> Served {
         Served {
             core,
             control,
@@ -102,28 +103,32 @@ impl Endpoint {
     pub(crate) fn bind(&self, path: &Path) -> std::io::Result<UnixEndpoint> {
         unix::bind(path, &BindOptions::default())
     }
+
+    /// Serves one connection to its end, whatever carries it.
+    pub async fn serve<T: Transport>(&self, stream: T, served: Served) {
+        let framing = Ndjson::default();
+        let outcome = match self.speaks {
+            Speaks::Joined => {
+                serve_connection(stream, framing, Options::default(), |connection| {
+                    served.joined(connection)
+                })
+                .await
+            }
+            Speaks::Ptywright => {
+                let options = Options { order: Order::Sequential, ..Options::default() };
+                serve_connection(stream, framing, options, |_| served.strict()).await
+            }
+        };
+        tracing::debug!(?outcome, "a connection ended");
+    }
 }
 
 /// Accepts connections on an endpoint until its task is dropped.
 pub(crate) async fn accept_all(endpoint: &'static Endpoint, socket: UnixEndpoint, served: Served) {
     loop {
         let Ok(stream) = socket.accept().await else { return };
-        tokio::spawn(serve(endpoint.speaks, stream, served.clone()));
+        tokio::spawn(endpoint.serve(stream, served.clone()));
     }
-}
-
-async fn serve<T: Transport>(speaks: Speaks, stream: T, served: Served) {
-    let framing = Ndjson::default();
-    let outcome = match speaks {
-        Speaks::Joined => {
-            serve_connection(stream, framing, Options::default(), |connection| served.joined(connection)).await
-        }
-        Speaks::Ptywright => {
-            let options = Options { order: Order::Sequential, ..Options::default() };
-            serve_connection(stream, framing, options, |_| served.strict()).await
-        }
-    };
-    tracing::debug!(?outcome, "a connection ended");
 }
 
 #[cfg(test)]

@@ -7,5 +7,5 @@ mod lock;
 mod logs;
 mod run;
 
-pub use endpoints::{Endpoint, ENDPOINTS};
+pub use endpoints::{ENDPOINTS, Endpoint, Served};
 pub use run::{Ready, RunOptions, run};

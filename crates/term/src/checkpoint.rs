@@ -17,7 +17,7 @@ use crate::emulator::{Emulator, Shadow, row_of};
 use crate::history::{BlockStore, History};
 use crate::row;
 use crate::scanner::Scanner;
-use crate::screen::{NoTranscript, Screen, ScreenConfig, ScreenSize};
+use crate::screen::{Screen, ScreenConfig, ScreenSize};
 
 const VERSION: u64 = 1;
 const MAX_SIDE: u64 = 4096;
@@ -74,8 +74,6 @@ pub(crate) fn load(bytes: &[u8], config: ScreenConfig, blocks: Box<dyn BlockStor
     let mut emulator = Emulator::new(size, config.palette, history);
     let alternate = if reader.bool()? { Some(load_grid(&mut reader, size)?) } else { None };
     let primary = load_grid(&mut reader, size)?;
-    let mut processor = Processor::new();
-    repeat_last_char(&mut processor, &mut emulator, &shadow);
     restore_modes(&mut emulator, mode, &shadow);
     for (index, color) in colors {
         emulator.term.set_color(index, color);
@@ -90,20 +88,7 @@ pub(crate) fn load(bytes: &[u8], config: ScreenConfig, blocks: Box<dyn BlockStor
     emulator.sequence = sequence;
     emulator.replies.clear();
     emulator.events.clear();
-    Ok(Screen { emulator, processor, scanner: Scanner::default(), partial: Vec::new() })
-}
-
-/// REP repeats what the parser last saw, so the new parser must have seen it.
-fn repeat_last_char(processor: &mut Processor<crate::screen::SyncGate>, emulator: &mut Emulator, shadow: &Shadow) {
-    let Some(last) = shadow.last_char else { return };
-    let mut matched = Vec::new();
-    let mut hand = crate::emulator::Hand {
-        emulator,
-        transcript: &NoTranscript,
-        matched: &mut matched,
-        now: std::time::Duration::ZERO,
-    };
-    processor.advance(&mut hand, last.encode_utf8(&mut [0; 4]).as_bytes());
+    Ok(Screen { emulator, processor: Processor::new(), scanner: Scanner::default(), partial: Vec::new() })
 }
 
 fn restore_modes(emulator: &mut Emulator, mode: TermMode, shadow: &Shadow) {

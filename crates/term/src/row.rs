@@ -62,11 +62,39 @@ pub(crate) fn encode(cells: &[Cell], out: &mut Vec<u8>) {
     let count = cells.iter().rposition(|cell| *cell != blank).map_or(0, |last| last + 1);
     let wrapped = count == cells.len() && is_wrapped(cells);
     let cells = &cells[..count];
+    if encode_plain(cells, out) {
+        return;
+    }
     let mut writer = Writer(out);
     writer.bool(wrapped);
     writer.uint(count as u64);
     encode_runs(cells, wrapped, &mut writer);
     encode_text(cells, &mut writer);
+}
+
+/// The whole row in one pass, if it is ASCII without any style, as nearly all rows are.
+fn encode_plain(cells: &[Cell], out: &mut Vec<u8>) -> bool {
+    let start = out.len();
+    let mut writer = Writer(out);
+    writer.bool(false);
+    writer.uint(cells.len() as u64);
+    writer.uint(0);
+    writer.uint(cells.len() as u64);
+    let text = out.len();
+    out.extend(cells.iter().map_while(|cell| is_plain(cell).then_some(cell.c as u8)));
+    let is_whole = out.len() - text == cells.len();
+    if !is_whole {
+        out.truncate(start);
+    }
+    is_whole
+}
+
+fn is_plain(cell: &Cell) -> bool {
+    cell.flags == WRITTEN
+        && cell.c.is_ascii()
+        && cell.fg == DEFAULT_FG
+        && cell.bg == DEFAULT_BG
+        && cell.extra.is_none()
 }
 
 fn encode_text(cells: &[Cell], writer: &mut Writer<'_>) {
@@ -183,13 +211,6 @@ impl RunStyle {
 }
 
 fn encode_runs(cells: &[Cell], wrapped: bool, writer: &mut Writer<'_>) {
-    let is_plain = |cell: &Cell| {
-        cell.flags == WRITTEN && cell.fg == DEFAULT_FG && cell.bg == DEFAULT_BG && cell.extra.is_none()
-    };
-    if !wrapped && cells.iter().all(is_plain) {
-        writer.uint(0);
-        return;
-    }
     let mut runs: Vec<(u64, RunStyle)> = Vec::new();
     for (index, cell) in cells.iter().enumerate() {
         let next = cells.get(index + 1).map(stored_char);

@@ -4,7 +4,7 @@
 //! queries it leaves unanswered. It also knows where no sequence is open, which
 //! is where a checkpoint may be taken. State survives any split of the stream.
 
-use memchr::{memchr, memchr3};
+use memchr::memchr;
 
 /// Payloads longer than this are cut off; the rest of the sequence is passed over.
 pub const MAX_PAYLOAD: usize = 64 * 1024;
@@ -16,6 +16,8 @@ const ESC: u8 = 0x1b;
 const BEL: u8 = 0x07;
 const CAN: u8 = 0x18;
 const SUB: u8 = 0x1a;
+/// The one-byte string terminator, which ends the data of a DCS and nothing else.
+const C1_ST: u8 = 0x9c;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -24,8 +26,14 @@ enum State {
     EscapeIntermediate,
     Csi,
     Osc,
-    /// DCS, SOS, PM or APC: skipped to its end.
+    /// SOS, PM or APC: skipped to its end.
     Text,
+    /// DCS before any parameter.
+    DcsEntry,
+    /// DCS in its parameters or intermediates, after which a private marker spoils it.
+    DcsHeader,
+    /// The data of a DCS, or a spoiled one.
+    DcsData,
 }
 
 /// What was found, with the number of input bytes up to and including its end.
@@ -44,6 +52,8 @@ pub enum Sequence {
     Osc(Vec<u8>),
     /// A control sequence: parameters and intermediates as sent, and its final byte.
     Csi(Vec<u8>, u8),
+    /// One that is of no interest to us.
+    Other,
 }
 
 /// Scans a byte stream for sequences of interest.
@@ -68,6 +78,16 @@ impl Scanner {
     /// Scans up to the next sequence of interest, or to the end of `bytes`.
     /// Call again with the rest of the slice after a find.
     pub fn scan(&mut self, bytes: &[u8]) -> Option<Found> {
+        self.advance(bytes, false)
+    }
+
+    /// Scans to the end of the sequence that is open or begins here, whatever it is.
+    /// Nothing means that it does not end within `bytes`.
+    pub fn scan_sequence(&mut self, bytes: &[u8]) -> Option<Found> {
+        self.advance(bytes, true)
+    }
+
+    fn advance(&mut self, bytes: &[u8], stop_at_ground: bool) -> Option<Found> {
         let mut at = 0;
         while at < bytes.len() {
             match self.state {
@@ -79,14 +99,21 @@ impl Scanner {
                         return Some(Found { end: at, what: Sequence::Osc(std::mem::take(&mut self.payload)) });
                     }
                 }
-                State::Text => at += self.skip_text(&bytes[at..]),
-                State::Escape | State::EscapeIntermediate | State::Csi => {
+                State::Text | State::DcsData => at += self.skip_text(&bytes[at..]),
+                State::Escape
+                | State::EscapeIntermediate
+                | State::Csi
+                | State::DcsEntry
+                | State::DcsHeader => {
                     let byte = bytes[at];
                     at += 1;
                     if let Some(what) = self.step(byte) {
                         return Some(Found { end: at, what });
                     }
                 }
+            }
+            if stop_at_ground && self.state == State::Ground {
+                return Some(Found { end: at, what: Sequence::Other });
             }
         }
         None
@@ -124,8 +151,10 @@ impl Scanner {
     }
 
     fn skip_text(&mut self, bytes: &[u8]) -> usize {
-        let Some(end) = memchr3(ESC, CAN, SUB, bytes) else { return bytes.len() };
-        self.state = if bytes[end] == ESC { State::Escape } else { State::Ground };
+        let is_dcs = self.state == State::DcsData;
+        let ends = |byte: &u8| matches!(*byte, ESC | CAN | SUB) || (is_dcs && *byte == C1_ST);
+        let Some(end) = bytes.iter().position(ends) else { return bytes.len() };
+        self.enter(if bytes[end] == ESC { State::Escape } else { State::Ground });
         end + 1
     }
 
@@ -147,7 +176,11 @@ impl Scanner {
         match (self.state, byte) {
             (State::Escape, b'[') => self.enter(State::Csi),
             (State::Escape, b']') => self.enter(State::Osc),
-            (State::Escape, b'P' | b'X' | b'^' | b'_') => self.enter(State::Text),
+            (State::Escape, b'P') => self.enter(State::DcsEntry),
+            (State::Escape, b'X' | b'^' | b'_') => self.enter(State::Text),
+            (State::DcsEntry | State::DcsHeader, 0x20..=0x3b) => self.state = State::DcsHeader,
+            (State::DcsEntry, 0x3c..=0x3f) => self.state = State::DcsHeader,
+            (State::DcsEntry | State::DcsHeader, _) => self.enter(State::DcsData),
             (State::Escape | State::EscapeIntermediate, 0x20..=0x2f) => {
                 self.state = State::EscapeIntermediate;
             }
@@ -176,9 +209,13 @@ impl Scanner {
     }
 }
 
-/// Queries that the emulator leaves unanswered and soft reset, which it does not know.
+/// What the emulator leaves unanswered or does not know, REP, and the brackets of synchronized output.
 fn is_interesting(params: &[u8], last: u8) -> bool {
-    matches!((params, last), ([b'>', ..], b'q') | (b"16", b't') | (b"!", b'p'))
+    match (params, last) {
+        ([b'>', ..], b'q') | (b"16", b't') | (b"!", b'p') | (b"?2026", b'h' | b'l') => true,
+        (count, b'b') => count.iter().all(|byte| byte.is_ascii_digit() || *byte == b';'),
+        _ => false,
+    }
 }
 
 /// Length of the incomplete character at the end of plain text, 0 if there is none.

@@ -121,67 +121,30 @@ impl Screen {
         let mut matched = Vec::new();
         self.emulator.last_output = now;
         self.emulator.sequence += 1;
-        let mut rest = self.complete_char(bytes, transcript, &mut matched, now);
-        while let Some(found) = self.scanner.scan(rest) {
-            let (piece, after) = rest.split_at(found.end);
-            rest = after;
-            let mut hand = Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now };
-            self.processor.advance(&mut hand, piece);
-            handle_sequence(&mut hand, found.what);
-        }
-        let mut broken = 0;
-        if self.scanner.is_ground() {
-            let (mut whole, cut) = rest.split_at(rest.len() - partial_char_len(rest));
-            self.partial.extend_from_slice(cut);
-            // What is cut off before that will never be finished.
-            while let len @ 1.. = partial_char_len(whole) {
-                whole = &whole[..whole.len() - len];
-                broken += 1;
-            }
-            rest = whole;
-        }
         let mut hand = Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now };
-        self.processor.advance(&mut hand, rest);
-        for _ in 0..broken {
-            self.processor.advance(&mut hand, "\u{fffd}".as_bytes());
+        let mut rest = complete_char(&mut hand, &mut self.partial, bytes);
+        while !rest.is_empty() {
+            if self.processor.sync_timeout().pending_timeout() {
+                rest = hold_back(&mut hand, &mut self.processor, &mut self.scanner, rest);
+            } else if self.scanner.is_ground() {
+                let end = memchr::memchr(0x1b, rest);
+                let (text, after) = rest.split_at(end.unwrap_or(rest.len()));
+                let cut = if end.is_none() { partial_char_len(text) } else { 0 };
+                let (whole, partial) = text.split_at(text.len() - cut);
+                hand.text(whole);
+                self.partial.extend_from_slice(partial);
+                rest = after;
+                if end.is_some() {
+                    rest = take_sequence(&mut hand, &mut self.processor, &mut self.scanner, rest);
+                }
+            } else {
+                rest = take_sequence(&mut hand, &mut self.processor, &mut self.scanner, rest);
+            }
         }
         if !hand.emulator.watch.is_empty() {
             hand.look(Occasion::FeedEnded);
         }
         self.fed(matched)
-    }
-
-    /// Feeds the character that the last chunk cut off, and gives what follows it.
-    ///
-    /// The engine's parser loses a byte when it puts a cut character together itself
-    /// and another multi-byte character follows closely, so it never gets to see one.
-    fn complete_char<'b>(
-        &mut self,
-        bytes: &'b [u8],
-        transcript: &dyn Transcript,
-        matched: &mut Vec<Matched>,
-        now: Duration,
-    ) -> &'b [u8] {
-        if self.partial.is_empty() {
-            return bytes;
-        }
-        let mut used = 0;
-        while used < bytes.len() && partial_char_len(&self.partial) == self.partial.len() {
-            self.partial.push(bytes[used]);
-            used += 1;
-        }
-        if partial_char_len(&self.partial) == self.partial.len() {
-            return &[];
-        }
-        let mut piece = std::mem::take(&mut self.partial);
-        if std::str::from_utf8(&piece).is_err() {
-            // The character was never finished: it shows as one replacement, the new byte stands for itself.
-            used -= 1;
-            piece = char::REPLACEMENT_CHARACTER.to_string().into_bytes();
-        }
-        let mut hand = Hand { emulator: &mut self.emulator, transcript, matched, now };
-        self.processor.advance(&mut hand, &piece);
-        &bytes[used..]
     }
 
     fn fed(&mut self, matched: Vec<Matched>) -> Fed {
@@ -377,13 +340,82 @@ impl Screen {
     }
 }
 
+/// Feeds the character that the last chunk cut off, and gives what follows it.
+fn complete_char<'b>(hand: &mut Hand<'_>, partial: &mut Vec<u8>, bytes: &'b [u8]) -> &'b [u8] {
+    if partial.is_empty() {
+        return bytes;
+    }
+    let is_open = |partial: &[u8]| partial_char_len(partial) == partial.len();
+    let mut used = 0;
+    while used < bytes.len() && is_open(partial) {
+        partial.push(bytes[used]);
+        used += 1;
+    }
+    if is_open(partial) {
+        return &[];
+    }
+    let mut whole = std::mem::take(partial);
+    if std::str::from_utf8(&whole).is_err() {
+        // Never finished: what was there shows as a replacement, the new byte stands for itself.
+        used -= 1;
+        whole.pop();
+    }
+    hand.text(&whole);
+    &bytes[used..]
+}
+
+/// Passes one escape sequence, or what there is of it, to the engine's parser and acts upon it.
+fn take_sequence<'b>(
+    hand: &mut Hand<'_>,
+    processor: &mut Processor<SyncGate>,
+    scanner: &mut Scanner,
+    bytes: &'b [u8],
+) -> &'b [u8] {
+    let Some(found) = scanner.scan_sequence(bytes) else {
+        processor.advance(hand, bytes);
+        return &[];
+    };
+    let (sequence, rest) = bytes.split_at(found.end);
+    if let Sequence::Csi(params, b'b') = &found.what {
+        // The parser repeats what it printed last, but printing is ours: it sees the sequence canceled.
+        processor.advance(hand, &sequence[..sequence.len() - 1]);
+        processor.advance(hand, b"\x18");
+        hand.repeat(first_number(params).clamp(1, usize::from(u16::MAX)));
+        return rest;
+    }
+    processor.advance(hand, sequence);
+    handle_sequence(hand, found.what);
+    rest
+}
+
+/// Passes bytes to the parser while it holds synchronized output back, up to a possible end of that.
+fn hold_back<'b>(
+    hand: &mut Hand<'_>,
+    processor: &mut Processor<SyncGate>,
+    scanner: &mut Scanner,
+    bytes: &'b [u8],
+) -> &'b [u8] {
+    let found = scanner.scan(bytes);
+    let end = found.as_ref().map_or(bytes.len(), |found| found.end);
+    processor.advance(hand, &bytes[..end]);
+    if let Some(found) = found {
+        handle_sequence(hand, found.what);
+    }
+    &bytes[end..]
+}
+
+fn first_number(params: &[u8]) -> usize {
+    let digits = params.iter().take_while(|byte| byte.is_ascii_digit());
+    digits.fold(0usize, |number, digit| number.saturating_mul(10).saturating_add(usize::from(digit - b'0')))
+}
+
 /// Answers what the engine leaves unanswered, and reports what it drops.
 fn handle_sequence(hand: &mut Hand<'_>, sequence: Sequence) {
     match sequence {
         Sequence::Csi(params, b'q') if params.starts_with(b">") => hand.emulator.reply_version(),
         Sequence::Csi(_, b't') => hand.emulator.reply_cell_pixels(),
         Sequence::Csi(_, b'p') => hand.soft_reset(),
-        Sequence::Csi(..) => {}
+        Sequence::Csi(..) | Sequence::Other => {}
         Sequence::Osc(payload) => {
             for osc in Osc::parse(&payload) {
                 report_osc(hand.emulator, osc);

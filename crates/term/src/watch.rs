@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::matcher::{Matcher, Needs};
 use crate::snapshot::Snapshot;
@@ -168,25 +168,22 @@ impl NeedleIndex {
             .flat_map(|(index, waiter)| waiter.needs.needles.iter().map(move |needle| (needle.clone(), index)))
             .collect();
         let automaton = (needles.len() >= AUTOMATON_FROM)
-            .then(|| AhoCorasick::new(needles.iter().map(|(needle, _)| needle)).ok())
+            .then(|| {
+                // Only asked whether anything matches, so the kind with the fastest search will do.
+                let mut builder = AhoCorasick::builder();
+                builder.match_kind(MatchKind::LeftmostFirst).build(needles.iter().map(|(needle, _)| needle)).ok()
+            })
             .flatten();
         NeedleIndex { automaton, needles }
     }
 
     fn mark(&self, lines: &str, found: &mut [bool]) {
-        match &self.automaton {
-            // Most looks find nothing, so the fast search decides whether the exact one is needed.
-            Some(automaton) if automaton.is_match(lines) => {
-                for hit in automaton.find_overlapping_iter(lines) {
-                    found[self.needles[hit.pattern().as_usize()].1] = true;
-                }
-            }
-            Some(_) => {}
-            None => {
-                for (needle, waiter) in &self.needles {
-                    found[*waiter] |= memchr::memmem::find(lines.as_bytes(), needle.as_bytes()).is_some();
-                }
-            }
+        // Most looks find nothing, so the fast search decides whether each needle is looked for.
+        if self.automaton.as_ref().is_some_and(|automaton| !automaton.is_match(lines)) {
+            return;
+        }
+        for (needle, waiter) in &self.needles {
+            found[*waiter] |= memchr::memmem::find(lines.as_bytes(), needle.as_bytes()).is_some();
         }
     }
 }

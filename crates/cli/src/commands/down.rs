@@ -48,7 +48,11 @@ pub(super) async fn stop(homes: &Homes, client: &Client, all: bool) -> Outcome<(
         if !process.ended_within(PATIENCE).await {
             let message = format!("the {name} still runs {} seconds later", PATIENCE.as_secs());
             let hint = format!("end process {pid} yourself with `kill {pid}`");
-            return Err(if pid == 0 { Failure::new(message) } else { Failure::new(message).hint(hint) });
+            return Err(if pid == 0 {
+                Failure::new(message)
+            } else {
+                Failure::new(message).hint(hint)
+            });
         }
     }
     match link::try_connect_own(homes).await? {

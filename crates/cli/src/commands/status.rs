@@ -45,7 +45,10 @@ fn render(status: &Status, colors: Colors) -> String {
     ];
     if status.version != env!("CARGO_PKG_VERSION") {
         let own = env!("CARGO_PKG_VERSION");
-        lines.push(("note", format!("this is rookery {own}; `rookery restart` replaces the daemon")));
+        lines.push((
+            "note",
+            format!("this is rookery {own}; `rookery restart` replaces the daemon"),
+        ));
     }
     if let Some(damage) = &status.damage {
         lines.push(("damage", output::printable(damage)));
@@ -57,6 +60,8 @@ fn render(status: &Status, colors: Colors) -> String {
     };
     lines
         .iter()
-        .map(|(name, text)| format!("{} {text}\n", colors.paint(tone(name), &format!("{name:<10}"))))
+        .map(|(name, text)| {
+            format!("{} {text}\n", colors.paint(tone(name), &format!("{name:<10}")))
+        })
         .collect()
 }

@@ -9,11 +9,7 @@ use crate::{
 
 /// The event as it goes over the wire.
 pub(crate) fn to_wire(numbered: &model::NumberedEvent) -> Event {
-    Event {
-        seq: numbered.seq.get(),
-        at: format_time(numbered.at),
-        body: body(&numbered.event),
-    }
+    Event { seq: numbered.seq.get(), at: format_time(numbered.at), body: body(&numbered.event) }
 }
 
 fn body(event: &model::Event) -> EventBody {
@@ -48,11 +44,9 @@ fn body(event: &model::Event) -> EventBody {
         }
         model::Event::TerminalLost { id } => EventBody::TerminalLost { terminal: id.get() },
         model::Event::TerminalClosed { id } => EventBody::TerminalClosed { terminal: id.get() },
-        model::Event::TerminalMoved { id, project, index } => EventBody::TerminalMoved {
-            terminal: id.get(),
-            project: project.get(),
-            index: *index,
-        },
+        model::Event::TerminalMoved { id, project, index } => {
+            EventBody::TerminalMoved { terminal: id.get(), project: project.get(), index: *index }
+        }
         model::Event::ActiveTerminalChanged { id } => {
             EventBody::TerminalActivated { terminal: id.map(model::TerminalId::get) }
         }
@@ -151,7 +145,28 @@ mod tests {
         let lines: Vec<String> = numbered(every_event())
             .map(|event| serde_json::to_string(&event).unwrap().replacen(&event.at, "AT", 1))
             .collect();
-        expect![[r#""#]].assert_eq(&lines.join("\n"));
+        expect![[r#"
+            {"seq":1,"at":"AT","type":"daemon.started","version":"0.1.0","restored":2}
+            {"seq":2,"at":"AT","type":"daemon.stopping"}
+            {"seq":3,"at":"AT","type":"project.created","project":1,"name":"home","root":"/srv"}
+            {"seq":4,"at":"AT","type":"project.renamed","project":1,"name":"work"}
+            {"seq":5,"at":"AT","type":"project.deleted","project":1}
+            {"seq":6,"at":"AT","type":"terminal.opened","terminal":3,"uuid":"07070707-0707-0707-0707-070707070707","project":1,"title":"sh","argv":["/bin/sh","-i"],"cwd":"/srv","pid":41,"size":{"rows":24,"cols":80}}
+            {"seq":7,"at":"AT","type":"terminal.title_changed","terminal":3,"title":"vim"}
+            {"seq":8,"at":"AT","type":"terminal.cwd_changed","terminal":3,"cwd":"/tmp"}
+            {"seq":9,"at":"AT","type":"terminal.resized","terminal":3,"size":{"rows":30,"cols":100}}
+            {"seq":10,"at":"AT","type":"terminal.exited","terminal":3,"exit":{"code":1}}
+            {"seq":11,"at":"AT","type":"terminal.exited","terminal":3,"exit":{"signal":9}}
+            {"seq":12,"at":"AT","type":"terminal.exited","terminal":3,"exit":{"unknown":true}}
+            {"seq":13,"at":"AT","type":"terminal.lost","terminal":3}
+            {"seq":14,"at":"AT","type":"terminal.closed","terminal":3}
+            {"seq":15,"at":"AT","type":"terminal.moved","terminal":3,"project":1,"index":0}
+            {"seq":16,"at":"AT","type":"terminal.activated","terminal":3}
+            {"seq":17,"at":"AT","type":"terminal.activated","terminal":null}
+            {"seq":18,"at":"AT","type":"terminal.notified","terminal":3,"title":"done","body":"[REDACTED]"}
+            {"seq":19,"at":"AT","type":"terminal.bell","terminal":3}
+            {"seq":20,"at":"AT","type":"terminal.command_finished","terminal":3,"code":0}
+            {"seq":21,"at":"AT","type":"terminal.command_finished","terminal":3,"code":null}"#]].assert_eq(&lines.join("\n"));
     }
 
     #[test]

@@ -210,13 +210,27 @@ mod tests {
     #[test]
     fn what_is_no_id_is_refused() {
         for json in [
-            r#""""#, r#""s""#, r#""S3""#, r#""+3""#, r#"" 3""#, r#""-1""#, r#""t3""#, "-1", "1.5", "null", "[3]",
-            r#""99999999999999999999""#, r#""0191d3c45a6b7c8d9e0fa1b2c3d4e5f6""#,
+            r#""""#,
+            r#""s""#,
+            r#""S3""#,
+            r#""+3""#,
+            r#"" 3""#,
+            r#""-1""#,
+            r#""t3""#,
+            "-1",
+            "1.5",
+            "null",
+            "[3]",
+            r#""99999999999999999999""#,
+            r#""0191d3c45a6b7c8d9e0fa1b2c3d4e5f6""#,
         ] {
             assert!(read(json).is_err(), "{json}");
         }
         let error = read(r#""main""#).unwrap_err();
-        assert!(error.starts_with(r#""main" is no id: expected a number, s and a number, or a UUID"#), "{error}");
+        assert!(
+            error.starts_with(r#""main" is no id: expected a number, s and a number, or a UUID"#),
+            "{error}"
+        );
     }
 
     #[test]

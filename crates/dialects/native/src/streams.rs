@@ -64,7 +64,8 @@ impl Streams {
     fn take_number(&self) -> model::Result<u64> {
         let mut running = self.running.lock();
         if running.tasks.len() >= LIMIT {
-            let message = format!("too many {}s on this connection, the limit is {LIMIT}", self.kind);
+            let message =
+                format!("too many {}s on this connection, the limit is {LIMIT}", self.kind);
             return Err(model::Error::busy(message));
         }
         running.last += 1;

@@ -1,6 +1,7 @@
 //! The engine's handler, wrapped: watchers look and history keeps before the engine acts.
 
 use std::cell::OnceCell;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -78,41 +79,56 @@ impl Hand<'_> {
             self.matched.extend(found);
         }
         self.emulator.watch = watch;
-        self.emulator.dirty = super::Dirty::default();
+        self.emulator.dirty.clear();
     }
 
-    fn is_watched(&self) -> bool {
+    pub(super) fn is_watched(&self) -> bool {
         !self.emulator.watch.is_empty()
     }
 
-    /// Call before rows `low..high` lose anything that watchers have not seen.
-    fn before_loss(&mut self, low: usize, high: usize) {
-        if self.is_watched() && self.emulator.dirty_span().touches(low, high) {
-            self.look(Occasion::Changed);
+    /// Call before whole rows lose anything that watchers have not seen.
+    fn before_rows_loss(&mut self, rows: Range<usize>) {
+        if self.is_watched() && !self.emulator.dirty.is_empty() {
+            let changed = self.emulator.dirty_rows();
+            if changed.start < rows.end && rows.start < changed.end {
+                self.look(Occasion::Changed);
+            }
         }
     }
 
     fn before_screen_loss(&mut self) {
-        self.before_loss(0, self.emulator.rows());
+        self.before_rows_loss(0..self.emulator.rows());
     }
 
-    fn before_row_loss(&mut self) {
-        let row = self.emulator.cursor_row();
-        self.before_loss(row, row + 1);
+    /// Call before these columns of the cursor's row lose anything that watchers have not seen.
+    pub(super) fn before_row_loss(&mut self, cols: Range<usize>) {
+        if self.is_watched() && self.emulator.dirty.touches(self.emulator.cursor_row(), cols) {
+            self.look(Occasion::Changed);
+        }
+    }
+
+    /// Columns from the cursor to the end of its row, which most line operations touch.
+    fn cols_from_cursor(&self) -> Range<usize> {
+        self.emulator.term.grid().cursor.point.column.0..self.emulator.cols()
+    }
+
+    pub(super) fn mark(&mut self, cols: Range<usize>) {
+        if self.is_watched() {
+            let row = self.emulator.cursor_row();
+            self.emulator.dirty.mark(row, cols);
+        }
     }
 
     fn mark_row(&mut self) {
-        if self.is_watched() {
-            let row = self.emulator.cursor_row();
-            self.emulator.dirty.mark(row);
-        }
+        self.mark(0..self.emulator.cols());
     }
 
     fn mark_screen(&mut self) {
         if self.is_watched() {
-            let rows = self.emulator.rows();
-            self.emulator.dirty.mark(0);
-            self.emulator.dirty.mark(rows - 1);
+            let cols = self.emulator.cols();
+            for row in 0..self.emulator.rows() {
+                self.emulator.dirty.mark(row, 0..cols);
+            }
         }
     }
 
@@ -124,7 +140,7 @@ impl Hand<'_> {
     fn before_scroll_up(&mut self, top: usize, lines: usize) {
         let bottom = self.emulator.shadow.region.1;
         let lines = lines.min(bottom.saturating_sub(top));
-        self.before_loss(top, top + lines);
+        self.before_rows_loss(top..top + lines);
         if top == 0 && !self.emulator.is_alt() {
             self.emulator.keep_top_rows(lines);
         }
@@ -151,7 +167,6 @@ impl Hand<'_> {
             if self.emulator.cursor_row() + 1 == bottom {
                 self.before_scroll_up(top, 1);
             }
-            self.mark_row();
         }
     }
 
@@ -240,7 +255,7 @@ impl Handler for Hand<'_> {
         if self.is_watched() {
             let inserts = self.emulator.term.mode().contains(TermMode::INSERT);
             if inserts || (self.emulator.jumped && !self.emulator.cursor_cell_is_blank()) {
-                self.before_row_loss();
+                self.before_row_loss(0..cols);
                 self.emulator.jumped = false;
             }
         }
@@ -302,27 +317,31 @@ impl Handler for Hand<'_> {
     }
 
     fn insert_blank(&mut self, count: usize) {
-        self.before_row_loss();
+        self.before_row_loss(self.cols_from_cursor());
         self.emulator.term.insert_blank(count);
         self.mark_row();
     }
 
     fn erase_chars(&mut self, count: usize) {
-        self.before_row_loss();
+        self.before_row_loss(self.cols_from_cursor());
         self.emulator.term.erase_chars(count);
-        self.mark_row();
+        self.mark(self.cols_from_cursor());
     }
 
     fn delete_chars(&mut self, count: usize) {
-        self.before_row_loss();
+        self.before_row_loss(self.cols_from_cursor());
         self.emulator.term.delete_chars(count);
         self.mark_row();
     }
 
     fn clear_line(&mut self, mode: LineClearMode) {
-        self.before_row_loss();
+        let cols = match mode {
+            LineClearMode::Right => self.cols_from_cursor(),
+            LineClearMode::Left | LineClearMode::All => 0..self.emulator.cols(),
+        };
+        self.before_row_loss(cols.clone());
         self.emulator.term.clear_line(mode);
-        self.mark_row();
+        self.mark(cols);
     }
 
     fn clear_screen(&mut self, mode: ClearMode) {

@@ -4,11 +4,14 @@
 //! region, tab stops, titles, keyboard stacks), moves rows that scroll off into
 //! our own history, and lets watchers look before anything is destroyed.
 
+mod dirty;
 mod handler;
+mod print;
 mod replies;
 mod resize;
 mod shadow;
 
+use std::ops::Range;
 use std::time::Duration;
 
 use alacritty_terminal::event::VoidListener;
@@ -18,6 +21,7 @@ use alacritty_terminal::term::cell::Cell;
 use alacritty_terminal::term::{Config, Term, TermMode};
 use alacritty_terminal::vte::ansi::CursorShape as EngineShape;
 
+use dirty::Dirty;
 pub(crate) use handler::Hand;
 pub(crate) use resize::row_of;
 pub(crate) use shadow::Shadow;
@@ -46,38 +50,6 @@ impl Dimensions for Dims {
     }
     fn columns(&self) -> usize {
         self.cols
-    }
-}
-
-/// Rows that changed since watchers last looked, as a half-open range.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Dirty {
-    low: usize,
-    high: usize,
-}
-
-impl Dirty {
-    pub(crate) fn is_empty(self) -> bool {
-        self.low >= self.high
-    }
-
-    pub(crate) fn mark(&mut self, row: usize) {
-        if self.is_empty() {
-            *self = Dirty { low: row, high: row + 1 };
-        } else {
-            self.low = self.low.min(row);
-            self.high = self.high.max(row + 1);
-        }
-    }
-
-    pub(crate) fn touches(self, low: usize, high: usize) -> bool {
-        !self.is_empty() && self.low < high && low < self.high
-    }
-
-    /// The whole screen moved up.
-    pub(crate) fn shift_up(&mut self, lines: usize) {
-        self.low = self.low.saturating_sub(lines);
-        self.high = self.high.saturating_sub(lines);
     }
 }
 
@@ -118,7 +90,7 @@ impl Emulator {
             palette,
             sequence: 0,
             watch: WatchSet::default(),
-            dirty: Dirty::default(),
+            dirty: Dirty::new(dims.rows),
             jumped: false,
             replies: Vec::new(),
             events: Vec::new(),
@@ -150,31 +122,28 @@ impl Emulator {
     }
 
     /// The rows of the lines that changed, each line whole even where it wraps.
-    pub(crate) fn dirty_span(&self) -> Dirty {
-        if self.dirty.is_empty() {
-            return self.dirty;
+    pub(crate) fn dirty_rows(&self) -> Range<usize> {
+        let changed = self.dirty.rows();
+        if changed.is_empty() {
+            return changed;
         }
         let rows = self.rows();
-        let mut low = self.dirty.low.min(rows);
-        let mut high = self.dirty.high.min(rows);
+        let mut low = changed.start.min(rows);
+        let mut high = changed.end.min(rows);
         while low > 0 && row::is_wrapped(self.row(low - 1)) {
             low -= 1;
         }
         while high < rows && high > 0 && row::is_wrapped(self.row(high - 1)) {
             high += 1;
         }
-        Dirty { low, high }
+        low..high
     }
 
     /// Text of the changed lines, for watchers to look at.
     pub(crate) fn dirty_lines(&self) -> String {
-        let mut out = String::new();
-        let Dirty { low, high } = self.dirty_span();
-        if low >= high {
-            return out;
-        }
-        out.reserve((high - low) * self.cols());
-        crate::snapshot::join_rows((low..high).map(|row| self.row(row)), &mut out);
+        let rows = self.dirty_rows();
+        let mut out = String::with_capacity(rows.len() * (self.cols() + 1));
+        crate::snapshot::join_rows(rows.map(|row| self.row(row)), &mut out);
         out
     }
 

@@ -43,6 +43,7 @@ impl Emulator {
             self.history.push(cells);
         }
         self.shadow.resize(rows, cols);
+        self.dirty.resize(rows);
     }
 
     /// Takes the newest rows out of history, up to a line start if one is near.

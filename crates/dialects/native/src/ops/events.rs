@@ -10,9 +10,7 @@ use crate::{
     Cx, Error,
     events::to_wire,
     notification,
-    wire::{
-        Empty, EventList, EventNotification, EventPage, Subscribe, Subscription, Unsubscribe,
-    },
+    wire::{Empty, EventList, EventNotification, EventPage, Subscribe, Subscription, Unsubscribe},
 };
 
 const DEFAULT_PAGE: usize = 100;
@@ -45,9 +43,8 @@ pub(crate) async fn subscribe(cx: Cx, params: Subscribe) -> Result<Subscription,
     }
     let stream = events.subscribe(Some(since));
     let outbox = cx.connection.outbox().clone();
-    let subscription = cx
-        .subscriptions
-        .start(outbox.clone(), |number| forward(outbox, number, stream))?;
+    let subscription =
+        cx.subscriptions.start(outbox.clone(), |number| forward(outbox, number, stream))?;
     Ok(Subscription { subscription, last: last.get() })
 }
 
@@ -58,11 +55,11 @@ pub(crate) async fn unsubscribe(cx: Cx, params: Unsubscribe) -> Result<Empty, Er
 
 /// Sends every event of the stream; waits while the peer does not read.
 async fn forward(outbox: Outbox, subscription: u64, mut stream: EventStream) {
-    let mut told_missed = false;
+    let mut told = 0;
     while let Ok(batch) = stream.next().await {
         for event in batch {
-            let missed = if told_missed { 0 } else { stream.missed() };
-            told_missed = true;
+            let missed = stream.missed() - told;
+            told += missed;
             if send(&outbox, subscription, missed, &event).await.is_err() {
                 return;
             }

@@ -11,8 +11,7 @@ mod time;
 pub use bytes::Base64;
 pub use daemon::{Keeper, Shutdown, ShutdownReply, Status, TerminalCounts};
 pub use event::{
-    Event, EventBody, EventList, EventNotification, EventPage, Subscribe, Subscription,
-    Unsubscribe,
+    Event, EventBody, EventList, EventNotification, EventPage, Subscribe, Subscription, Unsubscribe,
 };
 pub use project::{Project, ProjectCreate, ProjectDelete, ProjectList, ProjectRename};
 pub use terminal::{
@@ -21,7 +20,7 @@ pub use terminal::{
     TerminalPaste, TerminalPress, TerminalRename, TerminalResize, TerminalSignal, TerminalState,
     TerminalWrite, Wait, WaitKind, Waited,
 };
-pub use time::{format_time, Time};
+pub use time::{Time, format_time};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,0 +1,109 @@
+//! The command line, including the hidden roles in which this binary is the child of a terminal.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use crate::measure::Section;
+use crate::streams::Stream;
+
+/// Measure Rookery beside tmux, ptywright and a bare PTY read loop.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask bench", bin_name = "cargo xtask bench")]
+pub(crate) struct Args {
+    /// Smaller sizes and fewer rounds: a check that everything works, not a result to quote.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Run only this section; may be given more than once.
+    #[arg(long, value_name = "NAME")]
+    only: Vec<Section>,
+    /// Rounds of each throughput measurement, of which the median counts.
+    #[arg(long, value_name = "N")]
+    pub(crate) rounds: Option<usize>,
+    /// Megabytes per throughput measurement.
+    #[arg(long, value_name = "MB")]
+    pub(crate) megabytes: Option<u64>,
+    /// Measure Rookery and the floor alone.
+    #[arg(long)]
+    pub(crate) no_peers: bool,
+    /// The rookery binary; the one beside this program, or built, if left out.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) rookery: Option<PathBuf>,
+    /// Where the results go; benches/results if left out.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(subcommand)]
+    pub(crate) role: Option<Role>,
+}
+
+impl Args {
+    /// Whether this section was asked for.
+    pub(crate) fn wants(&self, section: Section) -> bool {
+        self.only.is_empty() || self.only.contains(&section)
+    }
+
+    /// Asked for at run time: a shared target directory may hold a binary that another clone has built.
+    pub(crate) fn results_dir(&self) -> PathBuf {
+        let usual = || match std::env::var_os("CARGO_MANIFEST_DIR") {
+            Some(dir) => PathBuf::from(dir).join("results"),
+            None => PathBuf::from("benches/results"),
+        };
+        self.out.clone().unwrap_or_else(usual)
+    }
+}
+
+/// What this binary does when it is started inside a terminal.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Role {
+    /// Write a stream of data and then the marker.
+    #[command(name = "__write", hide = true)]
+    Write(Write),
+    /// Write the time whenever told to.
+    #[command(name = "__stamp", hide = true)]
+    Stamp(Stamp),
+}
+
+/// A child that writes a stream.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Write {
+    /// What kind of data.
+    pub(crate) stream: Stream,
+    /// How much of it.
+    pub(crate) bytes: u64,
+    /// Wait for the word at this socket first, report there afterwards, and stay until it closes.
+    #[arg(long)]
+    pub(crate) gate: Option<PathBuf>,
+    /// Ask the terminal for the cursor position after the marker, and report only when it has answered.
+    #[arg(long)]
+    pub(crate) confirm: bool,
+}
+
+/// A child that writes the time.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Stamp {
+    /// The socket where numbers to stamp arrive.
+    #[arg(long)]
+    pub(crate) gate: PathBuf,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn command_line_is_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn all_sections_run_unless_some_are_named() {
+        let all = Args::try_parse_from(["bench"]).unwrap();
+        assert!(Section::ALL.into_iter().all(|section| all.wants(section)));
+        let some = Args::try_parse_from(["bench", "--only", "create", "--only", "wake"]).unwrap();
+        let wanted: Vec<_> = Section::ALL.into_iter().filter(|section| some.wants(*section)).collect();
+        assert_eq!(wanted, [Section::Wake, Section::Create]);
+        assert!(Args::try_parse_from(["bench", "--only", "nothing"]).is_err());
+    }
+}

@@ -1,0 +1,122 @@
+//! A blocking JSON-RPC client on a Unix socket, one JSON document per line: what a script in any language would use.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use serde_json::{Value, json};
+
+use crate::gate::WORK_LIMIT;
+
+/// A connection.
+pub(crate) struct Client {
+    stream: BufReader<UnixStream>,
+    line: Vec<u8>,
+    next_id: u64,
+}
+
+impl Client {
+    /// Connects.
+    pub(crate) fn connect(path: &Path) -> anyhow::Result<Client> {
+        let stream = UnixStream::connect(path).with_context(|| format!("cannot connect to {}", path.display()))?;
+        stream.set_read_timeout(Some(WORK_LIMIT))?;
+        Ok(Client { stream: BufReader::with_capacity(64 << 10, stream), line: Vec::new(), next_id: 1 })
+    }
+
+    /// A request as it is sent, with an id of its own.
+    pub(crate) fn encode(&mut self, method: &str, params: &Value) -> Vec<u8> {
+        let id = self.next_id;
+        self.next_id += 1;
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        let mut bytes = request.to_string().into_bytes();
+        bytes.push(b'\n');
+        bytes
+    }
+
+    /// Sends bytes as they are.
+    pub(crate) fn send_bytes(&mut self, request: &[u8]) -> anyhow::Result<()> {
+        self.stream.get_mut().write_all(request).context("cannot send")
+    }
+
+    /// Sends a request and does not wait for the reply.
+    pub(crate) fn send(&mut self, method: &str, params: &Value) -> anyhow::Result<()> {
+        let request = self.encode(method, params);
+        self.send_bytes(&request)
+    }
+
+    /// The next message as it comes, of whatever kind.
+    pub(crate) fn receive_line(&mut self) -> anyhow::Result<&[u8]> {
+        self.line.clear();
+        let count = self.stream.read_until(b'\n', &mut self.line).context("no reply")?;
+        if count == 0 {
+            bail!("the server closed the connection");
+        }
+        Ok(&self.line)
+    }
+
+    /// The result in the next reply.
+    pub(crate) fn receive(&mut self) -> anyhow::Result<Value> {
+        loop {
+            let mut message: Value = serde_json::from_slice(self.receive_line()?).context("a reply is not JSON")?;
+            if let Some(error) = message.get("error") {
+                bail!("refused: {error}");
+            }
+            if message.get("id").is_some() {
+                return Ok(message["result"].take());
+            }
+        }
+    }
+
+    /// Sends a request and waits for its result.
+    pub(crate) fn call(&mut self, method: &str, params: &Value) -> anyhow::Result<Value> {
+        self.send(method, params)?;
+        self.receive().with_context(|| method.to_owned())
+    }
+
+    /// Sends an encoded request and waits for its reply, which is not decoded. The way to measure a round trip.
+    pub(crate) fn round_trip(&mut self, request: &[u8]) -> anyhow::Result<&[u8]> {
+        self.send_bytes(request)?;
+        let reply = self.receive_line()?;
+        let head = &reply[..reply.len().min(64)];
+        if !head.windows(8).any(|window| window == b"\"result\"") {
+            bail!("refused: {}", String::from_utf8_lossy(reply));
+        }
+        Ok(reply)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use super::*;
+
+    fn pair() -> (Client, UnixStream) {
+        let (one, other) = UnixStream::pair().unwrap();
+        (Client { stream: BufReader::new(one), line: Vec::new(), next_id: 1 }, other)
+    }
+
+    #[test]
+    fn replies_are_told_from_notifications_and_errors() {
+        let (mut client, mut server) = pair();
+        server.write_all(b"{\"method\":\"x\"}\n{\"id\":1,\"result\":{\"a\":2}}\n").unwrap();
+        assert_eq!(client.call("m", &json!({})).unwrap(), json!({"a": 2}));
+        server.write_all(b"{\"id\":2,\"error\":{\"code\":1,\"message\":\"no\"}}\n").unwrap();
+        assert!(client.call("m", &json!({})).unwrap_err().root_cause().to_string().contains("no"));
+        drop(server);
+        assert!(client.receive_line().is_err());
+    }
+
+    #[test]
+    fn a_round_trip_sends_what_was_encoded_and_refuses_errors() {
+        let (mut client, mut server) = pair();
+        let request = client.encode("m", &json!({}));
+        server.write_all(b"{\"id\":1,\"result\":{}}\n{\"id\":1,\"error\":{}}\n").unwrap();
+        assert!(client.round_trip(&request).is_ok());
+        assert!(client.round_trip(&request).is_err());
+        let mut sent = vec![0; request.len()];
+        server.read_exact(&mut sent).unwrap();
+        assert_eq!(sent, request);
+    }
+}

@@ -1,0 +1,97 @@
+//! The command line is consistent, and reads what people write.
+
+use clap::{CommandFactory as _, Parser as _};
+use expect_test::expect;
+
+use super::*;
+
+fn read(line: &str) -> Result<Command, String> {
+    let words = std::iter::once("rookery").chain(line.split_whitespace());
+    match Cli::try_parse_from(words) {
+        Ok(cli) => cli.command.ok_or_else(|| "no command".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+#[test]
+fn the_description_is_consistent() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn a_program_is_given_with_or_without_dashes() {
+    for line in ["open -C / -e A=b=c -- htop -d 5", "open -C / -e A=b=c htop -d 5"] {
+        let Ok(Command::Open(open)) = read(line) else { panic!("{line}") };
+        assert_eq!(open.command, ["htop", "-d", "5"]);
+        let expected = Variable { name: "A".into(), value: "b=c".into() };
+        assert_eq!(open.env, [expected]);
+    }
+    assert!(read("open -e =x").is_err());
+    assert!(read("open -e x").is_err());
+    assert!(read("open --attach --json").is_err());
+}
+
+#[test]
+fn sending_needs_something_to_send() {
+    assert!(read("send 3").is_err());
+    assert!(read("send 3 --paste").is_err());
+    assert!(read("send 3 --enter").is_ok());
+    assert!(read("send 3 --key ctrl+c --key enter").is_ok());
+    let Ok(Command::Send(send)) = read("send s3 --enter echo hi there") else { panic!() };
+    assert_eq!((send.target.id.as_str(), send.enter), ("s3", true));
+    assert_eq!(send.text, ["echo", "hi", "there"]);
+    let Ok(Command::Send(send)) = read("send 3 -") else { panic!() };
+    assert_eq!(send.text, ["-"]);
+}
+
+#[test]
+fn waiting_needs_one_condition() {
+    assert!(read("wait 3").is_err());
+    assert!(read("wait 3 --exit --stable 5").is_err());
+    assert!(read("wait 3 --exit --timeout -1").is_err());
+    let Ok(Command::Wait(wait)) = read("wait 3 --text $ --timeout 0.5") else { panic!() };
+    assert_eq!(wait.timeout.as_millis(), 500);
+}
+
+#[test]
+fn the_detach_key_is_read_at_once() {
+    assert!(read("attach 3 --detach-key ctrl+a").is_ok());
+    let error = read("attach 3 --detach-key hyper").unwrap_err();
+    assert!(error.contains("detach-key"), "{error}");
+}
+
+#[test]
+fn help_of_everything() {
+    let mut command = Cli::command().term_width(100);
+    command.build();
+    expect![[r#"
+        One daemon for coding agents and the terminals they live in
+
+        Usage: rookery [COMMAND]
+
+        Commands:
+          daemon       Run the daemon in the foreground, with logs on stderr
+          up           Start the daemon in the background, unless it runs already
+          down         Stop the daemon; terminals live on and the next daemon finds them
+          restart      Replace the daemon by this executable; terminals live on
+          status       Say how the daemon is
+          open         Open a terminal and print its id
+          attach       Connect this terminal to one of the daemon's
+          ls           List terminals [alias: list]
+          send         Type into a terminal
+          wait         Wait until a terminal shows something, ends or falls silent
+          dump         Print what a terminal shows
+          kill         End the program in a terminal, or send it a signal
+          close        Close terminals: end their programs and forget them
+          events       Print the event log, one JSON object per line
+          doctor       Check the set-up and say what to do
+          schema       Print the JSON Schema of every method
+          completions  Print a completion script for a shell
+          man          Print the manual page, or write all of them to a directory
+          help         Print this message or the help of the given subcommand(s)
+
+        Options:
+          -h, --help     Print help (see more with '--help')
+          -V, --version  Print version
+    "#]].assert_eq(&command.render_help().to_string());
+}

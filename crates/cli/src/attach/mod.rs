@@ -1,0 +1,90 @@
+//! `rookery attach`: this terminal becomes one of the daemon's, until it is detached or ends.
+
+mod filter;
+mod keys;
+mod session;
+mod tty;
+
+use std::process::ExitCode;
+
+use rookery_native::{TerminalRef, wire};
+use rookery_wire::Client;
+
+pub(crate) use keys::DetachKey;
+
+use crate::{
+    args,
+    failure::{Failure, Outcome},
+    link, output, resolve,
+};
+use session::{End, Session};
+use tty::RawTty;
+
+/// `rookery attach`.
+pub(crate) async fn run(args: args::Attach) -> Outcome {
+    require_terminal()?;
+    let client = link::connect().await?;
+    let terminal = resolve::terminal(&client, &args.target.id).await?;
+    follow(client, terminal, &args.detach_key).await
+}
+
+/// Refuses to go on without a terminal on both sides.
+pub(crate) fn require_terminal() -> Outcome<()> {
+    if tty::is_usable() {
+        return Ok(());
+    }
+    Err(Failure::new("stdin and stdout must be a terminal to attach")
+        .hint("use `rookery send`, `rookery wait` and `rookery dump` from scripts"))
+}
+
+/// Rows and columns of this terminal, if it tells.
+pub(crate) fn own_size() -> Option<wire::Size> {
+    tty::size()
+}
+
+/// Connects this terminal to `terminal` until one of them is done.
+pub(crate) async fn follow(client: Client, terminal: TerminalRef, detach: &DetachKey) -> Outcome {
+    let tty = RawTty::enter().map_err(Failure::doing("cannot set up this terminal"))?;
+    let mut session = Session::new(terminal, detach);
+    let end = session.run(client, &tty).await;
+    session.leave();
+    drop(tty);
+    match end? {
+        End::Detached => {
+            output::note(format!(
+                "[detached from {terminal}; back with `rookery attach {terminal}`]"
+            ));
+            Ok(ExitCode::SUCCESS)
+        }
+        End::Exited(exit) => Ok(ExitCode::from(exit_code(exit))),
+        End::Closed => {
+            output::note(format!("[terminal {terminal} was closed]"));
+            Ok(ExitCode::from(Failure::CLOSED))
+        }
+        End::Signaled => Ok(ExitCode::from(1)),
+    }
+}
+
+/// The code a shell would give for such an end.
+fn exit_code(exit: wire::Exit) -> u8 {
+    match exit {
+        // What exit(2) keeps of a code.
+        wire::Exit::Code(code) => (code & 0xff) as u8,
+        wire::Exit::Signal(signal) => u8::try_from(signal.saturating_add(128)).unwrap_or(255),
+        wire::Exit::Unknown(_) => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_those_of_a_shell() {
+        assert_eq!(exit_code(wire::Exit::Code(0)), 0);
+        assert_eq!(exit_code(wire::Exit::Code(7)), 7);
+        assert_eq!(exit_code(wire::Exit::Code(256)), 0);
+        assert_eq!(exit_code(wire::Exit::Signal(9)), 137);
+        assert_eq!(exit_code(wire::Exit::Unknown(true)), 1);
+    }
+}

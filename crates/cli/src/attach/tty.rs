@@ -1,0 +1,67 @@
+//! This process's own terminal: raw mode that is always undone, its size, and what is typed.
+
+use std::io::{self, IsTerminal as _};
+
+use rookery_native::wire::Size;
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use tokio::sync::mpsc;
+
+/// Reads that may wait to be sent on.
+const QUEUE: usize = 64;
+
+pub(super) fn is_usable() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+pub(super) fn size() -> Option<Size> {
+    let size = tcgetwinsize(rustix::stdio::stdout()).ok()?;
+    (size.ws_row > 0 && size.ws_col > 0).then_some(Size { rows: size.ws_row, cols: size.ws_col })
+}
+
+/// Raw mode for as long as this lives.
+pub(super) struct RawTty {
+    before: Termios,
+}
+
+impl RawTty {
+    pub(super) fn enter() -> io::Result<Self> {
+        let tty = Self { before: tcgetattr(rustix::stdio::stdin())? };
+        tty.make_raw()?;
+        Ok(tty)
+    }
+
+    /// Sets raw mode again, after somebody else has changed it.
+    pub(super) fn make_raw(&self) -> io::Result<()> {
+        let mut raw = self.before.clone();
+        raw.make_raw();
+        Ok(tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &raw)?)
+    }
+}
+
+impl Drop for RawTty {
+    fn drop(&mut self) {
+        let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Flush, &self.before);
+    }
+}
+
+/// What is typed, read by a thread of its own that ends with the process.
+pub(super) fn typed() -> io::Result<mpsc::Receiver<Vec<u8>>> {
+    let (sender, receiver) = mpsc::channel(QUEUE);
+    let read = move || {
+        let mut buffer = [0; 4096];
+        loop {
+            match rustix::io::read(rustix::stdio::stdin(), &mut buffer) {
+                Ok(0) => return,
+                Ok(count) => {
+                    if sender.blocking_send(buffer[..count].to_vec()).is_err() {
+                        return;
+                    }
+                }
+                Err(rustix::io::Errno::INTR) => {}
+                Err(_) => return,
+            }
+        }
+    };
+    std::thread::Builder::new().name("stdin".to_owned()).spawn(read)?;
+    Ok(receiver)
+}

@@ -1,0 +1,246 @@
+//! `rookery doctor`: checks the set-up and says what to do about each fault.
+
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
+    path::Path,
+    process::ExitCode,
+};
+
+use rookery_daemon::{config::Config, homes::Homes};
+use rookery_native::wire::Status;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::{
+    failure::Outcome,
+    link,
+    output::{self, Colors, Tone},
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Verdict {
+    Ok,
+    Warning,
+    Fault,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Finding {
+    check: &'static str,
+    verdict: Verdict,
+    detail: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+impl Finding {
+    fn ok(check: &'static str, detail: impl Into<String>) -> Self {
+        Self { check, verdict: Verdict::Ok, detail: detail.into(), hint: None }
+    }
+
+    fn warning(check: &'static str, detail: impl Into<String>, hint: impl Into<String>) -> Self {
+        let hint = Some(hint.into());
+        Self { check, verdict: Verdict::Warning, detail: detail.into(), hint }
+    }
+
+    fn fault(check: &'static str, detail: impl Into<String>, hint: impl Into<String>) -> Self {
+        let hint = Some(hint.into());
+        Self { check, verdict: Verdict::Fault, detail: detail.into(), hint }
+    }
+}
+
+pub(super) async fn run(json: bool) -> Outcome {
+    let homes = link::homes()?;
+    let mut findings = vec![
+        private_directory("runtime directory", homes.runtime_dir(), true),
+        private_directory("state directory", &homes.state_dir(), false),
+    ];
+    findings.extend(config(&homes));
+    findings.push(shell());
+    findings.extend(daemon(&homes).await);
+    findings.push(log(&homes));
+    if json {
+        output::json(&findings)?;
+    } else {
+        output::write(render(&findings, Colors::of_stdout()).as_bytes())?;
+    }
+    let has_fault = findings.iter().any(|finding| finding.verdict == Verdict::Fault);
+    Ok(ExitCode::from(u8::from(has_fault)))
+}
+
+fn render(findings: &[Finding], colors: Colors) -> String {
+    let mut out = String::new();
+    for finding in findings {
+        let (tone, mark) = match finding.verdict {
+            Verdict::Ok => (Tone::Good, "ok     "),
+            Verdict::Warning => (Tone::Warning, "warning"),
+            Verdict::Fault => (Tone::Bad, "fault  "),
+        };
+        let detail = output::printable(&finding.detail);
+        out.push_str(&format!("{}  {}: {detail}\n", colors.paint(tone, mark), finding.check));
+        if let Some(hint) = &finding.hint {
+            out.push_str(&format!("         {}\n", output::printable(hint)));
+        }
+    }
+    out
+}
+
+/// A directory of this user's; one that others can enter is a fault only if it must be private.
+fn private_directory(check: &'static str, path: &Path, must_be_private: bool) -> Finding {
+    let shown = path.display();
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Finding::ok(check, format!("{shown} does not exist yet"));
+        }
+        Err(error) => {
+            return Finding::fault(
+                check,
+                format!("{shown}: {error}"),
+                "make it readable, or set ROOKERY_HOME",
+            );
+        }
+    };
+    if !metadata.is_dir() {
+        return Finding::fault(check, format!("{shown} is no directory"), "move it out of the way");
+    }
+    if metadata.uid() != rustix::process::geteuid().as_raw() {
+        return Finding::fault(
+            check,
+            format!("{shown} belongs to another user"),
+            "set ROOKERY_HOME to a directory of your own",
+        );
+    }
+    let mode = metadata.permissions().mode() & 0o777;
+    if must_be_private && mode & 0o022 != 0 {
+        return Finding::warning(
+            check,
+            format!("{shown} can be written by others"),
+            format!("chmod 700 {shown}"),
+        );
+    }
+    Finding::ok(check, shown.to_string())
+}
+
+fn config(homes: &Homes) -> Vec<Finding> {
+    let file = homes.config_file();
+    let (_, warnings) = Config::load(homes);
+    if warnings.is_empty() {
+        let detail = if file.exists() { "" } else { " does not exist, which is fine" };
+        return vec![Finding::ok("config", format!("{}{detail}", file.display()))];
+    }
+    let finding = |warning: &rookery_daemon::config::Warning| {
+        Finding::warning("config", warning.to_string(), format!("edit {}", file.display()))
+    };
+    warnings.iter().map(finding).collect()
+}
+
+fn shell() -> Finding {
+    let Some(shell) = std::env::var_os("SHELL").filter(|shell| !shell.is_empty()) else {
+        return Finding::warning(
+            "shell",
+            "SHELL is not set",
+            "name a program in `rookery open -- PROGRAM`",
+        );
+    };
+    let path = Path::new(&shell);
+    let is_executable = fs::metadata(path)
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0);
+    if is_executable {
+        Finding::ok("shell", path.display().to_string())
+    } else {
+        Finding::fault("shell", format!("{} cannot be run", path.display()), "set SHELL to a shell")
+    }
+}
+
+async fn daemon(homes: &Homes) -> Vec<Finding> {
+    let client = match link::try_connect_own(homes).await {
+        Ok(Some(client)) => client,
+        Ok(None) => {
+            return vec![Finding::warning(
+                "daemon",
+                "none is running",
+                "start one with `rookery up`",
+            )];
+        }
+        Err(_) => {
+            let socket = link::own_socket(homes);
+            return vec![Finding::fault(
+                "daemon",
+                format!("{} does not let us connect", socket.display()),
+                "see who owns it, and remove it if no daemon runs",
+            )];
+        }
+    };
+    match client.call::<_, Status>("rookery/status", json!({})).await {
+        Ok(status) => judge(&status),
+        Err(error) => {
+            vec![Finding::fault("daemon", error.to_string(), "replace it with `rookery restart`")]
+        }
+    }
+}
+
+fn judge(status: &Status) -> Vec<Finding> {
+    let own = env!("CARGO_PKG_VERSION");
+    let mut findings = vec![if status.version == own {
+        Finding::ok("daemon", format!("{} runs as process {}", status.version, status.pid))
+    } else {
+        let detail = format!("{} runs, but this is {own}", status.version);
+        Finding::warning("daemon", detail, "replace it with `rookery restart`; terminals live on")
+    }];
+    if let Some(damage) = &status.damage {
+        findings.push(Finding::warning(
+            "store",
+            damage.clone(),
+            "what was damaged was moved aside in the state directory; nothing needs to be done",
+        ));
+    }
+    let lost = status.terminals.lost;
+    if lost > 0 {
+        findings.push(Finding::warning(
+            "keeper",
+            format!(
+                "{lost} terminals have lost their keeper; how their programs end will not be known"
+            ),
+            "close them with `rookery close` when you are done with them",
+        ));
+    } else if let Some(keeper) = status.keeper {
+        findings.push(Finding::ok("keeper", format!("process {}", keeper.pid)));
+    }
+    findings
+}
+
+fn log(homes: &Homes) -> Finding {
+    let file = homes.log_file();
+    let detail = if file.exists() { "" } else { " does not exist yet" };
+    Finding::ok("log", format!("{}{detail}", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_are_judged() {
+        let home = tempfile::tempdir().unwrap();
+        let verdict = |path: &Path| private_directory("x", path, true).verdict;
+        fs::set_permissions(home.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        assert_eq!(verdict(home.path()), Verdict::Ok);
+        fs::set_permissions(home.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(verdict(home.path()), Verdict::Warning);
+        assert_eq!(verdict(&home.path().join("none")), Verdict::Ok);
+        let file = home.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert_eq!(verdict(&file), Verdict::Fault);
+    }
+
+    #[test]
+    fn a_fault_comes_with_its_remedy() {
+        let findings = [Finding::ok("a", "fine"), Finding::fault("b", "broken\x1b[2J", "mend it")];
+        let shown = render(&findings, Colors::none());
+        assert_eq!(shown, "ok       a: fine\nfault    b: broken[2J\n         mend it\n");
+    }
+}

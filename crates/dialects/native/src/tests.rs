@@ -1,0 +1,224 @@
+//! The dialect over a connection in memory, as far as it goes without a program to run; the
+//! vectors go further.
+
+use std::{path::Path, sync::Arc};
+
+use parking_lot::Mutex;
+use rookery_core::{Core, CoreConfig, KeeperLaunch, TerminalLimits};
+use rookery_wire::{
+    Client, ClientError, Options,
+    framing::Ndjson,
+    rpc::{JsonRpc, Table},
+    serve_connection,
+    transport::memory,
+};
+use schemars::SchemaGenerator;
+use serde_json::{Value, json};
+
+use crate::{
+    Control, Cx, Ending, METHODS, code, notification,
+    wire::{EventNotification, EventPage, Project, Status, Subscription},
+};
+
+#[derive(Default)]
+struct Asked(Mutex<Vec<Ending>>);
+
+impl Control for Asked {
+    fn shut_down(&self, ending: Ending) {
+        self.0.lock().push(ending);
+    }
+}
+
+struct World {
+    _home: tempfile::TempDir,
+    core: Core,
+    asked: Arc<Asked>,
+}
+
+async fn world() -> World {
+    let home = tempfile::tempdir().unwrap();
+    let keeper = KeeperLaunch {
+        exe: "/nonexistent/keeper".into(),
+        args: Vec::new(),
+        socket: home.path().join("keeper.sock"),
+    };
+    let config = CoreConfig {
+        state_dir: home.path().join("state"),
+        keeper,
+        home: home.path().to_owned(),
+        env: Vec::new(),
+        shell: "/bin/sh".to_owned(),
+        child_env: Vec::new(),
+        limits: TerminalLimits::default(),
+        palette: rookery_term::Palette::default(),
+    };
+    let core = Core::start(config).await.unwrap();
+    World { _home: home, core, asked: Arc::default() }
+}
+
+impl World {
+    /// A new connection, and the context that serves it.
+    fn connect(&self) -> (Client, Cx) {
+        let (near, far) = memory::pair();
+        let (core, asked) = (self.core.clone(), Arc::clone(&self.asked));
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let serve =
+            serve_connection(far, Ndjson::default(), Options::default(), move |connection| {
+                let cx = Cx::new(core, connection, asked);
+                sender.send(cx.clone()).unwrap();
+                JsonRpc::new(Arc::new(Table::new([METHODS])), cx)
+            });
+        let mut serve = Box::pin(serve);
+        // The context is made when the future is first polled.
+        let waker = std::task::Waker::noop();
+        assert!(serve.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_pending());
+        tokio::spawn(serve);
+        (Client::over(near, Ndjson::default()), receiver.recv().unwrap())
+    }
+}
+
+fn refused<T: std::fmt::Debug>(result: Result<T, ClientError>) -> i64 {
+    match result {
+        Err(ClientError::Rpc(error)) => error.code,
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn shutting_down_is_asked_of_the_daemon_and_answered() {
+    let world = world().await;
+    let (client, _) = world.connect();
+    let status: Status = client.call("rookery/status", json!({})).await.unwrap();
+    assert_eq!(status.pid, std::process::id());
+    for params in [json!({}), json!({"all": true})] {
+        client.call::<_, Value>("rookery/shutdown", params).await.unwrap();
+    }
+    assert_eq!(*world.asked.0.lock(), [Ending::KeepTerminals, Ending::EndAll]);
+}
+
+#[tokio::test]
+async fn a_subscriber_gets_every_event_once_and_in_order() {
+    let world = world().await;
+    let (client, cx) = world.connect();
+    let mut messages = client.notifications().unwrap();
+    let all = json!({"since": 0});
+    let subscription: Subscription = client.call("rookery/events/subscribe", all).await.unwrap();
+    for number in 0..50 {
+        let params = json!({"name": format!("p{number}"), "root": "/"});
+        client.call::<_, Project>("rookery/projects/create", params).await.unwrap();
+    }
+    let page: EventPage = client.call("rookery/events/list", json!({})).await.unwrap();
+    assert_eq!((page.missed, page.next), (0, page.last));
+    for expected in &page.events {
+        let message = messages.recv().await.unwrap();
+        assert_eq!(message.method, notification::EVENT);
+        let told: EventNotification = serde_json::from_str(message.params.get()).unwrap();
+        assert_eq!((told.subscription, told.missed), (subscription.subscription, 0));
+        assert_eq!(told.event, *expected);
+    }
+    let over = json!({"subscription": subscription.subscription});
+    client.call::<_, Value>("rookery/events/unsubscribe", &over).await.unwrap();
+    assert_eq!(cx.subscriptions.len(), 0);
+    let again = client.call::<_, Value>("rookery/events/unsubscribe", &over).await;
+    assert_eq!(refused(again), code::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn pages_of_the_log_join_without_gap_or_overlap() {
+    let world = world().await;
+    let (client, _) = world.connect();
+    for name in ["a", "b", "c"] {
+        let params = json!({"name": name, "root": "/"});
+        client.call::<_, Project>("rookery/projects/create", params).await.unwrap();
+    }
+    let mut after = 0;
+    let mut numbers = Vec::new();
+    loop {
+        let params = json!({"after": after, "limit": 2});
+        let page: EventPage = client.call("rookery/events/list", params).await.unwrap();
+        numbers.extend(page.events.iter().map(|event| event.seq));
+        after = page.next;
+        if after == page.last {
+            break;
+        }
+    }
+    let expected: Vec<u64> = (1..=after).collect();
+    assert_eq!(numbers, expected);
+    let beyond = json!({"after": u64::MAX});
+    let page: EventPage = client.call("rookery/events/list", beyond).await.unwrap();
+    assert_eq!((page.events.len(), page.missed, page.next), (0, 0, after));
+}
+
+#[tokio::test]
+async fn subscriptions_are_bounded_and_end_with_their_connection() {
+    let world = world().await;
+    let (client, cx) = world.connect();
+    let subscribe = || client.call::<_, Subscription>("rookery/events/subscribe", json!({}));
+    for _ in 0..64 {
+        subscribe().await.unwrap();
+    }
+    assert_eq!(refused(subscribe().await), code::BUSY);
+    assert_eq!(cx.subscriptions.len(), 64);
+    drop(client);
+    cx.connection.closed().cancelled().await;
+    while cx.subscriptions.len() > 0 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_keeper_that_cannot_start_is_a_failure_of_the_world_outside() {
+    let world = world().await;
+    let (client, _) = world.connect();
+    let open =
+        client.call::<_, Value>("rookery/terminals/open", json!({"argv": ["/bin/true"]})).await;
+    assert_eq!(refused(open), code::FAILED);
+    let list: Value = client.call("rookery/terminals/list", json!({})).await.unwrap();
+    assert_eq!(list["terminals"], json!([]));
+}
+
+#[test]
+fn every_method_is_ours_and_has_schemas() {
+    let table = Table::new([METHODS]);
+    let mut generator = SchemaGenerator::default();
+    for method in table.iter() {
+        assert!(method.name.starts_with("rookery/"), "{}", method.name);
+        for schema in [method.params_schema, method.result_schema] {
+            let schema = serde_json::to_value(schema(&mut generator)).unwrap();
+            assert!(schema.is_object(), "{}", method.name);
+        }
+    }
+}
+
+/// How often each method is answered well and badly in the vectors.
+#[test]
+fn every_method_has_a_good_and_a_bad_vector() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/vectors/native");
+    let mut good = Vec::new();
+    let mut bad = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        let lines: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let replies: Vec<&Value> = lines
+            .iter()
+            .flat_map(|line| match line["expect_unordered"].as_array() {
+                Some(several) => several.iter().collect(),
+                None => vec![&line["expect"]],
+            })
+            .collect();
+        for sent in lines.iter().map(|line| &line["send"]).filter(|sent| sent.is_object()) {
+            let name = sent["method"].as_str().unwrap().to_owned();
+            for reply in replies.iter().filter(|reply| reply["id"] == sent["id"]) {
+                if reply.get("result").is_some() { &mut good } else { &mut bad }.push(name.clone());
+            }
+        }
+    }
+    for method in METHODS {
+        let name = method.name.to_owned();
+        assert!(good.contains(&name), "{name} has no good vector");
+        // It takes no params and cannot fail.
+        let cannot_fail = ["rookery/status", "rookery/projects/list"].contains(&&*name);
+        assert!(cannot_fail || bad.contains(&name), "{name} has no bad vector");
+    }
+}

@@ -1,0 +1,108 @@
+//! The whole stack in this process: core, dialects and their endpoints, over connections in memory.
+//!
+//! Only the keeper is a process of its own, as it must be. Every memory daemon has a fresh world.
+
+use std::sync::Arc;
+
+use rookery_core::{Core, CoreConfig, KeeperLaunch, StopKind, TerminalLimits};
+use rookery_daemon::{ENDPOINTS, Served};
+use rookery_native::{Control, Ending};
+use rookery_term::Palette;
+use rookery_wire::transport::memory;
+use tokio::io::DuplexStream;
+use tokio::sync::watch;
+
+use crate::binary::rookery_binary;
+use crate::caller::{PATIENCE, runtime};
+use crate::daemon::Home;
+
+/// A daemon without sockets. Dropping it ends its terminals and its keeper.
+pub struct MemoryDaemon {
+    home: Home,
+    core: Core,
+    served: Served,
+    stopped: watch::Receiver<bool>,
+}
+
+/// Stops like the daemon: core first, then connections.
+struct Stop {
+    core: Core,
+    stopped: watch::Sender<bool>,
+}
+
+impl Control for Stop {
+    fn shut_down(&self, ending: Ending) {
+        let kind = match ending {
+            Ending::KeepTerminals => StopKind::KeepTerminals,
+            Ending::EndAll => StopKind::EndTerminals,
+        };
+        let (core, stopped) = (self.core.clone(), self.stopped.clone());
+        runtime().spawn(async move {
+            let _ = core.stop(kind).await;
+            stopped.send_replace(true);
+        });
+    }
+}
+
+impl MemoryDaemon {
+    /// A fresh world.
+    pub fn start() -> MemoryDaemon {
+        let home = Home::new();
+        let config = config(&home);
+        let core = runtime().block_on(Core::start(config)).unwrap();
+        let (sender, stopped) = watch::channel(false);
+        let control = Arc::new(Stop { core: core.clone(), stopped: sender });
+        let served = Served::new(core.clone(), control, home.path().to_owned());
+        MemoryDaemon { home, core, served, stopped }
+    }
+
+    /// Where its files lie.
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// A new connection to the endpoint of this name.
+    pub fn connect(&self, endpoint: &str) -> DuplexStream {
+        let found = ENDPOINTS.iter().find(|known| known.name == endpoint);
+        let endpoint = found.unwrap_or_else(|| panic!("no endpoint is called {endpoint}"));
+        let (near, far) = memory::pair();
+        let (served, mut stopped) = (self.served.clone(), self.stopped.clone());
+        runtime().spawn(async move {
+            tokio::select! {
+                () = endpoint.serve(far, served) => {}
+                _ = stopped.wait_for(|stopped| *stopped) => {}
+            }
+        });
+        near
+    }
+}
+
+fn config(home: &Home) -> CoreConfig {
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
+    CoreConfig {
+        state_dir: home.join("state"),
+        keeper: KeeperLaunch {
+            exe: rookery_binary().to_owned(),
+            args: vec!["__keeper".to_owned()],
+            socket: home.join("run/keeper.sock"),
+        },
+        home: home.path().to_owned(),
+        env: vec![
+            ("PATH".into(), path),
+            ("HOME".into(), home.path().into()),
+            ("LANG".into(), "C.UTF-8".into()),
+        ],
+        shell: "/bin/sh".to_owned(),
+        child_env: Vec::new(),
+        limits: TerminalLimits::default(),
+        palette: Palette::default(),
+    }
+}
+
+impl Drop for MemoryDaemon {
+    fn drop(&mut self) {
+        let stopping = tokio::time::timeout(PATIENCE, self.core.stop(StopKind::EndTerminals));
+        // A world that a vector has stopped already says so; the home ends what is left.
+        let _ = runtime().block_on(async { stopping.await });
+    }
+}

@@ -1,0 +1,119 @@
+//! A terminal to run clients in: a PTY whose other side is a real emulator's screen.
+
+use std::io::Read as _;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use rookery_term::{MemoryBlocks, NoTranscript, Palette, Screen, ScreenConfig, ScreenSize};
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
+
+use crate::caller::PATIENCE;
+use crate::daemon::Home;
+use crate::patience::{eventually, wait_until};
+
+/// A program in a terminal of its own.
+pub struct TestPty {
+    master: OwnedFd,
+    child: Child,
+    screen: Arc<Mutex<Screen>>,
+}
+
+impl TestPty {
+    /// Runs a program of this home with arguments in a new terminal.
+    pub fn spawn(home: &Home, program: &std::path::Path, args: &[&str], size: (u16, u16)) -> Self {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
+        let master = openpt(flags | OpenptFlags::CLOEXEC).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let far = ioctl_tiocgptpeer(&master, flags | OpenptFlags::CLOEXEC).unwrap();
+        set_size(&master, size);
+        // The program must have the terminal as its own, or it is not told of a new size.
+        let mut command: Command = home.command("setsid");
+        command.args(["--ctty", "--wait"]).arg(program).args(args).env("TERM", "xterm-256color");
+        command.stdin(Stdio::from(far.try_clone().unwrap()));
+        command.stdout(Stdio::from(far.try_clone().unwrap())).stderr(Stdio::from(far));
+        let child = command.spawn().unwrap();
+        // What the command holds of the far side would keep it open.
+        drop(command);
+        let screen = Arc::new(Mutex::new(new_screen(size)));
+        let mut input = std::fs::File::from(master.try_clone().unwrap());
+        let shown = Arc::clone(&screen);
+        thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            while let Ok(count @ 1..) = input.read(&mut chunk) {
+                let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+                let fed = shown.feed(&chunk[..count], &NoTranscript, Duration::ZERO);
+                let _ = rustix::io::write(&input, &fed.replies);
+            }
+        });
+        TestPty { master, child, screen }
+    }
+
+    fn screen(&self) -> std::sync::MutexGuard<'_, Screen> {
+        self.screen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the terminal shows.
+    pub fn text(&self) -> String {
+        self.screen().plain_text()
+    }
+
+    /// Waits until the terminal shows a text.
+    #[track_caller]
+    pub fn wait_text(&self, text: &str) {
+        let what = format!("the terminal shows {text:?}");
+        let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            wait_until(&what, PATIENCE, || self.text().contains(text));
+        }));
+        assert!(found.is_ok(), "waited in vain until {what}; it shows:\n{}", self.text());
+    }
+
+    /// Types bytes.
+    pub fn send(&self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let count = rustix::io::write(&self.master, rest).unwrap();
+            rest = &rest[count..];
+        }
+    }
+
+    /// Gives the terminal another size, as a user who drags a window does.
+    pub fn resize(&self, size: (u16, u16)) {
+        let new = ScreenSize::new(size.0, size.1);
+        self.screen().resize(new, &NoTranscript, Duration::ZERO);
+        set_size(&self.master, size);
+    }
+
+    /// The settings of the terminal.
+    pub fn settings(&self) -> Termios {
+        tcgetattr(self.master.as_fd()).unwrap()
+    }
+
+    /// Waits until the program has ended.
+    #[track_caller]
+    pub fn wait_ended(&mut self) -> ExitStatus {
+        eventually("the program in the terminal ends", PATIENCE, || self.child.try_wait().unwrap())
+    }
+}
+
+impl Drop for TestPty {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn set_size(master: &OwnedFd, (rows, cols): (u16, u16)) {
+    let size = Winsize { ws_row: rows, ws_col: cols, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(master, size).unwrap();
+}
+
+fn new_screen((rows, cols): (u16, u16)) -> Screen {
+    let size = ScreenSize::new(rows, cols);
+    let config = ScreenConfig { size, scrollback: 1000, palette: Palette::default() };
+    Screen::new(config, Box::new(MemoryBlocks::default()))
+}
