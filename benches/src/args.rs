@@ -102,7 +102,8 @@ mod tests {
         let all = Args::try_parse_from(["bench"]).unwrap();
         assert!(Section::ALL.into_iter().all(|section| all.wants(section)));
         let some = Args::try_parse_from(["bench", "--only", "create", "--only", "wake"]).unwrap();
-        let wanted: Vec<_> = Section::ALL.into_iter().filter(|section| some.wants(*section)).collect();
+        let wanted: Vec<_> =
+            Section::ALL.into_iter().filter(|section| some.wants(*section)).collect();
         assert_eq!(wanted, [Section::Wake, Section::Create]);
         assert!(Args::try_parse_from(["bench", "--only", "nothing"]).is_err());
     }

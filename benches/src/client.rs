@@ -19,9 +19,14 @@ pub(crate) struct Client {
 impl Client {
     /// Connects.
     pub(crate) fn connect(path: &Path) -> anyhow::Result<Client> {
-        let stream = UnixStream::connect(path).with_context(|| format!("cannot connect to {}", path.display()))?;
+        let stream = UnixStream::connect(path)
+            .with_context(|| format!("cannot connect to {}", path.display()))?;
         stream.set_read_timeout(Some(WORK_LIMIT))?;
-        Ok(Client { stream: BufReader::with_capacity(64 << 10, stream), line: Vec::new(), next_id: 1 })
+        Ok(Client {
+            stream: BufReader::with_capacity(64 << 10, stream),
+            line: Vec::new(),
+            next_id: 1,
+        })
     }
 
     /// A request as it is sent, with an id of its own.
@@ -58,7 +63,8 @@ impl Client {
     /// The result in the next reply.
     pub(crate) fn receive(&mut self) -> anyhow::Result<Value> {
         loop {
-            let mut message: Value = serde_json::from_slice(self.receive_line()?).context("a reply is not JSON")?;
+            let mut message: Value =
+                serde_json::from_slice(self.receive_line()?).context("a reply is not JSON")?;
             if let Some(error) = message.get("error") {
                 bail!("refused: {error}");
             }

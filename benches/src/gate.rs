@@ -28,7 +28,8 @@ impl Gate {
     pub(crate) fn new(dir: &Path) -> anyhow::Result<Gate> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let path = dir.join(format!("g{}", NEXT.fetch_add(1, Ordering::Relaxed)));
-        let listener = UnixListener::bind(&path).with_context(|| format!("cannot listen at {}", path.display()))?;
+        let listener = UnixListener::bind(&path)
+            .with_context(|| format!("cannot listen at {}", path.display()))?;
         Ok(Gate { listener, path })
     }
 
@@ -84,7 +85,8 @@ pub(crate) struct Line(UnixStream);
 impl Line {
     /// Reports to the bench.
     pub(crate) fn connect(path: &Path) -> anyhow::Result<Line> {
-        let stream = UnixStream::connect(path).with_context(|| format!("cannot reach {}", path.display()))?;
+        let stream = UnixStream::connect(path)
+            .with_context(|| format!("cannot reach {}", path.display()))?;
         Ok(Line(stream))
     }
 

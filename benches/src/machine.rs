@@ -29,11 +29,16 @@ impl Machine {
             .and_then(|text| text.split_ascii_whitespace().next()?.parse::<u64>().ok());
         let load = read("/proc/loadavg");
         Machine {
-            cpu: value_of(&read("/proc/cpuinfo"), "model name").unwrap_or_else(|| "unknown".to_owned()),
+            cpu: value_of(&read("/proc/cpuinfo"), "model name")
+                .unwrap_or_else(|| "unknown".to_owned()),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             memory_mib: kib.unwrap_or(0) / 1024,
             kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
-            load: load.split_ascii_whitespace().next().and_then(|text| text.parse().ok()).unwrap_or(0.0),
+            load: load
+                .split_ascii_whitespace()
+                .next()
+                .and_then(|text| text.parse().ok())
+                .unwrap_or(0.0),
         }
     }
 
@@ -45,7 +50,8 @@ impl Machine {
     /// A name for files: the processor and how many of them.
     pub(crate) fn slug(&self) -> String {
         let plain = self.cpu.replace("(R)", " ").replace("(TM)", " ");
-        let words = plain.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        let words =
+            plain.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
         let words: Vec<_> = words.map(str::to_ascii_lowercase).take(6).collect();
         format!("{}-x{}", words.join("-"), self.cores)
     }

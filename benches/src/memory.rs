@@ -37,7 +37,8 @@ impl Memory {
             let text = std::fs::read_to_string(&path).with_context(|| path.clone())?;
             memory.rss += field(&text, "Rss:").with_context(|| path.clone())?;
             memory.pss += field(&text, "Pss:").with_context(|| path.clone())?;
-            memory.total += field(&text, "Pss_Anon:").unwrap_or(0.0) + field(&text, "Pss_File:").unwrap_or(0.0);
+            memory.total +=
+                field(&text, "Pss_Anon:").unwrap_or(0.0) + field(&text, "Pss_File:").unwrap_or(0.0);
             memory.total += memory_files(Path::new(&format!("/proc/{pid}/fd")), &mut seen)?;
         }
         Ok(memory)
@@ -71,7 +72,9 @@ impl Memory {
 /// KiB in the memory files that a process has open, each file once over all processes.
 fn memory_files(descriptors: &Path, seen: &mut HashSet<(u64, u64)>) -> anyhow::Result<f64> {
     let mut kib = 0.0;
-    for entry in std::fs::read_dir(descriptors).with_context(|| descriptors.display().to_string())? {
+    for entry in
+        std::fs::read_dir(descriptors).with_context(|| descriptors.display().to_string())?
+    {
         let path = entry?.path();
         // A descriptor may be closed between listing and looking.
         let Ok(target) = std::fs::read_link(&path) else { continue };
@@ -97,7 +100,8 @@ mod tests {
 
     #[test]
     fn fields_are_read_by_their_whole_name() {
-        let text = "00400000-7ff ---p\nRss:    1234 kB\nPss:  1000 kB\nPss_Dirty: 5 kB\nPss_Anon: 7 kB\n";
+        let text =
+            "00400000-7ff ---p\nRss:    1234 kB\nPss:  1000 kB\nPss_Dirty: 5 kB\nPss_Anon: 7 kB\n";
         assert_eq!(field(text, "Rss:"), Some(1234.0));
         assert_eq!(field(text, "Pss_Anon:"), Some(7.0));
         assert_eq!(field(text, "Pss_File:"), None);
@@ -105,7 +109,8 @@ mod tests {
 
     #[test]
     fn pages_of_memory_files_count_once_even_if_they_are_not_mapped() {
-        let file = rustix::fs::memfd_create(c"bench-test", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+        let file =
+            rustix::fs::memfd_create(c"bench-test", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
         let also = file.try_clone().unwrap();
         rustix::io::write(&file, &[1; 64 << 10]).unwrap();
         let count = |seen: &mut HashSet<_>| memory_files(Path::new("/proc/self/fd"), seen).unwrap();

@@ -11,6 +11,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use crate::gate::await_readable;
 
+/// The unit in which the kernel tells processor times; it is the same on every architecture we run on.
+const TICKS_PER_SECOND: f64 = 100.0;
+
 /// A program to start, without what tells it that it runs inside a terminal of somebody else.
 pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
     #[expect(clippy::disallowed_methods, reason = "the one place that starts programs")]
@@ -67,7 +70,7 @@ pub(crate) fn processor_seconds(pid: u32) -> anyhow::Result<f64> {
     let path = format!("/proc/{pid}/stat");
     let stat = std::fs::read_to_string(&path).with_context(|| path.clone())?;
     let ticks = processor_ticks(&stat).with_context(|| format!("{path} is not understood"))?;
-    Ok(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
+    Ok(ticks as f64 / TICKS_PER_SECOND)
 }
 
 fn processor_ticks(stat: &str) -> Option<u64> {

@@ -65,7 +65,10 @@ mod tests {
     #[test]
     fn quantiles_are_measured_values() {
         let samples = [5.0, 1.0, 3.0, 2.0, 4.0];
-        assert_eq!(Figure::median(&samples), Some(Figure { value: 3.0, low: 1.0, high: 5.0, samples: 5 }));
+        assert_eq!(
+            Figure::median(&samples),
+            Some(Figure { value: 3.0, low: 1.0, high: 5.0, samples: 5 })
+        );
         assert_eq!(Figure::quantile(&samples, 0.99).unwrap().value, 5.0);
         assert_eq!(Figure::median(&[]), None);
     }

@@ -112,23 +112,79 @@ fn write_in_pieces(bytes: &[u8], out: &mut impl Write) -> io::Result<()> {
 }
 
 const WORDS: &[&str] = &[
-    "compiling", "warning:", "src/main.rs", "ok", "test", "running", "0.42s", "finished", "error[E0308]:",
-    "expected", "found", "in", "the", "of", "module", "crate", "-->", "note:", "help:", "unused", "42",
-    "target/release/deps", "1024", "[INFO]", "GET", "/index.html", "200", "connection", "closed", "by", "peer",
+    "compiling",
+    "warning:",
+    "src/main.rs",
+    "ok",
+    "test",
+    "running",
+    "0.42s",
+    "finished",
+    "error[E0308]:",
+    "expected",
+    "found",
+    "in",
+    "the",
+    "of",
+    "module",
+    "crate",
+    "-->",
+    "note:",
+    "help:",
+    "unused",
+    "42",
+    "target/release/deps",
+    "1024",
+    "[INFO]",
+    "GET",
+    "/index.html",
+    "200",
+    "connection",
+    "closed",
+    "by",
+    "peer",
 ];
 
 const FOREIGN: &[&str] = &[
-    "übermäßig", "naïve", "Grüße", "日本語", "漢字かな", "한국어", "中文字符", "Привет", "мир", "Ελλάδα", "│", "├──", "└──",
-    "─────", "█▓▒░", "✓", "✗", "→", "…", "e\u{301}te\u{301}", "🦀", "🚀", "👍", "λ→α", "“quoted”", "ñandú", "plain", "words",
+    "übermäßig",
+    "naïve",
+    "Grüße",
+    "日本語",
+    "漢字かな",
+    "한국어",
+    "中文字符",
+    "Привет",
+    "мир",
+    "Ελλάδα",
+    "│",
+    "├──",
+    "└──",
+    "─────",
+    "█▓▒░",
+    "✓",
+    "✗",
+    "→",
+    "…",
+    "e\u{301}te\u{301}",
+    "🦀",
+    "🚀",
+    "👍",
+    "λ→α",
+    "“quoted”",
+    "ñandú",
+    "plain",
+    "words",
 ];
 
 fn ascii_line(text: &mut String, random: &mut Random) {
-    words(text, random, WORDS, 20 + random.below(70));
+    let bytes = 20 + random.below(70);
+    words(text, random, WORDS, bytes);
     text.push('\n');
 }
 
 fn unicode_line(text: &mut String, random: &mut Random) {
-    words(text, random, FOREIGN, 20 + random.below(80));
+    let bytes = 20 + random.below(80);
+    words(text, random, FOREIGN, bytes);
     text.push('\n');
 }
 
@@ -215,7 +271,12 @@ mod tests {
 
     #[test]
     fn streams_are_what_their_names_say() {
-        assert!(Stream::Ascii.block().bytes().all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte)));
+        assert!(
+            Stream::Ascii
+                .block()
+                .bytes()
+                .all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte))
+        );
         let escapes = Stream::Sgr.block().matches("\x1b[").count();
         assert!(escapes > BLOCK_BYTES / 20, "{escapes}");
         let unicode = Stream::Unicode.block();

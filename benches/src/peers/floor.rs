@@ -19,7 +19,12 @@ use crate::streams::{MARKER, Stream};
 const BUFFER_BYTES: usize = 16 << 10;
 
 /// How long it takes to read a stream and throw it away.
-pub(crate) fn ingest(exe: &Path, dir: &Path, stream: Stream, bytes: u64) -> anyhow::Result<Duration> {
+pub(crate) fn ingest(
+    exe: &Path,
+    dir: &Path,
+    stream: Stream,
+    bytes: u64,
+) -> anyhow::Result<Duration> {
     let gate = Gate::new(dir)?;
     let (master, slave) = open_pty()?;
     let role = ["__write", stream.name(), &bytes.to_string(), "--gate", &gate.path()];
@@ -36,12 +41,14 @@ pub(crate) fn ingest(exe: &Path, dir: &Path, stream: Stream, bytes: u64) -> anyh
 }
 
 fn open_pty() -> anyhow::Result<(OwnedFd, OwnedFd)> {
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).context("cannot open a PTY")?;
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
+        .context("cannot open a PTY")?;
     grantpt(&master)?;
     unlockpt(&master)?;
     let name = ptsname(&master, Vec::new())?;
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let slave = rustix::fs::open(&*name, flags, Mode::empty()).context("cannot open the child's side of a PTY")?;
+    let slave = rustix::fs::open(&*name, flags, Mode::empty())
+        .context("cannot open the child's side of a PTY")?;
     let size = Winsize { ws_row: USUAL.0, ws_col: USUAL.1, ws_xpixel: 0, ws_ypixel: 0 };
     tcsetwinsize(&master, size)?;
     Ok((master, slave))
@@ -58,7 +65,8 @@ fn read_to_marker(master: &OwnedFd) -> anyhow::Result<()> {
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut tail = Vec::with_capacity(2 * MARKER.len());
     while !tail.ends_with(MARKER.as_bytes()) {
-        let count = rustix::io::read(master, buffer.as_mut_slice()).context("the stream ended without the marker")?;
+        let count = rustix::io::read(master, buffer.as_mut_slice())
+            .context("the stream ended without the marker")?;
         if count == 0 {
             bail!("the stream ended without the marker");
         }

@@ -45,7 +45,13 @@ pub(crate) type Size = (u16, u16);
 pub(crate) const USUAL: Size = (24, 80);
 
 /// Opens a session with a child that runs this binary.
-pub(crate) fn open(client: &mut Client, exe: &Path, gate: &Gate, role: &[&str], size: Size) -> anyhow::Result<Session> {
+pub(crate) fn open(
+    client: &mut Client,
+    exe: &Path,
+    gate: &Gate,
+    role: &[&str],
+    size: Size,
+) -> anyhow::Result<Session> {
     let created = client.call("session.create", &create_own(exe, gate, role, size))?;
     Ok(Session { id: session_id(&created)?, child: gate.accept()? })
 }
@@ -89,7 +95,11 @@ pub(crate) fn wait_for_marker(session: &str) -> Value {
 }
 
 /// Waits until that many waits are pending. Where the server does not tell, a round trip has to do.
-pub(crate) fn await_pending(server: &dyn SessionServer, client: &mut Client, count: usize) -> anyhow::Result<()> {
+pub(crate) fn await_pending(
+    server: &dyn SessionServer,
+    client: &mut Client,
+    count: usize,
+) -> anyhow::Result<()> {
     let start = Instant::now();
     while let Some(pending) = server.pending_waits(client)? {
         if pending >= count {

@@ -22,12 +22,15 @@ const VERSION: &str = "ptywright 0.3.0";
 pub(crate) fn find() -> Result<(PathBuf, String), String> {
     let in_cargo = || {
         let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-        let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")))?;
+        let home =
+            home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")))?;
         Some(home.join("bin/ptywright")).filter(|file| file.is_file())
     };
     let named = std::env::var_os(VARIABLE).map(PathBuf::from);
     let Some(binary) = named.or_else(|| process::find("ptywright")).or_else(in_cargo) else {
-        return Err(format!("ptywright is not installed (cargo install ptywright --version 0.3.0, or {VARIABLE}=PATH)"));
+        return Err(format!(
+            "ptywright is not installed (cargo install ptywright --version 0.3.0, or {VARIABLE}=PATH)"
+        ));
     };
     match process::output(process::program(&binary).arg("--version")) {
         Ok(version) if version == VERSION => Ok((binary, version)),

@@ -30,7 +30,8 @@ impl Rookery {
         // Sockets have short paths, so the home has too.
         let home = tempfile::Builder::new().prefix("rkb-").tempdir_in("/tmp")?;
         let (daemon, ready) = launch(binary, home.path())?;
-        let socket = ready["endpoints"]["rookery"].as_str().context("no endpoint named rookery")?.into();
+        let socket =
+            ready["endpoints"]["rookery"].as_str().context("no endpoint named rookery")?.into();
         let version = ready["version"].as_str().unwrap_or_default().to_owned();
         Ok(Rookery { binary: binary.to_owned(), home, daemon, socket, version, keeper: None })
     }
@@ -82,7 +83,10 @@ fn launch(binary: &Path, home: &Path) -> anyhow::Result<(Child, Value)> {
     BufReader::new(stdout).read_line(&mut line)?;
     let Some(ready) = line.strip_prefix("ready ") else {
         process::finish(&mut daemon, SOON);
-        bail!("the daemon did not start: {}", std::fs::read_to_string(&log).unwrap_or_default().trim());
+        bail!(
+            "the daemon did not start: {}",
+            std::fs::read_to_string(&log).unwrap_or_default().trim()
+        );
     };
     Ok((daemon, serde_json::from_str(ready).context("the ready line is not JSON")?))
 }
@@ -106,15 +110,19 @@ impl SessionServer for Rookery {
     }
 
     fn pending_waits(&self, client: &mut Client) -> anyhow::Result<Option<usize>> {
-        let pending = status(client)?["pendingWaits"].as_u64().context("status without pendingWaits")?;
+        let pending =
+            status(client)?["pendingWaits"].as_u64().context("status without pendingWaits")?;
         Ok(Some(usize::try_from(pending)?))
     }
 }
 
 impl Drop for Rookery {
     fn drop(&mut self) {
-        let keeper = self.processes().ok().and_then(|processes| processes.get(1).copied()).or(self.keeper);
-        let asked = self.connect().and_then(|mut client| client.call("rookery/shutdown", &json!({"all": true})));
+        let keeper =
+            self.processes().ok().and_then(|processes| processes.get(1).copied()).or(self.keeper);
+        let asked = self
+            .connect()
+            .and_then(|mut client| client.call("rookery/shutdown", &json!({"all": true})));
         process::finish(&mut self.daemon, if asked.is_ok() { SOON } else { Duration::ZERO });
         if let Some(keeper) = keeper
             && !process::await_end(keeper, Duration::from_secs(5))

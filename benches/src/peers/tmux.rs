@@ -60,7 +60,8 @@ impl Tmux {
             .context("cannot attach to tmux")?;
         let input = client.stdin.take().context("no input")?;
         let output = client.stdout.take().context("no output")?;
-        let mut control = Control { client, input, output: BufReader::new(output), line: Vec::new() };
+        let mut control =
+            Control { client, input, output: BufReader::new(output), line: Vec::new() };
         // The attach itself is answered first.
         control.answered()?;
         control.command("refresh-client -C 80x24")?;

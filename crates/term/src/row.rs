@@ -58,8 +58,7 @@ fn push_cell_text(cell: &Cell, out: &mut String) {
 
 /// Appends the compact form of a row.
 pub(crate) fn encode(cells: &[Cell], out: &mut Vec<u8>) {
-    let blank = Cell::default();
-    let count = cells.iter().rposition(|cell| *cell != blank).map_or(0, |last| last + 1);
+    let count = cells.iter().rposition(|cell| !is_blank(cell)).map_or(0, |last| last + 1);
     let wrapped = count == cells.len() && is_wrapped(cells);
     let cells = &cells[..count];
     if encode_plain(cells, out) {
@@ -89,12 +88,41 @@ fn encode_plain(cells: &[Cell], out: &mut Vec<u8>) -> bool {
     is_whole
 }
 
+fn has_no_style(cell: &Cell) -> bool {
+    cell.fg == DEFAULT_FG && cell.bg == DEFAULT_BG && cell.extra.is_none()
+}
+
 fn is_plain(cell: &Cell) -> bool {
-    cell.flags == WRITTEN
-        && cell.c.is_ascii()
-        && cell.fg == DEFAULT_FG
-        && cell.bg == DEFAULT_BG
-        && cell.extra.is_none()
+    cell.flags == WRITTEN && cell.c.is_ascii() && has_no_style(cell)
+}
+
+/// A cell as it is before anything happened to it.
+fn is_blank(cell: &Cell) -> bool {
+    cell.c == ' ' && cell.flags.is_empty() && has_no_style(cell)
+}
+
+/// Whether a cell looks exactly as its stored character implies, so that it needs no style run.
+fn is_as_implied(cell: &Cell, next: Option<&Cell>) -> bool {
+    let flags = cell.flags;
+    let shape = if flags == WRITTEN {
+        true
+    } else if flags.is_empty() {
+        cell.c == ' '
+    } else if flags == WRITTEN | Flags::WIDE_CHAR {
+        next.is_some_and(|next| stored_char(next) == SPACER)
+    } else if flags == WRITTEN | Flags::WIDE_CHAR_SPACER {
+        cell.c == ' '
+    } else {
+        false
+    };
+    // A narrow cell before a stray spacer would be taken for a wide one.
+    let is_narrow_kept = flags != WRITTEN || next.is_none_or(|next| stored_char(next) != SPACER);
+    shape && is_narrow_kept && cell.fg == DEFAULT_FG && cell.bg == DEFAULT_BG && has_only_marks(cell)
+}
+
+/// Whether the only extra thing about a cell is combining marks, which are part of the text.
+fn has_only_marks(cell: &Cell) -> bool {
+    cell.extra.is_none() || (cell.underline_color().is_none() && cell.hyperlink().is_none())
 }
 
 fn encode_text(cells: &[Cell], writer: &mut Writer<'_>) {
@@ -211,6 +239,12 @@ impl RunStyle {
 }
 
 fn encode_runs(cells: &[Cell], wrapped: bool, writer: &mut Writer<'_>) {
+    let needs_none =
+        !wrapped && (0..cells.len()).all(|index| is_as_implied(&cells[index], cells.get(index + 1)));
+    if needs_none {
+        writer.uint(0);
+        return;
+    }
     let mut runs: Vec<(u64, RunStyle)> = Vec::new();
     for (index, cell) in cells.iter().enumerate() {
         let next = cells.get(index + 1).map(stored_char);

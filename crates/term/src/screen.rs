@@ -135,7 +135,10 @@ impl Screen {
                 self.partial.extend_from_slice(partial);
                 rest = after;
                 if end.is_some() {
-                    rest = take_sequence(&mut hand, &mut self.processor, &mut self.scanner, rest);
+                    rest = match hand.everyday_sgr(rest) {
+                        Some(length) => &rest[length..],
+                        None => take_sequence(&mut hand, &mut self.processor, &mut self.scanner, rest),
+                    };
                 }
             } else {
                 rest = take_sequence(&mut hand, &mut self.processor, &mut self.scanner, rest);

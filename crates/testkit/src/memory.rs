@@ -101,8 +101,9 @@ fn config(home: &Home) -> CoreConfig {
 
 impl Drop for MemoryDaemon {
     fn drop(&mut self) {
-        let stopping = tokio::time::timeout(PATIENCE, self.core.stop(StopKind::EndTerminals));
         // A world that a vector has stopped already says so; the home ends what is left.
-        let _ = runtime().block_on(async { stopping.await });
+        let _ = runtime().block_on(async {
+            tokio::time::timeout(PATIENCE, self.core.stop(StopKind::EndTerminals)).await
+        });
     }
 }

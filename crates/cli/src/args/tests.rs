@@ -93,5 +93,6 @@ fn help_of_everything() {
         Options:
           -h, --help     Print help (see more with '--help')
           -V, --version  Print version
-    "#]].assert_eq(&command.render_help().to_string());
+    "#]]
+    .assert_eq(&command.render_help().to_string());
 }

@@ -139,8 +139,9 @@ impl Live {
             engine.checkpoint();
             effects
         });
-        self.carry_out(&mut effects);
+        // Whoever is told by what follows must find the child gone.
         self.exit.send_replace(Some(status));
+        self.carry_out(&mut effects);
     }
 
     /// Marks the terminal as killed: waits end now, whatever the child does. An error says it was before.

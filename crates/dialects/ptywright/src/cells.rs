@@ -135,7 +135,10 @@ fn push_escaped(out: &mut String, push: impl FnOnce(&mut String)) {
     }
 }
 
-#[expect(unsafe_code, reason = "parsing megabytes again that were just written costs more than writing them")]
+#[expect(
+    unsafe_code,
+    reason = "parsing megabytes again that were just written costs more than writing them"
+)]
 fn trusted(json: String) -> Box<RawValue> {
     // SAFETY: `json` is one array without surrounding white space, and every object in it is
     // complete: texts are escaped and everything else is numbers, booleans and fixed text. The
@@ -178,10 +181,18 @@ mod tests {
         let plain = r#""style":{"background":"default","bold":false,"dim":false,"foreground":"default","inverse":false,"italic":false,"underline":false}"#;
         let bold = r#""style":{"background":"default","bold":true,"dim":false,"foreground":"idx:2","inverse":false,"italic":false,"underline":false}"#;
         let cells = [
-            format!(r#"{{"col":0,"row":0,{bold},"text":"A","wide":false,"wide_continuation":false}}"#),
-            format!(r#"{{"col":1,"row":0,{plain},"text":"日","wide":true,"wide_continuation":false}}"#),
-            format!(r#"{{"col":2,"row":0,{plain},"text":"","wide":false,"wide_continuation":true}}"#),
-            format!(r#"{{"col":3,"row":0,{plain},"text":"","wide":false,"wide_continuation":false}}"#),
+            format!(
+                r#"{{"col":0,"row":0,{bold},"text":"A","wide":false,"wide_continuation":false}}"#
+            ),
+            format!(
+                r#"{{"col":1,"row":0,{plain},"text":"日","wide":true,"wide_continuation":false}}"#
+            ),
+            format!(
+                r#"{{"col":2,"row":0,{plain},"text":"","wide":false,"wide_continuation":true}}"#
+            ),
+            format!(
+                r#"{{"col":3,"row":0,{plain},"text":"","wide":false,"wide_continuation":false}}"#
+            ),
         ];
         assert_eq!(json(&snapshot, &[]).as_json(), format!("[{}]", cells.join(",")));
     }

@@ -68,10 +68,17 @@ impl View {
     fn cells(&self, snapshot: &Arc<Snapshot>, is_clean: bool, cache: &CellCache) -> Cells {
         match &self.policy {
             _ if !self.cells => Cells::none(),
-            Some(Cow::Borrowed(policy)) if !is_clean => cache
-                .get_or(snapshot, Flavor::Redacted, || cells::json(snapshot, &masks(snapshot, policy))),
-            Some(Cow::Owned(policy)) if !is_clean => cells::json(snapshot, &masks(snapshot, policy)),
-            Some(_) | None => cache.get_or(snapshot, Flavor::Exposed, || cells::json(snapshot, &[])),
+            Some(Cow::Borrowed(policy)) if !is_clean => {
+                cache.get_or(snapshot, Flavor::Redacted, || {
+                    cells::json(snapshot, &masks(snapshot, policy))
+                })
+            }
+            Some(Cow::Owned(policy)) if !is_clean => {
+                cells::json(snapshot, &masks(snapshot, policy))
+            }
+            Some(_) | None => {
+                cache.get_or(snapshot, Flavor::Exposed, || cells::json(snapshot, &[]))
+            }
         }
     }
 }
@@ -253,7 +260,8 @@ mod tests {
         let screen = shown(&view(true, None), 2, 11, "token=日本語 x");
         assert_eq!(screen["plain_text"], "token=[REDACTED] x");
         assert_eq!(rows(&screen), ["token=[RED_", "AC x_______"]);
-        let flags: Vec<&Value> = ["wide", "wide_continuation"].map(|flag| &screen["cells"][6][flag]).into();
+        let flags: Vec<&Value> =
+            ["wide", "wide_continuation"].map(|flag| &screen["cells"][6][flag]).into();
         assert_eq!(flags, [false, false]);
     }
 
@@ -277,7 +285,10 @@ mod tests {
     fn cells_are_left_out_on_demand() {
         let view = View { cells: false, ..view(true, None) };
         let screen = shown(&view, 1, 8, "token=a");
-        assert_eq!((&screen["cells"], &screen["plain_text"]), (&json!([]), &json!("token=[REDACTED]")));
+        assert_eq!(
+            (&screen["cells"], &screen["plain_text"]),
+            (&json!([]), &json!("token=[REDACTED]"))
+        );
     }
 
     /// The text of lines, as redaction reads them.

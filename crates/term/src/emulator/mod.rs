@@ -9,6 +9,7 @@ mod handler;
 mod print;
 mod replies;
 mod resize;
+mod sgr;
 mod shadow;
 
 use std::ops::Range;

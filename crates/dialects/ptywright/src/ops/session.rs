@@ -18,8 +18,8 @@ use crate::{
         action::{Action, SignalName},
         redaction,
         session::{
-            Closed, Create, Created, Input, Killed, Named, ReadScreen, ReadTranscript, Resize, Resized,
-            Sent, Sessions, Transcript,
+            Closed, Create, Created, Input, Killed, Named, ReadScreen, ReadTranscript, Resize,
+            Resized, Sent, Sessions, Transcript,
         },
         snapshot::ScreenSnapshot,
         wait::{Wait, Waited},
@@ -130,11 +130,19 @@ pub(crate) async fn close(cx: Cx, params: Named) -> Result<Closed, RpcError> {
     Ok(Closed::YES)
 }
 
-fn show(cx: &Cx, session: &TerminalHandle, view: &View, snapshot: &Arc<Snapshot>) -> ScreenSnapshot {
+fn show(
+    cx: &Cx,
+    session: &TerminalHandle,
+    view: &View,
+    snapshot: &Arc<Snapshot>,
+) -> ScreenSnapshot {
     view.screen(snapshot, session.size(), &cx.shared.cells)
 }
 
-async fn apply_size(session: &TerminalHandle, size: Result<Size, SizeError>) -> Result<(), RpcError> {
+async fn apply_size(
+    session: &TerminalHandle,
+    size: Result<Size, SizeError>,
+) -> Result<(), RpcError> {
     let size = size.map_err(|error| io(error.into()))?;
     session.resize(size).await.map_err(io)
 }

@@ -156,7 +156,10 @@ mod tests {
     fn refusals_name_the_fault() {
         let kinds = "expected one of `text`, `paste`, `bracketed_paste`, `key`, `resize`, `interrupt`, `eof`, \
                      `kill`, `signal`, `mark_transcript`";
-        assert_eq!(refused(r#"{"type":"type"}"#), format!("action.type: unknown variant `type`, {kinds}"));
+        assert_eq!(
+            refused(r#"{"type":"type"}"#),
+            format!("action.type: unknown variant `type`, {kinds}")
+        );
         assert!(refused(r#"{"value":"x"}"#).ends_with("missing field `type`"));
         assert!(refused(r#"{"type":"text"}"#).ends_with("missing field `value`"));
         assert!(refused(r#"{"type":"text","value":5}"#).contains("expected a string"));
@@ -167,10 +170,13 @@ mod tests {
             assert!(message.contains(&format!("unknown variant `{key}`, expected one of `enter`")));
         }
         assert!(refused(r#"{"type":"signal","value":"stop"}"#).contains("unknown variant `stop`"));
-        assert!(refused(r#"{"type":"mark_transcript","value":{}}"#).contains("missing field `label`"));
+        assert!(
+            refused(r#"{"type":"mark_transcript","value":{}}"#).contains("missing field `label`")
+        );
         let partial = r#"{"type":"resize","value":{"rows":2,"cols":3}}"#;
         assert!(refused(partial).contains("missing field `pixel_width`"));
-        let large = r#"{"type":"resize","value":{"rows":70000,"cols":3,"pixel_width":0,"pixel_height":0}}"#;
+        let large =
+            r#"{"type":"resize","value":{"rows":70000,"cols":3,"pixel_width":0,"pixel_height":0}}"#;
         assert!(refused(large).contains("integer `70000`, expected u16"));
     }
 

@@ -152,7 +152,9 @@ mod tests {
             for (source, valid) in [("a.c", true), ("(?=x)", false), ("(", false)] {
                 let text = format!(r#"{{"type":"{kind}","value":"{source}"}}"#);
                 let pattern = match condition(&text).unwrap() {
-                    Condition::ScreenRegex(pattern) | Condition::TranscriptRegex(pattern) => pattern,
+                    Condition::ScreenRegex(pattern) | Condition::TranscriptRegex(pattern) => {
+                        pattern
+                    }
                     other => panic!("{other:?}"),
                 };
                 assert_eq!((pattern.source(), pattern.is_valid()), (source, valid));
@@ -165,13 +167,23 @@ mod tests {
         assert!(refused(r#"{"value":"x"}"#).ends_with("missing field `type`"));
         assert!(refused(r#"{"type":"contains_text"}"#).ends_with("missing field `value`"));
         let message = refused(r#"{"type":"contains","value":"x"}"#);
-        assert!(message.contains("unknown variant `contains`, expected one of `contains_text`, `screen_regex`"));
+        assert!(message.contains(
+            "unknown variant `contains`, expected one of `contains_text`, `screen_regex`"
+        ));
         assert!(refused(r#"{"type":"screen_stable","value":300}"#).contains("integer `300`"));
-        assert!(refused(r#"{"type":"cursor_at","value":{"row":-1,"col":0}}"#).contains("integer `-1`, expected u16"));
-        assert!(refused(r#"{"type":"cursor_at","value":{"row":1}}"#).contains("missing field `col`"));
+        assert!(
+            refused(r#"{"type":"cursor_at","value":{"row":-1,"col":0}}"#)
+                .contains("integer `-1`, expected u16")
+        );
+        assert!(
+            refused(r#"{"type":"cursor_at","value":{"row":1}}"#).contains("missing field `col`")
+        );
         assert!(refused(r#"{"type":"any","value":{}}"#).contains("expected a sequence"));
         assert!(refused(r#"{"type":"process_exited","value":1}"#).contains("expected unit"));
-        assert!(refused(r#"{"type":"lua","value":{"plugin":"p"}}"#).contains("missing field `predicate`"));
+        assert!(
+            refused(r#"{"type":"lua","value":{"plugin":"p"}}"#)
+                .contains("missing field `predicate`")
+        );
     }
 
     fn nested(depth: usize) -> String {

@@ -29,10 +29,7 @@ pub struct Redaction {
 pub(crate) type InForce = Cow<'static, Policy>;
 
 /// The policy for one read; none if it hides nothing, and then `redaction` is not even looked at.
-pub(crate) fn policy(
-    redact: bool,
-    redaction: Option<Value>,
-) -> Result<Option<InForce>, RpcError> {
+pub(crate) fn policy(redact: bool, redaction: Option<Value>) -> Result<Option<InForce>, RpcError> {
     match redaction {
         _ if !redact => Ok(None),
         None => Ok(Some(Cow::Borrowed(errors::default_policy()))),

@@ -202,7 +202,8 @@ mod tests {
             assert_eq!((create.cwd, create.transcript_max_chars), (None, None));
             assert!(create.args.is_empty() && create.env.is_empty());
         }
-        let sized = create(r#"{"program":"sh","rows":2,"cols":3,"pixel_width":4,"pixel_height":5}"#);
+        let sized =
+            create(r#"{"program":"sh","rows":2,"cols":3,"pixel_width":4,"pixel_height":5}"#);
         assert_eq!(sized.size().unwrap(), Size::new(2, 3).unwrap().with_pixels(4, 5));
     }
 
@@ -213,7 +214,10 @@ mod tests {
             (r#"{"program":7}"#, "invalid type: integer `7`, expected a string"),
             (r#"{"program":null}"#, "invalid type: null, expected a string"),
             (r#"{"program":"a","args":null}"#, "invalid type: null, expected a sequence"),
-            (r#"{"program":"a","args":[1]}"#, "args[0]: invalid type: integer `1`, expected a string"),
+            (
+                r#"{"program":"a","args":[1]}"#,
+                "args[0]: invalid type: integer `1`, expected a string",
+            ),
             (r#"{"program":"a","env":null}"#, "invalid type: null, expected a map"),
             (r#"{"program":"a","rows":70000}"#, "invalid value: integer `70000`, expected u16"),
             (r#"{"program":"a","rows":-1}"#, "invalid value: integer `-1`, expected u16"),
@@ -252,7 +256,10 @@ mod tests {
         let text = r#"{"session":"s1","redact":false,"redaction":5,"cells":false}"#;
         let read: ReadScreen = serde_json::from_str(text).unwrap();
         assert_eq!((read.redact, read.cells), (Some(false), Some(false)));
-        assert!(refusal::<ReadTranscript>(r#"{"session":"s1","redact":1}"#).contains("expected a boolean"));
+        assert!(
+            refusal::<ReadTranscript>(r#"{"session":"s1","redact":1}"#)
+                .contains("expected a boolean")
+        );
     }
 
     #[test]

@@ -77,7 +77,8 @@ mod tests {
     #[test]
     fn refusals_name_the_fault() {
         for value in ["-1", "1.5", "\"1\""] {
-            let message = refusal::<Wait>(&format!(r#"{{"session":"s1",{MATCHER},"timeout_ms":{value}}}"#));
+            let message =
+                refusal::<Wait>(&format!(r#"{{"session":"s1",{MATCHER},"timeout_ms":{value}}}"#));
             assert!(message.contains("expected u64"), "{message}");
         }
         assert_eq!(refusal::<Wait>(r#"{"session":"s1"}"#), "missing field `matcher`");

@@ -1,0 +1,206 @@
+//! The sections of a run. Each measures one thing for everyone who can do it, and adds rows to the report.
+
+mod create;
+mod footprint;
+mod ingest;
+mod requests;
+mod restart;
+mod wake;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::ValueEnum;
+use tempfile::TempDir;
+
+use crate::args::Args;
+use crate::machine::{self, Machine};
+use crate::peers::ptywright::Ptywright;
+use crate::peers::rookery::Rookery;
+use crate::peers::tmux::Tmux;
+use crate::peers::{SessionServer, ptywright, tmux};
+use crate::process;
+use crate::report::Report;
+
+/// A part of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Section {
+    /// How fast output is taken in.
+    Ingest,
+    /// The same while fifty clients wait for something else.
+    Waiters,
+    /// How long a request takes.
+    Requests,
+    /// How long it takes from a child's write to the reply of a wait.
+    Wake,
+    /// How fast terminals are created.
+    Create,
+    /// How much memory a terminal takes.
+    Memory,
+    /// How long it takes to come back after a crash.
+    Restart,
+}
+
+impl Section {
+    /// All of them, in order.
+    pub(crate) const ALL: [Section; 7] = [
+        Section::Ingest,
+        Section::Waiters,
+        Section::Requests,
+        Section::Wake,
+        Section::Create,
+        Section::Memory,
+        Section::Restart,
+    ];
+
+    /// As the command line and the report spell it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Section::Ingest => "ingest",
+            Section::Waiters => "waiters",
+            Section::Requests => "requests",
+            Section::Wake => "wake",
+            Section::Create => "create",
+            Section::Memory => "memory",
+            Section::Restart => "restart",
+        }
+    }
+
+    /// Measures it.
+    pub(crate) fn run(self, bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
+        match self {
+            Section::Ingest => ingest::alone(bench, report),
+            Section::Waiters => ingest::with_waiters(bench, report),
+            Section::Requests => requests::run(bench, report),
+            Section::Wake => wake::run(bench, report),
+            Section::Create => create::run(bench, report),
+            Section::Memory => footprint::run(bench, report),
+            Section::Restart => restart::run(bench, report),
+        }
+    }
+}
+
+/// What all sections need to know.
+pub(crate) struct Bench {
+    pub(crate) is_quick: bool,
+    pub(crate) rounds: usize,
+    /// Size of a throughput measurement.
+    pub(crate) bytes: u64,
+    /// This program, which is the child in most measurements.
+    pub(crate) exe: PathBuf,
+    pub(crate) rookery_version: String,
+    pub(crate) commit: Option<String>,
+    pub(crate) tmux: Option<String>,
+    pub(crate) ptywright: Option<(PathBuf, String)>,
+    pub(crate) machine: Machine,
+    pub(crate) notes: Vec<String>,
+    rookery: PathBuf,
+    dir: TempDir,
+}
+
+impl Bench {
+    /// Finds everything that is to be measured.
+    pub(crate) fn prepare(args: &Args) -> anyhow::Result<Bench> {
+        let rookery = process::rookery_binary(args.rookery.as_deref())?;
+        let rookery_version = Rookery::start(&rookery)?.version().to_owned();
+        let machine = Machine::this();
+        let mut notes = definitions();
+        let mut found = |peer: Result<(PathBuf, String), String>| match peer {
+            _ if args.no_peers => None,
+            Ok(found) => Some(found),
+            Err(why) => {
+                eprintln!("skipped: {why}");
+                notes.push(format!("skipped: {why}"));
+                None
+            }
+        };
+        let tmux = found(tmux::find().map(|version| (PathBuf::new(), version)))
+            .map(|(_, version)| version);
+        let ptywright = found(ptywright::find());
+        if machine.is_busy() {
+            let note =
+                format!("the machine was busy when the run began (load {:.2})", machine.load);
+            eprintln!("warning: {note}");
+            notes.push(note);
+        }
+        let (rounds, megabytes) = if args.quick { (1, 8) } else { (5, 64) };
+        Ok(Bench {
+            is_quick: args.quick,
+            rounds: args.rounds.unwrap_or(rounds).max(1),
+            bytes: args.megabytes.unwrap_or(megabytes).max(1) * 1_000_000,
+            exe: std::env::current_exe().context("cannot find this executable")?,
+            rookery_version,
+            commit: machine::commit(&args.results_dir().join("..")),
+            tmux,
+            ptywright,
+            machine,
+            notes,
+            rookery,
+            dir: tempfile::Builder::new().prefix("rkb-").tempdir_in("/tmp")?,
+        })
+    }
+
+    /// A directory with a short name.
+    pub(crate) fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// A fresh daemon.
+    pub(crate) fn rookery(&self) -> anyhow::Result<Rookery> {
+        Rookery::start(&self.rookery)
+    }
+
+    /// What to do with tmux, if it is here. A failure is a remark, not the end.
+    pub(crate) fn with_tmux<T>(
+        &self,
+        report: &mut Report,
+        work: impl FnOnce(&Tmux) -> anyhow::Result<T>,
+    ) -> Option<T> {
+        self.tmux.as_ref()?;
+        keep_going(report, "tmux", Tmux::start().and_then(|tmux| work(&tmux)))
+    }
+
+    /// The same for ptywright.
+    pub(crate) fn with_ptywright<T>(
+        &self,
+        report: &mut Report,
+        work: impl FnOnce(&dyn SessionServer) -> anyhow::Result<T>,
+    ) -> Option<T> {
+        let (binary, _) = self.ptywright.as_ref()?;
+        keep_going(report, "ptywright", Ptywright::start(binary).and_then(|peer| work(&peer)))
+    }
+
+    /// The larger number, or the smaller one in a quick run.
+    pub(crate) fn count(&self, usual: usize, quick: usize) -> usize {
+        if self.is_quick { quick } else { usual }
+    }
+}
+
+fn keep_going<T>(report: &mut Report, peer: &str, outcome: anyhow::Result<T>) -> Option<T> {
+    match outcome {
+        Ok(value) => Some(value),
+        Err(error) => {
+            eprintln!("   {peer} failed: {error:#}");
+            report.note(format!("{peer} failed: {error:#}"));
+            None
+        }
+    }
+}
+
+/// What the figures mean, for the foot of the report.
+fn definitions() -> Vec<String> {
+    [
+        "ingest: from the word to a child that has started until the consumer has processed the marker behind the last \
+         byte. Rookery and ptywright: the reply of a wait for the marker is here. tmux: it has answered a cursor \
+         report that was asked for after the marker; no client is attached. Floor: read(2) into 16 KiB has returned \
+         the marker; nothing is parsed, so this is the limit of the kernel. All terminals are 24x80 with 10 000 lines \
+         of history, as far as they have one. Median of rounds in which everyone takes a turn.",
+        "wake: the child writes the time of the monotonic clock; the figure is the time at which the client has \
+         received the reply or the %output line, less that time.",
+        "memory: daemon and keeper together; what each terminal adds to resident sets, to proportional set sizes, \
+         and to everything including unmapped pages of memory files. Children are not counted.",
+        "requests: one blocking client, one request at a time, over the Unix socket; tmux in control mode.",
+    ]
+    .map(str::to_owned)
+    .into()
+}

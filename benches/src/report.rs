@@ -1,0 +1,337 @@
+//! The report: rows of figures with ratios and targets, as JSON for machines and Markdown for people.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use serde::Serialize;
+
+use crate::machine::Machine;
+use crate::measure::Bench;
+use crate::stats::Figure;
+
+/// Raised when a member of the JSON changes its meaning.
+const SCHEMA: u32 = 1;
+
+/// Which direction is good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Better {
+    Lower,
+    Higher,
+}
+
+/// What a figure should be.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Target {
+    /// In words.
+    pub(crate) text: String,
+    /// Whether it is so; none if there is nothing to compare with.
+    pub(crate) reached: Option<bool>,
+}
+
+/// One thing that was measured.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Row {
+    /// The section that measured it.
+    pub(crate) section: &'static str,
+    /// What it is.
+    pub(crate) name: String,
+    /// Unit of its figures.
+    pub(crate) unit: &'static str,
+    /// Which direction is good.
+    pub(crate) better: Better,
+    pub(crate) rookery: Option<Figure>,
+    pub(crate) floor: Option<Figure>,
+    pub(crate) tmux: Option<Figure>,
+    pub(crate) ptywright: Option<Figure>,
+    pub(crate) targets: Vec<Target>,
+}
+
+impl Row {
+    /// A row without figures.
+    pub(crate) fn new(
+        section: &'static str,
+        name: impl Into<String>,
+        unit: &'static str,
+        better: Better,
+    ) -> Row {
+        let name = name.into();
+        Row {
+            section,
+            name,
+            unit,
+            better,
+            rookery: None,
+            floor: None,
+            tmux: None,
+            ptywright: None,
+            targets: Vec::new(),
+        }
+    }
+
+    /// A target that Rookery's figure either meets or not.
+    pub(crate) fn target(
+        mut self,
+        text: impl Into<String>,
+        is_met: impl FnOnce(f64) -> bool,
+    ) -> Row {
+        let reached = self.rookery.map(|figure| is_met(figure.value));
+        self.targets.push(Target { text: text.into(), reached });
+        self
+    }
+
+    /// A target relative to a peer's figure.
+    pub(crate) fn target_against(
+        mut self,
+        peer: Option<Figure>,
+        text: impl Into<String>,
+        is_met: impl FnOnce(f64, f64) -> bool,
+    ) -> Row {
+        let reached = self.rookery.zip(peer).map(|(own, peer)| is_met(own.value, peer.value));
+        self.targets.push(Target { text: text.into(), reached });
+        self
+    }
+
+    /// How much Rookery needs of what is measured, relative to a peer: below 1 is better.
+    fn ratio(&self, peer: Option<Figure>) -> Option<f64> {
+        let (own, peer) = (self.rookery?.value, peer?.value);
+        let ratio = match self.better {
+            Better::Lower => own / peer,
+            Better::Higher => peer / own,
+        };
+        ratio.is_finite().then_some(ratio)
+    }
+}
+
+/// Versions of what was measured.
+#[derive(Clone, Debug, Serialize)]
+struct Versions {
+    rookery: String,
+    commit: Option<String>,
+    tmux: Option<String>,
+    ptywright: Option<String>,
+}
+
+/// All that one run brought.
+#[derive(Serialize)]
+pub(crate) struct Report {
+    schema: u32,
+    date: String,
+    is_quick: bool,
+    machine: Machine,
+    versions: Versions,
+    rows: Vec<Row>,
+    notes: Vec<String>,
+}
+
+impl Report {
+    /// A report without rows.
+    pub(crate) fn new(bench: &Bench) -> Report {
+        Report {
+            schema: SCHEMA,
+            date: jiff::Zoned::now().date().to_string(),
+            is_quick: bench.is_quick,
+            machine: bench.machine.clone(),
+            versions: Versions {
+                rookery: bench.rookery_version.clone(),
+                commit: bench.commit.clone(),
+                tmux: bench.tmux.clone(),
+                ptywright: bench.ptywright.as_ref().map(|(_, version)| version.clone()),
+            },
+            rows: Vec::new(),
+            notes: bench.notes.clone(),
+        }
+    }
+
+    /// Adds a row, and shows it.
+    pub(crate) fn push(&mut self, row: Row) {
+        let show = |name, figure: Option<Figure>| {
+            figure.map(|figure| format!("  {name} {}", number(figure.value)))
+        };
+        let peers = [
+            show("rookery", row.rookery),
+            show("floor", row.floor),
+            show("tmux", row.tmux),
+            show("ptywright", row.ptywright),
+        ];
+        let figures: String = peers.into_iter().flatten().collect();
+        eprintln!("   {} [{}]{figures}", row.name, row.unit);
+        self.rows.push(row);
+    }
+
+    /// Adds a remark.
+    pub(crate) fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    /// The report for people.
+    pub(crate) fn markdown(&self) -> String {
+        let mut text = String::new();
+        self.write_markdown(&mut text);
+        text
+    }
+
+    fn write_markdown(&self, text: &mut String) {
+        let Machine { cpu, cores, memory_mib, kernel, load } = &self.machine;
+        let quick = if self.is_quick { " (quick run: not to be quoted)" } else { "" };
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "# Benchmarks of {}{quick}\n", self.date);
+        let _ = writeln!(
+            text,
+            "{cpu}, {cores} cores, {memory_mib} MiB, Linux {kernel}, load {load:.2} at the start."
+        );
+        let _ = writeln!(text, "{}.\n", self.measured().join(", "));
+        text.push_str("Ratios say how much time or memory Rookery takes relative to the other: below 1 is better.\n\n");
+        text.push_str("| what | unit | Rookery | floor | tmux | ptywright | ÷ floor | ÷ tmux | ÷ ptywright | target |\n");
+        text.push_str("|---|---|---:|---:|---:|---:|---:|---:|---:|---|\n");
+        for row in &self.rows {
+            let figure = |figure: Option<Figure>| {
+                figure.map_or_else(String::new, |figure| number(figure.value))
+            };
+            let ratio =
+                |peer| row.ratio(peer).map_or_else(String::new, |ratio| format!("{ratio:.2}"));
+            let _ = writeln!(
+                text,
+                "| {}: {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+                row.section,
+                row.name,
+                row.unit,
+                figure(row.rookery),
+                figure(row.floor),
+                figure(row.tmux),
+                figure(row.ptywright),
+                ratio(row.floor),
+                ratio(row.tmux),
+                ratio(row.ptywright),
+                targets(&row.targets),
+            );
+        }
+        if !self.notes.is_empty() {
+            text.push('\n');
+            for note in &self.notes {
+                let _ = writeln!(text, "- {note}");
+            }
+        }
+    }
+
+    fn measured(&self) -> Vec<String> {
+        let commit =
+            self.versions.commit.as_ref().map(|commit| format!(" at {commit}")).unwrap_or_default();
+        let own = format!("Rookery {}{commit}", self.versions.rookery);
+        let peers = [self.versions.tmux.clone(), self.versions.ptywright.clone()];
+        std::iter::once(own).chain(peers.into_iter().flatten()).collect()
+    }
+
+    /// Writes both files and gives their common name.
+    pub(crate) fn save(&self, dir: &Path, markdown: &str) -> anyhow::Result<PathBuf> {
+        std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
+        let quick = if self.is_quick { "-quick" } else { "" };
+        let stem = dir.join(format!("{}-{}{quick}", self.date, self.machine.slug()));
+        let json = serde_json::to_string_pretty(self)?;
+        std::fs::write(stem.with_extension("json"), json + "\n")?;
+        std::fs::write(stem.with_extension("md"), markdown)?;
+        Ok(stem)
+    }
+}
+
+fn targets(targets: &[Target]) -> String {
+    let one = |target: &Target| {
+        let verdict = match target.reached {
+            Some(true) => "reached",
+            Some(false) => "**not reached**",
+            None => "nothing to compare with",
+        };
+        format!("{}: {verdict}", target.text)
+    };
+    targets.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+/// Three digits, more only where they are in front of the point.
+fn number(value: f64) -> String {
+    match value.abs() {
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(better: Better) -> Row {
+        Row {
+            rookery: Some(Figure::once(50.0)),
+            floor: Some(Figure::once(100.0)),
+            ..Row::new("s", "n", "u", better)
+        }
+    }
+
+    fn report(rows: Vec<Row>) -> Report {
+        Report {
+            schema: SCHEMA,
+            date: "2026-01-02".to_owned(),
+            is_quick: false,
+            machine: Machine::this(),
+            versions: Versions {
+                rookery: "1.0".to_owned(),
+                commit: None,
+                tmux: None,
+                ptywright: None,
+            },
+            rows,
+            notes: vec!["a remark".to_owned()],
+        }
+    }
+
+    #[test]
+    fn ratios_below_one_are_good_either_way() {
+        assert_eq!(row(Better::Lower).ratio(Some(Figure::once(100.0))), Some(0.5));
+        assert_eq!(row(Better::Higher).ratio(Some(Figure::once(100.0))), Some(2.0));
+        assert_eq!(row(Better::Higher).ratio(None), None);
+        assert_eq!(row(Better::Lower).ratio(Some(Figure::once(0.0))), None);
+    }
+
+    #[test]
+    fn targets_need_figures() {
+        let row = row(Better::Lower)
+            .target("at most 60", |value| value <= 60.0)
+            .target_against(Some(Figure::once(10.0)), "below theirs", |own, peer| own < peer)
+            .target_against(None, "below none", |own, peer| own < peer);
+        let reached: Vec<_> = row.targets.iter().map(|target| target.reached).collect();
+        assert_eq!(reached, [Some(true), Some(false), None]);
+    }
+
+    #[test]
+    fn the_table_has_as_many_cells_in_every_row() {
+        let markdown =
+            report(vec![row(Better::Lower).target("x", |_| false), row(Better::Higher)]).markdown();
+        let table: Vec<_> = markdown.lines().filter(|line| line.starts_with('|')).collect();
+        assert_eq!(table.len(), 4);
+        assert!(table.iter().all(|line| line.matches('|').count() == 11), "{markdown}");
+        assert!(
+            markdown.contains("| s: n | u | 50.0 | 100 |  |  | 0.50 |  |  | x: **not reached** |"),
+            "{markdown}"
+        );
+        assert!(markdown.ends_with("- a remark\n"));
+    }
+
+    #[test]
+    fn both_files_are_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let report = report(vec![row(Better::Lower)]);
+        let stem = report.save(&dir.path().join("new"), "text").unwrap();
+        let json = std::fs::read_to_string(stem.with_extension("json")).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(value["rows"][0]["rookery"]["value"], 50.0);
+        assert_eq!(value["schema"], 1);
+        assert_eq!(std::fs::read_to_string(stem.with_extension("md")).unwrap(), "text");
+    }
+
+    #[test]
+    fn numbers_have_three_digits() {
+        let texts: Vec<_> = [1234.4, 123.4, 12.34, 1.234, 0.0].into_iter().map(number).collect();
+        assert_eq!(texts, ["1234", "123", "12.3", "1.23", "0.00"]);
+    }
+}

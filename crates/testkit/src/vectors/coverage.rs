@@ -1,0 +1,84 @@
+//! Which methods the vectors call, and how those calls end: read off the scripts, not run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::script::{Script, StepKind};
+
+/// How a call is expected to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// With a result.
+    Good,
+    /// With an error.
+    Bad,
+}
+
+/// Which methods are called with which verdicts.
+#[derive(Clone, Debug, Default)]
+pub struct Coverage(BTreeSet<(String, Verdict)>);
+
+impl Coverage {
+    /// Counts the calls of a script in.
+    pub fn add(&mut self, script: &Script) {
+        // By the id as it is written, which tells numbers from strings.
+        let mut calls: BTreeMap<String, String> = BTreeMap::new();
+        for step in &script.steps {
+            match &step.kind {
+                StepKind::Send(message) => {
+                    if let (Some(id), Some(method)) =
+                        (message.get("id"), message.get("method").and_then(Value::as_str))
+                    {
+                        calls.insert(id.to_string(), method.to_owned());
+                    }
+                }
+                StepKind::Expect(pattern) => self.add_reply(&calls, pattern),
+                StepKind::ExpectUnordered(patterns) => {
+                    patterns.iter().for_each(|pattern| self.add_reply(&calls, pattern));
+                }
+                StepKind::ExpectEof(_) | StepKind::Comment(_) => {}
+            }
+        }
+    }
+
+    fn add_reply(&mut self, calls: &BTreeMap<String, String>, pattern: &Value) {
+        let method = pattern.get("id").and_then(|id| calls.get(&id.to_string()));
+        let verdict = match (pattern.get("result"), pattern.get("error")) {
+            (Some(_), None) => Verdict::Good,
+            (None, Some(_)) => Verdict::Bad,
+            _ => return,
+        };
+        if let Some(method) = method {
+            self.0.insert((method.clone(), verdict));
+        }
+    }
+
+    /// Whether some vector calls this method and expects this.
+    pub fn has(&self, method: &str, verdict: Verdict) -> bool {
+        self.0.contains(&(method.to_owned(), verdict))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn calls_are_judged_by_the_replies_expected() {
+        let text = r#"{"name": "n", "endpoint": "rookery"}
+            {"send": {"id": 1, "method": "a"}}
+            {"expect": {"id": 1, "result": 5}}
+            {"send": {"id": "1", "method": "b"}}
+            {"expect": {"method": "news", "params": {}}}
+            {"expect_unordered": [{"id": "1", "error": {"code": 1}}]}
+            {"send": {"id": 2, "method": "c"}}"#;
+        let mut coverage = Coverage::default();
+        coverage.add(&Script::parse(Path::new("x"), text).unwrap());
+        assert!(coverage.has("a", Verdict::Good) && !coverage.has("a", Verdict::Bad));
+        assert!(coverage.has("b", Verdict::Bad) && !coverage.has("b", Verdict::Good));
+        assert!(!coverage.has("c", Verdict::Good) && !coverage.has("c", Verdict::Bad));
+    }
+}

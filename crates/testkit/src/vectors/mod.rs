@@ -1,0 +1,15 @@
+//! Vectors: conversations as data, one JSON object per line, held with the real stack.
+//!
+//! The first line is `{"name": …, "endpoint": "rookery"}`. Then, each a line of its own:
+//! `{"send": JSON}` or `{"send": "raw text"}`, `{"expect": PATTERN}`,
+//! `{"expect_unordered": [PATTERN, …]}`, `{"expect_eof": true}` and `{"comment": "…"}`.
+//! What a pattern may be is said in [`pattern`].
+
+mod coverage;
+pub mod pattern;
+mod run;
+mod script;
+
+pub use coverage::{Coverage, Verdict};
+pub use run::run;
+pub use script::{Script, Step, StepKind};

@@ -1,0 +1,140 @@
+//! Holds the conversation of a script with a fresh world.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
+use tokio::time::timeout;
+
+use super::pattern::{Bindings, matches, substitute};
+use super::script::{Script, Step, StepKind};
+use crate::caller::runtime;
+use crate::memory::MemoryDaemon;
+
+/// How long to wait for a message.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// Runs a script to its end.
+///
+/// # Errors
+/// The step that failed, what was expected and what came instead.
+pub fn run(script: &Script) -> Result<(), String> {
+    let daemon = MemoryDaemon::start();
+    let (reader, writer) = tokio::io::split(daemon.connect(&script.endpoint));
+    let mut talk = Talk {
+        reader: BufReader::new(reader),
+        writer,
+        bindings: Bindings::from([(
+            "home".to_owned(),
+            daemon.home().path().to_str().unwrap().into(),
+        )]),
+        said: Vec::new(),
+    };
+    runtime().block_on(async {
+        for step in &script.steps {
+            talk.step(step).await.map_err(|error| {
+                let at = format!("{}:{}", script.path.display(), step.line);
+                format!("{at} ({}): {error}\n{}", script.name, talk.so_far())
+            })?;
+        }
+        Ok(())
+    })
+}
+
+struct Talk {
+    reader: BufReader<tokio::io::ReadHalf<DuplexStream>>,
+    writer: tokio::io::WriteHalf<DuplexStream>,
+    bindings: Bindings,
+    said: Vec<String>,
+}
+
+impl Talk {
+    async fn step(&mut self, step: &Step) -> Result<(), String> {
+        match &step.kind {
+            StepKind::Comment(_) => Ok(()),
+            StepKind::Send(message) => self.send(message).await,
+            StepKind::Expect(pattern) => {
+                let message = self.receive().await?;
+                matches(pattern, &message, &mut self.bindings)
+            }
+            StepKind::ExpectUnordered(patterns) => self.expect_unordered(patterns).await,
+            StepKind::ExpectEof(_) => match self.receive_line().await? {
+                None => Ok(()),
+                Some(line) => Err(format!("expected the end of the connection, got {line}")),
+            },
+        }
+    }
+
+    async fn send(&mut self, message: &Value) -> Result<(), String> {
+        let line = match substitute(message, &self.bindings) {
+            Value::String(raw) => raw,
+            json => json.to_string(),
+        };
+        self.said.push(format!("-> {line}"));
+        let sending = async {
+            self.writer.write_all(line.as_bytes()).await?;
+            self.writer.write_all(b"\n").await
+        };
+        match timeout(WAIT, sending).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(format!("cannot send: {error}")),
+            Err(_) => Err(format!("the server takes nothing for {WAIT:?}")),
+        }
+    }
+
+    async fn receive_line(&mut self) -> Result<Option<String>, String> {
+        let mut line = String::new();
+        match timeout(WAIT, self.reader.read_line(&mut line)).await {
+            Ok(Ok(0)) => Ok(None),
+            Ok(Ok(_)) => {
+                line.truncate(line.trim_end_matches('\n').len());
+                self.said.push(format!("<- {line}"));
+                Ok(Some(line))
+            }
+            Ok(Err(error)) => Err(format!("cannot receive: {error}")),
+            Err(_) => Err(format!("no message within {WAIT:?}")),
+        }
+    }
+
+    async fn receive(&mut self) -> Result<Value, String> {
+        let line = self.receive_line().await?.ok_or("the connection ended")?;
+        serde_json::from_str(&line).map_err(|error| format!("{error} in {line}"))
+    }
+
+    async fn expect_unordered(&mut self, patterns: &[Value]) -> Result<(), String> {
+        let mut open: Vec<&Value> = patterns.iter().collect();
+        while !open.is_empty() {
+            let message = self.receive().await?;
+            let mut reasons = Vec::new();
+            let found = open.iter().position(|pattern| {
+                let mut bindings = self.bindings.clone();
+                match matches(pattern, &message, &mut bindings) {
+                    Ok(()) => {
+                        self.bindings = bindings;
+                        true
+                    }
+                    Err(reason) => {
+                        reasons.push(reason);
+                        false
+                    }
+                }
+            });
+            match found {
+                Some(index) => drop(open.remove(index)),
+                None => return Err(format!("{message} fits none: {}", reasons.join("; "))),
+            }
+        }
+        Ok(())
+    }
+
+    /// The last messages of both sides, shortened.
+    fn so_far(&self) -> String {
+        let mut out = String::new();
+        for line in &self.said[self.said.len().saturating_sub(12)..] {
+            let short: String = line.chars().take(600).collect();
+            let _ = writeln!(out, "    {short}");
+        }
+        out
+    }
+}
