@@ -40,6 +40,9 @@ pub struct CoreConfig {
     pub palette: Palette,
 }
 
+/// More children than this are never between start and first notice.
+const MAX_EARLY_EXITS: usize = 4096;
+
 /// How to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopKind {
@@ -60,6 +63,8 @@ pub(crate) struct Inner {
     pub(crate) store: Store,
     pub(crate) world: Mutex<World>,
     pub(crate) live: RwLock<HashMap<TerminalId, Arc<Live>>>,
+    /// Children that ended before their terminal was in `live`.
+    early_exits: Mutex<HashMap<TerminalId, (ExitStatus, Timestamp)>>,
     pub(crate) keeper: KeeperLink,
     pub(crate) shards: Shards,
     pub(crate) clock: Clock,
@@ -70,7 +75,12 @@ pub(crate) struct Inner {
 }
 
 /// What the keeper says finds its way to the core, which may be gone by then.
-pub(crate) struct Notices(Mutex<Weak<Inner>>, tokio::runtime::Handle);
+pub(crate) struct Notices {
+    core: Mutex<Weak<Inner>>,
+    runtime: tokio::runtime::Handle,
+    /// Ends of children whose terminals are not live yet: a short program is faster than its opening.
+    early: Mutex<HashMap<TerminalId, (ExitStatus, Timestamp)>>,
+}
 
 impl Core {
     /// Opens the store, finds the terminals that live on, and takes charge of them.
@@ -87,12 +97,17 @@ impl Core {
             }
         }));
         let damage = loaded.damage.as_ref().map(|damage| damage.reason.clone());
-        let notices = Arc::new(Notices(Mutex::new(Weak::new()), tokio::runtime::Handle::current()));
+        let notices = Arc::new(Notices {
+            core: Mutex::new(Weak::new()),
+            runtime: tokio::runtime::Handle::current(),
+            early: Mutex::default(),
+        });
         let core = Core {
             inner: Arc::new(Inner {
                 store,
                 world: Mutex::new(world_from(loaded)),
                 live: RwLock::default(),
+                early_exits: Mutex::default(),
                 keeper: KeeperLink::new(config.keeper.clone()),
                 shards: Shards::start()?,
                 clock: Clock::start(),
@@ -103,7 +118,7 @@ impl Core {
                 config,
             }),
         };
-        *notices.0.lock() = Arc::downgrade(&core.inner);
+        *notices.core.lock() = Arc::downgrade(&core.inner);
         core.ensure_a_project()?;
         let restored = core.restore_terminals().await?;
         core.transact_durably(|tx| {
@@ -145,8 +160,30 @@ impl Core {
         }
     }
 
+    /// Puts a terminal in charge of its notices, also of one that came too early.
+    pub(crate) fn enlist(&self, live: &Arc<Live>) {
+        self.inner.live.write().insert(live.id, Arc::clone(live));
+        if let Some((status, at)) = self.inner.early_exits.lock().remove(&live.id) {
+            live.child_exited(status, at);
+        }
+    }
+
     pub(crate) fn live_terminals(&self) -> Vec<Arc<Live>> {
         self.inner.live.read().values().cloned().collect()
+    }
+
+    /// Makes a terminal one to work with, and tells it of its child's end if that came before.
+    pub(crate) fn enliven(&self, live: &Arc<Live>) {
+        self.inner.live.write().insert(live.id, Arc::clone(live));
+        let early = self.inner.notices.early.lock().remove(&live.id);
+        if let Some((status, at)) = early {
+            live.child_exited(status, at);
+        }
+    }
+
+    /// Forgets an end that nobody asked for.
+    pub(crate) fn forget_early_exit(&self, id: TerminalId) {
+        self.inner.notices.early.lock().remove(&id);
     }
 
     pub(crate) fn notices(&self) -> Arc<dyn KeeperNotices> {
@@ -197,15 +234,19 @@ fn world_from(loaded: Loaded) -> World {
 
 impl KeeperNotices for Notices {
     fn child_exited(&self, terminal_id: u64, status: protocol::ExitStatus, at_micros: u64) {
-        let Some(inner) = self.0.lock().upgrade() else { return };
+        let Some(inner) = self.core.lock().upgrade() else { return };
+        let id = TerminalId::new(terminal_id);
         let at = Timestamp::from_micros(i64::try_from(at_micros).unwrap_or(i64::MAX));
-        if let Some(live) = inner.live.read().get(&TerminalId::new(terminal_id)) {
-            live.child_exited(exit_status(status), at);
+        // Held while looking, so that a terminal that becomes live now finds what is left for it.
+        let mut early = self.early.lock();
+        match inner.live.read().get(&id) {
+            Some(live) => live.child_exited(exit_status(status), at),
+            None => drop(early.insert(id, (exit_status(status), at))),
         }
     }
 
     fn keeper_lost(&self) {
-        let Some(inner) = self.0.lock().upgrade() else { return };
+        let Some(inner) = self.core.lock().upgrade() else { return };
         let core = Core { inner };
         tracing::error!("the keeper died; terminals go on, but their exit status will not be known");
         let marked = core.transact(|tx| {
@@ -226,7 +267,7 @@ impl KeeperNotices for Notices {
         if let Err(error) = marked {
             tracing::error!(%error, "cannot record the loss of the keeper");
         }
-        self.1.spawn(async move { core.readopt_terminals().await });
+        self.runtime.spawn(async move { core.readopt_terminals().await });
     }
 }
 

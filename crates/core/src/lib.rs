@@ -16,6 +16,7 @@ mod workspace;
 mod world;
 
 pub use rookery_model as model;
+pub use rookery_term::Palette;
 
 pub use crate::core::{Core, CoreConfig, StopKind};
 pub use events::{EventPage, EventStream, Events};

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use parking_lot::Mutex;
-use rookery_core::{Core, CoreConfig, KeeperLaunch, StopKind, TerminalLimits};
+use rookery_core::{Core, CoreConfig, KeeperLaunch, Palette, StopKind, TerminalLimits};
 use rookery_native::{Control, Ending};
-use rookery_term::Palette;
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;

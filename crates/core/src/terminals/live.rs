@@ -35,6 +35,8 @@ pub(crate) struct Live {
     pub(crate) pty: Arc<OwnedFd>,
     pub(crate) input: Input,
     pub(crate) clock: Clock,
+    /// What the keeper remembers of it, in case another keeper must be told.
+    pub(crate) meta: Vec<u8>,
     engine: Mutex<Engine>,
     notes: Mutex<Notes>,
     wake: Notify,
@@ -44,7 +46,14 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    pub(crate) fn new(id: TerminalId, pid: u32, pty: OwnedFd, engine: Engine, clock: Clock) -> Live {
+    pub(crate) fn new(
+        id: TerminalId,
+        pid: u32,
+        pty: OwnedFd,
+        engine: Engine,
+        clock: Clock,
+        meta: Vec<u8>,
+    ) -> Live {
         let pty = Arc::new(pty);
         let sequence = engine.screen().sequence();
         Live {
@@ -53,6 +62,7 @@ impl Live {
             input: Input::new(Arc::clone(&pty)),
             pty,
             clock,
+            meta,
             engine: Mutex::new(engine),
             notes: Mutex::default(),
             wake: Notify::new(),

@@ -176,6 +176,8 @@ impl Core {
         let uuid = TerminalUuid(*uuid::Uuid::new_v4().as_bytes());
         let meta = plan.meta(uuid, raw_log.as_ref().map(|log| log.base));
         let spawn = Request::Spawn(self.spawn_request(id, &plan, uuid, &meta));
+        // The number may have been another's, whose opening failed.
+        self.forget_early_exit(id);
         let spawned = self.inner.keeper.request(spawn, Vec::new()).await;
         let incoming = match spawned {
             Ok(incoming) => incoming,
@@ -192,8 +194,9 @@ impl Core {
         };
         let ring = Ring::open(ring).map_err(|error| Error::failed(error.to_string()))?;
         let engine = Engine::new(ring, plan.settings(self));
-        let live = Arc::new(Live::new(id, pid.unsigned_abs(), pty, engine, self.inner.clock));
-        self.inner.live.write().insert(id, Arc::clone(&live));
+        let live = Live::new(id, pid.unsigned_abs(), pty, engine, self.inner.clock, meta.encode());
+        let live = Arc::new(live);
+        self.enliven(&live);
         let terminal = plan.terminal(id, uuid, live.pid, &meta);
         let recorded = self.record_opened(terminal.clone()).await;
         self.inner.shards.run(self.clone(), Arc::clone(&live), raw_log.map(OpenLog::start));
@@ -281,7 +284,8 @@ impl Core {
         if let Some(live) = &live {
             live.shut();
         }
-        self.inner.keeper.post(Request::Release { terminal_id: id.get() });
+        // Waited for, so that a keeper with nothing left to keep ends when we let go of it.
+        let _ = self.inner.keeper.request(Request::Release { terminal_id: id.get() }, Vec::new()).await;
         let forgotten = self
             .transact_durably(|tx| {
                 tx.world.terminal(id)?;

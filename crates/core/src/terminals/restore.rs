@@ -151,7 +151,8 @@ impl Core {
         let (engine, effects) = Engine::replay(ring, settings, self.inner.clock.now());
         let raw_missing =
             raw_log.as_ref().map(|(_, offset)| engine.bytes_since(*offset)).unwrap_or_default();
-        let live = Live::new(id, entry.pid.unsigned_abs(), pty, engine, self.inner.clock);
+        let live =
+            Live::new(id, entry.pid.unsigned_abs(), pty, engine, self.inner.clock, entry.meta.clone());
         Ok(Restored {
             live: Arc::new(live),
             effects,
@@ -164,7 +165,7 @@ impl Core {
 
     async fn take_charge(&self, restored: Restored) {
         let Restored { live, mut effects, raw_log, raw_missing, state, exited_at } = restored;
-        self.inner.live.write().insert(live.id, Arc::clone(&live));
+        self.enliven(&live);
         effects.sequence = live.with_engine(|engine| engine.screen().sequence());
         live.carry_out(&mut effects);
         if !effects.events.is_empty() {
@@ -221,27 +222,10 @@ impl Core {
         let duplicate = |fd: &OwnedFd| fd.try_clone().map_err(|error| Error::failed(error.to_string()));
         let pty = duplicate(&live.pty)?;
         let ring = live.with_engine(|engine| engine.ring_file())?;
-        let meta = self.describe(live.id).map(|terminal| meta_of(&terminal)).map(|meta| meta.encode())?;
+        let meta = live.meta.clone();
         let pid = i32::try_from(live.pid).map_err(|_| Error::failed("no such process id"))?;
         let request = Request::Adopt { terminal_id: live.id.get(), pid, meta };
         self.inner.keeper.request(request, vec![pty, ring]).await.map(drop)
-    }
-}
-
-/// The facts to remember of a terminal whose own meta went with its keeper.
-fn meta_of(terminal: &Terminal) -> Meta {
-    let limits = super::open::TerminalLimits::default();
-    Meta {
-        uuid: terminal.uuid,
-        project: terminal.project,
-        argv: terminal.launch.argv.clone(),
-        cwd: terminal.launch.cwd.clone(),
-        user_title: terminal.user_title.clone(),
-        created_at: terminal.created_at,
-        size: terminal.size,
-        scrollback: limits.scrollback as u64,
-        transcript_chars: limits.transcript_chars as u64,
-        raw_log: None,
     }
 }
 

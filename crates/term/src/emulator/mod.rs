@@ -5,6 +5,7 @@
 //! our own history, and lets watchers look before anything is destroyed.
 
 mod dirty;
+mod hand;
 mod handler;
 mod print;
 mod replies;
@@ -23,7 +24,7 @@ use alacritty_terminal::term::{Config, Term, TermMode};
 use alacritty_terminal::vte::ansi::CursorShape as EngineShape;
 
 use dirty::Dirty;
-pub(crate) use handler::Hand;
+pub(crate) use hand::Hand;
 pub(crate) use resize::row_of;
 pub(crate) use shadow::Shadow;
 

@@ -55,9 +55,23 @@ impl Source {
             Some(core::Output::Resync(redraw)) => Output::Redraw(Base64(redraw)),
             Some(core::Output::Resized(size)) => Output::Resized(size.into()),
             Some(core::Output::Exited(status)) => Output::Exited(status.into()),
-            None if self.core.describe(self.id).is_ok() => return None,
-            None => Output::Closed(true),
+            None => return self.is_closed().await.then_some(Output::Closed(true)),
         })
+    }
+
+    /// Whether output ended because the terminal is closed rather than because the daemon stops.
+    ///
+    /// Output may end a moment before the closing is on record, so that the log is waited for.
+    async fn is_closed(&self) -> bool {
+        let mut events = self.core.events().subscribe(None);
+        loop {
+            if self.core.describe(self.id).is_err() {
+                return true;
+            }
+            if events.next().await.is_err() {
+                return false;
+            }
+        }
     }
 }
 
