@@ -40,9 +40,6 @@ pub struct CoreConfig {
     pub palette: Palette,
 }
 
-/// More children than this are never between start and first notice.
-const MAX_EARLY_EXITS: usize = 4096;
-
 /// How to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopKind {
@@ -63,8 +60,6 @@ pub(crate) struct Inner {
     pub(crate) store: Store,
     pub(crate) world: Mutex<World>,
     pub(crate) live: RwLock<HashMap<TerminalId, Arc<Live>>>,
-    /// Children that ended before their terminal was in `live`.
-    early_exits: Mutex<HashMap<TerminalId, (ExitStatus, Timestamp)>>,
     pub(crate) keeper: KeeperLink,
     pub(crate) shards: Shards,
     pub(crate) clock: Clock,
@@ -107,7 +102,6 @@ impl Core {
                 store,
                 world: Mutex::new(world_from(loaded)),
                 live: RwLock::default(),
-                early_exits: Mutex::default(),
                 keeper: KeeperLink::new(config.keeper.clone()),
                 shards: Shards::start()?,
                 clock: Clock::start(),
@@ -157,14 +151,6 @@ impl Core {
         match live {
             Some(live) => Ok(TerminalHandle::new(self.clone(), live)),
             None => Err(no_terminal(id)),
-        }
-    }
-
-    /// Puts a terminal in charge of its notices, also of one that came too early.
-    pub(crate) fn enlist(&self, live: &Arc<Live>) {
-        self.inner.live.write().insert(live.id, Arc::clone(live));
-        if let Some((status, at)) = self.inner.early_exits.lock().remove(&live.id) {
-            live.child_exited(status, at);
         }
     }
 

@@ -36,23 +36,21 @@ pub(super) async fn run(all: bool) -> Outcome {
 /// Stops the daemon of this connection and waits for its end.
 pub(super) async fn stop(homes: &Homes, client: &Client, all: bool) -> Outcome<()> {
     let status: Status = call(client, "rookery/status", json!({})).await?;
-    let daemon = Process::open(status.pid);
-    let keeper = status.keeper.filter(|_| all).and_then(|keeper| Process::open(keeper.pid));
+    let keeper = status.keeper.filter(|_| all).map(|keeper| ("keeper", keeper.pid));
+    // Opened before the request: afterwards the numbers could mean other processes.
+    let processes: Vec<_> = std::iter::once(("daemon", status.pid))
+        .chain(keeper)
+        .filter_map(|(name, pid)| Some((name, pid, Process::open(pid)?)))
+        .collect();
     let reply = client.call::<_, ShutdownReply>("rookery/shutdown", Shutdown { all }).await;
     if let Err(error @ (ClientError::Rpc(_) | ClientError::Json(_))) = reply {
         return Err(error.into());
     }
-    let processes = [("daemon", status.pid, daemon), ("keeper", 0, keeper)];
     for (name, pid, process) in processes {
-        let Some(process) = process else { continue };
         if !process.ended_within(PATIENCE).await {
-            let message = format!("the {name} still runs {} seconds later", PATIENCE.as_secs());
-            let hint = format!("end process {pid} yourself with `kill {pid}`");
-            return Err(if pid == 0 {
-                Failure::new(message)
-            } else {
-                Failure::new(message).hint(hint)
-            });
+            let waited = PATIENCE.as_secs();
+            return Err(Failure::new(format!("the {name} still runs after {waited} seconds"))
+                .hint(format!("end it yourself with `kill {pid}`")));
         }
     }
     match link::try_connect_own(homes).await? {

@@ -286,6 +286,7 @@ impl Core {
         }
         // Waited for, so that a keeper with nothing left to keep ends when we let go of it.
         let _ = self.inner.keeper.request(Request::Release { terminal_id: id.get() }, Vec::new()).await;
+        self.forget_early_exit(id);
         let forgotten = self
             .transact_durably(|tx| {
                 tx.world.terminal(id)?;
