@@ -17,6 +17,9 @@ pub(crate) struct Args {
     /// Run only this section; may be given more than once.
     #[arg(long, value_name = "NAME")]
     only: Vec<Section>,
+    /// Write only this stream in throughput measurements; may be given more than once.
+    #[arg(long = "stream", value_name = "NAME")]
+    pub(crate) streams: Vec<Stream>,
     /// Rounds of each throughput measurement, of which the median counts.
     #[arg(long, value_name = "N")]
     pub(crate) rounds: Option<usize>,
@@ -42,14 +45,16 @@ impl Args {
         self.only.is_empty() || self.only.contains(&section)
     }
 
-    /// Asked for at run time: a shared target directory may hold a binary that another clone has built.
+    /// Where the results go.
     pub(crate) fn results_dir(&self) -> PathBuf {
-        let usual = || match std::env::var_os("CARGO_MANIFEST_DIR") {
-            Some(dir) => PathBuf::from(dir).join("results"),
-            None => PathBuf::from("benches/results"),
-        };
-        self.out.clone().unwrap_or_else(usual)
+        self.out.clone().unwrap_or_else(|| source_dir().join("results"))
     }
+}
+
+/// Where the sources of this program are. Asked for at run time: a shared target directory may hold a binary that
+/// another clone has built.
+pub(crate) fn source_dir() -> PathBuf {
+    std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from("benches"), PathBuf::from)
 }
 
 /// What this binary does when it is started inside a terminal.

@@ -96,11 +96,11 @@ impl Row {
     /// How much Rookery needs of what is measured, relative to a peer: below 1 is better.
     fn ratio(&self, peer: Option<Figure>) -> Option<f64> {
         let (own, peer) = (self.rookery?.value, peer?.value);
-        let ratio = match self.better {
+        // A difference of two measurements may come out as nothing or less.
+        (own > 0.0 && peer > 0.0).then(|| match self.better {
             Better::Lower => own / peer,
             Better::Higher => peer / own,
-        };
-        ratio.is_finite().then_some(ratio)
+        })
     }
 }
 

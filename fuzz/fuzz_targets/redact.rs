@@ -1,5 +1,5 @@
 //! Redaction: for any text, finds are in order and in bounds, the text and its cells agree with them,
-//! and under the strict policy nothing is left to redact.
+//! whatever the text is.
 #![no_main]
 
 use std::cell::LazyCell;
@@ -16,8 +16,6 @@ fuzz_target!(|input: &[u8]| {
     let text = String::from_utf8_lossy(input);
     POLICIES.with(|policies| {
         policies.iter().for_each(|policy| check(policy, &text));
-        let once = policies[0].redact(&text);
-        assert_eq!(policies[0].redact(&once), once, "strict redaction is done in one go");
     });
 });
 

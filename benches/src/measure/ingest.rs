@@ -35,7 +35,7 @@ struct Rounds {
 /// Every stream, everyone.
 pub(super) fn alone(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     let rookery = bench.rookery()?;
-    for stream in Stream::ALL {
+    for &stream in &bench.streams {
         let mut rounds = Rounds::default();
         for _ in 0..bench.rounds {
             round(bench, report, &rookery, stream, &mut rounds)?;
@@ -100,7 +100,7 @@ fn processor_time(processes: &[u32]) -> anyhow::Result<f64> {
 /// The same streams while fifty clients wait, against the same without.
 pub(super) fn with_waiters(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     let rookery = bench.rookery()?;
-    for stream in Stream::ALL {
+    for &stream in &bench.streams {
         let (mut alone, mut waited, mut peer) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..bench.rounds {
             alone.push(ingest(bench, &rookery, stream, 0)?.as_secs_f64());

@@ -13,7 +13,7 @@ use anyhow::Context as _;
 use clap::ValueEnum;
 use tempfile::TempDir;
 
-use crate::args::Args;
+use crate::args::{Args, source_dir};
 use crate::machine::{self, Machine};
 use crate::peers::ptywright::Ptywright;
 use crate::peers::rookery::Rookery;
@@ -21,6 +21,7 @@ use crate::peers::tmux::Tmux;
 use crate::peers::{SessionServer, ptywright, tmux};
 use crate::process;
 use crate::report::Report;
+use crate::streams::Stream;
 
 /// A part of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -86,6 +87,8 @@ pub(crate) struct Bench {
     pub(crate) rounds: usize,
     /// Size of a throughput measurement.
     pub(crate) bytes: u64,
+    /// Streams that are written in one.
+    pub(crate) streams: Vec<Stream>,
     /// This program, which is the child in most measurements.
     pub(crate) exe: PathBuf,
     pub(crate) rookery_version: String,
@@ -128,9 +131,14 @@ impl Bench {
             is_quick: args.quick,
             rounds: args.rounds.unwrap_or(rounds).max(1),
             bytes: args.megabytes.unwrap_or(megabytes).max(1) * 1_000_000,
+            streams: if args.streams.is_empty() {
+                Stream::ALL.into()
+            } else {
+                args.streams.clone()
+            },
             exe: std::env::current_exe().context("cannot find this executable")?,
             rookery_version,
-            commit: machine::commit(&args.results_dir().join("..")),
+            commit: machine::commit(&source_dir()),
             tmux,
             ptywright,
             machine,

@@ -130,7 +130,8 @@ impl Core {
             if tx.world.projects.is_empty() {
                 let id = tx.world.next_project;
                 tx.world.next_project = id.next();
-                let project = Project { id, name: "default".to_owned(), root, created_at: clock::wall() };
+                let project =
+                    Project { id, name: "default".to_owned(), root, created_at: clock::wall() };
                 tx.world.projects.push(project.clone());
                 tx.save(Change::ProjectUpserted { project: project.clone(), position: 0 });
                 tx.emit(Event::ProjectCreated(project));
@@ -234,7 +235,9 @@ impl KeeperNotices for Notices {
     fn keeper_lost(&self) {
         let Some(inner) = self.core.lock().upgrade() else { return };
         let core = Core { inner };
-        tracing::error!("the keeper died; terminals go on, but their exit status will not be known");
+        tracing::error!(
+            "the keeper died; terminals go on, but their exit status will not be known"
+        );
         let marked = core.transact(|tx| {
             let lost: Vec<TerminalId> = tx
                 .world

@@ -24,10 +24,8 @@ pub struct Events {
 pub struct EventPage {
     /// The events, in order.
     pub events: Vec<Arc<NumberedEvent>>,
-    /// Number of the oldest event still kept.
-    pub oldest: EventSeq,
-    /// Number to ask for next.
-    pub next: EventSeq,
+    /// Number up to which this page goes; ask for what comes after it next.
+    pub last: EventSeq,
 }
 
 impl Events {
@@ -54,14 +52,16 @@ impl Events {
     async fn read(&self, from: EventSeq, limit: usize) -> Result<EventPage> {
         if let Some(mut events) = self.store.tail(from) {
             events.truncate(limit);
-            let next = events.last().map_or(from, |event| event.seq.next());
-            return Ok(EventPage { events, oldest: from, next });
+            let before = EventSeq::new(from.get().saturating_sub(1));
+            let last = events.last().map_or(before, |event| event.seq);
+            return Ok(EventPage { events, last });
         }
         let store = self.store.clone();
         let page = tokio::task::spawn_blocking(move || store.events(from, limit))
             .await
             .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))??;
-        Ok(EventPage { events: page.events, oldest: page.oldest, next: page.next })
+        let last = EventSeq::new(page.next.get().saturating_sub(1));
+        Ok(EventPage { events: page.events, last })
     }
 }
 
@@ -88,7 +88,7 @@ impl EventStream {
                 self.missed += first.seq.get().saturating_sub(self.next.get());
             }
             // Numbers up to the newest that the log no longer holds are gone for good.
-            self.next = if page.events.is_empty() { newest.next() } else { page.next };
+            self.next = if page.events.is_empty() { newest.next() } else { page.last.next() };
             if !page.events.is_empty() {
                 return Ok(page.events);
             }

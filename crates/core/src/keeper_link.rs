@@ -104,7 +104,9 @@ impl KeeperLink {
             match started.await.map_err(joined)? {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
-                Err(error) => return Err(Error::failed(format!("cannot start the keeper: {error}"))),
+                Err(error) => {
+                    return Err(Error::failed(format!("cannot start the keeper: {error}")));
+                }
             }
         }
         match self.connect_existing(notices).await? {
@@ -139,7 +141,8 @@ impl KeeperLink {
             receive(replies, &waiting, &*notices);
             let is_current = {
                 let mut slot = slot.lock();
-                let is_current = slot.as_ref().is_some_and(|now| Arc::ptr_eq(&now.pending, &waiting));
+                let is_current =
+                    slot.as_ref().is_some_and(|now| Arc::ptr_eq(&now.pending, &waiting));
                 if is_current {
                     *slot = None;
                 }
@@ -161,7 +164,11 @@ impl KeeperLink {
         }
     }
 
-    fn send(&self, request: Request, fds: Vec<OwnedFd>) -> Result<mpsc::UnboundedReceiver<Incoming>> {
+    fn send(
+        &self,
+        request: Request,
+        fds: Vec<OwnedFd>,
+    ) -> Result<mpsc::UnboundedReceiver<Incoming>> {
         let tag = self.next_tag.fetch_add(1, Ordering::Relaxed);
         let (answer, answered) = mpsc::unbounded_channel();
         let connection = self.connection.lock();
@@ -229,7 +236,11 @@ fn receive(mut replies: Replies, pending: &Pending, notices: &dyn KeeperNotices)
         let is_part = matches!(incoming.reply, Reply::Listed { more: true, .. });
         let waiter = {
             let mut pending = pending.lock();
-            if is_part { pending.get(&incoming.tag).cloned() } else { pending.remove(&incoming.tag) }
+            if is_part {
+                pending.get(&incoming.tag).cloned()
+            } else {
+                pending.remove(&incoming.tag)
+            }
         };
         if let Some(waiter) = waiter {
             // Who asked may have given up; what was handed over is closed by dropping it.
@@ -247,8 +258,11 @@ fn spawn_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> 
 }
 
 fn is_absent(error: &io::Error) -> bool {
-    use io::ErrorKind::{ConnectionRefused, ConnectionReset, BrokenPipe, NotFound, UnexpectedEof};
-    matches!(error.kind(), NotFound | ConnectionRefused | ConnectionReset | BrokenPipe | UnexpectedEof)
+    use io::ErrorKind::{BrokenPipe, ConnectionRefused, ConnectionReset, NotFound, UnexpectedEof};
+    matches!(
+        error.kind(),
+        NotFound | ConnectionRefused | ConnectionReset | BrokenPipe | UnexpectedEof
+    )
 }
 
 fn keeper_gone() -> Error {

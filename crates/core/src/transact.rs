@@ -44,7 +44,10 @@ impl Tx<'_> {
 impl Core {
     /// Runs `work` on the world. The closure must check everything before it changes anything:
     /// an error leaves the world as the closure left it, and nothing is stored or sent.
-    pub(crate) fn transact<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<(T, Ticket)> {
+    pub(crate) fn transact<T>(
+        &self,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
+    ) -> Result<(T, Ticket)> {
         let store = &self.inner.store;
         if store.queued() >= MAX_QUEUED {
             return Err(rookery_model::Error::busy("the store cannot keep up; try again"));
@@ -68,7 +71,10 @@ impl Core {
     }
 
     /// Like [`Core::transact`], and waits until it is durable.
-    pub(crate) async fn transact_durably<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
+    pub(crate) async fn transact_durably<T>(
+        &self,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
+    ) -> Result<T> {
         let (value, ticket) = self.transact(work)?;
         ticket.await?;
         Ok(value)

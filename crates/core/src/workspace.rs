@@ -21,7 +21,10 @@ impl Core {
     pub async fn create_project(&self, name: String, root: PathBuf) -> Result<Project> {
         check_name("name", &name)?;
         if !root.is_absolute() {
-            return Err(Error::invalid("root", format!("{} is not an absolute path", root.display())));
+            return Err(Error::invalid(
+                "root",
+                format!("{} is not an absolute path", root.display()),
+            ));
         }
         self.transact_durably(|tx| {
             let id = tx.world.next_project;
@@ -68,7 +71,9 @@ impl Core {
         self.transact_durably(|tx| {
             tx.world.project(id)?;
             if tx.world.order.get(&id).is_some_and(|order| !order.is_empty()) {
-                return Err(Error::conflict(format!("a terminal was opened in project {id} meanwhile")));
+                return Err(Error::conflict(format!(
+                    "a terminal was opened in project {id} meanwhile"
+                )));
             }
             tx.world.projects.retain(|project| project.id != id);
             tx.world.order.remove(&id);
@@ -128,7 +133,12 @@ impl Core {
     }
 
     /// Moves a terminal to a place in a project; a place past the end is the end.
-    pub async fn move_terminal(&self, id: TerminalId, project: ProjectId, index: usize) -> Result<()> {
+    pub async fn move_terminal(
+        &self,
+        id: TerminalId,
+        project: ProjectId,
+        index: usize,
+    ) -> Result<()> {
         self.transact_durably(|tx| {
             tx.world.project(project)?;
             let from = tx.world.terminal(id)?.project;
@@ -153,7 +163,10 @@ impl Core {
 
 pub(crate) fn check_name(field: &'static str, name: &str) -> Result<()> {
     if name.is_empty() || name.len() > MAX_NAME {
-        return Err(Error::invalid(field, format!("{field} must have between 1 and {MAX_NAME} bytes")));
+        return Err(Error::invalid(
+            field,
+            format!("{field} must have between 1 and {MAX_NAME} bytes"),
+        ));
     }
     if name.chars().any(char::is_control) {
         return Err(Error::invalid(field, format!("{field} must not contain control characters")));

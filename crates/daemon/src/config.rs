@@ -111,7 +111,9 @@ impl Config {
         let path = homes.config_file();
         match std::fs::read_to_string(&path) {
             Ok(text) => Config::parse(&text),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => (Config::default(), Vec::new()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                (Config::default(), Vec::new())
+            }
             Err(error) => {
                 let message = format!("cannot read {}: {error}; using defaults", path.display());
                 (Config::default(), vec![Warning { line: 1, message }])
@@ -164,7 +166,9 @@ fn line_of_key(text: &str, key: &str) -> usize {
     let mut table = root.get_ref();
     let mut line = 1;
     for part in key.split('.') {
-        let Some((name, value)) = table.iter().find(|(name, _)| name.get_ref() == part) else { break };
+        let Some((name, value)) = table.iter().find(|(name, _)| name.get_ref() == part) else {
+            break;
+        };
         line = line_at(text, name.span().start);
         match value.get_ref() {
             DeValue::Table(inner) => table = inner,
@@ -186,7 +190,10 @@ mod tests {
         let texts: Vec<String> = warnings.iter().map(ToString::to_string).collect();
         assert_eq!(
             texts,
-            ["line 6: unknown key `endpoint` is ignored", "line 4: unknown key `terminal.scrolback` is ignored"]
+            [
+                "line 6: unknown key `endpoint` is ignored",
+                "line 4: unknown key `terminal.scrolback` is ignored"
+            ]
         );
     }
 
@@ -200,10 +207,14 @@ mod tests {
 
     #[test]
     fn endpoints_move_and_turn_off() {
-        let (config, _) = Config::parse("[endpoints]\nptywright = false\nrookery = \"/x/y.sock\"\n");
+        let (config, _) =
+            Config::parse("[endpoints]\nptywright = false\nrookery = \"/x/y.sock\"\n");
         let usual = Path::new("/usual");
         assert_eq!(Config::endpoint(&config.endpoints.ptywright, usual), None);
-        assert_eq!(Config::endpoint(&config.endpoints.rookery, usual).unwrap(), Path::new("/x/y.sock"));
+        assert_eq!(
+            Config::endpoint(&config.endpoints.rookery, usual).unwrap(),
+            Path::new("/x/y.sock")
+        );
         assert_eq!(Config::endpoint(&EndpointConfig::default(), usual).unwrap(), usual);
     }
 }

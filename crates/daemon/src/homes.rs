@@ -34,8 +34,10 @@ impl Homes {
                 run: dir.join("run"),
             });
         }
-        let absolute = |name: &str| lookup(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let home = absolute("HOME").context("neither ROOKERY_HOME nor HOME is set to an absolute path")?;
+        let absolute =
+            |name: &str| lookup(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let home =
+            absolute("HOME").context("neither ROOKERY_HOME nor HOME is set to an absolute path")?;
         let run = match absolute("XDG_RUNTIME_DIR").filter(|dir| is_ours(dir)) {
             Some(dir) => dir,
             None => fallback_runtime_dir()?,
@@ -96,7 +98,8 @@ impl Homes {
 }
 
 fn is_ours(dir: &Path) -> bool {
-    dir.metadata().is_ok_and(|found| found.is_dir() && found.uid() == rustix::process::getuid().as_raw())
+    dir.metadata()
+        .is_ok_and(|found| found.is_dir() && found.uid() == rustix::process::getuid().as_raw())
 }
 
 /// `/tmp/rookery-UID`, made or checked: a directory of ours that nobody else may enter.
@@ -105,7 +108,9 @@ fn fallback_runtime_dir() -> anyhow::Result<PathBuf> {
     match std::fs::DirBuilder::new().mode(0o700).create(&dir) {
         Ok(()) => return Ok(dir),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(error).with_context(|| format!("cannot create {}", dir.display())),
+        Err(error) => {
+            return Err(error).with_context(|| format!("cannot create {}", dir.display()));
+        }
     }
     let found = dir.symlink_metadata()?;
     if !found.is_dir() || found.uid() != rustix::process::getuid().as_raw() {
@@ -133,8 +138,10 @@ mod tests {
     fn homes(vars: &[(&str, &str)]) -> Homes {
         let vars: Vec<(String, OsString)> =
             vars.iter().map(|(key, value)| ((*key).to_owned(), OsString::from(value))).collect();
-        Homes::from_lookup(&|name| vars.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone()))
-            .unwrap()
+        Homes::from_lookup(&|name| {
+            vars.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone())
+        })
+        .unwrap()
     }
 
     #[test]
@@ -149,7 +156,8 @@ mod tests {
     fn xdg_directories_and_their_defaults() {
         let dir = tempfile::tempdir().unwrap();
         let run = dir.path().to_str().unwrap();
-        let homes = homes(&[("HOME", "/h"), ("XDG_STATE_HOME", "relative"), ("XDG_RUNTIME_DIR", run)]);
+        let homes =
+            homes(&[("HOME", "/h"), ("XDG_STATE_HOME", "relative"), ("XDG_RUNTIME_DIR", run)]);
         assert_eq!(homes.state_dir(), Path::new("/h/.local/state/rookery"));
         assert_eq!(homes.config_file(), Path::new("/h/.config/rookery/config.toml"));
         assert_eq!(homes.runtime_dir(), dir.path());

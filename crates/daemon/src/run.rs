@@ -119,8 +119,9 @@ fn bind_all(
     let mut sockets = Vec::new();
     for endpoint in ENDPOINTS {
         if let Some(path) = endpoint.socket(homes, config) {
-            let socket =
-                endpoint.bind(&path).with_context(|| format!("cannot listen at {}", path.display()))?;
+            let socket = endpoint
+                .bind(&path)
+                .with_context(|| format!("cannot listen at {}", path.display()))?;
             sockets.push((endpoint, socket));
         }
     }
@@ -145,7 +146,11 @@ fn core_config(homes: &Homes, config: &Config, exe: PathBuf) -> CoreConfig {
         .collect();
     CoreConfig {
         state_dir: homes.state_dir(),
-        keeper: KeeperLaunch { exe, args: vec!["__keeper".to_owned()], socket: homes.keeper_socket() },
+        keeper: KeeperLaunch {
+            exe,
+            args: vec!["__keeper".to_owned()],
+            socket: homes.keeper_socket(),
+        },
         home: user_home(),
         env: std::env::vars_os().collect(),
         shell: terminal.shell.clone().unwrap_or_else(login_shell),
@@ -163,11 +168,17 @@ fn core_config(homes: &Homes, config: &Config, exe: PathBuf) -> CoreConfig {
 }
 
 fn user_home() -> PathBuf {
-    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()).unwrap_or_else(|| "/".into())
+    std::env::var_os("HOME")
+        .map(PathBuf::from)
+        .filter(|home| home.is_absolute())
+        .unwrap_or_else(|| "/".into())
 }
 
 fn login_shell() -> String {
-    std::env::var("SHELL").ok().filter(|shell| !shell.is_empty()).unwrap_or_else(|| "/bin/sh".to_owned())
+    std::env::var("SHELL")
+        .ok()
+        .filter(|shell| !shell.is_empty())
+        .unwrap_or_else(|| "/bin/sh".to_owned())
 }
 
 /// A terminal takes a few descriptors; the usual soft limit would allow some hundred.
@@ -185,7 +196,10 @@ struct Signals {
 
 impl Signals {
     fn new() -> anyhow::Result<Signals> {
-        Ok(Signals { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+        Ok(Signals {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
     }
 
     async fn next(&mut self) -> StopKind {

@@ -18,7 +18,11 @@ struct Stat {
 
 /// Pids of all processes in the session led by `leader`, the leader included.
 pub fn session_members(leader: u32) -> Vec<u32> {
-    all().into_iter().filter(|stat| stat.session as u32 == leader).map(|stat| stat.pid as u32).collect()
+    all()
+        .into_iter()
+        .filter(|stat| stat.session as u32 == leader)
+        .map(|stat| stat.pid as u32)
+        .collect()
 }
 
 /// Pids of all descendants of a process, without itself.

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use crate::{
-    EventSeq, ExitStatus, NotificationText, Project, ProjectId, Size, Terminal, TerminalId, Timestamp,
+    EventSeq, ExitStatus, NotificationText, Project, ProjectId, Size, Terminal, TerminalId,
+    Timestamp,
 };
 
 /// Something that happened to the world.

@@ -16,5 +16,7 @@ pub use event::{Event, NumberedEvent};
 pub use ids::{EventSeq, ProjectId, TerminalId};
 pub use project::Project;
 pub use size::{Size, SizeError};
-pub use terminal::{ExitStatus, LaunchSpec, NotificationText, Terminal, TerminalState, TerminalUuid};
+pub use terminal::{
+    ExitStatus, LaunchSpec, NotificationText, Terminal, TerminalState, TerminalUuid,
+};
 pub use time::Timestamp;

@@ -66,7 +66,10 @@ mod tests {
 
     #[test]
     fn zero_and_huge_sizes_are_refused_by_name() {
-        assert_eq!(Size::new(0, 80).unwrap_err().to_string(), "rows must be between 1 and 2000, not 0");
+        assert_eq!(
+            Size::new(0, 80).unwrap_err().to_string(),
+            "rows must be between 1 and 2000, not 0"
+        );
         assert_eq!(Size::new(24, 2001).unwrap_err().field, "cols");
         assert_eq!(Size::new(1, 1).unwrap().cols(), 1);
     }

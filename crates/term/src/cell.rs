@@ -164,7 +164,9 @@ fn underline(flags: Flags) -> Underline {
 fn color(color: EngineColor) -> Color {
     match color {
         EngineColor::Named(NamedColor::Foreground | NamedColor::Background) => Color::Default,
-        EngineColor::Named(name) => u8::try_from(name as usize).map_or(Color::Default, Color::Indexed),
+        EngineColor::Named(name) => {
+            u8::try_from(name as usize).map_or(Color::Default, Color::Indexed)
+        }
         EngineColor::Indexed(index) => Color::Indexed(index),
         EngineColor::Spec(rgb) => Color::Rgb(rgb.r, rgb.g, rgb.b),
     }

@@ -9,7 +9,8 @@ use alacritty_terminal::index::{Column, Line, Point};
 use alacritty_terminal::term::TermMode;
 use alacritty_terminal::term::cell::Cell;
 use alacritty_terminal::vte::ansi::{
-    CharsetIndex, CursorShape, CursorStyle, Handler, NamedMode, NamedPrivateMode, Processor, Rgb, StandardCharset,
+    CharsetIndex, CursorShape, CursorStyle, Handler, NamedMode, NamedPrivateMode, Processor, Rgb,
+    StandardCharset,
 };
 
 use crate::bin::{Damaged, Read, Reader, Writer};
@@ -60,7 +61,11 @@ pub(crate) fn save(screen: &mut Screen) -> Vec<u8> {
     bytes
 }
 
-pub(crate) fn load(bytes: &[u8], config: ScreenConfig, blocks: Box<dyn BlockStore>) -> Read<Screen> {
+pub(crate) fn load(
+    bytes: &[u8],
+    config: ScreenConfig,
+    blocks: Box<dyn BlockStore>,
+) -> Read<Screen> {
     let mut reader = Reader(bytes);
     if reader.uint()? != VERSION {
         return Err(Damaged);
@@ -88,7 +93,12 @@ pub(crate) fn load(bytes: &[u8], config: ScreenConfig, blocks: Box<dyn BlockStor
     emulator.sequence = sequence;
     emulator.replies.clear();
     emulator.events.clear();
-    Ok(Screen { emulator, processor: Processor::new(), scanner: Scanner::default(), partial: Vec::new() })
+    Ok(Screen {
+        emulator,
+        processor: Processor::new(),
+        scanner: Scanner::default(),
+        partial: Vec::new(),
+    })
 }
 
 fn restore_modes(emulator: &mut Emulator, mode: TermMode, shadow: &Shadow) {
@@ -100,9 +110,10 @@ fn restore_modes(emulator: &mut Emulator, mode: TermMode, shadow: &Shadow) {
             term.unset_private_mode((*name).into());
         }
     }
-    for (flag, name) in
-        [(TermMode::INSERT, NamedMode::Insert), (TermMode::LINE_FEED_NEW_LINE, NamedMode::LineFeedNewLine)]
-    {
+    for (flag, name) in [
+        (TermMode::INSERT, NamedMode::Insert),
+        (TermMode::LINE_FEED_NEW_LINE, NamedMode::LineFeedNewLine),
+    ] {
         if mode.contains(flag) {
             term.set_mode(name.into());
         }
@@ -257,8 +268,9 @@ fn save_cursor(writer: &mut Writer<'_>, cursor: &Cursor<Cell>) {
     writer.bool(cursor.input_needs_wrap);
     row::write_template(writer, &cursor.template);
     for index in 0..4 {
-        let is_drawing = charset_from(index)
-            .is_ok_and(|index| cursor.charsets[index] == StandardCharset::SpecialCharacterAndLineDrawing);
+        let is_drawing = charset_from(index).is_ok_and(|index| {
+            cursor.charsets[index] == StandardCharset::SpecialCharacterAndLineDrawing
+        });
         writer.bool(is_drawing);
     }
 }

@@ -177,7 +177,8 @@ impl History {
         let mut start = self.oldest_held();
         for block in &self.sealed {
             let end = start + u64::from(block.rows);
-            if end > from && start < to
+            if end > from
+                && start < to
                 && let Some(bytes) = self.blocks.get(block.serial)
             {
                 collect_rows(&bytes, start, from, to, &mut found);
@@ -225,7 +226,11 @@ impl History {
     }
 
     /// Rebuilds from what [`History::save`] wrote. Blocks that the store lost meanwhile were the oldest ones.
-    pub(crate) fn load(reader: &mut Reader<'_>, limit: usize, blocks: Box<dyn BlockStore>) -> Read<History> {
+    pub(crate) fn load(
+        reader: &mut Reader<'_>,
+        limit: usize,
+        blocks: Box<dyn BlockStore>,
+    ) -> Read<History> {
         let first = reader.uint()?;
         let next = reader.uint()?;
         let next_serial = reader.uint()?;
@@ -238,11 +243,13 @@ impl History {
         }
         let open = reader.bytes()?.to_vec();
         let open_rows = row_starts(&open);
-        let held = open_rows.len() as u64 + sealed.iter().map(|block| u64::from(block.rows)).sum::<u64>();
+        let held =
+            open_rows.len() as u64 + sealed.iter().map(|block| u64::from(block.rows)).sum::<u64>();
         if first > next || held > next || (next - first) > held {
             return Err(Damaged);
         }
-        let mut history = History { blocks, sealed, next_serial, open, open_rows, first, next, limit };
+        let mut history =
+            History { blocks, sealed, next_serial, open, open_rows, first, next, limit };
         history.drop_lost_blocks();
         Ok(history)
     }
@@ -340,7 +347,8 @@ mod tests {
         }
         let mut bytes = Vec::new();
         history.save(&mut Writer(&mut bytes));
-        let lost = History::load(&mut Reader(&bytes), 10_000, Box::new(MemoryBlocks::default())).unwrap();
+        let lost =
+            History::load(&mut Reader(&bytes), 10_000, Box::new(MemoryBlocks::default())).unwrap();
         assert!(lost.len() < 3_000);
         assert!(text(&lost.rows(2_999, 3_000)[0]).starts_with("2999 "));
     }

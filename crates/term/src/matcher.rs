@@ -81,7 +81,10 @@ impl Pattern {
 
 fn is_line_local(hir: &Hir) -> bool {
     let looks = hir.properties().look_set();
-    if looks.contains(Look::Start) || looks.contains(Look::End) || hir.properties().minimum_len() == Some(0) {
+    if looks.contains(Look::Start)
+        || looks.contains(Look::End)
+        || hir.properties().minimum_len() == Some(0)
+    {
         return false;
     }
     !can_match_newline(hir)
@@ -123,7 +126,9 @@ impl Matcher {
         match self {
             Matcher::ContainsText(needle) => facts.screen_text().contains(needle.as_str()),
             Matcher::ScreenRegex(pattern) => pattern.is_match(facts.screen_text()),
-            Matcher::TranscriptContains(needle) => facts.transcript_tail().contains(needle.as_str()),
+            Matcher::TranscriptContains(needle) => {
+                facts.transcript_tail().contains(needle.as_str())
+            }
             Matcher::TranscriptRegex(pattern) => pattern.is_match(facts.transcript_tail()),
             Matcher::CursorAt { row, col } => facts.cursor() == (*row, *col),
             Matcher::ScreenStable(min) => facts.stable_for() >= *min,

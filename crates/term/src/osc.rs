@@ -135,7 +135,13 @@ fn palette(rest: &[u8]) -> Vec<Osc> {
 
 /// OSC 10 with several specifications sets 10, 11, 12 in turn.
 fn dynamic_colors(number: &[u8], rest: &[u8]) -> Vec<Osc> {
-    let first = if number == b"10" { 10 } else if number == b"11" { 11 } else { 12 };
+    let first = if number == b"10" {
+        10
+    } else if number == b"11" {
+        11
+    } else {
+        12
+    };
     let text = String::from_utf8_lossy(rest);
     (first..=12u8)
         .zip(text.split(';'))
@@ -212,7 +218,9 @@ fn shell_mark(rest: &[u8]) -> Option<ShellMark> {
         "A" | "P" | "N" => Some(ShellMark::PromptStart),
         "B" | "I" => Some(ShellMark::InputStart),
         "C" => Some(ShellMark::OutputStart),
-        "D" => Some(ShellMark::CommandEnd { code: parts.next().and_then(|code| code.parse().ok()) }),
+        "D" => {
+            Some(ShellMark::CommandEnd { code: parts.next().and_then(|code| code.parse().ok()) })
+        }
         _ => None,
     }
 }
@@ -222,7 +230,8 @@ pub fn cwd_path(payload: &str, is_local_host: impl Fn(&str) -> bool) -> Option<V
     if payload.starts_with('/') {
         return Some(payload.as_bytes().to_vec());
     }
-    let rest = payload.strip_prefix("file://").or_else(|| payload.strip_prefix("kitty-shell-cwd://"))?;
+    let rest =
+        payload.strip_prefix("file://").or_else(|| payload.strip_prefix("kitty-shell-cwd://"))?;
     let slash = rest.find('/')?;
     let (host, path) = rest.split_at(slash);
     if !(host.is_empty() || host == "localhost" || is_local_host(host)) {
@@ -278,7 +287,9 @@ mod tests {
     fn colors() {
         check(
             "4;1;rgb:ff/00/00;2;?",
-            expect![[r#"[Palette { index: 1, spec: "rgb:ff/00/00" }, Palette { index: 2, spec: "?" }]"#]],
+            expect![[
+                r#"[Palette { index: 1, spec: "rgb:ff/00/00" }, Palette { index: 2, spec: "?" }]"#
+            ]],
         );
         check(
             "10;#fff;?",
@@ -291,7 +302,10 @@ mod tests {
 
     #[test]
     fn links_and_clipboard() {
-        check("8;id=a:x=y;https://e.x/;q", expect![[r#"[Link { id: Some("a"), uri: "https://e.x/;q" }]"#]]);
+        check(
+            "8;id=a:x=y;https://e.x/;q",
+            expect![[r#"[Link { id: Some("a"), uri: "https://e.x/;q" }]"#]],
+        );
         check("8;;", expect![[r#"[Link { id: None, uri: "" }]"#]]);
         check("52;c;aGVsbG8=", expect![[r#"[ClipboardStore { target: 'c', text: "hello" }]"#]]);
         check("52;;aGVsbG8", expect![[r#"[ClipboardStore { target: 'c', text: "hello" }]"#]]);

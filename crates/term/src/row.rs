@@ -117,7 +117,11 @@ fn is_as_implied(cell: &Cell, next: Option<&Cell>) -> bool {
     };
     // A narrow cell before a stray spacer would be taken for a wide one.
     let is_narrow_kept = flags != WRITTEN || next.is_none_or(|next| stored_char(next) != SPACER);
-    shape && is_narrow_kept && cell.fg == DEFAULT_FG && cell.bg == DEFAULT_BG && has_only_marks(cell)
+    shape
+        && is_narrow_kept
+        && cell.fg == DEFAULT_FG
+        && cell.bg == DEFAULT_BG
+        && has_only_marks(cell)
 }
 
 /// Whether the only extra thing about a cell is combining marks, which are part of the text.
@@ -239,8 +243,8 @@ impl RunStyle {
 }
 
 fn encode_runs(cells: &[Cell], wrapped: bool, writer: &mut Writer<'_>) {
-    let needs_none =
-        !wrapped && (0..cells.len()).all(|index| is_as_implied(&cells[index], cells.get(index + 1)));
+    let needs_none = !wrapped
+        && (0..cells.len()).all(|index| is_as_implied(&cells[index], cells.get(index + 1)));
     if needs_none {
         writer.uint(0);
         return;
@@ -337,15 +341,40 @@ pub(crate) fn read_color(reader: &mut Reader<'_>) -> Read<Color> {
 
 fn named_color(number: u64) -> Read<NamedColor> {
     use NamedColor::{
-        Background, Black, Blue, BrightBlack, BrightBlue, BrightCyan, BrightForeground, BrightGreen,
-        BrightMagenta, BrightRed, BrightWhite, BrightYellow, Cursor, Cyan, DimBlack, DimBlue, DimCyan,
-        DimForeground, DimGreen, DimMagenta, DimRed, DimWhite, DimYellow, Foreground, Green, Magenta, Red,
-        White, Yellow,
+        Background, Black, Blue, BrightBlack, BrightBlue, BrightCyan, BrightForeground,
+        BrightGreen, BrightMagenta, BrightRed, BrightWhite, BrightYellow, Cursor, Cyan, DimBlack,
+        DimBlue, DimCyan, DimForeground, DimGreen, DimMagenta, DimRed, DimWhite, DimYellow,
+        Foreground, Green, Magenta, Red, White, Yellow,
     };
     [
-        Black, Red, Green, Yellow, Blue, Magenta, Cyan, White, BrightBlack, BrightRed, BrightGreen,
-        BrightYellow, BrightBlue, BrightMagenta, BrightCyan, BrightWhite, Foreground, Background, Cursor,
-        DimBlack, DimRed, DimGreen, DimYellow, DimBlue, DimMagenta, DimCyan, DimWhite, BrightForeground,
+        Black,
+        Red,
+        Green,
+        Yellow,
+        Blue,
+        Magenta,
+        Cyan,
+        White,
+        BrightBlack,
+        BrightRed,
+        BrightGreen,
+        BrightYellow,
+        BrightBlue,
+        BrightMagenta,
+        BrightCyan,
+        BrightWhite,
+        Foreground,
+        Background,
+        Cursor,
+        DimBlack,
+        DimRed,
+        DimGreen,
+        DimYellow,
+        DimBlue,
+        DimMagenta,
+        DimCyan,
+        DimWhite,
+        BrightForeground,
         DimForeground,
     ]
     .into_iter()
@@ -430,8 +459,13 @@ mod tests {
             any::<[u8; 3]>().prop_map(|[r, g, b]| Color::Spec(Rgb { r, g, b })),
         ];
         let c = prop_oneof![Just(' '), Just('\t'), Just('a'), Just('日'), Just('é')];
-        (c, color.clone(), color, any::<u16>())
-            .prop_map(|(c, fg, bg, bits)| Cell { c, fg, bg, flags: Flags::from_bits_retain(bits), extra: None })
+        (c, color.clone(), color, any::<u16>()).prop_map(|(c, fg, bg, bits)| Cell {
+            c,
+            fg,
+            bg,
+            flags: Flags::from_bits_retain(bits),
+            extra: None,
+        })
     }
 
     proptest! {

@@ -96,7 +96,10 @@ impl Scanner {
                     let (used, ended) = self.take_osc(&bytes[at..]);
                     at += used;
                     if ended {
-                        return Some(Found { end: at, what: Sequence::Osc(std::mem::take(&mut self.payload)) });
+                        return Some(Found {
+                            end: at,
+                            what: Sequence::Osc(std::mem::take(&mut self.payload)),
+                        });
                     }
                 }
                 State::Text | State::DcsData => at += self.skip_text(&bytes[at..]),

@@ -121,7 +121,8 @@ impl Screen {
         let mut matched = Vec::new();
         self.emulator.last_output = now;
         self.emulator.sequence += 1;
-        let mut hand = Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now };
+        let mut hand =
+            Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now };
         let mut rest = complete_char(&mut hand, &mut self.partial, bytes);
         while !rest.is_empty() {
             if self.processor.sync_timeout().pending_timeout() {
@@ -137,7 +138,9 @@ impl Screen {
                 if end.is_some() {
                     rest = match hand.everyday_sgr(rest) {
                         Some(length) => &rest[length..],
-                        None => take_sequence(&mut hand, &mut self.processor, &mut self.scanner, rest),
+                        None => {
+                            take_sequence(&mut hand, &mut self.processor, &mut self.scanner, rest)
+                        }
                     };
                 }
             } else {
@@ -166,10 +169,12 @@ impl Screen {
     /// Shows what synchronized output held back, because its end did not come in time.
     pub fn stop_sync(&mut self, transcript: &dyn Transcript, now: Duration) -> Fed {
         let mut matched = Vec::new();
-        let mut hand = Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now };
+        let mut hand =
+            Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now };
         self.processor.stop_sync(&mut hand);
         self.emulator.sequence += 1;
-        let mut hand = Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now };
+        let mut hand =
+            Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now };
         if !hand.emulator.watch.is_empty() {
             hand.look(Occasion::FeedEnded);
         }
@@ -177,7 +182,12 @@ impl Screen {
     }
 
     /// Changes the size; lines are wrapped anew and waits see the result.
-    pub fn resize(&mut self, size: ScreenSize, transcript: &dyn Transcript, now: Duration) -> Vec<Matched> {
+    pub fn resize(
+        &mut self,
+        size: ScreenSize,
+        transcript: &dyn Transcript,
+        now: Duration,
+    ) -> Vec<Matched> {
         let size = ScreenSize { rows: size.rows.max(1), cols: size.cols.max(1), ..size };
         self.emulator.resize(size);
         self.emulator.sequence += 1;
@@ -203,8 +213,10 @@ impl Screen {
     ) -> (WaitId, Option<Matched>) {
         let id = self.emulator.watch.add(matcher, now);
         let mut matched = Vec::new();
-        Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now }.look(Occasion::Anything);
-        let mine = matched.iter().position(|found| found.id == id).map(|at| matched.swap_remove(at));
+        Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now }
+            .look(Occasion::Anything);
+        let mine =
+            matched.iter().position(|found| found.id == id).map(|at| matched.swap_remove(at));
         debug_assert!(matched.is_empty(), "a wait that held was left pending");
         (id, mine)
     }
@@ -225,7 +237,11 @@ impl Screen {
     }
 
     /// The process is gone: waits for that match, and those without hope are returned as the second list.
-    pub fn process_exited(&mut self, transcript: &dyn Transcript, now: Duration) -> (Vec<Matched>, Vec<WaitId>) {
+    pub fn process_exited(
+        &mut self,
+        transcript: &dyn Transcript,
+        now: Duration,
+    ) -> (Vec<Matched>, Vec<WaitId>) {
         self.emulator.exited = true;
         let matched = self.look_at_all(transcript, now);
         (matched, self.emulator.watch.take_hopeless())
@@ -338,7 +354,11 @@ impl Screen {
         self.emulator.palette = palette;
     }
 
-    pub(crate) fn history_rows(&self, from: u64, to: u64) -> Vec<Vec<alacritty_terminal::term::cell::Cell>> {
+    pub(crate) fn history_rows(
+        &self,
+        from: u64,
+        to: u64,
+    ) -> Vec<Vec<alacritty_terminal::term::cell::Cell>> {
         self.emulator.history.rows(from, to)
     }
 }
@@ -409,7 +429,9 @@ fn hold_back<'b>(
 
 fn first_number(params: &[u8]) -> usize {
     let digits = params.iter().take_while(|byte| byte.is_ascii_digit());
-    digits.fold(0usize, |number, digit| number.saturating_mul(10).saturating_add(usize::from(digit - b'0')))
+    digits.fold(0usize, |number, digit| {
+        number.saturating_mul(10).saturating_add(usize::from(digit - b'0'))
+    })
 }
 
 /// Answers what the engine leaves unanswered, and reports what it drops.

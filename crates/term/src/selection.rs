@@ -37,8 +37,11 @@ pub struct Selection {
 impl Selection {
     /// The text it covers. Rows that left the history are left out.
     pub(crate) fn text(&self, screen: &Screen) -> String {
-        let (start, end) =
-            if self.anchor <= self.head { (self.anchor, self.head) } else { (self.head, self.anchor) };
+        let (start, end) = if self.anchor <= self.head {
+            (self.anchor, self.head)
+        } else {
+            (self.head, self.anchor)
+        };
         let mut out = String::new();
         let last = end.row.min(screen.first_row() + u64::from(screen.size().rows) - 1);
         for number in start.row..=last {
@@ -71,7 +74,8 @@ impl Selection {
         match self.kind {
             SelectionKind::Lines => (0, usize::MAX),
             SelectionKind::Block => {
-                let (low, high) = (self.anchor.col.min(self.head.col), self.anchor.col.max(self.head.col));
+                let (low, high) =
+                    (self.anchor.col.min(self.head.col), self.anchor.col.max(self.head.col));
                 (usize::from(low), usize::from(high) + 1)
             }
             SelectionKind::Text => {

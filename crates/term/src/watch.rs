@@ -111,7 +111,9 @@ impl WatchSet {
 
     /// Whether the changed lines must be rendered as text for a look.
     pub(crate) fn wants_lines(&self) -> bool {
-        self.waiters.iter().any(|waiter| !waiter.needs.needles.is_empty() || !waiter.needs.patterns.is_empty())
+        self.waiters
+            .iter()
+            .any(|waiter| !waiter.needs.needles.is_empty() || !waiter.needs.patterns.is_empty())
     }
 
     /// Takes out the waits that hold now. `lines` is the text of the lines that changed.
@@ -146,7 +148,8 @@ impl WatchSet {
             let needs = &waiter.needs;
             found[index] = needs.every_change
                 || (needs.transcript && occasion == Occasion::FeedEnded)
-                || (!lines.is_empty() && needs.patterns.iter().any(|pattern| pattern.is_match(lines)));
+                || (!lines.is_empty()
+                    && needs.patterns.iter().any(|pattern| pattern.is_match(lines)));
         }
         if !lines.is_empty() {
             self.needle_index().mark(lines, &mut found);
@@ -165,13 +168,18 @@ impl NeedleIndex {
         let needles: Vec<(String, usize)> = waiters
             .iter()
             .enumerate()
-            .flat_map(|(index, waiter)| waiter.needs.needles.iter().map(move |needle| (needle.clone(), index)))
+            .flat_map(|(index, waiter)| {
+                waiter.needs.needles.iter().map(move |needle| (needle.clone(), index))
+            })
             .collect();
         let automaton = (needles.len() >= AUTOMATON_FROM)
             .then(|| {
                 // Only asked whether anything matches, so the kind with the fastest search will do.
                 let mut builder = AhoCorasick::builder();
-                builder.match_kind(MatchKind::LeftmostFirst).build(needles.iter().map(|(needle, _)| needle)).ok()
+                builder
+                    .match_kind(MatchKind::LeftmostFirst)
+                    .build(needles.iter().map(|(needle, _)| needle))
+                    .ok()
             })
             .flatten();
         NeedleIndex { automaton, needles }

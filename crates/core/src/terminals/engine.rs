@@ -92,7 +92,8 @@ impl Engine {
     pub(crate) fn replay(ring: Ring, settings: EngineSettings, now: Duration) -> (Engine, Effects) {
         let restored = ring.checkpoint().and_then(|checkpoint| {
             let blocks = Box::new(RingBlocks(ring.blocks()));
-            let screen = Screen::restore(&checkpoint.blob, settings.screen_config(), blocks).ok()?;
+            let screen =
+                Screen::restore(&checkpoint.blob, settings.screen_config(), blocks).ok()?;
             Some((screen, checkpoint.stream_offset))
         });
         let (screen, from) = restored.unwrap_or_else(|| {
@@ -117,7 +118,12 @@ impl Engine {
         (engine, effects)
     }
 
-    fn around(ring: Ring, screen: Screen, last_checkpoint: u64, settings: EngineSettings) -> Engine {
+    fn around(
+        ring: Ring,
+        screen: Screen,
+        last_checkpoint: u64,
+        settings: EngineSettings,
+    ) -> Engine {
         Engine {
             ring,
             screen,
@@ -151,7 +157,9 @@ impl Engine {
             return match self.ring.read_from(pty.as_fd()) {
                 Ok(0) => ReadOutcome::Ended,
                 Ok(count) => ReadOutcome::Bytes(self.digest(count as u64, now)),
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => ReadOutcome::WouldBlock,
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                    ReadOutcome::WouldBlock
+                }
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
                 Err(error) => {
                     if error.raw_os_error() != Some(Errno::IO.raw_os_error()) {
@@ -194,9 +202,17 @@ impl Engine {
         let settled = fed
             .matched
             .into_iter()
-            .filter_map(|matched| Some((self.waiters.remove(&matched.id)?, WaitEnd::Matched(matched))))
+            .filter_map(|matched| {
+                Some((self.waiters.remove(&matched.id)?, WaitEnd::Matched(matched)))
+            })
             .collect();
-        Effects { replies: fed.replies, events: fed.events, settled, raw, sequence: self.screen.sequence() }
+        Effects {
+            replies: fed.replies,
+            events: fed.events,
+            settled,
+            raw,
+            sequence: self.screen.sequence(),
+        }
     }
 
     fn settle_matched(&mut self, matched: Vec<Matched>) -> Effects {
@@ -268,7 +284,9 @@ impl Engine {
     pub(crate) fn end(&mut self, now: Duration) -> Effects {
         let (matched, hopeless) = self.screen.process_exited(&RingTail(&self.ring), now);
         let mut effects = self.settle_matched(matched);
-        let closed = hopeless.into_iter().filter_map(|id| Some((self.waiters.remove(&id)?, WaitEnd::Closed)));
+        let closed = hopeless
+            .into_iter()
+            .filter_map(|id| Some((self.waiters.remove(&id)?, WaitEnd::Closed)));
         effects.settled.extend(closed);
         effects
     }

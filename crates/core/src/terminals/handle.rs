@@ -81,7 +81,8 @@ impl TerminalHandle {
 
     /// Pastes text, in brackets when the program asked for that.
     pub fn paste(&self, text: &str) -> Result<()> {
-        let bytes = if self.modes().bracketed_paste { paste::bracketed(text) } else { paste::plain(text) };
+        let bytes =
+            if self.modes().bracketed_paste { paste::bracketed(text) } else { paste::plain(text) };
         self.write(&bytes)
     }
 
@@ -186,7 +187,11 @@ impl TerminalHandle {
             return Err(Error::closed("the program in the terminal has ended"));
         }
         let scope = if whole_group { Scope::Group } else { Scope::Child };
-        self.core.inner.keeper.post(Request::Signal { terminal_id: self.live.id.get(), signal, scope });
+        self.core.inner.keeper.post(Request::Signal {
+            terminal_id: self.live.id.get(),
+            signal,
+            scope,
+        });
         Ok(())
     }
 

@@ -86,7 +86,9 @@ impl Live {
         for (waiter, end) in effects.settled.drain(..) {
             let _ = waiter.send(end);
         }
-        self.sequence.send_if_modified(|known| std::mem::replace(known, effects.sequence) != effects.sequence);
+        self.sequence.send_if_modified(|known| {
+            std::mem::replace(known, effects.sequence) != effects.sequence
+        });
     }
 
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<()> {

@@ -111,7 +111,10 @@ impl Core {
         let limits = &self.inner.config.limits;
         let world = self.inner.world.lock();
         if world.terminals.len() >= limits.max_terminals {
-            return Err(Error::busy(format!("there are {} terminals already", world.terminals.len())));
+            return Err(Error::busy(format!(
+                "there are {} terminals already",
+                world.terminals.len()
+            )));
         }
         let project = match request.project {
             Some(id) => world.project(id)?,
@@ -126,9 +129,13 @@ impl Core {
         }
         let texts = argv.iter().chain(request.env.iter().flat_map(|(key, value)| [key, value]));
         if texts.into_iter().any(|text| text.contains('\0')) {
-            return Err(Error::failed("program, arguments and environment must not contain NUL bytes"));
+            return Err(Error::failed(
+                "program, arguments and environment must not contain NUL bytes",
+            ));
         }
-        if let Some((key, _)) = request.env.iter().find(|(key, _)| key.is_empty() || key.contains('=')) {
+        if let Some((key, _)) =
+            request.env.iter().find(|(key, _)| key.is_empty() || key.contains('='))
+        {
             return Err(Error::invalid("env", format!("{key:?} is not a name of a variable")));
         }
         if let Some(title) = &request.title {
@@ -136,9 +143,13 @@ impl Core {
         }
         let cwd = request.cwd.unwrap_or_else(|| project.root.clone());
         if !cwd.is_absolute() {
-            return Err(Error::invalid("cwd", format!("{} is not an absolute path", cwd.display())));
+            return Err(Error::invalid(
+                "cwd",
+                format!("{} is not an absolute path", cwd.display()),
+            ));
         }
-        let transcript_chars = request.transcript_chars.unwrap_or(limits.transcript_chars).min(MAX_TRANSCRIPT);
+        let transcript_chars =
+            request.transcript_chars.unwrap_or(limits.transcript_chars).min(MAX_TRANSCRIPT);
         Ok(Plan {
             project: project.id,
             argv,
@@ -226,7 +237,13 @@ impl Core {
         .await
     }
 
-    fn spawn_request(&self, id: TerminalId, plan: &Plan, uuid: TerminalUuid, meta: &Meta) -> protocol::Spawn {
+    fn spawn_request(
+        &self,
+        id: TerminalId,
+        plan: &Plan,
+        uuid: TerminalUuid,
+        meta: &Meta,
+    ) -> protocol::Spawn {
         protocol::Spawn {
             terminal_id: id.get(),
             argv: plan.argv.iter().map(|arg| arg.clone().into_bytes()).collect(),
@@ -244,7 +261,12 @@ impl Core {
     }
 
     /// The daemon's environment, what every child is told, and what the caller adds; later wins.
-    fn child_env(&self, id: TerminalId, uuid: TerminalUuid, extra: &[(String, String)]) -> Vec<Vec<u8>> {
+    fn child_env(
+        &self,
+        id: TerminalId,
+        uuid: TerminalUuid,
+        extra: &[(String, String)],
+    ) -> Vec<Vec<u8>> {
         let config = &self.inner.config;
         let mut env: std::collections::BTreeMap<Vec<u8>, Vec<u8>> = config
             .env
@@ -262,7 +284,8 @@ impl Core {
             ("IDX0_SESSION_ID", uuid),
         ];
         let own = own.into_iter().map(|(key, value)| (key.to_owned(), value));
-        for (key, value) in own.chain(config.child_env.iter().cloned()).chain(extra.iter().cloned()) {
+        for (key, value) in own.chain(config.child_env.iter().cloned()).chain(extra.iter().cloned())
+        {
             env.insert(key.into_bytes(), value.into_bytes());
         }
         // Left over from a terminal that the daemon itself was started in.
@@ -271,7 +294,9 @@ impl Core {
                 env.remove(key.as_bytes());
             }
         }
-        env.into_iter().map(|(key, value)| [key.as_slice(), b"=", value.as_slice()].concat()).collect()
+        env.into_iter()
+            .map(|(key, value)| [key.as_slice(), b"=", value.as_slice()].concat())
+            .collect()
     }
 
     /// Ends a terminal and forgets it.
@@ -285,7 +310,8 @@ impl Core {
             live.shut();
         }
         // Waited for, so that a keeper with nothing left to keep ends when we let go of it.
-        let _ = self.inner.keeper.request(Request::Release { terminal_id: id.get() }, Vec::new()).await;
+        let _ =
+            self.inner.keeper.request(Request::Release { terminal_id: id.get() }, Vec::new()).await;
         self.forget_early_exit(id);
         let forgotten = self
             .transact_durably(|tx| {
@@ -368,7 +394,8 @@ fn heard(terminal: &mut Terminal, event: ScreenEvent) -> Option<Event> {
         ScreenEvent::Osc(Osc::KittyNotify(notify)) if notify.done => {
             let payload = clean(&notify.payload);
             let is_body = notify.part == "body";
-            let (title, body) = if is_body { (String::new(), payload) } else { (payload, String::new()) };
+            let (title, body) =
+                if is_body { (String::new(), payload) } else { (payload, String::new()) };
             Some(Event::TerminalNotified { id, text: NotificationText { title, body } })
         }
         ScreenEvent::Mark(ShellMark::CommandEnd { code }, _) => {
@@ -420,7 +447,11 @@ impl Plan {
             size: self.size,
             scrollback: self.scrollback as u64,
             transcript_chars: self.transcript_chars as u64,
-            raw_log: self.raw_log.as_ref().zip(log_base).map(|(log, base)| (absolute(&log.path), base)),
+            raw_log: self
+                .raw_log
+                .as_ref()
+                .zip(log_base)
+                .map(|(log, base)| (absolute(&log.path), base)),
         }
     }
 

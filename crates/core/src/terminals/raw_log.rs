@@ -32,7 +32,11 @@ impl OpenLog {
     pub(crate) fn create(log: &RawLog) -> Result<OpenLog> {
         let mut options = OpenOptions::new();
         options.append(true).mode(0o600);
-        if log.append { options.create(true) } else { options.create_new(true) };
+        if log.append {
+            options.create(true)
+        } else {
+            options.create_new(true)
+        };
         let file = options.open(&log.path).map_err(failed)?;
         let base = file.metadata().map_err(failed)?.len();
         Ok(OpenLog { file, base })
@@ -47,7 +51,7 @@ impl OpenLog {
 
     /// Starts the writing thread and gives the way to it. Dropping that ends the thread.
     pub(crate) fn start(mut self) -> mpsc::Sender<Bytes> {
-        let (sender, mut receiver) = mpsc::channel::<Bytes>(64);
+        let (sender, mut receiver) = mpsc::channel::<Bytes>(32);
         let spawned = std::thread::Builder::new().name("raw-log".to_owned()).spawn(move || {
             while let Some(bytes) = receiver.blocking_recv() {
                 if let Err(error) = self.file.write_all(&bytes) {

@@ -139,20 +139,29 @@ impl Core {
         let limits = &self.inner.config.limits;
         let meta = Meta::decode(&entry.meta);
         let ring = Ring::open(ring).map_err(|error| Error::failed(error.to_string()))?;
-        let raw_log =
-            meta.as_ref().and_then(|meta| meta.raw_log.as_ref()).and_then(|(path, base)| OpenLog::reopen(path, *base));
+        let raw_log = meta
+            .as_ref()
+            .and_then(|meta| meta.raw_log.as_ref())
+            .and_then(|(path, base)| OpenLog::reopen(path, *base));
         let settings = EngineSettings {
             size: pty_size(&pty, meta.as_ref().map_or(Size::DEFAULT, |meta| meta.size)),
             scrollback: meta.as_ref().map_or(limits.scrollback, |meta| meta.scrollback as usize),
-            transcript_chars: meta.map_or(limits.transcript_chars, |meta| meta.transcript_chars as usize),
+            transcript_chars: meta
+                .map_or(limits.transcript_chars, |meta| meta.transcript_chars as usize),
             palette: self.inner.config.palette.clone(),
             wants_raw: raw_log.is_some(),
         };
         let (engine, effects) = Engine::replay(ring, settings, self.inner.clock.now());
         let raw_missing =
             raw_log.as_ref().map(|(_, offset)| engine.bytes_since(*offset)).unwrap_or_default();
-        let live =
-            Live::new(id, entry.pid.unsigned_abs(), pty, engine, self.inner.clock, entry.meta.clone());
+        let live = Live::new(
+            id,
+            entry.pid.unsigned_abs(),
+            pty,
+            engine,
+            self.inner.clock,
+            entry.meta.clone(),
+        );
         Ok(Restored {
             live: Arc::new(live),
             effects,
@@ -219,7 +228,8 @@ impl Core {
     }
 
     async fn hand_over(&self, live: &Arc<Live>) -> Result<()> {
-        let duplicate = |fd: &OwnedFd| fd.try_clone().map_err(|error| Error::failed(error.to_string()));
+        let duplicate =
+            |fd: &OwnedFd| fd.try_clone().map_err(|error| Error::failed(error.to_string()));
         let pty = duplicate(&live.pty)?;
         let ring = live.with_engine(|engine| engine.ring_file())?;
         let meta = live.meta.clone();
@@ -243,7 +253,11 @@ fn pty_size(pty: &OwnedFd, fallback: Size) -> ScreenSize {
 }
 
 /// The project of a terminal, or a stand-in when it is not known.
-fn known_project(tx: &mut crate::transact::Tx<'_>, wanted: ProjectId, home: &std::path::Path) -> ProjectId {
+fn known_project(
+    tx: &mut crate::transact::Tx<'_>,
+    wanted: ProjectId,
+    home: &std::path::Path,
+) -> ProjectId {
     if tx.world.project(wanted).is_ok() {
         return wanted;
     }
@@ -252,8 +266,12 @@ fn known_project(tx: &mut crate::transact::Tx<'_>, wanted: ProjectId, home: &std
     }
     let id = tx.world.next_project.max(wanted);
     tx.world.next_project = id.next();
-    let project =
-        Project { id, name: "default".to_owned(), root: home.to_owned(), created_at: clock::wall() };
+    let project = Project {
+        id,
+        name: "default".to_owned(),
+        root: home.to_owned(),
+        created_at: clock::wall(),
+    };
     tx.world.projects.push(project.clone());
     tx.save(Change::ProjectUpserted { project: project.clone(), position: 0 });
     tx.emit(Event::ProjectCreated(project));

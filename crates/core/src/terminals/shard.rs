@@ -37,7 +37,12 @@ impl Shards {
     }
 
     /// Starts reading a terminal, on the next shard in turn.
-    pub(crate) fn run(&self, core: Core, live: Arc<Live>, raw_log: Option<mpsc::Sender<bytes::Bytes>>) {
+    pub(crate) fn run(
+        &self,
+        core: Core,
+        live: Arc<Live>,
+        raw_log: Option<mpsc::Sender<bytes::Bytes>>,
+    ) {
         let index = self.next.fetch_add(1, Ordering::Relaxed) % self.senders.len();
         // A shard ends only with the process.
         let _ = self.senders[index].send(Assignment { core, live, raw_log });

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use rookery_model::{Event, ExitStatus, TerminalId, TerminalState, Timestamp};
+use rookery_term::ScreenEvent;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc;
@@ -27,6 +28,9 @@ const REOPEN_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Batches the store may have waiting before a terminal that makes events pauses.
 const MAX_STORE_QUEUE: usize = 8_192;
+
+/// Bells within this time of another count as one.
+const BELL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The PTY as the runtime's reactor wants it.
 struct Pty(Arc<OwnedFd>);
@@ -56,11 +60,14 @@ pub(super) async fn run(core: Core, live: Arc<Live>, raw_log: Option<mpsc::Sende
             return;
         }
     };
-    let mut task = Task { core, live, raw_log, reopen_at: None };
+    let mut task = Task { core, live, raw_log, reopen_at: None, last_bell: None };
     task.run(&pty).await;
 }
 
-#[expect(unsafe_code, reason = "registering a descriptor with the reactor is a promise about its lifetime")]
+#[expect(
+    unsafe_code,
+    reason = "registering a descriptor with the reactor is a promise about its lifetime"
+)]
 fn watch_pty(live: &Live) -> std::io::Result<AsyncFd<Pty>> {
     let interest = Interest::READABLE | Interest::WRITABLE;
     // SAFETY: `Pty` owns a share of the descriptor, so it stays open for as long as it is registered,
@@ -75,6 +82,8 @@ struct Task {
     raw_log: Option<mpsc::Sender<Bytes>>,
     /// The PTY reported its end; read again at this time.
     reopen_at: Option<Instant>,
+    /// When the bell was last reported.
+    last_bell: Option<Instant>,
 }
 
 impl Task {
@@ -140,8 +149,9 @@ impl Task {
         Pumped::More
     }
 
-    async fn carry_out(&self, mut effects: Effects) {
+    async fn carry_out(&mut self, mut effects: Effects) {
         let is_quiet = effects.is_quiet();
+        self.quiet_bell(&mut effects.events);
         self.live.carry_out(&mut effects);
         if is_quiet {
             return;
@@ -155,6 +165,19 @@ impl Task {
             let _ = log.send(raw).await;
         }
         self.live.with_engine(Engine::mark_handled);
+    }
+
+    /// A program that keeps ringing is reported once a second, so that it cannot flood the log.
+    fn quiet_bell(&mut self, events: &mut Vec<ScreenEvent>) {
+        if !events.contains(&ScreenEvent::Bell) {
+            return;
+        }
+        let now = Instant::now();
+        if self.last_bell.is_some_and(|last| now < last + BELL_INTERVAL) {
+            events.retain(|event| *event != ScreenEvent::Bell);
+        } else {
+            self.last_bell = Some(now);
+        }
     }
 
     /// A program that makes events faster than they can be stored waits for the store.
@@ -175,7 +198,8 @@ impl Task {
             self.live.child_exited(ExitStatus::Unknown, crate::clock::wall());
         }
         // Once the child is gone for good there is nothing left to look for.
-        let interval = if self.live.exit_status().is_some() { REOPEN_INTERVAL * 240 } else { REOPEN_INTERVAL };
+        let interval =
+            if self.live.exit_status().is_some() { REOPEN_INTERVAL * 240 } else { REOPEN_INTERVAL };
         self.reopen_at = Some(Instant::now() + interval);
     }
 

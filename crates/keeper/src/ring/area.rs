@@ -172,7 +172,11 @@ impl Blocks {
 }
 
 /// Fills `buffer` or fails with `NODATA` where the file ends.
-pub(super) fn pread_exact(file: &OwnedFd, mut buffer: &mut [u8], mut position: u64) -> Result<(), Errno> {
+pub(super) fn pread_exact(
+    file: &OwnedFd,
+    mut buffer: &mut [u8],
+    mut position: u64,
+) -> Result<(), Errno> {
     while !buffer.is_empty() {
         match rustix::io::pread(file, &mut *buffer, position) {
             Ok(0) => return Err(Errno::NODATA),

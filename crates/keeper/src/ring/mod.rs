@@ -141,8 +141,15 @@ impl Ring {
             return Err(RingError::Damaged("file is shorter than its ring"));
         }
         let map = Mapping::new(file.as_fd(), capacity as usize).map_err(failed("map"))?;
-        let mut ring =
-            Self { file: Arc::new(file), map, capacity, end: 0, clean: capacity, fresh: 0, recovered: 0 };
+        let mut ring = Self {
+            file: Arc::new(file),
+            map,
+            capacity,
+            end: 0,
+            clean: capacity,
+            fresh: 0,
+            recovered: 0,
+        };
         if fresh {
             ring.initialize();
         } else {

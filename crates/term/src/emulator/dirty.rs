@@ -37,9 +37,9 @@ impl Dirty {
 
     /// Whether columns `cols` of a row changed.
     pub(crate) fn touches(&self, row: usize, cols: Range<usize>) -> bool {
-        self.spans
-            .get(row)
-            .is_some_and(|span| usize::from(span.low) < cols.end && cols.start < usize::from(span.high))
+        self.spans.get(row).is_some_and(|span| {
+            usize::from(span.low) < cols.end && cols.start < usize::from(span.high)
+        })
     }
 
     pub(crate) fn mark(&mut self, row: usize, cols: Range<usize>) {

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use alacritty_terminal::term::TermMode;
 use alacritty_terminal::vte::ansi::{
-    Attr, CharsetIndex, Handler, KeyboardModes, KeyboardModesApplyBehavior, NamedMode, NamedPrivateMode,
-    PrivateMode, StandardCharset,
+    Attr, CharsetIndex, Handler, KeyboardModes, KeyboardModesApplyBehavior, NamedMode,
+    NamedPrivateMode, PrivateMode, StandardCharset,
 };
 
 use super::Emulator;
@@ -177,7 +177,11 @@ impl Hand<'_> {
 
     pub(super) fn apply_keyboard_flags(&mut self) {
         let flags = KeyboardModes::from_bits_truncate(self.emulator.shadow.keyboard_flags());
-        Handler::set_keyboard_mode(&mut self.emulator.term, flags, KeyboardModesApplyBehavior::Replace);
+        Handler::set_keyboard_mode(
+            &mut self.emulator.term,
+            flags,
+            KeyboardModesApplyBehavior::Replace,
+        );
     }
 
     pub(super) fn swap_screen(&mut self, to_alt: bool) {
@@ -206,7 +210,9 @@ impl Hand<'_> {
             col.0 = col.0.saturating_sub(1);
         }
         let cells = &grid[grid.cursor.point.line];
-        let back = usize::from(cells[col].flags.contains(alacritty_terminal::term::cell::Flags::WIDE_CHAR_SPACER));
+        let back = usize::from(
+            cells[col].flags.contains(alacritty_terminal::term::cell::Flags::WIDE_CHAR_SPACER),
+        );
         col.0 = col.0.saturating_sub(back);
         row::zero_width_count(&cells[col]) < row::MAX_ZERO_WIDTH
     }

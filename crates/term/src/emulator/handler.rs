@@ -3,8 +3,8 @@
 use alacritty_terminal::term::TermMode;
 use alacritty_terminal::vte::ansi::{
     Attr, CharsetIndex, ClearMode, CursorShape, CursorStyle, Handler, Hyperlink, KeyboardModes,
-    KeyboardModesApplyBehavior, LineClearMode, Mode, ModifyOtherKeys, NamedPrivateMode, PrivateMode, Rgb,
-    StandardCharset, TabulationClearMode,
+    KeyboardModesApplyBehavior, LineClearMode, Mode, ModifyOtherKeys, NamedPrivateMode,
+    PrivateMode, Rgb, StandardCharset, TabulationClearMode,
 };
 use unicode_width::UnicodeWidthChar;
 
@@ -24,7 +24,8 @@ impl Handler for Hand<'_> {
             c = char::REPLACEMENT_CHARACTER;
         }
         let cursor = &self.emulator.term.grid().cursor;
-        let wraps = cursor.input_needs_wrap || (width == 2 && cols >= 2 && cursor.point.column.0 + 1 >= cols);
+        let wraps = cursor.input_needs_wrap
+            || (width == 2 && cols >= 2 && cursor.point.column.0 + 1 >= cols);
         if wraps && width > 0 {
             self.before_wrap();
             // Without wrapping the last column is written over and over.
@@ -238,7 +239,10 @@ impl Handler for Hand<'_> {
         let link = link.map(|link| {
             let shadow = &mut self.emulator.shadow;
             shadow.links += 1;
-            Hyperlink { id: link.id.or_else(|| Some(format!("link-{}", shadow.links))), uri: link.uri }
+            Hyperlink {
+                id: link.id.or_else(|| Some(format!("link-{}", shadow.links))),
+                uri: link.uri,
+            }
         });
         self.emulator.term.set_hyperlink(link);
     }

@@ -167,7 +167,9 @@ impl Emulator {
                 None => CursorShape::Default,
                 Some(EngineShape::Underline) => CursorShape::Underline,
                 Some(EngineShape::Beam) => CursorShape::Beam,
-                Some(EngineShape::Block | EngineShape::HollowBlock | EngineShape::Hidden) => CursorShape::Block,
+                Some(EngineShape::Block | EngineShape::HollowBlock | EngineShape::Hidden) => {
+                    CursorShape::Block
+                }
             },
         }
     }
@@ -211,7 +213,10 @@ impl Emulator {
     /// Number of the last row that holds anything, plus one.
     fn used_rows(&self) -> usize {
         use alacritty_terminal::grid::GridCell;
-        (0..self.rows()).rev().find(|&row| !self.row(row).iter().all(Cell::is_empty)).map_or(0, |row| row + 1)
+        (0..self.rows())
+            .rev()
+            .find(|&row| !self.row(row).iter().all(Cell::is_empty))
+            .map_or(0, |row| row + 1)
     }
 
     /// Moves the top `lines` rows of the primary screen into history.

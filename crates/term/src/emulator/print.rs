@@ -67,7 +67,8 @@ impl Hand<'_> {
 
     fn ascii(&mut self, mut run: &[u8]) {
         let shadow = &self.emulator.shadow;
-        let is_plain = self.emulator.term.grid().cursor.charsets[shadow.charset] == StandardCharset::Ascii
+        let is_plain = self.emulator.term.grid().cursor.charsets[shadow.charset]
+            == StandardCharset::Ascii
             && !self.emulator.term.mode().contains(TermMode::INSERT);
         while let Some(&first) = run.first() {
             let written = if is_plain { self.write_run(run) } else { 0 };
@@ -91,7 +92,10 @@ impl Hand<'_> {
         let count = run.len().min(cols - start);
         let target = Column(start)..Column(start + count);
         let cells = &self.emulator.term.grid()[line][target.clone()];
-        if cells.iter().any(|cell| cell.flags.intersects(Flags::WIDE_CHAR | Flags::WIDE_CHAR_SPACER)) {
+        if cells
+            .iter()
+            .any(|cell| cell.flags.intersects(Flags::WIDE_CHAR | Flags::WIDE_CHAR_SPACER))
+        {
             return 0;
         }
         if self.is_watched() && self.emulator.jumped {

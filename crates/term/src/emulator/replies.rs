@@ -36,7 +36,9 @@ impl Emulator {
 
     pub(super) fn reply_mode(&mut self, mode: Mode) {
         let state = match mode {
-            Mode::Named(NamedMode::Insert) => set_or_reset(self.term.mode().contains(TermMode::INSERT)),
+            Mode::Named(NamedMode::Insert) => {
+                set_or_reset(self.term.mode().contains(TermMode::INSERT))
+            }
             Mode::Named(NamedMode::LineFeedNewLine) => {
                 set_or_reset(self.term.mode().contains(TermMode::LINE_FEED_NEW_LINE))
             }
@@ -70,7 +72,9 @@ impl Emulator {
                 NamedPrivateMode::SwapScreenAndSetRestoreCursor => TermMode::ALT_SCREEN,
                 NamedPrivateMode::BracketedPaste => TermMode::BRACKETED_PASTE,
                 NamedPrivateMode::BlinkingCursor => {
-                    return set_or_reset(self.shadow.cursor_style.is_some_and(|style| style.blinking));
+                    return set_or_reset(
+                        self.shadow.cursor_style.is_some_and(|style| style.blinking),
+                    );
                 }
                 NamedPrivateMode::SyncUpdate => return 2,
                 NamedPrivateMode::ColumnMode => return 0,
@@ -80,7 +84,11 @@ impl Emulator {
     }
 
     pub(super) fn reply_color(&mut self, prefix: &str, index: usize, terminator: &str) {
-        let known = if index < alacritty_terminal::term::color::COUNT { self.term.colors()[index] } else { None };
+        let known = if index < alacritty_terminal::term::color::COUNT {
+            self.term.colors()[index]
+        } else {
+            None
+        };
         let color = known.unwrap_or_else(|| self.palette.rgb(index));
         let (r, g, b) = (color.r, color.g, color.b);
         self.reply(&format!(
@@ -92,7 +100,11 @@ impl Emulator {
     pub(super) fn reply_text_area_pixels(&mut self) {
         let (width, height) = self.cell_pixels();
         let (rows, cols) = (self.rows(), self.cols());
-        self.reply(&format!("\x1b[4;{};{}t", rows * usize::from(height), cols * usize::from(width)));
+        self.reply(&format!(
+            "\x1b[4;{};{}t",
+            rows * usize::from(height),
+            cols * usize::from(width)
+        ));
     }
 
     /// 16t: one cell in pixels.

@@ -116,7 +116,9 @@ fn narrow_wide_cells(grid: &mut Grid<Cell>) {
             if cell.flags.contains(Flags::WIDE_CHAR) {
                 cell.c = char::REPLACEMENT_CHARACTER;
             }
-            cell.flags.remove(Flags::WIDE_CHAR | Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER);
+            cell.flags.remove(
+                Flags::WIDE_CHAR | Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER,
+            );
         }
     }
 }

@@ -98,7 +98,9 @@ fn is_everyday(mut numbers: &[u16]) -> bool {
 /// The color behind 38, 48 or 58, and what follows it. Checked by [`is_everyday`].
 fn extended(numbers: &[u16]) -> (Color, &[u16]) {
     match numbers {
-        [2, r, g, b, after @ ..] => (Color::Spec(Rgb { r: *r as u8, g: *g as u8, b: *b as u8 }), after),
+        [2, r, g, b, after @ ..] => {
+            (Color::Spec(Rgb { r: *r as u8, g: *g as u8, b: *b as u8 }), after)
+        }
         [_, index, after @ ..] => (Color::Indexed(*index as u8), after),
         _ => (Color::Named(NamedColor::Foreground), &[]),
     }

@@ -119,7 +119,8 @@ fn the_alternate_screen_keeps_the_primary_through_a_checkpoint() {
     feed(&mut first, "primary\r\n\x1b[?1049h\x1b[31mother");
     let saved = first.checkpoint();
     assert_eq!(first.plain_text(), "\n       other".replace("       ", "").trim_end_matches('\n'));
-    let mut second = Screen::restore(&saved, config(4, 20), Box::new(MemoryBlocks::default())).unwrap();
+    let mut second =
+        Screen::restore(&saved, config(4, 20), Box::new(MemoryBlocks::default())).unwrap();
     feed(&mut second, "\x1b[?1049l");
     assert_eq!(second.plain_text(), "primary");
 }

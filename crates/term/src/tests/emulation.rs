@@ -58,7 +58,10 @@ fn queries_are_answered() {
     assert_eq!(replies("\x1b[c"), "ESC[?6c");
     assert_eq!(replies("\x1b[>c"), "ESC[>0;100;1c");
     assert_eq!(replies("\x1b[5n\x1b[2;3H\x1b[6n"), "ESC[0nESC[2;3R");
-    assert_eq!(replies("\x1b[?2004h\x1b[?2004$p\x1b[?7727$p\x1b[4$p"), "ESC[?2004;1$yESC[?7727;0$yESC[4;2$y");
+    assert_eq!(
+        replies("\x1b[?2004h\x1b[?2004$p\x1b[?7727$p\x1b[4$p"),
+        "ESC[?2004;1$yESC[?7727;0$yESC[4;2$y"
+    );
     assert_eq!(replies("\x1b[>q"), concat!("ESCP>|rookery ", env!("CARGO_PKG_VERSION"), "ESC\\"));
     assert_eq!(replies("\x1b]11;rgb:00/11/22\x07\x1b]11;?\x07"), "ESC]11;rgb:0000/1111/2222\x07");
     assert_eq!(replies("\x1b]4;1;?\x1b\\"), "ESC]4;1;rgb:e0e0/6c6c/7575ESC\\");

@@ -36,7 +36,11 @@ fn a_text_shown_and_wiped_in_one_chunk_is_matched() {
         "\x1b[31mNE\x1b[32mED\x1b[1mLE\x1b[2J",
         "NEE\x1b[5;1Hother\x1b[1;4HDLE\x1b[2J",
     ] {
-        for matcher in [text("NEEDLE"), Matcher::ScreenRegex(Pattern::new("NE+DLE")), Matcher::ScreenRegex(Pattern::new(r"(?s)N.*DLE\s*"))] {
+        for matcher in [
+            text("NEEDLE"),
+            Matcher::ScreenRegex(Pattern::new("NE+DLE")),
+            Matcher::ScreenRegex(Pattern::new(r"(?s)N.*DLE\s*")),
+        ] {
             let mut live = screen(5, 20);
             pend(&mut live, matcher.clone());
             let fed = feed(&mut live, stream);
@@ -97,7 +101,10 @@ fn the_end_of_the_process_settles_every_wait() {
     let mut live = screen(5, 20);
     pend(&mut live, Matcher::ProcessExited);
     pend(&mut live, text("never"));
-    pend(&mut live, Matcher::All(vec![text("never"), Matcher::ScreenStable(Duration::from_secs(1))]));
+    pend(
+        &mut live,
+        Matcher::All(vec![text("never"), Matcher::ScreenStable(Duration::from_secs(1))]),
+    );
     let (matched, hopeless) = live.process_exited(&NoTranscript, Duration::ZERO);
     assert_eq!((matched.len(), hopeless.len(), live.pending_waits()), (1, 1, 1));
 }
