@@ -61,7 +61,7 @@ pub(crate) fn encode(cells: &[Cell], out: &mut Vec<u8>) {
     let count = cells.iter().rposition(|cell| !is_blank(cell)).map_or(0, |last| last + 1);
     let wrapped = count == cells.len() && is_wrapped(cells);
     let cells = &cells[..count];
-    if encode_plain(cells, out) {
+    if !wrapped && encode_unstyled(cells, out) {
         return;
     }
     let mut writer = Writer(out);
@@ -71,62 +71,71 @@ pub(crate) fn encode(cells: &[Cell], out: &mut Vec<u8>) {
     encode_text(cells, &mut writer);
 }
 
-/// The whole row in one pass, if it is ASCII without any style, as nearly all rows are.
-fn encode_plain(cells: &[Cell], out: &mut Vec<u8>) -> bool {
+/// The whole row in one pass, if no cell has a style, as is so with nearly all rows.
+fn encode_unstyled(cells: &[Cell], out: &mut Vec<u8>) -> bool {
     let start = out.len();
     let mut writer = Writer(out);
     writer.bool(false);
     writer.uint(cells.len() as u64);
     writer.uint(0);
-    writer.uint(cells.len() as u64);
-    let text = out.len();
-    out.extend(cells.iter().map_while(|cell| is_plain(cell).then_some(cell.c as u8)));
-    let is_whole = out.len() - text == cells.len();
-    if !is_whole {
-        out.truncate(start);
+    let length_at = out.len();
+    out.extend([0; LENGTH_BYTES]);
+    let mut follows_wide = false;
+    for cell in cells {
+        let is_spacer = cell.flags == WRITTEN | Flags::WIDE_CHAR_SPACER && cell.c == ' ';
+        if is_spacer != follows_wide || !push_unstyled(cell, out) {
+            out.truncate(start);
+            return false;
+        }
+        follows_wide = cell.flags.contains(Flags::WIDE_CHAR);
     }
-    is_whole
+    let length = out.len() - length_at - LENGTH_BYTES;
+    if follows_wide || length >= 1 << (7 * LENGTH_BYTES) {
+        out.truncate(start);
+        return false;
+    }
+    // A number may be written longer than it needs to be; so its place can be kept free beforehand.
+    for (index, byte) in out[length_at..length_at + LENGTH_BYTES].iter_mut().enumerate() {
+        let more = if index + 1 < LENGTH_BYTES { 0x80 } else { 0 };
+        *byte = (length >> (7 * index)) as u8 & 0x7f | more;
+    }
+    true
+}
+
+/// Bytes that the length of an unstyled row's text takes.
+const LENGTH_BYTES: usize = 3;
+
+/// Appends the text of a cell whose look its stored character implies; false if it has any other look.
+fn push_unstyled(cell: &Cell, out: &mut Vec<u8>) -> bool {
+    let is_known = matches!(cell.flags, WRITTEN)
+        || (cell.flags.is_empty() && cell.c == ' ')
+        || cell.flags == WRITTEN | Flags::WIDE_CHAR
+        || cell.flags == WRITTEN | Flags::WIDE_CHAR_SPACER;
+    if !is_known || cell.fg != DEFAULT_FG || cell.bg != DEFAULT_BG {
+        return false;
+    }
+    let c = stored_char(cell);
+    if c.is_ascii() {
+        out.push(c as u8);
+    } else {
+        out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+    if cell.extra.is_none() {
+        return true;
+    }
+    for mark in cell.zerowidth().unwrap_or(&[]).iter().take(MAX_ZERO_WIDTH) {
+        out.extend_from_slice(mark.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+    cell.underline_color().is_none() && cell.hyperlink().is_none()
 }
 
 fn has_no_style(cell: &Cell) -> bool {
     cell.fg == DEFAULT_FG && cell.bg == DEFAULT_BG && cell.extra.is_none()
 }
 
-fn is_plain(cell: &Cell) -> bool {
-    cell.flags == WRITTEN && cell.c.is_ascii() && has_no_style(cell)
-}
-
 /// A cell as it is before anything happened to it.
 fn is_blank(cell: &Cell) -> bool {
     cell.c == ' ' && cell.flags.is_empty() && has_no_style(cell)
-}
-
-/// Whether a cell looks exactly as its stored character implies, so that it needs no style run.
-fn is_as_implied(cell: &Cell, next: Option<&Cell>) -> bool {
-    let flags = cell.flags;
-    let shape = if flags == WRITTEN {
-        true
-    } else if flags.is_empty() {
-        cell.c == ' '
-    } else if flags == WRITTEN | Flags::WIDE_CHAR {
-        next.is_some_and(|next| stored_char(next) == SPACER)
-    } else if flags == WRITTEN | Flags::WIDE_CHAR_SPACER {
-        cell.c == ' '
-    } else {
-        false
-    };
-    // A narrow cell before a stray spacer would be taken for a wide one.
-    let is_narrow_kept = flags != WRITTEN || next.is_none_or(|next| stored_char(next) != SPACER);
-    shape
-        && is_narrow_kept
-        && cell.fg == DEFAULT_FG
-        && cell.bg == DEFAULT_BG
-        && has_only_marks(cell)
-}
-
-/// Whether the only extra thing about a cell is combining marks, which are part of the text.
-fn has_only_marks(cell: &Cell) -> bool {
-    cell.extra.is_none() || (cell.underline_color().is_none() && cell.hyperlink().is_none())
 }
 
 fn encode_text(cells: &[Cell], writer: &mut Writer<'_>) {
@@ -243,12 +252,6 @@ impl RunStyle {
 }
 
 fn encode_runs(cells: &[Cell], wrapped: bool, writer: &mut Writer<'_>) {
-    let needs_none = !wrapped
-        && (0..cells.len()).all(|index| is_as_implied(&cells[index], cells.get(index + 1)));
-    if needs_none {
-        writer.uint(0);
-        return;
-    }
     let mut runs: Vec<(u64, RunStyle)> = Vec::new();
     for (index, cell) in cells.iter().enumerate() {
         let next = cells.get(index + 1).map(stored_char);
@@ -430,7 +433,7 @@ mod tests {
         cells.resize(80, Cell::default());
         let mut bytes = Vec::new();
         encode(&cells, &mut bytes);
-        assert_eq!(bytes.len(), 5 + 4);
+        assert_eq!(bytes.len(), 5 + 6);
         assert_eq!(roundtrip(&cells), cells);
     }
 

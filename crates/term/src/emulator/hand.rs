@@ -100,11 +100,28 @@ impl Hand<'_> {
         self.before_rows_loss(0..self.emulator.rows());
     }
 
-    /// Call before these columns of the cursor's row lose anything that watchers have not seen.
+    /// Call before these columns of the cursor's row lose what they hold, if the row has changes that
+    /// watchers have not seen. Blank cells hold nothing to lose.
     pub(super) fn before_row_loss(&mut self, cols: Range<usize>) {
-        if self.is_watched() && self.emulator.dirty.touches(self.emulator.cursor_row(), cols) {
+        let row = self.emulator.cursor_row();
+        if self.is_watched() && self.emulator.dirty.contains(row) && self.holds_text(cols) {
             self.look(Occasion::Changed);
         }
+    }
+
+    /// Call before these columns of the cursor's row are written. Going on where the last character was
+    /// written is no loss: what stood there was seen when the writing began.
+    pub(super) fn before_write(&mut self, cols: Range<usize>) {
+        if self.is_watched() && self.emulator.jumped && self.holds_text(cols.clone()) {
+            self.before_row_loss(cols);
+            self.emulator.jumped = false;
+        }
+    }
+
+    /// Whether these columns of the cursor's row show anything.
+    fn holds_text(&self, cols: Range<usize>) -> bool {
+        let cells = &self.emulator.row(self.emulator.cursor_row())[cols];
+        cells.iter().any(|cell| !matches!(cell.c, ' ' | '\t'))
     }
 
     /// Columns from the cursor to the end of its row, which most line operations touch.
@@ -112,23 +129,16 @@ impl Hand<'_> {
         self.emulator.term.grid().cursor.point.column.0..self.emulator.cols()
     }
 
-    pub(super) fn mark(&mut self, cols: Range<usize>) {
+    pub(super) fn mark_row(&mut self) {
         if self.is_watched() {
             let row = self.emulator.cursor_row();
-            self.emulator.dirty.mark(row, cols);
+            self.emulator.dirty.mark(row);
         }
-    }
-
-    pub(super) fn mark_row(&mut self) {
-        self.mark(0..self.emulator.cols());
     }
 
     pub(super) fn mark_screen(&mut self) {
         if self.is_watched() {
-            let cols = self.emulator.cols();
-            for row in 0..self.emulator.rows() {
-                self.emulator.dirty.mark(row, 0..cols);
-            }
+            self.emulator.dirty.mark_all();
         }
     }
 

@@ -31,13 +31,12 @@ impl Handler for Hand<'_> {
             // Without wrapping the last column is written over and over.
             self.jump();
         }
-        if self.is_watched() {
-            let inserts = self.emulator.term.mode().contains(TermMode::INSERT);
-            if inserts || (self.emulator.jumped && !self.emulator.cursor_cell_is_blank()) {
-                self.before_row_loss(0..cols);
-                self.emulator.jumped = false;
-            }
+        if self.emulator.term.mode().contains(TermMode::INSERT) {
+            self.before_row_loss(self.cols_from_cursor());
         }
+        // Half of a wide character takes the other half with it.
+        let col = self.emulator.term.grid().cursor.point.column.0;
+        self.before_write(col.saturating_sub(1)..(col + width + 1).min(cols));
         self.emulator.shadow.last_char = Some(c);
         self.emulator.term.input(c);
         self.mark_row();
@@ -46,11 +45,13 @@ impl Handler for Hand<'_> {
     fn linefeed(&mut self) {
         self.before_line_down();
         self.emulator.term.linefeed();
+        self.jump();
     }
 
     fn newline(&mut self) {
         self.before_line_down();
         self.emulator.term.newline();
+        self.jump();
     }
 
     fn put_tab(&mut self, count: u16) {
@@ -59,6 +60,7 @@ impl Handler for Hand<'_> {
         }
         self.emulator.term.put_tab(count);
         self.mark_row();
+        self.jump();
     }
 
     fn scroll_up(&mut self, lines: usize) {
@@ -104,11 +106,13 @@ impl Handler for Hand<'_> {
     fn erase_chars(&mut self, count: usize) {
         self.before_row_loss(self.cols_from_cursor());
         self.emulator.term.erase_chars(count);
-        self.mark(self.cols_from_cursor());
+        self.mark_row();
     }
 
     fn delete_chars(&mut self, count: usize) {
         self.before_row_loss(self.cols_from_cursor());
+        // With more than the row has left, the engine would also clear cells before the cursor.
+        let count = count.min(self.cols_from_cursor().len());
         self.emulator.term.delete_chars(count);
         self.mark_row();
     }
@@ -118,9 +122,9 @@ impl Handler for Hand<'_> {
             LineClearMode::Right => self.cols_from_cursor(),
             LineClearMode::Left | LineClearMode::All => 0..self.emulator.cols(),
         };
-        self.before_row_loss(cols.clone());
+        self.before_row_loss(cols);
         self.emulator.term.clear_line(mode);
-        self.mark(cols);
+        self.mark_row();
     }
 
     fn clear_screen(&mut self, mode: ClearMode) {

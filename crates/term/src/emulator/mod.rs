@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use alacritty_terminal::event::VoidListener;
 use alacritty_terminal::grid::Dimensions;
-use alacritty_terminal::index::{Column, Line};
+use alacritty_terminal::index::Line;
 use alacritty_terminal::term::cell::Cell;
 use alacritty_terminal::term::{Config, Term, TermMode};
 use alacritty_terminal::vte::ansi::CursorShape as EngineShape;
@@ -229,11 +229,5 @@ impl Emulator {
 
     fn cursor_row(&self) -> usize {
         self.term.grid().cursor.point.line.0.max(0) as usize
-    }
-
-    fn cursor_cell_is_blank(&self) -> bool {
-        let point = self.term.grid().cursor.point;
-        let cell = &self.term.grid()[point.line][Column(point.column.0.min(self.cols() - 1))];
-        matches!(cell.c, ' ' | '\t')
     }
 }

@@ -8,6 +8,7 @@ use alacritty_terminal::index::Column;
 use alacritty_terminal::term::TermMode;
 use alacritty_terminal::term::cell::Flags;
 use alacritty_terminal::vte::ansi::{CharsetIndex, Handler, StandardCharset};
+use unicode_width::UnicodeWidthChar;
 
 use super::Hand;
 
@@ -53,11 +54,18 @@ impl Hand<'_> {
 
     fn unicode(&mut self, bytes: &[u8]) {
         for chunk in bytes.utf8_chunks() {
-            for c in chunk.valid().chars() {
+            let mut rest = chunk.valid();
+            while let Some(c) = rest.chars().next() {
+                let written = self.write_narrow(rest);
+                if written > 0 {
+                    rest = &rest[written..];
+                    continue;
+                }
                 // C1 controls in their two-byte form do nothing.
                 if !('\u{80}'..='\u{9f}').contains(&c) {
                     self.input(c);
                 }
+                rest = &rest[c.len_utf8()..];
             }
             if !chunk.invalid().is_empty() {
                 self.input(char::REPLACEMENT_CHARACTER);
@@ -66,10 +74,7 @@ impl Hand<'_> {
     }
 
     fn ascii(&mut self, mut run: &[u8]) {
-        let shadow = &self.emulator.shadow;
-        let is_plain = self.emulator.term.grid().cursor.charsets[shadow.charset]
-            == StandardCharset::Ascii
-            && !self.emulator.term.mode().contains(TermMode::INSERT);
+        let is_plain = self.is_plain();
         while let Some(&first) = run.first() {
             let written = if is_plain { self.write_run(run) } else { 0 };
             if written == 0 {
@@ -79,6 +84,65 @@ impl Hand<'_> {
                 run = &run[written..];
             }
         }
+    }
+
+    /// Writes characters of one column each into the cursor's row; gives the bytes used, 0 where only
+    /// the engine knows what to do.
+    fn write_narrow(&mut self, text: &str) -> usize {
+        let cols = self.emulator.cols();
+        let cursor = &self.emulator.term.grid().cursor;
+        let (line, start) = (cursor.point.line, cursor.point.column.0);
+        if cursor.input_needs_wrap || !self.is_plain() {
+            return 0;
+        }
+        // How far this goes is not known yet; looking once too often does no harm.
+        self.before_write(start..cols);
+        let cursor = &self.emulator.term.grid().cursor;
+        let template = cursor.template.clone();
+        let cells = &mut self.emulator.term.grid_mut()[line][Column(start)..Column(cols)];
+        let (mut used, mut count) = (0, 0);
+        let mut last = None;
+        for (cell, c) in cells.iter_mut().zip(text.chars()) {
+            let is_wide = cell.flags.intersects(Flags::WIDE_CHAR | Flags::WIDE_CHAR_SPACER);
+            if is_wide || c.width() != Some(1) {
+                break;
+            }
+            cell.c = c;
+            cell.fg = template.fg;
+            cell.bg = template.bg;
+            cell.flags = template.flags;
+            if cell.extra.is_some() || template.extra.is_some() {
+                cell.extra.clone_from(&template.extra);
+            }
+            used += c.len_utf8();
+            count += 1;
+            last = Some(c);
+        }
+        if count > 0 {
+            self.emulator.shadow.last_char = last;
+            self.advance_cursor(start, count);
+        }
+        used
+    }
+
+    /// Whether characters go to the screen as they are: no line drawing, no insertion.
+    fn is_plain(&self) -> bool {
+        let shadow = &self.emulator.shadow;
+        self.emulator.term.grid().cursor.charsets[shadow.charset] == StandardCharset::Ascii
+            && !self.emulator.term.mode().contains(TermMode::INSERT)
+    }
+
+    /// The cursor moves past `count` cells just written from `start` on, or waits at the edge to wrap.
+    fn advance_cursor(&mut self, start: usize, count: usize) {
+        let cols = self.emulator.cols();
+        let cursor = &mut self.emulator.term.grid_mut().cursor;
+        if start + count < cols {
+            cursor.point.column = Column(start + count);
+        } else {
+            cursor.point.column = Column(cols - 1);
+            cursor.input_needs_wrap = true;
+        }
+        self.mark_row();
     }
 
     /// Writes as much of the run as fits into the cursor's row; 0 where only the engine knows what to do.
@@ -98,12 +162,7 @@ impl Hand<'_> {
         {
             return 0;
         }
-        if self.is_watched() && self.emulator.jumped {
-            if cells.iter().any(|cell| !matches!(cell.c, ' ' | '\t')) {
-                self.before_row_loss(start..start + count);
-            }
-            self.emulator.jumped = false;
-        }
+        self.before_write(start..start + count);
         let grid = self.emulator.term.grid_mut();
         let template = grid.cursor.template.clone();
         for (cell, byte) in grid[line][target].iter_mut().zip(run) {
@@ -115,14 +174,8 @@ impl Hand<'_> {
                 cell.extra.clone_from(&template.extra);
             }
         }
-        if start + count < cols {
-            grid.cursor.point.column = Column(start + count);
-        } else {
-            grid.cursor.point.column = Column(cols - 1);
-            grid.cursor.input_needs_wrap = true;
-        }
         self.emulator.shadow.last_char = Some(char::from(run[count - 1]));
-        self.mark(start..start + count);
+        self.advance_cursor(start, count);
         count
     }
 }

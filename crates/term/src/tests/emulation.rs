@@ -17,6 +17,7 @@ fn plain_text_follows_the_contract() {
         ("a\tb", "a       b"),
         ("a\x1b[5Cb", "a     b"),
         ("abc\x1b[2K", ""),
+        ("abcdef\x1b[3G\x1b[99P", "ab"),
         ("日x", "日x"),
         ("e\u{301}", "e\u{301}"),
         ("main\x1b[?1049hother\x1b[?1049l", "main"),

@@ -36,6 +36,10 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
+pub(super) fn pieces(max: usize) -> impl Strategy<Value = Vec<Vec<u8>>> {
+    prop::collection::vec(piece(), 0..max)
+}
+
 pub(super) fn stream(max: usize) -> impl Strategy<Value = Vec<u8>> {
-    prop::collection::vec(piece(), 0..max).prop_map(|pieces| pieces.concat())
+    pieces(max).prop_map(|pieces| pieces.concat())
 }

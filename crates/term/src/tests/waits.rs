@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::{feed, screen, streams::stream};
+use super::{feed, screen, streams::pieces};
 use crate::{Matcher, NoTranscript, Pattern, Screen, Transcript};
 
 fn text(needle: &str) -> Matcher {
@@ -34,6 +34,8 @@ fn a_text_shown_and_wiped_in_one_chunk_is_matched() {
         "NEEDLE\r\n1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8\r\n9",
         "abcdefghijklmnopqNEEDLE\r\n1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7",
         "\x1b[31mNE\x1b[32mED\x1b[1mLE\x1b[2J",
+        "   NEEDLE\rxy zabcdef",
+        "one NEEDLE\r\x1b[4Cabcdefghi",
         "NEE\x1b[5;1Hother\x1b[1;4HDLE\x1b[2J",
     ] {
         for matcher in [
@@ -127,21 +129,51 @@ fn transcript_matchers_see_escapes_and_returns() {
     assert_eq!(&*fed.matched[0].transcript_tail, "a\x1b[mb\r\n");
 }
 
+fn seen_piece_by_piece<'a>(pieces: impl Iterator<Item = &'a [u8]>, needle: &str) -> bool {
+    let mut live = screen(4, 12);
+    let mut is_seen = live.plain_text().contains(needle);
+    for piece in pieces {
+        feed(&mut live, piece);
+        is_seen |= live.plain_text().contains(needle);
+    }
+    is_seen
+}
+
+fn seen_in_one_chunk(bytes: impl AsRef<[u8]>, needle: &str) -> bool {
+    let mut live = screen(4, 12);
+    let (_, at_once) = live.wait(text(needle), &NoTranscript, Duration::ZERO);
+    at_once.is_some() || !feed(&mut live, bytes).matched.is_empty()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-    /// Fed byte by byte and checked after each, a text is found exactly when it is found in one chunk.
     #[test]
-    fn incremental_matching_equals_looking_after_every_byte(bytes in stream(40), needle in "[a-c]{1,2}") {
-        let mut slow = screen(4, 12);
-        let mut expected = slow.plain_text().contains(&needle);
-        for byte in &bytes {
-            feed(&mut slow, [*byte]);
-            expected |= slow.plain_text().contains(&needle);
-        }
-        let mut fast = screen(4, 12);
-        let (_, at_once) = fast.wait(text(&needle), &NoTranscript, Duration::ZERO);
-        let found = at_once.is_some() || !feed(&mut fast, &bytes).matched.is_empty();
-        prop_assert_eq!(found, expected);
+    fn overwriting_in_any_order_loses_no_sight(
+        steps in prop::collection::vec((1u16..12, "[a-c ]{1,4}"), 1..14), needle in "[a-c]{1,3}"
+    ) {
+        let pieces: Vec<Vec<u8>> =
+            steps.iter().map(|(col, text)| format!("\x1b[{col}G{text}").into_bytes()).collect();
+        check_sight(&pieces, &needle)?;
     }
+
+    /// What stands on the screen after any piece of output is found when all comes in one chunk, and
+    /// nothing is found that never stood there.
+    #[test]
+    fn incremental_matching_equals_looking_after_every_piece(pieces in pieces(40), needle in "[a-c]{1,2}") {
+        check_sight(&pieces, &needle)?;
+    }
+}
+
+/// What stood after a piece is never missed; what half-overwritten text spells need not be found.
+fn check_sight(pieces: &[Vec<u8>], needle: &str) -> Result<(), TestCaseError> {
+    let bytes = pieces.concat();
+    let after_pieces = seen_piece_by_piece(pieces.iter().map(Vec::as_slice), needle);
+    let after_bytes = seen_piece_by_piece(bytes.chunks(1), needle);
+    let found = seen_in_one_chunk(&bytes, needle);
+    prop_assert!(
+        after_pieces <= found && found <= after_bytes,
+        "{after_pieces} {found} {after_bytes}"
+    );
+    Ok(())
 }
