@@ -26,6 +26,9 @@ pub(crate) struct Args {
     /// Megabytes per throughput measurement.
     #[arg(long, value_name = "MB")]
     pub(crate) megabytes: Option<u64>,
+    /// Seconds to wait, before each measurement, for a moment in which nobody else uses the machine.
+    #[arg(long, value_name = "S", default_value_t = 10)]
+    pub(crate) patience: u64,
     /// Measure Rookery and the floor alone.
     #[arg(long)]
     pub(crate) no_peers: bool,

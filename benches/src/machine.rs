@@ -1,9 +1,11 @@
 //! What the figures were measured on, and with what.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use crate::gate::pause;
 use crate::process;
 
 /// The machine and its state when the run began.
@@ -42,11 +44,6 @@ impl Machine {
         }
     }
 
-    /// Whether others use it so much that the figures suffer.
-    pub(crate) fn is_busy(&self) -> bool {
-        self.load > self.cores as f64 / 4.0
-    }
-
     /// A name for files: the processor and how many of them.
     pub(crate) fn slug(&self) -> String {
         let plain = self.cpu.replace("(R)", " ").replace("(TM)", " ");
@@ -54,6 +51,61 @@ impl Machine {
             plain.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
         let words: Vec<_> = words.map(str::to_ascii_lowercase).take(6).collect();
         format!("{}-x{}", words.join("-"), self.cores)
+    }
+}
+
+/// Processor time of all cores since the start, in ticks: all of it, and how much of it nobody used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ticks {
+    all: u64,
+    idle: u64,
+}
+
+impl Ticks {
+    fn now() -> Option<Ticks> {
+        Ticks::parse(&std::fs::read_to_string("/proc/stat").ok()?)
+    }
+
+    fn parse(stat: &str) -> Option<Ticks> {
+        let fields = stat.lines().next()?.strip_prefix("cpu ")?.split_ascii_whitespace();
+        let fields: Vec<u64> = fields.map_while(|field| field.parse().ok()).collect();
+        let idle = fields.get(3)?.checked_add(*fields.get(4)?)?;
+        Some(Ticks {
+            all: fields.iter().try_fold(0_u64, |sum, field| sum.checked_add(*field))?,
+            idle,
+        })
+    }
+
+    /// Whether next to nothing happened since.
+    fn is_quiet_since(self, before: Ticks) -> bool {
+        let (all, idle) =
+            (self.all.saturating_sub(before.all), self.idle.saturating_sub(before.idle));
+        all > 0 && idle as f64 >= all as f64 * QUIET_SHARE
+    }
+}
+
+/// Share of the processors that is idle on a quiet machine.
+const QUIET_SHARE: f64 = 0.9;
+
+/// For how long it must be quiet.
+const QUIET_TIME: Duration = Duration::from_millis(300);
+
+/// Waits until nobody else uses the machine. False if that did not happen within `patience`.
+pub(crate) fn await_quiet(patience: Duration) -> bool {
+    let start = Instant::now();
+    let Some(mut before) = Ticks::now() else { return true };
+    loop {
+        if pause(QUIET_TIME).is_err() {
+            return false;
+        }
+        let Some(now) = Ticks::now() else { return true };
+        if now.is_quiet_since(before) {
+            return true;
+        }
+        if start.elapsed() >= patience {
+            return false;
+        }
+        before = now;
     }
 }
 
@@ -81,8 +133,17 @@ mod tests {
         machine.cpu = "Intel(R) Xeon(R) Processor @ 2.10GHz".to_owned();
         machine.cores = 2;
         assert_eq!(machine.slug(), "intel-xeon-processor-2-10ghz-x2");
-        machine.load = 1.0;
-        assert!(machine.is_busy());
+    }
+
+    #[test]
+    fn a_machine_is_quiet_when_most_of_its_time_is_idle() {
+        let before = Ticks::parse("cpu  10 0 5 100 5 0 0 0 0 0\ncpu0 1").unwrap();
+        assert_eq!(before, Ticks { all: 120, idle: 105 });
+        assert!(Ticks { all: 220, idle: 196 }.is_quiet_since(before));
+        assert!(!Ticks { all: 220, idle: 190 }.is_quiet_since(before));
+        assert!(!before.is_quiet_since(before));
+        assert_eq!(Ticks::parse("cpu 1 2"), None);
+        assert!(Ticks::now().is_some());
     }
 
     #[test]

@@ -60,6 +60,12 @@ fn measure_all(args: &Args) -> anyhow::Result<bool> {
             report.note(format!("{}: failed: {error:#}", section.name()));
         }
     }
+    if let (quiet, busy @ 1..) = bench.begun() {
+        report.note(format!(
+            "others used the machine when {busy} of {} measurements began",
+            quiet + busy
+        ));
+    }
     let markdown = report.markdown();
     println!("{markdown}");
     let stem = report.save(&args.results_dir(), &markdown).context("cannot write the results")?;

@@ -22,23 +22,34 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     let count = bench.count(COUNT, 50);
     let rookery = bench.rookery()?;
     let rate = |time: Duration| Figure::once(count as f64 / time.as_secs_f64());
-    let start = Instant::now();
-    create_many(&mut rookery.connect()?, count)?;
-    let time = start.elapsed();
+    let time = time_to_create(bench, &rookery, count)?;
     let row = Row {
         rookery: Some(rate(time)),
-        tmux: bench.with_tmux(report, |tmux| create_in_tmux(tmux, count)).map(rate),
-        ptywright: bench
-            .with_ptywright(report, |server| {
-                let start = Instant::now();
-                create_many(&mut server.connect()?, count)?;
-                Ok(start.elapsed())
+        tmux: bench
+            .with_tmux(report, |tmux| {
+                bench.await_quiet();
+                create_in_tmux(tmux, count)
             })
+            .map(rate),
+        ptywright: bench
+            .with_ptywright(report, |server| time_to_create(bench, server, count))
             .map(rate),
         ..Row::new(Section::Create.name(), format!("{count} terminals"), "1/s", Better::Higher)
     };
     report.push(row.target("500 in 3 s", |own| own >= COUNT as f64 / ALLOWED_SECONDS));
     Ok(())
+}
+
+fn time_to_create(
+    bench: &Bench,
+    server: &dyn SessionServer,
+    count: usize,
+) -> anyhow::Result<Duration> {
+    let mut client = server.connect()?;
+    bench.await_quiet();
+    let start = Instant::now();
+    create_many(&mut client, count)?;
+    Ok(start.elapsed())
 }
 
 /// Creates terminals that run `cat`, and gives their ids.

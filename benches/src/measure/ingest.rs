@@ -79,6 +79,7 @@ fn round(
 ) -> anyhow::Result<()> {
     let rate = |time: Duration| bench.bytes as f64 / 1e6 / time.as_secs_f64();
     let per_100_mb = |seconds: f64| seconds * 100e6 / bench.bytes as f64;
+    bench.await_quiet();
     rounds.floor.push(rate(floor::ingest(&bench.exe, bench.dir(), stream, bench.bytes)?));
     let before = processor_time(&rookery.processes()?)?;
     rounds.rookery.push(rate(ingest(bench, rookery, stream, 0)?));
@@ -154,6 +155,7 @@ fn ingest(
     let mut reader = server.connect()?;
     reader.send("session.wait", &peers::wait_for_marker(&session.id))?;
     peers::await_pending(server, &mut client, waiters + 1)?;
+    bench.await_quiet();
     let start = Instant::now();
     session.child.release()?;
     reader.receive_line()?;
@@ -173,6 +175,7 @@ fn ingest_tmux(bench: &Bench, tmux: &Tmux, stream: Stream) -> anyhow::Result<(Du
         &["__write", stream.name(), &bench.bytes.to_string(), "--confirm"],
     )?;
     let mut child = gate.accept()?;
+    bench.await_quiet();
     let before = processor_seconds(tmux.pid())?;
     let start = Instant::now();
     child.release()?;

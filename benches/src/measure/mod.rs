@@ -7,7 +7,9 @@ mod requests;
 mod restart;
 mod wake;
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::ValueEnum;
@@ -99,6 +101,9 @@ pub(crate) struct Bench {
     pub(crate) notes: Vec<String>,
     rookery: PathBuf,
     dir: TempDir,
+    patience: Duration,
+    /// Measurements that began on a quiet machine, and on a busy one.
+    begun: Cell<(usize, usize)>,
 }
 
 impl Bench {
@@ -120,12 +125,6 @@ impl Bench {
         let tmux = found(tmux::find().map(|version| (PathBuf::new(), version)))
             .map(|(_, version)| version);
         let ptywright = found(ptywright::find());
-        if machine.is_busy() {
-            let note =
-                format!("the machine was busy when the run began (load {:.2})", machine.load);
-            eprintln!("warning: {note}");
-            notes.push(note);
-        }
         let (rounds, megabytes) = if args.quick { (1, 8) } else { (5, 64) };
         Ok(Bench {
             is_quick: args.quick,
@@ -145,12 +144,26 @@ impl Bench {
             notes,
             rookery,
             dir: tempfile::Builder::new().prefix("rkb-").tempdir_in("/tmp")?,
+            patience: Duration::from_secs(args.patience),
+            begun: Cell::default(),
         })
     }
 
     /// A directory with a short name.
     pub(crate) fn dir(&self) -> &Path {
         self.dir.path()
+    }
+
+    /// Waits for a quiet moment to measure in.
+    pub(crate) fn await_quiet(&self) {
+        let (quiet, busy) = self.begun.get();
+        let is_quiet = machine::await_quiet(self.patience);
+        self.begun.set(if is_quiet { (quiet + 1, busy) } else { (quiet, busy + 1) });
+    }
+
+    /// How many measurements began on a quiet machine, and on a busy one.
+    pub(crate) fn begun(&self) -> (usize, usize) {
+        self.begun.get()
     }
 
     /// A fresh daemon.

@@ -148,6 +148,7 @@ fn ask_all(bench: &Bench, server: &dyn SessionServer, is_ours: bool) -> anyhow::
     for question in QUESTIONS.iter().filter(|question| is_ours || !question.is_ours) {
         let request = client.encode(question.method, &(question.params)(&screens));
         let count = bench.count(question.counts.0, question.counts.1);
+        bench.await_quiet();
         answers.push((question.name, ask(&mut client, &request, count)?));
     }
     answers.push((AFTER_A_CHANGE, ask_after_changes(bench, &mut client, &mut screens.changing)?));
@@ -176,6 +177,7 @@ fn ask_after_changes(
 ) -> anyhow::Result<Times> {
     let request = client.encode("session.snapshot", &json!({"session": session.id}));
     let mut times = Times::default();
+    bench.await_quiet();
     for number in 0..bench.count(500, 20) as u64 {
         session.child.tell(number)?;
         client
@@ -197,6 +199,7 @@ fn ask_tmux(bench: &Bench, tmux: &Tmux) -> anyhow::Result<Answers> {
     ];
     for (name, command, count) in commands {
         let mut times = Times::default();
+        bench.await_quiet();
         for _ in 0..count {
             let start = Instant::now();
             control.command(command)?;

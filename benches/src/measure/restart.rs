@@ -23,6 +23,7 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     let (mut ready, mut first, mut all) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..bench.rounds {
         rookery.kill()?;
+        bench.await_quiet();
         let start = Instant::now();
         let (time, terminals) = rookery.start_again()?;
         if terminals != count as u64 {

@@ -68,6 +68,7 @@ fn wake(bench: &Bench, server: &dyn SessionServer, has_cells: bool) -> anyhow::R
     let mut waiter = server.connect()?;
     let mut session = peers::open(&mut client, &bench.exe, &gate, &["__stamp"], USUAL)?;
     let mut times = Times::default();
+    bench.await_quiet();
     for number in 0..rounds(bench) {
         let mut wait = peers::wait_for(&session.id, &needle(number));
         wait["cells"] = json!(has_cells);
@@ -89,6 +90,7 @@ fn wake_tmux(bench: &Bench, tmux: &Tmux) -> anyhow::Result<Times> {
     tmux.open(&bench.exe, &gate, &["__stamp"])?;
     let mut child = gate.accept()?;
     let mut times = Times::default();
+    bench.await_quiet();
     for number in 0..rounds(bench) {
         child.tell(number)?;
         let (stamp, now) = loop {

@@ -40,7 +40,10 @@ const TOLD_TO_TERMINALS: &[&str] = &[
 
 /// A connection to the daemon; starts one if none runs, and says whether it did.
 pub(crate) async fn ensure(homes: &Homes) -> Outcome<(Client, bool)> {
-    if let Some(client) = link::try_connect_own(homes).await? {
+    // One that is just dying may still accept; only an answer counts.
+    if let Some(client) = link::try_connect_own(homes).await?
+        && is_ready(&client, Instant::now() + START_PATIENCE).await
+    {
         return Ok((client, false));
     }
     let log = homes.log_file();

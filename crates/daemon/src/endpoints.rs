@@ -95,9 +95,12 @@ pub const ENDPOINTS: &[Endpoint] = &[
 ];
 
 impl Endpoint {
-    /// Where it listens, if it does: the config's word, then its usual place.
+    /// Where it listens, if it does: the config's word, then its usual place. Our own socket always
+    /// listens, since every command needs it.
     pub fn socket(&self, homes: &Homes, config: &Config) -> Option<PathBuf> {
-        Config::endpoint((self.setting)(config), &homes.runtime_dir().join(self.path))
+        let usual = homes.runtime_dir().join(self.path);
+        let configured = Config::endpoint((self.setting)(config), &usual);
+        configured.or_else(|| matches!(self.speaks, Speaks::Joined).then_some(usual))
     }
 
     pub(crate) fn bind(&self, path: &Path) -> std::io::Result<UnixEndpoint> {

@@ -116,9 +116,8 @@ impl Finished {
         let stdout = read_in_background(child.stdout.take().unwrap());
         let stderr = read_in_background(child.stderr.take().unwrap());
         let pid = child.id();
-        let status = eventually(&format!("{command:?} ends"), PATIENCE, || {
-            child.try_wait().unwrap()
-        });
+        let status =
+            eventually(&format!("{command:?} ends"), PATIENCE, || child.try_wait().unwrap());
         // Whoever inherited a pipe may hold it open for longer than the program lived.
         let text = |read: mpsc::Receiver<Vec<u8>>, name| match read.recv_timeout(PATIENCE) {
             Ok(bytes) => String::from_utf8(bytes).unwrap(),
@@ -182,8 +181,7 @@ impl TestDaemon {
     /// A daemon in a home that was prepared, ready.
     #[track_caller]
     pub fn start_in(home: Home) -> TestDaemon {
-        let mut daemon =
-            TestDaemon { home, program: rookery_binary().to_owned(), running: None };
+        let mut daemon = TestDaemon { home, program: rookery_binary().to_owned(), running: None };
         daemon.restart();
         daemon
     }

@@ -4,4 +4,11 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a step that fails fails the test")]
 
+mod attach;
+mod cli;
+mod crash;
+mod hostile;
+mod input;
+mod keeper;
+mod lifecycle;
 mod start;

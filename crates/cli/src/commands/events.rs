@@ -4,7 +4,7 @@ use rookery_native::{
     notification,
     wire::{EventList, EventNotification, EventPage, Status, Subscribe, Subscription},
 };
-use rookery_wire::{Client, client::Notification};
+use rookery_wire::{Client, ClientError, client::Notification};
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -60,8 +60,12 @@ async fn follow(mut client: Client, seen: &mut u64) -> Outcome<()> {
     loop {
         let mut notifications = client.notifications().ok_or_else(|| Failure::new("no events"))?;
         let params = Subscribe { since: Some(*seen) };
-        call::<Subscription>(&client, "rookery/events/subscribe", params).await?;
-        print_until_gone(&client, &mut notifications, seen).await?;
+        match client.call::<_, Subscription>("rookery/events/subscribe", params).await {
+            Ok(_) => print_until_gone(&client, &mut notifications, seen).await?,
+            // The daemon went before it could answer.
+            Err(ClientError::Closed | ClientError::Io(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
         // Whatever ended the connection, the log says where to go on.
         client = link::reconnect().await?;
     }

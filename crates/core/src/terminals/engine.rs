@@ -114,7 +114,6 @@ impl Engine {
         }
         let effects = Effects { replies: fed.replies, events: fed.events, ..Effects::default() };
         engine.checkpoint_if_due();
-        engine.ring.set_handled(end);
         (engine, effects)
     }
 
@@ -316,7 +315,7 @@ impl Engine {
         }
         if self.screen.has_exited() && !can_outlive_exit {
             self.screen.cancel_wait(id);
-            return Err(Error::closed("session is closed"));
+            return Err(Error::closed("the program in the terminal has ended"));
         }
         if is_once {
             self.screen.cancel_wait(id);

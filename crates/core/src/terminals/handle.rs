@@ -172,7 +172,7 @@ impl TerminalHandle {
         }
         match tokio::time::timeout(timeout, ended).await {
             Ok(Ok(WaitEnd::Matched(matched))) => Ok(self.waited(matched, started)),
-            Ok(Ok(WaitEnd::Closed) | Err(_)) => Err(Error::closed("session is closed")),
+            Ok(Ok(WaitEnd::Closed) | Err(_)) => Err(Error::closed("the program in the terminal has ended")),
             Err(_) => Err(timed_out()),
         }
     }
@@ -250,5 +250,5 @@ mod libc_signal {
 }
 
 pub(crate) fn timed_out() -> Error {
-    Error::new(ErrorKind::Timeout, "timed out waiting for matcher")
+    Error::new(ErrorKind::Timeout, "the time to wait ran out")
 }

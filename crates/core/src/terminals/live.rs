@@ -79,16 +79,21 @@ impl Live {
 
     /// Does what can be done without the world: answers the program and those who wait.
     pub(crate) fn carry_out(&self, effects: &mut Effects) {
-        if !effects.replies.is_empty() {
-            // A program that asks without reading gets no answer; that is its own affair.
-            let _ = self.write(&effects.replies);
-        }
+        self.answer(&effects.replies);
         for (waiter, end) in effects.settled.drain(..) {
             let _ = waiter.send(end);
         }
         self.sequence.send_if_modified(|known| {
             std::mem::replace(known, effects.sequence) != effects.sequence
         });
+    }
+
+    /// Answers a question of the program.
+    pub(crate) fn answer(&self, reply: &[u8]) {
+        if !reply.is_empty() {
+            // A program that asks without reading gets no answer; that is its own affair.
+            let _ = self.write(reply);
+        }
     }
 
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<()> {

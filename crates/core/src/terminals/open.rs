@@ -3,6 +3,7 @@
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rookery_keeper::protocol::{self, Reply, Request};
 use rookery_keeper::ring::Ring;
@@ -50,6 +51,9 @@ impl Default for TerminalLimits {
         }
     }
 }
+
+/// How long a terminal waits for the store before it goes on.
+const NOTE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Characters of transcript at most; the ring must hold them.
 const MAX_TRANSCRIPT: usize = 16 << 20;
@@ -346,8 +350,8 @@ impl Core {
         }
     }
 
-    /// Takes note of what a program said through its terminal.
-    pub(crate) fn note_screen_events(&self, id: TerminalId, events: Vec<ScreenEvent>) {
+    /// Takes note of what a program said through its terminal, and returns when that is durable.
+    pub(crate) async fn note_screen_events(&self, id: TerminalId, events: Vec<ScreenEvent>) {
         let noted = self.transact(|tx| {
             let terminal = tx.world.terminal_mut(id)?;
             let before = terminal.clone();
@@ -355,14 +359,21 @@ impl Core {
             for event in events {
                 said.extend(heard(terminal, event));
             }
-            if *terminal != before {
+            let is_changed = *terminal != before;
+            if is_changed {
                 tx.save_terminal(id);
             }
+            let is_news = is_changed || !said.is_empty();
             said.into_iter().for_each(|event| tx.emit(event));
-            Ok(())
+            Ok(is_news)
         });
-        if let Err(error) = noted {
-            tracing::debug!(%error, terminal = %id, "what a terminal said was not noted");
+        match noted {
+            // A store that cannot save at present does not hold the terminal up for long.
+            Ok((true, ticket)) => drop(tokio::time::timeout(NOTE_PATIENCE, ticket).await),
+            Ok((false, _)) => {}
+            Err(error) => {
+                tracing::debug!(%error, terminal = %id, "what a terminal said was not noted");
+            }
         }
     }
 }

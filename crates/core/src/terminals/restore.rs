@@ -176,37 +176,22 @@ impl Core {
         let Restored { live, mut effects, raw_log, raw_missing, state, exited_at } = restored;
         self.enliven(&live);
         effects.sequence = live.with_engine(|engine| engine.screen().sequence());
-        live.carry_out(&mut effects);
         if !effects.events.is_empty() {
-            self.note_screen_events(live.id, effects.events);
+            self.note_screen_events(live.id, std::mem::take(&mut effects.events)).await;
         }
+        live.carry_out(&mut effects);
+        live.with_engine(Engine::mark_handled);
         let raw_log = raw_log.map(OpenLog::start);
         if let Some(log) = &raw_log
             && !raw_missing.is_empty()
         {
             let _ = log.send(raw_missing).await;
         }
-        self.mark_kept(live.id);
         if let State::Exited(status) = state {
             let at = Timestamp::from_micros(i64::try_from(exited_at).unwrap_or(i64::MAX));
             live.child_exited(exit_status(status), at);
         }
         self.inner.shards.run(self.clone(), live, raw_log);
-    }
-
-    /// A terminal that was lost to one keeper and is held by another is not lost.
-    fn mark_kept(&self, id: TerminalId) {
-        let marked = self.transact(|tx| {
-            let terminal = tx.world.terminal_mut(id)?;
-            if terminal.state == TerminalState::Lost {
-                terminal.state = TerminalState::Running;
-                tx.save_terminal(id);
-            }
-            Ok(())
-        });
-        if let Err(error) = marked {
-            tracing::warn!(%error, terminal = %id, "cannot mark a terminal as kept");
-        }
     }
 
     /// After a keeper died: hands the terminals we still hold to a new one, so that they survive us as well.

@@ -26,9 +26,6 @@ const LAST_READS: usize = 1024;
 /// A closed PTY may be opened again by a process that kept its name; look now and then until the child ends.
 const REOPEN_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Batches the store may have waiting before a terminal that makes events pauses.
-const MAX_STORE_QUEUE: usize = 8_192;
-
 /// Bells within this time of another count as one.
 const BELL_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -152,13 +149,17 @@ impl Task {
     async fn carry_out(&mut self, mut effects: Effects) {
         let is_quiet = effects.is_quiet();
         self.quiet_bell(&mut effects.events);
+        // What a crash cuts off is done again by the next daemon. An answer must not be given
+        // twice, so it waits for what takes longer.
+        let has_news = !effects.events.is_empty();
+        let answer = if has_news { std::mem::take(&mut effects.replies) } else { Vec::new() };
         self.live.carry_out(&mut effects);
         if is_quiet {
             return;
         }
-        if !effects.events.is_empty() {
-            self.core.note_screen_events(self.live.id, effects.events);
-            self.wait_for_store().await;
+        if has_news {
+            self.core.note_screen_events(self.live.id, effects.events).await;
+            self.live.answer(&answer);
         }
         if let (Some(raw), Some(log)) = (effects.raw, &self.raw_log) {
             // A log that cannot be written ends its receiver; the terminal goes on.
@@ -177,15 +178,6 @@ impl Task {
             events.retain(|event| *event != ScreenEvent::Bell);
         } else {
             self.last_bell = Some(now);
-        }
-    }
-
-    /// A program that makes events faster than they can be stored waits for the store.
-    async fn wait_for_store(&self) {
-        if self.core.inner.store.queued() > MAX_STORE_QUEUE
-            && let Ok(((), ticket)) = self.core.transact(|_| Ok(()))
-        {
-            let _ = ticket.await;
         }
     }
 

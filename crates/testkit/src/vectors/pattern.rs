@@ -82,7 +82,8 @@ fn compare(
             let is_open = wanted.get("...") == Some(&Value::Bool(true));
             let named = wanted.iter().filter(|(name, _)| *name != "...");
             for (name, member) in named {
-                let found = got.get(name).ok_or(format!("at {path}: {name} is missing in {value}"))?;
+                let found =
+                    got.get(name).ok_or(format!("at {path}: {name} is missing in {value}"))?;
                 compare(member, found, bindings, &format!("{path}.{name}"))?;
             }
             match got.keys().find(|name| !wanted.contains_key(*name)) {

@@ -92,16 +92,16 @@ pub(crate) async fn wait(cx: Cx, params: Wait) -> Result<Waited, Error> {
     let timeout = params.timeout_ms.map_or(DEFAULT_TIMEOUT, Duration::from_millis).min(LONGEST);
     let terminal = cx.terminal(params.terminal)?;
     let waited = terminal.wait(condition.matcher, timeout).await?;
-    let text = waited.matched.snapshot.plain_text();
-    let capture = condition.pattern.and_then(|pattern| pattern.capture(&text));
     let exposure = Exposure::from_request(params.redact);
-    let leave = |text| exposure.apply(text).0;
+    // Captured from what may leave: alone, a secret would no longer look like one.
+    let text = exposure.apply(waited.matched.snapshot.plain_text()).0;
+    let capture = condition.pattern.and_then(|pattern| pattern.capture(&text));
     Ok(Waited {
         matched: condition.kind,
         elapsed_ms: u64::try_from(waited.elapsed.as_millis()).unwrap_or(u64::MAX),
-        capture: capture.map(leave),
+        capture,
         exit: exit_of(&cx, terminal.id()),
-        text: params.include_text.then(|| leave(text)),
+        text: params.include_text.then_some(text),
     })
 }
 
