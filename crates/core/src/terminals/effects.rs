@@ -19,6 +19,8 @@ pub(crate) struct Effects {
     pub(crate) raw: Option<Bytes>,
     /// The sequence number now.
     pub(crate) sequence: u64,
+    /// Offset in the stream behind the bytes that brought this about.
+    pub(crate) end: u64,
 }
 
 impl Effects {

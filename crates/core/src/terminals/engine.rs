@@ -88,8 +88,14 @@ impl Engine {
     }
 
     /// A terminal that lived on without us: replays what the ring holds since the last checkpoint.
-    /// What nobody acted upon yet comes back as effects.
-    pub(crate) fn replay(ring: Ring, settings: EngineSettings, now: Duration) -> (Engine, Effects) {
+    /// What nobody acted upon yet comes back as effects; what the program said up to the offset `noted`
+    /// is in the log already.
+    pub(crate) fn replay(
+        ring: Ring,
+        settings: EngineSettings,
+        noted: u64,
+        now: Duration,
+    ) -> (Engine, Effects) {
         let restored = ring.checkpoint().and_then(|checkpoint| {
             let blocks = Box::new(RingBlocks(ring.blocks()));
             let screen =
@@ -103,7 +109,7 @@ impl Engine {
         let size = settings.size;
         let mut engine = Engine::around(ring, screen, from, settings);
         let end = engine.ring.end();
-        let handled = engine.ring.handled().clamp(from, end);
+        let handled = engine.ring.handled().max(noted).clamp(from, end);
         engine.feed_range(from, handled, now);
         let fed = engine.feed_range(handled, end, now);
         // Numbers must not fall back; every byte could have been a chunk of its own.
@@ -112,7 +118,8 @@ impl Engine {
             engine.screen.resize(size, &RingTail(&engine.ring), now);
             engine.checkpoint_due = true;
         }
-        let effects = Effects { replies: fed.replies, events: fed.events, ..Effects::default() };
+        let effects =
+            Effects { replies: fed.replies, events: fed.events, end, ..Effects::default() };
         engine.checkpoint_if_due();
         (engine, effects)
     }
@@ -211,6 +218,7 @@ impl Engine {
             settled,
             raw,
             sequence: self.screen.sequence(),
+            end: self.ring.end(),
         }
     }
 

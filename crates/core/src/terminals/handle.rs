@@ -172,7 +172,9 @@ impl TerminalHandle {
         }
         match tokio::time::timeout(timeout, ended).await {
             Ok(Ok(WaitEnd::Matched(matched))) => Ok(self.waited(matched, started)),
-            Ok(Ok(WaitEnd::Closed) | Err(_)) => Err(Error::closed("the program in the terminal has ended")),
+            Ok(Ok(WaitEnd::Closed) | Err(_)) => {
+                Err(Error::closed("the program in the terminal has ended"))
+            }
             Err(_) => Err(timed_out()),
         }
     }

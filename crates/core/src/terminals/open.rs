@@ -322,6 +322,7 @@ impl Core {
                 tx.world.terminal(id)?;
                 tx.world.remove_terminal(id);
                 tx.save(Change::TerminalDeleted(id));
+                tx.save(Change::MetaSet { key: noted_key(id), value: None });
                 tx.emit(Event::TerminalClosed { id });
                 if tx.world.active == Some(id) {
                     let next = tx.world.ordered_terminals().first().map(|terminal| terminal.id);
@@ -351,7 +352,13 @@ impl Core {
     }
 
     /// Takes note of what a program said through its terminal, and returns when that is durable.
-    pub(crate) async fn note_screen_events(&self, id: TerminalId, events: Vec<ScreenEvent>) {
+    /// Up to where it was noted is stored with it, so that no restart notes it again.
+    pub(crate) async fn note_screen_events(
+        &self,
+        id: TerminalId,
+        events: Vec<ScreenEvent>,
+        end: u64,
+    ) {
         let noted = self.transact(|tx| {
             let terminal = tx.world.terminal_mut(id)?;
             let before = terminal.clone();
@@ -364,6 +371,9 @@ impl Core {
                 tx.save_terminal(id);
             }
             let is_news = is_changed || !said.is_empty();
+            if is_news {
+                tx.save(Change::MetaSet { key: noted_key(id), value: Some(end.to_string()) });
+            }
             said.into_iter().for_each(|event| tx.emit(event));
             Ok(is_news)
         });
@@ -376,6 +386,11 @@ impl Core {
             }
         }
     }
+}
+
+/// Where the store keeps up to which offset a terminal's words were noted.
+pub(super) fn noted_key(id: TerminalId) -> String {
+    format!("noted/{id}")
 }
 
 /// What a program's words mean for its terminal.

@@ -16,6 +16,7 @@ use super::effects::Effects;
 use super::engine::{Engine, EngineSettings};
 use super::live::Live;
 use super::meta::Meta;
+use super::open::noted_key;
 use super::raw_log::OpenLog;
 use crate::clock;
 use crate::core::{Core, exit_status};
@@ -121,6 +122,7 @@ impl Core {
                 }
                 tx.world.remove_terminal(id);
                 tx.save(Change::TerminalDeleted(id));
+                tx.save(Change::MetaSet { key: noted_key(id), value: None });
                 tx.emit(Event::TerminalClosed { id });
                 if tx.world.active == Some(id) {
                     tx.world.active = None;
@@ -151,7 +153,9 @@ impl Core {
             palette: self.inner.config.palette.clone(),
             wants_raw: raw_log.is_some(),
         };
-        let (engine, effects) = Engine::replay(ring, settings, self.inner.clock.now());
+        let noted = self.inner.store.get_meta(&noted_key(id)).ok().flatten();
+        let noted = noted.and_then(|offset| offset.parse().ok()).unwrap_or(0);
+        let (engine, effects) = Engine::replay(ring, settings, noted, self.inner.clock.now());
         let raw_missing =
             raw_log.as_ref().map(|(_, offset)| engine.bytes_since(*offset)).unwrap_or_default();
         let live = Live::new(
@@ -177,7 +181,8 @@ impl Core {
         self.enliven(&live);
         effects.sequence = live.with_engine(|engine| engine.screen().sequence());
         if !effects.events.is_empty() {
-            self.note_screen_events(live.id, std::mem::take(&mut effects.events)).await;
+            let events = std::mem::take(&mut effects.events);
+            self.note_screen_events(live.id, events, effects.end).await;
         }
         live.carry_out(&mut effects);
         live.with_engine(Engine::mark_handled);

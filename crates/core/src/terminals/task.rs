@@ -158,7 +158,7 @@ impl Task {
             return;
         }
         if has_news {
-            self.core.note_screen_events(self.live.id, effects.events).await;
+            self.core.note_screen_events(self.live.id, effects.events, effects.end).await;
             self.live.answer(&answer);
         }
         if let (Some(raw), Some(log)) = (effects.raw, &self.raw_log) {
