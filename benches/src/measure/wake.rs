@@ -54,7 +54,15 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn rounds(bench: &Bench) -> u64 {
+/// A batch begins in a quiet moment.
+fn begin_batch(bench: &Bench, times: &mut Times, number: u64) {
+    if number.is_multiple_of(count(bench).div_ceil(bench.rounds as u64)) {
+        bench.await_quiet();
+        times.begin();
+    }
+}
+
+fn count(bench: &Bench) -> u64 {
     bench.count(2_000, 100) as u64
 }
 
@@ -68,8 +76,8 @@ fn wake(bench: &Bench, server: &dyn SessionServer, has_cells: bool) -> anyhow::R
     let mut waiter = server.connect()?;
     let mut session = peers::open(&mut client, &bench.exe, &gate, &["__stamp"], USUAL)?;
     let mut times = Times::default();
-    bench.await_quiet();
-    for number in 0..rounds(bench) {
+    for number in 0..count(bench) {
+        begin_batch(bench, &mut times, number);
         let mut wait = peers::wait_for(&session.id, &needle(number));
         wait["cells"] = json!(has_cells);
         waiter.send("session.wait", &wait)?;
@@ -90,8 +98,8 @@ fn wake_tmux(bench: &Bench, tmux: &Tmux) -> anyhow::Result<Times> {
     tmux.open(&bench.exe, &gate, &["__stamp"])?;
     let mut child = gate.accept()?;
     let mut times = Times::default();
-    bench.await_quiet();
-    for number in 0..rounds(bench) {
+    for number in 0..count(bench) {
+        begin_batch(bench, &mut times, number);
         child.tell(number)?;
         let (stamp, now) = loop {
             let line = control.receive()?;

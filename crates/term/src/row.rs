@@ -40,9 +40,33 @@ fn text_len(cells: &[Cell]) -> usize {
 
 /// Appends the row's text: written trailing spaces are kept, untouched cells in between become spaces.
 pub(crate) fn push_text(cells: &[Cell], out: &mut String) {
-    for cell in &cells[..text_len(cells)] {
-        push_cell_text(cell, out);
+    let mut rest = &cells[..text_len(cells)];
+    let mut ascii = [0u8; 128];
+    while !rest.is_empty() {
+        // Plain ASCII, as most of it is, goes through a buffer and is appended in one piece.
+        let count = rest
+            .iter()
+            .zip(&mut ascii)
+            .take_while(|(cell, _)| is_simple(cell))
+            .map(|(cell, slot)| *slot = if cell.c == '\t' { b' ' } else { cell.c as u8 })
+            .count();
+        if let Ok(text) = std::str::from_utf8(&ascii[..count]) {
+            out.push_str(text);
+        }
+        rest = &rest[count..];
+        if count < ascii.len()
+            && let Some((cell, after)) = rest.split_first()
+        {
+            push_cell_text(cell, out);
+            rest = after;
+        }
     }
+}
+
+/// Whether a cell contributes exactly its one ASCII character to the text.
+fn is_simple(cell: &Cell) -> bool {
+    let spacer = Flags::WIDE_CHAR_SPACER.union(Flags::LEADING_WIDE_CHAR_SPACER);
+    cell.c.is_ascii() && cell.extra.is_none() && !cell.flags.intersects(spacer)
 }
 
 /// Appends what one cell contributes to the text of its row.
@@ -61,7 +85,7 @@ pub(crate) fn encode(cells: &[Cell], out: &mut Vec<u8>) {
     let count = cells.iter().rposition(|cell| !is_blank(cell)).map_or(0, |last| last + 1);
     let wrapped = count == cells.len() && is_wrapped(cells);
     let cells = &cells[..count];
-    if !wrapped && encode_unstyled(cells, out) {
+    if encode_plain(cells, wrapped, out) || (!wrapped && encode_unstyled(cells, out)) {
         return;
     }
     let mut writer = Writer(out);
@@ -71,7 +95,43 @@ pub(crate) fn encode(cells: &[Cell], out: &mut Vec<u8>) {
     encode_text(cells, &mut writer);
 }
 
-/// The whole row in one pass, if no cell has a style, as is so with nearly all rows.
+/// The whole row in one tight pass, if it is ASCII that a program wrote without any style, as nearly all
+/// rows are. A wrapped row's last cell carries the mark of that besides.
+fn encode_plain(cells: &[Cell], wrapped: bool, out: &mut Vec<u8>) -> bool {
+    let start = out.len();
+    let mut writer = Writer(out);
+    writer.bool(wrapped);
+    writer.uint(cells.len() as u64);
+    writer.uint(0);
+    writer.uint(cells.len() as u64);
+    let text = out.len();
+    out.resize(text + cells.len(), 0);
+    let (last, body) = match cells.split_last() {
+        Some((last, body)) if wrapped => (Some(last), body),
+        _ => (None, cells),
+    };
+    // Judged at the end instead of cell by cell: there is hardly ever a reason to stop early.
+    let mut is_plain = true;
+    for (slot, cell) in out[text..].iter_mut().zip(body) {
+        is_plain &= (cell.c as u32) < 0x80
+            && cell.flags.bits() == WRITTEN.bits()
+            && matches!(cell.fg, DEFAULT_FG)
+            && matches!(cell.bg, DEFAULT_BG)
+            && has_no_extra(cell);
+        *slot = cell.c as u8;
+    }
+    if let (Some(last), Some(slot)) = (last, out.last_mut()) {
+        is_plain &=
+            last.c.is_ascii() && last.flags == WRITTEN | Flags::WRAPLINE && has_no_style(last);
+        *slot = last.c as u8;
+    }
+    if !is_plain {
+        out.truncate(start);
+    }
+    is_plain
+}
+
+/// The whole row in one pass, if no cell has a style.
 fn encode_unstyled(cells: &[Cell], out: &mut Vec<u8>) -> bool {
     let start = out.len();
     let mut writer = Writer(out);
@@ -130,7 +190,15 @@ fn push_unstyled(cell: &Cell, out: &mut Vec<u8>) -> bool {
 }
 
 fn has_no_style(cell: &Cell) -> bool {
-    cell.fg == DEFAULT_FG && cell.bg == DEFAULT_BG && cell.extra.is_none()
+    cell.fg == DEFAULT_FG && cell.bg == DEFAULT_BG && has_no_extra(cell)
+}
+
+/// The engine leaves empty extras behind where it takes marks away; they mean nothing.
+fn has_no_extra(cell: &Cell) -> bool {
+    cell.extra.is_none()
+        || (zero_width_count(cell) == 0
+            && cell.underline_color().is_none()
+            && cell.hyperlink().is_none())
 }
 
 /// A cell as it is before anything happened to it.
@@ -433,7 +501,7 @@ mod tests {
         cells.resize(80, Cell::default());
         let mut bytes = Vec::new();
         encode(&cells, &mut bytes);
-        assert_eq!(bytes.len(), 5 + 6);
+        assert_eq!(bytes.len(), 5 + 4);
         assert_eq!(roundtrip(&cells), cells);
     }
 

@@ -112,8 +112,13 @@ impl Hand<'_> {
     /// Call before these columns of the cursor's row are written. Going on where the last character was
     /// written is no loss: what stood there was seen when the writing began.
     pub(super) fn before_write(&mut self, cols: Range<usize>) {
-        if self.is_watched() && self.emulator.jumped && self.holds_text(cols.clone()) {
-            self.before_row_loss(cols);
+        if !self.is_watched() || !self.emulator.jumped {
+            return;
+        }
+        if !self.emulator.dirty.contains(self.emulator.cursor_row()) {
+            self.emulator.jumped = false;
+        } else if self.holds_text(cols) {
+            self.look(Occasion::Changed);
             self.emulator.jumped = false;
         }
     }
