@@ -1,8 +1,11 @@
 //! What the figures were measured on, and with what.
 
+use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use anyhow::Context as _;
+use rustix::fs::{FlockOperation, flock};
 use serde::Serialize;
 
 use crate::gate::pause;
@@ -51,6 +54,25 @@ impl Machine {
             plain.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
         let words: Vec<_> = words.map(str::to_ascii_lowercase).take(6).collect();
         format!("{}-x{}", words.join("-"), self.cores)
+    }
+}
+
+/// Holds the machine for one run; the next waits until this is dropped.
+pub(crate) struct Turn {
+    _lock: File,
+}
+
+impl Turn {
+    /// Waits until no other run measures on this machine.
+    pub(crate) fn take() -> anyhow::Result<Turn> {
+        let path = std::env::temp_dir().join("rookery-bench.lock");
+        let lock = File::options().create(true).append(true).open(&path);
+        let lock = lock.with_context(|| format!("cannot open {}", path.display()))?;
+        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            eprintln!("another run is measuring on this machine; waiting for its end");
+            flock(&lock, FlockOperation::LockExclusive)?;
+        }
+        Ok(Turn { _lock: lock })
     }
 }
 

@@ -16,7 +16,7 @@ use clap::ValueEnum;
 use tempfile::TempDir;
 
 use crate::args::{Args, source_dir};
-use crate::machine::{self, Machine};
+use crate::machine::{self, Machine, Turn};
 use crate::peers::ptywright::Ptywright;
 use crate::peers::rookery::Rookery;
 use crate::peers::tmux::Tmux;
@@ -104,12 +104,14 @@ pub(crate) struct Bench {
     patience: Duration,
     /// Measurements that began on a quiet machine, and on a busy one.
     begun: Cell<(usize, usize)>,
+    _turn: Turn,
 }
 
 impl Bench {
     /// Finds everything that is to be measured.
     pub(crate) fn prepare(args: &Args) -> anyhow::Result<Bench> {
         let rookery = process::rookery_binary(args.rookery.as_deref())?;
+        let turn = Turn::take()?;
         let rookery_version = Rookery::start(&rookery)?.version().to_owned();
         let machine = Machine::this();
         let mut notes = definitions();
@@ -146,6 +148,7 @@ impl Bench {
             dir: tempfile::Builder::new().prefix("rkb-").tempdir_in("/tmp")?,
             patience: Duration::from_secs(args.patience),
             begun: Cell::default(),
+            _turn: turn,
         })
     }
 

@@ -12,6 +12,7 @@ mod handle;
 mod input;
 mod live;
 mod meta;
+mod notes;
 mod open;
 mod raw_log;
 mod restore;

@@ -16,7 +16,7 @@ use super::effects::Effects;
 use super::engine::{Engine, EngineSettings};
 use super::live::Live;
 use super::meta::Meta;
-use super::open::noted_key;
+use super::notes::noted_key;
 use super::raw_log::OpenLog;
 use crate::clock;
 use crate::core::{Core, exit_status};
