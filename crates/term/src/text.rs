@@ -29,6 +29,9 @@ pub fn tail_chars(bytes: (&[u8], &[u8]), max_chars: usize, partial: PartialEnd) 
 
 const LONGEST_CHAR: usize = 4;
 
+/// ASCII is counted this many bytes at a time.
+const ASCII_RUN: usize = 64;
+
 struct Ring<'a>(&'a [u8], &'a [u8]);
 
 impl Ring<'_> {
@@ -76,6 +79,16 @@ impl Ring<'_> {
         let mut segment_end = end;
         let mut index = end;
         while index > first && wanted > 0 {
+            if index == segment_end
+                && wanted >= ASCII_RUN
+                && index >= first + ASCII_RUN
+                && self.is_ascii(index - ASCII_RUN, index)
+            {
+                index -= ASCII_RUN;
+                wanted -= ASCII_RUN;
+                segment_end = index;
+                continue;
+            }
             index -= 1;
             if is_continuation(self.at(index)) && index > first {
                 // All of the run may be stray bytes; no need to find its head once it suffices.
@@ -94,9 +107,28 @@ impl Ring<'_> {
         segment_end
     }
 
+    /// Whether these bytes lie in one piece and are all ASCII, each a character of its own.
+    fn is_ascii(&self, start: usize, end: usize) -> bool {
+        let split = self.0.len();
+        if end <= split {
+            self.0[start..end].is_ascii()
+        } else {
+            start >= split && self.1[start - split..end - split].is_ascii()
+        }
+    }
+
     /// Characters that lossy decoding makes of one segment: the head, then one per stray byte.
     fn chars_in_segment(&self, start: usize, end: usize) -> usize {
-        let head = self.copy(start, end.min(start + LONGEST_CHAR));
+        if self.at(start) < 0x80 {
+            return end - start;
+        }
+        let mut head = [0; LONGEST_CHAR];
+        let length = (end - start).min(LONGEST_CHAR);
+        head[..length]
+            .iter_mut()
+            .enumerate()
+            .for_each(|(index, byte)| *byte = self.at(start + index));
+        let head = &head[..length];
         let head_len = match head.utf8_chunks().next() {
             Some(chunk) => match chunk.valid().chars().next() {
                 Some(c) => c.len_utf8(),
@@ -193,6 +225,20 @@ mod tests {
             let partial = if hold { PartialEnd::HoldBack } else { PartialEnd::Replace };
             let halves = bytes.split_at(split.index(bytes.len() + 1));
             prop_assert_eq!(tail_chars(halves, max_chars, partial), naive(&bytes, max_chars, partial));
+        }
+
+        #[test]
+        fn long_runs_of_ascii_are_counted_right(
+            before in noisy_bytes(),
+            ascii in 0usize..300,
+            after in noisy_bytes(),
+            split in any::<proptest::sample::Index>(),
+            max_chars in 0usize..400,
+        ) {
+            let bytes = [before, vec![b'x'; ascii], after].concat();
+            let halves = bytes.split_at(split.index(bytes.len() + 1));
+            let tail = tail_chars(halves, max_chars, PartialEnd::HoldBack);
+            prop_assert_eq!(tail, naive(&bytes, max_chars, PartialEnd::HoldBack));
         }
     }
 }
