@@ -221,7 +221,7 @@ impl Core {
         self.transact_durably(|tx| {
             // The project may have gone while the child was started.
             tx.world.project(terminal.project)?;
-            let (id, project) = (terminal.id, terminal.project);
+            let id = terminal.id;
             tx.world.insert_terminal(terminal.clone());
             tx.save_terminal(id);
             tx.emit(Event::TerminalOpened(terminal));
@@ -230,7 +230,6 @@ impl Core {
                 tx.save(Change::ActiveSet(Some(id)));
                 tx.emit(Event::ActiveTerminalChanged { id: Some(id) });
             }
-            let _ = project;
             Ok(())
         })
         .await

@@ -6,7 +6,7 @@
 
 use alacritty_terminal::index::Column;
 use alacritty_terminal::term::TermMode;
-use alacritty_terminal::term::cell::Flags;
+use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::vte::ansi::{CharsetIndex, Handler, StandardCharset};
 use unicode_width::UnicodeWidthChar;
 
@@ -107,13 +107,7 @@ impl Hand<'_> {
             if is_wide || c.width() != Some(1) {
                 break;
             }
-            cell.c = c;
-            cell.fg = template.fg;
-            cell.bg = template.bg;
-            cell.flags = template.flags;
-            if cell.extra.is_some() || template.extra.is_some() {
-                cell.extra.clone_from(&template.extra);
-            }
+            put(cell, c, &template);
             used += c.len_utf8();
             count += 1;
             last = Some(c);
@@ -166,17 +160,23 @@ impl Hand<'_> {
         let grid = self.emulator.term.grid_mut();
         let template = grid.cursor.template.clone();
         for (cell, byte) in grid[line][target].iter_mut().zip(run) {
-            cell.c = char::from(*byte);
-            cell.fg = template.fg;
-            cell.bg = template.bg;
-            cell.flags = template.flags;
-            if cell.extra.is_some() || template.extra.is_some() {
-                cell.extra.clone_from(&template.extra);
-            }
+            put(cell, char::from(*byte), &template);
         }
         self.emulator.shadow.last_char = Some(char::from(run[count - 1]));
         self.advance_cursor(start, count);
         count
+    }
+}
+
+/// Writes a character of one column into a cell, in the style of the template.
+fn put(cell: &mut Cell, c: char, template: &Cell) {
+    cell.c = c;
+    cell.fg = template.fg;
+    cell.bg = template.bg;
+    cell.flags = template.flags;
+    // Hardly any cell has extras, and comparing is cheaper than writing.
+    if cell.extra.is_some() || template.extra.is_some() {
+        cell.extra.clone_from(&template.extra);
     }
 }
 
