@@ -17,23 +17,30 @@ struct Stat {
 }
 
 /// Pids of all processes in the session led by `leader`, the leader included.
+///
+/// Nobody leads session 0: inside a PID namespace it stands for every session that is led
+/// from outside, so those processes have nothing in common and none of them is named.
 pub fn session_members(leader: u32) -> Vec<u32> {
-    all()
-        .into_iter()
-        .filter(|stat| stat.session as u32 == leader)
-        .map(|stat| stat.pid as u32)
-        .collect()
+    members(leader, &all())
 }
 
 /// Pids of all descendants of a process, without itself.
 pub fn descendants(ancestor: u32) -> Vec<u32> {
-    let processes = all();
+    offspring(ancestor, &all())
+}
+
+fn members(leader: u32, processes: &[Stat]) -> Vec<u32> {
+    let of_leader = |stat: &&Stat| leader != 0 && stat.session as u32 == leader;
+    processes.iter().filter(of_leader).map(|stat| stat.pid as u32).collect()
+}
+
+fn offspring(ancestor: u32, processes: &[Stat]) -> Vec<u32> {
     let mut found = vec![ancestor];
     let mut index = 0;
     while index < found.len() {
         let parent = found[index];
         index += 1;
-        for stat in &processes {
+        for stat in processes {
             if stat.parent as u32 == parent && !found.contains(&(stat.pid as u32)) {
                 found.push(stat.pid as u32);
             }
@@ -97,11 +104,23 @@ mod tests {
     }
 
     #[test]
-    fn we_are_in_our_own_session_and_a_child_of_our_parent() {
-        let me = std::process::id();
-        let session = rustix::process::getsid(None).unwrap().as_raw_nonzero().get() as u32;
-        assert!(session_members(session).contains(&me));
-        let parent = rustix::process::getppid().unwrap().as_raw_nonzero().get() as u32;
-        assert!(descendants(parent).contains(&me));
+    fn a_session_is_its_leader_and_who_stayed() {
+        let stat = |pid, parent, session| Stat { pid, parent, session };
+        let table = [stat(1, 0, 0), stat(2, 0, 0), stat(5, 1, 5), stat(6, 5, 5), stat(7, 6, 7)];
+        assert_eq!(members(5, &table), [5, 6]);
+        assert_eq!(members(0, &table), [0_u32; 0], "led from outside is no common session");
+        assert_eq!(offspring(5, &table), [6, 7]);
+        assert_eq!(offspring(7, &table), [0_u32; 0]);
+    }
+
+    #[test]
+    fn a_child_is_found_under_its_parent() {
+        let mut child =
+            std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let found = descendants(std::process::id());
+        // Its input closes here, so it ends by itself.
+        child.stdin.take();
+        child.wait().unwrap();
+        assert!(found.contains(&child.id()), "{} is not in {found:?}", child.id());
     }
 }
