@@ -214,11 +214,8 @@ impl Screen {
         let id = self.emulator.watch.add(matcher, now);
         let mut matched = Vec::new();
         Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now }
-            .look(Occasion::Anything);
-        let mine =
-            matched.iter().position(|found| found.id == id).map(|at| matched.swap_remove(at));
-        debug_assert!(matched.is_empty(), "a wait that held was left pending");
-        (id, mine)
+            .look(Occasion::Added);
+        (id, matched.pop())
     }
 
     /// Gives a pending wait up.
@@ -231,9 +228,10 @@ impl Screen {
         self.emulator.watch.len()
     }
 
-    /// The moment at which silence alone may make a wait true; call [`Screen::look_at_all`] then.
-    pub fn next_due(&self, now: Duration) -> Option<Duration> {
-        self.emulator.watch.next_due(self.emulator.last_output, now)
+    /// The moment at which silence alone may make a wait true, perhaps past; call
+    /// [`Screen::look_at_all`] then.
+    pub fn next_due(&self) -> Option<Duration> {
+        self.emulator.watch.next_due(self.emulator.last_output)
     }
 
     /// The process is gone: waits for that match, and those without hope are returned as the second list.

@@ -35,6 +35,8 @@ struct Waiter {
     matcher: Matcher,
     needs: Needs,
     started: Duration,
+    /// When it was last judged as a whole; silence that was long enough by then has been seen.
+    judged: Duration,
 }
 
 /// All pending waits on one screen.
@@ -61,6 +63,8 @@ pub(crate) enum Occasion {
     FeedEnded,
     /// Time passed, or the process ended: anything may hold now.
     Anything,
+    /// A wait was added: only that one is judged.
+    Added,
 }
 
 impl WatchSet {
@@ -76,7 +80,7 @@ impl WatchSet {
         let id = WaitId(self.next_id);
         self.next_id += 1;
         let needs = matcher.needs();
-        self.waiters.push(Waiter { id, matcher, needs, started: now });
+        self.waiters.push(Waiter { id, matcher, needs, started: now, judged: now });
         self.index = None;
         id
     }
@@ -97,15 +101,16 @@ impl WatchSet {
         ids
     }
 
-    /// The moment at which silence alone could make a wait true.
-    pub(crate) fn next_due(&self, last_output: Duration, now: Duration) -> Option<Duration> {
+    /// The moment at which silence alone could make a wait true. It may have passed already: what
+    /// counts is that nobody has judged the wait since.
+    pub(crate) fn next_due(&self, last_output: Duration) -> Option<Duration> {
         self.waiters
             .iter()
             .flat_map(|waiter| {
                 let since = waiter.started.max(last_output);
-                waiter.needs.stable.iter().map(move |min| since.saturating_add(*min))
+                let dues = waiter.needs.stable.iter().map(move |min| since.saturating_add(*min));
+                dues.filter(|due| *due > waiter.judged)
             })
-            .filter(|due| *due > now)
             .min()
     }
 
@@ -121,12 +126,14 @@ impl WatchSet {
         &mut self,
         occasion: Occasion,
         lines: &str,
+        now: Duration,
         holds: &dyn Fn(&Matcher, Duration) -> bool,
     ) -> Vec<WaitId> {
         let candidates = self.candidates(occasion, lines);
         let mut done = Vec::new();
         for index in candidates {
-            let waiter = &self.waiters[index];
+            let waiter = &mut self.waiters[index];
+            waiter.judged = now;
             if holds(&waiter.matcher, waiter.started) {
                 done.push(waiter.id);
             }
@@ -140,8 +147,10 @@ impl WatchSet {
 
     /// Positions of the waiters that the change could have made true, ascending.
     fn candidates(&mut self, occasion: Occasion, lines: &str) -> Vec<usize> {
-        if occasion == Occasion::Anything {
-            return (0..self.waiters.len()).collect();
+        match occasion {
+            Occasion::Anything => return (0..self.waiters.len()).collect(),
+            Occasion::Added => return self.waiters.len().checked_sub(1).into_iter().collect(),
+            Occasion::Changed | Occasion::FeedEnded => {}
         }
         let mut found = vec![false; self.waiters.len()];
         for (index, waiter) in self.waiters.iter().enumerate() {

@@ -253,10 +253,10 @@ impl Engine {
     }
 
     /// When this engine next wants attention without output.
-    pub(crate) fn deadline(&self, now: Duration) -> Option<Duration> {
+    pub(crate) fn deadline(&self) -> Option<Duration> {
         let sync = self.sync_since.map(|since| since + SYNC_TIMEOUT);
         let idle = (!self.is_idle).then(|| self.last_output + IDLE_AFTER);
-        [sync, idle, self.screen.next_due(now)].into_iter().flatten().min()
+        [sync, idle, self.screen.next_due()].into_iter().flatten().min()
     }
 
     /// A deadline may have passed: ends overdue synchronized output, judges waits for silence, frees memory.

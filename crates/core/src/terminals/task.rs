@@ -118,7 +118,7 @@ impl Task {
 
     fn deadline(&self) -> Option<Instant> {
         let clock = self.live.clock;
-        let engine = self.live.with_engine(|engine| engine.deadline(clock.now()));
+        let engine = self.live.with_engine(|engine| engine.deadline());
         let engine = engine.map(|at| Instant::from_std(clock.instant(at)));
         [engine, self.reopen_at].into_iter().flatten().min()
     }

@@ -64,7 +64,7 @@ impl Hand<'_> {
         let (text, tail) = (OnceCell::new(), OnceCell::new());
         let now = self.now;
         let transcript = self.transcript;
-        let done = watch.look(occasion, &lines, &|matcher, started| {
+        let done = watch.look(occasion, &lines, now, &|matcher, started| {
             let stable_for = now.saturating_sub(emulator.last_output.max(started));
             matcher.holds(&Moment { emulator, transcript, text: &text, tail: &tail, stable_for })
         });
@@ -79,7 +79,10 @@ impl Hand<'_> {
             self.matched.extend(found);
         }
         self.emulator.watch = watch;
-        self.emulator.dirty.clear();
+        // A wait that was just added looked for itself alone; what changed is still news to others.
+        if occasion != Occasion::Added {
+            self.emulator.dirty.clear();
+        }
     }
 
     pub(super) fn is_watched(&self) -> bool {

@@ -91,11 +91,25 @@ fn silence_is_counted_from_the_last_output_or_the_start_of_the_wait() {
     live.feed(b"x", &NoTranscript, at(100));
     let (_, matched) = live.wait(Matcher::ScreenStable(at(400)), &NoTranscript, at(700));
     assert!(matched.is_none(), "idle time before the wait does not count");
-    assert_eq!(live.next_due(at(700)), Some(at(1100)));
+    assert_eq!(live.next_due(), Some(at(1100)));
     live.feed(b"\x1b[m", &NoTranscript, at(900));
-    assert_eq!(live.next_due(at(900)), Some(at(1300)), "invisible output counts");
+    assert_eq!(live.next_due(), Some(at(1300)), "invisible output counts");
     assert!(live.look_at_all(&NoTranscript, at(1299)).is_empty());
     assert_eq!(live.look_at_all(&NoTranscript, at(1300)).len(), 1);
+}
+
+#[test]
+fn a_moment_that_passed_unseen_is_still_due() {
+    let mut live = screen(5, 20);
+    let at = Duration::from_millis;
+    live.wait(Matcher::ScreenStable(at(1)), &NoTranscript, at(10));
+    // Whoever keeps the time may come late; then the moment is past, but not forgotten.
+    assert_eq!(live.next_due(), Some(at(11)));
+    let unsettled = Matcher::All(vec![text("never"), Matcher::ScreenStable(at(5))]);
+    live.wait(unsettled, &NoTranscript, at(30));
+    assert_eq!(live.pending_waits(), 2, "a new wait does not take others with it");
+    assert_eq!(live.look_at_all(&NoTranscript, at(36)).len(), 1);
+    assert_eq!(live.next_due(), None, "silence was seen and did not help; no need to look again");
 }
 
 #[test]
