@@ -27,6 +27,12 @@ pub fn tail_chars(bytes: (&[u8], &[u8]), max_chars: usize, partial: PartialEnd) 
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
+/// How many of these bytes are whole characters, leaving out one at the end that has only begun.
+pub fn whole_chars_len(bytes: (&[u8], &[u8])) -> usize {
+    let ring = Ring(bytes.0, bytes.1);
+    ring.complete_end(0)
+}
+
 const LONGEST_CHAR: usize = 4;
 
 /// ASCII is counted this many bytes at a time.
