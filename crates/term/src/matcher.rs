@@ -156,6 +156,11 @@ impl Matcher {
         }
     }
 
+    /// Times of silence that any leaf waits for.
+    pub fn stable_times(&self) -> Vec<Duration> {
+        self.needs().stable
+    }
+
     /// Whether any leaf waits for the screen to be stable.
     pub fn waits_for_stability(&self) -> bool {
         !self.needs().stable.is_empty()

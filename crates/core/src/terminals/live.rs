@@ -36,6 +36,8 @@ pub struct Progress {
     pub sequence: u64,
     /// Whether the child is gone, or counts as gone because it was killed.
     pub is_finished: bool,
+    /// How the child ended, once that is known.
+    pub exit: Option<ExitStatus>,
     /// Whether the terminal was closed; nothing more will come.
     pub is_closed: bool,
 }
@@ -80,6 +82,7 @@ impl Live {
             progress: watch::Sender::new(Progress {
                 sequence,
                 is_finished: false,
+                exit: None,
                 is_closed: false,
             }),
             exit: watch::Sender::new(None),
@@ -182,7 +185,10 @@ impl Live {
         // Whoever is told by what follows must find the child gone.
         self.exit.send_replace(Some(status));
         self.carry_out(&mut effects);
-        self.tell(|progress| progress.is_finished = true);
+        self.tell(|progress| {
+            progress.is_finished = true;
+            progress.exit = Some(status);
+        });
     }
 
     /// Marks the terminal as killed: waits end now, whatever the child does. An error says it was before.

@@ -22,7 +22,7 @@ use serde_json::value::RawValue;
 pub use envelope::{Id, Request};
 pub use error::{RpcError, code};
 pub use raw::RawJson;
-pub use table::{Answer, Call, CallResult, Method, NoParams, Table};
+pub use table::{Answer, Call, CallResult, Method, NoParams, RawParams, Table};
 
 #[doc(hidden)]
 pub use table::{invoke, params_schema, result_schema};
