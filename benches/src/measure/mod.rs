@@ -3,6 +3,7 @@
 mod create;
 mod footprint;
 mod ingest;
+mod redaction;
 mod requests;
 mod restart;
 mod wake;
@@ -42,11 +43,13 @@ pub(crate) enum Section {
     Memory,
     /// How long it takes to come back after a crash.
     Restart,
+    /// What hiding secrets adds to a read.
+    Redaction,
 }
 
 impl Section {
     /// All of them, in order.
-    pub(crate) const ALL: [Section; 7] = [
+    pub(crate) const ALL: [Section; 8] = [
         Section::Ingest,
         Section::Waiters,
         Section::Requests,
@@ -54,6 +57,7 @@ impl Section {
         Section::Create,
         Section::Memory,
         Section::Restart,
+        Section::Redaction,
     ];
 
     /// As the command line and the report spell it.
@@ -66,6 +70,7 @@ impl Section {
             Section::Create => "create",
             Section::Memory => "memory",
             Section::Restart => "restart",
+            Section::Redaction => "redaction",
         }
     }
 
@@ -79,6 +84,7 @@ impl Section {
             Section::Create => create::run(bench, report),
             Section::Memory => footprint::run(bench, report),
             Section::Restart => restart::run(bench, report),
+            Section::Redaction => redaction::run(bench, report),
         }
     }
 }
@@ -227,6 +233,8 @@ fn definitions() -> Vec<String> {
          and to everything including unmapped pages of memory files. Children are not counted.",
         "requests: one blocking client, one request at a time, over the Unix socket; tmux in control mode. Of \
          the batches, the best median and the best p99.",
+        "redaction: the same read with and without it, of a terminal that shows no secret, in turns; the \
+         figure is the median of the medians of the differences. The transcript is the last 131,072 characters.",
         "waiters: ptywright was given a thirty-second of the data, because it looks at the whole screen for every \
          waiter.",
     ]

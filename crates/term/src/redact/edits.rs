@@ -25,8 +25,9 @@ pub(super) fn apply(original: &str, redactions: &[Redaction]) -> String {
     text
 }
 
-/// Sorts replacements of one text and joins those that overlap; the first one's text stays.
-pub(super) fn union(mut redactions: Vec<Redaction>) -> Vec<Redaction> {
+/// Sorts replacements of one text and joins those that overlap. Where their texts differ, `plain`
+/// stands for both: either text may hold something that the other one hides.
+pub(super) fn union(mut redactions: Vec<Redaction>, plain: &str) -> Vec<Redaction> {
     redactions.retain(|redaction| !redaction.range.is_empty());
     redactions.sort_by_key(|redaction| (redaction.range.start, usize::MAX - redaction.range.end));
     let mut joined: Vec<Redaction> = Vec::with_capacity(redactions.len());
@@ -34,6 +35,9 @@ pub(super) fn union(mut redactions: Vec<Redaction>) -> Vec<Redaction> {
         match joined.last_mut() {
             Some(last) if redaction.range.start < last.range.end => {
                 last.range.end = last.range.end.max(redaction.range.end);
+                if last.text != redaction.text {
+                    plain.clone_into(&mut last.text);
+                }
             }
             _ => joined.push(redaction),
         }
@@ -211,8 +215,10 @@ mod tests {
 
     #[test]
     fn union_joins_overlaps_only() {
-        let joined = union(vec![edit(4..6, "b"), edit(0..4, "a"), edit(5..9, "c"), edit(2..2, "")]);
-        assert_eq!(joined, [edit(0..4, "a"), edit(4..9, "b")]);
+        let edits = vec![edit(4..6, "b"), edit(0..4, "a"), edit(5..9, "c"), edit(2..2, "")];
+        assert_eq!(union(edits, "p"), [edit(0..4, "a"), edit(4..9, "p")]);
+        let same = vec![edit(0..4, "a"), edit(2..6, "a")];
+        assert_eq!(union(same, "p"), [edit(0..6, "a")]);
     }
 
     /// Cuts as fractions of the text, so that they stay meaningful as it changes.

@@ -1,18 +1,27 @@
 //! Redaction: which parts of a text are secrets, and the text or cells without them.
 //!
 //! A [`Policy`] is a set of built-in rules plus what a caller adds. [`Policy::strict`] is for our own
-//! surfaces; [`Policy::ptywright_compatible`] hides what that dialect promises and nothing more.
-//! Where redaction is applied, and where not, is decided elsewhere.
+//! surfaces; [`Policy::ptywright_compatible`] hides what that dialect promises, and common secrets
+//! that it promises nothing about. Where redaction is applied, and where not, is decided elsewhere.
 
 mod cells;
 mod edits;
+mod escapes;
+mod keys;
+mod names;
 mod rules;
+mod shapes;
+mod stream;
 
 pub use cells::{CellText, LogicalLine, MaskedCell};
 pub use edits::Redaction;
-pub use rules::{PTYWRIGHT_RULES, Rule, TOKEN_SHAPES};
+pub use names::NAMED_VALUES;
+pub use rules::{PTYWRIGHT_RULES, Rule, SHORT_VALUES};
+pub use shapes::TOKEN_SHAPES;
+pub use stream::{CONTEXT_BYTES, HOLD_BYTES, StreamRedactor};
 
 use edits::Draft;
+use escapes::Plain;
 use regex::Regex;
 use std::borrow::Cow;
 use std::fmt;
@@ -37,10 +46,11 @@ pub enum RedactionError {
 /// Which built-in rules apply, and how rules work together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// [`PTYWRIGHT_RULES`], then literals, then expressions, each over the result of the one before.
+    /// [`PTYWRIGHT_RULES`] one after another, and whatever else is found in the original text;
+    /// then literals, then expressions, each over the result of the one before.
     Ptywright,
-    /// [`PTYWRIGHT_RULES`], [`TOKEN_SHAPES`], literals and expressions, all over the original text;
-    /// what any of them finds is hidden, and overlapping finds are one.
+    /// The same and [`SHORT_VALUES`], literals and expressions, all over the original text; what any
+    /// of them finds is hidden, and overlapping finds are one.
     Strict,
 }
 
@@ -81,8 +91,9 @@ impl Policy {
         Self::with_mode(Mode::Strict)
     }
 
-    /// Only [`PTYWRIGHT_RULES`], run in sequence, as that dialect's clients expect: access keys
-    /// such as `AKIA...` or `{"password":"p"}` stay readable.
+    /// [`PTYWRIGHT_RULES`], run in sequence as that dialect's clients expect, and with them
+    /// [`TOKEN_SHAPES`], [`NAMED_VALUES`] and private keys. What the dialect promises to leave alone
+    /// is too short for those: `{"password":"p"}` and `AWS_SECRET=foo` stay readable.
     pub fn ptywright_compatible() -> Self {
         Self::with_mode(Mode::Ptywright)
     }
@@ -148,26 +159,123 @@ impl Policy {
     }
 
     /// Every replacement that [`Policy::redact`] makes, in order and without overlap.
+    ///
+    /// Secrets are found through escape sequences, which stay: they follow the replacement.
     pub fn redactions(&self, text: &str) -> Vec<Redaction> {
+        let mut found = self.finds(text);
+        for find in &mut found {
+            let kept = self.kept_sequences(text, &find.range, find.range.start);
+            find.text.push_str(&kept);
+        }
+        found
+    }
+
+    /// The same, without the escape sequences that stay.
+    fn finds(&self, text: &str) -> Vec<Redaction> {
+        if escapes::has_any(text) { self.finds_in_raw(text) } else { self.finds_in_plain(text) }
+    }
+
+    fn finds_in_plain(&self, text: &str) -> Vec<Redaction> {
         match self.mode {
             Mode::Ptywright => self.in_sequence(text),
             Mode::Strict => self.all_at_once(text),
         }
     }
 
+    /// In text with escape sequences: without them, with line ends where the cursor moves, and in
+    /// their payloads. What any of these readings hides is hidden.
+    fn finds_in_raw(&self, raw: &str) -> Vec<Redaction> {
+        let plain = Plain::new(raw, false);
+        let mut found = Vec::new();
+        let mut add = |plain: &Plain| {
+            for find in self.finds_in_plain(&plain.text) {
+                found.push(Redaction { range: plain.to_raw(&find.range), text: find.text });
+            }
+        };
+        let has_extras = !self.literals.is_empty() || !self.regexes.is_empty();
+        if has_extras || !self.rules().is_clean(&plain.text) {
+            add(&plain);
+            if plain.has_moves {
+                add(&Plain::new(raw, true));
+            }
+        }
+        for payload in &plain.payloads {
+            for find in self.finds_in_plain(&raw[payload.clone()]) {
+                let range = find.range.start + payload.start..find.range.end + payload.start;
+                found.push(Redaction { range, text: find.text });
+            }
+        }
+        // What a caller adds may be meant for the sequences themselves.
+        for literal in self.literals.iter().filter(|literal| escapes::has_any(literal)) {
+            found.extend(self.replacing(occurrences(literal, raw)));
+        }
+        for regex in &self.regexes {
+            found.extend(self.expanding(regex, raw));
+        }
+        edits::union(found, &self.replacement)
+    }
+
+    /// The escape sequences inside of a find, as far as they are behind `from`.
+    fn kept_sequences(&self, text: &str, range: &Range<usize>, from: usize) -> String {
+        let inside = &text[range.clone()];
+        let mut kept = String::new();
+        if !escapes::has_any(inside) || inside.starts_with('\x1b') {
+            return kept;
+        }
+        for token in escapes::tokens(inside) {
+            let (start, end) = (token.range.start + range.start, token.range.end + range.start);
+            match token.kind {
+                escapes::Kind::Text => {}
+                _ if end <= from => {}
+                escapes::Kind::Payload(payload) if start >= from => {
+                    let shown = &inside[payload.clone()];
+                    kept.push_str(&inside[token.range.start..payload.start]);
+                    kept.push_str(&edits::apply(shown, &self.finds_in_plain(shown)));
+                    kept.push_str(&inside[payload.end..token.range.end]);
+                }
+                // Its beginning has been shown before; its end must follow.
+                escapes::Kind::Payload(payload) => {
+                    kept.push_str(&text[from.max(payload.end + range.start)..end]);
+                }
+                _ => kept.push_str(&text[from.max(start)..end]),
+            }
+        }
+        kept
+    }
+
+    fn rules(&self) -> &'static rules::Compiled {
+        match self.mode {
+            Mode::Ptywright => &rules::PTYWRIGHT,
+            Mode::Strict => &rules::STRICT,
+        }
+    }
+
     fn in_sequence(&self, text: &str) -> Vec<Redaction> {
-        // All rules or none: a replacement may itself complete what a later rule looks for.
-        let possible = !rules::PTYWRIGHT.candidates(text).is_empty();
+        let mut scan = self.rules().scan(text);
+        scan.spans.retain(|span| !self.is_redacted_already(text, span));
         let literal = self.literals.iter().any(|literal| text.contains(literal.as_str()));
-        if !possible && !literal && self.regexes.is_empty() {
+        if scan.whole == 0 && scan.spans.is_empty() && !literal && self.regexes.is_empty() {
             return Vec::new();
         }
         let mut draft = Draft::new(text);
-        if possible {
-            for regex in rules::PTYWRIGHT.regexes() {
-                let found = rules::masked_by(regex, draft.text());
+        // All of these or none: a replacement may itself complete what a later rule looks for.
+        if scan.whole != 0 {
+            for rule in 0..PTYWRIGHT_RULES.len() {
+                let found = self.rules().masked(rule, draft.text());
                 draft.replace(self.replacing(found));
             }
+        }
+        let mut found = draft.redactions();
+        // What these have hidden already stays as that dialect shows it.
+        let is_hidden = |span: &Range<usize>| {
+            let next = found.partition_point(|find| find.range.start <= span.start);
+            next.checked_sub(1).is_some_and(|find| span.end <= found[find].range.end)
+        };
+        scan.spans.retain(|span| !is_hidden(span));
+        if !scan.spans.is_empty() {
+            found.extend(self.replacing(scan.spans));
+            draft = Draft::new(text);
+            draft.replace(edits::union(found, &self.replacement));
         }
         for literal in &self.literals {
             let found = occurrences(literal, draft.text());
@@ -181,9 +289,10 @@ impl Policy {
     }
 
     fn all_at_once(&self, text: &str) -> Vec<Redaction> {
-        let mut found = Vec::new();
-        for regex in rules::STRICT.selected(rules::STRICT.candidates(text)) {
-            found.extend(rules::masked_by(regex, text));
+        let scan = self.rules().scan(text);
+        let mut found = scan.spans;
+        for rule in self.rules().chosen(scan.whole) {
+            found.extend(self.rules().masked(rule, text));
         }
         for literal in &self.literals {
             found.extend(occurrences(literal, text));
@@ -193,7 +302,7 @@ impl Policy {
         for regex in &self.regexes {
             redactions.extend(self.expanding(regex, text));
         }
-        edits::union(redactions)
+        edits::union(redactions, &self.replacement)
     }
 
     /// Whether a find is but the beginning of the replacement that stands there already.
