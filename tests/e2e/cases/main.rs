@@ -14,5 +14,6 @@ mod input;
 mod keeper;
 mod lifecycle;
 mod notifications;
+mod record;
 mod start;
 mod waits;

@@ -48,6 +48,25 @@ fn pending(client: &Caller) -> usize {
     client.status()["pendingWaits"].as_u64().unwrap() as usize
 }
 
+#[test]
+fn a_wait_is_cancelled_by_its_name() {
+    let daemon = TestDaemon::start();
+    let waiting = Caller::connect(&daemon.ptywright_socket()).unwrap();
+    let other = daemon.client();
+    let session = create(&other, "exec cat");
+    let matcher = json!({"type": "contains_text", "value": "never"});
+    let wait = json!({"session": session, "matcher": matcher, "wait_id": "w"});
+    let begun = waiting.begin("session.wait", wait.clone());
+    wait_until("the wait to be pending", PATIENCE, || pending(&other) == 1);
+    assert_eq!(other.refused("session.wait", wait).code, -32602);
+    let cancelled = other.call("adapter.cancel_wait", json!({"wait_id": "w"}));
+    assert_eq!(cancelled, json!({"cancelled": true, "session": session, "wait_id": "w"}));
+    assert!(begun.end().unwrap_err().to_string().contains("wait cancelled"));
+    // The connection goes on, and nothing is pending any more.
+    waiting.call("session.list", json!({}));
+    wait_until("nothing to be pending", PATIENCE, || pending(&other) == 0);
+}
+
 /// Processor time a process has used, in ticks.
 fn ticks(pid: u32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();

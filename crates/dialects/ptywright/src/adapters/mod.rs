@@ -21,10 +21,11 @@ use parking_lot::RwLock;
 use rookery_core::Core;
 use rookery_model::TerminalId;
 use rookery_plugins::Plugin;
+use tokio::sync::watch;
 
 pub(crate) use adapter::{Adapter, Outlook, TURN_STABLE_MS};
 pub(crate) use until::{Found, until};
-pub(crate) use waits::{Ticket, Waits};
+pub(crate) use waits::{Ticket, Waits, Who};
 
 /// Every adapter that was started and not closed.
 #[derive(Default)]
@@ -32,6 +33,8 @@ pub(crate) struct Adapters {
     last: AtomicU64,
     live: RwLock<BTreeMap<String, Arc<Adapter>>>,
     pub(crate) waits: Waits,
+    /// Raised whenever an adapter comes or goes.
+    roster: watch::Sender<u64>,
 }
 
 impl Adapters {
@@ -42,8 +45,18 @@ impl Adapters {
     ) -> Result<Arc<Adapter>, E> {
         let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         let adapter = Arc::new(make(format!("e{number}"))?);
-        self.live.write().insert(adapter.id.clone(), Arc::clone(&adapter));
+        self.put(Arc::clone(&adapter));
         Ok(adapter)
+    }
+
+    fn put(&self, adapter: Arc<Adapter>) {
+        self.live.write().insert(adapter.id.clone(), adapter);
+        self.roster.send_modify(|version| *version += 1);
+    }
+
+    /// Changes whenever an adapter comes or goes.
+    pub(crate) fn roster(&self) -> watch::Receiver<u64> {
+        self.roster.subscribe()
     }
 
     /// The adapter of this id, unless its session is gone.
@@ -70,7 +83,9 @@ impl Adapters {
 
     /// Forgets an adapter.
     pub(crate) fn remove(&self, id: &str) -> Option<Arc<Adapter>> {
-        self.live.write().remove(id)
+        let removed = self.live.write().remove(id);
+        self.roster.send_modify(|version| *version += 1);
+        removed
     }
 
     /// Whether any adapter runs this plugin.

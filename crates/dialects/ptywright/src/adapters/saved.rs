@@ -7,7 +7,7 @@ use rookery_model::TerminalId;
 use rookery_plugins::Permission;
 use serde::{Deserialize, Serialize};
 
-use super::{Adapter, Adapters, adapter::Memory};
+use super::{Adapter, adapter::Memory};
 use crate::context::Shared;
 
 /// The name under which core keeps this.
@@ -110,15 +110,9 @@ impl Shared {
                 Memory { last_intent: adapter.last_intent, last_event: adapter.last_event };
             let id = adapter.id;
             match Adapter::start(id, terminal, &version, adapter.permissions, memory) {
-                Ok(adapter) => self.adapters.put_back(adapter),
+                Ok(adapter) => self.adapters.put(std::sync::Arc::new(adapter)),
                 Err(error) => tracing::warn!(%error, "an adapter cannot be brought back"),
             }
         }
-    }
-}
-
-impl Adapters {
-    fn put_back(&self, adapter: Adapter) {
-        self.live.write().insert(adapter.id.clone(), std::sync::Arc::new(adapter));
     }
 }

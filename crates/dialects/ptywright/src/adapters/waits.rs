@@ -10,8 +10,17 @@ use tokio::sync::oneshot;
 pub(crate) struct Waits(Arc<Mutex<BTreeMap<String, Pending>>>);
 
 struct Pending {
-    adapter: String,
+    who: Who,
     cancel: oneshot::Sender<()>,
+}
+
+/// What a wait is on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Who {
+    /// An adapter.
+    Adapter(String),
+    /// A session, without an adapter.
+    Session(String),
 }
 
 /// A pending wait; its name is free again when this is dropped.
@@ -21,24 +30,24 @@ pub(crate) struct Ticket {
 }
 
 impl Waits {
-    /// Takes a name for a wait on an adapter; none if it is taken. A wait without a name always can.
-    pub(crate) fn enter(&self, name: Option<&str>, adapter: &str) -> Option<Ticket> {
+    /// Takes a name for a wait; none if it is taken. A wait without a name always can.
+    pub(crate) fn enter(&self, name: Option<&str>, who: impl FnOnce() -> Who) -> Option<Ticket> {
         let Some(name) = name else { return Some(Ticket { name: None, cancelled: None }) };
         let mut pending = self.0.lock();
         if pending.contains_key(name) {
             return None;
         }
         let (cancel, cancelled) = oneshot::channel();
-        pending.insert(name.to_owned(), Pending { adapter: adapter.to_owned(), cancel });
+        pending.insert(name.to_owned(), Pending { who: who(), cancel });
         Some(Ticket { name: Some((self.clone(), name.to_owned())), cancelled: Some(cancelled) })
     }
 
-    /// Cancels a wait; the adapter that waited, or none if there is no such wait.
-    pub(crate) fn cancel(&self, name: &str) -> Option<String> {
+    /// Cancels a wait; who waited, or none if there is no such wait.
+    pub(crate) fn cancel(&self, name: &str) -> Option<Who> {
         let pending = self.0.lock().remove(name)?;
         // A wait that ended this very moment does not need it.
         let _ = pending.cancel.send(());
-        Some(pending.adapter)
+        Some(pending.who)
     }
 }
 
@@ -77,16 +86,21 @@ mod tests {
     #[tokio::test]
     async fn a_name_is_taken_until_the_wait_ends_or_is_cancelled() {
         let waits = Waits::default();
-        let mut first = waits.enter(Some("w"), "e1").unwrap();
-        assert!(waits.enter(Some("w"), "e2").is_none());
-        assert!(waits.enter(None, "e2").is_some(), "who has no name takes none");
-        assert_eq!(waits.cancel("w").as_deref(), Some("e1"));
+        let on = |adapter: &str| {
+            let who = Who::Adapter(adapter.to_owned());
+            waits.enter(Some("w"), || who)
+        };
+        let mut first = on("e1").unwrap();
+        assert!(on("e2").is_none());
+        let nameless = waits.enter(None, || Who::Session("s1".to_owned()));
+        assert!(nameless.is_some(), "who has no name takes none");
+        assert_eq!(waits.cancel("w"), Some(Who::Adapter("e1".to_owned())));
         assert_eq!(waits.cancel("w"), None);
-        let second = waits.enter(Some("w"), "e2").unwrap();
+        let second = on("e2").unwrap();
         first.cancelled().await;
         drop(first);
-        assert!(waits.enter(Some("w"), "e3").is_none(), "the name of another is not given away");
+        assert!(on("e3").is_none(), "the name of another is not given away");
         drop(second);
-        assert!(waits.enter(Some("w"), "e3").is_some());
+        assert!(on("e3").is_some());
     }
 }

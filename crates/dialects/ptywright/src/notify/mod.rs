@@ -17,7 +17,10 @@ use parking_lot::Mutex;
 use rookery_core::Core;
 use rookery_model::TerminalId;
 use rookery_wire::{ConnectionHandle, Rejected, rpc::Companion};
-use tokio::{sync::Notify, task::AbortHandle};
+use tokio::{
+    sync::{Notify, watch::Receiver},
+    task::AbortHandle,
+};
 
 use crate::{context::Shared, ids};
 use told::Told;
@@ -81,8 +84,8 @@ struct Wishes {
     newest_then: Option<TerminalId>,
     /// What was told, in the order in which sessions are reported.
     told: BTreeMap<String, Told>,
-    /// State of the roster when `told` was last compared with it.
-    roster: tokio::sync::watch::Receiver<u64>,
+    /// Which terminals and adapters there were when `told` was last compared with them.
+    rosters: [Receiver<u64>; 2],
     is_stale: bool,
 }
 
@@ -113,7 +116,7 @@ impl Notifier {
                     filter,
                     newest_then,
                     told: BTreeMap::new(),
-                    roster: self.core.roster(),
+                    rosters: self.rosters(),
                     is_stale: true,
                 });
                 let closed = self.connection.closed();
@@ -127,6 +130,11 @@ impl Notifier {
                 state.task = Some(task.abort_handle());
             }
         }
+    }
+
+    /// What changes whenever a terminal or an adapter comes or goes.
+    fn rosters(&self) -> [Receiver<u64>; 2] {
+        [self.core.roster(), self.shared.adapters.roster()]
     }
 
     /// Says what is new.
@@ -153,11 +161,11 @@ impl Notifier {
 
     /// Finds the sessions that came, went, or are wanted or unwanted since the last time.
     fn refresh(&self, wishes: &mut Wishes) {
-        let is_same = !wishes.roster.has_changed().unwrap_or(false);
-        if is_same && !wishes.is_stale {
+        let has_changed = |roster: &Receiver<u64>| roster.has_changed().unwrap_or(false);
+        if !wishes.rosters.iter().any(has_changed) && !wishes.is_stale {
             return;
         }
-        wishes.roster.mark_unchanged();
+        wishes.rosters.iter_mut().for_each(Receiver::mark_unchanged);
         wishes.is_stale = false;
         let mut kept = BTreeMap::new();
         for terminal in self.core.terminals() {

@@ -27,14 +27,15 @@ fn change(mut progress: Receiver<Progress>) -> Change {
 
 /// Sends what is new whenever something is, until it is dropped.
 pub(super) async fn run(notifier: Arc<Notifier>) {
-    let mut roster = notifier.core.roster();
+    let [mut terminals, mut adapters] = notifier.rosters();
     let mut changes = FuturesUnordered::new();
     let mut left = Left::Nothing;
     // At the start, and whenever sessions came or went, all of them are watched anew.
     let mut is_stale = true;
     loop {
         if is_stale {
-            roster.mark_unchanged();
+            terminals.mark_unchanged();
+            adapters.mark_unchanged();
             left = notifier.say(Haste::Usual);
             changes = notifier.watched().into_iter().map(change).collect();
             is_stale = false;
@@ -52,12 +53,14 @@ pub(super) async fn run(notifier: Arc<Notifier>) {
                     changes.push(change(progress));
                 }
             }
-            came_or_went = roster.changed() => {
-                if came_or_went.is_err() {
-                    return;
-                }
-                is_stale = true;
-            }
+            came_or_went = terminals.changed() => match came_or_went {
+                Ok(()) => is_stale = true,
+                Err(_) => return,
+            },
+            came_or_went = adapters.changed() => match came_or_went {
+                Ok(()) => is_stale = true,
+                Err(_) => return,
+            },
             () = notifier.changed.notified() => is_stale = true,
             () = room => {}
         }

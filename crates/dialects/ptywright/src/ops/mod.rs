@@ -10,9 +10,23 @@ pub(crate) mod session;
 
 use rookery_model::TerminalId;
 
-use crate::{Cx, wire::process::Process};
+use rookery_wire::rpc::RpcError;
+
+use crate::{
+    Cx,
+    adapters::{Ticket, Who},
+    wire::process::Process,
+};
 
 /// The process in a terminal, as long as that exists.
 fn process_of(cx: &Cx, id: TerminalId) -> Option<Process> {
     cx.core.describe(id).ok().as_ref().map(Process::from)
+}
+
+/// Takes a name for a wait.
+fn enter(cx: &Cx, name: Option<&str>, who: impl FnOnce() -> Who) -> Result<Ticket, RpcError> {
+    cx.shared.adapters.waits.enter(name, who).ok_or_else(|| {
+        let name = name.unwrap_or_default();
+        RpcError::invalid_params(format!("wait_id `{name}` is already in flight"))
+    })
 }

@@ -12,7 +12,9 @@ use super::{
     launch, process_of,
 };
 use crate::{
-    Cx, errors, ids,
+    Cx,
+    adapters::Who,
+    errors, ids,
     screen::View,
     wire::{
         redaction,
@@ -53,7 +55,13 @@ pub(crate) async fn wait(cx: Cx, params: Wait) -> Result<Waited, RpcError> {
     let timeout = params.timeout();
     let policy = redaction::policy(params.redact.unwrap_or(true), params.redaction)?;
     let view = View { policy, cells: params.cells.unwrap_or(true) };
-    let waited = session.wait(params.matcher.into_condition()?, timeout).await.map_err(io)?;
+    let condition = params.matcher.into_condition()?;
+    let mut ticket =
+        super::enter(&cx, params.wait_id.as_deref(), || Who::Session(params.session.clone()))?;
+    let waited = tokio::select! {
+        waited = session.wait(condition, timeout) => waited.map_err(io)?,
+        () = ticket.cancelled() => return Err(errors::cancelled()),
+    };
     let matched = waited.matched;
     Ok(Waited {
         elapsed_ms: u64::try_from(waited.elapsed.as_millis()).unwrap_or(u64::MAX),

@@ -239,13 +239,16 @@ pub struct CancelWait {
 }
 
 /// Result of `adapter.cancel_wait`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct Cancelled {
     /// Whether there was such a wait.
     pub cancelled: bool,
     /// The adapter that waited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adapter: Option<String>,
+    /// The session that was waited on without an adapter; an addition of ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// The name of the wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_id: Option<String>,

@@ -23,6 +23,9 @@ pub struct Wait {
     /// How long at most, 30000 if absent; 0 looks once.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
+    /// A name by which `adapter.cancel_wait` ends the wait; an addition of ours.
+    #[serde(default)]
+    pub wait_id: Option<String>,
     /// `false` shows secrets in the result; an addition of ours.
     #[serde(default)]
     pub redact: Option<bool>,
