@@ -65,25 +65,37 @@ struct Reader {
 
 impl Reader {
     fn read(&mut self, value: &LuaValue, depth: usize) -> Result<Value, Failure> {
-        self.nodes = self.nodes.checked_sub(1).ok_or_else(|| Failure::message("result has too many values"))?;
+        self.nodes = self
+            .nodes
+            .checked_sub(1)
+            .ok_or_else(|| Failure::message("result has too many values"))?;
         match value {
             LuaValue::Nil => Ok(Value::Null),
             LuaValue::Boolean(value) => Ok(Value::Bool(*value)),
             LuaValue::Integer(value) => Ok(Value::from(*value)),
-            LuaValue::Number(value) => Number::from_f64(*value)
-                .map(Value::Number)
-                .ok_or_else(|| Failure::message(format!("number {value} has no place in a result"))),
+            LuaValue::Number(value) => {
+                Number::from_f64(*value).map(Value::Number).ok_or_else(|| {
+                    Failure::message(format!("number {value} has no place in a result"))
+                })
+            }
             LuaValue::String(text) => Ok(Value::String(self.text(text)?)),
             LuaValue::Table(table) if depth < MAX_DEPTH => self.table(table, depth),
-            LuaValue::Table(_) => Err(Failure::message("result is nested too deeply, or contains itself")),
-            other => Err(Failure::message(format!("a {} has no place in a result", other.type_name()))),
+            LuaValue::Table(_) => {
+                Err(Failure::message("result is nested too deeply, or contains itself"))
+            }
+            other => {
+                Err(Failure::message(format!("a {} has no place in a result", other.type_name())))
+            }
         }
     }
 
     /// A string; bytes that are not UTF-8 are replaced.
     fn text(&mut self, text: &mlua::String) -> Result<String, Failure> {
         let bytes = text.as_bytes();
-        self.bytes = self.bytes.checked_sub(bytes.len()).ok_or_else(|| Failure::message("result is too long"))?;
+        self.bytes = self
+            .bytes
+            .checked_sub(bytes.len())
+            .ok_or_else(|| Failure::message("result is too long"))?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
@@ -121,7 +133,9 @@ impl Reader {
         match key {
             LuaValue::String(text) => self.text(text),
             LuaValue::Integer(key) => Ok(key.to_string()),
-            other => Err(Failure::message(format!("a {} is no key for a result", other.type_name()))),
+            other => {
+                Err(Failure::message(format!("a {} is no key for a result", other.type_name())))
+            }
         }
     }
 }
@@ -169,7 +183,8 @@ mod tests {
         assert_eq!(read(wide).unwrap_err(), "result has too many values");
         let fan = "local t = {} for i = 1, 60 do t = {t, t} end return t";
         assert_eq!(read(fan).unwrap_err(), "result has too many values");
-        let long = "local s = ('x'):rep(1 << 20) local t = {} for i = 1, 9 do t[i] = s end return t";
+        let long =
+            "local s = ('x'):rep(1 << 20) local t = {} for i = 1, 9 do t[i] = s end return t";
         assert_eq!(read(long).unwrap_err(), "result is too long");
     }
 

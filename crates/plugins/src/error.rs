@@ -91,7 +91,9 @@ impl From<mlua::Error> for Failure {
 
 /// The error under the layers that callbacks put around it.
 fn root(mut error: &mlua::Error) -> &mlua::Error {
-    while let mlua::Error::CallbackError { cause, .. } | mlua::Error::WithContext { cause, .. } = error {
+    while let mlua::Error::CallbackError { cause, .. } | mlua::Error::WithContext { cause, .. } =
+        error
+    {
         error = cause;
     }
     error

@@ -46,8 +46,11 @@ impl Instance {
     pub fn start(plugin: &Plugin, limits: Limits) -> Result<Self, PluginError> {
         let failed = |failure| PluginError::new(&plugin.manifest().name, failure);
         let meter = Meter::new(limits);
-        let lua = sandbox::build(plugin.manifest(), &meter).map_err(|error| failed(error.into()))?;
-        lua.set_memory_limit(limits.memory).map_err(|error| failed(error.into()))?;
+        let lua =
+            sandbox::build(plugin.manifest(), &meter).map_err(|error| failed(error.into()))?;
+        // Zero would mean no limit, and so would what has no place in a signed number.
+        lua.set_memory_limit(limits.memory.clamp(1, isize::MAX as usize))
+            .map_err(|error| failed(error.into()))?;
         let mut instance = Self { plugin: plugin.clone(), lua, meter, module: None, broken: false };
         let module = instance.call(|instance| {
             let chunk = instance.lua.load(instance.plugin.source()).set_name(instance.chunk_name());
@@ -89,7 +92,11 @@ impl Instance {
     }
 
     /// Asks whether something holds.
-    pub fn predicate(&mut self, name: &str, input: &PredicateInput<'_>) -> Result<Verdict, PluginError> {
+    pub fn predicate(
+        &mut self,
+        name: &str,
+        input: &PredicateInput<'_>,
+    ) -> Result<Verdict, PluginError> {
         self.call(|instance| {
             let argument = sandbox::predicate_table(&instance.lua, input)?;
             match instance.run(name, argument)? {
@@ -117,9 +124,15 @@ impl Instance {
         }
         names.sort_unstable();
         names.retain(|name| name != "classify");
-        let (matchers, intents): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| name.ends_with("_matcher"));
-        let named = |names: Vec<String>| names.into_iter().map(|name| json!({ "name": name })).collect();
-        Ok(Description { intents: named(intents), wait_matchers: named(matchers), states: Vec::new() })
+        let (matchers, intents): (Vec<_>, Vec<_>) =
+            names.into_iter().partition(|name| name.ends_with("_matcher"));
+        let named =
+            |names: Vec<String>| names.into_iter().map(|name| json!({ "name": name })).collect();
+        Ok(Description {
+            intents: named(intents),
+            wait_matchers: named(matchers),
+            states: Vec::new(),
+        })
     }
 
     fn module(&self) -> Result<&Table, Failure> {
@@ -129,7 +142,10 @@ impl Instance {
     fn run(&self, name: &str, argument: LuaValue) -> Result<LuaValue, Failure> {
         match self.module()?.raw_get::<LuaValue>(name)? {
             LuaValue::Function(function) => Ok(Function::call(&function, argument)?),
-            other => Err(Failure::message(format!("error converting Lua {} to function", other.type_name()))),
+            other => Err(Failure::message(format!(
+                "error converting Lua {} to function",
+                other.type_name()
+            ))),
         }
     }
 
@@ -144,10 +160,16 @@ impl Instance {
     }
 
     /// Runs one call with a budget of its own. Nothing that happens in it ends the process.
-    fn call<T>(&mut self, work: impl FnOnce(&Self) -> Result<T, Failure>) -> Result<T, PluginError> {
+    fn call<T>(
+        &mut self,
+        work: impl FnOnce(&Self) -> Result<T, Failure>,
+    ) -> Result<T, PluginError> {
         let name = &self.plugin.manifest().name;
         if self.broken {
-            return Err(PluginError::new(name, Failure::message("the plugin broke down in an earlier call")));
+            return Err(PluginError::new(
+                name,
+                Failure::message("the plugin broke down in an earlier call"),
+            ));
         }
         let outcome = match self.meter.begin(&self.lua) {
             Ok(()) => catch_unwind(AssertUnwindSafe(|| work(self))),
@@ -161,7 +183,10 @@ impl Instance {
                 Failure::message("the plugin broke down")
             }
         };
-        if failure == Failure::Limit(Limit::Memory) && !self.broken && self.lua.gc_collect().is_err() {
+        if failure == Failure::Limit(Limit::Memory)
+            && !self.broken
+            && self.lua.gc_collect().is_err()
+        {
             self.broken = true;
         }
         Err(PluginError::new(name, failure))

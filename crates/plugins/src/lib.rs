@@ -40,7 +40,8 @@ pub use load::Plugin;
 pub use manifest::{Kind, Manifest, ManifestError, Permission, Runtime, Target};
 pub use shipped::shipped;
 pub use values::{
-    Block, BlockKind, Candidate, Context, Description, HostMark, Intent, PredicateInput, State, Verdict, split_screen,
+    Block, BlockKind, Candidate, Context, Description, HostMark, Intent, PredicateInput, State,
+    Verdict, split_screen,
 };
 
 #[doc(hidden)]

@@ -1,7 +1,7 @@
 //! What a call may use, and the meter that counts it.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,8 +13,8 @@ const STRIDE: u32 = 100;
 /// The same once much memory is in use: a single instruction can then cost milliseconds.
 const SHORT_STRIDE: u32 = 4;
 
-/// From which share of the memory limit on the strides are short.
-const MUCH_MEMORY: usize = 4;
+/// From which part of the memory limit on the strides are short: a sixteenth.
+const MUCH_MEMORY: usize = 16;
 
 /// What one call into a plugin may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,8 @@ pub(crate) struct Meter {
     left: AtomicU64,
     lines: AtomicU64,
     tripped: AtomicU8,
-    deadline: Mutex<Instant>,
+    /// None if the time has no end that a clock could show.
+    deadline: Mutex<Option<Instant>>,
 }
 
 impl Meter {
@@ -71,7 +72,7 @@ impl Meter {
             left: AtomicU64::new(limits.instructions),
             lines: AtomicU64::new(0),
             tripped: AtomicU8::new(0),
-            deadline: Mutex::new(Instant::now() + limits.time),
+            deadline: Mutex::new(None),
         })
     }
 
@@ -80,7 +81,8 @@ impl Meter {
         self.left.store(self.limits.instructions, Relaxed);
         self.lines.store(0, Relaxed);
         self.tripped.store(0, Relaxed);
-        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now() + self.limits.time;
+        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) =
+            Instant::now().checked_add(self.limits.time);
         self.arm(lua, STRIDE)
     }
 
@@ -133,7 +135,8 @@ impl Meter {
 
     /// Whether the time of the call is over.
     pub(crate) fn late(&self) -> bool {
-        Instant::now() >= *self.deadline.lock().unwrap_or_else(PoisonError::into_inner)
+        let deadline = *self.deadline.lock().unwrap_or_else(PoisonError::into_inner);
+        deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// Whether one more line may be logged in this call.

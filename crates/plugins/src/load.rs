@@ -41,7 +41,8 @@ impl Plugin {
         manifest.validate().map_err(|error| LoadError::Config(error.to_string()))?;
         lua_entrypoint(&manifest)?;
         let plugin = Self::unchecked(manifest, source, false);
-        Instance::start(&plugin, Limits::default()).map_err(|error| LoadError::Lua(error.to_string()))?;
+        Instance::start(&plugin, Limits::default())
+            .map_err(|error| LoadError::Lua(error.to_string()))?;
         Ok(plugin)
     }
 
@@ -80,8 +81,8 @@ impl Plugin {
 
 /// Reads TOML as a valid manifest.
 pub(crate) fn parse_manifest(text: &str, path: &Path) -> Result<Manifest, LoadError> {
-    let manifest: Manifest =
-        toml::from_str(text).map_err(|error| LoadError::Config(format!("{}: {error}", path.display())))?;
+    let manifest: Manifest = toml::from_str(text)
+        .map_err(|error| LoadError::Config(format!("{}: {error}", path.display())))?;
     manifest.validate().map_err(|error| LoadError::Config(error.to_string()))?;
     Ok(manifest)
 }
@@ -96,7 +97,8 @@ fn lua_entrypoint(manifest: &Manifest) -> Result<&str, LoadError> {
 
 /// The real path of the code, which lies under the real directory of the manifest.
 fn locate(manifest_path: &Path, entrypoint: &str) -> Result<PathBuf, LoadError> {
-    let refuse = |why: &str| Err(LoadError::Config(format!("plugin entrypoint `{entrypoint}` {why}")));
+    let refuse =
+        |why: &str| Err(LoadError::Config(format!("plugin entrypoint `{entrypoint}` {why}")));
     let relative = Path::new(entrypoint);
     if relative.components().any(|part| part == Component::ParentDir) {
         return refuse("must not contain `..`");

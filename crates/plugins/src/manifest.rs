@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Something a plugin may do only if its manifest says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub enum Permission {
     /// Start the program.
     #[serde(rename = "session.spawn")]
@@ -192,7 +194,9 @@ mod tests {
         let mut value = manifest();
         change(&mut value);
         match serde_json::from_value::<Manifest>(value) {
-            Ok(manifest) => manifest.validate().map_or_else(|error| error.to_string(), |()| "valid".into()),
+            Ok(manifest) => {
+                manifest.validate().map_or_else(|error| error.to_string(), |()| "valid".into())
+            }
             Err(error) => error.to_string(),
         }
     }
@@ -211,12 +215,17 @@ mod tests {
         assert_eq!(verdict(without("entrypoint")), "plugin runtime requires an entrypoint");
         assert_eq!(verdict(without("runtime")), "plugin entrypoint requires a runtime");
         let twice = json!(["session.spawn", "input.write", "session.spawn"]);
-        assert_eq!(verdict(|v| v["permissions"] = twice), "duplicate plugin permission: SessionSpawn");
+        assert_eq!(
+            verdict(|v| v["permissions"] = twice),
+            "duplicate plugin permission: SessionSpawn"
+        );
         assert_eq!(verdict(|v| v["entrypoint"] = json!("../up.lua")), "valid");
         assert_eq!(verdict(|v| v["runtime"] = json!("wasm")), "valid");
         assert_eq!(verdict(without("name")), "missing field `name`");
         assert!(verdict(|v| v["kind"] = json!("thing")).starts_with("unknown variant `thing`"));
-        assert!(verdict(|v| v["permissions"] = json!(["root"])).starts_with("unknown variant `root`"));
+        assert!(
+            verdict(|v| v["permissions"] = json!(["root"])).starts_with("unknown variant `root`")
+        );
     }
 
     #[test]
@@ -230,7 +239,10 @@ mod tests {
         assert_eq!(shown.get("color"), None);
         let bare: Manifest =
             serde_json::from_value(json!({"name": "x", "kind": "macro", "version": "1"})).unwrap();
-        assert_eq!(serde_json::to_value(&bare).unwrap(), json!({"name": "x", "kind": "macro", "version": "1"}));
+        assert_eq!(
+            serde_json::to_value(&bare).unwrap(),
+            json!({"name": "x", "kind": "macro", "version": "1"})
+        );
     }
 
     #[test]

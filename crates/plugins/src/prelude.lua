@@ -4,16 +4,17 @@
 
 local native, permissions = ...
 
-local error, getmetatable, next, pairs, rawget, rawset = error, getmetatable, next, pairs, rawget, rawset
+local error, getmetatable, next, pairs, rawget = error, getmetatable, next, pairs, rawget
 local select, tonumber, tostring, type = select, tonumber, tostring, type
-local real_load, real_pcall, real_xpcall = load, pcall, xpcall
+local real_load, real_pcall = load, pcall
 local real_concat, real_pack, real_unpack = table.concat, table.pack, table.unpack
 local format, real_rep, sub = string.format, string.rep, string.sub
-local tointeger = math.tointeger
+local tointeger, MAX_INTEGER = math.tointeger, math.maxinteger
 local string_metatable = getmetatable("")
 
--- Longest text that can be loaded, and most values that can be unpacked at once.
-local MAX_CHUNK = 1 << 20
+-- Longest string, longest text that can be loaded, and most values that can be unpacked at once.
+local MAX_STRING = (1 << 31) - 1
+local MAX_CHUNK = 1 << 16
 local MAX_UNPACK = 1 << 16
 
 -- Checking arguments. `level` leads to the plugin's own line.
@@ -77,17 +78,24 @@ local function settle(ok, ...)
   return false, native.caught((...))
 end
 
-function pcall(f, ...)
+local function pcall(f, ...)
   return settle(real_pcall(f, ...))
 end
+_G.pcall = pcall
 
+-- The handler runs after the failed call, not inside of it: an error that the meter raises is raised where
+-- nothing is counted, and a handler would run there for ever.
 function xpcall(f, handler, ...)
   if type(handler) ~= "function" then
     bad(2, "xpcall", "function expected, got " .. type(handler), 2)
   end
-  return settle(real_xpcall(f, function(problem)
-    return handler(native.caught(problem))
-  end, ...))
+  local function handle(ok, ...)
+    if ok then
+      return true, ...
+    end
+    return false, (select(2, pcall(handler, native.caught((...)))))
+  end
+  return handle(real_pcall(f, ...))
 end
 
 -- Only text, and the plugin's own globals.
@@ -210,7 +218,7 @@ function string.gmatch(s, pattern, init)
     return nil
   end
   return function()
-    return advance(native.step(s, pattern, at, last, false))
+    return advance(native.step(s, pattern, at, last, false, false))
   end
 end
 
@@ -228,7 +236,7 @@ local function gsub_by(s, pattern, replacement, most)
     end
   end
   while count < most do
-    local from, to, value = apply(native.step(s, pattern, at, last, anchored))
+    local from, to, value = apply(native.step(s, pattern, at, last, anchored, not by_function))
     if not from then
       break
     end
@@ -270,6 +278,8 @@ function string.rep(s, n, separator)
   separator = separator == nil and "" or a_string(separator, 3, "rep")
   if n <= 0 or (s == "" and separator == "") then
     return ""
+  elseif n > MAX_STRING // (#s + #separator) then
+    error("resulting string too large", 2)
   end
   return real_rep(s, n, separator)
 end
@@ -285,7 +295,7 @@ function table.concat(t, separator, first, last)
   for i = first, last do
     local value = t[i]
     if type(value) ~= "string" and type(value) ~= "number" then
-      error(format("invalid value (at index %d) in table for 'concat'", i), 2)
+      error(format("invalid value (%s) at index %d in table for 'concat'", type(value), i), 2)
     end
     n = n + 1
     pieces[n] = value
@@ -340,11 +350,11 @@ function table.move(from, first, last, to, into)
   into = into == nil and from or a_table(into, 5, "move")
   if last < first then
     return into
-  elseif first <= 0 and last >= math.maxinteger + first then
+  elseif first <= 0 and last >= MAX_INTEGER + first then
     bad(3, "move", "too many elements to move", 2)
   end
   local count = last - first + 1
-  if to > math.maxinteger - count + 1 then
+  if to > MAX_INTEGER - count + 1 then
     bad(4, "move", "destination wrap around", 2)
   end
   if to > last or to <= first or into ~= from then

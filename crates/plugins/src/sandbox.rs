@@ -50,13 +50,19 @@ pub(crate) fn build(manifest: &Manifest, meter: &Arc<Meter>) -> mlua::Result<Lua
 fn add_limits(lua: &Lua, native: &Table, meter: &Arc<Meter>) -> mlua::Result<()> {
     let counted = Arc::clone(meter);
     // Over the limit, the hook ends the call at the next instruction.
-    let charge = lua.create_function(move |lua, cost: u64| Ok(counted.charge(lua, cost).is_ok()))?;
+    let charge =
+        lua.create_function(move |lua, cost: u64| Ok(counted.charge(lua, cost).is_ok()))?;
     native.raw_set("charge", charge)?;
     let watched = Arc::clone(meter);
-    native.raw_set("caught", lua.create_function(move |lua, problem: LuaValue| caught(lua, &watched, problem))?)?;
+    native.raw_set(
+        "caught",
+        lua.create_function(move |lua, problem: LuaValue| caught(lua, &watched, problem))?,
+    )?;
     let get = lua.create_function(|_, table: Table| Ok(table.metatable()))?;
     native.raw_set("get_metatable", get)?;
-    let set = lua.create_function(|_, (table, metatable): (Table, Option<Table>)| table.set_metatable(metatable))?;
+    let set = lua.create_function(|_, (table, metatable): (Table, Option<Table>)| {
+        table.set_metatable(metatable)
+    })?;
     native.raw_set("set_metatable", set)
 }
 
@@ -84,18 +90,20 @@ fn caught(lua: &Lua, meter: &Arc<Meter>, problem: LuaValue) -> mlua::Result<LuaV
 fn add_patterns(lua: &Lua, native: &Table, meter: &Arc<Meter>) -> mlua::Result<()> {
     type Text = mlua::String;
     let paid = Arc::clone(meter);
-    let find = lua.create_function(move |lua, (text, pattern, from, plain): (Text, Text, usize, bool)| {
-        let (bytes, pattern) = (text.as_bytes(), pattern.as_bytes());
-        if from > bytes.len() {
-            return Ok(MultiValue::new());
-        }
-        let found = if plain || is_plain(&pattern) {
-            find_exactly(lua, &paid, &bytes, &pattern, from)
-        } else {
-            search(lua, &paid, &bytes, &pattern, |search| search.find(from))
-        };
-        answer(lua, &bytes, found, Shape::Place)
-    })?;
+    let find = lua.create_function(
+        move |lua, (text, pattern, from, plain): (Text, Text, usize, bool)| {
+            let (bytes, pattern) = (text.as_bytes(), pattern.as_bytes());
+            if from > bytes.len() {
+                return Ok(MultiValue::new());
+            }
+            let found = if plain || is_plain(&pattern) {
+                find_exactly(lua, &paid, &bytes, &pattern, from)
+            } else {
+                search(lua, &paid, &bytes, &pattern, |search| search.find(from))
+            };
+            answer(lua, &bytes, found, Shape::Place)
+        },
+    )?;
     native.raw_set("find", find)?;
 
     let paid = Arc::clone(meter);
@@ -110,23 +118,34 @@ fn add_patterns(lua: &Lua, native: &Table, meter: &Arc<Meter>) -> mlua::Result<(
     native.raw_set("match", first)?;
 
     let paid = Arc::clone(meter);
-    type Step = (Text, Text, usize, Option<usize>, bool);
-    let step = lua.create_function(move |lua, (text, pattern, from, last, anchored): Step| {
-        let (bytes, pattern) = (text.as_bytes(), pattern.as_bytes());
-        let found = search(lua, &paid, &bytes, &pattern, |search| search.next(from, last, anchored));
-        answer(lua, &bytes, found, Shape::PlaceAndValues)
-    })?;
+    type Step = (Text, Text, usize, Option<usize>, bool, bool);
+    let step = lua.create_function(
+        move |lua, (text, pattern, from, last, anchored, first_only): Step| {
+            let (bytes, pattern) = (text.as_bytes(), pattern.as_bytes());
+            let found =
+                search(lua, &paid, &bytes, &pattern, |search| search.next(from, last, anchored));
+            answer(
+                lua,
+                &bytes,
+                found,
+                if first_only { Shape::PlaceAndFirst } else { Shape::PlaceAndValues },
+            )
+        },
+    )?;
     native.raw_set("step", step)?;
 
     let paid = Arc::clone(meter);
-    let replaced = lua.create_function(move |lua, (text, pattern, by, most): (Text, Text, Text, i64)| {
-        let (bytes, pattern, by) = (text.as_bytes(), pattern.as_bytes(), by.as_bytes());
-        let most = u64::try_from(most).unwrap_or(0);
-        match search(lua, &paid, &bytes, &pattern, |search| replace(search, &by, most, MAX_BUILT)) {
-            Ok((text, count)) => (true, lua.create_string(text)?, count).into_lua_multi(lua),
-            Err(why) => (false, why).into_lua_multi(lua),
-        }
-    })?;
+    let replaced =
+        lua.create_function(move |lua, (text, pattern, by, most): (Text, Text, Text, i64)| {
+            let (bytes, pattern, by) = (text.as_bytes(), pattern.as_bytes(), by.as_bytes());
+            let most = u64::try_from(most).unwrap_or(0);
+            match search(lua, &paid, &bytes, &pattern, |search| {
+                replace(search, &by, most, MAX_BUILT)
+            }) {
+                Ok((text, count)) => (true, lua.create_string(text)?, count).into_lua_multi(lua),
+                Err(why) => (false, why).into_lua_multi(lua),
+            }
+        })?;
     native.raw_set("replace", replaced)
 }
 
@@ -172,7 +191,7 @@ fn find_exactly(
 }
 
 /// What is told of a match.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Shape {
     /// Where it is, counted from 1, and the captures if there are any.
     Place,
@@ -180,9 +199,16 @@ enum Shape {
     Values,
     /// Where it is, counted from 0, and the captures or the whole match.
     PlaceAndValues,
+    /// The same with the first capture only.
+    PlaceAndFirst,
 }
 
-fn answer(lua: &Lua, text: &[u8], found: Result<Option<Found>, String>, shape: Shape) -> mlua::Result<MultiValue> {
+fn answer(
+    lua: &Lua,
+    text: &[u8],
+    found: Result<Option<Found>, String>,
+    shape: Shape,
+) -> mlua::Result<MultiValue> {
     let found = match found {
         Ok(Some(found)) => found,
         Ok(None) => return Ok(MultiValue::new()),
@@ -191,10 +217,16 @@ fn answer(lua: &Lua, text: &[u8], found: Result<Option<Found>, String>, shape: S
     let mut values = vec![LuaValue::Boolean(true)];
     match shape {
         Shape::Place => values.extend([number(found.start + 1), number(found.end)]),
-        Shape::PlaceAndValues => values.extend([number(found.start), number(found.end)]),
+        Shape::PlaceAndValues | Shape::PlaceAndFirst => {
+            values.extend([number(found.start), number(found.end)])
+        }
         Shape::Values => {}
     }
-    let shown = if shape == Shape::Place { found.captures.len() } else { found.captures.len().max(1) };
+    let shown = match shape {
+        Shape::Place => found.captures.len(),
+        Shape::Values | Shape::PlaceAndValues => found.captures.len().max(1),
+        Shape::PlaceAndFirst => 1,
+    };
     for capture in (0..shown).filter_map(|index| found.value(index)) {
         values.push(match capture {
             Capture::Span(start, end) => LuaValue::String(lua.create_string(&text[start..end])?),

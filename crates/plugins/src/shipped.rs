@@ -20,12 +20,20 @@ macro_rules! embedded {
 }
 
 /// Path, manifest and code of each; sorted by name.
-const EMBEDDED: &[(&str, &str, &str)] = embedded![];
+const EMBEDDED: &[(&str, &str, &str)] =
+    embedded!["aider", "claude-code", "codex", "gemini-cli", "opencode", "shell"];
 
 /// The plugins that come with the program, sorted by name.
 pub fn shipped() -> Vec<Plugin> {
     static PLUGINS: OnceLock<Vec<Plugin>> = OnceLock::new();
-    PLUGINS.get_or_init(|| EMBEDDED.iter().filter_map(|(path, manifest, source)| read(path, manifest, source)).collect()).clone()
+    PLUGINS
+        .get_or_init(|| {
+            EMBEDDED
+                .iter()
+                .filter_map(|(path, manifest, source)| read(path, manifest, source))
+                .collect()
+        })
+        .clone()
 }
 
 fn read(path: &str, manifest: &str, source: &str) -> Option<Plugin> {

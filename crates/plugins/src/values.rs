@@ -200,7 +200,9 @@ fn rounded<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error>
 }
 
 /// A list; an empty Lua table looks like an object and is an empty list here.
-fn list<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Vec<T>, D::Error> {
+fn list<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
     match Value::deserialize(deserializer)? {
         Value::Object(map) if map.is_empty() => Ok(Vec::new()),
         value => serde_json::from_value(value).map_err(D::Error::custom),

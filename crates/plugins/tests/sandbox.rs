@@ -1,4 +1,5 @@
 //! What a plugin can reach, and what it cannot: the walls of the sandbox.
+#![allow(clippy::unwrap_used, reason = "a step that fails fails the test")]
 
 #[path = "support/vm.rs"]
 mod vm;
@@ -15,7 +16,18 @@ fn nothing_is_there_that_reaches_the_machine() {
     let listing = "local names = {} for name in pairs(_G) do names[#names + 1] = name end
                    table.sort(names) return table.concat(names, ' ')";
     assert_eq!(run(listing), [json!(expected)]);
-    for gone in ["os", "io", "package", "require", "debug", "coroutine", "dofile", "loadfile", "collectgarbage", "warn"] {
+    for gone in [
+        "os",
+        "io",
+        "package",
+        "require",
+        "debug",
+        "coroutine",
+        "dofile",
+        "loadfile",
+        "collectgarbage",
+        "warn",
+    ] {
         assert_eq!(run(&format!("return {gone}")), [Value::Null], "{gone}");
     }
     assert_eq!(run("return string.dump, ('').dump"), [Value::Null, Value::Null]);
@@ -27,9 +39,18 @@ fn only_text_can_be_loaded_and_it_sees_the_plugins_globals() {
     assert_eq!(run("return load('return os, io, x')()"), [Value::Null, Value::Null, Value::Null]);
     assert_eq!(run("y = 5 return load('return y')()"), [json!(5)]);
     assert_eq!(run("return load('return y', 'n', 't', { y = 7 })()"), [json!(7)]);
-    assert_eq!(run("return load('x = ')"), [Value::Null, json!("(load):1: unexpected symbol near <eof>")]);
-    assert_eq!(run("return load(function() return nil end)"), [Value::Null, json!("only a string can be loaded")]);
-    assert_eq!(run("return load('return 1', 'n', 'b')"), [Value::Null, json!("only text can be loaded")]);
+    assert_eq!(
+        run("return load('x = ')"),
+        [Value::Null, json!("(load):1: unexpected symbol near <eof>")]
+    );
+    assert_eq!(
+        run("return load(function() return nil end)"),
+        [Value::Null, json!("only a string can be loaded")]
+    );
+    assert_eq!(
+        run("return load('return 1', 'n', 'b')"),
+        [Value::Null, json!("only text can be loaded")]
+    );
     let binary = run("return load('\\27Lua' .. ('\\0'):rep(40))");
     assert!(binary[1].as_str().unwrap().contains("attempt to load a binary chunk"), "{binary:?}");
     assert_eq!(run("return load(('x'):rep(1 << 21))"), [Value::Null, json!("chunk is too long")]);
@@ -74,8 +95,14 @@ fn metatables_work_as_they_do_elsewhere() {
     assert_eq!(json!(run(class)), expected);
     let protected = "local t = setmetatable({}, { __metatable = 'locked' })
                      return getmetatable(t), pcall(setmetatable, t, {})";
-    assert_eq!(json!(run(protected)), json!(["locked", false, "cannot change a protected metatable"]));
-    assert_eq!(json!(run("return getmetatable(setmetatable(setmetatable({}, {}), nil))")), json!([null]));
+    assert_eq!(
+        json!(run(protected)),
+        json!(["locked", false, "cannot change a protected metatable"])
+    );
+    assert_eq!(
+        json!(run("return getmetatable(setmetatable(setmetatable({}, {}), nil))")),
+        json!([null])
+    );
 }
 
 #[test]
@@ -83,7 +110,10 @@ fn the_metatable_of_strings_is_out_of_reach() {
     assert_eq!(run("return getmetatable('')"), [json!(false)]);
     assert_eq!(run("return pcall(setmetatable, '', {})")[0], json!(false));
     // Methods are the replaced functions.
-    assert_eq!(run("return ('').find == string.find, ('x').rep == string.rep"), [json!(true), json!(true)]);
+    assert_eq!(
+        run("return ('').find == string.find, ('x').rep == string.rep"),
+        [json!(true), json!(true)]
+    );
     assert_eq!(run("return ('a1'):find('%d'), ('10') + 1"), [json!(2), json!(11)]);
 }
 
@@ -91,20 +121,60 @@ fn the_metatable_of_strings_is_out_of_reach() {
 fn what_a_plugin_changes_stays_in_its_own_vm() {
     let mut one = vm::vm("string.find = nil _G.type = nil ptywright.action.text = nil return 1");
     vm::call(&mut one).unwrap();
-    assert_eq!(run("return type(string.find), type(ptywright.action.text)"), [json!("function"), json!("function")]);
+    assert_eq!(
+        run("return type(string.find), type(ptywright.action.text)"),
+        [json!("function"), json!("function")]
+    );
+}
+
+#[test]
+fn the_replaced_functions_need_no_globals() {
+    let body = "local kept = {}
+                for name, value in pairs(_G) do kept[name] = value end
+                for library, members in pairs({ s = string, t = table }) do
+                  for name, value in pairs(members) do kept[library .. name] = value end
+                end
+                local k = kept
+                local function clear(t) for name in k.next, t do t[name] = nil end end
+                clear(k.string) clear(k.table) clear(k.math) clear(k._G)
+                local list = { 3, 1, 2 }
+                k.tsort(list) k.tinsert(list, 1, 0) k.tremove(list, 2) k.tmove(list, 1, 2, 2)
+                local words = 0
+                for _ in k.sgmatch('a b c', '%a') do words = words + 1 end
+                k.print('x')
+                return k.tconcat(list, ','), words, k.sgsub('abc', '%a', { b = 'B' }), k.sgsub('abc', '.', '%0%0'),
+                  k.sfind('abc', 'c'), k.smatch('k=v', '(%w)=(%w)'), k.srep('x', 2), k.tunpack({ 7 }),
+                  k.pcall(k.error, 'e'), k.xpcall(k.error, function(e) return e end, 'h'), k.load('return 5')(),
+                  k.getmetatable(k.setmetatable({}, { __metatable = 1 })), k.ptywright.matcher.any({}).type";
+    let result = run(body);
+    assert_eq!(result[0], json!("0,0,2"));
+    assert_eq!(result[1], json!(3));
+    assert_eq!(result[2..5], [json!("aBc"), json!("aabbcc"), json!(3)]);
+    assert_eq!(result.last(), Some(&json!("any")));
 }
 
 #[test]
 fn caught_errors_are_what_was_thrown() {
     assert_eq!(json!(run("return pcall(error, { code = 7 })")), json!([false, { "code": 7 }]));
     assert_eq!(json!(run("return pcall(error)")), json!([false, null]));
-    assert_eq!(json!(run("return pcall(function(...) return ... end, 1, nil, 3)")), json!([true, 1, null, 3]));
+    assert_eq!(
+        json!(run("return pcall(function(...) return ... end, 1, nil, 3)")),
+        json!([true, 1, null, 3])
+    );
     assert_eq!(json!(run("return select('#', pcall(function() return nil, nil end))")), json!([3]));
     let handled = "return xpcall(function(x) error('no ' .. x, 0) end, function(e) return e .. '!' end, 'way')";
     assert_eq!(json!(run(handled)), json!([false, "no way!"]));
+    assert_eq!(json!(run("return xpcall(error, error, 'x')")), json!([false, "x"]));
+    assert_eq!(
+        json!(run("return xpcall(select, error, 2, 'a', nil, 'b')")),
+        json!([true, null, "b"])
+    );
     let bad = run("return pcall(string.rep)");
-    assert_eq!(json!(bad), json!([false, "bad argument #1 to 'rep' (string expected, got no value)"]));
-    let line = run("return pcall(function()\n return ('x'):find('[') end)");
+    assert_eq!(
+        json!(bad),
+        json!([false, "bad argument #1 to 'rep' (string expected, got no value)"])
+    );
+    let line = run("return pcall(function()\n local x = ('x'):find('[') end)");
     assert_eq!(json!(line), json!([false, "plugin.lua:3: malformed pattern (missing ']')"]));
 }
 
@@ -147,11 +217,19 @@ fn constructors_make_plain_tables() {
         { "type": "any", "value": [{ "type": "contains_text", "value": "e" }] },
     ]);
     assert_eq!(json!(run(matchers)), expected);
-    let error = fails("return ptywright.action.text({})");
-    assert!(error.contains("plugin.lua:2: bad argument #1 to 'text' (string expected, got table)"), "{error}");
+    let error = fails("local x = ptywright.action.text({})");
+    assert!(
+        error.contains("plugin.lua:2: bad argument #1 to 'text' (string expected, got table)"),
+        "{error}"
+    );
 }
 
 #[test]
 fn printing_is_bounded_and_harmless() {
-    assert_eq!(run("for i = 1, 500 do print('x', nil, {}, i) end print(('y'):rep(100000), '\\27[2J') return 1"), [json!(1)]);
+    assert_eq!(
+        run(
+            "for i = 1, 500 do print('x', nil, {}, i) end print(('y'):rep(100000), '\\27[2J') return 1"
+        ),
+        [json!(1)]
+    );
 }

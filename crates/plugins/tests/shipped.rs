@@ -14,6 +14,7 @@
 //! stable_ms = 350                     # optional: given to the classifier
 //! exited = true                       # optional: given to the classifier
 //! transcript = "..."                  # optional: the text itself; the screen if absent
+//! blocks = [{ kind = "end", exit_code = 3 }]   # optional: marks of a shell, given to the classifier
 //! metadata = { permission = { tool = "Bash" } }   # optional: must be contained in the state's metadata
 //!
 //! [[intent]]                          # an intent function, in a fresh VM
@@ -33,13 +34,14 @@
 //!
 //! While a matcher is judged, `screen_stable` counts as true, the transcript is the screen, and the
 //! process has not exited.
+#![allow(clippy::unwrap_used, reason = "a step that fails fails the test")]
 
 mod support;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rookery_plugins::{Context, Instance, Limits, Plugin, split_screen};
+use rookery_plugins::{Block, BlockKind, Context, Instance, Limits, Plugin, split_screen};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -69,7 +71,25 @@ struct Case {
     #[serde(default)]
     exited: bool,
     transcript: Option<String>,
+    #[serde(default)]
+    blocks: Vec<BlockCase>,
     metadata: Option<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BlockCase {
+    kind: String,
+    exit_code: Option<i32>,
+}
+
+impl BlockCase {
+    fn block(&self) -> Result<Block, String> {
+        let kinds = [BlockKind::Prompt, BlockKind::Input, BlockKind::Output, BlockKind::End];
+        let kind = kinds.into_iter().find(|kind| kind.name() == self.kind);
+        let kind = kind.ok_or_else(|| format!("`{}` is no kind of block", self.kind))?;
+        Ok(Block { kind, exit_code: self.exit_code })
+    }
 }
 
 #[derive(Deserialize)]
@@ -115,7 +135,8 @@ impl Folder {
 
     fn screen(&mut self, case: &str, file: &str) -> Option<String> {
         let path = self.path.join("fixtures").join(file);
-        let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()));
+        let text =
+            std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()));
         let text = self.noted(case, text)?;
         Some(text.strip_suffix('\n').unwrap_or(&text).to_owned())
     }
@@ -128,7 +149,13 @@ impl Folder {
         self.failures.push(format!("{}: {case}: {why}", self.path.display()));
     }
 
-    fn expect<T: PartialEq + std::fmt::Debug>(&mut self, case: &str, what: &str, found: &T, expected: &T) {
+    fn expect<T: PartialEq + std::fmt::Debug>(
+        &mut self,
+        case: &str,
+        what: &str,
+        found: &T,
+        expected: &T,
+    ) {
         if found != expected {
             self.fail(case, format!("{what}: expected {expected:?}, found {found:?}"));
         }
@@ -137,7 +164,10 @@ impl Folder {
     fn run_case(&mut self, case: &Case) -> Option<()> {
         let screen = self.screen(&case.name, &case.screen)?;
         let mut instance = self.start(&case.name)?;
-        let state = instance.classify(&context(&screen, case)).map_err(|error| error.to_string());
+        let blocks = case.blocks.iter().map(BlockCase::block).collect();
+        let blocks: Vec<Block> = self.noted(&case.name, blocks)?;
+        let context = Context { blocks: &blocks, ..context(&screen, case) };
+        let state = instance.classify(&context).map_err(|error| error.to_string());
         let state = self.noted(&case.name, state)?;
         let shown = format!("{} ({})", state.state, state.evidence);
         if state.state != case.state {
@@ -147,7 +177,10 @@ impl Folder {
             self.fail(&case.name, format!("confidence of {shown} is {}", state.confidence));
         }
         if case.evidence_contains.as_ref().is_some_and(|part| !state.evidence.contains(part)) {
-            self.fail(&case.name, format!("evidence of {shown} lacks {:?}", case.evidence_contains));
+            self.fail(
+                &case.name,
+                format!("evidence of {shown} lacks {:?}", case.evidence_contains),
+            );
         }
         let found = state.metadata.unwrap_or(Value::Null);
         if case.metadata.as_ref().is_some_and(|expected| !contained(expected, &found)) {
@@ -160,14 +193,18 @@ impl Folder {
         let mut instance = self.start(&case.name)?;
         if let Some(file) = &case.after {
             let screen = self.screen(&case.name, file)?;
-            let classified = instance.classify(&plain_context(&screen)).map_err(|error| error.to_string());
+            let classified =
+                instance.classify(&plain_context(&screen)).map_err(|error| error.to_string());
             self.noted(&case.name, classified)?;
         }
         let intent = instance.intent(&case.name, &case.params).map_err(|error| error.to_string());
         if let Some(expected) = &case.error_contains {
             match intent {
                 Err(why) if why.contains(expected) => {}
-                other => self.fail(&case.name, format!("expected an error with {expected:?}, found {other:?}")),
+                other => self.fail(
+                    &case.name,
+                    format!("expected an error with {expected:?}, found {other:?}"),
+                ),
             }
             return Some(());
         }
@@ -239,11 +276,12 @@ fn context<'a>(screen: &'a str, case: &'a Case) -> Context<'a> {
 /// Whether everything in `part` is in `whole`; lists must be equal in length.
 fn contained(part: &Value, whole: &Value) -> bool {
     match (part, whole) {
-        (Value::Object(part), Value::Object(whole)) => {
-            part.iter().all(|(key, value)| whole.get(key).is_some_and(|found| contained(value, found)))
-        }
+        (Value::Object(part), Value::Object(whole)) => part
+            .iter()
+            .all(|(key, value)| whole.get(key).is_some_and(|found| contained(value, found))),
         (Value::Array(part), Value::Array(whole)) => {
-            part.len() == whole.len() && part.iter().zip(whole).all(|(part, whole)| contained(part, whole))
+            part.len() == whole.len()
+                && part.iter().zip(whole).all(|(part, whole)| contained(part, whole))
         }
         (Value::Number(part), Value::Number(whole)) => part.as_f64() == whole.as_f64(),
         _ => part == whole,
@@ -286,8 +324,11 @@ fn every_plugin_does_what_its_fixtures_say() {
         std::fs::read_dir(plugins_dir()).unwrap().map(|entry| entry.unwrap().path()).collect();
     folders.sort();
     // A folder that has no manifest yet is being written.
-    let failures: Vec<String> =
-        folders.iter().filter(|path| path.join("manifest.toml").exists()).flat_map(|path| check(path)).collect();
+    let failures: Vec<String> = folders
+        .iter()
+        .filter(|path| path.join("manifest.toml").exists())
+        .flat_map(|path| check(path))
+        .collect();
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
 }
 
@@ -305,6 +346,26 @@ fn shipped_plugins_are_sorted_and_carry_the_version_of_the_program() {
 }
 
 #[test]
+fn shipped_plugins_have_budget_to_spare_on_a_large_screen_with_a_long_transcript() {
+    let line = "❯ 1. the quick brown fox (jumps) over: the lazy dog > error: [esc] … ✻ for 12s\n";
+    let screen = line.repeat(60);
+    let transcript: String = line.chars().cycle().take(131_072).collect();
+    let third = Limits {
+        instructions: 1_600_000,
+        time: std::time::Duration::from_secs(60),
+        ..Limits::default()
+    };
+    for plugin in rookery_plugins::shipped() {
+        let mut instance = Instance::start(&plugin, third).unwrap();
+        for last_intent in [None, Some("prompt_submitted")] {
+            let context =
+                Context { transcript: &transcript, last_intent, ..plain_context(&screen) };
+            instance.classify(&context).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+}
+
+#[test]
 fn the_runner_names_plugin_and_case_and_finds_what_is_wrong() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("wrong");
@@ -316,7 +377,10 @@ fn the_runner_names_plugin_and_case_and_finds_what_is_wrong() {
     write("fixtures/cases.toml", include_str!("wrong/cases.toml"));
     write("fixtures/screen.txt", "hello\n");
     let failures = check(&path);
-    assert!(failures[0].contains("wrong: lua plugin error") && failures[0].contains("plugin.lua:3:"), "{failures:?}");
+    assert!(
+        failures[0].contains("wrong: lua plugin error") && failures[0].contains("plugin.lua:3:"),
+        "{failures:?}"
+    );
 
     write("plugin.lua", include_str!("wrong/plugin.lua"));
     let failures = check(&path);

@@ -18,9 +18,9 @@ pub(crate) fn holds(matcher: &Value, screen: &str) -> Result<bool, String> {
     let list = || value.as_array().ok_or_else(|| format!("{matcher} needs a list"));
     match kind {
         "contains_text" | "transcript_contains" => Ok(screen.contains(text()?)),
-        "screen_regex" | "transcript_regex" => {
-            Regex::new(text()?).map(|regex| regex.is_match(screen)).map_err(|error| error.to_string())
-        }
+        "screen_regex" | "transcript_regex" => Regex::new(text()?)
+            .map(|regex| regex.is_match(screen))
+            .map_err(|error| error.to_string()),
         "screen_stable" if value["min_ms"].is_u64() => Ok(true),
         "process_exited" => Ok(false),
         "any" => list()?.iter().try_fold(false, |any, part| Ok(holds(part, screen)? || any)),

@@ -1,4 +1,5 @@
 //! Running a few lines of Lua as a plugin would.
+#![allow(dead_code, reason = "each file of tests uses its own part")]
 
 use std::time::Duration;
 
@@ -18,8 +19,12 @@ pub(crate) fn manifest(permissions: &[Permission]) -> Manifest {
 }
 
 pub(crate) fn start(source: &str) -> Instance {
+    start_within(limits(), source)
+}
+
+fn start_within(limits: Limits, source: &str) -> Instance {
     let plugin = Plugin::from_source(manifest(&Permission::ALL), source).unwrap();
-    Instance::start(&plugin, limits()).unwrap()
+    Instance::start(&plugin, limits).unwrap()
 }
 
 /// Room enough for a slow build to hit the limit that is meant.
@@ -29,11 +34,15 @@ pub(crate) fn limits() -> Limits {
 
 /// A plugin with one function, whose body is given and whose results come back as a list.
 pub(crate) fn vm(body: &str) -> Instance {
-    start(&format!(
-        "local function body(p)\n{body}\nend\n\
-         return {{ f = function(p) return {{ type = 'x', value = table.pack(body(p)) }} end,\n\
+    start(&source(body))
+}
+
+fn source(body: &str) -> String {
+    format!(
+        "local pack = table.pack local function body(p)\n{body}\nend\n\
+         return {{ f = function(p) return {{ type = 'x', value = pack(body(p)) }} end,\n\
          g = function() return {{ type = 'x', value = {{ n = 1, [1] = 'alive' }} }} end }}"
-    ))
+    )
 }
 
 pub(crate) fn call(vm: &mut Instance) -> Result<Vec<Value>, PluginError> {
@@ -49,7 +58,12 @@ pub(crate) fn run(body: &str) -> Vec<Value> {
 
 /// How the body fails; afterwards the VM must still work.
 pub(crate) fn fails(body: &str) -> String {
-    let mut vm = vm(body);
+    fails_within(limits(), body)
+}
+
+/// The same with other limits.
+pub(crate) fn fails_within(limits: Limits, body: &str) -> String {
+    let mut vm = start_within(limits, &source(body));
     let error = call(&mut vm).expect_err(body).to_string();
     assert_eq!(vm.matcher("g", &json!({})).unwrap()["value"]["1"], json!("alive"));
     error

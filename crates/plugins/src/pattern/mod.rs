@@ -3,6 +3,10 @@
 //! Lua's own functions for patterns run in C, where nothing counts how long they take: a short pattern can
 //! backtrack for minutes. This is the same language with every step counted.
 
+mod replace;
+
+pub(crate) use replace::replace;
+
 /// How many captures a pattern may have.
 const MAX_CAPTURES: usize = 32;
 
@@ -77,7 +81,12 @@ pub(crate) struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// A search that may take `steps`, and asks now and then whether it is too late to go on.
-    pub(crate) fn new(text: &'a [u8], pattern: &'a [u8], steps: u64, late: &'a dyn Fn() -> bool) -> Self {
+    pub(crate) fn new(
+        text: &'a [u8],
+        pattern: &'a [u8],
+        steps: u64,
+        late: &'a dyn Fn() -> bool,
+    ) -> Self {
         Self { text, pattern, captures: Vec::new(), depth: 0, steps, late }
     }
 
@@ -94,7 +103,12 @@ impl<'a> Search<'a> {
     /// The first match from `from` on that does not end at `not_ending`.
     ///
     /// If `anchored`, the pattern's first byte is an anchor and not looked for.
-    pub(crate) fn next(&mut self, from: usize, not_ending: Option<usize>, anchored: bool) -> Outcome<Option<Found>> {
+    pub(crate) fn next(
+        &mut self,
+        from: usize,
+        not_ending: Option<usize>,
+        anchored: bool,
+    ) -> Outcome<Option<Found>> {
         let lead = if anchored { None } else { self.leading_byte() };
         let mut start = from;
         while start <= self.text.len() {
@@ -259,7 +273,8 @@ impl<'a> Search<'a> {
 
     fn close(&mut self, s: usize, p: usize) -> Outcome<Option<usize>> {
         let open = self.captures.iter().rposition(|capture| matches!(capture, Capture::Open(_)));
-        let Some((index, Capture::Open(start))) = open.map(|index| (index, self.captures[index])) else {
+        let Some((index, Capture::Open(start))) = open.map(|index| (index, self.captures[index]))
+        else {
             return PatternError::malformed("invalid pattern capture");
         };
         self.captures[index] = Capture::Span(start, s);
@@ -326,7 +341,9 @@ impl<'a> Search<'a> {
     /// Where the single-character item that begins at `p` ends.
     fn item_end(&self, p: usize) -> Outcome<usize> {
         match self.pattern[p] {
-            b'%' if p + 1 >= self.pattern.len() => PatternError::malformed("malformed pattern (ends with '%')"),
+            b'%' if p + 1 >= self.pattern.len() => {
+                PatternError::malformed("malformed pattern (ends with '%')")
+            }
             b'%' => Ok(p + 2),
             b'[' => self.set_end(p + 1),
             _ => Ok(p + 1),
@@ -381,6 +398,7 @@ fn in_class(byte: u8, class: u8) -> bool {
         b'u' => byte.is_ascii_uppercase(),
         b'w' => byte.is_ascii_alphanumeric(),
         b'x' => byte.is_ascii_hexdigit(),
+        b'z' => byte == 0,
         _ => return class == byte,
     };
     member != class.is_ascii_uppercase()
@@ -415,58 +433,4 @@ pub(crate) fn find_plain(text: &[u8], needle: &[u8], from: usize) -> Option<usiz
 /// Whether a pattern means just itself.
 pub(crate) fn is_plain(pattern: &[u8]) -> bool {
     !pattern.iter().any(|byte| b"^$*+?.([%-".contains(byte))
-}
-
-/// Replaces matches by `replacement`, in which `%1` is a capture; gives the new text and how many there were.
-pub(crate) fn replace(
-    search: &mut Search<'_>,
-    replacement: &[u8],
-    most: u64,
-    longest: usize,
-) -> Outcome<(Vec<u8>, u64)> {
-    let text = search.text;
-    let anchored = search.is_anchored();
-    let mut result = Vec::new();
-    let (mut at, mut last, mut count) = (0, None, 0);
-    while count < most {
-        let Some(found) = search.next(at, last, anchored)? else { break };
-        count += 1;
-        result.extend_from_slice(&text[at..found.start]);
-        expand(&mut result, text, &found, replacement, longest)?;
-        search.pay_for_bytes(replacement.len())?;
-        (at, last) = (found.end, Some(found.end));
-        if anchored {
-            break;
-        }
-    }
-    result.extend_from_slice(&text[at..]);
-    Ok((result, count))
-}
-
-/// Adds a replacement for one match.
-fn expand(result: &mut Vec<u8>, text: &[u8], found: &Found, replacement: &[u8], longest: usize) -> Outcome<()> {
-    let mut rest = replacement;
-    while let Some(at) = memchr::memchr(b'%', rest) {
-        result.extend_from_slice(&rest[..at]);
-        match rest.get(at + 1) {
-            Some(b'%') => result.push(b'%'),
-            Some(b'0') => result.extend_from_slice(&text[found.start..found.end]),
-            Some(digit @ b'1'..=b'9') => match found.value(usize::from(digit - b'1')) {
-                Some(Capture::Span(start, end)) => result.extend_from_slice(&text[start..end]),
-                Some(Capture::Position(at)) => result.extend_from_slice((at + 1).to_string().as_bytes()),
-                Some(Capture::Open(_)) => return PatternError::malformed("unfinished capture"),
-                None => {
-                    let why = format!("invalid capture index %{} in replacement string", digit - b'0');
-                    return PatternError::malformed(&why);
-                }
-            },
-            _ => return PatternError::malformed("invalid use of '%' in replacement string"),
-        }
-        if result.len() > longest {
-            return Err(PatternError::TooLong);
-        }
-        rest = &rest[at + 2..];
-    }
-    result.extend_from_slice(rest);
-    if result.len() > longest { Err(PatternError::TooLong) } else { Ok(()) }
 }
