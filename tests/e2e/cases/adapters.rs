@@ -25,6 +25,13 @@ fn load(client: &Caller, manifest: &Path) -> Value {
     client.call("plugin.load", json!({"manifest_path": manifest}))
 }
 
+fn until_pending(daemon: &TestDaemon) {
+    let client = daemon.client();
+    wait_until("the wait to be pending", rookery_testkit::PATIENCE, || {
+        client.status()["pendingWaits"] == 1
+    });
+}
+
 #[test]
 fn an_adapter_outlives_the_daemon() {
     let mut daemon = daemon();
@@ -65,12 +72,12 @@ fn an_adapter_is_read_and_its_waits_are_cancelled_while_it_waits() {
     let other = ptywright(&daemon);
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| other.refused("adapter.wait", never.clone()));
-        // The name is taken as soon as the wait is pending.
-        wait_until("the wait to be pending", rookery_testkit::PATIENCE, || {
-            let mut twice = never.clone();
-            twice["timeout_ms"] = json!(1);
-            client.refused("adapter.wait", twice).message == "wait_id `w` is already in flight"
-        });
+        until_pending(&daemon);
+        let twice = client.refused("adapter.wait", never.clone());
+        assert_eq!(
+            (twice.code, twice.message.as_str()),
+            (-32602, "wait_id `w` is already in flight")
+        );
         client.call("adapter.state", json!({"adapter": "e1"}));
         client.call("adapter.live", json!({}));
         client.call("adapter.send", json!({"adapter": "e1", "intent": "nothing"}));
@@ -85,11 +92,7 @@ fn an_adapter_is_read_and_its_waits_are_cancelled_while_it_waits() {
     );
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| other.refused("adapter.wait", never.clone()));
-        wait_until("the wait to be pending", rookery_testkit::PATIENCE, || {
-            let mut twice = never.clone();
-            twice["timeout_ms"] = json!(1);
-            client.refused("adapter.wait", twice).code == -32602
-        });
+        until_pending(&daemon);
         client.call("adapter.close", json!({"adapter": "e1"}));
         assert_eq!(waiting.join().unwrap().code, -32002);
     });

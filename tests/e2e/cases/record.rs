@@ -23,7 +23,7 @@ struct Recording {
 impl Recording {
     /// Begins one and waits until it has painted the screen.
     fn begin(home: &Home, id: u64, args: &[&str]) -> Recording {
-        let file = home.join("a.cast");
+        let file = home.join(&format!("{id}.cast"));
         let mut command = home.command(rookery_binary());
         command.args(["record", &id.to_string()]).arg(&file).args(args).stderr(Stdio::null());
         let recording = Recording { child: command.spawn().unwrap(), file };
@@ -152,7 +152,7 @@ fn secrets_are_not_recorded_unless_they_are_wanted() {
              printf 'second\\n\\033]52;c;Y2xpcGJvYXJk\\007done\\n'; read l",
         );
         client.wait_text(id, "onscr");
-        let more: &[&str] = if wanted { &["--no-redact", "--force"] } else { &[] };
+        let more: &[&str] = if wanted { &["--no-redact"] } else { &[] };
         let recording = Recording::begin(home, id, more);
         let file = recording.file.clone();
         enter(&client, id);
@@ -165,6 +165,7 @@ fn secrets_are_not_recorded_unless_they_are_wanted() {
         for secret in ["onscr", "een", "first", "second", "Y2xpcGJvYXJk"] {
             assert_eq!(text.contains(secret), wanted, "{secret}: {text}");
         }
+        assert_eq!(recorded[0]["command"].as_str().unwrap().contains("stty"), wanted);
         if !wanted {
             assert_eq!(played(&recorded), "password=[REDACTED]\ntoken=[REDACTED]\ndone");
             assert_eq!(played(&recorded), dump(home, id));
@@ -179,6 +180,7 @@ fn a_recording_ends_cleanly_when_it_is_told_to() {
     let id = client.open_sh("printf 'no end of line'; exec cat");
     client.wait_text(id, "no end of line");
     let recording = Recording::begin(home, id, &[]);
+    let file = recording.file.clone();
     recording.interrupt();
     assert_eq!(played(&recording.end()), "no end of line");
 
@@ -188,14 +190,46 @@ fn a_recording_ends_cleanly_when_it_is_told_to() {
     let header: Value = serde_json::from_str(recorded.lines().next().unwrap()).unwrap();
     assert_eq!(header["idle_time_limit"], 2.0);
 
-    let file = home.join("a.cast");
     let before = fs::read(&file).unwrap();
     let said = home.rookery(&["record", &id, file.to_str().unwrap()]).failure(1);
     assert!(said.contains("exists already") && said.contains("--force"), "{said}");
     assert_eq!(fs::read(&file).unwrap(), before);
+    let path = file.to_str().unwrap();
+    home.rookery(&["record", &id, path, "--force", "--for", "0.05", "-t", "again"]).success();
+    assert!(fs::read_to_string(&file).unwrap().contains("again"));
     let said = home.rookery(&["record", "77", home.join("b.cast").to_str().unwrap()]).failure(1);
     assert!(said.contains("rookery ls"), "{said}");
     assert!(!home.join("b.cast").exists());
+}
+
+#[test]
+fn a_recording_that_nobody_reads_can_be_stopped() {
+    let daemon = TestDaemon::start();
+    let id = daemon.client().open_sh("exec yes");
+    let mut command = daemon.home().command(rookery_binary());
+    command.args(["record", &id.to_string()]).stdout(Stdio::piped()).stderr(Stdio::null());
+    let file = PathBuf::new();
+    let mut recording = Recording { child: command.spawn().unwrap(), file };
+    let pipe = recording.child.stdout.take().unwrap();
+    wait_until("the pipe is full", PATIENCE, || {
+        rustix::io::ioctl_fionread(&pipe).unwrap() > 60 * 1024
+    });
+    recording.interrupt();
+    let status = eventually("the recording ends", PATIENCE, || recording.child.try_wait().unwrap());
+    assert_eq!(status.code(), Some(130));
+}
+
+#[test]
+fn a_flood_is_recorded_to_its_end() {
+    let daemon = TestDaemon::start();
+    let client = daemon.client();
+    let id = client.open_sh("stty -echo; echo ready; read l; seq 1 200000; exit 2");
+    client.wait_text(id, "ready");
+    let recording = Recording::begin(daemon.home(), id, &["-q"]);
+    enter(&client, id);
+    let recorded = recording.end();
+    assert_eq!(recorded.last().unwrap()[2], "2");
+    assert_eq!(played(&recorded), dump(daemon.home(), id));
 }
 
 #[test]

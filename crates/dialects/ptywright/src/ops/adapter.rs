@@ -1,13 +1,13 @@
 //! `adapter.*`.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc};
 
 use rookery_core::TerminalHandle;
 use rookery_plugins::{Permission, State, split_screen};
 use rookery_wire::rpc::{NoParams, RpcError};
 use serde_json::{Map, Value};
 
-use super::{act, launch, process_of};
+use super::{act, launch, process_of, typing};
 use crate::{
     Cx,
     adapters::{Adapter, Found, Outlook, TURN_STABLE_MS, Ticket, Who, until},
@@ -29,9 +29,6 @@ use crate::{
 
 /// Bytes of the transcript that `adapter.inspect` shows.
 const INSPECTED_BYTES: usize = 4096;
-/// How long a program has for a paste before the next key. One that finds both in the same read takes
-/// the key for a part of the paste: Claude Code 2.1 left its first prompt unsent in 8 of 9 tries.
-const PASTE_SETTLES: Duration = Duration::from_millis(25);
 /// Size of a screen for which neither caller nor manifest says one.
 const DEFAULT_SIZE: (u16, u16) = (40, 120);
 
@@ -222,14 +219,7 @@ async fn carry_out(cx: &Cx, at: &At, intent: Intent) -> Result<(), RpcError> {
     let actions = actions
         .collect::<Result<Vec<Action>, _>>()
         .map_err(|error| errors::lua_says(at.adapter.plugin_name(), &error.to_string()))?;
-    let mut has_pasted = false;
-    for action in actions {
-        if has_pasted {
-            tokio::time::sleep(PASTE_SETTLES).await;
-        }
-        has_pasted = matches!(action, Action::BracketedPaste(_));
-        act::apply(cx, &at.session, action).await?;
-    }
+    typing::type_all(cx, &at.session, actions).await?;
     if at.adapter.intended(wanted.last_intent) {
         cx.shared.save_adapters(&cx.core).await;
     }
