@@ -7,6 +7,7 @@
 mod adapters;
 mod attach;
 mod bad_plugins;
+mod claude_code;
 mod cli;
 mod crash;
 mod hostile;
