@@ -43,6 +43,17 @@ pub(crate) enum Command {
     Wait(Wait),
     /// Print what a terminal shows
     Dump(Dump),
+    /// Record what a terminal shows from now on
+    ///
+    /// Writes asciicast version 3, which asciinema plays as well, until the program ends, Ctrl-C is
+    /// pressed or the time is over. Secrets are left out, and so is everything that does not draw:
+    /// titles, the clipboard, pictures.
+    Record(Record),
+    /// Play a recording
+    ///
+    /// Reads asciicast files of version 2 and 3. On a terminal only what draws is shown, so that
+    /// recordings of others can do no harm.
+    Replay(Replay),
     /// End the program in a terminal, or send it a signal
     Kill(Kill),
     /// Close terminals: end their programs and forget them
@@ -220,6 +231,58 @@ pub(crate) struct Dump {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Record {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// Where to write it, - is stdout [default: stdout, or a new .cast file if that is a terminal]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+    /// Title of the recording [default: the terminal's]
+    #[arg(long, short)]
+    pub(crate) title: Option<String>,
+    /// Stop after so many seconds
+    #[arg(long = "for", value_name = "SECS", value_parser = seconds)]
+    pub(crate) duration: Option<std::time::Duration>,
+    /// Make pauses no longer than so many seconds
+    #[arg(long, short, value_name = "SECS", value_parser = seconds)]
+    pub(crate) idle_limit: Option<std::time::Duration>,
+    /// Replace the file if it exists
+    #[arg(long, short)]
+    pub(crate) force: bool,
+    /// Record everything as it is, secrets as well
+    #[arg(long)]
+    pub(crate) no_redact: bool,
+    /// Say nothing unless it fails
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Replay {
+    /// The recording; - is stdin
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    /// Play so many times as fast
+    #[arg(long, short, value_name = "FACTOR", default_value = "1", value_parser = factor)]
+    pub(crate) speed: f64,
+    /// Make pauses no longer than so many seconds [default: as the recording says]
+    #[arg(long, short, value_name = "SECS", value_parser = seconds)]
+    pub(crate) idle_limit: Option<std::time::Duration>,
+    /// Only print the final screen, as text
+    #[arg(long, conflicts_with_all = ["text", "speed", "idle_limit"])]
+    pub(crate) dump: bool,
+    /// Only print what was written, as lines of text
+    #[arg(long, conflicts_with_all = ["speed", "idle_limit"])]
+    pub(crate) text: bool,
+}
+
+/// A number above zero.
+fn factor(text: &str) -> Result<f64, &'static str> {
+    let factor = text.parse().ok().filter(|factor: &f64| factor.is_finite() && *factor > 0.0);
+    factor.ok_or("expected a number above 0")
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 //! daemon or a client.
 
 mod args;
+mod asciicast;
 mod attach;
 mod commands;
 mod daemon_process;
@@ -9,6 +10,7 @@ mod failure;
 mod link;
 mod output;
 mod resolve;
+mod stop;
 
 use std::process::ExitCode;
 

@@ -30,6 +30,12 @@ pub(crate) fn note(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
+/// Puts one line to stderr in place of the one before, which must be a terminal.
+pub(crate) fn status(text: impl Display) {
+    let mut stderr = io::stderr().lock();
+    let _ = write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush());
+}
+
 /// Prints JSON for people and programs.
 pub(crate) fn json(value: &impl Serialize) -> Outcome<()> {
     let text = serde_json::to_string_pretty(value);

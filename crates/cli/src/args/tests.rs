@@ -81,6 +81,8 @@ fn help_of_everything() {
           send         Type into a terminal
           wait         Wait until a terminal shows something, ends or falls silent
           dump         Print what a terminal shows
+          record       Record what a terminal shows from now on
+          replay       Play a recording
           kill         End the program in a terminal, or send it a signal
           close        Close terminals: end their programs and forget them
           events       Print the event log, one JSON object per line

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use rookery_native::{TerminalRef, wire};
 use rookery_wire::Client;
 
+pub(crate) use filter::Filter;
 pub(crate) use keys::DetachKey;
 
 use crate::{
@@ -66,7 +67,7 @@ pub(crate) async fn follow(client: Client, terminal: TerminalRef, detach: &Detac
 }
 
 /// The code a shell would give for such an end.
-fn exit_code(exit: wire::Exit) -> u8 {
+pub(crate) fn exit_code(exit: wire::Exit) -> u8 {
     match exit {
         // What exit(2) keeps of a code.
         wire::Exit::Code(code) => (code & 0xff) as u8,

@@ -11,6 +11,8 @@ mod kill;
 mod ls;
 mod man;
 mod open;
+mod record;
+mod replay;
 mod restart;
 mod schema;
 mod send;
@@ -41,6 +43,8 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Some(Command::Send(args)) => block_on(send::run(args)),
         Some(Command::Wait(args)) => block_on(wait::run(args)),
         Some(Command::Dump(args)) => block_on(dump::run(args)),
+        Some(Command::Record(args)) => block_on(record::run(args)),
+        Some(Command::Replay(args)) => block_on(replay::run(args)),
         Some(Command::Kill(args)) => block_on(kill::run(args)),
         Some(Command::Close(args)) => block_on(close::run(args)),
         Some(Command::Events(args)) => block_on(events::run(args)),
