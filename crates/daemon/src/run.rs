@@ -145,7 +145,7 @@ fn core_config(homes: &Homes, config: &Config, exe: PathBuf) -> CoreConfig {
         })
         .collect();
     CoreConfig {
-        state_dir: homes.state_dir(),
+        state_dir: Some(homes.state_dir()),
         keeper: KeeperLaunch {
             exe,
             args: vec!["__keeper".to_owned()],
