@@ -8,6 +8,7 @@ mod daemon_process;
 mod failure;
 mod link;
 mod output;
+mod personas;
 mod resolve;
 
 use std::process::ExitCode;
@@ -15,10 +16,15 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
-    let mut args = std::env::args_os().skip(1);
+    let mut args = std::env::args_os();
+    let called = args.next().unwrap_or_default();
+    let mut args = args.peekable();
     // Before anything else: the keeper forks, which needs a process with a single thread.
-    if args.next().is_some_and(|first| first == "__keeper") {
+    if args.next_if(|first| first == "__keeper").is_some() {
         return rookery_keeper::run_main(args);
+    }
+    if let Some(persona) = personas::called_as(&called) {
+        return (persona.run)(args.collect());
     }
     let cli = args::Cli::parse();
     match commands::run(cli) {

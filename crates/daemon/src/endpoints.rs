@@ -6,11 +6,11 @@ use std::sync::Arc;
 use rookery_core::Core;
 use rookery_native as native;
 use rookery_ptywright as ptywright;
-use rookery_wire::framing::Ndjson;
+use rookery_wire::framing::{Framing, Ndjson};
 use rookery_wire::rpc::{JsonRpc, OnBadFrame, Table};
 use rookery_wire::transport::Transport;
 use rookery_wire::transport::unix::{self, BindOptions, UnixEndpoint};
-use rookery_wire::{ConnectionHandle, Options, Order, serve_connection};
+use rookery_wire::{ConnectionHandle, Options, Order, Outcome, serve_connection};
 
 use crate::config::{Config, EndpointConfig};
 use crate::homes::Homes;
@@ -54,6 +54,16 @@ impl Served {
         JsonRpc::new(Arc::clone(&self.ptywright), self.ptywright_cx())
             .on_bad_frame(OnBadFrame::Close)
             .error_filter(ptywright::redact_error)
+    }
+
+    /// Serves one strict ptywright connection to its end, each request after the reply to the one before it.
+    pub(crate) async fn serve_strict(
+        &self,
+        stream: impl Transport,
+        framing: impl Framing,
+    ) -> Outcome {
+        let options = Options { order: Order::Sequential, ..Options::default() };
+        serve_connection(stream, framing, options, |_| self.strict()).await
     }
 }
 
@@ -117,10 +127,7 @@ impl Endpoint {
                 })
                 .await
             }
-            Speaks::Ptywright => {
-                let options = Options { order: Order::Sequential, ..Options::default() };
-                serve_connection(stream, framing, options, |_| served.strict()).await
-            }
+            Speaks::Ptywright => served.serve_strict(stream, framing).await,
         };
         tracing::debug!(?outcome, "a connection ended");
     }

@@ -167,14 +167,14 @@ fn core_config(homes: &Homes, config: &Config, exe: PathBuf) -> CoreConfig {
     }
 }
 
-fn user_home() -> PathBuf {
+pub(crate) fn user_home() -> PathBuf {
     std::env::var_os("HOME")
         .map(PathBuf::from)
         .filter(|home| home.is_absolute())
         .unwrap_or_else(|| "/".into())
 }
 
-fn login_shell() -> String {
+pub(crate) fn login_shell() -> String {
     std::env::var("SHELL")
         .ok()
         .filter(|shell| !shell.is_empty())
@@ -182,7 +182,7 @@ fn login_shell() -> String {
 }
 
 /// A terminal takes a few descriptors; the usual soft limit would allow some hundred.
-fn raise_descriptor_limit() {
+pub(crate) fn raise_descriptor_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });

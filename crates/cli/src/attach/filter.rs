@@ -24,7 +24,7 @@ enum State {
 
 /// Passes output on without questions.
 #[derive(Debug)]
-pub(super) struct Filter {
+pub(crate) struct Filter {
     state: State,
     /// The sequence so far, while it is held back.
     held: Vec<u8>,
@@ -50,14 +50,14 @@ impl Default for Filter {
 
 impl Filter {
     /// Begins anew, after output was lost; modes are remembered.
-    pub(super) fn resync(&mut self) {
+    pub(crate) fn resync(&mut self) {
         self.state = State::Ground;
         self.held.clear();
         self.passing = false;
     }
 
     /// Appends to `out` what of `bytes` this terminal may see.
-    pub(super) fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+    pub(crate) fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         let mut rest = bytes;
         while let Some(&byte) = rest.first() {
             if self.state == State::Ground {
@@ -176,7 +176,7 @@ impl Filter {
     }
 
     /// Bytes that give this terminal back as a shell expects it.
-    pub(super) fn undo(&self) -> Vec<u8> {
+    pub(crate) fn undo(&self) -> Vec<u8> {
         let mut out = Vec::new();
         // Ends whatever sequence was cut off.
         out.push(CAN);
