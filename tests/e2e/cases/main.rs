@@ -11,4 +11,6 @@ mod hostile;
 mod input;
 mod keeper;
 mod lifecycle;
+mod persona;
+mod serve;
 mod start;

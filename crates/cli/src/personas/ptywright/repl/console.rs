@@ -64,13 +64,8 @@ impl Console {
 
     /// Runs an input and prints what comes of it.
     pub(super) fn take(&self, input: &str) -> Outcome<Took> {
-        let run = |code: &str| self.lua.load(code).set_name("=input").eval::<MultiValue>();
-        // An expression is shown; what is none is run as it is.
-        let result =
-            match self.lua.load(format!("return {input}")).set_name("=input").into_function() {
-                Ok(function) => function.call::<MultiValue>(()),
-                Err(_) => run(input),
-            };
+        let Some(function) = self.compile(input).transpose() else { return Ok(Took::Incomplete) };
+        let result = function.and_then(|function| function.call::<MultiValue>(()));
         let took = match result {
             Ok(values) => {
                 for value in &values {
@@ -79,9 +74,6 @@ impl Console {
                 }
                 Took::Worked
             }
-            Err(mlua::Error::SyntaxError { incomplete_input: true, .. }) => {
-                return Ok(Took::Incomplete);
-            }
             Err(error) => {
                 output::note(format!("error: {}", first_words(&error)));
                 Took::Failed
@@ -89,6 +81,23 @@ impl Console {
         };
         self.show_notifications()?;
         Ok(took)
+    }
+
+    /// An input as an expression, whose values are shown, else as it is; none if it needs more lines.
+    fn compile(&self, input: &str) -> mlua::Result<Option<mlua::Function>> {
+        let load = |code: &str| self.lua.load(code).set_name("=input").into_function();
+        let is_incomplete = |error: &mlua::Error| {
+            matches!(error, mlua::Error::SyntaxError { incomplete_input: true, .. })
+        };
+        let as_expression = match load(&format!("return {input}")) {
+            Ok(function) => return Ok(Some(function)),
+            Err(error) => error,
+        };
+        match load(input) {
+            Ok(function) => Ok(Some(function)),
+            Err(error) if is_incomplete(&error) || is_incomplete(&as_expression) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     fn show_notifications(&self) -> Outcome<()> {
