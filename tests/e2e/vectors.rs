@@ -52,8 +52,14 @@ fn missing<C>(coverage: &Coverage, methods: &[Method<C>]) -> Vec<String> {
     missing
 }
 
+/// Takes params, and yet nothing that is sent is wrong.
+const NEVER_REFUSED: [&str; 1] = ["session.list"];
+
 /// A method that ignores its params cannot be called badly.
 fn takes_params<C>(method: &Method<C>) -> bool {
+    if NEVER_REFUSED.contains(&method.name) {
+        return false;
+    }
     let schema = (method.params_schema)(&mut SchemaGenerator::default());
     let is_empty = |properties: &serde_json::Value| *properties == serde_json::json!({});
     !schema.get("properties").is_some_and(is_empty)

@@ -65,6 +65,8 @@ pub(crate) struct Inner {
     pub(crate) clock: Clock,
     pub(crate) started_at: Timestamp,
     pub(crate) damage: Option<String>,
+    /// Raised whenever a terminal comes or goes.
+    pub(crate) roster: watch::Sender<u64>,
     published: watch::Receiver<EventSeq>,
     notices: Arc<Notices>,
 }
@@ -108,6 +110,7 @@ impl Core {
                 clock: Clock::start(),
                 started_at: clock::wall(),
                 damage,
+                roster: watch::Sender::new(0),
                 published,
                 notices: Arc::clone(&notices),
                 config,
@@ -147,6 +150,29 @@ impl Core {
         Events::new(self.inner.store.clone(), self.inner.published.clone())
     }
 
+    /// Changes whenever a terminal comes or goes.
+    pub fn roster(&self) -> watch::Receiver<u64> {
+        self.inner.roster.subscribe()
+    }
+
+    /// Keeps a text under a name for a dialect, durably; none forgets it.
+    pub async fn remember(&self, name: &str, text: Option<String>) -> Result<()> {
+        let key = remembered_key(name);
+        self.transact_durably(|tx| {
+            tx.save(Change::MetaSet { key, value: text });
+            Ok(())
+        })
+        .await
+    }
+
+    /// The text kept under a name.
+    pub async fn remembered(&self, name: &str) -> Result<Option<String>> {
+        let (store, key) = (self.inner.store.clone(), remembered_key(name));
+        let read = tokio::task::spawn_blocking(move || store.get_meta(&key)).await;
+        let read = read.map_err(|error| rookery_model::Error::failed(error.to_string()))?;
+        Ok(read?)
+    }
+
     /// A terminal to work with.
     pub fn terminal(&self, id: TerminalId) -> Result<TerminalHandle> {
         let live = self.inner.live.read().get(&id).cloned();
@@ -163,6 +189,7 @@ impl Core {
     /// Makes a terminal one to work with, and tells it of its child's end if that came before.
     pub(crate) fn enliven(&self, live: &Arc<Live>) {
         self.inner.live.write().insert(live.id, Arc::clone(live));
+        self.inner.roster.send_modify(|version| *version += 1);
         let early = self.inner.notices.early.lock().remove(&live.id);
         if let Some((status, at)) = early {
             live.child_exited(status, at);
@@ -202,6 +229,11 @@ impl Core {
         closed?;
         Ok(())
     }
+}
+
+/// Apart from what core itself keeps in the same place.
+fn remembered_key(name: &str) -> String {
+    format!("dialect:{name}")
 }
 
 fn world_from(loaded: Loaded) -> World {

@@ -23,5 +23,6 @@ pub use events::{EventPage, EventStream, Events};
 pub use keeper_link::KeeperLaunch;
 pub use status::{KeeperState, Status};
 pub use terminals::{
-    Attachment, OpenTerminal, Output, OutputStream, RawLog, TerminalHandle, TerminalLimits, Waited,
+    Attachment, OpenTerminal, Output, OutputStream, Piece, Progress, RawLog, Scene, TerminalHandle,
+    TerminalLimits, Waited,
 };

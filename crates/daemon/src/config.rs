@@ -17,6 +17,18 @@ pub struct Config {
     pub endpoints: EndpointsConfig,
     /// Terminals.
     pub terminal: TerminalConfig,
+    /// ptywright's plugins.
+    pub ptywright: PtywrightConfig,
+}
+
+/// `[ptywright]`
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, schemars::JsonSchema)]
+#[serde(default)]
+pub struct PtywrightConfig {
+    /// Manifests of plugins to load at the start.
+    pub plugins: Vec<PathBuf>,
+    /// Whether clients may load plugins from files they name.
+    pub allow_plugin_load: bool,
 }
 
 /// `[daemon]`

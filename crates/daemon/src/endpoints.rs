@@ -26,32 +26,42 @@ pub struct Served {
 }
 
 impl Served {
-    /// All dialects over `core`. Sessions that name no directory start in `home`.
-    pub fn new(core: Core, control: Arc<dyn native::Control>, home: PathBuf) -> Served {
+    /// All dialects over `core`.
+    pub fn new(
+        core: Core,
+        control: Arc<dyn native::Control>,
+        shared: Arc<ptywright::Shared>,
+    ) -> Served {
         Served {
             core,
             control,
             native: Arc::new(Table::new([native::METHODS])),
             ptywright: Arc::new(Table::new([ptywright::METHODS])),
-            shared: Arc::new(ptywright::Shared::new(home)),
+            shared,
         }
     }
 
-    fn ptywright_cx(&self) -> ptywright::Cx {
-        ptywright::Cx::new(self.core.clone(), Arc::clone(&self.shared))
+    fn ptywright_cx(&self, connection: ConnectionHandle) -> ptywright::Cx {
+        ptywright::Cx::new(self.core.clone(), Arc::clone(&self.shared), connection)
     }
 
     /// Our own methods and ptywright's, as `rookery.sock` speaks them.
     fn joined(&self, connection: ConnectionHandle) -> JsonRpc {
+        let ptywright = self.ptywright_cx(connection.clone());
+        let companion = ptywright.companion();
         let cx = native::Cx::new(self.core.clone(), connection, Arc::clone(&self.control));
         JsonRpc::new(Arc::clone(&self.native), cx)
-            .and(Arc::clone(&self.ptywright), self.ptywright_cx())
+            .and(Arc::clone(&self.ptywright), ptywright)
+            .companion(companion)
             .error_filter(ptywright::redact_error)
     }
 
     /// ptywright alone, strict.
-    fn strict(&self) -> JsonRpc {
-        JsonRpc::new(Arc::clone(&self.ptywright), self.ptywright_cx())
+    fn strict(&self, connection: ConnectionHandle) -> JsonRpc {
+        let cx = self.ptywright_cx(connection);
+        let companion = cx.companion();
+        JsonRpc::new(Arc::clone(&self.ptywright), cx)
+            .companion(companion)
             .on_bad_frame(OnBadFrame::Close)
             .error_filter(ptywright::redact_error)
     }
@@ -63,7 +73,7 @@ impl Served {
         framing: impl Framing,
     ) -> Outcome {
         let options = Options { order: Order::Sequential, ..Options::default() };
-        serve_connection(stream, framing, options, |_| self.strict()).await
+        serve_connection(stream, framing, options, |connection| self.strict(connection)).await
     }
 }
 

@@ -85,7 +85,9 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     }
     let (stop, mut stopped) = watch::channel(None);
     let control = Arc::new(StopRequest(Mutex::new(Some(stop))));
-    let served = Served::new(core.clone(), control, user_home());
+    let shared = ptywright_shared(&config).await?;
+    shared.restore(&core).await;
+    let served = Served::new(core.clone(), control, shared);
     let mut ready = Ready {
         version: env!("CARGO_PKG_VERSION"),
         pid: std::process::id(),
@@ -165,6 +167,23 @@ fn core_config(homes: &Homes, config: &Config, exe: PathBuf) -> CoreConfig {
         },
         palette: Palette::default(),
     }
+}
+
+/// What ptywright's connections share: the plugins that the config names are loaded already.
+async fn ptywright_shared(config: &Config) -> anyhow::Result<Arc<rookery_ptywright::Shared>> {
+    let shared = rookery_ptywright::Shared::new(user_home())
+        .allow_plugin_load(config.ptywright.allow_plugin_load);
+    let plugins = config.ptywright.plugins.clone();
+    let loading = tokio::task::spawn_blocking(move || {
+        for path in plugins {
+            // One plugin that is broken takes nobody's terminals away.
+            if let Err(error) = shared.load_plugin(&path) {
+                tracing::error!("cannot load the plugin {}: {error}", path.display());
+            }
+        }
+        shared
+    });
+    Ok(Arc::new(loading.await?))
 }
 
 pub(crate) fn user_home() -> PathBuf {

@@ -19,6 +19,7 @@ use crate::history::{BlockStore, History};
 use crate::row;
 use crate::scanner::Scanner;
 use crate::screen::{Screen, ScreenConfig, ScreenSize};
+use crate::tally::Tally;
 
 const VERSION: u64 = 1;
 const MAX_SIDE: u64 = 4096;
@@ -58,6 +59,7 @@ pub(crate) fn save(screen: &mut Screen) -> Vec<u8> {
     let mut primary = Vec::new();
     emulator.with_primary(|grid| save_grid(&mut Writer(&mut primary), grid));
     writer.0.extend_from_slice(&primary);
+    emulator.tally.save(&mut writer);
     bytes
 }
 
@@ -79,6 +81,7 @@ pub(crate) fn load(
     let mut emulator = Emulator::new(size, config.palette, history);
     let alternate = if reader.bool()? { Some(load_grid(&mut reader, size)?) } else { None };
     let primary = load_grid(&mut reader, size)?;
+    let tally = Tally::load(&mut reader)?;
     restore_modes(&mut emulator, mode, &shadow);
     for (index, color) in colors {
         emulator.term.set_color(index, color);
@@ -91,6 +94,7 @@ pub(crate) fn load(
     emulator.shadow = shadow;
     emulator.reapply_keyboard_flags();
     emulator.sequence = sequence;
+    emulator.tally = tally;
     emulator.replies.clear();
     emulator.events.clear();
     Ok(Screen {

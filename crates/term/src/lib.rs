@@ -17,6 +17,7 @@ mod bin;
 mod cell;
 mod checkpoint;
 mod emulator;
+mod evidence;
 mod history;
 pub mod keys;
 pub mod matcher;
@@ -29,6 +30,7 @@ pub mod scanner;
 mod screen;
 mod selection;
 mod snapshot;
+mod tally;
 #[cfg(test)]
 mod tests;
 pub mod text;
@@ -36,6 +38,7 @@ mod watch;
 
 pub use bin::Damaged;
 pub use cell::{CellRef, Color, Style, Underline, Width};
+pub use evidence::Evidence;
 pub use history::{BLOCK_BYTES, BlockStore, MAX_BLOCKS, MemoryBlocks};
 pub use matcher::{Matcher, Pattern};
 pub use palette::Palette;

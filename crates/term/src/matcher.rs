@@ -37,6 +37,8 @@ pub enum Matcher {
     Any(Vec<Matcher>),
     /// Every one holds.
     All(Vec<Matcher>),
+    /// Judged by someone else, who knows it by this number; never true in the eyes of a screen.
+    Outside(u32),
 }
 
 /// A regular expression. One that does not compile never matches, as ptywright defines it.
@@ -118,6 +120,11 @@ pub trait Facts {
     fn stable_for(&self) -> Duration;
     /// Whether the child side is closed.
     fn has_exited(&self) -> bool;
+    /// Whether the condition of this number holds, which is judged outside of the screen.
+    fn outside(&self, number: u32) -> bool {
+        let _ = number;
+        false
+    }
 }
 
 impl Matcher {
@@ -133,6 +140,7 @@ impl Matcher {
             Matcher::CursorAt { row, col } => facts.cursor() == (*row, *col),
             Matcher::ScreenStable(min) => facts.stable_for() >= *min,
             Matcher::ProcessExited => facts.has_exited(),
+            Matcher::Outside(number) => facts.outside(*number),
             Matcher::Any(branches) => branches.iter().any(|branch| branch.holds(facts)),
             Matcher::All(branches) => branches.iter().all(|branch| branch.holds(facts)),
         }
@@ -146,6 +154,11 @@ impl Matcher {
             }
             _ => 1,
         }
+    }
+
+    /// Times of silence that any leaf waits for.
+    pub fn stable_times(&self) -> Vec<Duration> {
+        self.needs().stable
     }
 
     /// Whether any leaf waits for the screen to be stable.
@@ -174,7 +187,7 @@ impl Matcher {
             Matcher::TranscriptContains(_) | Matcher::TranscriptRegex(_) => needs.transcript = true,
             Matcher::CursorAt { .. } => needs.every_change = true,
             Matcher::ScreenStable(min) => needs.stable.push(*min),
-            Matcher::ProcessExited => {}
+            Matcher::ProcessExited | Matcher::Outside(_) => {}
             Matcher::Any(branches) | Matcher::All(branches) => {
                 branches.iter().for_each(|branch| branch.collect_needs(needs));
             }

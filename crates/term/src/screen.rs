@@ -121,6 +121,7 @@ impl Screen {
         let mut matched = Vec::new();
         self.emulator.last_output = now;
         self.emulator.sequence += 1;
+        self.emulator.tally.count(bytes);
         let mut hand =
             Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now };
         let mut rest = complete_char(&mut hand, &mut self.partial, bytes);
@@ -154,11 +155,22 @@ impl Screen {
     }
 
     fn fed(&mut self, matched: Vec<Matched>) -> Fed {
+        self.emulator.tally.note(&self.emulator.events);
         Fed {
             replies: std::mem::take(&mut self.emulator.replies),
             events: std::mem::take(&mut self.emulator.events),
             matched,
         }
+    }
+
+    /// Characters that the stream brought since the terminal was opened.
+    pub fn chars_written(&self) -> u64 {
+        self.emulator.tally.chars()
+    }
+
+    /// The newest marks of the shell, oldest first.
+    pub fn shell_marks(&self) -> Vec<crate::osc::ShellMark> {
+        self.emulator.tally.marks()
     }
 
     /// Whether synchronized output is being held back; end it with [`Screen::stop_sync`] after 150 ms.

@@ -28,6 +28,12 @@ pub struct Matched {
     pub snapshot: Arc<Snapshot>,
     /// The tail of the transcript then.
     pub transcript_tail: Arc<str>,
+    /// How long nothing had been printed, counted from the start of the wait at the earliest.
+    pub stable_for: Duration,
+    /// Whether the process was gone.
+    pub exited: bool,
+    /// Characters ever written up to then.
+    pub chars_written: u64,
 }
 
 struct Waiter {
@@ -121,25 +127,25 @@ impl WatchSet {
             .any(|waiter| !waiter.needs.needles.is_empty() || !waiter.needs.patterns.is_empty())
     }
 
-    /// Takes out the waits that hold now. `lines` is the text of the lines that changed.
+    /// Takes out the waits that hold now, each with the time at which it began. `lines` is the text of the lines that changed.
     pub(crate) fn look(
         &mut self,
         occasion: Occasion,
         lines: &str,
         now: Duration,
         holds: &dyn Fn(&Matcher, Duration) -> bool,
-    ) -> Vec<WaitId> {
+    ) -> Vec<(WaitId, Duration)> {
         let candidates = self.candidates(occasion, lines);
         let mut done = Vec::new();
         for index in candidates {
             let waiter = &mut self.waiters[index];
             waiter.judged = now;
             if holds(&waiter.matcher, waiter.started) {
-                done.push(waiter.id);
+                done.push((waiter.id, waiter.started));
             }
         }
         if !done.is_empty() {
-            self.waiters.retain(|waiter| !done.contains(&waiter.id));
+            self.waiters.retain(|waiter| done.iter().all(|(id, _)| *id != waiter.id));
             self.index = None;
         }
         done

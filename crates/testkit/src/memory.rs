@@ -52,7 +52,8 @@ impl MemoryDaemon {
         let core = runtime().block_on(Core::start(config)).unwrap();
         let (sender, stopped) = watch::channel(false);
         let control = Arc::new(Stop { core: core.clone(), stopped: sender });
-        let served = Served::new(core.clone(), control, home.path().to_owned());
+        let shared = rookery_ptywright::Shared::new(home.path().to_owned()).allow_plugin_load(true);
+        let served = Served::new(core.clone(), control, std::sync::Arc::new(shared));
         MemoryDaemon { home, core, served, stopped }
     }
 

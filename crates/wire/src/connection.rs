@@ -134,6 +134,7 @@ where
         unflushed: false,
         ending: None,
         timer: None,
+        said_goodbye: false,
     };
     let outcome = poll_fn(|cx| connection.poll(cx)).await;
     tracing::debug!(%outcome, "connection ended");
@@ -179,6 +180,8 @@ struct Connection<T, F, P: Protocol> {
     ending: Option<Outcome>,
     /// Runs only while nothing is read, and starts anew with every progress.
     timer: Option<Pin<Box<Sleep>>>,
+    /// Whether the protocol was told that this is the end.
+    said_goodbye: bool,
 }
 
 /// A call with the bytes it is accounted for.
@@ -214,6 +217,7 @@ impl<T: Transport, F: Framing, P: Protocol> Connection<T, F, P> {
                 Ok(progress) => progress,
                 Err(error) => return Poll::Ready(Outcome::Io(error)),
             };
+            progress |= self.say_goodbye();
             if let Some(outcome) = self.ended() {
                 return Poll::Ready(outcome);
             }
@@ -288,6 +292,8 @@ impl<T: Transport, F: Framing, P: Protocol> Connection<T, F, P> {
         if self.output.len() > start {
             self.framing.seal(&mut self.output, start);
         }
+        self.protocol.replied();
+        self.drain_outbox();
     }
 
     fn may_accept(&self) -> bool {
@@ -400,6 +406,17 @@ impl<T: Transport, F: Framing, P: Protocol> Connection<T, F, P> {
             self.output.drain(..self.written);
             self.written = 0;
         }
+    }
+
+    /// Lets the protocol queue its last words once everything was answered; true if it had any.
+    fn say_goodbye(&mut self) -> bool {
+        let is_over = self.reading == Reading::Done && self.pending.is_empty();
+        if !is_over || self.said_goodbye || self.ending.is_some() {
+            return false;
+        }
+        self.said_goodbye = true;
+        self.protocol.ending();
+        self.drain_outbox()
     }
 
     fn ended(&mut self) -> Option<Outcome> {

@@ -32,6 +32,14 @@ pub trait Protocol: Send + 'static {
     ///
     /// Called exactly once per finished call, in the order in which replies go out.
     fn encode(&mut self, reply: Self::Reply, out: &mut Vec<u8>);
+
+    /// Called after every call, when its reply (if it has one) is in the write buffer: what is
+    /// queued in the outbox now goes out right behind it.
+    fn replied(&mut self) {}
+
+    /// Called once, when the peer has said all it had to say and everything was answered: what is
+    /// queued in the outbox now still goes out.
+    fn ending(&mut self) {}
 }
 
 /// What becomes of a frame.

@@ -78,10 +78,15 @@ impl Server {
     }
 
     #[track_caller]
-    fn call(&mut self, method: &str, params: Value) -> Value {
+    fn reply(&mut self, method: &str, params: Value) -> Value {
         let request = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
         self.send(&format!("{request}\n"));
-        self.line()["result"].clone()
+        self.line()
+    }
+
+    #[track_caller]
+    fn call(&mut self, method: &str, params: Value) -> Value {
+        self.reply(method, params)["result"].clone()
     }
 
     /// A session whose program is not easily ended.
@@ -228,7 +233,23 @@ fn mistakes_on_the_command_line_have_their_codes_and_words() {
     let broken = home.join("broken.toml");
     fs::write(&broken, "name = [").unwrap();
     let said = home.rookery(&["serve", "--stdio", "--plugin", broken.to_str().unwrap()]).failure(1);
-    assert!(said.starts_with("ptywright: config error: failed to parse plugin manifest"), "{said}");
+    assert!(said.starts_with("ptywright: config error: "), "{said}");
+}
+
+#[test]
+fn plugins_are_loaded_at_the_start_and_later_only_with_permission() {
+    let home = Home::new();
+    let manifest =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../vectors/ptywright/plugins/parrot/manifest.toml");
+    let names = |listed: &Value| listed.to_string().contains("\"parrot\"");
+    let mut server = Server::start(&home, &["--stdio", "--plugin", manifest]);
+    assert!(names(&server.call("adapter.list", json!({}))));
+    let load = json!({ "manifest_path": manifest });
+    assert_eq!(server.reply("plugin.load", load.clone())["error"]["code"], -32004);
+    let mut server = Server::start(&home, &["--stdio", "--allow-plugin-load"]);
+    assert!(!names(&server.call("adapter.list", json!({}))));
+    assert_ne!(server.call("plugin.load", load), Value::Null);
+    assert!(names(&server.call("adapter.list", json!({}))));
 }
 
 #[test]

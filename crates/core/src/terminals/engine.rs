@@ -9,7 +9,8 @@ use bytes::Bytes;
 use rookery_keeper::ring::Ring;
 use rookery_model::{Error, Result, Size};
 use rookery_term::matcher::TRANSCRIPT_TAIL;
-use rookery_term::text::{PartialEnd, tail_chars};
+use rookery_term::osc::ShellMark;
+use rookery_term::text::{PartialEnd, tail_chars, whole_chars_len};
 use rookery_term::{
     Fed, Matched, Matcher, Palette, Screen, ScreenConfig, ScreenSize, Snapshot, Transcript, WaitId,
 };
@@ -372,6 +373,42 @@ impl Engine {
         ring_tail(&self.ring, chars.min(self.transcript_chars))
     }
 
+    /// Where the stream ends now, in bytes since the terminal was opened.
+    pub(crate) fn end_offset(&self) -> u64 {
+        self.ring.end()
+    }
+
+    /// What was printed after an offset, as far as it is kept, with the text right before it.
+    pub(crate) fn transcript_since(&self, offset: u64, context_chars: usize) -> Piece {
+        let end = self.ring.end();
+        let start = offset.clamp(self.ring.start(), end);
+        let bytes = self.ring.slices(start, end);
+        let whole = whole_chars_len(bytes) as u64;
+        let (to, bytes) = (start + whole, self.ring.slices(start, start + whole));
+        let mut text = tail_chars(bytes, self.transcript_chars + 1, PartialEnd::Replace);
+        let is_cut =
+            text.len() > self.transcript_chars && text.chars().count() > self.transcript_chars;
+        if is_cut {
+            text.remove(0);
+        }
+        let before = start.saturating_sub(context_chars as u64 * 4).max(self.ring.start());
+        let context =
+            tail_chars(self.ring.slices(before, start), context_chars, PartialEnd::Replace);
+        let context = if is_cut { String::new() } else { context };
+        Piece { text, context, end: to, is_cut: is_cut || start > offset }
+    }
+
+    /// Everything that a judgement of the screen is made of, of one moment.
+    pub(crate) fn scene(&mut self) -> Scene {
+        Scene {
+            snapshot: self.snapshot(),
+            transcript: self.transcript(),
+            chars_written: self.screen.chars_written(),
+            shell_marks: self.screen.shell_marks(),
+            has_exited: self.screen.has_exited(),
+        }
+    }
+
     /// The ring's file, to hand to another keeper.
     pub(crate) fn ring_file(&self) -> Result<OwnedFd> {
         self.ring.file().map_err(|error| Error::failed(error.to_string()))
@@ -382,6 +419,34 @@ impl Engine {
         let (first, second) = self.ring.slices(offset, self.ring.end());
         Bytes::from([first, second].concat())
     }
+}
+
+/// A piece of the transcript.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// What was printed, escapes included.
+    pub text: String,
+    /// What stands right before it.
+    pub context: String,
+    /// The offset after it: ask for what comes after this next.
+    pub end: u64,
+    /// Whether its beginning was no longer kept.
+    pub is_cut: bool,
+}
+
+/// A terminal at one moment.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// The screen.
+    pub snapshot: Arc<Snapshot>,
+    /// The transcript as far as it is kept.
+    pub transcript: String,
+    /// Characters ever written.
+    pub chars_written: u64,
+    /// The newest marks of the shell, oldest first.
+    pub shell_marks: Vec<ShellMark>,
+    /// Whether the child is gone or counts as gone.
+    pub has_exited: bool,
 }
 
 /// How an engine is set up.

@@ -10,8 +10,8 @@ use rookery_term::{Matched, Matcher, Modes, Snapshot, WaitId, matcher, paste};
 use tokio::sync::watch;
 
 use super::attach::Attachment;
-use super::engine::WaitEnd;
-use super::live::Live;
+use super::engine::{Piece, Scene, WaitEnd};
+use super::live::{Live, Progress};
 use crate::core::Core;
 
 /// How long a child may take to end after a hangup before it is killed.
@@ -205,6 +205,12 @@ impl TerminalHandle {
         Ok(())
     }
 
+    /// Counts as ended from now on, whatever the child does.
+    pub(crate) fn give_up(&self) {
+        // Killed before is as good.
+        let _ = self.live.begin_kill();
+    }
+
     /// Hangs up and kills until the child is gone; bounded.
     pub(crate) async fn end_child(&self) {
         if self.live.exit_status().is_none() {
@@ -239,9 +245,34 @@ impl TerminalHandle {
         self.live.attach()
     }
 
-    /// The sequence number as it grows.
-    pub fn changes(&self) -> watch::Receiver<u64> {
-        self.live.changes()
+    /// How far the terminal has come, as it changes.
+    pub fn progress(&self) -> watch::Receiver<Progress> {
+        self.live.progress()
+    }
+
+    /// Where the stream ends now, in bytes since the terminal was opened.
+    pub fn transcript_end(&self) -> u64 {
+        self.live.with_engine(|engine| engine.end_offset())
+    }
+
+    /// What was printed after an offset, as far as it is kept, and up to so many characters before it.
+    pub fn transcript_since(&self, offset: u64, context_chars: usize) -> Piece {
+        self.live.with_engine(|engine| engine.transcript_since(offset, context_chars))
+    }
+
+    /// Everything that a judgement of the screen is made of, of one moment.
+    pub fn scene(&self) -> Scene {
+        self.live.with_engine(|engine| engine.scene())
+    }
+
+    /// Characters ever written to the transcript.
+    pub fn chars_written(&self) -> u64 {
+        self.live.with_engine(|engine| engine.screen().chars_written())
+    }
+
+    /// Process id of the child.
+    pub fn pid(&self) -> u32 {
+        self.live.pid
     }
 }
 

@@ -29,6 +29,19 @@ pub(crate) enum Note {
     Detached,
 }
 
+/// How far a terminal has come; what waits for news waits for a change of this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Raised by every chunk of output and every resize.
+    pub sequence: u64,
+    /// Whether the child is gone, or counts as gone because it was killed.
+    pub is_finished: bool,
+    /// How the child ended, once that is known.
+    pub exit: Option<ExitStatus>,
+    /// Whether the terminal was closed; nothing more will come.
+    pub is_closed: bool,
+}
+
 pub(crate) struct Live {
     pub(crate) id: TerminalId,
     pub(crate) pid: u32,
@@ -40,7 +53,7 @@ pub(crate) struct Live {
     engine: Mutex<Engine>,
     notes: Mutex<Notes>,
     wake: Notify,
-    sequence: watch::Sender<u64>,
+    progress: watch::Sender<Progress>,
     exit: watch::Sender<Option<ExitStatus>>,
     killed: AtomicBool,
 }
@@ -66,7 +79,12 @@ impl Live {
             engine: Mutex::new(engine),
             notes: Mutex::default(),
             wake: Notify::new(),
-            sequence: watch::Sender::new(sequence),
+            progress: watch::Sender::new(Progress {
+                sequence,
+                is_finished: false,
+                exit: None,
+                is_closed: false,
+            }),
             exit: watch::Sender::new(None),
             killed: AtomicBool::new(false),
         }
@@ -83,8 +101,15 @@ impl Live {
         for (waiter, end) in effects.settled.drain(..) {
             let _ = waiter.send(end);
         }
-        self.sequence.send_if_modified(|known| {
-            std::mem::replace(known, effects.sequence) != effects.sequence
+        self.tell(|progress| progress.sequence = effects.sequence.max(progress.sequence));
+    }
+
+    /// Tells who waits for news, if this is any.
+    fn tell(&self, change: impl FnOnce(&mut Progress)) {
+        self.progress.send_if_modified(|progress| {
+            let before = *progress;
+            change(progress);
+            *progress != before
         });
     }
 
@@ -128,6 +153,7 @@ impl Live {
         self.stop_task();
         self.input.close();
         self.with_engine(Engine::close);
+        self.tell(|progress| progress.is_closed = true);
     }
 
     fn stop_task(&self) {
@@ -159,6 +185,10 @@ impl Live {
         // Whoever is told by what follows must find the child gone.
         self.exit.send_replace(Some(status));
         self.carry_out(&mut effects);
+        self.tell(|progress| {
+            progress.is_finished = true;
+            progress.exit = Some(status);
+        });
     }
 
     /// Marks the terminal as killed: waits end now, whatever the child does. An error says it was before.
@@ -171,6 +201,7 @@ impl Live {
         let now = self.clock.now();
         let mut effects = self.with_engine(|engine| engine.end(now));
         self.carry_out(&mut effects);
+        self.tell(|progress| progress.is_finished = true);
         Ok(())
     }
 
@@ -191,8 +222,8 @@ impl Live {
         }
     }
 
-    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
-        self.sequence.subscribe()
+    pub(crate) fn progress(&self) -> watch::Receiver<Progress> {
+        self.progress.subscribe()
     }
 
     pub(crate) fn cancel_wait(&self, id: WaitId) {

@@ -20,8 +20,10 @@ mod shard;
 mod task;
 
 pub use attach::{Attachment, Output, OutputStream};
+pub use engine::{Piece, Scene};
 pub use handle::{TerminalHandle, Waited};
 pub(crate) use live::Live;
+pub use live::Progress;
 pub use open::{OpenTerminal, TerminalLimits};
 pub use raw_log::RawLog;
 pub(crate) use shard::Shards;

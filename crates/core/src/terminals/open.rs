@@ -301,11 +301,14 @@ impl Core {
     pub async fn close(&self, id: TerminalId) -> Result<()> {
         let handle = self.terminal(id);
         if let Ok(handle) = &handle {
+            // Who waits on it is told now, not when the child has let go.
+            handle.give_up();
             handle.end_child().await;
         }
         let live = self.inner.live.write().remove(&id);
         if let Some(live) = &live {
             live.shut();
+            self.inner.roster.send_modify(|version| *version += 1);
         }
         // Waited for, so that a keeper with nothing left to keep ends when we let go of it.
         let _ =

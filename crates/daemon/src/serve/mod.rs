@@ -99,9 +99,9 @@ pub enum ServeError {
     /// Reading, writing or listening failed.
     #[error("io error: {0}")]
     Io(#[from] io::Error),
-    /// What the server was started with is wrong.
-    #[error("config error: {0}")]
-    Config(String),
+    /// A plugin could not be loaded.
+    #[error("{0}")]
+    Plugin(String),
     /// The world could not be made.
     #[error("{0}")]
     World(String),
@@ -120,9 +120,6 @@ impl From<FrameError> for ServeError {
 
 /// Serves until the client of stdio is done or a signal comes.
 pub fn serve(serve: Serve) -> Result<Ended, ServeError> {
-    if let ServeWorld::Private { options, .. } = &serve.world {
-        plugins::load(options)?;
-    }
     raise_descriptor_limit();
     let workers = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 4);
     let runtime =
@@ -135,6 +132,7 @@ pub fn serve(serve: Serve) -> Result<Ended, ServeError> {
 
 async fn run(serve: Serve) -> Result<Ended, ServeError> {
     let mut signals = Signals::new()?;
+    let prepared = Prepared::of(serve.world)?;
     let socket = match &serve.transport {
         ServeTransport::Stdio => None,
         ServeTransport::Socket(path) => {
@@ -142,7 +140,7 @@ async fn run(serve: Serve) -> Result<Ended, ServeError> {
             Some(unix::bind(path, &options)?)
         }
     };
-    let world = Arc::new(World::start(serve.world).await?);
+    let world = Arc::new(World::start(prepared).await?);
     if let Some(socket) = &socket {
         (serve.on_listening)(socket.path());
     }
@@ -183,19 +181,38 @@ async fn accept_all(
     }
 }
 
+/// What can be wrong with a world is found out before anybody can connect.
+enum Prepared {
+    Private(PathBuf, rookery_ptywright::Shared),
+    Shared(PathBuf),
+}
+
+impl Prepared {
+    fn of(wanted: ServeWorld) -> Result<Prepared, ServeError> {
+        match wanted {
+            ServeWorld::Private { exe_for_keeper, options } => {
+                Ok(Prepared::Private(exe_for_keeper, plugins::load(&options)?))
+            }
+            ServeWorld::Shared(socket) => Ok(Prepared::Shared(socket)),
+        }
+    }
+}
+
 enum World {
     Private(PrivateWorld),
     Shared(PathBuf),
 }
 
 impl World {
-    async fn start(wanted: ServeWorld) -> Result<World, ServeError> {
-        match wanted {
-            ServeWorld::Shared(socket) => Ok(World::Shared(socket)),
-            ServeWorld::Private { exe_for_keeper, .. } => PrivateWorld::start(exe_for_keeper)
-                .await
-                .map(World::Private)
-                .map_err(|error| ServeError::World(error.to_string())),
+    async fn start(prepared: Prepared) -> Result<World, ServeError> {
+        match prepared {
+            Prepared::Shared(socket) => Ok(World::Shared(socket)),
+            Prepared::Private(exe_for_keeper, shared) => {
+                PrivateWorld::start(exe_for_keeper, shared)
+                    .await
+                    .map(World::Private)
+                    .map_err(|error| ServeError::World(error.to_string()))
+            }
         }
     }
 

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
+use rookery_ptywright::Shared;
+
 use super::ServeError;
+use crate::run::user_home;
 
 /// What the command line says about plugins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,15 +16,17 @@ pub struct ServeOptions {
     pub allow_plugin_load: bool,
 }
 
-/// Checks that every plugin can be loaded, before anything is served.
-///
-/// There is no registry of plugins yet, so one that was asked for is refused rather than left out in silence.
-pub(super) fn load(options: &ServeOptions) -> Result<(), ServeError> {
-    let Some(path) = options.plugins.first() else { return Ok(()) };
-    let wrong = |what: &str, error: &dyn std::fmt::Display| {
-        ServeError::Config(format!("failed to {what} plugin manifest {}: {error}", path.display()))
-    };
-    let text = std::fs::read_to_string(path).map_err(|error| wrong("read", &error))?;
-    toml::from_str::<toml::Table>(&text).map_err(|error| wrong("parse", &error))?;
-    Err(wrong("load", &"plugins are not supported yet"))
+/// What the connections of a server share, with every plugin loaded. Reads files and runs Lua, so it may block.
+pub(super) fn load(options: &ServeOptions) -> Result<Shared, ServeError> {
+    let shared = Shared::new(user_home()).allow_plugin_load(options.allow_plugin_load);
+    for path in &options.plugins {
+        std::fs::File::open(path).map_err(|error| {
+            let path = path.display();
+            ServeError::Plugin(format!(
+                "config error: failed to read plugin manifest {path}: {error}"
+            ))
+        })?;
+        shared.load_plugin(path).map_err(|error| ServeError::Plugin(error.to_string()))?;
+    }
+    Ok(shared)
 }

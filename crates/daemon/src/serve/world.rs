@@ -8,6 +8,7 @@ use rookery_core::{
     Core, CoreConfig, KeeperLaunch, KeeperState, Palette, StopKind, TerminalLimits,
 };
 use rookery_native::{Control, Ending};
+use rookery_ptywright::Shared;
 use rookery_wire::Outcome;
 use rookery_wire::framing::Framing;
 use rookery_wire::transport::Transport;
@@ -53,6 +54,7 @@ impl Control for NoControl {
 impl PrivateWorld {
     pub(super) async fn start(
         exe_for_keeper: PathBuf,
+        shared: Shared,
     ) -> rookery_core::model::Result<PrivateWorld> {
         let is_foreign = |name: &std::ffi::OsStr| TOLD_BY_OTHERS.iter().any(|told| name == *told);
         let core = Core::start(CoreConfig {
@@ -66,7 +68,7 @@ impl PrivateWorld {
             palette: Palette::default(),
         })
         .await?;
-        let served = Served::new(core.clone(), Arc::new(NoControl), user_home());
+        let served = Served::new(core.clone(), Arc::new(NoControl), Arc::new(shared));
         Ok(PrivateWorld { core, served })
     }
 

@@ -5,8 +5,10 @@
 use std::sync::LazyLock;
 
 use rookery_model::{Error, ErrorKind};
+use rookery_plugins::{Permission, PluginError};
 use rookery_term::redact::Policy;
 use rookery_wire::rpc::{RpcError, code};
+use serde_json::json;
 
 /// A matcher did not come true in time.
 pub(crate) const TIMEOUT: i64 = -32001;
@@ -14,6 +16,8 @@ pub(crate) const TIMEOUT: i64 = -32001;
 pub(crate) const CLOSED: i64 = -32002;
 /// The caller may not do this.
 pub(crate) const DENIED: i64 = -32004;
+/// The wait was given up on demand.
+pub(crate) const CANCELLED: i64 = -32005;
 
 static DEFAULT_POLICY: LazyLock<Policy> = LazyLock::new(Policy::ptywright_compatible);
 
@@ -67,7 +71,44 @@ pub(crate) fn failed(origin: Origin, message: &str) -> RpcError {
 
 /// No terminal has this id, or the text is no id at all.
 pub(crate) fn unknown_session(name: &str) -> RpcError {
-    RpcError::new(code::INVALID_PARAMS, format!("unknown session: {name}"))
+    unknown("session", name)
+}
+
+/// Nothing of this kind has this name.
+pub(crate) fn unknown(kind: &str, name: &str) -> RpcError {
+    RpcError::new(code::INVALID_PARAMS, format!("unknown {kind}: {name}"))
+}
+
+/// A plugin failed, or wanted to do what its manifest does not permit.
+pub(crate) fn lua(error: &PluginError) -> RpcError {
+    if let Some(permission) = error.denied() {
+        return denied("adapter.send", permission);
+    }
+    RpcError::internal(format!("lua plugin error: {error}"))
+}
+
+/// A plugin said something that makes no sense.
+pub(crate) fn lua_says(plugin: &str, what: &str) -> RpcError {
+    RpcError::internal(format!("lua plugin error: lua plugin `{plugin}` failed: {what}"))
+}
+
+/// The manifest of the plugin does not permit this.
+pub(crate) fn denied(method: &str, permission: Permission) -> RpcError {
+    RpcError::new(DENIED, format!("method `{method}` requires permission `{permission}`"))
+        .with_data(json!({"method": method, "required_permission": permission.name()}))
+}
+
+/// Whoever runs the server did not allow clients to load plugins.
+pub(crate) fn loading_disabled(method: &str) -> RpcError {
+    let message =
+        format!("method `{method}` is disabled; restart ptywright serve with --allow-plugin-load");
+    let data = json!({"method": method, "reason": "server_did_not_grant_plugin_load"});
+    RpcError::new(DENIED, message).with_data(data)
+}
+
+/// The wait was cancelled.
+pub(crate) fn cancelled() -> RpcError {
+    RpcError::new(CANCELLED, "wait cancelled")
 }
 
 #[cfg(test)]

@@ -2,15 +2,18 @@
 //!
 //! Owns the method names, the shapes and the error texts of that protocol, and turns each request
 //! into calls on [`rookery_core::Core`]. It keeps no truth of its own: two clients of two dialects
-//! see the same terminals. Adapters, plugins and notifications are not part of the table yet.
+//! see the same terminals. Adapters and their plugins are its own.
 
+mod adapters;
 mod cache;
 mod cells;
 mod context;
 mod errors;
 mod ids;
 mod marks;
+mod notify;
 mod ops;
+mod plugins;
 mod screen;
 pub mod wire;
 
@@ -22,6 +25,7 @@ use rookery_wire::{method, rpc::Method};
 /// Every method of the dialect.
 pub const METHODS: &[Method<Cx>] = &[
     method!("server.capabilities" => ops::server::capabilities),
+    method!("server.set_notifications" => ops::server::set_notifications),
     method!("session.create" => ops::session::create),
     method!("session.list" => ops::session::list),
     method!("session.input" => ops::session::input),
@@ -31,6 +35,24 @@ pub const METHODS: &[Method<Cx>] = &[
     method!("session.resize" => ops::session::resize),
     method!("session.kill" => ops::session::kill),
     method!("session.close" => ops::session::close),
+    method!("adapter.list" => ops::adapter::list),
+    method!("adapter.live" => ops::adapter::live),
+    method!("adapter.start" => ops::adapter::start),
+    method!("adapter.resume" => ops::adapter::resume),
+    method!("adapter.state" => ops::adapter::state),
+    method!("adapter.send" => ops::adapter::send),
+    method!("adapter.wait" => ops::adapter::wait),
+    method!("adapter.turn" => ops::adapter::turn),
+    method!("adapter.cancel_wait" => ops::adapter::cancel_wait),
+    method!("adapter.snapshot" => ops::adapter::snapshot),
+    method!("adapter.transcript" => ops::adapter::transcript),
+    method!("adapter.inspect" => ops::adapter::inspect),
+    method!("adapter.close" => ops::adapter::close),
+    method!("plugin.capabilities" => ops::plugin::capabilities),
+    method!("plugin.validate_manifest" => ops::plugin::validate_manifest),
+    method!("plugin.load" => ops::plugin::load),
+    method!("plugin.unload" => ops::plugin::unload),
+    method!("plugin.describe" => ops::plugin::describe),
 ];
 
 #[cfg(test)]
@@ -46,6 +68,7 @@ mod tests {
             names,
             [
                 "server.capabilities",
+                "server.set_notifications",
                 "session.create",
                 "session.list",
                 "session.input",
@@ -55,6 +78,24 @@ mod tests {
                 "session.resize",
                 "session.kill",
                 "session.close",
+                "adapter.list",
+                "adapter.live",
+                "adapter.start",
+                "adapter.resume",
+                "adapter.state",
+                "adapter.send",
+                "adapter.wait",
+                "adapter.turn",
+                "adapter.cancel_wait",
+                "adapter.snapshot",
+                "adapter.transcript",
+                "adapter.inspect",
+                "adapter.close",
+                "plugin.capabilities",
+                "plugin.validate_manifest",
+                "plugin.load",
+                "plugin.unload",
+                "plugin.describe",
             ]
         );
     }

@@ -10,19 +10,24 @@ const MAX_LABELS: usize = 64;
 /// Bytes of one label; a longer one is dropped as if there were too many.
 const MAX_LABEL_BYTES: usize = 1024;
 
-/// The labels of every terminal, each with the sequence number of the screen it was set at.
+/// The labels of every terminal, each with the number of characters written before it.
 #[derive(Default)]
 pub(crate) struct Marks(Mutex<BTreeMap<TerminalId, BTreeMap<String, u64>>>);
 
 impl Marks {
     /// Sets a label, moving it if it is known already.
-    pub(crate) fn set(&self, terminal: TerminalId, label: String, sequence: u64) {
+    pub(crate) fn set(&self, terminal: TerminalId, label: String, cursor: u64) {
         let mut terminals = self.0.lock();
         let labels = terminals.entry(terminal).or_default();
         let fits = labels.len() < MAX_LABELS && label.len() <= MAX_LABEL_BYTES;
         if fits || labels.contains_key(&label) {
-            labels.insert(label, sequence);
+            labels.insert(label, cursor);
         }
+    }
+
+    /// The labels of one terminal.
+    pub(crate) fn of(&self, terminal: TerminalId) -> BTreeMap<String, u64> {
+        self.0.lock().get(&terminal).cloned().unwrap_or_default()
     }
 
     /// Forgets the labels of terminals that are not there any more.

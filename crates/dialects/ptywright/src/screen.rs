@@ -62,6 +62,7 @@ impl View {
             },
             title: snapshot.title.as_deref().map(|title| self.text(title).into_owned()),
             plain_text: shown.into_owned(),
+            process: None,
         }
     }
 

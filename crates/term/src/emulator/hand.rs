@@ -71,10 +71,13 @@ impl Hand<'_> {
         if !done.is_empty() {
             let snapshot = Arc::new(emulator.snapshot());
             let tail = tail.into_inner().unwrap_or_else(|| transcript.tail().into());
-            let found = done.into_iter().map(|id| Matched {
+            let found = done.into_iter().map(|(id, started)| Matched {
                 id,
                 snapshot: Arc::clone(&snapshot),
                 transcript_tail: Arc::clone(&tail),
+                stable_for: now.saturating_sub(emulator.last_output.max(started)),
+                exited: emulator.exited,
+                chars_written: emulator.tally.chars(),
             });
             self.matched.extend(found);
         }

@@ -33,6 +33,7 @@ use crate::palette::Palette;
 use crate::row::{self, WRITTEN};
 use crate::screen::{ScreenEvent, ScreenSize};
 use crate::snapshot::{Cursor, CursorShape, Modes, Snapshot};
+use crate::tally::Tally;
 use crate::watch::WatchSet;
 
 pub(crate) type EngineTerm = Term<VoidListener>;
@@ -73,6 +74,7 @@ pub(crate) struct Emulator {
     /// When output last arrived.
     pub(crate) last_output: Duration,
     pub(crate) exited: bool,
+    pub(crate) tally: Tally,
 }
 
 /// Replies beyond this are dropped: a program that asks this much in one chunk does not read.
@@ -98,6 +100,7 @@ impl Emulator {
             events: Vec::new(),
             last_output: Duration::ZERO,
             exited: false,
+            tally: Tally::default(),
         }
     }
 

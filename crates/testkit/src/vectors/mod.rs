@@ -3,7 +3,8 @@
 //! The first line is `{"name": …, "endpoint": "rookery"}`. Then, each a line of its own:
 //! `{"send": JSON}` or `{"send": "raw text"}`, `{"expect": PATTERN}`,
 //! `{"expect_unordered": [PATTERN, …]}`, `{"expect_eof": true}` and `{"comment": "…"}`.
-//! What a pattern may be is said in [`pattern`].
+//! What a pattern may be is said in [`pattern`]. `$home` stands for the home of the daemon, `$here`
+//! for the folder of the script.
 
 mod coverage;
 pub mod pattern;

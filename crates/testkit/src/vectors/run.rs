@@ -25,10 +25,10 @@ pub fn run(script: &Script) -> Result<(), String> {
     let mut talk = Talk {
         reader: BufReader::new(reader),
         writer,
-        bindings: Bindings::from([(
-            "home".to_owned(),
-            daemon.home().path().to_str().unwrap().into(),
-        )]),
+        bindings: Bindings::from([
+            ("home".to_owned(), daemon.home().path().to_str().unwrap().into()),
+            ("here".to_owned(), script.path.parent().unwrap().to_str().unwrap().into()),
+        ]),
         said: Vec::new(),
     };
     runtime().block_on(async {

@@ -22,7 +22,7 @@ use serde_json::value::RawValue;
 pub use envelope::{Id, Request};
 pub use error::{RpcError, code};
 pub use raw::RawJson;
-pub use table::{Answer, Call, CallResult, Method, NoParams, Table};
+pub use table::{Answer, Call, CallResult, Method, NoParams, RawParams, Table};
 
 #[doc(hidden)]
 pub use table::{invoke, params_schema, result_schema};
@@ -44,11 +44,21 @@ pub enum OnBadFrame {
     Close,
 }
 
+/// What a dialect does beside its methods, in step with the replies. Called from the connection's
+/// own task, so it must not block.
+pub trait Companion: Send + Sync {
+    /// A reply is on its way; what is queued now goes out right behind it.
+    fn replied(&self);
+    /// The peer has said all it had to say; what is queued now still goes out.
+    fn ending(&self);
+}
+
 /// Serves one or more [`Table`]s of methods, each in its own context.
 pub struct JsonRpc {
     sets: Vec<Box<dyn MethodSet>>,
     on_bad_frame: OnBadFrame,
     error_filter: Option<fn(&str) -> String>,
+    companion: Option<Arc<dyn Companion>>,
 }
 
 /// A table with the context its methods run in.
@@ -75,8 +85,12 @@ impl<C: Clone + Send + 'static> MethodSet for Bound<C> {
 impl JsonRpc {
     /// A protocol for one connection; each call gets a clone of `context`.
     pub fn new<C: Clone + Send + 'static>(table: impl Into<Arc<Table<C>>>, context: C) -> Self {
-        let empty =
-            Self { sets: Vec::new(), on_bad_frame: OnBadFrame::default(), error_filter: None };
+        let empty = Self {
+            sets: Vec::new(),
+            on_bad_frame: OnBadFrame::default(),
+            error_filter: None,
+            companion: None,
+        };
         empty.and(table, context)
     }
 
@@ -102,6 +116,13 @@ impl JsonRpc {
     #[must_use]
     pub fn error_filter(mut self, filter: fn(&str) -> String) -> Self {
         self.error_filter = Some(filter);
+        self
+    }
+
+    /// Has something done beside the methods.
+    #[must_use]
+    pub fn companion(mut self, companion: Arc<dyn Companion>) -> Self {
+        self.companion = Some(companion);
         self
     }
 
@@ -185,6 +206,23 @@ impl Protocol for JsonRpc {
             return;
         }
         out.push(b'}');
+    }
+
+    fn replied(&mut self) {
+        self.accompany(|companion| companion.replied());
+    }
+
+    fn ending(&mut self) {
+        self.accompany(|companion| companion.ending());
+    }
+}
+
+impl JsonRpc {
+    fn accompany(&self, act: impl FnOnce(&dyn Companion)) {
+        let Some(companion) = &self.companion else { return };
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| act(&**companion))) {
+            panicked("companion", &*panic);
+        }
     }
 }
 

@@ -133,6 +133,44 @@ fn describe<P: DeserializeOwned>(text: &str, error: &serde_json::Error) -> RpcEr
     RpcError::invalid_params(format!("{path}: {message}"))
 }
 
+/// Params that are decoded later, by a method that has something to check first.
+#[derive(Debug, Clone)]
+pub struct RawParams<P> {
+    text: Box<RawValue>,
+    decoded: std::marker::PhantomData<fn() -> P>,
+}
+
+impl<P: DeserializeOwned> RawParams<P> {
+    /// Decodes them.
+    ///
+    /// # Errors
+    /// If they do not decode.
+    pub fn decode(&self) -> Result<P, RpcError> {
+        decode(self.text.get())
+    }
+}
+
+impl<'de, P> Deserialize<'de> for RawParams<P> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Box::<RawValue>::deserialize(deserializer)?;
+        Ok(Self { text, decoded: std::marker::PhantomData })
+    }
+}
+
+impl<P: JsonSchema> JsonSchema for RawParams<P> {
+    fn inline_schema() -> bool {
+        P::inline_schema()
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        P::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        P::json_schema(generator)
+    }
+}
+
 /// The params of a method that takes none: whatever is sent is ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NoParams;

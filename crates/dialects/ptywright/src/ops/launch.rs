@@ -1,13 +1,17 @@
 //! From the params of `session.create` to what core is asked to open: this dialect's own rules
 //! about directories, raw files and what counts as whose fault.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use rookery_core::{OpenTerminal, RawLog};
-use rookery_model::Error;
+use rookery_model::{Error, Terminal};
 use rookery_wire::rpc::RpcError;
 
 use crate::{
+    Cx,
     errors::{self, Origin},
     wire::session::Create,
 };
@@ -15,8 +19,18 @@ use crate::{
 /// More than any ring holds, and far from where arithmetic ends.
 const MAX_TRANSCRIPT_CHARS: usize = u32::MAX as usize;
 
+/// Opens a session.
+pub(super) async fn open(cx: &Cx, create: Create) -> Result<Terminal, RpcError> {
+    let shared = Arc::clone(&cx.shared);
+    let request = tokio::task::spawn_blocking(move || request(create, &shared.home))
+        .await
+        .map_err(|error| RpcError::internal(error.to_string()))??;
+    let opened = cx.core.open(request).await;
+    opened.map_err(|error| errors::rpc(Origin::Pty, &error))
+}
+
 /// The request to core. Looks at the file system to find the directory, so it may block.
-pub(super) fn request(create: Create, home: &Path) -> Result<OpenTerminal, RpcError> {
+fn request(create: Create, home: &Path) -> Result<OpenTerminal, RpcError> {
     let size = create.size().map_err(|error| errors::rpc(Origin::Pty, &Error::from(error)))?;
     let raw_log = raw_log(create.raw_transcript_path, create.raw_transcript_append)?;
     let argv: Vec<String> = std::iter::once(create.program).chain(create.args).collect();

@@ -2,11 +2,43 @@
 
 use rookery_wire::rpc::{NoParams, RpcError};
 
-use crate::{Cx, METHODS, wire::server::Capabilities};
+use crate::{
+    Cx, METHODS,
+    notify::Filter,
+    wire::{
+        notification::{self, NotificationsSet, SetNotifications},
+        server::Capabilities,
+    },
+};
+
+/// Names in one filter.
+const MAX_FILTERED: usize = 4096;
 
 /// `server.capabilities`.
 pub(crate) async fn capabilities(_cx: Cx, _params: NoParams) -> Result<Capabilities, RpcError> {
     Ok(described())
+}
+
+/// `server.set_notifications`.
+pub(crate) async fn set_notifications(
+    cx: Cx,
+    params: SetNotifications,
+) -> Result<NotificationsSet, RpcError> {
+    let filter = Filter {
+        sessions: params.sessions.unwrap_or_default().into_iter().collect(),
+        adapters: params.adapters.unwrap_or_default().into_iter().collect(),
+    };
+    if filter.sessions.len() + filter.adapters.len() > MAX_FILTERED {
+        let message = format!("more than {MAX_FILTERED} sessions and adapters in the filter");
+        return Err(RpcError::invalid_params(message));
+    }
+    let set = NotificationsSet {
+        enabled: params.enabled,
+        adapters: filter.adapters.iter().cloned().collect(),
+        sessions: filter.sessions.iter().cloned().collect(),
+    };
+    cx.notifier.set(params.enabled.then_some(filter));
+    Ok(set)
 }
 
 /// Says what the table holds, so that it cannot promise more.
@@ -15,7 +47,7 @@ fn described() -> Capabilities {
         framing: vec!["ndjson", "lsp"],
         methods: METHODS.iter().map(|method| method.name).collect(),
         name: "ptywright",
-        notifications: Vec::new(),
+        notifications: notification::NAMES.to_vec(),
         version: env!("CARGO_PKG_VERSION"),
     }
 }
@@ -29,7 +61,6 @@ mod tests {
         let described = described();
         assert_eq!(described.methods.len(), METHODS.len());
         assert!(described.methods.contains(&"session.wait"));
-        assert!(!described.methods.contains(&"adapter.list"));
-        assert!(described.notifications.is_empty());
+        assert_eq!(described.notifications, notification::NAMES);
     }
 }

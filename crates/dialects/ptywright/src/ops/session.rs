@@ -3,72 +3,47 @@
 use std::sync::Arc;
 
 use rookery_core::TerminalHandle;
-use rookery_model::{Error, ErrorKind, Size, SizeError};
-use rookery_term::{Snapshot, paste};
-use rookery_wire::rpc::{NoParams, RpcError};
-use rustix::{io::Errno, process::Signal};
+use rookery_model::ErrorKind;
+use rookery_term::Snapshot;
+use rookery_wire::rpc::RpcError;
 
-use super::launch;
+use super::{
+    act::{self, io},
+    launch, process_of,
+};
 use crate::{
-    Cx,
-    errors::{self, Origin},
-    ids,
+    Cx, errors, ids,
     screen::View,
     wire::{
-        action::{Action, SignalName},
         redaction,
         session::{
-            Closed, Create, Created, Input, Killed, Named, ReadScreen, ReadTranscript, Resize,
-            Resized, Sent, Sessions, Transcript,
+            Closed, Create, Created, Described, Input, Killed, List, Named, ReadScreen,
+            ReadTranscript, Resize, Resized, Sent, Sessions, Transcript,
         },
         snapshot::ScreenSnapshot,
         wait::{Wait, Waited},
     },
 };
 
-const INTERRUPT: &[u8] = b"\x03";
-const EOF: &[u8] = b"\x04";
-
-fn io(error: Error) -> RpcError {
-    errors::rpc(Origin::Io, &error)
-}
-
 /// `session.create`.
 pub(crate) async fn create(cx: Cx, params: Create) -> Result<Created, RpcError> {
-    let shared = Arc::clone(&cx.shared);
-    let request = tokio::task::spawn_blocking(move || launch::request(params, &shared.home))
-        .await
-        .map_err(|error| RpcError::internal(error.to_string()))??;
-    let opened = cx.core.open(request).await;
-    let terminal = opened.map_err(|error| errors::rpc(Origin::Pty, &error))?;
+    let terminal = launch::open(&cx, params).await?;
     Ok(Created { session: ids::spell(terminal.id) })
 }
 
 /// `session.list`.
-pub(crate) async fn list(cx: Cx, _params: NoParams) -> Result<Sessions, RpcError> {
-    let mut sessions: Vec<_> =
-        cx.core.terminals().iter().map(|terminal| ids::spell(terminal.id)).collect();
-    sessions.sort_unstable();
-    Ok(Sessions { sessions })
+pub(crate) async fn list(cx: Cx, params: List) -> Result<Sessions, RpcError> {
+    let terminals = cx.core.terminals();
+    let mut details: Vec<_> = terminals.iter().map(Described::from).collect();
+    details.sort_unstable_by(|one, other| one.session.cmp(&other.session));
+    let sessions = details.iter().map(|described| described.session.clone()).collect();
+    Ok(Sessions { sessions, details: params.details.then_some(details) })
 }
 
 /// `session.input`.
 pub(crate) async fn input(cx: Cx, params: Input) -> Result<Sent, RpcError> {
     let session = cx.session(&params.session)?;
-    match params.action {
-        Action::Text(text) | Action::Paste(text) => session.write(text.as_bytes()).map_err(io)?,
-        Action::BracketedPaste(text) => session.write(&paste::bracketed(&text)).map_err(io)?,
-        Action::Key(key) => session.write(key.0.legacy_bytes()).map_err(io)?,
-        Action::Resize(size) => apply_size(&session, size.size()).await?,
-        Action::Interrupt => session.write(INTERRUPT).map_err(io)?,
-        Action::Eof => session.write(EOF).map_err(io)?,
-        Action::Kill => end(&session).await?,
-        Action::Signal(signal) => send_signal(&session, signal).await?,
-        Action::MarkTranscript(mark) => {
-            cx.shared.marks.retain(|id| cx.core.terminal(id).is_ok());
-            cx.shared.marks.set(session.id(), mark.label, session.sequence());
-        }
-    }
+    act::apply(&cx, &session, params.action).await?;
     Ok(Sent::YES)
 }
 
@@ -76,7 +51,7 @@ pub(crate) async fn input(cx: Cx, params: Input) -> Result<Sent, RpcError> {
 pub(crate) async fn wait(cx: Cx, params: Wait) -> Result<Waited, RpcError> {
     let session = cx.session(&params.session)?;
     let timeout = params.timeout();
-    let policy = redaction::policy(params.redact.unwrap_or(false), params.redaction)?;
+    let policy = redaction::policy(params.redact.unwrap_or(true), params.redaction)?;
     let view = View { policy, cells: params.cells.unwrap_or(true) };
     let waited = session.wait(params.matcher.into_condition()?, timeout).await.map_err(io)?;
     let matched = waited.matched;
@@ -86,6 +61,7 @@ pub(crate) async fn wait(cx: Cx, params: Wait) -> Result<Waited, RpcError> {
         sequence: matched.snapshot.sequence,
         snapshot: show(&cx, &session, &view, &matched.snapshot),
         transcript_tail: view.text(&matched.transcript_tail).into_owned(),
+        process: process_of(&cx, session.id()),
     })
 }
 
@@ -94,7 +70,9 @@ pub(crate) async fn snapshot(cx: Cx, params: ReadScreen) -> Result<ScreenSnapsho
     let session = cx.session(&params.session)?;
     let policy = redaction::policy(params.redact.unwrap_or(true), params.redaction)?;
     let view = View { policy, cells: params.cells.unwrap_or(true) };
-    Ok(show(&cx, &session, &view, &session.snapshot()))
+    let mut screen = show(&cx, &session, &view, &session.snapshot());
+    screen.process = process_of(&cx, session.id());
+    Ok(screen)
 }
 
 /// `session.transcript`.
@@ -108,13 +86,13 @@ pub(crate) async fn transcript(cx: Cx, params: ReadTranscript) -> Result<Transcr
 /// `session.resize`.
 pub(crate) async fn resize(cx: Cx, params: Resize) -> Result<Resized, RpcError> {
     let session = cx.session(&params.session)?;
-    apply_size(&session, params.size()).await?;
+    act::resize(&session, params.size()).await?;
     Ok(Resized::YES)
 }
 
 /// `session.kill`.
 pub(crate) async fn kill(cx: Cx, params: Named) -> Result<Killed, RpcError> {
-    end(&cx.session(&params.session)?).await?;
+    act::end(&cx.session(&params.session)?).await?;
     Ok(Killed::YES)
 }
 
@@ -137,40 +115,4 @@ fn show(
     snapshot: &Arc<Snapshot>,
 ) -> ScreenSnapshot {
     view.screen(snapshot, session.size(), &cx.shared.cells)
-}
-
-async fn apply_size(
-    session: &TerminalHandle,
-    size: Result<Size, SizeError>,
-) -> Result<(), RpcError> {
-    let size = size.map_err(|error| io(error.into()))?;
-    session.resize(size).await.map_err(io)
-}
-
-async fn end(session: &TerminalHandle) -> Result<(), RpcError> {
-    session.kill().await.map_err(|error| match error.kind() {
-        // Killed and reaped before: the original asks the kernel again and passes its answer on.
-        ErrorKind::Closed => {
-            errors::failed(Origin::Io, &std::io::Error::from(Errno::SRCH).to_string())
-        }
-        _ => io(error),
-    })
-}
-
-async fn send_signal(session: &TerminalHandle, signal: SignalName) -> Result<(), RpcError> {
-    let signal = match signal {
-        SignalName::Int => return session.write(INTERRUPT).map_err(io),
-        SignalName::Kill => return end(session).await,
-        SignalName::Term => Signal::TERM,
-        SignalName::Hup => Signal::HUP,
-        SignalName::Quit => Signal::QUIT,
-        SignalName::User1 => Signal::USR1,
-        SignalName::User2 => Signal::USR2,
-    };
-    match session.signal(signal.as_raw(), false) {
-        // A child that ended by itself takes signals in silence, just as it takes input; one that
-        // was killed takes neither.
-        Err(error) if error.kind() == ErrorKind::Closed => session.write(&[]).map_err(io),
-        sent => sent.map_err(io),
-    }
 }

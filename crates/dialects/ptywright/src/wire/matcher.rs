@@ -57,7 +57,7 @@ pub struct Stable {
 }
 
 /// A function of a plugin.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct Predicate {
     /// The plugin's name.
     pub plugin: String,
@@ -74,16 +74,28 @@ impl Matcher {
     /// # Errors
     /// If the tree is too deep or too large.
     pub fn into_condition(self) -> Result<Condition, RpcError> {
+        self.into_condition_and_predicates().map(|(condition, _)| condition)
+    }
+
+    /// The condition that the engine watches, and the predicates that someone else must judge, in the
+    /// order of the numbers by which the condition knows them.
+    ///
+    /// # Errors
+    /// If the tree is too deep or too large.
+    pub(crate) fn into_condition_and_predicates(
+        self,
+    ) -> Result<(Condition, Vec<Predicate>), RpcError> {
         if self.parts() > MAX_PARTS {
             let message = format!("matcher has more than {MAX_PARTS} parts");
             return Err(RpcError::invalid_params(message));
         }
-        let condition = self.translate();
+        let mut predicates = Vec::new();
+        let condition = self.translate(&mut predicates);
         if condition.depth() > MAX_DEPTH {
             let message = format!("matcher is nested deeper than {MAX_DEPTH} levels");
             return Err(RpcError::invalid_params(message));
         }
-        Ok(condition)
+        Ok((condition, predicates))
     }
 
     fn parts(&self) -> usize {
@@ -95,8 +107,10 @@ impl Matcher {
         }
     }
 
-    fn translate(self) -> Condition {
-        let all = |branches: Vec<Self>| branches.into_iter().map(Self::translate).collect();
+    fn translate(self, predicates: &mut Vec<Predicate>) -> Condition {
+        let mut all = |branches: Vec<Self>| {
+            branches.into_iter().map(|branch| branch.translate(predicates)).collect()
+        };
         match self {
             Self::ContainsText(text) => Condition::ContainsText(text),
             Self::ScreenRegex(source) => Condition::ScreenRegex(Pattern::new(&source)),
@@ -107,7 +121,10 @@ impl Matcher {
             Self::ProcessExited => Condition::ProcessExited,
             Self::Any(branches) => Condition::Any(all(branches)),
             Self::All(branches) => Condition::All(all(branches)),
-            Self::Lua(_) => Condition::Any(Vec::new()),
+            Self::Lua(predicate) => {
+                predicates.push(predicate);
+                Condition::Outside(predicates.len() as u32 - 1)
+            }
         }
     }
 }

@@ -2,11 +2,17 @@
 //! values; they reach no terminal.
 
 pub mod action;
+pub mod adapter;
+pub mod evidence;
 pub mod matcher;
+pub mod notification;
+pub mod plugin;
+pub mod process;
 pub mod redaction;
 pub mod server;
 pub mod session;
 pub mod snapshot;
+pub(crate) mod state;
 pub mod wait;
 
 #[cfg(test)]

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use rookery_model::{Size, SizeError};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use rookery_model::{Size, SizeError, Terminal};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use super::{action::Action, redaction::Redaction};
+use super::{action::Action, process::Process, redaction::Redaction};
+use crate::ids;
 
 /// Params of `session.create`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Create {
     /// With a slash relative to `cwd`, else searched in the child's `PATH`.
     pub program: String,
@@ -63,11 +64,69 @@ pub struct Created {
     pub session: String,
 }
 
+/// Params of `session.list`. The original takes none, so whatever else is sent is ignored.
+#[derive(Debug, Default)]
+pub struct List {
+    /// Whether to describe each session; an addition of ours.
+    pub details: bool,
+}
+
+impl<'de> Deserialize<'de> for List {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let params = Value::deserialize(deserializer)?;
+        Ok(Self { details: params.get("details") == Some(&Value::Bool(true)) })
+    }
+}
+
+impl JsonSchema for List {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "List".into()
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "properties": { "details": { "type": "boolean" } } })
+    }
+}
+
 /// Result of `session.list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Sessions {
     /// Ids in the order of their text, so `s10` before `s2`.
     pub sessions: Vec<String>,
+    /// The same sessions described, in the same order, if that was asked for; an addition of ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Vec<Described>>,
+}
+
+/// A session in a list.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Described {
+    /// Its id.
+    pub session: String,
+    /// What was started.
+    pub program: String,
+    /// Its title.
+    pub title: String,
+    /// Rows.
+    pub rows: u16,
+    /// Columns.
+    pub cols: u16,
+    /// Its process.
+    #[serde(flatten)]
+    pub process: Process,
+}
+
+impl From<&Terminal> for Described {
+    fn from(terminal: &Terminal) -> Self {
+        Self {
+            session: ids::spell(terminal.id),
+            program: terminal.launch.argv.first().cloned().unwrap_or_default(),
+            title: terminal.title().to_owned(),
+            rows: terminal.size.rows(),
+            cols: terminal.size.cols(),
+            process: Process::from(terminal),
+        }
+    }
 }
 
 /// Params of methods that need only the session.

@@ -8,6 +8,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::process::Process;
+
 /// A screen at one moment.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ScreenSnapshot {
@@ -29,6 +31,9 @@ pub struct ScreenSnapshot {
     pub size: ScreenSize,
     /// The title; null until a program sets one.
     pub title: Option<String>,
+    /// The process that draws it, where a session is read; an addition of ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<Process>,
 }
 
 /// Where the cursor is, from 0.
@@ -177,6 +182,7 @@ mod tests {
     #[test]
     fn members_are_in_alphabetical_order() {
         let screen = ScreenSnapshot {
+            process: None,
             alternate_screen: false,
             application_cursor: true,
             application_keypad: false,

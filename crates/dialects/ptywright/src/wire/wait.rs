@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{matcher, matcher::Matcher, redaction::Redaction, snapshot::ScreenSnapshot};
+use super::{
+    matcher, matcher::Matcher, process::Process, redaction::Redaction, snapshot::ScreenSnapshot,
+};
 
 /// What `timeout_ms` is when absent.
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;
@@ -21,7 +23,7 @@ pub struct Wait {
     /// How long at most, 30000 if absent; 0 looks once.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
-    /// `true` hides secrets in the result; an addition of ours, off if absent.
+    /// `false` shows secrets in the result; an addition of ours.
     #[serde(default)]
     pub redact: Option<bool>,
     /// How to hide them.
@@ -53,6 +55,9 @@ pub struct Waited {
     pub snapshot: ScreenSnapshot,
     /// The last 16384 characters of the transcript.
     pub transcript_tail: String,
+    /// The process; an addition of ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<Process>,
 }
 
 #[cfg(test)]

@@ -1,0 +1,223 @@
+//! One adapter: its plugin at work on its session.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use parking_lot::Mutex;
+use rookery_core::Scene;
+use rookery_model::TerminalId;
+use rookery_plugins::{
+    Block, BlockKind, Context, Instance, Intent, Limits, Permission, Plugin, PluginError, State,
+    split_screen,
+};
+use rookery_term::{Snapshot, osc::ShellMark};
+use rookery_wire::rpc::RpcError;
+use serde_json::Value;
+
+use crate::{errors, marks::Marks, plugins::Version};
+
+/// How long a screen must be still for a turn to count as done, in milliseconds.
+pub(crate) const TURN_STABLE_MS: u64 = 300;
+
+/// A session joined to a plugin.
+pub(crate) struct Adapter {
+    pub(crate) id: String,
+    pub(crate) terminal: TerminalId,
+    /// What the manifest permitted at the start; a changed plugin cannot widen it.
+    pub(crate) permissions: Vec<Permission>,
+    name: String,
+    machine: Mutex<Machine>,
+    memory: Mutex<Memory>,
+    /// Held while an intent is worked out and typed, so that two do not mix.
+    pub(crate) hand: tokio::sync::Mutex<()>,
+}
+
+/// The plugin's virtual machine, and which version of the plugin runs in it.
+struct Machine {
+    instance: Instance,
+    version: u64,
+}
+
+/// What the host remembers for the plugin.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Memory {
+    pub(crate) last_intent: Option<String>,
+    pub(crate) last_event: Option<u64>,
+}
+
+/// What a plugin judges: a session at one moment.
+pub(crate) struct Outlook {
+    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) transcript: Arc<str>,
+    pub(crate) chars_written: u64,
+    pub(crate) shell_marks: Vec<ShellMark>,
+    pub(crate) has_exited: bool,
+    /// How long nothing was printed, if that was measured.
+    pub(crate) stable_ms: Option<u64>,
+}
+
+impl From<Scene> for Outlook {
+    fn from(scene: Scene) -> Self {
+        Self {
+            snapshot: scene.snapshot,
+            transcript: scene.transcript.into(),
+            chars_written: scene.chars_written,
+            shell_marks: scene.shell_marks,
+            has_exited: scene.has_exited,
+            stable_ms: None,
+        }
+    }
+}
+
+impl Adapter {
+    /// Starts the plugin for a session. Runs Lua, so it may block.
+    pub(crate) fn start(
+        id: String,
+        terminal: TerminalId,
+        version: &Version,
+        permissions: Vec<Permission>,
+        memory: Memory,
+    ) -> Result<Self, PluginError> {
+        let plugin = version.plugin.restricted(&permissions);
+        let instance = Instance::start(&plugin, Limits::default())?;
+        Ok(Self {
+            id,
+            terminal,
+            permissions,
+            name: plugin.manifest().name.clone(),
+            machine: Mutex::new(Machine { instance, version: version.number }),
+            memory: Mutex::new(memory),
+            hand: tokio::sync::Mutex::new(()),
+        })
+    }
+
+    /// The plugin's name.
+    pub(crate) fn plugin_name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the host remembers.
+    pub(crate) fn memory(&self) -> Memory {
+        self.memory.lock().clone()
+    }
+
+    /// Remembers what an intent was about: absent keeps, empty clears. True if that changed anything.
+    pub(crate) fn intended(&self, intent: Option<String>) -> bool {
+        let Some(intent) = intent else { return false };
+        let intent = Some(intent).filter(|intent| !intent.is_empty());
+        let mut memory = self.memory.lock();
+        std::mem::replace(&mut memory.last_intent, intent.clone()) != intent
+    }
+
+    /// What the plugin would do about an intent.
+    pub(crate) async fn intent(
+        self: &Arc<Self>,
+        version: Version,
+        name: String,
+        params: Value,
+    ) -> Result<Intent, RpcError> {
+        self.run(version, move |instance| instance.intent(&name, &params)).await
+    }
+
+    /// The matcher that the plugin would wait for.
+    pub(crate) async fn matcher(
+        self: &Arc<Self>,
+        version: Version,
+        name: String,
+        params: Value,
+    ) -> Result<Value, RpcError> {
+        self.run(version, move |instance| instance.matcher(&name, &params)).await
+    }
+
+    /// What the plugin makes of a session. Marks that it asks for are set.
+    pub(crate) async fn classify(
+        self: &Arc<Self>,
+        version: Version,
+        outlook: Outlook,
+        marks: &Marks,
+    ) -> Result<State, RpcError> {
+        let markers = marks.of(self.terminal);
+        let memory = self.memory();
+        let cursor = outlook.chars_written;
+        let state =
+            self.run(version, move |instance| judge(instance, &outlook, &markers, &memory)).await?;
+        for mark in &state.host_marks {
+            marks.set(self.terminal, mark.label.clone(), cursor);
+        }
+        let newest = state.events.iter().filter_map(|event| event.get("seq")?.as_u64()).max();
+        if newest.is_some() {
+            let mut memory = self.memory.lock();
+            memory.last_event = memory.last_event.max(newest);
+        }
+        Ok(state)
+    }
+
+    /// Runs the plugin where blocking is allowed.
+    async fn run<T: Send + 'static>(
+        self: &Arc<Self>,
+        version: Version,
+        call: impl FnOnce(&mut Instance) -> Result<T, PluginError> + Send + 'static,
+    ) -> Result<T, RpcError> {
+        let adapter = Arc::clone(self);
+        let work = move || {
+            let mut machine = adapter.machine.lock();
+            machine.renew(&version, &adapter.permissions);
+            call(&mut machine.instance)
+        };
+        let done = tokio::task::spawn_blocking(work).await;
+        done.map_err(|error| RpcError::internal(error.to_string()))?
+            .map_err(|error| errors::lua(&error))
+    }
+}
+
+impl Machine {
+    /// Replaces the machine if the plugin was loaded anew. A version that does not start is not used.
+    fn renew(&mut self, version: &Version, permissions: &[Permission]) {
+        if self.version == version.number {
+            return;
+        }
+        self.version = version.number;
+        let plugin: Plugin = version.plugin.restricted(permissions);
+        match Instance::start(&plugin, Limits::default()) {
+            Ok(instance) => self.instance = instance,
+            Err(error) => {
+                tracing::warn!(%error, "a changed plugin does not start; the former stays")
+            }
+        }
+    }
+}
+
+fn judge(
+    instance: &mut Instance,
+    outlook: &Outlook,
+    markers: &BTreeMap<String, u64>,
+    memory: &Memory,
+) -> Result<State, PluginError> {
+    let screen = outlook.snapshot.plain_text();
+    let (body_text, status_text) = split_screen(&screen);
+    let blocks: Vec<Block> = outlook.shell_marks.iter().map(block).collect();
+    instance.classify(&Context {
+        screen: &screen,
+        body_text,
+        status_text,
+        transcript: &outlook.transcript,
+        sequence: outlook.snapshot.sequence,
+        completed_turn_stable_ms: TURN_STABLE_MS,
+        markers,
+        cursor: outlook.chars_written,
+        last_intent: memory.last_intent.as_deref(),
+        stable_ms: outlook.stable_ms,
+        exited: outlook.has_exited,
+        last_event_seq: memory.last_event,
+        blocks: &blocks,
+    })
+}
+
+fn block(mark: &ShellMark) -> Block {
+    let (kind, exit_code) = match mark {
+        ShellMark::PromptStart => (BlockKind::Prompt, None),
+        ShellMark::InputStart => (BlockKind::Input, None),
+        ShellMark::OutputStart => (BlockKind::Output, None),
+        ShellMark::CommandEnd { code } => (BlockKind::End, *code),
+    };
+    Block { kind, exit_code }
+}

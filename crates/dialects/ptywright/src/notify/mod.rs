@@ -1,0 +1,190 @@
+//! Notifications of one connection: what it asked for, and what it was told already.
+//!
+//! News goes out in step with replies and, in between, from a task that sleeps until a session
+//! changes. Both say only what was not said before, so whoever comes first says it.
+
+mod output;
+mod told;
+mod watch;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Instant,
+};
+
+use parking_lot::Mutex;
+use rookery_core::Core;
+use rookery_model::TerminalId;
+use rookery_wire::{ConnectionHandle, Rejected, rpc::Companion};
+use tokio::{sync::Notify, task::AbortHandle};
+
+use crate::{context::Shared, ids};
+use told::Told;
+
+/// Which sessions a connection wants to hear of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Filter {
+    pub(crate) sessions: BTreeSet<String>,
+    pub(crate) adapters: BTreeSet<String>,
+}
+
+impl Filter {
+    fn admits(&self, session: &str, id: TerminalId, shared: &Shared) -> bool {
+        if self.sessions.is_empty() && self.adapters.is_empty() {
+            return true;
+        }
+        self.sessions.contains(session)
+            || self.adapters.iter().any(|adapter| shared.terminal_of_adapter(adapter) == Some(id))
+    }
+}
+
+/// How urgent it is to say everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Haste {
+    /// More will come: what may be the beginning of a secret is kept for a moment.
+    Usual,
+    /// Nothing can be said later.
+    Last,
+}
+
+/// What is left after saying all that could be said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Left {
+    Nothing,
+    /// Something may be said at this time.
+    Until(Instant),
+    /// The connection does not take more now.
+    Blocked,
+}
+
+/// The notifications of one connection.
+pub(crate) struct Notifier {
+    core: Core,
+    shared: Arc<Shared>,
+    connection: ConnectionHandle,
+    state: Mutex<State>,
+    /// The wishes of the client changed.
+    changed: Notify,
+}
+
+/// Wishes and memory of one connection.
+#[derive(Default)]
+struct State {
+    wishes: Option<Wishes>,
+    task: Option<AbortHandle>,
+}
+
+struct Wishes {
+    filter: Filter,
+    /// Terminals up to this one existed when notifications were turned on.
+    newest_then: Option<TerminalId>,
+    /// What was told, in the order in which sessions are reported.
+    told: BTreeMap<String, Told>,
+    /// State of the roster when `told` was last compared with it.
+    roster: tokio::sync::watch::Receiver<u64>,
+    is_stale: bool,
+}
+
+impl Notifier {
+    pub(crate) fn new(core: Core, shared: Arc<Shared>, connection: ConnectionHandle) -> Arc<Self> {
+        let state = Mutex::default();
+        Arc::new(Self { core, shared, connection, state, changed: Notify::new() })
+    }
+
+    /// Turns notifications on, with a filter that replaces the former one, or off.
+    pub(crate) fn set(self: &Arc<Self>, filter: Option<Filter>) {
+        let mut state = self.state.lock();
+        match (filter, &mut state.wishes) {
+            (None, _) => {
+                state.wishes = None;
+                if let Some(task) = state.task.take() {
+                    task.abort();
+                }
+            }
+            (Some(filter), Some(wishes)) => {
+                wishes.filter = filter;
+                wishes.is_stale = true;
+                self.changed.notify_one();
+            }
+            (Some(filter), None) => {
+                let newest_then = self.core.terminals().iter().map(|terminal| terminal.id).max();
+                state.wishes = Some(Wishes {
+                    filter,
+                    newest_then,
+                    told: BTreeMap::new(),
+                    roster: self.core.roster(),
+                    is_stale: true,
+                });
+                let closed = self.connection.closed();
+                let watching = watch::run(Arc::clone(self));
+                let task = tokio::spawn(async move {
+                    tokio::select! {
+                        () = watching => {}
+                        () = closed.cancelled() => {}
+                    }
+                });
+                state.task = Some(task.abort_handle());
+            }
+        }
+    }
+
+    /// Says what is new.
+    fn say(&self, haste: Haste) -> Left {
+        let mut state = self.state.lock();
+        let Some(wishes) = &mut state.wishes else { return Left::Nothing };
+        self.refresh(wishes);
+        let mut until = None;
+        let mut gone = Vec::new();
+        for (session, told) in &mut wishes.told {
+            match told.say(session, haste, |body| self.connection.outbox().try_send(body)) {
+                Ok(told::Said::Everything) => {}
+                Ok(told::Said::HeldBack(at)) => until = until.into_iter().chain([at]).min(),
+                Ok(told::Said::Gone) => gone.push(session.clone()),
+                Err(Rejected::Full) => return Left::Blocked,
+                Err(Rejected::Closed) => return Left::Nothing,
+            }
+        }
+        for session in gone {
+            wishes.told.remove(&session);
+        }
+        until.map_or(Left::Nothing, Left::Until)
+    }
+
+    /// Finds the sessions that came, went, or are wanted or unwanted since the last time.
+    fn refresh(&self, wishes: &mut Wishes) {
+        let is_same = !wishes.roster.has_changed().unwrap_or(false);
+        if is_same && !wishes.is_stale {
+            return;
+        }
+        wishes.roster.mark_unchanged();
+        wishes.is_stale = false;
+        let mut kept = BTreeMap::new();
+        for terminal in self.core.terminals() {
+            let session = ids::spell(terminal.id);
+            if !wishes.filter.admits(&session, terminal.id, &self.shared) {
+                continue;
+            }
+            let known = wishes.told.remove(&session);
+            let is_new = wishes.newest_then.is_none_or(|newest| terminal.id > newest);
+            let fresh = || {
+                let handle = self.core.terminal(terminal.id).ok()?;
+                Some(Told::new(handle, is_new))
+            };
+            if let Some(told) = known.or_else(fresh) {
+                kept.insert(session, told);
+            }
+        }
+        wishes.told = kept;
+    }
+}
+
+impl Companion for Notifier {
+    fn replied(&self) {
+        self.say(Haste::Usual);
+    }
+
+    fn ending(&self) {
+        self.say(Haste::Last);
+    }
+}

@@ -1,0 +1,115 @@
+//! What one connection was told of one session, and what is new since.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use rookery_core::{Progress, TerminalHandle};
+use rookery_wire::{Rejected, rpc};
+use serde::Serialize;
+use tokio::sync::watch;
+
+use super::{Haste, output};
+use crate::wire::notification::{Changed, Exited, NAMES, Output};
+
+/// How long the beginning of what may be a secret waits for its end.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// What a connection knows of one session.
+pub(super) struct Told {
+    handle: TerminalHandle,
+    progress: watch::Receiver<Progress>,
+    sequence: Option<u64>,
+    /// Up to where the transcript was told.
+    offset: u64,
+    /// When output was first kept back.
+    held_since: Option<Instant>,
+    has_exited: bool,
+}
+
+/// What came of saying what is new.
+pub(super) enum Said {
+    /// Nothing is left to say.
+    Everything,
+    /// Something may be said at this time.
+    HeldBack(Instant),
+    /// The session is closed; there is nothing to say of it any more.
+    Gone,
+}
+
+type Sent = Result<(), Rejected>;
+
+impl Told {
+    /// Knows nothing of a new session, and of an old one that it has a past.
+    pub(super) fn new(handle: TerminalHandle, is_new: bool) -> Self {
+        Self {
+            progress: handle.progress(),
+            sequence: None,
+            offset: if is_new { 0 } else { handle.transcript_end() },
+            held_since: None,
+            has_exited: false,
+            handle,
+        }
+    }
+
+    /// Where to hear of changes.
+    pub(super) fn progress(&self) -> watch::Receiver<Progress> {
+        self.progress.clone()
+    }
+
+    /// Sends what was not sent before. Each message counts as told once it was taken.
+    pub(super) fn say(
+        &mut self,
+        session: &str,
+        haste: Haste,
+        mut send: impl FnMut(Bytes) -> Sent,
+    ) -> Result<Said, Rejected> {
+        let now = *self.progress.borrow_and_update();
+        if now.is_closed {
+            return Ok(Said::Gone);
+        }
+        let sequence = now.sequence;
+        if self.sequence != Some(sequence) {
+            send(body(NAMES[0], &Changed { session, sequence }))?;
+            self.sequence = Some(sequence);
+        }
+        let haste = if now.exit.is_some() { Haste::Last } else { haste };
+        let held = self.say_output(session, sequence, haste, &mut send)?;
+        if let (Some(status), false) = (now.exit, self.has_exited) {
+            send(body(NAMES[2], &Exited { session, sequence, ending: status.into() }))?;
+            self.has_exited = true;
+        }
+        Ok(held.map_or(Said::Everything, Said::HeldBack))
+    }
+
+    fn say_output(
+        &mut self,
+        session: &str,
+        sequence: u64,
+        haste: Haste,
+        send: &mut impl FnMut(Bytes) -> Sent,
+    ) -> Result<Option<Instant>, Rejected> {
+        if self.handle.transcript_end() == self.offset {
+            return Ok(None);
+        }
+        let piece = self.handle.transcript_since(self.offset, output::CONTEXT);
+        let waited = self.held_since.is_some_and(|since| since.elapsed() >= PATIENCE);
+        let ready = output::ready(&piece, haste == Haste::Last || waited);
+        if !ready.text.is_empty() || piece.is_cut {
+            let message = Output { session, sequence, output: &ready.text, dropped: piece.is_cut };
+            send(body(NAMES[1], &message))?;
+        }
+        self.offset = piece.end - ready.kept_bytes;
+        if ready.kept_bytes == 0 {
+            self.held_since = None;
+            return Ok(None);
+        }
+        let since = if ready.text.is_empty() { self.held_since } else { None };
+        let since = *self.held_since.insert(since.unwrap_or_else(Instant::now));
+        Ok(Some(since + PATIENCE))
+    }
+}
+
+fn body(name: &str, params: &impl Serialize) -> Bytes {
+    // Strings and numbers can always be written.
+    rpc::notification(name, params).unwrap_or_default()
+}

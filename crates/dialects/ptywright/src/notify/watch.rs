@@ -1,0 +1,78 @@
+//! The task that sends news between requests. It sleeps until a session changes.
+
+use std::{pin::Pin, sync::Arc, time::Duration};
+
+use futures_util::{
+    StreamExt as _,
+    future::{Future, pending},
+    stream::FuturesUnordered,
+};
+use rookery_core::Progress;
+use tokio::{
+    sync::watch::Receiver,
+    time::{Instant, sleep, sleep_until},
+};
+
+use super::{Haste, Left, Notifier};
+
+/// Changes within this time of the last message are told together.
+const COALESCE: Duration = Duration::from_millis(8);
+
+type Change = Pin<Box<dyn Future<Output = Option<Receiver<Progress>>> + Send>>;
+
+/// One change of one session.
+fn change(mut progress: Receiver<Progress>) -> Change {
+    Box::pin(async move { progress.changed().await.is_ok().then_some(progress) })
+}
+
+/// Sends what is new whenever something is, until it is dropped.
+pub(super) async fn run(notifier: Arc<Notifier>) {
+    let mut roster = notifier.core.roster();
+    let mut changes = FuturesUnordered::new();
+    let mut left = Left::Nothing;
+    // At the start, and whenever sessions came or went, all of them are watched anew.
+    let mut is_stale = true;
+    loop {
+        if is_stale {
+            roster.mark_unchanged();
+            left = notifier.say(Haste::Usual);
+            changes = notifier.watched().into_iter().map(change).collect();
+            is_stale = false;
+        }
+        let room = async {
+            match left {
+                Left::Blocked => drop(notifier.connection.outbox().reserve().await),
+                Left::Until(at) => sleep_until(Instant::from_std(at)).await,
+                Left::Nothing => pending().await,
+            }
+        };
+        tokio::select! {
+            changed = changes.next(), if !changes.is_empty() => {
+                if let Some(Some(progress)) = changed {
+                    changes.push(change(progress));
+                }
+            }
+            came_or_went = roster.changed() => {
+                if came_or_went.is_err() {
+                    return;
+                }
+                is_stale = true;
+            }
+            () = notifier.changed.notified() => is_stale = true,
+            () = room => {}
+        }
+        if !is_stale {
+            left = notifier.say(Haste::Usual);
+            sleep(COALESCE).await;
+        }
+    }
+}
+
+impl Notifier {
+    /// Where to hear of changes of the sessions that are told of.
+    fn watched(&self) -> Vec<Receiver<Progress>> {
+        let state = self.state.lock();
+        let told = state.wishes.iter().flat_map(|wishes| wishes.told.values());
+        told.map(super::told::Told::progress).collect()
+    }
+}

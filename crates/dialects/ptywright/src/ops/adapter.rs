@@ -1,0 +1,359 @@
+//! `adapter.*`.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use rookery_core::TerminalHandle;
+use rookery_plugins::{Permission, State, split_screen};
+use rookery_wire::rpc::{NoParams, RpcError};
+use serde_json::{Map, Value};
+
+use super::{act, launch, process_of};
+use crate::{
+    Cx,
+    adapters::{Adapter, Found, Outlook, TURN_STABLE_MS, Ticket, until},
+    errors, ids,
+    plugins::Version,
+    screen::View,
+    wire::{
+        action::Action,
+        adapter::{
+            CancelWait, Cancelled, Inspected, Intent, Judgement, Live, LiveAdapter, Named, Plugins,
+            Read, Resume, Send, Start, Started, Turn, Wait, WaitFor, Waited,
+        },
+        redaction,
+        session::{Closed, Create, Transcript},
+        snapshot::ScreenSnapshot,
+        state,
+    },
+};
+
+/// Bytes of the transcript that `adapter.inspect` shows.
+const INSPECTED_BYTES: usize = 4096;
+/// Size of a screen for which neither caller nor manifest says one.
+const DEFAULT_SIZE: (u16, u16) = (40, 120);
+
+/// Everything needed to work with an adapter that may do what a method asks.
+struct At {
+    adapter: Arc<Adapter>,
+    session: TerminalHandle,
+    version: Version,
+}
+
+impl At {
+    fn find(cx: &Cx, name: &str) -> Result<Self, RpcError> {
+        let (adapter, session) = cx.adapter(name)?;
+        let plugin = adapter.plugin_name();
+        let version = cx.shared.plugins.get(plugin);
+        let version = version.ok_or_else(|| errors::unknown("plugin", plugin))?;
+        Ok(Self { adapter, session, version })
+    }
+
+    /// Finds an adapter whose plugin may do this.
+    fn permitted(
+        cx: &Cx,
+        name: &str,
+        method: &str,
+        permission: Permission,
+    ) -> Result<Self, RpcError> {
+        let at = Self::find(cx, name)?;
+        at.check(method, permission)?;
+        Ok(at)
+    }
+
+    /// A plugin may do what its manifest permitted at the start, and permits now.
+    fn check(&self, method: &str, permission: Permission) -> Result<(), RpcError> {
+        let is_permitted = self.adapter.permissions.contains(&permission)
+            && self.version.plugin.manifest().allows(permission);
+        is_permitted.then_some(()).ok_or_else(|| errors::denied(method, permission))
+    }
+
+    async fn classify(&self, cx: &Cx, outlook: Outlook) -> Result<State, RpcError> {
+        self.adapter.classify(self.version.clone(), outlook, &cx.shared.marks).await
+    }
+
+    /// The state now. A plugin that fails is a state of its own.
+    async fn state(&self, cx: &Cx) -> State {
+        let outlook = Outlook::from(self.session.scene());
+        let sequence = outlook.snapshot.sequence;
+        let judged = self.classify(cx, outlook).await;
+        judged.unwrap_or_else(|error| state::plugin_error(&error.message, sequence))
+    }
+}
+
+/// `adapter.list`.
+pub(crate) async fn list(cx: Cx, _params: NoParams) -> Result<Plugins, RpcError> {
+    Ok(Plugins { plugins: cx.shared.plugins.manifests() })
+}
+
+/// `adapter.live`.
+pub(crate) async fn live(cx: Cx, _params: NoParams) -> Result<Live, RpcError> {
+    let adapters = cx.shared.adapters.all(&cx.core);
+    let describe = |adapter: &Arc<Adapter>| {
+        let session = cx.core.terminal(adapter.terminal).ok()?;
+        Some(LiveAdapter {
+            adapter: adapter.id.clone(),
+            plugin: adapter.plugin_name().to_owned(),
+            session: ids::spell(adapter.terminal),
+            sequence: session.sequence(),
+            finished: session.is_finished(),
+            process: process_of(&cx, adapter.terminal),
+        })
+    };
+    Ok(Live { adapters: adapters.iter().filter_map(describe).collect() })
+}
+
+/// `adapter.start`.
+pub(crate) async fn start(cx: Cx, params: Start) -> Result<Started, RpcError> {
+    launch_adapter(&cx, params, "adapter.start").await
+}
+
+/// `adapter.resume`.
+pub(crate) async fn resume(cx: Cx, params: Resume) -> Result<Started, RpcError> {
+    // Whatever becomes of the former one, the new one starts.
+    let prior = Named { adapter: params.prior_adapter, redact: None };
+    let _ = close(cx.clone(), prior).await;
+    launch_adapter(&cx, params.start, "adapter.resume").await
+}
+
+async fn launch_adapter(cx: &Cx, params: Start, method: &str) -> Result<Started, RpcError> {
+    let version = cx.shared.plugins.get(&params.plugin);
+    let version = version.ok_or_else(|| errors::unknown("plugin", &params.plugin))?;
+    let manifest = version.plugin.manifest();
+    if !manifest.allows(Permission::SessionSpawn) {
+        return Err(errors::denied(method, Permission::SessionSpawn));
+    }
+    let plugin = manifest.name.clone();
+    let create = as_session(params, &version)?;
+    let terminal = launch::open(cx, create).await?;
+    let id = terminal.id;
+    let started = start_plugin(cx, version.clone(), id).await;
+    let adapter = match started {
+        Ok(adapter) => adapter,
+        Err(error) => {
+            // Half an adapter is none: its program does not stay behind.
+            let _ = cx.core.close(id).await;
+            return Err(error);
+        }
+    };
+    cx.shared.save_adapters(&cx.core).await;
+    let session = cx.core.terminal(id).map_err(act::io)?;
+    let at = At { adapter, session, version };
+    Ok(Started {
+        adapter: at.adapter.id.clone(),
+        plugin,
+        session: ids::spell(id),
+        state: state::redacted(at.state(cx).await, None),
+        process: process_of(cx, id),
+    })
+}
+
+async fn start_plugin(
+    cx: &Cx,
+    version: Version,
+    terminal: rookery_model::TerminalId,
+) -> Result<Arc<Adapter>, RpcError> {
+    let shared = Arc::clone(&cx.shared);
+    let starting = tokio::task::spawn_blocking(move || {
+        let permissions = version.plugin.manifest().permissions.clone();
+        shared
+            .adapters
+            .add(|id| Adapter::start(id, terminal, &version, permissions, Default::default()))
+    });
+    let started = starting.await.map_err(|error| RpcError::internal(error.to_string()))?;
+    started.map_err(|error| errors::lua(&error))
+}
+
+/// The session that an adapter asks for: the caller's words, then the manifest's.
+fn as_session(params: Start, version: &Version) -> Result<Create, RpcError> {
+    let manifest = version.plugin.manifest();
+    let target = manifest.default_target.clone();
+    let program = params.program.or_else(|| target.as_ref().map(|target| target.program.clone()));
+    let program = program.ok_or_else(|| {
+        RpcError::invalid_params(format!(
+            "no host-known default program for plugin `{}`; pass `program` explicitly",
+            manifest.name
+        ))
+    })?;
+    let target = target.unwrap_or_default();
+    let mut env: BTreeMap<String, String> = target.env;
+    env.extend(params.env.unwrap_or_default());
+    env.extend(target.required_env);
+    Ok(Create {
+        program,
+        args: params.args.unwrap_or(target.args),
+        cwd: params.cwd,
+        env,
+        rows: params.rows.or(target.rows).or(Some(DEFAULT_SIZE.0)),
+        cols: params.cols.or(target.cols).or(Some(DEFAULT_SIZE.1)),
+        pixel_width: params.pixel_width,
+        pixel_height: params.pixel_height,
+        ..Create::default()
+    })
+}
+
+/// `adapter.state`.
+pub(crate) async fn state(cx: Cx, params: Named) -> Result<Judgement, RpcError> {
+    let at = At::permitted(&cx, &params.adapter, "adapter.state", Permission::ScreenRead)?;
+    Ok(Judgement { state: state::redacted(at.state(&cx).await, params.redact) })
+}
+
+/// `adapter.send`.
+pub(crate) async fn send(cx: Cx, params: Send) -> Result<Judgement, RpcError> {
+    let at = At::permitted(&cx, &params.adapter, "adapter.send", Permission::InputWrite)?;
+    let intent = Intent { intent: params.intent, params: params.params };
+    carry_out(&cx, &at, intent).await?;
+    let judged = at.classify(&cx, Outlook::from(at.session.scene())).await?;
+    Ok(Judgement { state: state::redacted(judged, params.redact) })
+}
+
+/// Has the plugin work out what to do about an intent, and does it.
+async fn carry_out(cx: &Cx, at: &At, intent: Intent) -> Result<(), RpcError> {
+    let params = match intent.params {
+        None | Some(Value::Null) => Value::Object(Map::new()),
+        Some(params) => params,
+    };
+    let _hand = at.adapter.hand.lock().await;
+    let wanted = at.adapter.intent(at.version.clone(), intent.intent, params).await?;
+    let actions = wanted.actions.into_iter().map(serde_json::from_value);
+    // All or nothing: nothing is typed before everything is known to make sense.
+    let actions = actions
+        .collect::<Result<Vec<Action>, _>>()
+        .map_err(|error| errors::lua_says(at.adapter.plugin_name(), &error.to_string()))?;
+    for action in actions {
+        act::apply(cx, &at.session, action).await?;
+    }
+    if at.adapter.intended(wanted.last_intent) {
+        cx.shared.save_adapters(&cx.core).await;
+    }
+    Ok(())
+}
+
+/// `adapter.wait`.
+pub(crate) async fn wait(cx: Cx, params: Wait) -> Result<Waited, RpcError> {
+    let at = At::permitted(&cx, &params.adapter, "adapter.wait", Permission::MatcherWait)?;
+    let ticket = enter(&cx, &at, &params.wait)?;
+    wait_for(&cx, &at, params.wait, ticket, params.redact).await
+}
+
+/// `adapter.turn`.
+pub(crate) async fn turn(cx: Cx, params: Turn) -> Result<Waited, RpcError> {
+    let at = At::permitted(&cx, &params.adapter, "adapter.send", Permission::InputWrite)?;
+    at.check("adapter.wait", Permission::MatcherWait)?;
+    let wait = params.wait.unwrap_or_default();
+    // Before anything is typed: a turn whose wait cannot begin is not begun.
+    let ticket = enter(&cx, &at, &wait)?;
+    carry_out(&cx, &at, params.send).await?;
+    wait_for(&cx, &at, wait, ticket, params.redact).await
+}
+
+fn enter(cx: &Cx, at: &At, wait: &WaitFor) -> Result<Ticket, RpcError> {
+    if !matches!(wait.params, None | Some(Value::Null | Value::Object(_))) {
+        return Err(RpcError::invalid_params("params: expected an object"));
+    }
+    let name = wait.wait_id.as_deref();
+    let ticket = cx.shared.adapters.waits.enter(name, &at.adapter.id);
+    ticket.ok_or_else(|| {
+        let name = name.unwrap_or_default();
+        RpcError::invalid_params(format!("wait_id `{name}` is already in flight"))
+    })
+}
+
+async fn wait_for(
+    cx: &Cx,
+    at: &At,
+    wait: WaitFor,
+    mut ticket: Ticket,
+    redact: Option<bool>,
+) -> Result<Waited, RpcError> {
+    let function = wait.function().to_owned();
+    let timeout = wait.timeout();
+    let mut params = match wait.params {
+        Some(Value::Object(params)) => params,
+        _ => Map::new(),
+    };
+    params.entry("completed_turn_stable_ms").or_insert(TURN_STABLE_MS.into());
+    let waiting = async {
+        let matcher =
+            at.adapter.matcher(at.version.clone(), function, Value::Object(params)).await?;
+        let matcher = serde_json::from_value(matcher)
+            .map_err(|error| errors::lua_says(at.adapter.plugin_name(), &error.to_string()))?;
+        until(&cx.shared, &at.session, matcher, timeout).await
+    };
+    let found: Found = tokio::select! {
+        found = waiting => found?,
+        () = ticket.cancelled() => return Err(errors::cancelled()),
+    };
+    let hide = |text: String| state::hide(text, redact);
+    let matched = found.matched(&hide);
+    let judged = at.classify(cx, found.outlook).await?;
+    Ok(Waited { state: state::redacted(judged, redact), matched, wait_id: wait.wait_id })
+}
+
+/// `adapter.cancel_wait`.
+pub(crate) async fn cancel_wait(cx: Cx, params: CancelWait) -> Result<Cancelled, RpcError> {
+    let adapter = cx.shared.adapters.waits.cancel(&params.wait_id);
+    let wait_id = adapter.is_some().then_some(params.wait_id);
+    Ok(Cancelled { cancelled: adapter.is_some(), adapter, wait_id })
+}
+
+/// `adapter.snapshot`.
+pub(crate) async fn snapshot(cx: Cx, params: Read) -> Result<ScreenSnapshot, RpcError> {
+    let at = At::permitted(&cx, &params.adapter, "adapter.snapshot", Permission::ScreenRead)?;
+    let view = view(params)?;
+    let mut screen = view.screen(&at.session.snapshot(), at.session.size(), &cx.shared.cells);
+    screen.process = process_of(&cx, at.adapter.terminal);
+    Ok(screen)
+}
+
+/// `adapter.transcript`.
+pub(crate) async fn transcript(cx: Cx, params: Read) -> Result<Transcript, RpcError> {
+    let permission = Permission::TranscriptRead;
+    let at = At::permitted(&cx, &params.adapter, "adapter.transcript", permission)?;
+    let view = view(params)?;
+    Ok(Transcript { text: view.text(&at.session.transcript()).into_owned() })
+}
+
+fn view(params: Read) -> Result<View, RpcError> {
+    let policy = redaction::policy(params.redact.unwrap_or(true), params.redaction)?;
+    Ok(View { policy, cells: params.cells.unwrap_or(true) })
+}
+
+/// `adapter.inspect`.
+pub(crate) async fn inspect(cx: Cx, params: Read) -> Result<Inspected, RpcError> {
+    let at = At::permitted(&cx, &params.adapter, "adapter.inspect", Permission::ScreenRead)?;
+    let redact = params.redact;
+    let view = view(params)?;
+    let scene = at.session.scene();
+    let plain = scene.snapshot.plain_text();
+    let (body, status) = split_screen(&plain);
+    let show = |text: &str| view.text(text).into_owned();
+    Ok(Inspected {
+        adapter: at.adapter.id.clone(),
+        plugin: at.adapter.plugin_name().to_owned(),
+        session: ids::spell(at.adapter.terminal),
+        state: state::redacted(at.state(&cx).await, redact),
+        plain_text: show(&plain),
+        body_text: show(body),
+        status_text: show(status),
+        transcript_tail: show(last_bytes(&scene.transcript, INSPECTED_BYTES)),
+        sequence: scene.snapshot.sequence,
+    })
+}
+
+/// The end of a text, beginning with a whole character.
+fn last_bytes(text: &str, bytes: usize) -> &str {
+    let start = text.ceil_char_boundary(text.len().saturating_sub(bytes));
+    &text[start..]
+}
+
+/// `adapter.close`.
+pub(crate) async fn close(cx: Cx, params: Named) -> Result<Closed, RpcError> {
+    let at = At::permitted(&cx, &params.adapter, "adapter.close", Permission::SessionKill)?;
+    let id = at.adapter.terminal;
+    cx.shared.adapters.remove(&params.adapter);
+    // Someone else may have been faster; closed is closed.
+    let _ = cx.core.close(id).await;
+    cx.shared.marks.retain(|other| other != id);
+    cx.shared.save_adapters(&cx.core).await;
+    Ok(Closed::YES)
+}
