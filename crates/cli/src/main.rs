@@ -26,7 +26,12 @@ fn main() -> ExitCode {
     if let Some(persona) = personas::called_as(&called) {
         return (persona.run)(args.collect());
     }
-    let cli = args::Cli::parse();
+    let is_server = args.peek().is_some_and(|first| first == "serve");
+    let cli = match args::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if is_server => return personas::ptywright::explain(&error),
+        Err(error) => error.exit(),
+    };
     match commands::run(cli) {
         Ok(code) => code,
         Err(failure) => failure.report(),

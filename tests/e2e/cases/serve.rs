@@ -258,6 +258,7 @@ fn diagnostics_do_not_give_secrets_away() {
     let secret = "abcdefghijklmnopqrstuvwxyz123456";
     for args in [
         ["serve", "--plugin", &format!("/no/api_key={secret}")],
+        ["serve", "--stdio", &format!("--api_key={secret}")],
         ["ptywright", "serve", &format!("--api_key={secret}")],
     ] {
         let said = home.rookery(&args);

@@ -91,7 +91,7 @@ fn run(cli: Cli) -> Outcome {
 }
 
 /// Help and version on stdout; mistakes on stderr, where nothing of what was typed may give a secret away.
-fn explain(error: &clap::Error) -> ExitCode {
+pub(crate) fn explain(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
     if error.use_stderr() {
