@@ -82,6 +82,12 @@ impl Caller {
         runtime().spawn(async move { client.call::<_, Value>(&method, params).await });
     }
 
+    /// Starts a call; its reply is there when it is asked for.
+    pub fn begin(&self, method: &str, params: Value) -> Begun {
+        let (client, method) = (self.client.clone(), method.to_owned());
+        Begun(runtime().spawn(async move { client.call(&method, params).await }))
+    }
+
     /// The next notification; none if there is none within `patience` or the connection ended.
     pub fn notification(&self, patience: Duration) -> Option<(String, Value)> {
         runtime().block_on(async {
@@ -95,6 +101,17 @@ impl Caller {
     /// Whether the connection ends within `patience`.
     pub fn ends_within(&self, patience: Duration) -> bool {
         runtime().block_on(async { timeout(patience, self.client.closed()).await.is_ok() })
+    }
+}
+
+/// A call that has begun.
+pub struct Begun(tokio::task::JoinHandle<Result<Value, ClientError>>);
+
+impl Begun {
+    /// Waits for the reply.
+    pub fn end(self) -> Result<Value, ClientError> {
+        let ended = runtime().block_on(async { timeout(PATIENCE, self.0).await });
+        ended.unwrap_or_else(|_| panic!("no reply within {PATIENCE:?}")).unwrap()
     }
 }
 

@@ -17,7 +17,7 @@ mod random;
 pub mod vectors;
 
 pub use binary::rookery_binary;
-pub use caller::{Caller, PATIENCE};
+pub use caller::{Begun, Caller, PATIENCE};
 pub use daemon::{Finished, Home, TestDaemon};
 pub use memory::MemoryDaemon;
 pub use patience::{eventually, wait_until};

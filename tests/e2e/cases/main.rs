@@ -4,13 +4,17 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a step that fails fails the test")]
 
+mod adapters;
 mod attach;
+mod bad_plugins;
 mod cli;
 mod crash;
 mod hostile;
 mod input;
 mod keeper;
 mod lifecycle;
+mod notifications;
 mod persona;
 mod serve;
 mod start;
+mod waits;

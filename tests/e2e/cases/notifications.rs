@@ -1,0 +1,181 @@
+//! Notifications of the ptywright dialect: asynchronous, coalesced, bounded, without secrets.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixStream;
+
+use rookery_testkit::{Caller, PATIENCE, TestDaemon, memory_of};
+use serde_json::{Value, json};
+
+fn ptywright(daemon: &TestDaemon) -> Caller {
+    Caller::connect(&daemon.ptywright_socket()).unwrap()
+}
+
+fn create(client: &Caller, script: &str) -> String {
+    let params = json!({"program": "/bin/sh", "args": ["-c", script]});
+    client.call("session.create", params)["session"].as_str().unwrap().to_owned()
+}
+
+fn type_line(client: &Caller, session: &str, line: &str) {
+    let action = json!({"type": "text", "value": format!("{line}\n")});
+    client.call("session.input", json!({"session": session, "action": action}));
+}
+
+/// Notifications until `is_enough` says so, all of them.
+fn listen(client: &Caller, is_enough: impl Fn(&[(String, Value)]) -> bool) -> Vec<(String, Value)> {
+    let mut heard = Vec::new();
+    while !is_enough(&heard) {
+        match client.notification(PATIENCE) {
+            Some(told) => heard.push(told),
+            None => panic!("silence after {heard:?}"),
+        }
+    }
+    heard
+}
+
+/// What was printed in a session, piece by piece.
+fn printed(heard: &[(String, Value)], session: &str) -> String {
+    heard
+        .iter()
+        .filter(|(name, told)| name == "session.output" && told["session"] == session)
+        .map(|(_, told)| told["output"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn news_comes_without_being_asked_for() {
+    let daemon = TestDaemon::start();
+    let (listener, worker) = (ptywright(&daemon), ptywright(&daemon));
+    let old = create(&worker, "printf before; exec cat");
+    let matcher = json!({"type": "contains_text", "value": "before"});
+    worker.call("session.wait", json!({"session": old, "matcher": matcher, "cells": false}));
+    assert_eq!(
+        listener.call("server.set_notifications", json!({"enabled": true}))["enabled"],
+        true
+    );
+    // What exists is announced, without its past.
+    let heard = listen(&listener, |heard| !heard.is_empty());
+    assert_eq!((heard[0].0.as_str(), &heard[0].1["session"]), ("session.changed", &json!(old)));
+    let new =
+        create(&worker, "stty -echo; printf 'ready\n'; read x; printf 'got %s\n' \"$x\"; exit 3");
+    let heard = listen(&listener, |heard| printed(heard, &new).contains("ready"));
+    assert_eq!(heard[0].0, "session.changed", "a change is told before what was printed");
+    type_line(&worker, &new, "it");
+    let heard = listen(&listener, |heard| heard.iter().any(|(name, _)| name == "session.exited"));
+    assert_eq!(printed(&heard, &new), "got it\r\n");
+    let (_, exited) = heard.last().unwrap();
+    assert_eq!((&exited["session"], &exited["exit_code"]), (&json!(new), &json!(3)));
+    assert_eq!(printed(&heard, &old), "");
+    // A closed session is forgotten in silence; the next news is that of another.
+    worker.call("session.close", json!({"session": new}));
+    type_line(&worker, &old, "echo");
+    let heard = listen(&listener, |heard| printed(heard, &old).contains("echo"));
+    assert!(heard.iter().all(|(_, told)| told["session"] == old), "{heard:?}");
+    // Nobody else is told of anything.
+    assert_eq!(worker.notification(std::time::Duration::ZERO), None);
+}
+
+#[test]
+fn a_filter_is_by_session_and_by_adapter() {
+    let daemon = TestDaemon::start();
+    let (listener, worker) = (ptywright(&daemon), ptywright(&daemon));
+    let filter = json!({"enabled": true, "sessions": ["s2"], "adapters": ["e1"]});
+    listener.call("server.set_notifications", filter);
+    let unwanted = create(&worker, "printf 'one\n'; exec cat");
+    let wanted = create(&worker, "printf 'two\n'; exec cat");
+    assert_eq!((unwanted.as_str(), wanted.as_str()), ("s1", "s2"));
+    let start = json!({"plugin": "shell", "program": "/bin/sh", "args": ["-c", "printf 'three\n'; exec cat"]});
+    let started = worker.call("adapter.start", start);
+    assert_eq!((&started["adapter"], &started["session"]), (&json!("e1"), &json!("s3")));
+    type_line(&worker, &unwanted, "more");
+    let heard = listen(&listener, |heard| {
+        printed(heard, "s2").contains("two") && printed(heard, "s3").contains("three")
+    });
+    assert!(heard.iter().all(|(_, told)| told["session"] != "s1"), "{heard:?}");
+}
+
+#[test]
+fn a_secret_in_pieces_is_hidden_in_all_of_them() {
+    let daemon = TestDaemon::start();
+    let (listener, worker) = (ptywright(&daemon), ptywright(&daemon));
+    listener.call("server.set_notifications", json!({"enabled": true}));
+    let script = "stty -echo; printf 'token=abcd'; read x; printf 'efgh'; read x; printf 'ijkl end\n'; exec cat";
+    let session = create(&worker, script);
+    let mut all = Vec::new();
+    for _ in 0..2 {
+        all.extend(listen(&listener, |heard| !printed(heard, &session).is_empty()));
+        type_line(&worker, &session, "");
+        // The next piece is on its way when the screen has it.
+        let stable = json!({"type": "screen_stable", "value": {"min_ms": 30}});
+        worker.call("session.wait", json!({"session": session, "matcher": stable, "cells": false}));
+        type_line(&worker, &session, "");
+        if printed(&all, &session).contains("end") {
+            break;
+        }
+        all.extend(listen(&listener, |heard| printed(heard, &session).contains("end")));
+        break;
+    }
+    let said = printed(&all, &session);
+    for part in ["abcd", "efgh", "ijkl"] {
+        assert!(!said.contains(part), "{said:?}");
+    }
+    assert!(said.starts_with("token=[REDACTED]") && said.ends_with(" end\r\n"), "{said:?}");
+}
+
+#[test]
+fn a_listener_that_does_not_read_slows_nobody_and_costs_little() {
+    let daemon = TestDaemon::start();
+    let worker = ptywright(&daemon);
+    let mut deaf = UnixStream::connect(daemon.ptywright_socket()).unwrap();
+    deaf.set_read_timeout(Some(PATIENCE)).unwrap();
+    let ask = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server.set_notifications\",\"params\":{\"enabled\":true}}\n";
+    deaf.write_all(ask.as_bytes()).unwrap();
+    let before = memory_of(daemon.pid());
+    let session = create(
+        &worker,
+        "head -c 12000000 /dev/zero | tr '\\0' 'x' | fold; printf 'the last\n'; exec cat",
+    );
+    let matcher = json!({"type": "contains_text", "value": "the last"});
+    let wait = json!({"session": session, "matcher": matcher, "cells": false});
+    worker.call("session.wait", wait);
+    assert!(memory_of(daemon.pid()) < before + (64 << 20));
+    // When it reads again it learns what is left, and that something is lost.
+    let mut reader = BufReader::new(deaf);
+    let mut was_dropped = false;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        let told: Value = serde_json::from_str(&line).unwrap();
+        was_dropped |= told["params"]["dropped"] == true;
+        if told["params"]["output"].as_str().is_some_and(|output| output.contains("the last")) {
+            break;
+        }
+    }
+    assert!(was_dropped);
+}
+
+#[test]
+fn the_last_news_goes_out_before_the_connection_ends() {
+    let daemon = TestDaemon::start();
+    let mut stream = UnixStream::connect(daemon.ptywright_socket()).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let requests = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "server.set_notifications", "params": {"enabled": true}}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "session.create",
+               "params": {"program": "/bin/sh", "args": ["-c", "printf ready; exec cat"]}}),
+        json!({"jsonrpc": "2.0", "id": 3, "method": "session.wait",
+               "params": {"session": "s1", "matcher": {"type": "contains_text", "value": "ready"}, "cells": false}}),
+    ];
+    for request in requests {
+        stream.write_all(format!("{request}\n").as_bytes()).unwrap();
+    }
+    stream.shutdown(std::net::Shutdown::Write).unwrap();
+    let lines: Vec<Value> = BufReader::new(stream)
+        .lines()
+        .map(|line| serde_json::from_str(&line.unwrap()).unwrap())
+        .collect();
+    let ids: Vec<u64> = lines.iter().filter_map(|line| line["id"].as_u64()).collect();
+    assert_eq!(ids, [1, 2, 3]);
+    let output: String =
+        lines.iter().filter_map(|line| line["params"]["output"].as_str()).collect();
+    assert_eq!(output, "ready");
+}
