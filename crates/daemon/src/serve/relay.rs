@@ -9,6 +9,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::{FramingKind, ServeError};
 
+/// Longest reply of the daemon that is passed on; a transcript may be longer than any request.
+const LONGEST_REPLY: usize = 256 << 20;
+
 /// Hands a connection through to its end.
 pub(super) async fn relay(
     client: impl Transport,
@@ -34,8 +37,13 @@ pub(super) async fn relay(
         match framing {
             FramingKind::Ndjson => copy(&mut from_daemon, &mut to_client).await,
             FramingKind::Lsp => {
-                reframe(&mut from_daemon, Ndjson::default(), &mut to_client, framing.decoder())
-                    .await
+                reframe(
+                    &mut from_daemon,
+                    Ndjson::with_limit(LONGEST_REPLY),
+                    &mut to_client,
+                    framing.decoder(),
+                )
+                .await
             }
         }
     };
