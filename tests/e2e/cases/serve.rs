@@ -228,7 +228,7 @@ fn mistakes_on_the_command_line_have_their_codes_and_words() {
     assert_eq!(said, wanted);
     home.rookery(&["serve", "--stdio", "--framing", "xx"]).failure(2);
     let said = home.rookery(&["serve", "--stdio", "--plugin", "/no/such/plugin.toml"]).failure(1);
-    let wanted = "ptywright: config error: failed to read plugin manifest /no/such/plugin.toml";
+    let wanted = "ptywright: config error: failed to read plugin manifest `/no/such/plugin.toml`";
     assert!(said.starts_with(wanted), "{said}");
     let broken = home.join("broken.toml");
     fs::write(&broken, "name = [").unwrap();
@@ -324,7 +324,10 @@ fn a_live_socket_and_a_file_are_left_alone_and_a_dead_socket_is_replaced() {
     let file = home.join("precious");
     fs::write(&file, "text").unwrap();
     let said = Finished::of(command(&home, &["--socket", file.to_str().unwrap()])).failure(1);
-    assert!(said.contains("refusing to replace non-socket path: "), "{said}");
+    assert!(
+        said.starts_with("ptywright: rpc error: refusing to replace non-socket path: "),
+        "{said}"
+    );
     assert_eq!(fs::read_to_string(&file).unwrap(), "text");
 }
 

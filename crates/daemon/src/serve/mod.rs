@@ -137,7 +137,10 @@ async fn run(serve: Serve) -> Result<Ended, ServeError> {
         ServeTransport::Stdio => None,
         ServeTransport::Socket(path) => {
             let options = BindOptions { allow_shared_parent: true, ..BindOptions::default() };
-            Some(unix::bind(path, &options)?)
+            Some(unix::bind(path, &options).map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => ServeError::Rpc(error.to_string()),
+                _ => error.into(),
+            })?)
         }
     };
     let world = Arc::new(World::start(prepared).await?);

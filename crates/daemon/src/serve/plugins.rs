@@ -23,7 +23,7 @@ pub(super) fn load(options: &ServeOptions) -> Result<Shared, ServeError> {
         std::fs::File::open(path).map_err(|error| {
             let path = path.display();
             ServeError::Plugin(format!(
-                "config error: failed to read plugin manifest {path}: {error}"
+                "config error: failed to read plugin manifest `{path}`: {error}"
             ))
         })?;
         shared.load_plugin(path).map_err(|error| ServeError::Plugin(error.to_string()))?;

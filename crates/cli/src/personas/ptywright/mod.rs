@@ -105,8 +105,8 @@ pub(crate) fn explain(error: &clap::Error) -> ExitCode {
 
 fn completions(shell: &str) -> Outcome {
     let shell = clap_complete::Shell::from_str(shell, true).map_err(|_| {
-        Failure::new(format!("unsupported shell: {shell}"))
-            .hint("bash, zsh, fish, elvish and powershell are known")
+        let known = "bash, elvish, fish, powershell, zsh";
+        Failure::new(format!("rpc error: unknown shell '{shell}', expected one of: {known}"))
     })?;
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), NAME, &mut script);
