@@ -60,6 +60,13 @@ pub(crate) enum Command {
     Close(Close),
     /// Print the event log, one JSON object per line
     Events(Events),
+    /// Serve the ptywright protocol in the foreground, with sessions of its own
+    Serve(crate::personas::ptywright::Serve),
+    /// Behave as ptywright does; so does this program under that name
+    #[command(disable_help_flag = true)]
+    Ptywright(Persona),
+    /// Make links by which this program is called under other names
+    Shims(Shims),
     /// Check the set-up and say what to do
     Doctor(Json),
     /// Print the JSON Schema of every method
@@ -309,6 +316,38 @@ pub(crate) struct Events {
     /// Go on with what happens; without --since only with that
     #[arg(long, short)]
     pub(crate) follow: bool,
+}
+
+/// The command line of another tool, read by that tool.
+#[derive(Debug, Args)]
+pub(crate) struct Persona {
+    /// Its arguments; `help` lists what there is
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) args: Vec<std::ffi::OsString>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Shims {
+    #[command(subcommand)]
+    pub(crate) action: ShimsAction,
+}
+
+/// What to do with links.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ShimsAction {
+    /// Make a link for every name
+    Install(ShimsDir),
+    /// Say which links there are
+    List(ShimsDir),
+    /// Remove the links that lead to this program
+    Remove(ShimsDir),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShimsDir {
+    /// Where the links are [default: ~/.local/bin]
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub(crate) dir: Option<PathBuf>,
 }
 
 /// A family of methods.

@@ -2,7 +2,10 @@
 
 use std::{
     fs,
-    os::{fd::OwnedFd, unix::fs::OpenOptionsExt as _},
+    os::{
+        fd::OwnedFd,
+        unix::{fs::OpenOptionsExt as _, process::CommandExt as _},
+    },
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::Duration,
@@ -83,7 +86,7 @@ fn last_words(log: &Path) -> String {
 }
 
 /// This executable, also when it was replaced while it ran.
-fn executable() -> Outcome<PathBuf> {
+pub(crate) fn executable() -> Outcome<PathBuf> {
     let path = std::env::current_exe().map_err(Failure::doing("cannot find this executable"))?;
     let replaced = path.to_str().and_then(|path| path.strip_suffix(" (deleted)"));
     Ok(match replaced {
@@ -97,7 +100,8 @@ fn start(log: &Path) -> Outcome<Child> {
     let file = open_log(log).map_err(Failure::doing(log.display()))?;
     let second = file.try_clone().map_err(Failure::doing(log.display()))?;
     let mut command = Command::new(executable()?);
-    command.args(["daemon", "--background"]).current_dir("/");
+    // The file may have the name of a persona.
+    command.arg0("rookery").args(["daemon", "--background"]).current_dir("/");
     command.stdin(Stdio::null()).stdout(file).stderr(second);
     if std::env::var_os("ROOKERY_TERMINAL_ID").is_some() {
         for name in TOLD_TO_TERMINALS {

@@ -11,6 +11,8 @@ pub(crate) struct Failure {
     message: String,
     hint: Option<String>,
     code: u8,
+    /// Under which name this program failed.
+    program: &'static str,
 }
 
 /// What a command comes to.
@@ -23,7 +25,13 @@ impl Failure {
     pub(crate) const TIMED_OUT: u8 = 124;
 
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None, code: 1 }
+        Self { message: message.into(), hint: None, code: 1, program: "rookery" }
+    }
+
+    /// The failure of a persona, which is told under its name and without secrets.
+    #[must_use]
+    pub(crate) fn of(self, program: &'static str) -> Self {
+        Self { program, message: rookery_ptywright::redact_error(&self.message), ..self }
     }
 
     #[must_use]
@@ -56,7 +64,7 @@ impl Failure {
     #[expect(clippy::print_stderr, reason = "this is where failures are told")]
     pub(crate) fn report(self) -> ExitCode {
         if !self.message.is_empty() {
-            eprintln!("rookery: {}", self.message);
+            eprintln!("{}: {}", self.program, self.message);
         }
         if let Some(hint) = self.hint {
             eprintln!("  {hint}");
@@ -86,7 +94,8 @@ impl From<ClientError> for Failure {
                     code::CLOSED => Self::CLOSED,
                     _ => 1,
                 };
-                Self { message: error.message, hint: hint.map(str::to_owned), code: exit }
+                let failure = Self::new(error.message).code(exit);
+                Self { hint: hint.map(str::to_owned), ..failure }
             }
             ClientError::Closed | ClientError::Io(_) => {
                 Self::new(format!("lost the daemon: {error}"))

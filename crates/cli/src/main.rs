@@ -9,6 +9,7 @@ mod daemon_process;
 mod failure;
 mod link;
 mod output;
+mod personas;
 mod resolve;
 mod stop;
 
@@ -17,12 +18,22 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
-    let mut args = std::env::args_os().skip(1);
+    let mut args = std::env::args_os();
+    let called = args.next().unwrap_or_default();
+    let mut args = args.peekable();
     // Before anything else: the keeper forks, which needs a process with a single thread.
-    if args.next().is_some_and(|first| first == "__keeper") {
+    if args.next_if(|first| first == "__keeper").is_some() {
         return rookery_keeper::run_main(args);
     }
-    let cli = args::Cli::parse();
+    if let Some(persona) = personas::called_as(&called) {
+        return (persona.run)(args.collect());
+    }
+    let is_server = args.peek().is_some_and(|first| first == "serve");
+    let cli = match args::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if is_server => return personas::ptywright::explain(&error),
+        Err(error) => error.exit(),
+    };
     match commands::run(cli) {
         Ok(code) => code,
         Err(failure) => failure.report(),

@@ -22,8 +22,8 @@ use crate::world::{World, no_terminal};
 /// What core needs to know to start.
 #[derive(Clone, Debug)]
 pub struct CoreConfig {
-    /// Where the store lies.
-    pub state_dir: PathBuf,
+    /// Where the store lies; none keeps it in memory, to be forgotten with this process.
+    pub state_dir: Option<PathBuf>,
     /// How to start the keeper and where to find it.
     pub keeper: KeeperLaunch,
     /// Directory of the first project, and of terminals that ask for nothing else.
@@ -83,7 +83,8 @@ impl Core {
     /// Opens the store, finds the terminals that live on, and takes charge of them.
     pub async fn start(config: CoreConfig) -> Result<Core> {
         let state_dir = config.state_dir.clone();
-        let (store, loaded) = tokio::task::spawn_blocking(move || Store::open(&state_dir))
+        let open = move || state_dir.as_deref().map_or_else(Store::in_memory, Store::open);
+        let (store, loaded) = tokio::task::spawn_blocking(open)
             .await
             .map_err(|error| rookery_model::Error::failed(error.to_string()))??;
         let last = EventSeq::new(loaded.next_event.get().saturating_sub(1));

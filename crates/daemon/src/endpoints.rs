@@ -6,11 +6,11 @@ use std::sync::Arc;
 use rookery_core::Core;
 use rookery_native as native;
 use rookery_ptywright as ptywright;
-use rookery_wire::framing::Ndjson;
+use rookery_wire::framing::{Framing, Ndjson};
 use rookery_wire::rpc::{JsonRpc, OnBadFrame, Table};
 use rookery_wire::transport::Transport;
 use rookery_wire::transport::unix::{self, BindOptions, UnixEndpoint};
-use rookery_wire::{ConnectionHandle, Options, Order, serve_connection};
+use rookery_wire::{ConnectionHandle, Options, Order, Outcome, serve_connection};
 
 use crate::config::{Config, EndpointConfig};
 use crate::homes::Homes;
@@ -64,6 +64,16 @@ impl Served {
             .companion(companion)
             .on_bad_frame(OnBadFrame::Close)
             .error_filter(ptywright::redact_error)
+    }
+
+    /// Serves one strict ptywright connection to its end, each request after the reply to the one before it.
+    pub(crate) async fn serve_strict(
+        &self,
+        stream: impl Transport,
+        framing: impl Framing,
+    ) -> Outcome {
+        let options = Options { order: Order::Sequential, ..Options::default() };
+        serve_connection(stream, framing, options, |connection| self.strict(connection)).await
     }
 }
 
@@ -127,11 +137,7 @@ impl Endpoint {
                 })
                 .await
             }
-            Speaks::Ptywright => {
-                let options = Options { order: Order::Sequential, ..Options::default() };
-                serve_connection(stream, framing, options, |connection| served.strict(connection))
-                    .await
-            }
+            Speaks::Ptywright => served.serve_strict(stream, framing).await,
         };
         tracing::debug!(?outcome, "a connection ended");
     }

@@ -6,6 +6,7 @@ pub mod homes;
 mod lock;
 mod logs;
 mod run;
+pub mod serve;
 
 pub use endpoints::{ENDPOINTS, Endpoint, Served};
 pub use run::{Ready, RunOptions, run};

@@ -147,7 +147,7 @@ fn core_config(homes: &Homes, config: &Config, exe: PathBuf) -> CoreConfig {
         })
         .collect();
     CoreConfig {
-        state_dir: homes.state_dir(),
+        state_dir: Some(homes.state_dir()),
         keeper: KeeperLaunch {
             exe,
             args: vec!["__keeper".to_owned()],
@@ -186,14 +186,14 @@ async fn ptywright_shared(config: &Config) -> anyhow::Result<Arc<rookery_ptywrig
     Ok(Arc::new(loading.await?))
 }
 
-fn user_home() -> PathBuf {
+pub(crate) fn user_home() -> PathBuf {
     std::env::var_os("HOME")
         .map(PathBuf::from)
         .filter(|home| home.is_absolute())
         .unwrap_or_else(|| "/".into())
 }
 
-fn login_shell() -> String {
+pub(crate) fn login_shell() -> String {
     std::env::var("SHELL")
         .ok()
         .filter(|shell| !shell.is_empty())
@@ -201,7 +201,7 @@ fn login_shell() -> String {
 }
 
 /// A terminal takes a few descriptors; the usual soft limit would allow some hundred.
-fn raise_descriptor_limit() {
+pub(crate) fn raise_descriptor_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });

@@ -26,6 +26,12 @@ const FIRST_CLIENT_GRACE: Duration = Duration::from_secs(10);
 /// How long to wait before trying again what the kernel refused for want of descriptors.
 const RETRY: Duration = Duration::from_millis(20);
 
+/// How long children may take to end by themselves after a hang-up.
+const HANG_UP_GRACE: Duration = Duration::from_millis(250);
+
+/// How long the kernel may take to end killed children.
+const KILL_LIMIT: Duration = Duration::from_secs(5);
+
 /// Size of one part of a list, and how much of it is queued ahead of the client.
 const LIST_PART: usize = 512 << 10;
 
@@ -44,6 +50,8 @@ pub(crate) struct Server {
     grace: Option<Instant>,
     out_of_fds: bool,
     stop: bool,
+    /// Whether terminals end when the last client is gone.
+    with_clients: bool,
 }
 
 /// What a round of polling found.
@@ -65,7 +73,13 @@ impl Server {
             grace: Some(Instant::now() + FIRST_CLIENT_GRACE),
             out_of_fds: false,
             stop: false,
+            with_clients: false,
         })
+    }
+
+    /// Lets terminals live no longer than the last client, if `wanted`.
+    pub(crate) fn ending_with_clients(self, wanted: bool) -> Self {
+        Self { with_clients: wanted, ..self }
     }
 
     pub(crate) fn run(mut self) -> io::Result<()> {
@@ -74,6 +88,7 @@ impl Server {
                 // Someone may be waiting in the queue of the listener.
                 self.accept();
                 if self.is_done() {
+                    self.end_all();
                     return Ok(());
                 }
             }
@@ -100,7 +115,45 @@ impl Server {
             None => self.peers.is_empty(),
             Some(until) => Instant::now() >= until,
         };
-        self.terminals.is_empty() && (unused || self.stop)
+        (self.terminals.is_empty() && (unused || self.stop)) || (self.with_clients && unused)
+    }
+
+    /// Ends what is left: first by hanging up, then by force. All that children ever started has this process for its
+    /// reaper, so once there is no child there is no descendant either.
+    fn end_all(&mut self) {
+        if !self.with_clients {
+            return;
+        }
+        self.terminals.hang_up();
+        if !self.children_gone_within(HANG_UP_GRACE) {
+            let until = Instant::now() + KILL_LIMIT;
+            while Instant::now() < until {
+                self.terminals.kill();
+                if self.children_gone_within(RETRY) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Reaps until no child is left; false if that takes too long.
+    fn children_gone_within(&mut self, patience: Duration) -> bool {
+        let until = Instant::now() + patience;
+        loop {
+            self.take_signals();
+            if !self.terminals.has_children() {
+                return true;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            let left = Timespec {
+                tv_sec: left.as_secs().cast_signed(),
+                tv_nsec: left.subsec_nanos().into(),
+            };
+            let _ = poll(&mut [PollFd::new(&self.signals, PollFlags::IN)], Some(&left));
+        }
     }
 
     fn timeout(&self) -> Option<Timespec> {

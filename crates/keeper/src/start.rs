@@ -100,11 +100,16 @@ fn report_failure(error: &io::Error) {
     let _ = rustix::io::write(rustix::stdio::stdout(), &report);
 }
 
-/// The keeper's `main`. `args` is one socket path.
+/// Before the socket path: the keeper belongs to one client. When the last one is gone it ends every terminal, and it
+/// takes the directory of its socket with it.
+const END_WITH_LAST_CLIENT: &str = "--end-with-last-client";
+
+/// The keeper's `main`. `args` is one socket path, after `--end-with-last-client` if nothing is to outlive the client.
 ///
 /// Must be the first thing its process does: it closes all inherited descriptors and forks, which needs a single thread.
 pub fn run_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let mut args = args.into_iter();
+    let mut args = args.into_iter().peekable();
+    let with_clients = args.next_if(|first| first == END_WITH_LAST_CLIENT).is_some();
     let (Some(path), None) = (args.next(), args.next()) else {
         report_failure(&io::Error::new(
             io::ErrorKind::InvalidInput,
@@ -112,20 +117,28 @@ pub fn run_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         ));
         return ExitCode::from(2);
     };
-    match set_up(&PathBuf::from(path)) {
-        Ok(server) => match server.run() {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(_) => ExitCode::FAILURE,
-        },
+    let path = match std::path::absolute(PathBuf::from(path)) {
+        Ok(path) => path,
         Err(error) => {
             report_failure(&error);
-            ExitCode::FAILURE
+            return ExitCode::FAILURE;
         }
+    };
+    let ended = match set_up(&path, with_clients) {
+        Ok(server) => server.run(),
+        Err(error) => {
+            report_failure(&error);
+            Err(error)
+        }
+    };
+    if with_clients && let Some(directory) = path.parent() {
+        // Only if nothing else is in it.
+        let _ = std::fs::remove_dir(directory);
     }
+    if ended.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn set_up(path: &Path) -> io::Result<Server> {
-    let path = std::path::absolute(path)?;
+fn set_up(path: &Path, with_clients: bool) -> io::Result<Server> {
     sys::close_inherited();
     let null = open_null_above_stdio()?;
     sys::detach()?;
@@ -147,7 +160,7 @@ fn set_up(path: &Path) -> io::Result<Server> {
     raise_nofile(&defaults.nofile);
     // Only for people who read process lists.
     let _ = rustix::thread::set_name(c"rookery-keeper");
-    let server = Server::new(Listener::bind(&path)?, defaults)?;
+    let server = Server::new(Listener::bind(path)?, defaults)?.ending_with_clients(with_clients);
     // Fails if whoever asked for this keeper has given up; then nobody needs it.
     rustix::io::write(rustix::stdio::stdout(), &[READY])?;
     rustix::stdio::dup2_stdin(&null)?;

@@ -44,6 +44,22 @@ pub(crate) fn ignore_signals(signals: &[libc::c_int]) {
     }
 }
 
+/// Children of this process, as `/proc` shows them.
+pub(crate) fn children() -> Vec<i32> {
+    let parent = std::process::id();
+    let entries = std::fs::read_dir("/proc").into_iter().flatten();
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|pid| parent_of(*pid) == Some(parent))
+        .collect()
+}
+
+fn parent_of(pid: i32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may contain anything; behind it come the state and the parent.
+    stat[stat.rfind(')')? + 1..].split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
 /// Sends a signal to one process that is known not to be reaped yet.
 pub(crate) fn signal_process(pid: i32, signal: i32) -> io::Result<()> {
     if pid <= 1 {

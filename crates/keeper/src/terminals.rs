@@ -250,6 +250,31 @@ impl Terminals {
         Some(Reply::Exited { terminal_id: id, status, at_micros: terminal.exited_at })
     }
 
+    /// Hangs up every terminal: its group is told, and its PTY is closed.
+    pub(crate) fn hang_up(&mut self) {
+        for terminal in self.held.values() {
+            let _ = terminal.signal(libc::SIGHUP, Scope::Group);
+            let _ = terminal.signal(libc::SIGCONT, Scope::Group);
+        }
+        // An adopted process is no child of ours, so it must be ended while it is still known.
+        for terminal in self.held.values().filter(|terminal| terminal.adopted) {
+            let _ = terminal.signal(libc::SIGKILL, Scope::Group);
+        }
+        self.held.clear();
+    }
+
+    /// Kills every child there is, whoever its first parent was.
+    pub(crate) fn kill(&self) {
+        for pid in sys::children() {
+            let _ = sys::signal_process(pid, libc::SIGKILL);
+        }
+    }
+
+    /// Whether there is any child, also one that was adopted as an orphan.
+    pub(crate) fn has_children(&self) -> bool {
+        !matches!(rustix::process::wait(WaitOptions::NOHANG), Err(Errno::CHILD))
+    }
+
     /// Reaps every child that ended, also released ones and orphans of our children, and returns the notices due.
     pub(crate) fn reap(&mut self) -> Vec<Reply> {
         let mut notices = Vec::new();

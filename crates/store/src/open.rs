@@ -2,6 +2,7 @@
 //! settles which numbers come next.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rookery_model::{EventSeq, Project, ProjectId, Terminal, TerminalId};
@@ -111,6 +112,31 @@ pub(crate) fn open(dir: &Path, busy_timeout: Duration) -> Result<Opened, StoreEr
     let reserved = Reserved::open(dir, sidecar, next).map_err(unusable)?;
     let reading = open_for_reading(&database, busy_timeout).map_err(stop)?;
     Ok(Opened { writing, reading, reserved, next, loaded: loaded(contents, next, damage) })
+}
+
+/// A store that is forgotten with the last of its connections.
+pub(crate) fn open_in_memory(busy_timeout: Duration) -> Result<Opened, StoreError> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    // The name is known to this process alone; it lets both connections find the same database.
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("file:/rookery-{number}?vfs=memdb");
+    let stop = |error: rusqlite::Error| StoreError::unusable(Path::new("memory"), error);
+    let flags = OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connect = |mode| -> rusqlite::Result<Connection> {
+        let connection = Connection::open_with_flags(&name, flags | mode)?;
+        connection.busy_timeout(busy_timeout)?;
+        Ok(connection)
+    };
+    let creating = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    let mut writing = connect(creating).map_err(stop)?;
+    configure(&writing).map_err(stop)?;
+    schema::migrate(&mut writing).map_err(stop)?;
+    let contents = load::load(&mut writing).map_err(stop)?;
+    let next = Numbers::FIRST;
+    change::set_numbers(&writing, next).map_err(stop)?;
+    let reading = connect(OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(stop)?;
+    let reserved = Reserved::in_memory(next);
+    Ok(Opened { writing, reading, reserved, next, loaded: loaded(contents, next, None) })
 }
 
 fn loaded(contents: Contents, next: Numbers, damage: Option<Damage>) -> Loaded {

@@ -137,7 +137,8 @@ fn boot_id() -> String {
 /// The sidecar while the store is open.
 #[derive(Debug)]
 pub(crate) struct Reserved {
-    dir: PathBuf,
+    /// None if nothing outlives this process, numbers included.
+    dir: Option<PathBuf>,
     boot: String,
     bounds: Numbers,
 }
@@ -147,9 +148,14 @@ impl Reserved {
     pub(crate) fn open(dir: &Path, sidecar: Sidecar, next: Numbers) -> io::Result<Reserved> {
         let bounds = next.plus_block();
         let bounds = sidecar.bounds().map_or(bounds, |known| known.max(bounds));
-        let reserved = Reserved { dir: dir.to_owned(), boot: boot_id(), bounds };
+        let reserved = Reserved { dir: Some(dir.to_owned()), boot: boot_id(), bounds };
         reserved.write(&reserved.boot)?;
         Ok(reserved)
+    }
+
+    /// No sidecar, for a store that is forgotten with the process.
+    pub(crate) fn in_memory(next: Numbers) -> Reserved {
+        Reserved { dir: None, boot: String::new(), bounds: next.plus_block() }
     }
 
     /// Makes sure that all numbers below `next` are reserved; cheap unless a block is used up.
@@ -168,8 +174,9 @@ impl Reserved {
     }
 
     fn write(&self, user: &str) -> io::Result<()> {
+        let Some(dir) = &self.dir else { return Ok(()) };
         let Numbers { event, project, terminal } = self.bounds;
-        files::replace(&self.dir, NAME, &format!("{event} {project} {terminal} {user}\n"))
+        files::replace(dir, NAME, &format!("{event} {project} {terminal} {user}\n"))
     }
 }
 

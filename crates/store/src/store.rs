@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::change::next_event;
 use crate::encode::event_from_json;
-use crate::open::{Opened, open};
+use crate::open::{Opened, open, open_in_memory};
 use crate::ticket::ticket;
 use crate::writer::{Shared, Sink, Writer};
 use crate::{Batch, Change, Loaded, Retention, StoreError, Ticket};
@@ -81,13 +81,23 @@ impl Store {
     ///
     /// The caller sees to it that no other process has it open.
     pub fn open_with(dir: &Path, options: Options) -> Result<(Store, Loaded), StoreError> {
-        let Opened { writing, reading, reserved, next, loaded } = open(dir, options.busy_timeout)?;
+        Store::run(open(dir, options.busy_timeout)?, options, dir)
+    }
+
+    /// A new store that is kept nowhere and ends with this process.
+    pub fn in_memory() -> Result<(Store, Loaded), StoreError> {
+        let options = Options::default();
+        Store::run(open_in_memory(options.busy_timeout)?, options, Path::new("memory"))
+    }
+
+    fn run(opened: Opened, options: Options, place: &Path) -> Result<(Store, Loaded), StoreError> {
+        let Opened { writing, reading, reserved, next, loaded } = opened;
         let shared = Arc::new(Shared::new(next.event));
         let writer = Writer::new(shared.clone(), writing, reserved, options.retention, next);
         let thread = std::thread::Builder::new()
             .name("store".to_owned())
             .spawn(move || writer.run())
-            .map_err(|error| StoreError::unusable(dir, error))?;
+            .map_err(|error| StoreError::unusable(place, error))?;
         let inner = Inner {
             shared,
             reading: Mutex::new(reading),

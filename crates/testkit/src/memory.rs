@@ -81,7 +81,7 @@ impl MemoryDaemon {
 fn config(home: &Home) -> CoreConfig {
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
     CoreConfig {
-        state_dir: home.join("state"),
+        state_dir: Some(home.join("state")),
         keeper: KeeperLaunch {
             exe: rookery_binary().to_owned(),
             args: vec!["__keeper".to_owned()],

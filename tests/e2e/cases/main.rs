@@ -15,6 +15,8 @@ mod input;
 mod keeper;
 mod lifecycle;
 mod notifications;
+mod persona;
 mod record;
+mod serve;
 mod start;
 mod waits;

@@ -86,6 +86,9 @@ fn help_of_everything() {
           kill         End the program in a terminal, or send it a signal
           close        Close terminals: end their programs and forget them
           events       Print the event log, one JSON object per line
+          serve        Serve the ptywright protocol in the foreground, with sessions of its own
+          ptywright    Behave as ptywright does; so does this program under that name
+          shims        Make links by which this program is called under other names
           doctor       Check the set-up and say what to do
           schema       Print the JSON Schema of every method
           completions  Print a completion script for a shell

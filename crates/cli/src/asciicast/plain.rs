@@ -67,6 +67,8 @@ fn end_line(line: &mut String, lines: &mut String) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -82,6 +84,15 @@ mod tests {
             let mut plain = PlainText::default();
             let lines = plain.push(output);
             assert_eq!(lines + &plain.end(), expected, "{output:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_but_text_tabs_and_line_ends_comes_out(output in "(\\PC|\\p{Cc}|\x1b[\\[\\]]){0,60}") {
+            let mut plain = PlainText::default();
+            let lines = plain.push(&output) + &plain.end();
+            prop_assert!(!lines.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\t')));
         }
     }
 }

@@ -50,7 +50,7 @@ impl Default for Filter {
 
 impl Filter {
     /// Begins anew, after output was lost; modes are remembered.
-    pub(super) fn resync(&mut self) {
+    pub(crate) fn resync(&mut self) {
         self.state = State::Ground;
         self.held.clear();
         self.passing = false;

@@ -3,7 +3,7 @@
 mod filter;
 mod keys;
 mod session;
-mod tty;
+pub(crate) mod tty;
 
 use std::process::ExitCode;
 
@@ -12,6 +12,7 @@ use rookery_wire::Client;
 
 pub(crate) use filter::Filter;
 pub(crate) use keys::DetachKey;
+pub(crate) use tty::RawTty;
 
 use crate::{
     args,
@@ -19,7 +20,6 @@ use crate::{
     link, output, resolve,
 };
 use session::{End, Session};
-use tty::RawTty;
 
 /// `rookery attach`.
 pub(crate) async fn run(args: args::Attach) -> Outcome {

@@ -9,29 +9,29 @@ use tokio::sync::mpsc;
 /// Reads that may wait to be sent on.
 const QUEUE: usize = 64;
 
-pub(super) fn is_usable() -> bool {
+pub(crate) fn is_usable() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-pub(super) fn size() -> Option<Size> {
+pub(crate) fn size() -> Option<Size> {
     let size = tcgetwinsize(rustix::stdio::stdout()).ok()?;
     (size.ws_row > 0 && size.ws_col > 0).then_some(Size { rows: size.ws_row, cols: size.ws_col })
 }
 
 /// Raw mode for as long as this lives.
-pub(super) struct RawTty {
+pub(crate) struct RawTty {
     before: Termios,
 }
 
 impl RawTty {
-    pub(super) fn enter() -> io::Result<Self> {
+    pub(crate) fn enter() -> io::Result<Self> {
         let tty = Self { before: tcgetattr(rustix::stdio::stdin())? };
         tty.make_raw()?;
         Ok(tty)
     }
 
     /// Sets raw mode again, after somebody else has changed it.
-    pub(super) fn make_raw(&self) -> io::Result<()> {
+    pub(crate) fn make_raw(&self) -> io::Result<()> {
         let mut raw = self.before.clone();
         raw.make_raw();
         Ok(tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &raw)?)
@@ -45,7 +45,7 @@ impl Drop for RawTty {
 }
 
 /// What is typed, read by a thread of its own that ends with the process.
-pub(super) fn typed() -> io::Result<mpsc::Receiver<Vec<u8>>> {
+pub(crate) fn typed() -> io::Result<mpsc::Receiver<Vec<u8>>> {
     let (sender, receiver) = mpsc::channel(QUEUE);
     let read = move || {
         let mut buffer = [0; 4096];

@@ -16,6 +16,7 @@ mod replay;
 mod restart;
 mod schema;
 mod send;
+mod shims;
 mod status;
 mod up;
 mod wait;
@@ -26,6 +27,7 @@ use crate::{
     args::{Cli, Command},
     attach,
     failure::{Failure, Outcome},
+    personas::ptywright,
 };
 
 /// Runs a command.
@@ -48,6 +50,9 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Some(Command::Kill(args)) => block_on(kill::run(args)),
         Some(Command::Close(args)) => block_on(close::run(args)),
         Some(Command::Events(args)) => block_on(events::run(args)),
+        Some(Command::Serve(args)) => ptywright::serve(args),
+        Some(Command::Ptywright(args)) => Ok(ptywright::main(args.args)),
+        Some(Command::Shims(args)) => shims::run(args.action),
         Some(Command::Doctor(args)) => block_on(doctor::run(args.json)),
         Some(Command::Schema(args)) => schema::run(args.dialect),
         Some(Command::Completions(args)) => completions::run(args.shell),
@@ -55,7 +60,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
     }
 }
 
-fn block_on(command: impl Future<Output = Outcome>) -> Outcome {
+pub(crate) fn block_on(command: impl Future<Output = Outcome>) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -67,6 +72,6 @@ fn block_on(command: impl Future<Output = Outcome>) -> Outcome {
 }
 
 /// The code of a command that worked.
-fn done() -> Outcome {
+pub(crate) fn done() -> Outcome {
     Ok(ExitCode::SUCCESS)
 }

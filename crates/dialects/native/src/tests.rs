@@ -43,7 +43,7 @@ async fn world() -> World {
         socket: home.path().join("keeper.sock"),
     };
     let config = CoreConfig {
-        state_dir: home.path().join("state"),
+        state_dir: Some(home.path().join("state")),
         keeper,
         home: home.path().to_owned(),
         env: Vec::new(),

@@ -37,6 +37,7 @@ cases![
     release_hangs_up,
     orphans_are_reaped,
     the_keeper_ends_when_nothing_is_left,
+    nothing_outlives_the_last_client_if_that_was_asked_for,
     sigterm_is_ignored_while_terminals_exist,
     hangup_and_interrupt_are_ignored,
     garbage_drops_only_its_sender,
@@ -358,6 +359,30 @@ fn the_keeper_ends_when_nothing_is_left() {
     assert!(!home.socket().exists());
     home.start().unwrap();
     home.connect();
+}
+
+fn nothing_outlives_the_last_client_if_that_was_asked_for() {
+    let home = Home::without_keeper();
+    let socket = home.path().join("private/k.sock");
+    let exe = std::env::current_exe().unwrap();
+    rookery_keeper::start(&exe, &["__keeper", "--end-with-last-client"], &socket).unwrap();
+    let mut first = Client::connect(&socket);
+    let second = Client::connect(&socket);
+    let keeper = pidfd(keeper_pid(&mut first));
+    // One goes by itself, one does not care about hanging up, and one has left its session.
+    let script = "trap '' HUP; setsid sleep 1000 & echo $! is away; while :; do sleep 1000; done";
+    let stubborn = first.spawn(1, script);
+    let text = read_until(&stubborn.master, |text| text.contains("is away"));
+    let away: i32 = text.split_whitespace().next().unwrap().parse().unwrap();
+    let meek = first.spawn(2, "exec sleep 1000");
+    let processes = [stubborn.pid, meek.pid, away].map(pidfd);
+    drop(first);
+    assert!(std::fs::exists(&socket).unwrap(), "somebody is still there");
+    drop(second);
+    for process in processes.iter().chain([&keeper]) {
+        wait_readable(process);
+    }
+    assert!(!std::fs::exists(home.path().join("private")).unwrap());
 }
 
 fn sigterm_is_ignored_while_terminals_exist() {

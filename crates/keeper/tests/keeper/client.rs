@@ -46,8 +46,7 @@ impl Home {
     }
 
     pub(crate) fn connect(&self) -> Client {
-        let (requests, replies) = connect(&self.socket()).unwrap();
-        Client { requests, replies, early: Vec::new(), tag: 0 }
+        Client::connect(&self.socket())
     }
 }
 
@@ -90,6 +89,11 @@ pub(crate) struct Client {
 }
 
 impl Client {
+    pub(crate) fn connect(socket: &Path) -> Self {
+        let (requests, replies) = connect(socket).unwrap();
+        Self { requests, replies, early: Vec::new(), tag: 0 }
+    }
+
     pub(crate) fn send(&mut self, request: &Request, fds: &[BorrowedFd<'_>]) -> u64 {
         self.tag += 1;
         self.requests.send(self.tag, request, fds).unwrap();

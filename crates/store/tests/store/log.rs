@@ -115,3 +115,20 @@ fn old_events_go_and_their_numbers_do_not_come_again() {
     drop(store);
     assert_eq!(Store::open(dir.path()).unwrap().1.next_event, next);
 }
+
+#[test]
+fn a_store_in_memory_works_like_any_other_and_is_its_own() {
+    let (store, loaded) = Store::in_memory().unwrap();
+    let mut next = loaded.next_event;
+    assert_eq!((next.get(), loaded.next_terminal.get()), (1, 1));
+    let made = store.commit(changes(vec![put_project(1, 0), put_terminal(1, 1, 0)]));
+    made.wait_blocking().unwrap();
+    // More than one block of numbers, and more than the tail keeps.
+    ring(&store, &mut next, 10_500);
+    let page = store.events(EventSeq::new(1), 5).unwrap();
+    assert_eq!((page.events.len(), page.next.get(), page.end), (5, 6, next));
+    let (other, loaded) = Store::in_memory().unwrap();
+    assert!(loaded.projects.is_empty() && loaded.next_event.get() == 1);
+    other.close().unwrap();
+    store.close().unwrap();
+}

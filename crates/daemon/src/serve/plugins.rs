@@ -1,0 +1,32 @@
+//! The plugins a server is started with. The one place where `serve` and plugins meet.
+
+use std::path::PathBuf;
+
+use rookery_ptywright::Shared;
+
+use super::ServeError;
+use crate::run::user_home;
+
+/// What the command line says about plugins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServeOptions {
+    /// Manifests to load before anything is served.
+    pub plugins: Vec<PathBuf>,
+    /// Whether clients may load plugins.
+    pub allow_plugin_load: bool,
+}
+
+/// What the connections of a server share, with every plugin loaded. Reads files and runs Lua, so it may block.
+pub(super) fn load(options: &ServeOptions) -> Result<Shared, ServeError> {
+    let shared = Shared::new(user_home()).allow_plugin_load(options.allow_plugin_load);
+    for path in &options.plugins {
+        std::fs::File::open(path).map_err(|error| {
+            let path = path.display();
+            ServeError::Plugin(format!(
+                "config error: failed to read plugin manifest `{path}`: {error}"
+            ))
+        })?;
+        shared.load_plugin(path).map_err(|error| ServeError::Plugin(error.to_string()))?;
+    }
+    Ok(shared)
+}
