@@ -39,7 +39,8 @@ const UNDO: &[u8] = b"\x18\x1b[?5;69l\x1b[?5W\x1b[0 q";
 type Recording = Reader<Box<dyn BufRead + Send>>;
 
 pub(super) async fn run(args: args::Replay) -> Outcome {
-    let name = args.file.display().to_string();
+    let is_stdin = args.file.as_os_str() == "-";
+    let name = if is_stdin { "stdin".to_owned() } else { args.file.display().to_string() };
     let (header, recording) = open(&args.file, &name)?;
     if args.dump {
         dump(&header, recording, &name)
