@@ -28,8 +28,24 @@ pub(crate) const CXX: Need = Need {
     fuzz_only: true,
 };
 
+/// Runs the example in Python of the documentation.
+const PYTHON: Need = Need {
+    programs: &["python3"],
+    package: "python3",
+    without: "the test of the example in Python fails",
+    fuzz_only: false,
+};
+
+/// Runs the example in JavaScript of the documentation.
+const NODE: Need = Need {
+    programs: &["node"],
+    package: "nodejs",
+    without: "the test of the example in JavaScript fails",
+    fuzz_only: false,
+};
+
 /// Everything the test command needs; a row here is all it takes to add a program.
-const ALL: &[Need] = &[CXX];
+const ALL: &[Need] = &[CXX, PYTHON, NODE];
 
 impl Need {
     /// Where the program is, if it is anywhere on the path.

@@ -10,6 +10,7 @@ mod bad_plugins;
 mod claude_code;
 mod cli;
 mod crash;
+mod docs;
 mod hostile;
 mod input;
 mod keeper;
