@@ -87,7 +87,10 @@ fn compare(paths: &Paths) -> Result<bool, String> {
         }
         let script = Script::read(&file)?;
         if script.endpoint != ENDPOINT {
-            println!("{name}: left out, it is held on {}, which 0.3.0 does not have", script.endpoint);
+            println!(
+                "{name}: left out, it is held on {}, which 0.3.0 does not have",
+                script.endpoint
+            );
             continue;
         }
         let [own, peer] = &programs;
@@ -155,12 +158,7 @@ fn ours(vector: &str, course: &Course) -> Vec<Finding> {
 }
 
 /// What 0.3.0 does otherwise and nobody has explained.
-fn theirs(
-    vector: &str,
-    course: &Course,
-    rules: &Rules,
-    explained: &mut Explained,
-) -> Vec<Finding> {
+fn theirs(vector: &str, course: &Course, rules: &Rules, explained: &mut Explained) -> Vec<Finding> {
     let mut open = Vec::new();
     let mut is_rest = false;
     for outcome in &course.outcomes {

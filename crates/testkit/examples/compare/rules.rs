@@ -194,9 +194,9 @@ impl Explained {
             for (place, here) in step.at.iter().enumerate() {
                 let names = here.ids.iter().map(|id| format!("id {id}"));
                 let names = names.chain(here.lines.iter().map(|line| format!("line {line}")));
-                let gone = names.enumerate().filter(|(index, _)| {
-                    !self.steps.contains_key(&(row, place, *index))
-                });
+                let gone = names
+                    .enumerate()
+                    .filter(|(index, _)| !self.steps.contains_key(&(row, place, *index)));
                 unused.extend(gone.map(|(_, name)| format!("{}.jsonl, {name}", here.vector)));
             }
         }

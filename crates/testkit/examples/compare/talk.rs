@@ -55,7 +55,9 @@ pub(crate) fn hold_apart(
         let is_reply = |step: &Step| is_expectation(step) && id_of(step).as_ref() == Some(this);
         part.steps.truncate(part.steps.iter().position(is_reply).map_or(0, |at| at + 1));
         let outcomes = hold(program, &part, rules)?.outcomes;
-        course.outcomes.extend(outcomes.into_iter().filter(|found| found.id.as_ref() == Some(this)));
+        course
+            .outcomes
+            .extend(outcomes.into_iter().filter(|found| found.id.as_ref() == Some(this)));
     }
     course.outcomes.sort_by_key(|outcome| outcome.line);
     Ok(course)
@@ -81,7 +83,8 @@ fn id_of(step: &Step) -> Option<String> {
 /// Holds the conversation of a script with a fresh server.
 pub(crate) fn hold(program: &Program, script: &Script, rules: &Rules) -> Result<Course, String> {
     let server = program.start()?;
-    let text = |path: Option<&std::path::Path>| path.and_then(std::path::Path::to_str).map(Value::from);
+    let text =
+        |path: Option<&std::path::Path>| path.and_then(std::path::Path::to_str).map(Value::from);
     let home = text(Some(server.home())).ok_or("a home without a name")?;
     let here = text(script.path.parent()).ok_or("a vector without a folder")?;
     let mut talk = Talk {
@@ -166,9 +169,8 @@ impl Talk<'_> {
             return self.expect(pattern);
         }
         let (rules, bindings) = (self.rules, self.bindings.clone());
-        let fits = |message: &Value| {
-            judge(pattern, message, None, rules, &mut bindings.clone()).is_ok()
-        };
+        let fits =
+            |message: &Value| judge(pattern, message, None, rules, &mut bindings.clone()).is_ok();
         let message = self.find(fits)?;
         self.judge(pattern, &message)
     }

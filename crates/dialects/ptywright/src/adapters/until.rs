@@ -17,7 +17,7 @@ use rookery_term::{
     text::last_chars,
 };
 use rookery_wire::rpc::RpcError;
-use tokio::time::sleep_until;
+use tokio::time::{sleep, sleep_until};
 
 use super::Outlook;
 use crate::{
@@ -28,6 +28,9 @@ use crate::{
         matcher::{Matcher, Predicate},
     },
 };
+
+/// Changes within this time are judged together.
+const PACE: Duration = Duration::from_millis(4);
 
 /// What was waited for.
 pub(crate) struct Found {
@@ -129,6 +132,8 @@ impl Watch<'_> {
                     if changed.is_err() {
                         return Err(Error::closed("the terminal is closed"));
                     }
+                    // A program that never stops printing must not keep its judge busy all the time.
+                    sleep(PACE).await;
                 }
                 () = sleep_until(due.unwrap_or_else(Instant::now).into()), if due.is_some() => {}
             }
