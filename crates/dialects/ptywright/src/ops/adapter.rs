@@ -13,14 +13,12 @@ use crate::{
     adapters::{Adapter, Found, Outlook, TURN_STABLE_MS, Ticket, Who, until},
     errors, ids,
     plugins::Version,
-    screen::View,
     wire::{
         action::Action,
         adapter::{
             CancelWait, Cancelled, Inspected, Intent, Judgement, Live, LiveAdapter, Named, Plugins,
             Read, Resume, Send, Start, Started, Turn, Wait, WaitFor, Waited,
         },
-        redaction,
         session::{Closed, Create, Transcript},
         snapshot::ScreenSnapshot,
         state,
@@ -295,7 +293,7 @@ pub(crate) async fn cancel_wait(cx: Cx, params: CancelWait) -> Result<Cancelled,
 /// `adapter.snapshot`.
 pub(crate) async fn snapshot(cx: Cx, params: Read) -> Result<ScreenSnapshot, RpcError> {
     let at = At::permitted(&cx, &params.adapter, "adapter.snapshot", Permission::ScreenRead)?;
-    let view = view(params)?;
+    let view = params.look.view()?;
     let mut screen = view.screen(&at.session.snapshot(), at.session.size(), &cx.shared.cells);
     screen.process = process_of(&cx, at.adapter.terminal);
     Ok(screen)
@@ -305,20 +303,15 @@ pub(crate) async fn snapshot(cx: Cx, params: Read) -> Result<ScreenSnapshot, Rpc
 pub(crate) async fn transcript(cx: Cx, params: Read) -> Result<Transcript, RpcError> {
     let permission = Permission::TranscriptRead;
     let at = At::permitted(&cx, &params.adapter, "adapter.transcript", permission)?;
-    let view = view(params)?;
+    let view = params.look.view()?;
     Ok(Transcript { text: view.text(&at.session.transcript()).into_owned() })
-}
-
-fn view(params: Read) -> Result<View, RpcError> {
-    let policy = redaction::policy(params.redact.unwrap_or(true), params.redaction)?;
-    Ok(View { policy, cells: params.cells.unwrap_or(true) })
 }
 
 /// `adapter.inspect`.
 pub(crate) async fn inspect(cx: Cx, params: Read) -> Result<Inspected, RpcError> {
     let at = At::permitted(&cx, &params.adapter, "adapter.inspect", Permission::ScreenRead)?;
-    let redact = params.redact;
-    let view = view(params)?;
+    let redact = params.look.redact;
+    let view = params.look.view()?;
     let scene = at.session.scene();
     let plain = scene.snapshot.plain_text();
     let (body, status) = split_screen(&plain);

@@ -17,7 +17,6 @@ use crate::{
     errors, ids,
     screen::View,
     wire::{
-        redaction,
         session::{
             Closed, Create, Created, Described, Input, Killed, List, Named, ReadScreen,
             ReadTranscript, Resize, Resized, Sent, Sessions, Transcript,
@@ -53,8 +52,7 @@ pub(crate) async fn input(cx: Cx, params: Input) -> Result<Sent, RpcError> {
 pub(crate) async fn wait(cx: Cx, params: Wait) -> Result<Waited, RpcError> {
     let session = cx.session(&params.session)?;
     let timeout = params.timeout();
-    let policy = redaction::policy(params.redact.unwrap_or(true), params.redaction)?;
-    let view = View { policy, cells: params.cells.unwrap_or(true) };
+    let view = params.look.view()?;
     let condition = params.matcher.into_condition()?;
     let mut ticket =
         super::enter(&cx, params.wait_id.as_deref(), || Who::Session(params.session.clone()))?;
@@ -76,8 +74,7 @@ pub(crate) async fn wait(cx: Cx, params: Wait) -> Result<Waited, RpcError> {
 /// `session.snapshot`.
 pub(crate) async fn snapshot(cx: Cx, params: ReadScreen) -> Result<ScreenSnapshot, RpcError> {
     let session = cx.session(&params.session)?;
-    let policy = redaction::policy(params.redact.unwrap_or(true), params.redaction)?;
-    let view = View { policy, cells: params.cells.unwrap_or(true) };
+    let view = params.look.view()?;
     let mut screen = show(&cx, &session, &view, &session.snapshot());
     screen.process = process_of(&cx, session.id());
     Ok(screen)
@@ -86,8 +83,7 @@ pub(crate) async fn snapshot(cx: Cx, params: ReadScreen) -> Result<ScreenSnapsho
 /// `session.transcript`.
 pub(crate) async fn transcript(cx: Cx, params: ReadTranscript) -> Result<Transcript, RpcError> {
     let session = cx.session(&params.session)?;
-    let policy = redaction::policy(params.redact.unwrap_or(true), params.redaction)?;
-    let view = View { policy, cells: false };
+    let view = params.look.view()?;
     Ok(Transcript { text: view.text(&session.transcript()).into_owned() })
 }
 

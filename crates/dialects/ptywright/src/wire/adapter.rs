@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{evidence::Matched, matcher, process::Process, redaction::Redaction};
+use super::{evidence::Matched, matcher, process::Process, redaction::Look};
 
 /// What `timeout_ms` is when absent.
 const DEFAULT_TIMEOUT_MS: u64 = 120_000;
@@ -118,16 +118,9 @@ pub struct Named {
 pub struct Read {
     /// The adapter's id.
     pub adapter: String,
-    /// `false` hides nothing.
-    #[serde(default)]
-    pub redact: Option<bool>,
-    /// What to hide besides the usual, and what to show instead.
-    #[serde(default)]
-    #[schemars(with = "Option<Redaction>")]
-    pub redaction: Option<Value>,
-    /// `false` leaves the cells out; an addition of ours.
-    #[serde(default)]
-    pub cells: Option<bool>,
+    /// How to see it.
+    #[serde(flatten)]
+    pub look: Look,
 }
 
 /// A state.

@@ -160,7 +160,7 @@ mod tests {
             (r#"{"type":"process_exited","value":null}"#, "ProcessExited"),
             (r#"{"type":"any","value":[]}"#, "Any([])"),
             (r#"{"type":"all","value":[{"type":"process_exited"}]}"#, "All([ProcessExited])"),
-            (r#"{"type":"lua","value":{"plugin":"p","predicate":"f"}}"#, "Any([])"),
+            (r#"{"type":"lua","value":{"plugin":"p","predicate":"f"}}"#, "Outside(0)"),
         ];
         for (text, expected) in table {
             assert_eq!(format!("{:?}", condition(text).unwrap()), expected, "{text}");

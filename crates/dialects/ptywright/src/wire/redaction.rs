@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::errors;
+use crate::{errors, screen::View};
 
 /// A policy as a request describes it.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -23,6 +23,32 @@ pub struct Redaction {
     /// Expressions that find secrets; `$1` in the replacement refers to their groups.
     #[serde(default)]
     pub extra_regexes: Vec<String>,
+}
+
+/// How a request wants to see what a session shows; a part of the params of every method that reads.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+pub struct Look {
+    /// `false` hides nothing.
+    #[serde(default)]
+    pub redact: Option<bool>,
+    /// What to hide besides the usual, and what to show instead.
+    #[serde(default)]
+    #[schemars(with = "Option<Redaction>")]
+    pub redaction: Option<Value>,
+    /// `false` leaves the cells out; an addition of ours.
+    #[serde(default)]
+    pub cells: Option<bool>,
+}
+
+impl Look {
+    /// What it means for a screen.
+    ///
+    /// # Errors
+    /// If the policy it describes is none.
+    pub(crate) fn view(self) -> Result<View, RpcError> {
+        let policy = policy(self.redact.unwrap_or(true), self.redaction)?;
+        Ok(View { policy, cells: self.cells.unwrap_or(true) })
+    }
 }
 
 /// A policy in force: borrowed if it is the default one.

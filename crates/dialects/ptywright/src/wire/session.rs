@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use super::{action::Action, process::Process, redaction::Redaction};
+use super::{action::Action, process::Process, redaction::Look};
 use crate::ids;
 
 /// Params of `session.create`.
@@ -175,16 +175,9 @@ impl Resize {
 pub struct ReadScreen {
     /// The session's id.
     pub session: String,
-    /// `false` hides nothing.
-    #[serde(default)]
-    pub redact: Option<bool>,
-    /// What to hide besides the usual, and what to show instead.
-    #[serde(default)]
-    #[schemars(with = "Option<Redaction>")]
-    pub redaction: Option<Value>,
-    /// `false` leaves the cells out; an addition of ours.
-    #[serde(default)]
-    pub cells: Option<bool>,
+    /// How to see it.
+    #[serde(flatten)]
+    pub look: Look,
 }
 
 /// Params of `session.transcript`.
@@ -192,13 +185,9 @@ pub struct ReadScreen {
 pub struct ReadTranscript {
     /// The session's id.
     pub session: String,
-    /// `false` hides nothing.
-    #[serde(default)]
-    pub redact: Option<bool>,
-    /// What to hide besides the usual, and what to show instead.
-    #[serde(default)]
-    #[schemars(with = "Option<Redaction>")]
-    pub redaction: Option<Value>,
+    /// How to see it.
+    #[serde(flatten)]
+    pub look: Look,
 }
 
 /// Result of `session.transcript`.
@@ -314,7 +303,7 @@ mod tests {
         }
         let text = r#"{"session":"s1","redact":false,"redaction":5,"cells":false}"#;
         let read: ReadScreen = serde_json::from_str(text).unwrap();
-        assert_eq!((read.redact, read.cells), (Some(false), Some(false)));
+        assert_eq!((read.look.redact, read.look.cells), (Some(false), Some(false)));
         assert!(
             refusal::<ReadTranscript>(r#"{"session":"s1","redact":1}"#)
                 .contains("expected a boolean")

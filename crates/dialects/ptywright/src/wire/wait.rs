@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{
-    matcher, matcher::Matcher, process::Process, redaction::Redaction, snapshot::ScreenSnapshot,
+    matcher, matcher::Matcher, process::Process, redaction::Look, snapshot::ScreenSnapshot,
 };
 
 /// What `timeout_ms` is when absent.
@@ -26,16 +25,9 @@ pub struct Wait {
     /// A name by which `adapter.cancel_wait` ends the wait; an addition of ours.
     #[serde(default)]
     pub wait_id: Option<String>,
-    /// `false` shows secrets in the result; an addition of ours.
-    #[serde(default)]
-    pub redact: Option<bool>,
-    /// How to hide them.
-    #[serde(default)]
-    #[schemars(with = "Option<Redaction>")]
-    pub redaction: Option<Value>,
-    /// `false` leaves the cells out; an addition of ours.
-    #[serde(default)]
-    pub cells: Option<bool>,
+    /// How to see it.
+    #[serde(flatten)]
+    pub look: Look,
 }
 
 impl Wait {
