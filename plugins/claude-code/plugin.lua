@@ -8,8 +8,8 @@
 -- are charged. And whatever leaves this file as metadata, evidence or event goes through `scrub`, because the host
 -- redacts screens but not states.
 
-local action = ptywright.action
-local matcher = ptywright.matcher
+local action, matcher, kit = ptywright.action, ptywright.matcher, ptywright.kit
+local trim, starts, ends, has = kit.trim, kit.starts, kit.ends, kit.has
 
 -- What outlives a call -----------------------------------------------------------------------------------------
 
@@ -33,34 +33,12 @@ local DEFAULT_STABLE_MS = 300
 
 -- Text helpers ---------------------------------------------------------------------------------------------------
 
-local function starts(text, prefix)
-  return text:sub(1, #prefix) == prefix
-end
-
-local function ends(text, suffix)
-  return suffix == "" or text:sub(-#suffix) == suffix
-end
-
-local function has(text, phrase)
-  return text:find(phrase, 1, true) ~= nil
-end
-
 local function has_any(text, phrases)
-  for _, phrase in ipairs(phrases) do
-    if has(text, phrase) then
-      return true
-    end
-  end
-  return false
+  return kit.one_of(text, phrases, has) ~= nil
 end
 
 local function starts_any(text, prefixes)
-  for _, prefix in ipairs(prefixes) do
-    if starts(text, prefix) then
-      return prefix
-    end
-  end
-  return nil
+  return kit.one_of(text, prefixes, starts)
 end
 
 local function is_one_of(text, words)
@@ -72,33 +50,13 @@ local function is_one_of(text, words)
   return false
 end
 
--- Two searches instead of one `^%s*(.-)%s*$`, which tries every end on a row full of spaces.
-local function trim(text)
-  local first = text:find("%S")
-  if not first then
-    return ""
-  end
-  return text:match("^.*%S", first)
-end
-
 local function as_text(value)
   return type(value) == "string" and value or ""
 end
 
--- Cuts on a character boundary.
+-- Cuts on a character boundary, and shows that something was cut.
 local function clip(text, limit)
-  if #text <= limit then
-    return text
-  end
-  local stop = limit
-  while stop > 0 do
-    local byte = text:byte(stop + 1)
-    if byte < 0x80 or byte >= 0xC0 then
-      break
-    end
-    stop = stop - 1
-  end
-  return text:sub(1, stop) .. "…"
+  return #text <= limit and text or kit.clip(text, limit) .. "…"
 end
 
 -- Secrets --------------------------------------------------------------------------------------------------------
@@ -366,8 +324,7 @@ local function read_view(ctx)
   view.conversation = is_conversation(rows, view.input)
   view.marker = find_marker(view)
   view.last_intent = ctx.last_intent ~= "" and ctx.last_intent or nil
-  local needed = tonumber(ctx.completed_turn_stable_ms) or DEFAULT_STABLE_MS
-  view.stable = type(ctx.stable_ms) == "number" and ctx.stable_ms >= needed
+  view.stable = kit.is_stable(ctx)
   view.blank = body:find("%S") == nil and as_text(ctx.transcript):find("%S") == nil
   return view
 end
@@ -413,18 +370,9 @@ local function focused_options(view)
   return view.focused and read_options(view.rows, view.focused) or {}
 end
 
--- FNV-1a with 32 bits, as eight digits.
-local function fnv1a(text)
-  local hash = 0x811C9DC5
-  for index = 1, math.min(#text, MAX_FINGERPRINT) do
-    hash = ((hash ~ text:byte(index)) * 0x01000193) & 0xFFFFFFFF
-  end
-  return string.format("%08x", hash)
-end
-
 -- Remembers the dialog, so that an intent can tell whether its caller speaks of this one.
 local function open_dialog(metadata, fingerprint, options, block)
-  dialog = { id = fnv1a(fingerprint), options = options }
+  dialog = { id = kit.fnv1a(fingerprint:sub(1, MAX_FINGERPRINT)), options = options }
   metadata.dialog_id = dialog.id
   if block then
     block.dialog_id = dialog.id
@@ -1685,13 +1633,9 @@ local function fail(...)
   error(table.concat({ ... }), 0)
 end
 
-local function params_of(params)
-  return type(params) == "table" and params or {}
-end
-
 -- A string from the params; nil if there is none or it is blank.
 local function given(params, name)
-  local value = params_of(params)[name]
+  local value = kit.object(params)[name]
   if type(value) ~= "string" or not value:find("%S") then
     return nil
   end
@@ -1700,7 +1644,7 @@ end
 
 -- Refuses to answer a dialog that is not on the screen any more. A caller who names none is not held up.
 local function check_dialog(params)
-  local supplied = params_of(params).dialog_id
+  local supplied = kit.object(params).dialog_id
   if type(supplied) ~= "string" and type(supplied) ~= "number" then
     return
   end
@@ -1793,7 +1737,7 @@ end
 
 function M.choose_option(params)
   check_dialog(params)
-  params = params_of(params)
+  params = kit.object(params)
   local wanted = params.index or params.option or params.choice
   if type(wanted) ~= "number" and type(wanted) ~= "string" then
     fail("choose_option: index, option or choice is required")
@@ -1848,25 +1792,13 @@ function M.model_effort_right()
   return pressing("right")
 end
 
-local KEY_NAMES = {}
-for name in
-  ([[enter escape tab shift_tab backspace delete space up down right left home end page_up page_down insert
-  f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f11 f12]]):gmatch("%S+")
-do
-  KEY_NAMES[name] = true
-end
--- Ctrl with h, i, j and m is backspace, tab, line feed and enter; those have names of their own.
-for letter in ("abcdefgklnopqrstuvwxyz"):gmatch("%a") do
-  KEY_NAMES["ctrl_" .. letter] = true
-end
-
 function M.key(params)
-  local key = params_of(params).key
+  local key = kit.object(params).key
   if type(key) ~= "string" or key == "" then
     fail("key: key is required")
   end
   local name = key:gsub("%-", "_")
-  if KEY_NAMES[name] then
+  if kit.key_names[name] then
     return pressing(name)
   end
   return { actions = { action.text(key) } }
@@ -1923,7 +1855,7 @@ local WAKE_ERROR = [[(?mi)^(?:❯ [^\n]*\n\s*⎿)?\s*error:]]
 local WAKE_PLAN = [[(?mi)^[\s│]*plan\b.*\n[\s│]*1[.)]\s]]
 
 local function stable_for(params)
-  local needed = tonumber(params_of(params).completed_turn_stable_ms) or DEFAULT_STABLE_MS
+  local needed = tonumber(kit.object(params).completed_turn_stable_ms) or DEFAULT_STABLE_MS
   return matcher.screen_stable(math.max(0, math.floor(needed)))
 end
 
@@ -1955,19 +1887,11 @@ local STATES = [[starting ready prompt_submitted thinking waiting_for_permission
   waiting_for_trust waiting_for_user_input waiting_for_login waiting_for_model_select waiting_for_enter_plan_mode
   waiting_for_external_editor usage_screen local_ui_screen completed_turn cancelling exited error plugin_error]]
 
-local function named(words)
-  local list = {}
-  for word in words:gmatch("%S+") do
-    list[#list + 1] = { name = word }
-  end
-  return list
-end
-
 function M.describe()
   return {
-    intents = named(INTENTS),
-    wait_matchers = named("wait_turn_matcher wait_cancel_settled_matcher"),
-    states = named(STATES),
+    intents = kit.names(INTENTS),
+    wait_matchers = kit.names("wait_turn_matcher wait_cancel_settled_matcher"),
+    states = kit.names(STATES),
   }
 end
 

@@ -1,27 +1,24 @@
 -- Reads and drives a small program that counts: it prints "count: 3> ", reads a number and adds it.
 
-local action, matcher = ptywright.action, ptywright.matcher
+local action, matcher, kit = ptywright.action, ptywright.matcher, ptywright.kit
 
 -- What the last classification saw. It lives as long as the adapter.
 local shown
 
 local function classify(ctx)
-  local state = { state = "starting", confidence = 0.4, evidence = "no prompt yet", sequence = ctx.sequence }
   shown = nil
   if ctx.exited then
-    state.state, state.confidence, state.evidence = "exited", 1, "the program has ended"
-    return state
+    return kit.report(ctx, "exited", 1, "the program has ended")
   end
   -- The prompt is the last line of the screen.
   local count = ctx.screen:match("count: (%-?%d+)> *$")
   if count then
     shown = math.tointeger(tonumber(count))
-    state.state, state.confidence, state.evidence = "waiting_for_number", 0.9, "prompt with " .. count
-    state.metadata = { count = shown }
+    return kit.report(ctx, "waiting_for_number", 0.9, "prompt with " .. count, { count = shown })
   elseif ctx.last_intent == "number_sent" then
-    state.state, state.confidence, state.evidence = "counting", 0.6, "a number was sent, and no prompt since"
+    return kit.report(ctx, "counting", 0.6, "a number was sent, and no prompt since")
   end
-  return state
+  return kit.report(ctx, "starting", 0.4, "no prompt yet")
 end
 
 -- Adds a number.
@@ -68,8 +65,8 @@ end
 local function describe()
   return {
     intents = { { name = "add", params = { by = "integer" } }, { name = "reset" }, { name = "stop" } },
-    wait_matchers = { { name = "wait_turn_matcher" } },
-    states = { { name = "starting" }, { name = "waiting_for_number" }, { name = "counting" }, { name = "exited" } },
+    wait_matchers = kit.names("wait_turn_matcher"),
+    states = kit.names("starting waiting_for_number counting exited"),
   }
 end
 

@@ -2,133 +2,10 @@
 --
 -- Says whether a shell is at its prompt, runs a command, or runs one that asks for something; turns intents into keys.
 
--- Shared idiom -------------------------------------------------------------------------------------------------
--- Plugins are single files that cannot load each other, so the adapters repeat these helpers, each those it needs.
-
-local action, matcher = ptywright.action, ptywright.matcher
-
--- Rows end in padding or not, depending on what the program wrote, so every comparison is made on trimmed text.
-local function rtrim(text)
-  local last = text:find("%S%s*$")
-  return last and text:sub(1, last) or ""
-end
-
-local function trim(text)
-  local first = text:find("%S")
-  return first and rtrim(text:sub(first)) or ""
-end
-
-local function starts(text, prefix) return text:sub(1, #prefix) == prefix end
-
-local function ends(text, suffix) return suffix == "" or text:sub(-#suffix) == suffix end
-
-local function has(text, needle) return text:find(needle, 1, true) ~= nil end
-
--- The first of `needles` that `test` (has, starts, ends) finds in `text`.
-local function one_of(text, needles, test)
-  for _, needle in ipairs(needles) do
-    if test(text, needle) then return needle end
-  end
-end
-
--- The screen as rows without padding and without the blank ones at the bottom; indentation stays.
-local function rows_of(screen)
-  local rows, from = {}, 1
-  while true do
-    local stop = screen:find("\n", from, true)
-    rows[#rows + 1] = rtrim(screen:sub(from, (stop or 0) - 1))
-    if not stop then break end
-    from = stop + 1
-  end
-  while rows[#rows] == "" do rows[#rows] = nil end
-  return rows
-end
-
--- At most `max` bytes, cut between characters.
-local function clip(text, max)
-  if #text <= max then return text end
-  while max > 0 and (text:byte(max + 1) & 0xC0) == 0x80 do max = max - 1 end
-  return text:sub(1, max)
-end
-
-local SECRETS = { "sk-", "ghp_", "gho_", "github_pat_", "xoxb-", "xoxp-", "AIza", "AKIA", "ya29." }
-
--- The host does not redact states, so what is quoted from the screen loses its keys here.
-local function quote(text)
-  local clean = clip(trim(text), 400):gsub("[%w_%.%-]+", function(word)
-    local prefix = one_of(word, SECRETS, starts)
-    if prefix then return prefix .. "***" end
-  end)
-  return clean
-end
-
-local function fnv1a(text)
-  local hash = 0x811c9dc5
-  for i = 1, #text do
-    hash = ((hash ~ text:byte(i)) * 0x01000193) & 0xffffffff
-  end
-  return string.format("%08x", hash)
-end
-
-local function report(ctx, state, confidence, evidence, metadata)
-  return {
-    state = state, confidence = confidence, evidence = evidence, sequence = ctx.sequence, metadata = metadata,
-  }
-end
-
-local function is_stable(ctx)
-  return ctx.stable_ms ~= nil and ctx.stable_ms >= (ctx.completed_turn_stable_ms or 300)
-end
-
--- Params may be any JSON; only an object means something here.
-local function object(params) return type(params) == "table" and params or {} end
-
-local function text_param(params, intent, ...)
-  for _, name in ipairs({ ... }) do
-    local value = object(params)[name]
-    if type(value) == "string" and value ~= "" then return value end
-  end
-  error(intent .. ": " .. (...) .. " is required", 0)
-end
-
--- The question that the last classification saw: { id }.
-local dialog
-
-local function open_dialog(fingerprint)
-  dialog = { id = fnv1a(clip(fingerprint, 1000)) }
-  return dialog.id
-end
-
--- An answer meant for another dialog must not reach this one.
-local function check_dialog(params)
-  local given = object(params).dialog_id
-  if given == nil or type(given) == "userdata" then return end
-  if not dialog then
-    error("stale_dialog: supplied dialog_id=" .. tostring(given) .. " but no dialog is currently active", 0)
-  elseif dialog.id ~= given then
-    error("stale_dialog: supplied dialog_id=" .. tostring(given) .. " but the current dialog is " .. dialog.id, 0)
-  end
-end
-
-local KEYS = {}
-for name in ([[enter escape tab shift_tab backspace delete space up down left right home end page_up page_down insert
-  f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f11 f12 ctrl_a ctrl_b ctrl_c ctrl_d ctrl_e ctrl_f ctrl_g ctrl_k ctrl_l ctrl_n ctrl_o
-  ctrl_p ctrl_q ctrl_r ctrl_s ctrl_t ctrl_u ctrl_v ctrl_w ctrl_x ctrl_y ctrl_z]]):gmatch("%S+") do
-  KEYS[name] = true
-end
-
--- A named key, or the text itself when there is no key of that name.
-local function key(params)
-  local wanted = text_param(params, "key", "key")
-  local name = wanted:lower():gsub("-", "_")
-  return { actions = { KEYS[name] and action.key(name) or action.text(wanted) } }
-end
-
-local function names(list)
-  local named = {}
-  for i, name in ipairs(list) do named[i] = { name = name } end
-  return named
-end
+local action, matcher, kit = ptywright.action, ptywright.matcher, ptywright.kit
+local trim, starts, ends, has, one_of, quote = kit.trim, kit.starts, kit.ends, kit.has, kit.one_of, kit.quote
+local report, is_stable = kit.report, kit.is_stable
+local dialogs = kit.dialogs()
 
 -- What a shell shows ---------------------------------------------------------------------------------------------
 -- A shell with OSC 133 marks says itself where its prompts and commands are. Without them the last row has to tell.
@@ -222,7 +99,7 @@ local pasteable = false
 
 local function show_question(ctx, row, kind, confidence, metadata)
   metadata.question = { kind = kind, text = quote(row) }
-  metadata.dialog_id = open_dialog("question:" .. kind .. ":" .. trim(row))
+  metadata.dialog_id = dialogs:open("question:" .. kind .. ":" .. trim(row))
   return report(ctx, "waiting_for_user_input", confidence, "asks: " .. kind, metadata)
 end
 
@@ -250,7 +127,7 @@ local function by_looks(ctx, row)
 end
 
 function M.classify(ctx)
-  dialog = nil
+  dialogs:forget()
   local blocks = ctx.blocks or {}
   local last, code = marks_of(blocks)
   if ctx.exited then
@@ -258,7 +135,7 @@ function M.classify(ctx)
   end
   pasteable = takes_paste(ctx.transcript or "")
   if is_unheard(ctx) then return report(ctx, "running", 0.5, "nothing written since the command was sent") end
-  local rows = rows_of(ctx.screen)
+  local rows = kit.rows(ctx.screen)
   local row = rows[#rows] or ""
   if last then return by_marks(ctx, row, last, code) end
   if #rows == 0 then return report(ctx, ctx.last_intent or "starting", 0.35, "no screen evidence yet") end
@@ -269,8 +146,8 @@ end
 -- cannot answer a question of an earlier line. Shells without it (dash, for one) would read the markers as text, so
 -- there every line is entered by itself.
 function M.run(params)
-  local command = text_param(params, "run", "command"):gsub("\r\n?", "\n")
-  command = rtrim(command)
+  local command = kit.text_param(params, "run", "command"):gsub("\r\n?", "\n")
+  command = kit.rtrim(command)
   local actions = { action.mark_transcript("command_start") }
   if has(command, "\n") and pasteable then
     actions[2], actions[3] = action.bracketed_paste(command), action.key("enter")
@@ -285,8 +162,8 @@ end
 
 -- An empty answer is an Enter, which takes the default. Pagers want single keys: see `key`.
 function M.answer(params)
-  check_dialog(params)
-  local text = object(params).text
+  dialogs:check(params)
+  local text = kit.object(params).text
   if type(text) ~= "string" then error("answer: text is required", 0) end
   if text == "" then return { actions = { action.key("enter") } } end
   return { actions = { action.text(text), action.key("enter") } }
@@ -296,16 +173,14 @@ function M.interrupt() return { actions = { action.interrupt() } } end
 
 function M.eof() return { actions = { action.eof() } } end
 
-M.key = key
+M.key = kit.key
 
 -- Waiting --------------------------------------------------------------------------------------------------------
-
-local function stable(params) return matcher.screen_stable(object(params).completed_turn_stable_ms or 300) end
 
 -- The last OSC 133 mark opens a prompt; or the last row looks like a prompt or a question; or the shell is gone.
 function M.wait_turn_matcher(params)
   return matcher.all({
-    stable(params),
+    kit.stable(params),
     matcher.any({
       matcher.transcript_regex(
         [=[\x1b\]133;[AB][^\x07\x1b]*(?:\x07|\x1b\\)(?:[^\x1b]|\x1b[^\]]|\x1b\][^1]|\x1b\]1[^3]|\x1b\]13[^3])*\z]=]),
@@ -323,9 +198,9 @@ end
 
 function M.describe()
   return {
-    intents = names({ "run", "answer", "interrupt", "eof", "key" }),
-    wait_matchers = names({ "wait_turn_matcher" }),
-    states = names({ "starting", "ready", "running", "waiting_for_user_input", "exited" }),
+    intents = kit.names("run answer interrupt eof key"),
+    wait_matchers = kit.names("wait_turn_matcher"),
+    states = kit.names("starting ready running waiting_for_user_input exited"),
   }
 end
 

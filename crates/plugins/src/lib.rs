@@ -25,6 +25,7 @@
 mod convert;
 mod error;
 mod instance;
+mod keys;
 mod limits;
 mod load;
 mod manifest;
@@ -35,6 +36,7 @@ mod values;
 
 pub use error::{LoadError, PluginError};
 pub use instance::Instance;
+pub use keys::KEY_NAMES;
 pub use limits::{Limit, Limits};
 pub use load::Plugin;
 pub use manifest::{Kind, Manifest, ManifestError, Permission, Runtime, Target};

@@ -427,6 +427,21 @@ end
 local action, matcher = {}, {}
 ptywright = { action = action, matcher = matcher }
 
+-- The kit is read when it is first asked for: many plugins do without. The metatable is out of reach, because what
+-- is written into one later, such as `__mode`, would count.
+local kit
+native.set_metatable(ptywright, {
+  __index = function(_, name)
+    if name == "kit" then
+      kit = kit or native.kit(action, matcher)
+      return kit
+    end
+    return nil
+  end,
+  __metatable = false,
+  [SEALED] = true,
+})
+
 local function of_string(target, kind)
   target[kind] = function(value)
     return { type = kind, value = a_string(value, 1, kind) }

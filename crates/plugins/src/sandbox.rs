@@ -6,16 +6,20 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mlua::{IntoLuaMulti as _, Lua, LuaOptions, MultiValue, StdLib, Table, Value as LuaValue};
+use mlua::{
+    ChunkMode, IntoLuaMulti as _, Lua, LuaOptions, MultiValue, StdLib, Table, Value as LuaValue,
+};
 
 use crate::convert::to_lua;
 use crate::error::{Failure, plain_text};
+use crate::keys::KEY_NAMES;
 use crate::limits::{Limit, Meter};
 use crate::manifest::Manifest;
 use crate::pattern::{Capture, Found, PatternError, Search, find_plain, is_plain, replace};
 use crate::values::{Context, PredicateInput};
 
 const PRELUDE: &str = include_str!("prelude.lua");
+const KIT: &str = include_str!("kit.lua");
 
 /// How many steps of a pattern cost as much as one instruction.
 const STEPS_PER_INSTRUCTION: u64 = 8;
@@ -38,6 +42,7 @@ pub(crate) fn build(manifest: &Manifest, meter: &Arc<Meter>) -> mlua::Result<Lua
     add_limits(&lua, &native, meter)?;
     add_patterns(&lua, &native, meter)?;
     add_log(&lua, &native, meter, &manifest.name)?;
+    add_kit(&lua, &native, meter)?;
     let permissions = lua.create_table()?;
     for permission in &manifest.permissions {
         permissions.raw_set(permission.name(), true)?;
@@ -254,6 +259,20 @@ fn add_log(lua: &Lua, native: &Table, meter: &Arc<Meter>, plugin: &str) -> mlua:
         Ok(())
     })?;
     native.raw_set("log", log)
+}
+
+/// What gives `ptywright.kit` the first time a plugin asks for it, so that a VM without it starts as quickly.
+///
+/// Compiling runs outside of Lua, so it is paid for by length, like `load`.
+fn add_kit(lua: &Lua, native: &Table, meter: &Arc<Meter>) -> mlua::Result<()> {
+    let meter = Arc::clone(meter);
+    let kit = lua.create_function(move |lua, (action, matcher): (Table, Table)| {
+        meter.charge(lua, KIT.len() as u64).map_err(mlua::Error::runtime)?;
+        let key_names = lua.create_table_from(KEY_NAMES.map(|name| (name, true)))?;
+        let kit = lua.load(KIT).set_name("=kit").set_mode(ChunkMode::Text).into_function()?;
+        kit.call::<Table>((action, matcher, key_names))
+    })?;
+    native.raw_set("kit", kit)
 }
 
 /// The argument of `classify`.

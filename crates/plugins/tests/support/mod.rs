@@ -1,4 +1,5 @@
 //! What the tests of this crate share.
+#![allow(dead_code, reason = "each file of tests uses its own part")]
 
 use std::path::PathBuf;
 
