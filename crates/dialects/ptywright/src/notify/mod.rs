@@ -144,7 +144,7 @@ impl Notifier {
         self.refresh(wishes);
         let mut until = None;
         let mut gone = Vec::new();
-        for (session, told) in &mut wishes.told {
+        for (session, told) in wishes.told.iter_mut().filter(|(_, told)| told.is_wanted) {
             match told.say(session, haste, |body| self.connection.outbox().try_send(body)) {
                 Ok(told::Said::Everything) => {}
                 Ok(told::Said::HeldBack(at)) => until = until.into_iter().chain([at]).min(),
@@ -170,16 +170,14 @@ impl Notifier {
         let mut kept = BTreeMap::new();
         for terminal in self.core.terminals() {
             let session = ids::spell(terminal.id);
-            if !wishes.filter.admits(&session, terminal.id, &self.shared) {
-                continue;
-            }
-            let known = wishes.told.remove(&session);
             let is_new = wishes.newest_then.is_none_or(|newest| terminal.id > newest);
             let fresh = || {
                 let handle = self.core.terminal(terminal.id).ok()?;
                 Some(Told::new(handle, is_new))
             };
-            if let Some(told) = known.or_else(fresh) {
+            // What is not wanted now is not forgotten: it may be wanted again, and is not told twice.
+            if let Some(mut told) = wishes.told.remove(&session).or_else(fresh) {
+                told.is_wanted = wishes.filter.admits(&session, terminal.id, &self.shared);
                 kept.insert(session, told);
             }
         }

@@ -24,6 +24,8 @@ pub(super) struct Told {
     /// When output was first kept back.
     held_since: Option<Instant>,
     has_exited: bool,
+    /// Whether the filter admits it.
+    pub(super) is_wanted: bool,
 }
 
 /// What came of saying what is new.
@@ -47,6 +49,7 @@ impl Told {
             offset: if is_new { 0 } else { handle.transcript_end() },
             held_since: None,
             has_exited: false,
+            is_wanted: false,
             handle,
         }
     }

@@ -76,6 +76,6 @@ impl Notifier {
     fn watched(&self) -> Vec<Receiver<Progress>> {
         let state = self.state.lock();
         let told = state.wishes.iter().flat_map(|wishes| wishes.told.values());
-        told.map(super::told::Told::progress).collect()
+        told.filter(|told| told.is_wanted).map(super::told::Told::progress).collect()
     }
 }

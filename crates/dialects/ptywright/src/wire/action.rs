@@ -119,6 +119,11 @@ mod tests {
     }
 
     #[test]
+    fn plugins_know_the_same_keys() {
+        assert_eq!(*KEY_NAMES, rookery_plugins::KEY_NAMES);
+    }
+
+    #[test]
     fn every_type_decodes() {
         let size = FullSize { rows: 2, cols: 3, pixel_width: 0, pixel_height: 9 };
         let table = [
