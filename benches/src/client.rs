@@ -1,19 +1,48 @@
-//! A blocking JSON-RPC client on a Unix socket, one JSON document per line: what a script in any language would use.
+//! A blocking JSON-RPC client on a Unix socket or on pipes, one JSON document per line: what a script in any language
+//! would use.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read, Write as _};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 
-use crate::gate::WORK_LIMIT;
+use crate::gate::{WORK_LIMIT, await_readable};
+
+/// Bytes that are asked for at once.
+const READ_BYTES: usize = 64 << 10;
+
+/// Where the head of a reply ends, in which its id and its kind are.
+const HEAD_BYTES: usize = 64;
 
 /// A connection.
 pub(crate) struct Client {
-    stream: BufReader<UnixStream>,
+    output: BufReader<Output>,
+    input: File,
     line: Vec<u8>,
     next_id: u64,
+}
+
+/// Where replies come from.
+enum Output {
+    /// It has a limit of its own.
+    Socket(UnixStream),
+    Pipe(File),
+}
+
+impl Read for Output {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Output::Socket(socket) => socket.read(buffer),
+            Output::Pipe(pipe) => {
+                await_readable(&*pipe, WORK_LIMIT).map_err(io::Error::other)?;
+                pipe.read(buffer)
+            }
+        }
+    }
 }
 
 impl Client {
@@ -22,11 +51,18 @@ impl Client {
         let stream = UnixStream::connect(path)
             .with_context(|| format!("cannot connect to {}", path.display()))?;
         stream.set_read_timeout(Some(WORK_LIMIT))?;
-        Ok(Client {
-            stream: BufReader::with_capacity(64 << 10, stream),
-            line: Vec::new(),
-            next_id: 1,
-        })
+        let input = File::from(OwnedFd::from(stream.try_clone()?));
+        Ok(Client::new(Output::Socket(stream), input))
+    }
+
+    /// Talks to a server over its standard input and output.
+    pub(crate) fn on_pipes(input: OwnedFd, output: OwnedFd) -> Client {
+        Client::new(Output::Pipe(output.into()), input.into())
+    }
+
+    fn new(output: Output, input: File) -> Client {
+        let output = BufReader::with_capacity(READ_BYTES, output);
+        Client { output, input, line: Vec::new(), next_id: 1 }
     }
 
     /// A request as it is sent, with an id of its own.
@@ -41,7 +77,7 @@ impl Client {
 
     /// Sends bytes as they are.
     pub(crate) fn send_bytes(&mut self, request: &[u8]) -> anyhow::Result<()> {
-        self.stream.get_mut().write_all(request).context("cannot send")
+        self.input.write_all(request).context("cannot send")
     }
 
     /// Sends a request and does not wait for the reply.
@@ -53,7 +89,7 @@ impl Client {
     /// The next message as it comes, of whatever kind.
     pub(crate) fn receive_line(&mut self) -> anyhow::Result<&[u8]> {
         self.line.clear();
-        let count = self.stream.read_until(b'\n', &mut self.line).context("no reply")?;
+        let count = self.output.read_until(b'\n', &mut self.line).context("no reply")?;
         if count == 0 {
             bail!("the server closed the connection");
         }
@@ -83,10 +119,16 @@ impl Client {
     /// Sends an encoded request and waits for its reply, which is not decoded. The way to measure a round trip.
     pub(crate) fn round_trip(&mut self, request: &[u8]) -> anyhow::Result<&[u8]> {
         self.send_bytes(request)?;
+        self.receive_result()
+    }
+
+    /// The next reply, which is not decoded: its end is found, and that it is a result.
+    pub(crate) fn receive_result(&mut self) -> anyhow::Result<&[u8]> {
         let reply = self.receive_line()?;
-        let head = &reply[..reply.len().min(64)];
-        if !head.windows(8).any(|window| window == b"\"result\"") {
-            bail!("refused: {}", String::from_utf8_lossy(reply));
+        let head = &reply[..reply.len().min(HEAD_BYTES)];
+        let has = |word: &[u8]| head.windows(word.len()).any(|window| window == word);
+        if !has(b"\"result\"") || !has(b"\"id\":") {
+            bail!("refused: {}", String::from_utf8_lossy(&reply[..reply.len().min(1_000)]));
         }
         Ok(reply)
     }
@@ -94,13 +136,26 @@ impl Client {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read as _;
-
     use super::*;
 
     fn pair() -> (Client, UnixStream) {
         let (one, other) = UnixStream::pair().unwrap();
-        (Client { stream: BufReader::new(one), line: Vec::new(), next_id: 1 }, other)
+        let input = File::from(OwnedFd::from(one.try_clone().unwrap()));
+        (Client::new(Output::Socket(one), input), other)
+    }
+
+    #[test]
+    fn pipes_carry_the_same_words() {
+        let (from_server, to_client) = std::io::pipe().unwrap();
+        let (mut from_client, to_server) = std::io::pipe().unwrap();
+        let mut client = Client::on_pipes(to_server.into(), from_server.into());
+        let mut server = File::from(OwnedFd::from(to_client));
+        server.write_all(b"{\"id\":1,\"result\":{\"a\":2}}\n").unwrap();
+        assert_eq!(client.call("m", &json!({})).unwrap(), json!({"a": 2}));
+        drop((client, server));
+        let mut sent = String::new();
+        from_client.read_to_string(&mut sent).unwrap();
+        assert!(sent.ends_with("}\n"), "{sent}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -40,6 +40,30 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file())
 }
 
+/// Where peers are installed, so that the next run finds them: beside the profiles in the target directory.
+pub(crate) fn peers_dir() -> PathBuf {
+    let own = std::env::current_exe().unwrap_or_default();
+    own.ancestors().nth(2).unwrap_or_else(|| Path::new("target")).join("peers")
+}
+
+/// Runs a program to its end, at most for `limit`, and gives what it printed. It must print less than a pipe holds.
+pub(crate) fn output_within(command: &mut Command, limit: Duration) -> anyhow::Result<String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().with_context(|| format!("cannot run {name}"))?;
+    if !await_end(child.id(), limit) {
+        let _ = child.kill();
+        let _ = child.wait();
+        bail!("{name} took longer than {} s", limit.as_secs());
+    }
+    let output = child.wait_with_output().with_context(|| format!("cannot read from {name}"))?;
+    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    if !output.status.success() {
+        bail!("{name} failed: {} {}", said(&output.stderr), said(&output.stdout));
+    }
+    Ok(said(&output.stdout))
+}
+
 /// Waits until a process is gone, whoever its parent is. False if it is still there after `limit`.
 pub(crate) fn await_end(pid: u32, limit: Duration) -> bool {
     let Some(pid) = Pid::from_raw(pid.cast_signed()) else { return true };
@@ -47,6 +71,13 @@ pub(crate) fn await_end(pid: u32, limit: Duration) -> bool {
         Ok(process) => await_readable(process.as_fd(), limit).is_ok(),
         Err(_) => true,
     }
+}
+
+/// The parent of a process.
+pub(crate) fn parent(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name, in parentheses, may contain anything.
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 /// Ends a process at once.
@@ -122,6 +153,7 @@ mod tests {
     #[test]
     fn the_end_of_a_process_is_seen() {
         let mut child = program("true").spawn().unwrap();
+        assert_eq!(parent(child.id()), Some(std::process::id()));
         assert!(await_end(child.id(), Duration::from_secs(60)));
         child.wait().unwrap();
         assert!(await_end(child.id(), Duration::ZERO));

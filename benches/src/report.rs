@@ -45,6 +45,8 @@ pub(crate) struct Row {
     pub(crate) floor: Option<Figure>,
     pub(crate) tmux: Option<Figure>,
     pub(crate) ptywright: Option<Figure>,
+    pub(crate) pexpect: Option<Figure>,
+    pub(crate) tui_test: Option<Figure>,
     pub(crate) targets: Vec<Target>,
 }
 
@@ -66,6 +68,8 @@ impl Row {
             floor: None,
             tmux: None,
             ptywright: None,
+            pexpect: None,
+            tui_test: None,
             targets: Vec::new(),
         }
     }
@@ -111,6 +115,8 @@ struct Versions {
     commit: Option<String>,
     tmux: Option<String>,
     ptywright: Option<String>,
+    pexpect: Option<String>,
+    tui_test: Option<String>,
 }
 
 /// All that one run brought.
@@ -138,6 +144,8 @@ impl Report {
                 commit: bench.commit.clone(),
                 tmux: bench.tmux.clone(),
                 ptywright: bench.ptywright.as_ref().map(|(_, version)| version.clone()),
+                pexpect: bench.pexpect.as_ref().map(|(_, version)| version.clone()),
+                tui_test: bench.tui_test.as_ref().map(|(_, version)| version.clone()),
             },
             rows: Vec::new(),
             notes: bench.notes.clone(),
@@ -146,16 +154,10 @@ impl Report {
 
     /// Adds a row, and shows it.
     pub(crate) fn push(&mut self, row: Row) {
-        let show = |name, figure: Option<Figure>| {
-            figure.map(|figure| format!("  {name} {}", number(figure.value)))
-        };
-        let peers = [
-            show("rookery", row.rookery),
-            show("floor", row.floor),
-            show("tmux", row.tmux),
-            show("ptywright", row.ptywright),
-        ];
-        let figures: String = peers.into_iter().flatten().collect();
+        let shown = std::iter::once(("rookery", row.rookery))
+            .chain(PEERS.iter().map(|(name, of)| (*name, of(&row))))
+            .filter_map(|(name, figure)| Some(format!("  {name} {}", number(figure?.value))));
+        let figures: String = shown.collect();
         eprintln!("   {} [{}]{figures}", row.name, row.unit);
         self.rows.push(row);
     }
@@ -183,35 +185,12 @@ impl Report {
         );
         let _ = writeln!(text, "{}.\n", self.measured().join(", "));
         text.push_str("Ratios say how much time or memory Rookery takes relative to the other: below 1 is better.\n\n");
-        text.push_str("| what | unit | Rookery | floor | tmux | ptywright | ÷ floor | ÷ tmux | ÷ ptywright | target |\n");
-        text.push_str("|---|---|---:|---:|---:|---:|---:|---:|---:|---|\n");
-        for row in &self.rows {
-            let figure = |figure: Option<Figure>| {
-                figure.map_or_else(String::new, |figure| number(figure.value))
-            };
-            let ratio =
-                |peer| row.ratio(peer).map_or_else(String::new, |ratio| format!("{ratio:.2}"));
-            let _ = writeln!(
-                text,
-                "| {}: {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
-                row.section,
-                row.name,
-                row.unit,
-                figure(row.rookery),
-                figure(row.floor),
-                figure(row.tmux),
-                figure(row.ptywright),
-                ratio(row.floor),
-                ratio(row.tmux),
-                ratio(row.ptywright),
-                targets(&row.targets),
-            );
-        }
-        if !self.notes.is_empty() {
+        for rows in self.rows.chunk_by(|one, other| one.section == other.section) {
+            write_table(text, rows);
             text.push('\n');
-            for note in &self.notes {
-                let _ = writeln!(text, "- {note}");
-            }
+        }
+        for note in &self.notes {
+            let _ = writeln!(text, "- {note}");
         }
     }
 
@@ -219,8 +198,9 @@ impl Report {
         let commit =
             self.versions.commit.as_ref().map(|commit| format!(" at {commit}")).unwrap_or_default();
         let own = format!("Rookery {}{commit}", self.versions.rookery);
-        let peers = [self.versions.tmux.clone(), self.versions.ptywright.clone()];
-        std::iter::once(own).chain(peers.into_iter().flatten()).collect()
+        let Versions { tmux, ptywright, pexpect, tui_test, .. } = &self.versions;
+        let peers = [tmux, ptywright, pexpect, tui_test].into_iter().flatten().cloned();
+        std::iter::once(own).chain(peers).collect()
     }
 
     /// Writes both files and gives their common name.
@@ -232,6 +212,44 @@ impl Report {
         std::fs::write(stem.with_extension("json"), json + "\n")?;
         std::fs::write(stem.with_extension("md"), markdown)?;
         Ok(stem)
+    }
+}
+
+/// Whoever may be measured besides Rookery.
+type Peer = (&'static str, fn(&Row) -> Option<Figure>);
+
+const PEERS: [Peer; 5] = [
+    ("floor", |row| row.floor),
+    ("tmux", |row| row.tmux),
+    ("ptywright", |row| row.ptywright),
+    ("pexpect", |row| row.pexpect),
+    ("tui-test", |row| row.tui_test),
+];
+
+/// The rows of a section, with a column for everyone who was measured in it.
+fn write_table(text: &mut String, rows: &[Row]) {
+    let peers = PEERS.iter().filter(|(_, of)| rows.iter().any(|row| of(row).is_some()));
+    let peers: Vec<&Peer> = peers.collect();
+    let join = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let around = |first: [&str; 3], each: &str, ratio: &str, last: &str| {
+        let mut cells: Vec<String> = first.map(str::to_owned).into();
+        cells.extend(peers.iter().map(|(name, _)| each.replace("NAME", name)));
+        cells.extend(peers.iter().map(|(name, _)| ratio.replace("NAME", name)));
+        cells.push(last.to_owned());
+        cells
+    };
+    text.push_str(&join(around(["what", "unit", "Rookery"], "NAME", "÷ NAME", "target")));
+    text.push_str(&join(around(["---", "---", "---:"], "---:", "---:", "---")));
+    for row in rows {
+        let figure =
+            |figure: Option<Figure>| figure.map_or_else(String::new, |figure| number(figure.value));
+        let ratio = |peer| row.ratio(peer).map_or_else(String::new, |ratio| format!("{ratio:.2}"));
+        let mut cells = vec![format!("{}: {}", row.section, row.name), row.unit.to_owned()];
+        cells.push(figure(row.rookery));
+        cells.extend(peers.iter().map(|(_, of)| figure(of(row))));
+        cells.extend(peers.iter().map(|(_, of)| ratio(of(row))));
+        cells.push(targets(&row.targets));
+        text.push_str(&join(cells));
     }
 }
 
@@ -279,6 +297,8 @@ mod tests {
                 commit: None,
                 tmux: None,
                 ptywright: None,
+                pexpect: None,
+                tui_test: None,
             },
             rows,
             notes: vec!["a remark".to_owned()],
@@ -309,9 +329,9 @@ mod tests {
             report(vec![row(Better::Lower).target("x", |_| false), row(Better::Higher)]).markdown();
         let table: Vec<_> = markdown.lines().filter(|line| line.starts_with('|')).collect();
         assert_eq!(table.len(), 4);
-        assert!(table.iter().all(|line| line.matches('|').count() == 11), "{markdown}");
+        assert!(table.iter().all(|line| line.matches('|').count() == 7), "{markdown}");
         assert!(
-            markdown.contains("| s: n | u | 50.0 | 100 |  |  | 0.50 |  |  | x: **not reached** |"),
+            markdown.contains("| s: n | u | 50.0 | 100 | 0.50 | x: **not reached** |"),
             "{markdown}"
         );
         assert!(markdown.ends_with("- a remark\n"));

@@ -8,6 +8,7 @@
 )]
 
 mod ci;
+mod compare;
 mod fuzz;
 mod needs;
 mod process;
@@ -43,6 +44,8 @@ enum Command {
     Bench(BenchArgs),
     /// Run the fuzz targets on stable Rust; needs a C++ compiler.
     Fuzz(FuzzArgs),
+    /// Hold the same conversations with Rookery and with the real ptywright, and explain every difference.
+    Compare(compare::CompareArgs),
 }
 
 /// What `cargo xtask test` was asked to do.
@@ -121,6 +124,7 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Tidy(args) => tidy::run(&root, args.strict),
         Command::Bench(args) => bench(&root, args.args),
         Command::Fuzz(args) => fuzz::run(&root, &args),
+        Command::Compare(args) => compare::run(&root, &args),
     }
 }
 

@@ -118,7 +118,7 @@ fn after_output(bench: &Bench, server: &dyn SessionServer) -> anyhow::Result<Mem
 }
 
 /// Waits until the newest of some terminals was silent long enough for everything to settle.
-fn await_silence(client: &mut Client, sessions: &[String]) -> anyhow::Result<()> {
+pub(super) fn await_silence(client: &mut Client, sessions: &[String]) -> anyhow::Result<()> {
     if let Some(session) = sessions.last() {
         let stable = json!({"type": "screen_stable", "value": {"min_ms": 5_000}});
         let wait =

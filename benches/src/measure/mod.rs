@@ -3,6 +3,7 @@
 mod create;
 mod footprint;
 mod ingest;
+mod ptywright;
 mod redaction;
 mod requests;
 mod restart;
@@ -21,7 +22,7 @@ use crate::machine::{self, Machine, Turn};
 use crate::peers::ptywright::Ptywright;
 use crate::peers::rookery::Rookery;
 use crate::peers::tmux::Tmux;
-use crate::peers::{SessionServer, ptywright, tmux};
+use crate::peers::{self, SessionServer, pexpect, tmux, tui_test};
 use crate::process;
 use crate::report::Report;
 use crate::streams::Stream;
@@ -45,11 +46,13 @@ pub(crate) enum Section {
     Restart,
     /// What hiding secrets adds to a read.
     Redaction,
+    /// The ptywright protocol beside the real one and other ways to wait for a program.
+    Ptywright,
 }
 
 impl Section {
     /// All of them, in order.
-    pub(crate) const ALL: [Section; 8] = [
+    pub(crate) const ALL: [Section; 9] = [
         Section::Ingest,
         Section::Waiters,
         Section::Requests,
@@ -58,6 +61,7 @@ impl Section {
         Section::Memory,
         Section::Restart,
         Section::Redaction,
+        Section::Ptywright,
     ];
 
     /// As the command line and the report spell it.
@@ -71,6 +75,7 @@ impl Section {
             Section::Memory => "memory",
             Section::Restart => "restart",
             Section::Redaction => "redaction",
+            Section::Ptywright => "ptywright",
         }
     }
 
@@ -85,6 +90,7 @@ impl Section {
             Section::Memory => footprint::run(bench, report),
             Section::Restart => restart::run(bench, report),
             Section::Redaction => redaction::run(bench, report),
+            Section::Ptywright => ptywright::run(bench, report),
         }
     }
 }
@@ -103,6 +109,10 @@ pub(crate) struct Bench {
     pub(crate) commit: Option<String>,
     pub(crate) tmux: Option<String>,
     pub(crate) ptywright: Option<(PathBuf, String)>,
+    /// A Python that has it.
+    pub(crate) pexpect: Option<(PathBuf, String)>,
+    /// The folder that it is in.
+    pub(crate) tui_test: Option<(PathBuf, String)>,
     pub(crate) machine: Machine,
     pub(crate) notes: Vec<String>,
     rookery: PathBuf,
@@ -132,7 +142,13 @@ impl Bench {
         };
         let tmux = found(tmux::find().map(|version| (PathBuf::new(), version)))
             .map(|(_, version)| version);
-        let ptywright = found(ptywright::find());
+        let ptywright = found(peers::ptywright::find());
+        // Installing takes time, so only who needs them looks for these.
+        let wants_all = args.wants(Section::Ptywright) && !args.no_peers;
+        let mut find = |find: fn(bool) -> Result<(PathBuf, String), String>| {
+            wants_all.then(|| found(find(args.install))).flatten()
+        };
+        let (pexpect, tui_test) = (find(pexpect::find), find(tui_test::find));
         let (rounds, megabytes) = if args.quick { (1, 8) } else { (5, 64) };
         Ok(Bench {
             is_quick: args.quick,
@@ -148,6 +164,8 @@ impl Bench {
             commit: machine::commit(&source_dir()),
             tmux,
             ptywright,
+            pexpect,
+            tui_test,
             machine,
             notes,
             rookery,
@@ -235,6 +253,12 @@ fn definitions() -> Vec<String> {
          the batches, the best median and the best p99.",
         "redaction: the same read with and without it, of a terminal that shows no secret, in turns; the \
          figure is the median of the medians of the differences. The transcript is the last 131,072 characters.",
+        "ptywright: one blocking client, one request at a time; ours over the daemon's socket and over `ptywright serve \
+         --stdio`, the real one over `serve --stdio`, tmux in control mode (its %output line is here), pexpect (`expect` \
+         has returned), tui-test (`toBeVisible` has returned; it looks every 50 ms, and writes come at all phases of \
+         that). Nobody says when a wait is pending, so 2 ms pass between a wait and the write that ends it. Clients \
+         look for the end of a reply and at its head; nothing is decoded. Everyone takes a turn in every round, but \
+         for tui-test; of the batches, the best median and the best p99.",
         "waiters: ptywright was given a thirty-second of the data, because it looks at the whole screen for every \
          waiter.",
     ]

@@ -8,13 +8,10 @@ use super::{Bench, Section};
 use crate::client::Client;
 use crate::gate::Gate;
 use crate::peers::tmux::Tmux;
-use crate::peers::{self, Session, SessionServer, USUAL};
+use crate::peers::{self, LARGE, Session, SessionServer, USUAL};
 use crate::report::{Better, Report, Row};
 use crate::stats::Times;
 use crate::streams::Stream;
-
-/// A large terminal.
-const LARGE: peers::Size = (60, 200);
 
 /// Enough to fill a large screen.
 const FILL_BYTES: u64 = 64_000;

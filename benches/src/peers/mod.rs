@@ -1,9 +1,12 @@
 //! What is measured: Rookery, and what it is measured against.
 
 pub(crate) mod floor;
+pub(crate) mod pexpect;
 pub(crate) mod ptywright;
 pub(crate) mod rookery;
+pub(crate) mod stdio;
 pub(crate) mod tmux;
+pub(crate) mod tui_test;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -43,6 +46,9 @@ pub(crate) type Size = (u16, u16);
 
 /// The size that terminals have if they name none.
 pub(crate) const USUAL: Size = (24, 80);
+
+/// A large terminal.
+pub(crate) const LARGE: Size = (60, 200);
 
 /// Opens a session with a child that runs this binary.
 pub(crate) fn open(

@@ -27,9 +27,13 @@ pub(crate) fn find() -> Result<(PathBuf, String), String> {
         Some(home.join("bin/ptywright")).filter(|file| file.is_file())
     };
     let named = std::env::var_os(VARIABLE).map(PathBuf::from);
-    let Some(binary) = named.or_else(|| process::find("ptywright")).or_else(in_cargo) else {
+    // Where `cargo xtask compare ptywright --install` puts it.
+    let in_target =
+        || Some(process::peers_dir().join("bin/ptywright")).filter(|file| file.is_file());
+    let found = named.or_else(in_target).or_else(|| process::find("ptywright")).or_else(in_cargo);
+    let Some(binary) = found else {
         return Err(format!(
-            "ptywright is not installed (cargo install ptywright --version 0.3.0, or {VARIABLE}=PATH)"
+            "ptywright is not there (cargo xtask compare ptywright --install, or {VARIABLE}=PATH)"
         ));
     };
     match process::output(process::program(&binary).arg("--version")) {

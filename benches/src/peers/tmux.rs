@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use tempfile::TempDir;
 
+use super::Size;
 use crate::gate::Gate;
 use crate::process;
 
@@ -65,6 +66,13 @@ impl Tmux {
         // The attach itself is answered first.
         control.answered()?;
         control.command("refresh-client -C 80x24")?;
+        Ok(control)
+    }
+
+    /// Attaches in control mode with terminals of another size.
+    pub(crate) fn control_of(&self, (rows, cols): Size) -> anyhow::Result<Control> {
+        let mut control = self.control()?;
+        control.command(&format!("refresh-client -C {cols}x{rows}"))?;
         Ok(control)
     }
 }

@@ -124,7 +124,7 @@ fn conclude(
         println!("\nno difference any more: {row}");
     }
     println!(
-        "\n{steps} steps: {} differ for a reason, {open} for none; {} rows of {} explain nothing",
+        "\n{steps} steps: {} differ and have a row, {open} want a decision; {} rows of {} explain nothing",
         explained.count(),
         unused.len(),
         paths.rules.display(),
