@@ -155,6 +155,10 @@ impl Core {
         self.inner.roster.subscribe()
     }
 
+    pub(crate) fn roster_changed(&self) {
+        self.inner.roster.send_modify(|version| *version += 1);
+    }
+
     /// Keeps a text under a name for a dialect, durably; none forgets it.
     pub async fn remember(&self, name: &str, text: Option<String>) -> Result<()> {
         let key = remembered_key(name);
@@ -189,7 +193,7 @@ impl Core {
     /// Makes a terminal one to work with, and tells it of its child's end if that came before.
     pub(crate) fn enliven(&self, live: &Arc<Live>) {
         self.inner.live.write().insert(live.id, Arc::clone(live));
-        self.inner.roster.send_modify(|version| *version += 1);
+        self.roster_changed();
         let early = self.inner.notices.early.lock().remove(&live.id);
         if let Some((status, at)) = early {
             live.child_exited(status, at);

@@ -53,6 +53,8 @@ pub(crate) struct KeeperLink {
     connection: Arc<Mutex<Option<Connection>>>,
     /// Serializes connecting, so that two first terminals start one keeper.
     connecting: tokio::sync::Mutex<()>,
+    /// Held while a keeper is started.
+    starting: tokio::sync::Mutex<()>,
     next_tag: AtomicU64,
 }
 
@@ -62,6 +64,7 @@ impl KeeperLink {
             launch,
             connection: Arc::default(),
             connecting: tokio::sync::Mutex::new(()),
+            starting: tokio::sync::Mutex::new(()),
             next_tag: AtomicU64::new(1),
         }
     }
@@ -91,6 +94,11 @@ impl KeeperLink {
 
     /// Connects, starting a keeper if none runs.
     pub(crate) async fn ensure(&self, notices: Arc<dyn KeeperNotices>) -> Result<()> {
+        if self.pid().is_some() {
+            return Ok(());
+        }
+        // One at a time: two that start a keeper at once get in each other's way.
+        let _starting = self.starting.lock().await;
         // A keeper may be just about to end when we come; one more round finds it gone.
         for _ in 0..3 {
             if self.connect_existing(Arc::clone(&notices)).await? {

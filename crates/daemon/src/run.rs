@@ -190,6 +190,7 @@ pub(crate) fn user_home() -> PathBuf {
     std::env::var_os("HOME")
         .map(PathBuf::from)
         .filter(|home| home.is_absolute())
+        .or_else(|| rookery_host::current_user().map(|user| user.home))
         .unwrap_or_else(|| "/".into())
 }
 
@@ -197,6 +198,7 @@ pub(crate) fn login_shell() -> String {
     std::env::var("SHELL")
         .ok()
         .filter(|shell| !shell.is_empty())
+        .or_else(|| rookery_host::current_user().map(|user| user.shell))
         .unwrap_or_else(|| "/bin/sh".to_owned())
 }
 

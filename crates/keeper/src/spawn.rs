@@ -172,7 +172,8 @@ impl Plan {
             s if s == Step::Cwd as u32 => {
                 format!("enter working directory {}", self.cwd.to_string_lossy())
             }
-            _ => format!("run program {}", self.program),
+            // In quotes, so that redaction does not take `passwd: Permission` for a password.
+            _ => format!("run program `{}`", self.program),
         };
         failed(&what, io::Error::from_raw_os_error(errno))
     }

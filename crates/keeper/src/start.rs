@@ -128,7 +128,8 @@ pub fn run_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(server) => server.run(),
         Err(error) => {
             report_failure(&error);
-            Err(error)
+            // The directory may be that of the keeper that was faster.
+            return ExitCode::FAILURE;
         }
     };
     if with_clients && let Some(directory) = path.parent() {

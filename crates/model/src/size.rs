@@ -30,6 +30,8 @@ impl Size {
     pub const MAX_ROWS: u16 = 2_000;
     /// The most columns a terminal may have.
     pub const MAX_COLS: u16 = 2_000;
+    /// The most cells a screen may have. Each is two hundred bytes in a reply that shows them all.
+    pub const MAX_CELLS: u32 = 400_000;
     /// What a terminal gets when nobody says otherwise.
     pub const DEFAULT: Size = Size { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
 
@@ -40,6 +42,10 @@ impl Size {
         }
         if cols == 0 || cols > Self::MAX_COLS {
             return Err(SizeError { field: "cols", max: Self::MAX_COLS, got: cols });
+        }
+        let widest = Self::MAX_CELLS / u32::from(rows);
+        if u32::from(cols) > widest {
+            return Err(SizeError { field: "cols", max: widest as u16, got: cols });
         }
         Ok(Size { rows, cols, pixel_width: 0, pixel_height: 0 })
     }
@@ -63,6 +69,13 @@ impl Size {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_screen_has_only_so_many_cells() {
+        assert!(Size::new(200, 2000).is_ok() && Size::new(2000, 200).is_ok());
+        let refused = Size::new(2000, 201).unwrap_err().to_string();
+        assert_eq!(refused, "cols must be between 1 and 200, not 201");
+    }
 
     #[test]
     fn zero_and_huge_sizes_are_refused_by_name() {

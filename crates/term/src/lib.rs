@@ -30,6 +30,7 @@ pub mod scanner;
 mod screen;
 mod selection;
 mod snapshot;
+pub mod tail;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -46,5 +47,6 @@ pub use screen::{
     Fed, NoTranscript, Screen, ScreenConfig, ScreenEvent, ScreenSize, SharedSnapshot, Transcript,
 };
 pub use selection::{Place, Selection, SelectionKind};
-pub use snapshot::{Cursor, CursorShape, Modes, Snapshot};
+pub use snapshot::{Cursor, CursorShape, Detail, Modes, Snapshot};
+pub use tail::Tail;
 pub use watch::{Matched, WaitId};

@@ -13,7 +13,8 @@ use crate::osc::{Osc, ShellMark};
 use crate::palette::Palette;
 use crate::scanner::{Scanner, Sequence, partial_char_len};
 use crate::selection::Selection;
-use crate::snapshot::{Cursor, Modes, Snapshot, join_rows};
+use crate::snapshot::{Cursor, Detail, Modes, Snapshot, join_rows};
+use crate::tail::Tail;
 use crate::watch::{Matched, Occasion, WaitId};
 
 /// Rows, columns and pixels of a screen. Rows and columns are at least 1.
@@ -52,7 +53,7 @@ pub enum ScreenEvent {
 /// Gives the tail of the byte stream as text, including the bytes being fed.
 pub trait Transcript {
     /// The last [`crate::matcher::TRANSCRIPT_TAIL`] characters.
-    fn tail(&self) -> String;
+    fn tail(&self) -> Tail;
 }
 
 /// What a feed brought about.
@@ -220,10 +221,11 @@ impl Screen {
     pub fn wait(
         &mut self,
         matcher: Matcher,
+        detail: Detail,
         transcript: &dyn Transcript,
         now: Duration,
     ) -> (WaitId, Option<Matched>) {
-        let id = self.emulator.watch.add(matcher, now);
+        let id = self.emulator.watch.add(matcher, detail, now);
         let mut matched = Vec::new();
         Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now }
             .look(Occasion::Added);
@@ -264,7 +266,12 @@ impl Screen {
 
     /// The screen at this moment.
     pub fn snapshot(&self) -> Snapshot {
-        self.emulator.snapshot()
+        self.view(Detail::Cells)
+    }
+
+    /// The screen at this moment, or as much of it as is wanted.
+    pub fn view(&self, detail: Detail) -> Snapshot {
+        self.emulator.snapshot(detail, None)
     }
 
     /// The screen as text: wrapped rows joined, trailing blank rows dropped.
@@ -475,8 +482,8 @@ fn report_osc(emulator: &mut Emulator, osc: Osc) {
 pub struct NoTranscript;
 
 impl Transcript for NoTranscript {
-    fn tail(&self) -> String {
-        String::new()
+    fn tail(&self) -> Tail {
+        Tail::from("")
     }
 }
 

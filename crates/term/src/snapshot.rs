@@ -1,5 +1,7 @@
 //! A screen at one moment: cheap to take under a lock, read at leisure.
 
+use std::sync::OnceLock;
+
 use alacritty_terminal::term::cell::Cell;
 
 use crate::cell::CellRef;
@@ -78,11 +80,33 @@ pub struct Snapshot {
     pub modes: Modes,
     /// Title as set by OSC 0 or 2; none until the first.
     pub title: Option<String>,
+    /// None of them if only the text was wanted.
     pub(crate) cells: Vec<Cell>,
+    /// Made when first read, unless it was known before.
+    pub(crate) text: OnceLock<String>,
+    /// At most [`MAX_ABOVE`] characters.
+    pub(crate) above: String,
+}
+
+/// Characters kept of a line that runs on into the first row.
+pub(crate) const MAX_ABOVE: usize = 4096;
+
+/// How much of a screen is wanted. Cells cost more than all the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// Text, cursor, modes and title.
+    Text,
+    /// The cells as well.
+    Cells,
 }
 
 impl Snapshot {
-    /// The cells of one row, left to right.
+    /// How much of the screen is in it.
+    pub fn detail(&self) -> Detail {
+        if self.cells.is_empty() { Detail::Text } else { Detail::Cells }
+    }
+
+    /// The cells of one row, left to right; none if only the text was wanted.
     pub fn row(&self, row: u16) -> impl ExactSizeIterator<Item = CellRef<'_>> {
         self.row_cells(row).iter().map(CellRef)
     }
@@ -98,12 +122,20 @@ impl Snapshot {
         row::is_wrapped(self.row_cells(row))
     }
 
+    /// What scrolled off of the line that runs on into the first row, or the end of it if that is long;
+    /// empty if the first row begins a line of its own.
+    pub fn above(&self) -> &str {
+        &self.above
+    }
+
     /// The screen as text: wrapped rows joined, trailing blank rows dropped.
-    pub fn plain_text(&self) -> String {
-        let mut out = String::with_capacity(self.cells.len() / 2);
-        join_rows((0..self.rows).map(|row| self.row_cells(row)), &mut out);
-        out.truncate(out.trim_end_matches('\n').len());
-        out
+    pub fn plain_text(&self) -> &str {
+        self.text.get_or_init(|| {
+            let mut out = String::with_capacity(self.cells.len() / 2);
+            join_rows((0..self.rows).map(|row| self.row_cells(row)), &mut out);
+            out.truncate(out.trim_end_matches('\n').len());
+            out
+        })
     }
 }
 

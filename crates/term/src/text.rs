@@ -27,12 +27,6 @@ pub fn tail_chars(bytes: (&[u8], &[u8]), max_chars: usize, partial: PartialEnd) 
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// The last so many characters of a text.
-pub fn last_chars(text: &str, chars: usize) -> &str {
-    let start = text.char_indices().rev().nth(chars.saturating_sub(1)).map_or(0, |(at, _)| at);
-    if chars == 0 { "" } else { &text[start..] }
-}
-
 /// How many of these bytes are whole characters, leaving out one at the end that has only begun.
 pub fn whole_chars_len(bytes: (&[u8], &[u8])) -> usize {
     let ring = Ring(bytes.0, bytes.1);

@@ -10,7 +10,8 @@ use std::time::Duration;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::matcher::{Matcher, Needs};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Detail, Snapshot};
+use crate::tail::Tail;
 
 /// From this many needles on, one automaton is cheaper than one search each.
 const AUTOMATON_FROM: usize = 4;
@@ -27,7 +28,7 @@ pub struct Matched {
     /// The screen when it came true.
     pub snapshot: Arc<Snapshot>,
     /// The tail of the transcript then.
-    pub transcript_tail: Arc<str>,
+    pub transcript_tail: Tail,
     /// How long nothing had been printed, counted from the start of the wait at the earliest.
     pub stable_for: Duration,
     /// Whether the process was gone.
@@ -39,10 +40,18 @@ pub struct Matched {
 struct Waiter {
     id: WaitId,
     matcher: Matcher,
+    detail: Detail,
     needs: Needs,
     started: Duration,
     /// When it was last judged as a whole; silence that was long enough by then has been seen.
     judged: Duration,
+}
+
+/// A wait that holds: which, since when, and what it wants to see.
+pub(crate) struct Done {
+    pub(crate) id: WaitId,
+    pub(crate) started: Duration,
+    pub(crate) detail: Detail,
 }
 
 /// All pending waits on one screen.
@@ -82,11 +91,11 @@ impl WatchSet {
         self.waiters.len()
     }
 
-    pub(crate) fn add(&mut self, matcher: Matcher, now: Duration) -> WaitId {
+    pub(crate) fn add(&mut self, matcher: Matcher, detail: Detail, now: Duration) -> WaitId {
         let id = WaitId(self.next_id);
         self.next_id += 1;
         let needs = matcher.needs();
-        self.waiters.push(Waiter { id, matcher, needs, started: now, judged: now });
+        self.waiters.push(Waiter { id, matcher, detail, needs, started: now, judged: now });
         self.index = None;
         id
     }
@@ -127,25 +136,25 @@ impl WatchSet {
             .any(|waiter| !waiter.needs.needles.is_empty() || !waiter.needs.patterns.is_empty())
     }
 
-    /// Takes out the waits that hold now, each with the time at which it began. `lines` is the text of the lines that changed.
+    /// Takes out the waits that hold now. `lines` is the text of the lines that changed.
     pub(crate) fn look(
         &mut self,
         occasion: Occasion,
         lines: &str,
         now: Duration,
         holds: &dyn Fn(&Matcher, Duration) -> bool,
-    ) -> Vec<(WaitId, Duration)> {
+    ) -> Vec<Done> {
         let candidates = self.candidates(occasion, lines);
         let mut done = Vec::new();
         for index in candidates {
             let waiter = &mut self.waiters[index];
             waiter.judged = now;
             if holds(&waiter.matcher, waiter.started) {
-                done.push((waiter.id, waiter.started));
+                done.push(Done { id: waiter.id, started: waiter.started, detail: waiter.detail });
             }
         }
         if !done.is_empty() {
-            self.waiters.retain(|waiter| done.iter().all(|(id, _)| *id != waiter.id));
+            self.waiters.retain(|waiter| done.iter().all(|done| done.id != waiter.id));
             self.index = None;
         }
         done

@@ -4,7 +4,7 @@ use std::fs;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use rookery_testkit::{PATIENCE, TestDaemon, wait_until};
+use rookery_testkit::{Caller, PATIENCE, TestDaemon, wait_until};
 use serde_json::json;
 
 #[test]
@@ -89,4 +89,24 @@ fn large_input_arrives_whole_and_in_order() {
     let wanted = sum.success();
     let got = fs::read_to_string(&out).unwrap();
     assert_eq!(got.split(' ').next(), wanted.split(' ').next());
+}
+
+#[test]
+fn much_input_in_a_row_reaches_a_program_that_reads() {
+    let daemon = TestDaemon::start();
+    let client = Caller::connect(&daemon.ptywright_socket()).unwrap();
+    let script = "stty raw -echo; printf ready; head -c 3200000 | wc -c; exec cat";
+    let params = json!({"program": "/bin/sh", "args": ["-c", script]});
+    let session = client.call("session.create", params)["session"].clone();
+    let wait = |text: &str| {
+        let matcher = json!({"type": "contains_text", "value": text});
+        client
+            .call("session.wait", json!({"session": session, "matcher": matcher, "cells": false}));
+    };
+    wait("ready");
+    for _ in 0..8 {
+        let action = json!({"type": "text", "value": "x".repeat(400_000)});
+        client.call("session.input", json!({"session": session, "action": action}));
+    }
+    wait("3200000");
 }

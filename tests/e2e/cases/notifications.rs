@@ -147,6 +147,78 @@ fn a_listener_that_does_not_read_slows_nobody_and_costs_little() {
 }
 
 #[test]
+fn every_listener_hears_of_every_session() {
+    let daemon = TestDaemon::start();
+    let listeners: Vec<Caller> = (0..8).map(|_| ptywright(&daemon)).collect();
+    for listener in &listeners {
+        listener.call("server.set_notifications", json!({"enabled": true}));
+    }
+    let worker = ptywright(&daemon);
+    for round in 0..20 {
+        let session = create(&worker, &format!("printf 'round {round}\n'; exec cat"));
+        for listener in &listeners {
+            let said = format!("round {round}");
+            listen(listener, |heard| printed(heard, &session).contains(&said));
+        }
+    }
+}
+
+#[test]
+fn a_reply_comes_before_the_news_of_what_was_asked() {
+    let daemon = TestDaemon::start();
+    let mut stream = UnixStream::connect(daemon.ptywright_socket()).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+    let mut ask = |id: u64, method: &str, params: Value| {
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        stream.write_all(format!("{request}\n").as_bytes()).unwrap();
+    };
+    // What is told of a session before the reply that names it, or ends it.
+    let mut before = |id: u64, is_about: &dyn Fn(&Value) -> bool| loop {
+        let line: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        if line["id"] == id {
+            return line["result"].clone();
+        }
+        assert!(!is_about(&line), "{line} came before the reply");
+    };
+    ask(1, "server.set_notifications", json!({"enabled": true}));
+    before(1, &|_| true);
+    for round in 1..=20_u64 {
+        ask(round * 10, "session.create", json!({"program": "/bin/cat"}));
+        let session = format!("s{round}");
+        let created = before(round * 10, &|line| line["params"]["session"] == session.as_str());
+        assert_eq!(created["session"], session.as_str());
+        ask(round * 10 + 1, "session.kill", json!({"session": session}));
+        before(round * 10 + 1, &|line| {
+            line["method"] == "session.exited" && line["params"]["session"] == session.as_str()
+        });
+    }
+}
+
+#[test]
+fn what_was_told_is_not_told_again() {
+    let daemon = TestDaemon::start();
+    let (listener, worker) = (ptywright(&daemon), ptywright(&daemon));
+    let gone = create(&worker, "exit 0");
+    let exited = json!({"type": "process_exited"});
+    worker.call("session.wait", json!({"session": gone, "matcher": exited, "cells": false}));
+    listener.call("server.set_notifications", json!({"enabled": true}));
+    listen(&listener, |heard| heard.iter().any(|(name, _)| name == "session.exited"));
+    for params in [
+        json!({"enabled": false}),
+        json!({"enabled": true}),
+        json!({"enabled": true, "sessions": ["s9"]}),
+        json!({"enabled": true}),
+    ] {
+        listener.call("server.set_notifications", params);
+    }
+    // The next news is of something new.
+    let new = create(&worker, "exec cat");
+    let heard = listen(&listener, |heard| !heard.is_empty());
+    assert_eq!(heard[0].1["session"], new.as_str(), "{heard:?}");
+}
+
+#[test]
 fn the_last_news_goes_out_before_the_connection_ends() {
     let daemon = TestDaemon::start();
     let mut stream = UnixStream::connect(daemon.ptywright_socket()).unwrap();

@@ -51,7 +51,8 @@ fn assert_nothing_left(home: &Home) {
 #[test]
 fn the_name_makes_the_tool() {
     let home = Home::new();
-    let version = format!("ptywright {}\n", env!("CARGO_PKG_VERSION"));
+    // That of the protocol.
+    let version = "ptywright 0.3.0\n";
     for args in [["--version"], ["-V"]] {
         assert_eq!(ptywright(&home, &args).success(), version);
         assert_eq!(home.rookery(&["ptywright", args[0]]).success(), version);
@@ -61,6 +62,9 @@ fn the_name_makes_the_tool() {
         assert!(help.contains(word), "{help}");
     }
     assert_eq!(home.rookery(&["ptywright"]).success(), help);
+    let ours = format!("rookery {}", env!("CARGO_PKG_VERSION"));
+    assert!(help.contains(&ours), "{help}");
+    assert!(ptywright(&home, &["--help"]).success().contains(&ours));
     assert!(home.rookery(&["ptywright", "run", "--help"]).success().contains("--rows"));
     ptywright(&home, &["daemon"]).failure(2);
     let list = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session.list\"}\n";
@@ -227,6 +231,24 @@ fn logs_are_written_shown_filtered_and_followed() {
 }
 
 #[test]
+fn without_a_log_it_is_told_where_it_was_looked_for() {
+    let home = Home::new();
+    let said = ptywright(&home, &["logs"]).failure(1);
+    let dir = home.join(".ptywright/logs");
+    let wanted = format!("ptywright: io error: no log file in {}\n", dir.display());
+    assert!(said.starts_with(&wanted), "{said}");
+    with_input(&home, &["serve", "--stdio"], "").success();
+    let mut child = command(&home, &["logs"]).stdout(Stdio::piped()).spawn().unwrap();
+    let file = fs::read_dir(&dir).unwrap().next().unwrap().unwrap().path();
+    fs::File::options().append(true).open(file).unwrap().write_all(b"a line\n").unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "a line\n");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
 fn old_logs_go_and_the_config_has_a_say() {
     let home = Home::new();
     let logs = home.join(".ptywright/logs");
@@ -301,6 +323,32 @@ fn the_console_starts_a_server_that_stays() {
     assert!(!socket.exists());
     let said = with_input(&home, &["repl", "--socket", path], second).failure(1);
     assert!(said.starts_with("ptywright: io error: "), "{said}");
+}
+
+#[test]
+fn the_console_has_words_for_help_and_leaving() {
+    let home = Home::new();
+    let tool = tool(&home);
+    let args = ["repl", "--stdio", "--", tool.to_str().unwrap(), "serve", "--stdio"];
+    for word in [":quit", ":q", ":exit", "quit", " exit "] {
+        let script = format!("1 + 1\n{word}\nerror('never')\n");
+        assert_eq!(with_input(&home, &args, &script).success(), "2\n", "{word}");
+    }
+    let help = with_input(&home, &args, ":help\n").success();
+    let usage = ptywright(&home, &["repl", "--help"]).success();
+    for word in [":help", ":quit", ":q,", ":exit", "call(", "pp("] {
+        assert!(help.contains(word) && usage.contains(word), "{help}{usage}");
+    }
+    let said = with_input(&home, &args, ":nothing\n:quit\n").failure(1);
+    assert_eq!(said, "error: no command :nothing; :help shows what there is\n");
+
+    let mut pty = TestPty::spawn(&home, &tool, &args, (24, 80));
+    pty.wait_text("> ");
+    pty.send(b":help\r");
+    pty.wait_text("call a method");
+    pty.send(b":q\r");
+    assert_eq!(pty.wait_ended().code(), Some(0));
+    assert_nothing_left(&home);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `rookery serve`: stdio and sockets, both framings, and a world of its own that leaves nothing behind.
 
+mod stdio;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -149,7 +151,24 @@ fn a_server_on_stdio_has_an_empty_world_and_ends_with_its_input() {
     assert_eq!(done.stderr, "");
     assert_eq!(done.success(), format!("{EMPTY}\n{EMPTY}\n"));
     assert_nothing_left(&home);
-    assert!(!home.join(".ptywright").exists(), "nothing was logged, so there is no log");
+}
+
+#[test]
+fn a_log_is_there_from_the_start_unless_it_cannot_be() {
+    let home = Home::new();
+    feed(&home, &[], b"").success();
+    let logs = home.join(".ptywright/logs");
+    let files: Vec<_> = fs::read_dir(&logs).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let [file] = files.as_slice() else { panic!("{files:?}") };
+    assert_eq!(fs::read_to_string(file).unwrap(), "");
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+
+    fs::remove_dir_all(&logs).unwrap();
+    fs::write(&logs, "in the way").unwrap();
+    let done = feed(&home, &[], LIST.as_bytes());
+    assert!(done.stderr.contains("cannot log to "), "{}", done.stderr);
+    assert_eq!(done.stderr.lines().count(), 1);
+    assert_eq!(done.success(), format!("{EMPTY}\n"));
 }
 
 #[test]
@@ -265,6 +284,18 @@ fn diagnostics_do_not_give_secrets_away() {
         assert!(!said.status.success());
         assert!(!said.stderr.contains(secret) && !said.stderr.is_empty(), "{}", said.stderr);
     }
+}
+
+#[test]
+fn diagnostics_are_redacted_once() {
+    let home = Home::new();
+    let said = "ptywright: config error: failed to read plugin manifest `/none/token=[REDACTED] \
+                No such file or directory (os error 2)\n";
+    let args = ["serve", "--stdio", "--plugin", "/none/token=abcdef"];
+    assert_eq!(home.rookery(&args).failure(1), said);
+    assert_eq!(home.rookery(&[&["ptywright"], &args[..]].concat()).failure(1), said);
+    let said = home.rookery(&["serve", "token=abcdef"]).failure(2);
+    assert!(said.contains("[REDACTED]") && !said.contains("[REDACTED]]"), "{said}");
 }
 
 #[test]

@@ -67,6 +67,50 @@ fn a_wait_is_cancelled_by_its_name() {
     wait_until("nothing to be pending", PATIENCE, || pending(&other) == 0);
 }
 
+#[test]
+fn expressions_that_take_long_to_compile_hold_nobody_up() {
+    let daemon = TestDaemon::start();
+    let (client, other) = (daemon.client(), daemon.client());
+    let session = create(&client, "exec cat");
+    let many = |count: usize| {
+        let pattern =
+            |number| json!({"type": "screen_regex", "value": format!("\\w{{40}}{number}")});
+        let branches: Vec<Value> = (0..count).map(pattern).collect();
+        json!({"session": session, "matcher": {"type": "any", "value": branches}, "timeout_ms": 1})
+    };
+    assert_eq!(client.refused("session.wait", many(1000)).code, -32602);
+    let slow = client.begin("session.wait", many(200));
+    // Answered while the other is at work, not after it.
+    other.call("session.list", json!({}));
+    assert!(slow.end().is_err());
+}
+
+#[test]
+fn a_secret_that_was_cut_is_still_hidden() {
+    let daemon = TestDaemon::start();
+    let client = daemon.client();
+    let secret = "hunter2SECRETvalue99";
+    let print = |filler: usize| {
+        format!(
+            "stty raw; printf 'password={secret} '; head -c {filler} /dev/zero | tr '\\0' z; printf END; exec cat"
+        )
+    };
+    let seen = |session: &Value| {
+        let matcher = json!({"type": "transcript_contains", "value": "END"});
+        let wait = json!({"session": session, "matcher": matcher, "cells": false});
+        let waited = client.call("session.wait", wait);
+        let transcript = client.call("session.transcript", json!({"session": session}));
+        format!("{}{}", waited["transcript_tail"], transcript["text"])
+    };
+    let long = create(&client, &print(16_360));
+    assert!(!seen(&long).contains("SECRET"), "the tail of a wait");
+    let script = print(30);
+    let params = json!({"program": "/bin/sh", "args": ["-c", script], "transcript_max_chars": 50});
+    let short = client.call("session.create", params)["session"].clone();
+    let shown = client.call("session.transcript", json!({"session": short, "redact": false}));
+    assert!(!seen(&short).contains("value99"), "a short transcript: {shown}");
+}
+
 /// Processor time a process has used, in ticks.
 fn ticks(pid: u32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();

@@ -12,7 +12,8 @@ use rookery_term::matcher::TRANSCRIPT_TAIL;
 use rookery_term::osc::ShellMark;
 use rookery_term::text::{PartialEnd, tail_chars, whole_chars_len};
 use rookery_term::{
-    Fed, Matched, Matcher, Palette, Screen, ScreenConfig, ScreenSize, Snapshot, Transcript, WaitId,
+    Detail, Fed, Matched, Matcher, Palette, Screen, ScreenConfig, ScreenSize, Snapshot, Tail,
+    Transcript, WaitId, tail,
 };
 use rustix::io::Errno;
 use tokio::sync::oneshot;
@@ -69,15 +70,16 @@ pub(crate) struct Engine {
 struct RingTail<'a>(&'a Ring);
 
 impl Transcript for RingTail<'_> {
-    fn tail(&self) -> String {
-        ring_tail(self.0, TRANSCRIPT_TAIL)
+    fn tail(&self) -> Tail {
+        ring_tail(self.0, TRANSCRIPT_TAIL, PartialEnd::HoldBack)
     }
 }
 
-fn ring_tail(ring: &Ring, chars: usize) -> String {
+fn ring_tail(ring: &Ring, chars: usize, partial: PartialEnd) -> Tail {
+    let wanted = chars.saturating_add(tail::CONTEXT);
     // A character has at most four bytes, so nothing before this can belong to the tail.
-    let from = ring.end().saturating_sub(chars as u64 * 4 + 4);
-    tail_chars(ring.slices(from, ring.end()), chars, PartialEnd::HoldBack)
+    let from = ring.end().saturating_sub(wanted as u64 * 4 + 4);
+    Tail::new(tail_chars(ring.slices(from, ring.end()), wanted, partial), chars)
 }
 
 impl Engine {
@@ -311,6 +313,7 @@ impl Engine {
     pub(crate) fn wait(
         &mut self,
         matcher: Matcher,
+        detail: Detail,
         is_once: bool,
         now: Duration,
     ) -> Result<std::result::Result<Matched, (WaitId, oneshot::Receiver<WaitEnd>)>> {
@@ -318,7 +321,7 @@ impl Engine {
             return Err(Error::busy("too many waits are pending on this terminal"));
         }
         let can_outlive_exit = matcher.waits_for_stability();
-        let (id, matched) = self.screen.wait(matcher, &RingTail(&self.ring), now);
+        let (id, matched) = self.screen.wait(matcher, detail, &RingTail(&self.ring), now);
         if let Some(matched) = matched {
             return Ok(Ok(matched));
         }
@@ -345,11 +348,13 @@ impl Engine {
     }
 
     /// The screen now; taken once per sequence number and shared.
-    pub(crate) fn snapshot(&mut self) -> Arc<Snapshot> {
+    pub(crate) fn snapshot(&mut self, detail: Detail) -> Arc<Snapshot> {
+        let is_enough =
+            |known: &Snapshot| known.sequence == self.screen.sequence() && known.detail() >= detail;
         match &self.cached {
-            Some(snapshot) if snapshot.sequence == self.screen.sequence() => Arc::clone(snapshot),
+            Some(snapshot) if is_enough(snapshot) => Arc::clone(snapshot),
             _ => {
-                let snapshot = Arc::new(self.screen.snapshot());
+                let snapshot = Arc::new(self.screen.view(detail));
                 self.cached = Some(Arc::clone(&snapshot));
                 snapshot
             }
@@ -365,12 +370,11 @@ impl Engine {
     }
 
     /// The newest characters of the stream, as many as were asked to be kept.
-    pub(crate) fn transcript(&self) -> String {
-        ring_tail(&self.ring, self.transcript_chars)
-    }
-
-    pub(crate) fn transcript_tail(&self, chars: usize) -> String {
-        ring_tail(&self.ring, chars.min(self.transcript_chars))
+    pub(crate) fn transcript(&self) -> Tail {
+        // Of a program that is gone nothing more will come.
+        let is_over = self.screen.has_exited();
+        let partial = if is_over { PartialEnd::Replace } else { PartialEnd::HoldBack };
+        ring_tail(&self.ring, self.transcript_chars, partial)
     }
 
     /// Where the stream ends now, in bytes since the terminal was opened.
@@ -401,7 +405,7 @@ impl Engine {
     /// Everything that a judgement of the screen is made of, of one moment.
     pub(crate) fn scene(&mut self) -> Scene {
         Scene {
-            snapshot: self.snapshot(),
+            snapshot: self.snapshot(Detail::Text),
             transcript: self.transcript(),
             chars_written: self.screen.chars_written(),
             shell_marks: self.screen.shell_marks(),
@@ -440,7 +444,7 @@ pub struct Scene {
     /// The screen.
     pub snapshot: Arc<Snapshot>,
     /// The transcript as far as it is kept.
-    pub transcript: String,
+    pub transcript: Tail,
     /// Characters ever written.
     pub chars_written: u64,
     /// The newest marks of the shell, oldest first.

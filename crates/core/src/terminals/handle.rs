@@ -6,7 +6,7 @@ use std::time::Duration;
 use rookery_keeper::protocol::{Request, Scope};
 use rookery_model::{Error, ErrorKind, Event, Result, Size, TerminalId};
 use rookery_term::keys::{KeyModes, KeyPress, encode};
-use rookery_term::{Matched, Matcher, Modes, Snapshot, WaitId, matcher, paste};
+use rookery_term::{Detail, Matched, Matcher, Modes, Snapshot, Tail, WaitId, matcher, paste};
 use tokio::sync::watch;
 
 use super::attach::Attachment;
@@ -19,6 +19,9 @@ const KILL_GRACE: Duration = Duration::from_millis(250);
 
 /// How long the kernel may take to end a killed child.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
+
+/// How long a child may take nothing of its input before a writer is told.
+const READ_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A terminal to work with. Cheap to clone; methods fail with `Closed` once the terminal is gone.
 #[derive(Clone)]
@@ -58,6 +61,24 @@ impl TerminalHandle {
     /// Sends bytes to the child, in order. Never waits: `Busy` if the child does not read, `Closed` after a kill.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
         self.live.write(bytes)
+    }
+
+    /// Sends bytes to the child; while others wait for it to read, waits as long as it does.
+    /// `Busy` if it takes nothing for a while, `Closed` after a kill.
+    pub async fn write_all(&self, bytes: &[u8]) -> Result<()> {
+        loop {
+            let mut room = std::pin::pin!(self.live.input.room());
+            // Before the attempt, so that room made in between is not missed.
+            room.as_mut().enable();
+            match self.live.write(bytes) {
+                Err(error) if error.kind() == ErrorKind::Busy => {
+                    if tokio::time::timeout(READ_PATIENCE, room).await.is_err() {
+                        return Err(error);
+                    }
+                }
+                done => return done,
+            }
+        }
     }
 
     /// Presses a key, encoded as the program asked for.
@@ -118,9 +139,9 @@ impl TerminalHandle {
             .await
     }
 
-    /// The screen now. Taken once per sequence number and shared.
-    pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.live.with_engine(|engine| engine.snapshot())
+    /// The screen now, as much of it as is wanted. Taken once per sequence number and shared.
+    pub fn snapshot(&self, detail: Detail) -> Arc<Snapshot> {
+        self.live.with_engine(|engine| engine.snapshot(detail))
     }
 
     /// Its size.
@@ -134,13 +155,8 @@ impl TerminalHandle {
     }
 
     /// The newest part of everything the child ever wrote, escapes included.
-    pub fn transcript(&self) -> String {
+    pub fn transcript(&self) -> Tail {
         self.live.with_engine(|engine| engine.transcript())
-    }
-
-    /// The last characters of the transcript.
-    pub fn transcript_tail(&self, chars: usize) -> String {
-        self.live.with_engine(|engine| engine.transcript_tail(chars))
     }
 
     /// The screen as text, with this many rows of scrollback above it.
@@ -153,15 +169,22 @@ impl TerminalHandle {
         self.live.with_engine(|engine| engine.screen().history_len())
     }
 
-    /// Waits until the condition holds. Dropping the future gives the wait up.
-    pub async fn wait(&self, matcher: Matcher, timeout: Duration) -> Result<Waited> {
+    /// Waits until the condition holds, to see the screen of that moment as far as it is wanted.
+    /// Dropping the future gives the wait up.
+    pub async fn wait(
+        &self,
+        matcher: Matcher,
+        detail: Detail,
+        timeout: Duration,
+    ) -> Result<Waited> {
         if matcher.depth() > matcher::MAX_DEPTH {
             return Err(Error::invalid("matcher", "matcher is nested too deeply"));
         }
         let started = self.live.clock.now();
         let watches_time = matcher.waits_for_stability();
-        let begun =
-            self.live.with_engine(|engine| engine.wait(matcher, timeout.is_zero(), started))?;
+        let begun = self
+            .live
+            .with_engine(|engine| engine.wait(matcher, detail, timeout.is_zero(), started))?;
         let (id, ended) = match begun {
             Ok(matched) => return Ok(self.waited(matched, started)),
             Err(pending) => pending,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rookery_model::{Error, Result};
 use rustix::io::Errno;
+use tokio::sync::{Notify, futures::Notified};
 
 /// Bytes that may wait for a child that does not read. One larger write is taken when nothing waits.
 const MAX_QUEUED: usize = 1 << 20;
@@ -15,6 +16,8 @@ const MAX_QUEUED: usize = 1 << 20;
 pub(crate) struct Input {
     pty: Arc<OwnedFd>,
     queue: Mutex<Queue>,
+    /// Told whenever the child took something.
+    room: Notify,
 }
 
 #[derive(Default)]
@@ -34,7 +37,7 @@ pub(crate) enum Accepted {
 
 impl Input {
     pub(crate) fn new(pty: Arc<OwnedFd>) -> Input {
-        Input { pty, queue: Mutex::default() }
+        Input { pty, queue: Mutex::default(), room: Notify::new() }
     }
 
     /// Takes bytes for the child. Fails at once when it does not read or is gone.
@@ -55,6 +58,11 @@ impl Input {
         Ok(Accepted::Queued)
     }
 
+    /// Resolves when the child took something after this was called; listens from the call on.
+    pub(crate) fn room(&self) -> Notified<'_> {
+        self.room.notified()
+    }
+
     pub(crate) fn is_pending(&self) -> bool {
         !self.queue.lock().bytes.is_empty()
     }
@@ -73,6 +81,7 @@ impl Input {
                 return false;
             }
             queue.bytes.drain(..put);
+            self.room.notify_waiters();
         }
     }
 
@@ -81,11 +90,13 @@ impl Input {
         let mut queue = self.queue.lock();
         queue.is_closed = true;
         queue.bytes = VecDeque::new();
+        self.room.notify_waiters();
     }
 
     /// Drops what waits, because nobody will ever read it.
     pub(crate) fn discard(&self) {
         self.queue.lock().bytes = VecDeque::new();
+        self.room.notify_waiters();
     }
 }
 

@@ -214,6 +214,8 @@ impl Core {
             let _ = self.close(id).await;
             return Err(error);
         }
+        // Now it is in the world as well; who looked a moment ago did not find it there.
+        self.roster_changed();
         Ok(terminal)
     }
 
@@ -271,6 +273,8 @@ impl Core {
             .iter()
             .map(|(key, value)| (key.as_bytes().to_vec(), value.as_bytes().to_vec()))
             .collect();
+        // Programs rely on it, and a daemon may be started without.
+        env.entry(b"SHELL".to_vec()).or_insert_with(|| config.shell.clone().into_bytes());
         let uuid = uuid::Uuid::from_bytes(uuid.0).to_string().to_uppercase();
         let own = [
             ("TERM", "xterm-256color".to_owned()),
@@ -308,7 +312,7 @@ impl Core {
         let live = self.inner.live.write().remove(&id);
         if let Some(live) = &live {
             live.shut();
-            self.inner.roster.send_modify(|version| *version += 1);
+            self.roster_changed();
         }
         // Waited for, so that a keeper with nothing left to keep ends when we let go of it.
         let _ =

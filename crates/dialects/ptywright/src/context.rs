@@ -2,10 +2,12 @@
 //! this dialect share. Knows no method.
 
 use std::{
+    collections::HashMap,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
+use parking_lot::Mutex;
 use rookery_core::{Core, TerminalHandle};
 use rookery_model::TerminalId;
 use rookery_plugins::LoadError;
@@ -29,6 +31,8 @@ pub struct Cx {
     pub(crate) core: Core,
     pub(crate) shared: Arc<Shared>,
     pub(crate) notifier: Arc<Notifier>,
+    /// The last event of each adapter that this connection was told of.
+    pub(crate) told_events: Arc<Mutex<HashMap<String, u64>>>,
 }
 
 impl Cx {
@@ -36,7 +40,7 @@ impl Cx {
     /// session.
     pub fn new(core: Core, shared: Arc<Shared>, connection: ConnectionHandle) -> Self {
         let notifier = Notifier::new(core.clone(), Arc::clone(&shared), connection);
-        Self { core, shared, notifier }
+        Self { core, shared, notifier, told_events: Arc::default() }
     }
 
     /// What goes out in step with the replies of this connection.

@@ -54,11 +54,12 @@ pub(crate) fn rpc(origin: Origin, error: &Error) -> RpcError {
     let message = error.message();
     match error.kind() {
         ErrorKind::Invalid | ErrorKind::NotFound => RpcError::invalid_params(message),
-        ErrorKind::Timeout => RpcError::new(TIMEOUT, "timed out waiting for matcher"),
+        ErrorKind::Timeout => timed_out(),
         ErrorKind::Closed => RpcError::new(CLOSED, "session is closed"),
         ErrorKind::Denied => RpcError::new(DENIED, message),
         ErrorKind::Failed => failed(origin, message),
-        ErrorKind::Busy | ErrorKind::Conflict | ErrorKind::Internal => RpcError::internal(message),
+        ErrorKind::Busy => failed(Origin::Io, message),
+        ErrorKind::Conflict | ErrorKind::Internal => RpcError::internal(message),
     }
 }
 
@@ -89,7 +90,9 @@ pub(crate) fn lua(error: &PluginError) -> RpcError {
 
 /// A plugin said something that makes no sense.
 pub(crate) fn lua_says(plugin: &str, what: &str) -> RpcError {
-    RpcError::internal(format!("lua plugin error: lua plugin `{plugin}` failed: {what}"))
+    RpcError::internal(format!(
+        "lua plugin error: lua plugin `{plugin}` failed: deserialize error: {what}"
+    ))
 }
 
 /// The manifest of the plugin does not permit this.
@@ -104,6 +107,11 @@ pub(crate) fn loading_disabled(method: &str) -> RpcError {
         format!("method `{method}` is disabled; restart ptywright serve with --allow-plugin-load");
     let data = json!({"method": method, "reason": "server_did_not_grant_plugin_load"});
     RpcError::new(DENIED, message).with_data(data)
+}
+
+/// The time to wait ran out.
+pub(crate) fn timed_out() -> RpcError {
+    RpcError::new(TIMEOUT, "timed out waiting for matcher")
 }
 
 /// The wait was cancelled.
@@ -124,7 +132,7 @@ mod tests {
             (ErrorKind::Denied, -32004, "x"),
             (ErrorKind::Timeout, -32001, "timed out waiting for matcher"),
             (ErrorKind::Closed, -32002, "session is closed"),
-            (ErrorKind::Busy, -32603, "x"),
+            (ErrorKind::Busy, -32603, "io error: x"),
             (ErrorKind::Failed, -32603, "io error: x"),
             (ErrorKind::Internal, -32603, "x"),
         ];

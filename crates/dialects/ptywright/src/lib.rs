@@ -22,6 +22,9 @@ pub use errors::redact_error;
 
 use rookery_wire::{method, rpc::Method};
 
+/// The version of the protocol, as the original counts it: clients ask for it.
+pub const PROTOCOL_VERSION: &str = "0.3.0";
+
 /// Every method of the dialect.
 pub const METHODS: &[Method<Cx>] = &[
     method!("server.capabilities" => ops::server::capabilities),

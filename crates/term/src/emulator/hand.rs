@@ -17,6 +17,8 @@ use super::Emulator;
 use crate::matcher::Facts;
 use crate::row::{self, WRITTEN};
 use crate::screen::Transcript;
+use crate::snapshot::Detail;
+use crate::tail::Tail;
 use crate::watch::{Matched, Occasion};
 
 /// The emulator in the middle of a feed, with what watchers need to judge.
@@ -32,7 +34,7 @@ struct Moment<'a> {
     emulator: &'a Emulator,
     transcript: &'a dyn Transcript,
     text: &'a OnceCell<String>,
-    tail: &'a OnceCell<Arc<str>>,
+    tail: &'a OnceCell<Tail>,
     stable_for: Duration,
 }
 
@@ -41,7 +43,7 @@ impl Facts for Moment<'_> {
         self.text.get_or_init(|| self.emulator.plain_text())
     }
     fn transcript_tail(&self) -> &str {
-        self.tail.get_or_init(|| self.transcript.tail().into())
+        self.tail.get_or_init(|| self.transcript.tail()).text()
     }
     fn cursor(&self) -> (u16, u16) {
         let cursor = self.emulator.cursor();
@@ -69,13 +71,14 @@ impl Hand<'_> {
             matcher.holds(&Moment { emulator, transcript, text: &text, tail: &tail, stable_for })
         });
         if !done.is_empty() {
-            let snapshot = Arc::new(emulator.snapshot());
-            let tail = tail.into_inner().unwrap_or_else(|| transcript.tail().into());
-            let found = done.into_iter().map(|(id, started)| Matched {
-                id,
+            let detail = done.iter().map(|done| done.detail).max().unwrap_or(Detail::Text);
+            let snapshot = Arc::new(emulator.snapshot(detail, text.into_inner()));
+            let tail = tail.into_inner().unwrap_or_else(|| transcript.tail());
+            let found = done.into_iter().map(|done| Matched {
+                id: done.id,
                 snapshot: Arc::clone(&snapshot),
-                transcript_tail: Arc::clone(&tail),
-                stable_for: now.saturating_sub(emulator.last_output.max(started)),
+                transcript_tail: tail.clone(),
+                stable_for: now.saturating_sub(emulator.last_output.max(done.started)),
                 exited: emulator.exited,
                 chars_written: emulator.tally.chars(),
             });

@@ -8,12 +8,14 @@ mod dirty;
 mod hand;
 mod handler;
 mod print;
+mod reflow;
 mod replies;
 mod resize;
 mod sgr;
 mod shadow;
 
 use std::ops::Range;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use alacritty_terminal::event::VoidListener;
@@ -32,7 +34,7 @@ use crate::history::History;
 use crate::palette::Palette;
 use crate::row::{self, WRITTEN};
 use crate::screen::{ScreenEvent, ScreenSize};
-use crate::snapshot::{Cursor, CursorShape, Modes, Snapshot};
+use crate::snapshot::{Cursor, CursorShape, Detail, MAX_ABOVE, Modes, Snapshot};
 use crate::tally::Tally;
 use crate::watch::WatchSet;
 
@@ -197,11 +199,14 @@ impl Emulator {
         }
     }
 
-    pub(crate) fn snapshot(&self) -> Snapshot {
-        let mut cells = Vec::with_capacity(self.rows() * self.cols());
-        for row in 0..self.rows() {
-            cells.extend_from_slice(self.row(row));
+    /// The screen now. `text` is its text, if that is known already.
+    pub(crate) fn snapshot(&self, detail: Detail, text: Option<String>) -> Snapshot {
+        let mut cells = Vec::new();
+        if detail == Detail::Cells {
+            cells.reserve_exact(self.rows() * self.cols());
+            (0..self.rows()).for_each(|row| cells.extend_from_slice(self.row(row)));
         }
+        let text = text.or_else(|| (detail == Detail::Text).then(|| self.plain_text()));
         Snapshot {
             sequence: self.sequence,
             rows: self.rows() as u16,
@@ -210,7 +215,14 @@ impl Emulator {
             modes: self.modes(),
             title: self.shadow.title.clone(),
             cells,
+            text: text.map(OnceLock::from).unwrap_or_default(),
+            above: self.text_above(),
         }
+    }
+
+    /// What scrolled off of the line that runs on into the first row.
+    fn text_above(&self) -> String {
+        if self.is_alt() { String::new() } else { self.history.unfinished_line(MAX_ABOVE) }
     }
 
     /// Number of the last row that holds anything, plus one.

@@ -1,20 +1,21 @@
 //! Resizing with reflow.
 //!
-//! The engine keeps no history of its own, so before a resize the newest rows
-//! of ours are laid above its screen, and afterwards whatever ended above the
-//! screen comes back to us. That way growing a window pulls lines down again
-//! and narrowing one loses none.
+//! The primary screen is lifted off the engine's grid, wrapped anew together
+//! with the rows of history that belong to it, and laid back; the engine itself
+//! only resizes an empty grid. Blank rows at the bottom are used up first. What
+//! does not fit goes to history, and a screen that was full is filled up from
+//! there, so a text that left comes back when there is room.
 
-use alacritty_terminal::grid::{Dimensions, Grid, Row};
-use alacritty_terminal::index::{Column, Line};
+use alacritty_terminal::grid::{Cursor, Dimensions, Grid, Row};
+use alacritty_terminal::index::{Column, Line, Point};
 use alacritty_terminal::term::cell::{Cell, Flags};
 
+use super::reflow::{Mark, rewrap, text_len};
 use super::{Dims, Emulator};
-use crate::row::{self, WRITTEN};
 use crate::screen::ScreenSize;
 
-/// More rows than reflowing a screen could ever push out at our largest size.
-const HISTORY_ROOM: usize = 100_000;
+/// Cells of one line that are wrapped anew at most; a longer one is parted where this ends.
+const MAX_LINE_CELLS: usize = 256 * 1024;
 
 impl Emulator {
     pub(crate) fn resize(&mut self, size: ScreenSize) {
@@ -23,44 +24,39 @@ impl Emulator {
         if (rows, cols) == (self.rows(), self.cols()) {
             return;
         }
-        let old_cols = self.cols();
-        let pulled = rewrap(self.newest_rows(rows.max(self.rows()) + 50), old_cols);
-        self.with_primary(|grid| {
-            lay_above(grid, &pulled);
-            if cols < 2 {
-                narrow_wide_cells(grid);
-            }
-        });
+        let mut page = Page::default();
+        self.with_primary(|grid| page = Page::lift(grid));
+        let was_full = page.end() == self.rows();
+        if cols != self.cols() {
+            page.rewrap(self.history.take_lines(0, MAX_LINE_CELLS), cols);
+        }
         self.term.resize(Dims { rows, cols });
-        let mut pushed = Vec::new();
-        self.with_primary(|grid| {
-            let kept = grid.history_size() as i32;
-            pushed = (-kept..0).map(|line| grid[Line(line)][..].to_vec()).collect();
-            grid.update_history(0);
-            grid.truncate();
-        });
-        for cells in &pushed {
+        if was_full {
+            let missing = rows.saturating_sub(page.end());
+            page.put_above(self.newest_rows(missing, cols));
+            page.top = 0;
+        }
+        page.top = page.top.max(page.end().saturating_sub(rows));
+        for cells in &page.rows[..page.top] {
             self.history.push(cells);
         }
+        self.with_primary(|grid| page.lay(grid));
         self.shadow.resize(rows, cols);
         self.dirty.resize(rows);
     }
 
-    /// Takes the newest rows out of history, up to a line start if one is near.
-    fn newest_rows(&mut self, wanted: usize) -> Vec<Vec<Cell>> {
-        let next = self.history.next();
-        let first = self.history.first();
-        let mut from = next.saturating_sub(wanted as u64).max(first);
-        for _ in 0..wanted {
-            if from <= first {
-                break;
-            }
-            match self.history.rows(from - 1, from).first() {
-                Some(above) if row::is_wrapped(above) => from -= 1,
-                _ => break,
-            }
+    /// Takes whole lines out of history, until they are at least `wanted` rows of the given width.
+    fn newest_rows(&mut self, wanted: usize, cols: usize) -> Vec<Vec<Cell>> {
+        let mut found = Vec::new();
+        let mut step = wanted;
+        while found.len() < wanted && self.history.len() > 0 {
+            let lines = self.history.take_lines(step, MAX_LINE_CELLS);
+            let mut rows = rewrap(lines, cols, &mut []);
+            rows.append(&mut found);
+            found = rows;
+            step = step.saturating_mul(2);
         }
-        self.history.take_newest((next - from) as usize)
+        found
     }
 
     /// Runs `work` on the primary screen's grid, also while the alternate screen is shown.
@@ -86,41 +82,77 @@ impl Emulator {
     }
 }
 
-/// Makes `rows` the grid's history, directly above its screen.
-fn lay_above(grid: &mut Grid<Cell>, rows: &[Vec<Cell>]) {
-    grid.update_history(HISTORY_ROOM);
-    if rows.is_empty() {
-        return;
+/// The rows of the primary screen off their grid, with rows of history above them.
+#[derive(Default)]
+struct Page {
+    rows: Vec<Vec<Cell>>,
+    cursor: Mark,
+    saved: Mark,
+    /// The first row that the screen shows.
+    top: usize,
+}
+
+impl Page {
+    /// Takes everything off the grid and leaves it blank.
+    fn lift(grid: &mut Grid<Cell>) -> Page {
+        let cols = grid.columns();
+        let rows = (0..grid.screen_lines() as i32)
+            .map(|line| std::mem::replace(&mut grid[Line(line)], Row::new(cols))[..].to_vec())
+            .collect();
+        let (cursor, saved) = (lift_cursor(&mut grid.cursor), lift_cursor(&mut grid.saved_cursor));
+        Page { rows, cursor, saved, top: 0 }
     }
-    let (lines, cols) = (grid.screen_lines(), grid.columns());
-    let count = rows.len();
-    // Scrolling makes room; then the screen's rows move back to where they were.
-    for _ in 0..count {
-        grid.scroll_up(&(Line(0)..Line(lines as i32)), 1);
+
+    /// Number of rows up to the last one that must not get lost.
+    fn end(&self) -> usize {
+        let text = self.rows.iter().rposition(|cells| text_len(cells) > 0);
+        text.map_or(0, |last| last + 1).max(self.cursor.row + 1)
     }
-    for line in (0..lines as i32).rev() {
-        let moved = std::mem::replace(&mut grid[Line(line - count as i32)], Row::new(cols));
-        grid[Line(line)] = moved;
+
+    fn put_above(&mut self, mut rows: Vec<Vec<Cell>>) {
+        let count = rows.len();
+        rows.append(&mut self.rows);
+        self.rows = rows;
+        self.cursor.row += count;
+        self.saved.row += count;
+        self.top += count;
     }
-    for (index, cells) in rows.iter().enumerate() {
-        let line = Line(index as i32 - count as i32);
-        grid[line] = row_of(cells, cols);
+
+    /// Wraps everything anew; `above` are the rows that run on into the first.
+    fn rewrap(&mut self, above: Vec<Vec<Cell>>, cols: usize) {
+        self.put_above(above);
+        // There is nothing for the last row to run on into.
+        if let Some(edge) = self.rows.last_mut().and_then(|cells| cells.last_mut()) {
+            edge.flags.remove(Flags::WRAPLINE);
+        }
+        let mut marks = [self.cursor, self.saved, Mark { row: self.top, col: 0 }];
+        self.rows = rewrap(std::mem::take(&mut self.rows), cols, &mut marks);
+        [self.cursor, self.saved, Mark { row: self.top, .. }] = marks;
+    }
+
+    /// Fills a blank grid. A cursor whose row does not fit stays on the first.
+    fn lay(&self, grid: &mut Grid<Cell>) {
+        let (lines, cols) = (grid.screen_lines(), grid.columns());
+        for (line, cells) in self.rows[self.top..].iter().take(lines).enumerate() {
+            grid[Line(line as i32)] = row_of(cells, cols);
+        }
+        let below_top =
+            |mark: Mark| Mark { row: mark.row.saturating_sub(self.top).min(lines - 1), ..mark };
+        lay_cursor(&mut grid.cursor, below_top(self.cursor), cols);
+        lay_cursor(&mut grid.saved_cursor, below_top(self.saved), cols);
+        grid.truncate();
     }
 }
 
-/// The engine never comes to an end when it reflows a wide character onto a single column.
-fn narrow_wide_cells(grid: &mut Grid<Cell>) {
-    let first = -(grid.history_size() as i32);
-    for line in first..grid.screen_lines() as i32 {
-        for cell in &mut grid[Line(line)][..] {
-            if cell.flags.contains(Flags::WIDE_CHAR) {
-                cell.c = char::REPLACEMENT_CHARACTER;
-            }
-            cell.flags.remove(
-                Flags::WIDE_CHAR | Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER,
-            );
-        }
-    }
+fn lift_cursor(cursor: &mut Cursor<Cell>) -> Mark {
+    let point = std::mem::take(&mut cursor.point);
+    let pending = usize::from(std::mem::take(&mut cursor.input_needs_wrap));
+    Mark { row: point.line.0.max(0) as usize, col: point.column.0 + pending }
+}
+
+fn lay_cursor(cursor: &mut Cursor<Cell>, mark: Mark, cols: usize) {
+    cursor.point = Point::new(Line(mark.row as i32), Column(mark.col.min(cols - 1)));
+    cursor.input_needs_wrap = mark.col >= cols;
 }
 
 /// A grid row from stored cells, cut or padded to the width.
@@ -130,48 +162,4 @@ pub(crate) fn row_of(cells: &[Cell], cols: usize) -> Row<Cell> {
         row[Column(index)] = cell.clone();
     }
     row
-}
-
-/// Lays rows of any width out anew: wrapped rows are joined to lines and cut at `cols`.
-pub(crate) fn rewrap(rows: Vec<Vec<Cell>>, cols: usize) -> Vec<Vec<Cell>> {
-    let mut out = Vec::with_capacity(rows.len());
-    let mut line: Vec<Cell> = Vec::new();
-    let mut is_open = false;
-    for mut cells in rows {
-        is_open = row::is_wrapped(&cells);
-        if let Some(last) = cells.last_mut() {
-            last.flags.remove(Flags::WRAPLINE);
-        }
-        cells.retain(|cell| !cell.flags.contains(Flags::LEADING_WIDE_CHAR_SPACER));
-        line.append(&mut cells);
-        if !is_open {
-            cut_line(&mut line, cols, false, &mut out);
-        }
-    }
-    if is_open {
-        cut_line(&mut line, cols, true, &mut out);
-    }
-    out
-}
-
-/// Cuts one line into rows of `cols` cells; `runs_on` marks the last row as wrapped, too.
-fn cut_line(line: &mut Vec<Cell>, cols: usize, runs_on: bool, out: &mut Vec<Vec<Cell>>) {
-    loop {
-        let is_last = line.len() <= cols;
-        let splits_wide = !is_last && cols > 1 && line[cols - 1].flags.contains(Flags::WIDE_CHAR);
-        let take = if is_last { line.len() } else { cols - usize::from(splits_wide) };
-        let mut cells: Vec<Cell> = line.drain(..take).collect();
-        if !is_last || runs_on {
-            cells.resize(cols, Cell::default());
-            let edge = &mut cells[cols - 1];
-            edge.flags.insert(Flags::WRAPLINE);
-            if splits_wide {
-                edge.flags.insert(WRITTEN | Flags::LEADING_WIDE_CHAR_SPACER);
-            }
-        }
-        out.push(cells);
-        if is_last {
-            return;
-        }
-    }
 }

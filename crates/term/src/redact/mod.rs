@@ -13,7 +13,7 @@ mod rules;
 mod shapes;
 mod stream;
 
-pub use cells::{CellText, LogicalLine, MaskedCell};
+pub use cells::{MaskedCell, MaskedLine};
 pub use edits::Redaction;
 pub use names::NAMED_VALUES;
 pub use rules::{PTYWRIGHT_RULES, Rule, SHORT_VALUES};
@@ -26,6 +26,9 @@ use regex::Regex;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
+
+/// Memory that an extra expression may take when compiled.
+const MAX_REGEX_BYTES: usize = 1 << 20;
 
 /// What replaces a secret unless the caller chose something else.
 pub const DEFAULT_REPLACEMENT: &str = "[REDACTED]";
@@ -118,7 +121,8 @@ impl Policy {
         regexes: impl IntoIterator<Item = impl AsRef<str>>,
     ) -> Result<Self, RedactionError> {
         let compile = |pattern: &str| {
-            Regex::new(pattern).map_err(|source| RedactionError::InvalidRegex {
+            let built = regex::RegexBuilder::new(pattern).size_limit(MAX_REGEX_BYTES).build();
+            built.map_err(|source| RedactionError::InvalidRegex {
                 pattern: pattern.to_owned(),
                 source: Box::new(source),
             })

@@ -307,12 +307,17 @@ fn line_around(text: &str, at: usize) -> Range<usize> {
     start..end
 }
 
+/// What the assignment rule sees of the default replacement: a value ends before a bracket.
+const MASK_BEFORE_BRACKET: &str = "[REDACTED";
+
 /// The parts of `text` that a built-in rule masks.
 fn masked_by(regex: &Regex, exempt: Exempt, text: &str) -> impl Iterator<Item = Range<usize>> {
     regex.captures_iter(text).filter_map(move |captures| {
         let group = captures.iter().skip(1).flatten().next();
         let found = group.or_else(|| captures.get(0))?;
-        (!exempt(found.as_str())).then(|| found.range())
+        // A text may be redacted twice, by a plugin and by us; what stands for a secret is none.
+        let is_mask = found.as_str() == MASK_BEFORE_BRACKET;
+        (!is_mask && !exempt(found.as_str())).then(|| found.range())
     })
 }
 

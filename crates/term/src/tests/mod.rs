@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod emulation;
+mod reflow;
 mod streams;
 mod waits;
 

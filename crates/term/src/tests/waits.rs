@@ -5,14 +5,14 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::{feed, screen, streams::pieces};
-use crate::{Matcher, NoTranscript, Pattern, Screen, Transcript};
+use crate::{Detail, Matcher, NoTranscript, Pattern, Screen, Transcript};
 
 fn text(needle: &str) -> Matcher {
     Matcher::ContainsText(needle.to_owned())
 }
 
 fn pend(screen: &mut Screen, matcher: Matcher) {
-    let (_, matched) = screen.wait(matcher, &NoTranscript, Duration::ZERO);
+    let (_, matched) = screen.wait(matcher, Detail::Cells, &NoTranscript, Duration::ZERO);
     assert!(matched.is_none());
 }
 
@@ -89,7 +89,8 @@ fn silence_is_counted_from_the_last_output_or_the_start_of_the_wait() {
     let mut live = screen(5, 20);
     let at = Duration::from_millis;
     live.feed(b"x", &NoTranscript, at(100));
-    let (_, matched) = live.wait(Matcher::ScreenStable(at(400)), &NoTranscript, at(700));
+    let (_, matched) =
+        live.wait(Matcher::ScreenStable(at(400)), Detail::Cells, &NoTranscript, at(700));
     assert!(matched.is_none(), "idle time before the wait does not count");
     assert_eq!(live.next_due(), Some(at(1100)));
     live.feed(b"\x1b[m", &NoTranscript, at(900));
@@ -102,11 +103,11 @@ fn silence_is_counted_from_the_last_output_or_the_start_of_the_wait() {
 fn a_moment_that_passed_unseen_is_still_due() {
     let mut live = screen(5, 20);
     let at = Duration::from_millis;
-    live.wait(Matcher::ScreenStable(at(1)), &NoTranscript, at(10));
+    live.wait(Matcher::ScreenStable(at(1)), Detail::Cells, &NoTranscript, at(10));
     // Whoever keeps the time may come late; then the moment is past, but not forgotten.
     assert_eq!(live.next_due(), Some(at(11)));
     let unsettled = Matcher::All(vec![text("never"), Matcher::ScreenStable(at(5))]);
-    live.wait(unsettled, &NoTranscript, at(30));
+    live.wait(unsettled, Detail::Cells, &NoTranscript, at(30));
     assert_eq!(live.pending_waits(), 2, "a new wait does not take others with it");
     assert_eq!(live.look_at_all(&NoTranscript, at(36)).len(), 1);
     assert_eq!(live.next_due(), None, "silence was seen and did not help; no need to look again");
@@ -125,11 +126,11 @@ fn the_end_of_the_process_settles_every_wait() {
     assert_eq!((matched.len(), hopeless.len(), live.pending_waits()), (1, 1, 1));
 }
 
-struct Tail(&'static str);
+struct Said(&'static str);
 
-impl Transcript for Tail {
-    fn tail(&self) -> String {
-        self.0.to_owned()
+impl Transcript for Said {
+    fn tail(&self) -> crate::Tail {
+        self.0.into()
     }
 }
 
@@ -137,10 +138,10 @@ impl Transcript for Tail {
 fn transcript_matchers_see_escapes_and_returns() {
     let mut live = screen(5, 20);
     pend(&mut live, Matcher::TranscriptContains("a\x1b[mb\r\n".to_owned()));
-    assert!(live.feed(b"a", &Tail("a"), Duration::ZERO).matched.is_empty());
-    let fed = live.feed(b"\x1b[mb\r\n", &Tail("a\x1b[mb\r\n"), Duration::ZERO);
+    assert!(live.feed(b"a", &Said("a"), Duration::ZERO).matched.is_empty());
+    let fed = live.feed(b"\x1b[mb\r\n", &Said("a\x1b[mb\r\n"), Duration::ZERO);
     assert_eq!(fed.matched.len(), 1);
-    assert_eq!(&*fed.matched[0].transcript_tail, "a\x1b[mb\r\n");
+    assert_eq!(fed.matched[0].transcript_tail.text(), "a\x1b[mb\r\n");
 }
 
 fn seen_piece_by_piece<'a>(pieces: impl Iterator<Item = &'a [u8]>, needle: &str) -> bool {
@@ -155,7 +156,7 @@ fn seen_piece_by_piece<'a>(pieces: impl Iterator<Item = &'a [u8]>, needle: &str)
 
 fn seen_in_one_chunk(bytes: impl AsRef<[u8]>, needle: &str) -> bool {
     let mut live = screen(4, 12);
-    let (_, at_once) = live.wait(text(needle), &NoTranscript, Duration::ZERO);
+    let (_, at_once) = live.wait(text(needle), Detail::Cells, &NoTranscript, Duration::ZERO);
     at_once.is_some() || !feed(&mut live, bytes).matched.is_empty()
 }
 

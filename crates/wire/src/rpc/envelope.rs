@@ -35,9 +35,22 @@ impl<'a> Request<'a> {
     /// # Errors
     /// A parse error; arrays, and with them batches, are not requests.
     pub fn parse(text: &'a str) -> Result<Self, RpcError> {
-        let request = serde_json::from_str(text).map_err(RpcError::parse)?;
+        let request: Self = serde_json::from_str(text).map_err(RpcError::parse)?;
         check_depth(text)?;
+        request.check_id()?;
         Ok(request)
+    }
+}
+
+impl Request<'_> {
+    /// An id is echoed as it was written, so it must be something that a strict reader takes:
+    /// no half of a surrogate pair, no number beyond all floats.
+    fn check_id(&self) -> Result<(), RpcError> {
+        let Some(id) = self.id.map(RawValue::get) else { return Ok(()) };
+        if id.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Ok(());
+        }
+        serde_json::from_str::<serde_json::Value>(id).map(drop).map_err(RpcError::parse)
     }
 }
 

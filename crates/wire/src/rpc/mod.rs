@@ -47,8 +47,11 @@ pub enum OnBadFrame {
 /// What a dialect does beside its methods, in step with the replies. Called from the connection's
 /// own task, so it must not block.
 pub trait Companion: Send + Sync {
-    /// A reply is on its way; what is queued now goes out right behind it.
-    fn replied(&self);
+    /// A method begins.
+    fn started(&self, method: &'static str);
+    /// A reply is on its way, to this method if one was called; what is queued now goes out right
+    /// behind it.
+    fn replied(&self, method: Option<&'static str>);
     /// The peer has said all it had to say; what is queued now still goes out.
     fn ending(&self);
 }
@@ -59,6 +62,8 @@ pub struct JsonRpc {
     on_bad_frame: OnBadFrame,
     error_filter: Option<fn(&str) -> String>,
     companion: Option<Arc<dyn Companion>>,
+    /// The method whose reply was written last.
+    last: Option<&'static str>,
 }
 
 /// A table with the context its methods run in.
@@ -90,6 +95,7 @@ impl JsonRpc {
             on_bad_frame: OnBadFrame::default(),
             error_filter: None,
             companion: None,
+            last: None,
         };
         empty.and(table, context)
     }
@@ -135,7 +141,9 @@ impl JsonRpc {
         };
         let started = self.sets.iter().find_map(|set| set.start(name, request.params));
         let (method, call) = started.ok_or_else(|| RpcError::unknown_method(name))?;
-        Ok(PendingCall { id: request.id.map(Id::new), method, call: call? })
+        let call = call?;
+        self.accompany(|companion| companion.started(method));
+        Ok(PendingCall { id: request.id.map(Id::new), method, call })
     }
 }
 
@@ -180,6 +188,7 @@ impl Protocol for JsonRpc {
     }
 
     fn encode(&mut self, reply: Reply, out: &mut Vec<u8>) {
+        self.last = reply.method;
         let Addressee::Peer(id) = &reply.to else { return };
         let start = out.len();
         out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
@@ -209,7 +218,8 @@ impl Protocol for JsonRpc {
     }
 
     fn replied(&mut self) {
-        self.accompany(|companion| companion.replied());
+        let method = self.last.take();
+        self.accompany(|companion| companion.replied(method));
     }
 
     fn ending(&mut self) {
@@ -231,7 +241,8 @@ fn refuse<P: Protocol<Reply = Reply>>(request: &Request<'_>, error: RpcError) ->
     match request.id {
         None => Step::Skip,
         Some(id) => {
-            Step::Reply(Reply { to: Addressee::Peer(Some(Id::new(id))), result: Err(error) })
+            let to = Addressee::Peer(Some(Id::new(id)));
+            Step::Reply(Reply { to, result: Err(error), method: None })
         }
     }
 }
@@ -257,12 +268,13 @@ enum Addressee {
 pub struct Reply {
     to: Addressee,
     result: CallResult,
+    method: Option<&'static str>,
 }
 
 impl Reply {
     /// An error for a frame whose id could not be read.
     fn unaddressed(error: RpcError) -> Self {
-        Self { to: Addressee::Peer(None), result: Err(error) }
+        Self { to: Addressee::Peer(None), result: Err(error), method: None }
     }
 }
 
@@ -284,7 +296,7 @@ impl Future for PendingCall {
             Err(panic) => Err(panicked(self.method, &*panic)),
         };
         let to = self.id.take().map_or(Addressee::Nobody, |id| Addressee::Peer(Some(id)));
-        Poll::Ready(Reply { to, result })
+        Poll::Ready(Reply { to, result, method: Some(self.method) })
     }
 }
 

@@ -120,7 +120,7 @@ fn decode<P: DeserializeOwned>(text: &str) -> Result<P, RpcError> {
 }
 
 /// The decoder's own words, without its position (the peer never sees our line of text), and with
-/// the path in front if the fault is not at the top.
+/// the path behind if the fault is not at the top.
 fn describe<P: DeserializeOwned>(text: &str, error: &serde_json::Error) -> RpcError {
     let full = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
@@ -130,7 +130,7 @@ fn describe<P: DeserializeOwned>(text: &str, error: &serde_json::Error) -> RpcEr
         Err(error) if error.path().iter().count() > 1 => error.path().to_string(),
         _ => return RpcError::invalid_params(message),
     };
-    RpcError::invalid_params(format!("{path}: {message}"))
+    RpcError::invalid_params(format!("{message}, at {path}"))
 }
 
 /// Params that are decoded later, by a method that has something to check first.
@@ -289,9 +289,9 @@ mod tests {
         );
         assert_eq!(
             message(r#"{"session":"s","size":{"rows":-1}}"#),
-            "size.rows: invalid value: integer `-1`, expected u16"
+            "invalid value: integer `-1`, expected u16, at size.rows"
         );
-        assert_eq!(message(r#"{"session":"s","list":[{}]}"#), "list[0]: missing field `rows`");
+        assert_eq!(message(r#"{"session":"s","list":[{}]}"#), "missing field `rows`, at list[0]");
         assert_eq!(message("5"), "invalid type: integer `5`, expected struct Params");
     }
 

@@ -7,7 +7,12 @@ use crate::{ConnectionHandle, rpc::Companion};
 struct Counter(ConnectionHandle, AtomicUsize);
 
 impl Companion for Counter {
-    fn replied(&self) {
+    fn started(&self, method: &'static str) {
+        assert_eq!(method, "t.echo");
+    }
+
+    fn replied(&self, method: Option<&'static str>) {
+        assert_eq!(method, Some("t.echo"));
         let number = self.1.fetch_add(1, Ordering::SeqCst);
         self.0.outbox().try_send(number.to_string()).unwrap();
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rookery_model as model;
-use rookery_term::{Matcher, Pattern};
+use rookery_term::{Detail, Matcher, Pattern};
 
 use crate::{
     Cx, Error,
@@ -17,9 +17,9 @@ const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
 
 pub(crate) async fn dump(cx: Cx, params: Dump) -> Result<Dumped, Error> {
     let terminal = cx.terminal(params.terminal)?;
-    let snapshot = terminal.snapshot();
+    let snapshot = terminal.snapshot(Detail::Text);
     let text = match params.history {
-        0 => snapshot.plain_text(),
+        0 => snapshot.plain_text().to_owned(),
         rows => terminal.text(rows),
     };
     let (text, redacted) = Exposure::from_request(params.redact).apply(text);
@@ -91,10 +91,10 @@ pub(crate) async fn wait(cx: Cx, params: Wait) -> Result<Waited, Error> {
     let condition = Condition::of(&params)?;
     let timeout = params.timeout_ms.map_or(DEFAULT_TIMEOUT, Duration::from_millis).min(LONGEST);
     let terminal = cx.terminal(params.terminal)?;
-    let waited = terminal.wait(condition.matcher, timeout).await?;
+    let waited = terminal.wait(condition.matcher, Detail::Text, timeout).await?;
     let exposure = Exposure::from_request(params.redact);
     // Captured from what may leave: alone, a secret would no longer look like one.
-    let text = exposure.apply(waited.matched.snapshot.plain_text()).0;
+    let text = exposure.apply(waited.matched.snapshot.plain_text().to_owned()).0;
     let capture = condition.pattern.and_then(|pattern| pattern.capture(&text));
     Ok(Waited {
         matched: condition.kind,

@@ -9,7 +9,7 @@ use rookery_plugins::{
     Block, BlockKind, Context, Instance, Intent, Limits, Permission, Plugin, PluginError, State,
     split_screen,
 };
-use rookery_term::{Snapshot, osc::ShellMark};
+use rookery_term::{Snapshot, Tail, osc::ShellMark};
 use rookery_wire::rpc::RpcError;
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ pub(crate) struct Adapter {
     pub(crate) permissions: Vec<Permission>,
     name: String,
     machine: Mutex<Machine>,
-    memory: Mutex<Memory>,
+    last_intent: Mutex<Option<String>>,
     /// Held while an intent is worked out and typed, so that two do not mix.
     pub(crate) hand: tokio::sync::Mutex<()>,
 }
@@ -37,17 +37,10 @@ struct Machine {
     version: u64,
 }
 
-/// What the host remembers for the plugin.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Memory {
-    pub(crate) last_intent: Option<String>,
-    pub(crate) last_event: Option<u64>,
-}
-
 /// What a plugin judges: a session at one moment.
 pub(crate) struct Outlook {
     pub(crate) snapshot: Arc<Snapshot>,
-    pub(crate) transcript: Arc<str>,
+    pub(crate) transcript: Tail,
     pub(crate) chars_written: u64,
     pub(crate) shell_marks: Vec<ShellMark>,
     pub(crate) has_exited: bool,
@@ -59,7 +52,7 @@ impl From<Scene> for Outlook {
     fn from(scene: Scene) -> Self {
         Self {
             snapshot: scene.snapshot,
-            transcript: scene.transcript.into(),
+            transcript: scene.transcript,
             chars_written: scene.chars_written,
             shell_marks: scene.shell_marks,
             has_exited: scene.has_exited,
@@ -75,7 +68,7 @@ impl Adapter {
         terminal: TerminalId,
         version: &Version,
         permissions: Vec<Permission>,
-        memory: Memory,
+        last_intent: Option<String>,
     ) -> Result<Self, PluginError> {
         let plugin = version.plugin.restricted(&permissions);
         let instance = Instance::start(&plugin, Limits::default())?;
@@ -85,7 +78,7 @@ impl Adapter {
             permissions,
             name: plugin.manifest().name.clone(),
             machine: Mutex::new(Machine { instance, version: version.number }),
-            memory: Mutex::new(memory),
+            last_intent: Mutex::new(last_intent),
             hand: tokio::sync::Mutex::new(()),
         })
     }
@@ -95,17 +88,16 @@ impl Adapter {
         &self.name
     }
 
-    /// What the host remembers.
-    pub(crate) fn memory(&self) -> Memory {
-        self.memory.lock().clone()
+    /// What the last intent was about.
+    pub(crate) fn last_intent(&self) -> Option<String> {
+        self.last_intent.lock().clone()
     }
 
     /// Remembers what an intent was about: absent keeps, empty clears. True if that changed anything.
     pub(crate) fn intended(&self, intent: Option<String>) -> bool {
         let Some(intent) = intent else { return false };
         let intent = Some(intent).filter(|intent| !intent.is_empty());
-        let mut memory = self.memory.lock();
-        std::mem::replace(&mut memory.last_intent, intent.clone()) != intent
+        std::mem::replace(&mut *self.last_intent.lock(), intent.clone()) != intent
     }
 
     /// What the plugin would do about an intent.
@@ -128,25 +120,25 @@ impl Adapter {
         self.run(version, move |instance| instance.matcher(&name, &params)).await
     }
 
-    /// What the plugin makes of a session. Marks that it asks for are set.
+    /// What the plugin makes of a session, with what happened after the last event that the caller
+    /// knows of. Marks that it asks for are set.
     pub(crate) async fn classify(
         self: &Arc<Self>,
         version: Version,
         outlook: Outlook,
         marks: &Marks,
+        last_event: Option<u64>,
     ) -> Result<State, RpcError> {
         let markers = marks.of(self.terminal);
-        let memory = self.memory();
+        let last_intent = self.last_intent();
         let cursor = outlook.chars_written;
-        let state =
-            self.run(version, move |instance| judge(instance, &outlook, &markers, &memory)).await?;
+        let state = self
+            .run(version, move |instance| {
+                judge(instance, &outlook, &markers, last_intent.as_deref(), last_event)
+            })
+            .await?;
         for mark in &state.host_marks {
             marks.set(self.terminal, mark.label.clone(), cursor);
-        }
-        let newest = state.events.iter().filter_map(|event| event.get("seq")?.as_u64()).max();
-        if newest.is_some() {
-            let mut memory = self.memory.lock();
-            memory.last_event = memory.last_event.max(newest);
         }
         Ok(state)
     }
@@ -190,24 +182,25 @@ fn judge(
     instance: &mut Instance,
     outlook: &Outlook,
     markers: &BTreeMap<String, u64>,
-    memory: &Memory,
+    last_intent: Option<&str>,
+    last_event: Option<u64>,
 ) -> Result<State, PluginError> {
     let screen = outlook.snapshot.plain_text();
-    let (body_text, status_text) = split_screen(&screen);
+    let (body_text, status_text) = split_screen(screen);
     let blocks: Vec<Block> = outlook.shell_marks.iter().map(block).collect();
     instance.classify(&Context {
-        screen: &screen,
+        screen,
         body_text,
         status_text,
-        transcript: &outlook.transcript,
+        transcript: outlook.transcript.text(),
         sequence: outlook.snapshot.sequence,
         completed_turn_stable_ms: TURN_STABLE_MS,
         markers,
         cursor: outlook.chars_written,
-        last_intent: memory.last_intent.as_deref(),
+        last_intent,
         stable_ms: outlook.stable_ms,
         exited: outlook.has_exited,
-        last_event_seq: memory.last_event,
+        last_event_seq: last_event,
         blocks: &blocks,
     })
 }

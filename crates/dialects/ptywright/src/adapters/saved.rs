@@ -7,7 +7,7 @@ use rookery_model::TerminalId;
 use rookery_plugins::Permission;
 use serde::{Deserialize, Serialize};
 
-use super::{Adapter, adapter::Memory};
+use super::Adapter;
 use crate::context::Shared;
 
 /// The name under which core keeps this.
@@ -34,8 +34,6 @@ struct SavedAdapter {
     #[serde(default)]
     last_intent: Option<String>,
     #[serde(default)]
-    last_event: Option<u64>,
-    #[serde(default)]
     marks: BTreeMap<String, u64>,
 }
 
@@ -58,14 +56,12 @@ impl Shared {
     }
 
     fn describe(&self, adapter: &Adapter) -> SavedAdapter {
-        let memory = adapter.memory();
         SavedAdapter {
             id: adapter.id.clone(),
             plugin: adapter.plugin_name().to_owned(),
             terminal: adapter.terminal.get(),
             permissions: adapter.permissions.clone(),
-            last_intent: memory.last_intent,
-            last_event: memory.last_event,
+            last_intent: adapter.last_intent(),
             marks: self.marks.of(adapter.terminal),
         }
     }
@@ -106,10 +102,8 @@ impl Shared {
             for (label, cursor) in adapter.marks {
                 self.marks.set(terminal, label, cursor);
             }
-            let memory =
-                Memory { last_intent: adapter.last_intent, last_event: adapter.last_event };
-            let id = adapter.id;
-            match Adapter::start(id, terminal, &version, adapter.permissions, memory) {
+            let (id, last_intent) = (adapter.id, adapter.last_intent);
+            match Adapter::start(id, terminal, &version, adapter.permissions, last_intent) {
                 Ok(adapter) => self.adapters.put(std::sync::Arc::new(adapter)),
                 Err(error) => tracing::warn!(%error, "an adapter cannot be brought back"),
             }

@@ -4,7 +4,10 @@
 //! the newest screen whenever there is one, so what flashes by between two looks is not shown to it.
 
 use std::{
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -12,9 +15,8 @@ use rookery_core::{Scene, TerminalHandle};
 use rookery_model::{Error, ErrorKind};
 use rookery_plugins::Verdict;
 use rookery_term::{
-    Evidence, Matched as Moment, Matcher as Condition, Snapshot,
+    Detail, Evidence, Matched as Moment, Matcher as Condition, Snapshot,
     matcher::{Facts, TRANSCRIPT_TAIL},
-    text::last_chars,
 };
 use rookery_wire::rpc::RpcError;
 use tokio::time::{sleep, sleep_until};
@@ -32,6 +34,9 @@ use crate::{
 /// Changes within this time are judged together.
 const PACE: Duration = Duration::from_millis(4);
 
+/// What stands for something found that is a secret.
+const HIDDEN: &str = "[REDACTED]";
+
 /// What was waited for.
 pub(crate) struct Found {
     /// The session at that moment.
@@ -42,15 +47,32 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Which branch of the matcher held, with secrets taken out by `hide`.
-    pub(crate) fn matched(&self, hide: &dyn Fn(String) -> String) -> Matched {
+    /// Which branch of the matcher held, without secrets unless they were asked for.
+    pub(crate) fn matched(&self, redact: Option<bool>) -> Matched {
+        let hide = |found: String| self.hide(found, redact);
         let judged = |number: u32| {
             let index = number as usize;
             let (predicate, verdict) = (self.predicates.get(index)?, self.verdicts.get(index)?);
             let (evidence, capture) = (verdict.evidence.clone(), verdict.capture.clone());
             Some(Judged { predicate, evidence, capture })
         };
-        Matched::new(self.evidence.clone(), &judged, hide)
+        Matched::new(self.evidence.clone(), &judged, &hide)
+    }
+}
+
+impl Found {
+    /// What was found, if it may be shown. Alone, a secret no longer looks like one; so only what
+    /// stands in a text without its secrets is shown.
+    fn hide(&self, found: String, redact: Option<bool>) -> String {
+        if redact == Some(false) {
+            return found;
+        }
+        let policy = errors::default_policy();
+        let (screen, tail) = (self.outlook.snapshot.plain_text(), &self.outlook.transcript);
+        let is_shown = policy.redact(screen).contains(&found)
+            || policy.redact_piece(tail.context(), tail.text()).contains(&found);
+        let is_quoted = screen.contains(&found) || tail.text().contains(&found);
+        if is_shown || !is_quoted { policy.redact(&found).into_owned() } else { HIDDEN.to_owned() }
     }
 }
 
@@ -61,21 +83,35 @@ pub(crate) async fn until(
     matcher: Matcher,
     timeout: Duration,
 ) -> Result<Found, RpcError> {
-    let (condition, predicates) = matcher.into_condition_and_predicates()?;
+    let (condition, predicates) = matcher.compiled().await?;
     let fail = |error: Error| errors::rpc(Origin::Io, &error);
     if predicates.is_empty() {
-        let waited = session.wait(condition.clone(), timeout).await.map_err(fail)?;
+        let waited = session.wait(condition.clone(), Detail::Text, timeout).await.map_err(fail)?;
         return Ok(found_by_engine(session, &condition, waited.matched));
     }
-    let watch = Watch { shared, session, condition, predicates, started: Instant::now() };
-    watch.run(timeout).await.map_err(fail)
+    let (started, given_up) = (Instant::now(), GivenUp::default());
+    let watch = Watch { shared, session, condition, predicates, started, given_up: &given_up };
+    // A judge that takes its time, or has others before us, does not make the wait longer.
+    match tokio::time::timeout(timeout.max(PACE), watch.run(timeout)).await {
+        Ok(found) => found.map_err(fail),
+        Err(_) => Err(errors::timed_out()),
+    }
+}
+
+/// Set when nobody waits any more, so that predicates that queue up need not be asked.
+#[derive(Default)]
+struct GivenUp(Arc<AtomicBool>);
+
+impl Drop for GivenUp {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
 }
 
 fn found_by_engine(session: &TerminalHandle, condition: &Condition, moment: Moment) -> Found {
     let facts = Seen {
-        text: moment.snapshot.plain_text(),
         snapshot: &moment.snapshot,
-        tail: &moment.transcript_tail,
+        tail: moment.transcript_tail.text(),
         stable_for: moment.stable_for,
         has_exited: moment.exited,
         verdicts: &[],
@@ -100,13 +136,14 @@ struct Watch<'a> {
     condition: Condition,
     predicates: Vec<Predicate>,
     started: Instant,
+    given_up: &'a GivenUp,
 }
 
 impl Watch<'_> {
     async fn run(mut self, timeout: Duration) -> Result<Found, Error> {
         let mut progress = self.session.progress();
         let condition = self.condition.clone();
-        let mut engine = std::pin::pin!(self.session.wait(condition, timeout));
+        let mut engine = std::pin::pin!(self.session.wait(condition, Detail::Text, timeout));
         let mut last_output = self.started;
         let mut sequence = progress.borrow().sequence;
         loop {
@@ -150,11 +187,10 @@ impl Watch<'_> {
     async fn look(&mut self, stable_for: Duration) -> Option<Found> {
         let scene = self.session.scene();
         let verdicts = self.judge(&scene, stable_for).await;
-        let tail: Arc<str> = last_chars(&scene.transcript, TRANSCRIPT_TAIL).into();
+        let tail = scene.transcript.last_chars(TRANSCRIPT_TAIL);
         let evidence = self.condition.evidence(&Seen {
-            text: scene.snapshot.plain_text(),
             snapshot: &scene.snapshot,
-            tail: &tail,
+            tail: tail.text(),
             stable_for,
             has_exited: scene.has_exited,
             verdicts: &verdicts,
@@ -172,16 +208,20 @@ impl Watch<'_> {
         let shared = Arc::clone(self.shared);
         let markers = shared.marks.of(self.session.id());
         let (predicates, scene) = (self.predicates.clone(), scene.clone());
+        let given_up = Arc::clone(&self.given_up.0);
         let judging = tokio::task::spawn_blocking(move || {
             let screen = scene.snapshot.plain_text();
             let judge = |predicate: &Predicate| {
+                if given_up.load(Ordering::Acquire) {
+                    return Verdict::default();
+                }
                 let null = serde_json::Value::Null;
                 shared.plugins.judge(
                     &predicate.plugin,
                     &predicate.predicate,
                     &rookery_plugins::PredicateInput {
-                        screen: &screen,
-                        transcript: &scene.transcript,
+                        screen,
+                        transcript: scene.transcript.text(),
                         sequence: scene.snapshot.sequence,
                         stable_ms: millis(stable_for),
                         process_exited: scene.has_exited,
@@ -199,7 +239,6 @@ impl Watch<'_> {
 
 /// What a condition is judged by, once it is seen.
 struct Seen<'a> {
-    text: String,
     snapshot: &'a Snapshot,
     tail: &'a str,
     stable_for: Duration,
@@ -209,7 +248,7 @@ struct Seen<'a> {
 
 impl Facts for Seen<'_> {
     fn screen_text(&self) -> &str {
-        &self.text
+        self.snapshot.plain_text()
     }
     fn transcript_tail(&self) -> &str {
         self.tail

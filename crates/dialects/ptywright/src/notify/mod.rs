@@ -76,6 +76,26 @@ pub(crate) struct Notifier {
 struct State {
     wishes: Option<Wishes>,
     task: Option<AbortHandle>,
+    /// Requests at work whose reply comes before the news of what they do.
+    at_work: usize,
+    /// What was told before notifications were turned off, so that it is not told again.
+    past: BTreeMap<String, Past>,
+}
+
+/// What a connection knows of a session while it does not listen.
+#[derive(Clone, Copy, Debug, Default)]
+struct Past {
+    sequence: Option<u64>,
+    has_exited: bool,
+}
+
+/// Methods that may take as long as they like: news goes out while they are at work.
+const WAITS: [&str; 3] = ["session.wait", "adapter.wait", "adapter.turn"];
+
+/// Whether the news of what a method does must wait for its reply.
+fn comes_first(method: &str) -> bool {
+    let is_ours = ["server.", "session.", "adapter.", "plugin."];
+    is_ours.iter().any(|family| method.starts_with(family)) && !WAITS.contains(&method)
 }
 
 struct Wishes {
@@ -100,7 +120,9 @@ impl Notifier {
         let mut state = self.state.lock();
         match (filter, &mut state.wishes) {
             (None, _) => {
-                state.wishes = None;
+                let told = state.wishes.take().map(|wishes| wishes.told).unwrap_or_default();
+                let past = told.into_iter().map(|(session, told)| (session, told.past()));
+                state.past.extend(past);
                 if let Some(task) = state.task.take() {
                     task.abort();
                 }
@@ -140,8 +162,10 @@ impl Notifier {
     /// Says what is new.
     fn say(&self, haste: Haste) -> Left {
         let mut state = self.state.lock();
-        let Some(wishes) = &mut state.wishes else { return Left::Nothing };
-        self.refresh(wishes);
+        let State { wishes, at_work, past, .. } = &mut *state;
+        // Whoever finishes last says it.
+        let (Some(wishes), 0) = (wishes, *at_work) else { return Left::Nothing };
+        self.refresh(wishes, past);
         let mut until = None;
         let mut gone = Vec::new();
         for (session, told) in wishes.told.iter_mut().filter(|(_, told)| told.is_wanted) {
@@ -160,7 +184,7 @@ impl Notifier {
     }
 
     /// Finds the sessions that came, went, or are wanted or unwanted since the last time.
-    fn refresh(&self, wishes: &mut Wishes) {
+    fn refresh(&self, wishes: &mut Wishes, past: &mut BTreeMap<String, Past>) {
         let has_changed = |roster: &Receiver<u64>| roster.has_changed().unwrap_or(false);
         if !wishes.rosters.iter().any(has_changed) && !wishes.is_stale {
             return;
@@ -173,7 +197,7 @@ impl Notifier {
             let is_new = wishes.newest_then.is_none_or(|newest| terminal.id > newest);
             let fresh = || {
                 let handle = self.core.terminal(terminal.id).ok()?;
-                Some(Told::new(handle, is_new))
+                Some(Told::new(handle, is_new, past.get(&session).copied().unwrap_or_default()))
             };
             // What is not wanted now is not forgotten: it may be wanted again, and is not told twice.
             if let Some(mut told) = wishes.told.remove(&session).or_else(fresh) {
@@ -182,11 +206,22 @@ impl Notifier {
             }
         }
         wishes.told = kept;
+        past.clear();
     }
 }
 
 impl Companion for Notifier {
-    fn replied(&self) {
+    fn started(&self, method: &'static str) {
+        if comes_first(method) {
+            self.state.lock().at_work += 1;
+        }
+    }
+
+    fn replied(&self, method: Option<&'static str>) {
+        if method.is_some_and(comes_first) {
+            let mut state = self.state.lock();
+            state.at_work = state.at_work.saturating_sub(1);
+        }
         self.say(Haste::Usual);
     }
 

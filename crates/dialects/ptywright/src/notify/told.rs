@@ -8,7 +8,7 @@ use rookery_wire::{Rejected, rpc};
 use serde::Serialize;
 use tokio::sync::watch;
 
-use super::{Haste, output};
+use super::{Haste, Past, output};
 use crate::wire::notification::{Changed, Exited, NAMES, Output};
 
 /// How long the beginning of what may be a secret waits for its end.
@@ -41,17 +41,22 @@ pub(super) enum Said {
 type Sent = Result<(), Rejected>;
 
 impl Told {
-    /// Knows nothing of a new session, and of an old one that it has a past.
-    pub(super) fn new(handle: TerminalHandle, is_new: bool) -> Self {
+    /// Knows nothing of a new session, and of an old one what it was told before.
+    pub(super) fn new(handle: TerminalHandle, is_new: bool, past: Past) -> Self {
         Self {
             progress: handle.progress(),
-            sequence: None,
+            sequence: past.sequence,
             offset: if is_new { 0 } else { handle.transcript_end() },
             held_since: None,
-            has_exited: false,
+            has_exited: past.has_exited,
             is_wanted: false,
             handle,
         }
+    }
+
+    /// What is to be remembered when nobody listens any more.
+    pub(super) fn past(&self) -> Past {
+        Past { sequence: self.sequence, has_exited: self.has_exited }
     }
 
     /// Where to hear of changes.

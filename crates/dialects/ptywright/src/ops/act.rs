@@ -27,9 +27,13 @@ pub(super) async fn apply(
     action: Action,
 ) -> Result<(), RpcError> {
     match action {
-        Action::Text(text) | Action::Paste(text) => session.write(text.as_bytes()).map_err(io),
-        Action::BracketedPaste(text) => session.write(&paste::bracketed(&text)).map_err(io),
-        Action::Key(key) => session.write(key.0.legacy_bytes()).map_err(io),
+        Action::Text(text) | Action::Paste(text) => {
+            session.write_all(text.as_bytes()).await.map_err(io)
+        }
+        Action::BracketedPaste(text) => {
+            session.write_all(&paste::bracketed(&text)).await.map_err(io)
+        }
+        Action::Key(key) => session.write_all(key.0.legacy_bytes()).await.map_err(io),
         Action::Resize(size) => resize(session, size.size()).await,
         Action::Interrupt => session.write(INTERRUPT).map_err(io),
         Action::Eof => session.write(EOF).map_err(io),

@@ -65,15 +65,30 @@ impl At {
         is_permitted.then_some(()).ok_or_else(|| errors::denied(method, permission))
     }
 
-    async fn classify(&self, cx: &Cx, outlook: Outlook) -> Result<State, RpcError> {
-        self.adapter.classify(self.version.clone(), outlook, &cx.shared.marks).await
+    /// What the plugin makes of a session. `since` is the last event that the caller knows of; who
+    /// does not say so gets what this connection was not told yet.
+    async fn classify(
+        &self,
+        cx: &Cx,
+        outlook: Outlook,
+        since: Option<u64>,
+    ) -> Result<State, RpcError> {
+        let id = &self.adapter.id;
+        let last = since.or_else(|| cx.told_events.lock().get(id).copied());
+        let (version, marks) = (self.version.clone(), &cx.shared.marks);
+        let state = self.adapter.classify(version, outlook, marks, last).await?;
+        let newest = state.events.iter().filter_map(|event| event.get("seq")?.as_u64()).max();
+        if let (None, Some(newest)) = (since, newest) {
+            cx.told_events.lock().insert(id.clone(), newest);
+        }
+        Ok(state)
     }
 
     /// The state now. A plugin that fails is a state of its own.
-    async fn state(&self, cx: &Cx) -> State {
+    async fn state(&self, cx: &Cx, since: Option<u64>) -> State {
         let outlook = Outlook::from(self.session.scene());
         let sequence = outlook.snapshot.sequence;
-        let judged = self.classify(cx, outlook).await;
+        let judged = self.classify(cx, outlook, since).await;
         judged.unwrap_or_else(|error| state::plugin_error(&error.message, sequence))
     }
 }
@@ -102,23 +117,24 @@ pub(crate) async fn live(cx: Cx, _params: NoParams) -> Result<Live, RpcError> {
 
 /// `adapter.start`.
 pub(crate) async fn start(cx: Cx, params: Start) -> Result<Started, RpcError> {
-    launch_adapter(&cx, params, "adapter.start").await
+    launch_adapter(&cx, params).await
 }
 
 /// `adapter.resume`.
 pub(crate) async fn resume(cx: Cx, params: Resume) -> Result<Started, RpcError> {
-    // Whatever becomes of the former one, the new one starts.
-    let prior = Named { adapter: params.prior_adapter, redact: None };
-    let _ = close(cx.clone(), prior).await;
-    launch_adapter(&cx, params.start, "adapter.resume").await
+    if let Some(adapter) = params.prior_adapter {
+        // Whatever becomes of the former one, the new one starts.
+        let _ = close(cx.clone(), Named { adapter, redact: None, last_event_seq: None }).await;
+    }
+    launch_adapter(&cx, params.start).await
 }
 
-async fn launch_adapter(cx: &Cx, params: Start, method: &str) -> Result<Started, RpcError> {
+async fn launch_adapter(cx: &Cx, params: Start) -> Result<Started, RpcError> {
     let version = cx.shared.plugins.get(&params.plugin);
     let version = version.ok_or_else(|| errors::unknown("plugin", &params.plugin))?;
     let manifest = version.plugin.manifest();
     if !manifest.allows(Permission::SessionSpawn) {
-        return Err(errors::denied(method, Permission::SessionSpawn));
+        return Err(errors::denied("adapter.start", Permission::SessionSpawn));
     }
     let plugin = manifest.name.clone();
     let create = as_session(params, &version)?;
@@ -140,7 +156,7 @@ async fn launch_adapter(cx: &Cx, params: Start, method: &str) -> Result<Started,
         adapter: at.adapter.id.clone(),
         plugin,
         session: ids::spell(id),
-        state: state::redacted(at.state(cx).await, None),
+        state: state::redacted(at.state(cx, None).await, None),
         process: process_of(cx, id),
     })
 }
@@ -192,7 +208,9 @@ fn as_session(params: Start, version: &Version) -> Result<Create, RpcError> {
 /// `adapter.state`.
 pub(crate) async fn state(cx: Cx, params: Named) -> Result<Judgement, RpcError> {
     let at = At::permitted(&cx, &params.adapter, "adapter.state", Permission::ScreenRead)?;
-    Ok(Judgement { state: state::redacted(at.state(&cx).await, params.redact) })
+    Ok(Judgement {
+        state: state::redacted(at.state(&cx, params.last_event_seq).await, params.redact),
+    })
 }
 
 /// `adapter.send`.
@@ -200,7 +218,7 @@ pub(crate) async fn send(cx: Cx, params: Send) -> Result<Judgement, RpcError> {
     let at = At::permitted(&cx, &params.adapter, "adapter.send", Permission::InputWrite)?;
     let intent = Intent { intent: params.intent, params: params.params };
     carry_out(&cx, &at, intent).await?;
-    let judged = at.classify(&cx, Outlook::from(at.session.scene())).await?;
+    let judged = at.classify(&cx, Outlook::from(at.session.scene()), params.last_event_seq).await?;
     Ok(Judgement { state: state::redacted(judged, params.redact) })
 }
 
@@ -211,6 +229,11 @@ async fn carry_out(cx: &Cx, at: &At, intent: Intent) -> Result<(), RpcError> {
         Some(params) => params,
     };
     let _hand = at.adapter.hand.lock().await;
+    // It may have been closed while this waited for its turn.
+    let is_there = cx.shared.adapters.get(&cx.core, &at.adapter.id);
+    if is_there.is_none_or(|now| !Arc::ptr_eq(&now, &at.adapter)) {
+        return Err(errors::unknown("adapter", &at.adapter.id));
+    }
     let wanted = at.adapter.intent(at.version.clone(), intent.intent, params).await?;
     let actions = wanted.actions.into_iter().map(serde_json::from_value);
     // All or nothing: nothing is typed before everything is known to make sense.
@@ -228,7 +251,7 @@ async fn carry_out(cx: &Cx, at: &At, intent: Intent) -> Result<(), RpcError> {
 pub(crate) async fn wait(cx: Cx, params: Wait) -> Result<Waited, RpcError> {
     let at = At::permitted(&cx, &params.adapter, "adapter.wait", Permission::MatcherWait)?;
     let ticket = enter(&cx, &at, &params.wait)?;
-    wait_for(&cx, &at, params.wait, ticket, params.redact).await
+    wait_for(&cx, &at, params.wait, ticket, params.redact, params.last_event_seq).await
 }
 
 /// `adapter.turn`.
@@ -239,7 +262,7 @@ pub(crate) async fn turn(cx: Cx, params: Turn) -> Result<Waited, RpcError> {
     // Before anything is typed: a turn whose wait cannot begin is not begun.
     let ticket = enter(&cx, &at, &wait)?;
     carry_out(&cx, &at, params.send).await?;
-    wait_for(&cx, &at, wait, ticket, params.redact).await
+    wait_for(&cx, &at, wait, ticket, params.redact, params.last_event_seq).await
 }
 
 fn enter(cx: &Cx, at: &At, wait: &WaitFor) -> Result<Ticket, RpcError> {
@@ -255,6 +278,7 @@ async fn wait_for(
     wait: WaitFor,
     mut ticket: Ticket,
     redact: Option<bool>,
+    since: Option<u64>,
 ) -> Result<Waited, RpcError> {
     let function = wait.function().to_owned();
     let timeout = wait.timeout();
@@ -274,9 +298,8 @@ async fn wait_for(
         found = waiting => found?,
         () = ticket.cancelled() => return Err(errors::cancelled()),
     };
-    let hide = |text: String| state::hide(text, redact);
-    let matched = found.matched(&hide);
-    let judged = at.classify(cx, found.outlook).await?;
+    let matched = found.matched(redact);
+    let judged = at.classify(cx, found.outlook, since).await?;
     Ok(Waited { state: state::redacted(judged, redact), matched, wait_id: wait.wait_id })
 }
 
@@ -293,8 +316,9 @@ pub(crate) async fn cancel_wait(cx: Cx, params: CancelWait) -> Result<Cancelled,
 /// `adapter.snapshot`.
 pub(crate) async fn snapshot(cx: Cx, params: Read) -> Result<ScreenSnapshot, RpcError> {
     let at = At::permitted(&cx, &params.adapter, "adapter.snapshot", Permission::ScreenRead)?;
-    let view = params.look.view()?;
-    let mut screen = view.screen(&at.session.snapshot(), at.session.size(), &cx.shared.cells);
+    let view = params.look.view().await?;
+    let mut screen =
+        view.screen(&at.session.snapshot(view.detail()), at.session.size(), &cx.shared.cells);
     screen.process = process_of(&cx, at.adapter.terminal);
     Ok(screen)
 }
@@ -303,36 +327,30 @@ pub(crate) async fn snapshot(cx: Cx, params: Read) -> Result<ScreenSnapshot, Rpc
 pub(crate) async fn transcript(cx: Cx, params: Read) -> Result<Transcript, RpcError> {
     let permission = Permission::TranscriptRead;
     let at = At::permitted(&cx, &params.adapter, "adapter.transcript", permission)?;
-    let view = params.look.view()?;
-    Ok(Transcript { text: view.text(&at.session.transcript()).into_owned() })
+    let view = params.look.view().await?;
+    Ok(Transcript { text: view.tail(&at.session.transcript()).into_owned() })
 }
 
 /// `adapter.inspect`.
 pub(crate) async fn inspect(cx: Cx, params: Read) -> Result<Inspected, RpcError> {
     let at = At::permitted(&cx, &params.adapter, "adapter.inspect", Permission::ScreenRead)?;
     let redact = params.look.redact;
-    let view = params.look.view()?;
+    let view = params.look.view().await?;
     let scene = at.session.scene();
     let plain = scene.snapshot.plain_text();
-    let (body, status) = split_screen(&plain);
+    let (body, status) = split_screen(plain);
     let show = |text: &str| view.text(text).into_owned();
     Ok(Inspected {
         adapter: at.adapter.id.clone(),
         plugin: at.adapter.plugin_name().to_owned(),
         session: ids::spell(at.adapter.terminal),
-        state: state::redacted(at.state(&cx).await, redact),
-        plain_text: show(&plain),
+        state: state::redacted(at.state(&cx, None).await, redact),
+        plain_text: show(plain),
         body_text: show(body),
         status_text: show(status),
-        transcript_tail: show(last_bytes(&scene.transcript, INSPECTED_BYTES)),
+        transcript_tail: view.tail(&scene.transcript.last_bytes(INSPECTED_BYTES)).into_owned(),
         sequence: scene.snapshot.sequence,
     })
-}
-
-/// The end of a text, beginning with a whole character.
-fn last_bytes(text: &str, bytes: usize) -> &str {
-    let start = text.ceil_char_boundary(text.len().saturating_sub(bytes));
-    &text[start..]
 }
 
 /// `adapter.close`.

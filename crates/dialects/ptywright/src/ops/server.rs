@@ -3,7 +3,7 @@
 use rookery_wire::rpc::{NoParams, RpcError};
 
 use crate::{
-    Cx, METHODS,
+    Cx, METHODS, PROTOCOL_VERSION,
     notify::Filter,
     wire::{
         notification::{self, NotificationsSet, SetNotifications},
@@ -24,18 +24,18 @@ pub(crate) async fn set_notifications(
     cx: Cx,
     params: SetNotifications,
 ) -> Result<NotificationsSet, RpcError> {
-    let filter = Filter {
-        sessions: params.sessions.unwrap_or_default().into_iter().collect(),
-        adapters: params.adapters.unwrap_or_default().into_iter().collect(),
+    let set = NotificationsSet {
+        enabled: params.enabled,
+        adapters: params.adapters.unwrap_or_default(),
+        sessions: params.sessions.unwrap_or_default(),
     };
-    if filter.sessions.len() + filter.adapters.len() > MAX_FILTERED {
+    if set.sessions.len() + set.adapters.len() > MAX_FILTERED {
         let message = format!("more than {MAX_FILTERED} sessions and adapters in the filter");
         return Err(RpcError::invalid_params(message));
     }
-    let set = NotificationsSet {
-        enabled: params.enabled,
-        adapters: filter.adapters.iter().cloned().collect(),
-        sessions: filter.sessions.iter().cloned().collect(),
+    let filter = Filter {
+        sessions: set.sessions.iter().cloned().collect(),
+        adapters: set.adapters.iter().cloned().collect(),
     };
     cx.notifier.set(params.enabled.then_some(filter));
     Ok(set)
@@ -48,7 +48,8 @@ fn described() -> Capabilities {
         methods: METHODS.iter().map(|method| method.name).collect(),
         name: "ptywright",
         notifications: notification::NAMES.to_vec(),
-        version: env!("CARGO_PKG_VERSION"),
+        version: PROTOCOL_VERSION,
+        implementation: concat!("rookery ", env!("CARGO_PKG_VERSION")),
     }
 }
 

@@ -52,12 +52,12 @@ pub(crate) async fn input(cx: Cx, params: Input) -> Result<Sent, RpcError> {
 pub(crate) async fn wait(cx: Cx, params: Wait) -> Result<Waited, RpcError> {
     let session = cx.session(&params.session)?;
     let timeout = params.timeout();
-    let view = params.look.view()?;
-    let condition = params.matcher.into_condition()?;
+    let view = params.look.view().await?;
+    let (condition, _) = params.matcher.compiled().await?;
     let mut ticket =
         super::enter(&cx, params.wait_id.as_deref(), || Who::Session(params.session.clone()))?;
     let waited = tokio::select! {
-        waited = session.wait(condition, timeout) => waited.map_err(io)?,
+        waited = session.wait(condition, view.detail(), timeout) => waited.map_err(io)?,
         () = ticket.cancelled() => return Err(errors::cancelled()),
     };
     let matched = waited.matched;
@@ -66,7 +66,7 @@ pub(crate) async fn wait(cx: Cx, params: Wait) -> Result<Waited, RpcError> {
         matched: true,
         sequence: matched.snapshot.sequence,
         snapshot: show(&cx, &session, &view, &matched.snapshot),
-        transcript_tail: view.text(&matched.transcript_tail).into_owned(),
+        transcript_tail: view.tail(&matched.transcript_tail).into_owned(),
         process: process_of(&cx, session.id()),
     })
 }
@@ -74,8 +74,8 @@ pub(crate) async fn wait(cx: Cx, params: Wait) -> Result<Waited, RpcError> {
 /// `session.snapshot`.
 pub(crate) async fn snapshot(cx: Cx, params: ReadScreen) -> Result<ScreenSnapshot, RpcError> {
     let session = cx.session(&params.session)?;
-    let view = params.look.view()?;
-    let mut screen = show(&cx, &session, &view, &session.snapshot());
+    let view = params.look.view().await?;
+    let mut screen = show(&cx, &session, &view, &session.snapshot(view.detail()));
     screen.process = process_of(&cx, session.id());
     Ok(screen)
 }
@@ -83,8 +83,8 @@ pub(crate) async fn snapshot(cx: Cx, params: ReadScreen) -> Result<ScreenSnapsho
 /// `session.transcript`.
 pub(crate) async fn transcript(cx: Cx, params: ReadTranscript) -> Result<Transcript, RpcError> {
     let session = cx.session(&params.session)?;
-    let view = params.look.view()?;
-    Ok(Transcript { text: view.text(&session.transcript()).into_owned() })
+    let view = params.look.view().await?;
+    Ok(Transcript { text: view.tail(&session.transcript()).into_owned() })
 }
 
 /// `session.resize`.

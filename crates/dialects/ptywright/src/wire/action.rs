@@ -163,7 +163,7 @@ mod tests {
                      `kill`, `signal`, `mark_transcript`";
         assert_eq!(
             refused(r#"{"type":"type"}"#),
-            format!("action.type: unknown variant `type`, {kinds}")
+            format!("unknown variant `type`, {kinds}, at action.type")
         );
         assert!(refused(r#"{"value":"x"}"#).ends_with("missing field `type`"));
         assert!(refused(r#"{"type":"text"}"#).ends_with("missing field `value`"));

@@ -80,8 +80,9 @@ pub struct Start {
 /// Params of `adapter.resume`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Resume {
-    /// The adapter to close first.
-    pub prior_adapter: String,
+    /// The adapter to close first, if there is one.
+    #[serde(default)]
+    pub prior_adapter: Option<String>,
     /// As for `adapter.start`.
     #[serde(flatten)]
     pub start: Start,
@@ -111,6 +112,10 @@ pub struct Named {
     /// `false` shows secrets in the state; an addition of ours.
     #[serde(default)]
     pub redact: Option<bool>,
+    /// The last event that the caller knows of; an addition of ours. Without it, events come once
+    /// per connection.
+    #[serde(default)]
+    pub last_event_seq: Option<u64>,
 }
 
 /// Params of the methods that read an adapter's session.
@@ -143,6 +148,10 @@ pub struct Send {
     /// `false` shows secrets in the state; an addition of ours.
     #[serde(default)]
     pub redact: Option<bool>,
+    /// The last event that the caller knows of; an addition of ours. Without it, events come once
+    /// per connection.
+    #[serde(default)]
+    pub last_event_seq: Option<u64>,
 }
 
 /// What to wait for.
@@ -185,6 +194,10 @@ pub struct Wait {
     /// `false` shows secrets in the result; an addition of ours.
     #[serde(default)]
     pub redact: Option<bool>,
+    /// The last event that the caller knows of; an addition of ours. Without it, events come once
+    /// per connection.
+    #[serde(default)]
+    pub last_event_seq: Option<u64>,
 }
 
 /// What to send first.
@@ -210,6 +223,10 @@ pub struct Turn {
     /// `false` shows secrets in the result; an addition of ours.
     #[serde(default)]
     pub redact: Option<bool>,
+    /// The last event that the caller knows of; an addition of ours. Without it, events come once
+    /// per connection.
+    #[serde(default)]
+    pub last_event_seq: Option<u64>,
 }
 
 /// Result of `adapter.wait` and `adapter.turn`.

@@ -1,6 +1,6 @@
 //! Matchers as they are written, and their meaning for the terminal engine.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rookery_term::{Matcher as Condition, Pattern, matcher::MAX_DEPTH};
 use rookery_wire::rpc::RpcError;
@@ -10,6 +10,13 @@ use serde_json::Value;
 
 /// Parts of one tree; each may hold a compiled expression.
 const MAX_PARTS: usize = 1024;
+
+/// Expressions of one tree.
+const MAX_PATTERNS: usize = 256;
+/// How long all expressions of a tree may take to compile.
+const COMPILE_LIMIT: Duration = Duration::from_secs(1);
+/// Expressions shorter than this in all, and without counted repetitions, are compiled in no time.
+const SHORT: usize = 256;
 
 /// Longer times mean the same, and arithmetic on clocks stays far from its ends.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
@@ -69,33 +76,56 @@ pub struct Predicate {
 }
 
 impl Matcher {
-    /// The condition that the engine watches.
+    /// The condition that the engine watches, and the predicates that someone else must judge, in the
+    /// order of the numbers by which the condition knows them. What takes its time to compile does so
+    /// where nobody else waits for it.
     ///
     /// # Errors
-    /// If the tree is too deep or too large.
-    pub fn into_condition(self) -> Result<Condition, RpcError> {
-        self.into_condition_and_predicates().map(|(condition, _)| condition)
+    /// If the tree is too deep, too large or takes too long to compile.
+    pub(crate) async fn compiled(self) -> Result<(Condition, Vec<Predicate>), RpcError> {
+        let (mut patterns, mut bytes, mut has_counts) = (0, 0, false);
+        self.visit_patterns(&mut |source| {
+            patterns += 1;
+            bytes += source.len();
+            has_counts |= source.contains('{');
+        });
+        if patterns > MAX_PATTERNS {
+            let message = format!("matcher has more than {MAX_PATTERNS} expressions");
+            return Err(RpcError::invalid_params(message));
+        }
+        if bytes <= SHORT && !has_counts {
+            return self.into_condition_and_predicates();
+        }
+        let compiling = tokio::task::spawn_blocking(|| self.into_condition_and_predicates());
+        compiling.await.map_err(|error| RpcError::internal(error.to_string()))?
     }
 
-    /// The condition that the engine watches, and the predicates that someone else must judge, in the
-    /// order of the numbers by which the condition knows them.
-    ///
-    /// # Errors
-    /// If the tree is too deep or too large.
-    pub(crate) fn into_condition_and_predicates(
-        self,
-    ) -> Result<(Condition, Vec<Predicate>), RpcError> {
+    fn visit_patterns(&self, visit: &mut impl FnMut(&str)) {
+        match self {
+            Self::ScreenRegex(source) | Self::TranscriptRegex(source) => visit(source),
+            Self::Any(branches) | Self::All(branches) => {
+                branches.iter().for_each(|branch| branch.visit_patterns(visit));
+            }
+            _ => {}
+        }
+    }
+
+    fn into_condition_and_predicates(self) -> Result<(Condition, Vec<Predicate>), RpcError> {
         if self.parts() > MAX_PARTS {
             let message = format!("matcher has more than {MAX_PARTS} parts");
             return Err(RpcError::invalid_params(message));
         }
-        let mut predicates = Vec::new();
-        let condition = self.translate(&mut predicates);
+        let mut made = Made { predicates: Vec::new(), until: Instant::now() + COMPILE_LIMIT };
+        let condition = self.translate(&mut made);
+        if Instant::now() > made.until {
+            let message = "the expressions of the matcher take too long to compile";
+            return Err(RpcError::invalid_params(message));
+        }
         if condition.depth() > MAX_DEPTH {
             let message = format!("matcher is nested deeper than {MAX_DEPTH} levels");
             return Err(RpcError::invalid_params(message));
         }
-        Ok((condition, predicates))
+        Ok((condition, made.predicates))
     }
 
     fn parts(&self) -> usize {
@@ -107,25 +137,38 @@ impl Matcher {
         }
     }
 
-    fn translate(self, predicates: &mut Vec<Predicate>) -> Condition {
+    fn translate(self, made: &mut Made) -> Condition {
         let mut all = |branches: Vec<Self>| {
-            branches.into_iter().map(|branch| branch.translate(predicates)).collect()
+            branches.into_iter().map(|branch| branch.translate(made)).collect()
         };
         match self {
             Self::ContainsText(text) => Condition::ContainsText(text),
-            Self::ScreenRegex(source) => Condition::ScreenRegex(Pattern::new(&source)),
+            Self::ScreenRegex(source) => Condition::ScreenRegex(made.pattern(&source)),
             Self::TranscriptContains(text) => Condition::TranscriptContains(text),
-            Self::TranscriptRegex(source) => Condition::TranscriptRegex(Pattern::new(&source)),
+            Self::TranscriptRegex(source) => Condition::TranscriptRegex(made.pattern(&source)),
             Self::CursorAt(Position { row, col }) => Condition::CursorAt { row, col },
             Self::ScreenStable(Stable { min_ms }) => Condition::ScreenStable(milliseconds(min_ms)),
             Self::ProcessExited => Condition::ProcessExited,
             Self::Any(branches) => Condition::Any(all(branches)),
             Self::All(branches) => Condition::All(all(branches)),
             Self::Lua(predicate) => {
-                predicates.push(predicate);
-                Condition::Outside(predicates.len() as u32 - 1)
+                made.predicates.push(predicate);
+                Condition::Outside(made.predicates.len() as u32 - 1)
             }
         }
+    }
+}
+
+/// What comes along when a tree is translated.
+struct Made {
+    predicates: Vec<Predicate>,
+    until: Instant,
+}
+
+impl Made {
+    /// Compiles an expression, unless the time for that is over: then nothing needs it any more.
+    fn pattern(&self, source: &str) -> Pattern {
+        Pattern::new(if Instant::now() > self.until { "" } else { source })
     }
 }
 
@@ -142,7 +185,10 @@ mod tests {
     use crate::wire::{testing::refusal, wait::Wait};
 
     fn condition(text: &str) -> Result<Condition, RpcError> {
-        serde_json::from_str::<Matcher>(text).unwrap().into_condition()
+        serde_json::from_str::<Matcher>(text)
+            .unwrap()
+            .into_condition_and_predicates()
+            .map(|(condition, _)| condition)
     }
 
     fn refused(matcher: &str) -> String {
@@ -232,7 +278,7 @@ mod tests {
         ) {
             let text = format!(r#"{{"type":"{kind}","value":{value}}}"#);
             if let Ok(matcher) = serde_json::from_str::<Matcher>(&text) {
-                prop_assert!(matcher.into_condition().is_ok());
+                prop_assert!(matcher.into_condition_and_predicates().map(|(condition, _)| condition).is_ok());
             }
         }
     }

@@ -10,6 +10,9 @@ use serde_json::Value;
 
 use crate::{errors, screen::View};
 
+/// Expressions that one request may bring.
+const MAX_EXTRA_REGEXES: usize = 64;
+
 /// A policy as a request describes it.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Redaction {
@@ -45,8 +48,18 @@ impl Look {
     ///
     /// # Errors
     /// If the policy it describes is none.
-    pub(crate) fn view(self) -> Result<View, RpcError> {
-        let policy = policy(self.redact.unwrap_or(true), self.redaction)?;
+    pub(crate) async fn view(self) -> Result<View, RpcError> {
+        let redact = self.redact.unwrap_or(true);
+        let policy = match self.redaction {
+            // Expressions take their time to compile; nobody else has to wait for that.
+            Some(redaction) if redact => {
+                let compiling = tokio::task::spawn_blocking(|| custom(redaction));
+                let policy = compiling.await;
+                let policy = policy.map_err(|error| RpcError::internal(error.to_string()))??;
+                Some(Cow::Owned(policy))
+            }
+            _ => policy(redact, None)?,
+        };
         Ok(View { policy, cells: self.cells.unwrap_or(true) })
     }
 }
@@ -66,6 +79,10 @@ pub(crate) fn policy(redact: bool, redaction: Option<Value>) -> Result<Option<In
 fn custom(value: Value) -> Result<Policy, RpcError> {
     let wanted: Redaction = serde_json::from_value(value)
         .map_err(|error| RpcError::invalid_params(error.to_string()))?;
+    if wanted.extra_regexes.len() > MAX_EXTRA_REGEXES {
+        let message = format!("more than {MAX_EXTRA_REGEXES} extra_regexes");
+        return Err(RpcError::invalid_params(message));
+    }
     Policy::ptywright_compatible()
         .customize(wanted.replacement, wanted.extra_literals, wanted.extra_regexes)
         .map_err(|error| RpcError::invalid_params(error.to_string()))

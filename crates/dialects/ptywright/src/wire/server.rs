@@ -14,6 +14,8 @@ pub struct Capabilities {
     pub name: &'static str,
     /// Notifications that a client can turn on.
     pub notifications: Vec<&'static str>,
-    /// Our version.
+    /// The version of the protocol.
     pub version: &'static str,
+    /// Who speaks it; an addition of ours.
+    pub implementation: &'static str,
 }

@@ -264,7 +264,7 @@ mod tests {
             (r#"{"program":"a","args":null}"#, "invalid type: null, expected a sequence"),
             (
                 r#"{"program":"a","args":[1]}"#,
-                "args[0]: invalid type: integer `1`, expected a string",
+                "invalid type: integer `1`, expected a string, at args[0]",
             ),
             (r#"{"program":"a","env":null}"#, "invalid type: null, expected a map"),
             (r#"{"program":"a","rows":70000}"#, "invalid value: integer `70000`, expected u16"),

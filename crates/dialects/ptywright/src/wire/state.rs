@@ -22,7 +22,14 @@ pub(crate) fn redacted(mut state: State, redact: Option<bool>) -> State {
     if redact == Some(false) {
         return state;
     }
+    state.state = hide(state.state, redact);
     state.evidence = hide(state.evidence, redact);
+    for candidate in &mut state.candidates {
+        candidate.state = hide(std::mem::take(&mut candidate.state), redact);
+    }
+    for mark in &mut state.host_marks {
+        mark.label = hide(std::mem::take(&mut mark.label), redact);
+    }
     if let Some(metadata) = &mut state.metadata {
         hide_in(metadata);
     }
@@ -40,13 +47,19 @@ fn hide_in(value: &mut Value) {
     match value {
         Value::String(text) => *text = hide(std::mem::take(text), None),
         Value::Array(values) => values.iter_mut().for_each(hide_in),
-        Value::Object(members) => members.values_mut().for_each(hide_in),
+        Value::Object(members) => {
+            for (name, mut value) in std::mem::take(members) {
+                hide_in(&mut value);
+                members.insert(hide(name, None), value);
+            }
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use rookery_plugins::{Candidate, HostMark};
     use serde_json::json;
 
     use super::*;
@@ -56,12 +69,16 @@ mod tests {
         let state = State {
             state: "error".into(),
             evidence: "saw token=abc".into(),
+            candidates: vec![Candidate { state: "token=abc".into(), confidence: 0.5 }],
+            host_marks: vec![HostMark { label: "token=abc".into() }],
             metadata: Some(json!({"error": {"message": "bearer abcdefghij", "codes": [1, "x"]}})),
             events: vec![json!({"kind": "text_delta", "seq": 1, "text": "password: hunter2"})],
             ..State::default()
         };
         let hidden = redacted(state.clone(), None);
         assert_eq!(hidden.evidence, "saw token=[REDACTED]");
+        assert_eq!(hidden.candidates[0].state, "token=[REDACTED]");
+        assert_eq!(hidden.host_marks[0].label, "token=[REDACTED]");
         let metadata = json!({"error": {"message": "bearer [REDACTED]", "codes": [1, "x"]}});
         assert_eq!(hidden.metadata, Some(metadata));
         assert_eq!(hidden.events[0]["text"], "password: [REDACTED]");
