@@ -5,8 +5,8 @@
 -- screen is read, one section per group of rules (in the order in which they are tried), events, intents, waits.
 --
 -- Two habits keep a call cheap and honest. Work is done line by line with plain comparisons, because pattern searches
--- are charged. And whatever leaves this file as metadata, evidence or event goes through `scrub`, because the host
--- redacts screens but not states.
+-- are charged. And whatever leaves this file as metadata, evidence or event goes through `scrub`: the host redacts
+-- states, too, but a caller can switch that off, and it does not know every spelling that is known here.
 
 local action, matcher, kit = ptywright.action, ptywright.matcher, ptywright.kit
 local trim, starts, ends, has = kit.trim, kit.starts, kit.ends, kit.has
@@ -16,16 +16,23 @@ local trim, starts, ends, has = kit.trim, kit.starts, kit.ends, kit.has
 -- The dialog that the last classification saw: `id` and `options`. Intents compare with it.
 local dialog = nil
 
--- Events in order of `seq`, which grows for as long as the adapter lives.
-local journal = { seq = 0, events = {} }
+-- Events in order of `seq`, which grows for as long as the adapter lives, and how long their texts are together.
+local journal = { seq = 0, events = {}, bytes = 0 }
 
 -- The turn that `send_prompt` began; nil before the first.
 local turn = nil
+
+-- What the last look saw of the latest turn on the screen; see `read_latest`.
+local latest = nil
 
 -- Whether the end of the running turn was marked in the transcript.
 local turn_end_marked = false
 
 local MAX_EVENTS = 1024
+-- All kept events may be asked for at once, and a result has its limit.
+local MAX_EVENT_BYTES = 1 << 20
+local MAX_EVENT_TEXT = 1 << 18
+local MAX_PROMPTS = 16
 local MAX_FINGERPRINT = 16384
 local MAX_TEXT = 2000
 local MAX_LINES = 2000
@@ -213,11 +220,14 @@ local function find_input(rows)
   return nil
 end
 
+local function is_sent_prompt(row)
+  return is_prompt(row) and not is_bare_prompt(row) and not focused_option(row)
+end
+
 -- The last row that shows a prompt that was sent; 0 if there is none.
 local function find_submitted(rows, input)
   for index = (input or #rows + 1) - 1, 1, -1 do
-    local row = rows[index]
-    if is_prompt(row) and not is_bare_prompt(row) and not focused_option(row) then
+    if is_sent_prompt(rows[index]) then
       return index
     end
   end
@@ -924,17 +934,64 @@ end
 local PASTED = "[Pasted text"
 local PROMPT_BYTES = 16
 
--- Long prompts are shown as a note that something was pasted, and every prompt is wrapped.
-local function is_our_prompt(row)
-  local shown = trim(row.text:sub(#"❯" + 1))
-  local length = math.min(#shown, #turn.prompt, PROMPT_BYTES)
-  return starts(shown, PASTED) or shown:sub(1, length) == turn.prompt:sub(1, length)
+-- How a prompt begins. The program draws tabs and line breaks as spaces, and not always as many.
+local function prompt_head(text)
+  local head = trim(plain(text:sub(1, 16 * PROMPT_BYTES))):gsub("%s+", " ")
+  return head:sub(1, PROMPT_BYTES)
 end
 
--- Whether the last prompt on the screen is the one that `send_prompt` sent. With none on the screen it scrolled away,
--- and everything belongs to the turn.
+local function shows_head(row, head)
+  local shown = prompt_head(row.text:sub(#"❯" + 1))
+  local length = math.min(#shown, #head)
+  return shown:sub(1, length) == head:sub(1, length)
+end
+
+-- Whether the row shows a prompt of this turn: the one that began it, or one that steered it. Long prompts are shown as
+-- a note that something was pasted, and every prompt is wrapped.
+local function is_our_prompt(row)
+  if starts(trim(row.text:sub(#"❯" + 1)), PASTED) then
+    return true
+  end
+  for _, head in ipairs(turn.prompts) do
+    if shows_head(row, head) then
+      return true
+    end
+  end
+  return false
+end
+
+-- The rows of the latest turn if it has ended, as one text.
+local function ended_text(view)
+  if not view.marker then
+    return nil
+  end
+  local texts = {}
+  for index = view.submitted + 1, view.marker do
+    texts[#texts + 1] = view.rows[index].text
+  end
+  return table.concat(texts, "\n")
+end
+
+-- The latest turn on the screen: the row of its prompt, and its text once it has ended.
+local function read_latest(view)
+  local row = view.rows[view.submitted]
+  return row and { prompt = row.text, text = ended_text(view) }
+end
+
+-- Whether the latest turn on the screen is the one that was there when `send_prompt` was called.
+local function shows_turn_before(view)
+  local before, now = turn.before, read_latest(view)
+  if not before or before.prompt ~= now.prompt then
+    return false
+  end
+  return not before.text or not now.text or before.text == now.text
+end
+
+-- Whether the latest turn on the screen is the one that `send_prompt` began. A prompt that was not there before belongs
+-- to it even if nobody here knows its words: it may be drawn otherwise, or be typed by somebody else. With none on the
+-- screen it scrolled away, and everything belongs to the turn.
 local function shows_this_turn(view)
-  return not turn or view.submitted == 0 or is_our_prompt(view.rows[view.submitted])
+  return not turn or view.submitted == 0 or is_our_prompt(view.rows[view.submitted]) or not shows_turn_before(view)
 end
 
 -- The prompt arrived, but the Enter after it did not.
@@ -1339,248 +1396,273 @@ end
 -- grew, tool rows that came, callouts that changed. What was drawn and gone between two looks is lost, and text that
 -- was redrawn differently is not told again; `turn_complete` carries what the last look saw.
 
-local function emit(event)
-  journal.seq = journal.seq + 1
-  event.seq = journal.seq
-  local events = journal.events
-  events[#events + 1] = event
-  if #events > MAX_EVENTS then
-    table.remove(events, 1)
-  end
-end
+local follower = {}
 
-local function events_after(seq)
-  local news = {}
-  for _, event in ipairs(journal.events) do
-    if event.seq > seq then
-      news[#news + 1] = event
+-- In a block of its own, because a function of Lua has room for 200 locals, and this file is one.
+do
+  local function event_bytes(event)
+    return #(event.text or event.result or event.message or event.input or event.summary or "")
+  end
+
+  -- What was returned stays: the next who asks may not have seen it.
+  local function emit(event)
+    journal.seq = journal.seq + 1
+    event.seq = journal.seq
+    event.text = event.text and clip(event.text, MAX_EVENT_TEXT)
+    local events = journal.events
+    events[#events + 1] = event
+    journal.bytes = journal.bytes + event_bytes(event)
+    while #events > MAX_EVENTS or journal.bytes > MAX_EVENT_BYTES do
+      journal.bytes = journal.bytes - event_bytes(table.remove(events, 1))
     end
   end
-  return news
-end
 
--- A tool row of the turn. While a tool runs its bullet blinks, so the row may begin with two spaces instead.
-local function tool_head(rows, index)
-  local row = rows[index]
-  local text = after_bullet(row)
-  if not text then
-    local below = rows[index + 1]
-    text = starts(row.raw, "  ") and below and callout(below) and row.text or ""
+  function follower.events_after(seq)
+    local news = {}
+    for _, event in ipairs(journal.events) do
+      if event.seq > seq then
+        news[#news + 1] = event
+      end
+    end
+    return news
   end
-  return call_parts(text)
-end
 
--- Replies stand two columns in; what they indent further is theirs.
-local function reply_line(row)
-  return (starts(row.raw, "  ") and row.raw:sub(3) or row.raw):match("^.*%S") or ""
-end
-
--- Splits the rows of the turn into lines of text and tools with what their callouts say. Also tells whether the last
--- rows are text.
-local function read_turn(view)
-  local rows, lines, tools = view.rows, {}, {}
-  -- Where the beginning of the turn was seen and scrolled away, the first rows are what is left of a reply.
-  local tool, in_text = nil, view.submitted == 0 and turn.drawn
-  local last = (view.marker or view.input or #rows + 1) - 1
-  for index = view.submitted + 1, last do
+  -- A tool row of the turn. While a tool runs its bullet blinks, so the row may begin with two spaces instead.
+  local function tool_head(rows, index)
     local row = rows[index]
-    local name, input = tool_head(rows, index)
-    local inset = callout(row)
-    if starts(row.raw, "────") or is_spinner(row) then
-      break
-    elseif name then
-      tool, in_text = { head = name .. "(" .. input, name = name, input = input, notes = {} }, false
-      tools[#tools + 1] = tool
-    elseif is_bullet(row) then
-      tool, in_text = nil, not is_collapsed_work(row)
-      lines[#lines + 1] = in_text and after_bullet(row) or nil
-    elseif inset or (tool and not in_text) then
-      if tool and (inset or not is_blank(row)) then
-        tool.notes[#tool.notes + 1] = inset or row.text
-      end
-      in_text = false
-    elseif in_text and not ends(row.text, EXPAND_HINT) then
-      lines[#lines + 1] = reply_line(row)
+    local text = after_bullet(row)
+    if not text then
+      local below = rows[index + 1]
+      text = starts(row.raw, "  ") and below and callout(below) and row.text or ""
     end
+    return call_parts(text)
   end
-  while lines[#lines] == "" do
-    lines[#lines] = nil
+
+  -- Replies stand two columns in; what they indent further is theirs.
+  local function reply_line(row)
+    return (starts(row.raw, "  ") and row.raw:sub(3) or row.raw):match("^.*%S") or ""
   end
-  return lines, tools, in_text
-end
 
--- A reply that still grows may move its last word to the next row, so that word is not told yet.
-local function hold_back_last_word(lines)
-  local line = lines[#lines]
-  lines[#lines] = line and line:match("^(.*%S)%s+%S*$")
-end
+  -- The row of the prompt that began the turn; 0 if it scrolled away. Prompts that steered the turn stand below it.
+  local function turn_beginning(view)
+    for index = view.submitted, 1, -1 do
+      local row = view.rows[index]
+      if is_sent_prompt(row) and (row.text == turn.drawn or shows_head(row, turn.prompts[1])) then
+        return index
+      end
+    end
+    return turn.drawn and 0 or view.submitted
+  end
 
--- How many of the items in `seen` lie above the first of `shown`, so that the two agree where they overlap. Only the
--- last seen one may have grown since. Nothing agrees if the turn was redrawn differently, which the caller tells by
--- `is_whole` (its beginning is on the screen), or if all of `seen` scrolled away.
-local function overlap(seen, shown, is_whole)
-  for offset = math.max(0, #seen - #shown), #seen do
-    local fits = true
-    for index = offset + 1, #seen do
-      local now = shown[index - offset]
-      if not (now == seen[index] or (index == #seen and starts(now, seen[index]))) then
-        fits = false
+  -- Splits the rows of the turn into lines of text and tools with what their callouts say; `above` says how many of the
+  -- lines stand above a tool. Also tells whether the last rows are text.
+  local function read_turn(view, beginning)
+    local rows, lines, tools = view.rows, {}, {}
+    -- Where the beginning of the turn was seen and scrolled away, the first rows are what is left of a reply.
+    local tool, in_text = nil, beginning == 0 and turn.drawn ~= nil
+    local last = (view.marker or view.input or #rows + 1) - 1
+    for index = beginning + 1, last do
+      local row = rows[index]
+      local name, input = tool_head(rows, index)
+      local inset = callout(row)
+      if starts(row.raw, "────") or is_spinner(row) then
         break
+      elseif is_sent_prompt(row) then
+        tool, in_text = nil, false
+      elseif name then
+        tool, in_text = { head = name .. "(" .. input, name = name, input = input, notes = {}, above = #lines }, false
+        tools[#tools + 1] = tool
+      elseif is_bullet(row) then
+        tool, in_text = nil, not is_collapsed_work(row)
+        lines[#lines + 1] = in_text and after_bullet(row) or nil
+      elseif inset or (tool and not in_text) then
+        if tool and (inset or not is_blank(row)) then
+          tool.notes[#tool.notes + 1] = inset or row.text
+        end
+        in_text = false
+      elseif in_text and not ends(row.text, EXPAND_HINT) then
+        lines[#lines + 1] = reply_line(row)
       end
     end
-    if fits and (offset < #seen or #seen == 0) then
-      return offset
+    while lines[#lines] == "" do
+      lines[#lines] = nil
     end
+    return lines, tools, in_text
   end
-  return is_whole and 0 or #seen
-end
 
--- What the old lines lack: first the rest of the last old line, then new lines; and how many old lines lie above the
--- screen. Of lines that were redrawn, only those beyond the old ones are new.
-local function new_lines(seen, lines, is_whole)
-  local offset = overlap(seen, lines, is_whole)
-  local delta = {}
-  if #seen > 0 then
-    local grown = lines[#seen - offset]
-    delta[1] = grown and starts(grown, seen[#seen]) and grown:sub(#seen[#seen] + 1) or ""
+  -- A reply that still grows may move its last word to the next row, so that word is not told yet.
+  local function hold_back_last_word(lines)
+    local line = lines[#lines]
+    lines[#lines] = line and line:match("^(.*%S)%s+%S*$")
   end
-  table.move(lines, math.max(1, #seen - offset + 1), #lines, #delta + 1, delta)
-  return delta, offset
-end
 
-local function follow_text(lines, is_whole)
-  if #lines == 0 then
-    return
-  end
-  local delta, offset = new_lines(turn.lines, lines, is_whole)
-  table.move(lines, 1, #lines, offset + 1, turn.lines)
-  if #turn.lines > MAX_LINES then
-    turn.lines = table.move(turn.lines, #turn.lines - MAX_LINES + 1, #turn.lines, 1, {})
-  end
-  local text = table.concat(delta, "\n")
-  if text ~= "" then
-    emit({ kind = "text_delta", text = scrub(text) })
-  end
-end
-
-local RUNNING = { "running", "waiting", "in progress" }
-local TOOL_FAILURES = {
-  { "error", "error" },
-  { "interrupted", "cancelled" },
-  { "user rejected", "denied" },
-}
-
-local function tool_status(note)
-  for _, failure in ipairs(TOOL_FAILURES) do
-    if starts(note, failure[1]) then
-      return failure[2]
+  -- How many of the items in `seen` lie above the first of `shown`, so that the two agree where they overlap. Only the
+  -- last seen one may have grown since. Nothing agrees if the turn was redrawn differently, which the caller tells by
+  -- `is_whole` (its beginning is on the screen), or if all of `seen` scrolled away.
+  local function overlap(seen, shown, is_whole)
+    for offset = math.max(0, #seen - #shown), #seen do
+      local fits = true
+      for index = offset + 1, #seen do
+        local now = shown[index - offset]
+        if not (now == seen[index] or (index == #seen and starts(now, seen[index]))) then
+          fits = false
+          break
+        end
+      end
+      if fits and (offset < #seen or #seen == 0) then
+        return offset
+      end
     end
+    return is_whole and 0 or #seen
   end
-  return "completed"
-end
 
--- Tells what is new about one tool. Its callout counts seconds while it runs; the count alone is no news.
-local function follow_tool(known, shown, is_over)
-  local note = shown.notes[1] or ""
-  local lower = note:lower()
-  local running = note == "" or starts_any(lower, RUNNING) ~= nil
-  if known.done then
-    return
-  end
-  if running and not is_over then
-    local summary = trim((note:gsub("%b()", "")))
-    if summary ~= "" and summary ~= known.summary then
-      known.summary = summary
-      emit({ kind = "tool_progress", id = known.id, summary = said(summary) })
+  -- What each of the lines adds to those that were told: nothing, the rest of the last one told, or itself. Of lines
+  -- that were redrawn, only those beyond the old ones are new. Remembers the lines as told.
+  local function take_news(lines, is_whole)
+    local seen, news = turn.lines, {}
+    local offset = overlap(seen, lines, is_whole)
+    local known = #seen - offset
+    for index, line in ipairs(lines) do
+      if index > known then
+        news[index] = (index + offset > 1 and "\n" or "") .. line
+      elseif index == known and starts(line, seen[#seen]) then
+        news[index] = line:sub(#seen[#seen] + 1)
+      else
+        news[index] = ""
+      end
     end
-    return
-  end
-  known.done = true
-  local status = running and "completed" or tool_status(lower)
-  local result = not running and said(table.concat(shown.notes, "\n")) or nil
-  emit({ kind = "tool_completed", id = known.id, status = status, result = result })
-end
-
--- How many of the turn's tools lie above the first one on the screen.
-local function tools_above(tools, is_whole)
-  local heads = {}
-  for index, tool in ipairs(tools) do
-    heads[index] = tool.head
-  end
-  return overlap(turn.heads, heads, is_whole)
-end
-
-local function follow_known_tools(tools, above, is_turn_over)
-  for index, tool in ipairs(tools) do
-    local known = turn.tools[above + index]
-    if known then
-      turn.heads[above + index] = tool.head
-      follow_tool(known, tool, is_turn_over)
+    table.move(lines, 1, #lines, offset + 1, seen)
+    if #seen > MAX_LINES then
+      turn.lines = table.move(seen, #seen - MAX_LINES + 1, #seen, 1, {})
     end
+    return news
   end
-end
 
-local function follow_new_tools(tools, above, is_turn_over)
-  for at = #turn.tools + 1, above + #tools do
-    local tool = tools[at - above]
+  local RUNNING = { "running", "waiting", "in progress" }
+  local TOOL_FAILURES = {
+    { "error", "error" },
+    { "interrupted", "cancelled" },
+    { "user rejected", "denied" },
+  }
+
+  local function tool_status(note)
+    for _, failure in ipairs(TOOL_FAILURES) do
+      if starts(note, failure[1]) then
+        return failure[2]
+      end
+    end
+    return "completed"
+  end
+
+  -- Tells what is new about one tool. Its callout counts seconds while it runs; the count alone is no news.
+  local function follow_tool(known, shown, is_over)
+    local note = shown.notes[1] or ""
+    local lower = note:lower()
+    local running = note == "" or starts_any(lower, RUNNING) ~= nil
+    if known.done then
+      return
+    end
+    if running and not is_over then
+      local summary = trim((note:gsub("%b()", "")))
+      if summary ~= "" and summary ~= known.summary then
+        known.summary = summary
+        emit({ kind = "tool_progress", id = known.id, summary = said(summary) })
+      end
+      return
+    end
+    known.done = true
+    local status = running and "completed" or tool_status(lower)
+    local result = not running and said(table.concat(shown.notes, "\n")) or nil
+    emit({ kind = "tool_completed", id = known.id, status = status, result = result })
+  end
+
+  -- How many of the turn's tools lie above the first one on the screen.
+  local function tools_above(tools, is_whole)
+    local heads = {}
+    for index, tool in ipairs(tools) do
+      heads[index] = tool.head
+    end
+    return overlap(turn.heads, heads, is_whole)
+  end
+
+  local function start_tool(at, tool)
     local known = { id = string.format("t%d.%d", turn.number, at) }
-    turn.tools[at], turn.heads[at] = known, tool.head
-    emit({ kind = "tool_started", id = known.id, name = tool.name, input = tool.input ~= "" and said(tool.input) or nil })
-    follow_tool(known, tool, is_turn_over)
+    turn.tools[at] = known
+    local input = tool.input ~= "" and said(tool.input) or nil
+    emit({ kind = "tool_started", id = known.id, name = tool.name, input = input })
+    return known
   end
-end
 
-local function complete_turn()
-  turn.over = true
-  local text = scrub(table.concat(turn.lines, "\n"))
-  emit({ kind = "turn_complete", text = text ~= "" and text or nil })
-end
+  -- Tells the news in the order in which they stand on the screen. Line breaks before a tool go to the text after it.
+  local function tell_in_order(news, tools, above, is_over)
+    local pending, next_line = "", 1
+    local function tell_text(last, pattern)
+      pending = pending .. table.concat(news, "", next_line, math.max(last, next_line - 1))
+      next_line = math.max(last + 1, next_line)
+      local text = pending:match(pattern) or ""
+      if text ~= "" then
+        emit({ kind = "text_delta", text = scrub(text) })
+      end
+      pending = pending:sub(#text + 1)
+    end
+    for index, tool in ipairs(tools) do
+      tell_text(math.min(tool.above, #news), "^.*%S")
+      local at = above + index
+      turn.heads[at] = tool.head
+      follow_tool(turn.tools[at] or start_tool(at, tool), tool, is_over)
+    end
+    tell_text(#news, "^.*$")
+  end
 
--- Tools whose end scrolled away unseen have ended with the turn.
-local function close_tools()
-  for _, known in ipairs(turn.tools) do
-    if not known.done then
-      known.done = true
-      emit({ kind = "tool_completed", id = known.id, status = "completed" })
+  local function complete_turn()
+    turn.over = true
+    local text = scrub(table.concat(turn.lines, "\n"))
+    emit({ kind = "turn_complete", text = text ~= "" and text or nil })
+  end
+
+  -- Tools whose end scrolled away unseen have ended with the turn.
+  local function close_tools()
+    for _, known in ipairs(turn.tools) do
+      if not known.done then
+        known.done = true
+        emit({ kind = "tool_completed", id = known.id, status = "completed" })
+      end
     end
   end
-end
 
--- In the order in which things most likely happened: tools that were running end, text follows, new tools begin.
-local function follow_rows(view, state)
-  local is_over = state.state == "completed_turn" or state.state == "error" or state.state == "exited"
-  local is_whole = view.submitted > 0
-  turn.drawn = turn.drawn or is_whole
-  local lines, tools, is_growing = read_turn(view)
-  local above = tools_above(tools, is_whole)
-  follow_known_tools(tools, above, is_over)
-  if is_growing and not is_over then
-    hold_back_last_word(lines)
-  end
-  -- An error is told as an error, not once more as text.
-  if state.state ~= "error" then
-    follow_text(lines, is_whole)
-  end
-  follow_new_tools(tools, above, is_over)
-  if is_over then
-    close_tools()
-  end
-end
-
-local function follow_turn(view, state)
-  if not turn or turn.over then
-    return
-  end
-  if shows_this_turn(view) then
-    follow_rows(view, state)
-    local failure = state.metadata and state.metadata.error
-    if failure then
-      turn.over = true
-      emit({ kind = "error", category = failure.kind, message = failure.message })
+  local function follow_rows(view, state)
+    local is_over = state.state == "completed_turn" or state.state == "error" or state.state == "exited"
+    local beginning = turn_beginning(view)
+    local is_whole = beginning > 0
+    turn.drawn = turn.drawn or is_whole and view.rows[beginning].text or nil
+    local lines, tools, is_growing = read_turn(view, beginning)
+    if is_growing and not is_over then
+      hold_back_last_word(lines)
+    end
+    -- An error is told as an error, not once more as text.
+    local is_told = #lines > 0 and state.state ~= "error"
+    local news = is_told and take_news(lines, is_whole) or {}
+    tell_in_order(news, tools, tools_above(tools, is_whole), is_over)
+    if is_over then
+      close_tools()
     end
   end
-  if state.state == "completed_turn" then
-    complete_turn()
+
+  function follower.follow(view, state)
+    if not turn or turn.over then
+      return
+    end
+    if shows_this_turn(view) then
+      follow_rows(view, state)
+      local failure = state.metadata and state.metadata.error
+      if failure then
+        turn.over = true
+        emit({ kind = "error", category = failure.kind, message = failure.message })
+      end
+    end
+    if state.state == "completed_turn" then
+      complete_turn()
+    end
   end
 end
 
@@ -1609,8 +1691,9 @@ function M.classify(ctx)
     end
   end
   state.metadata = next(metadata) and metadata or nil
-  follow_turn(view, state)
-  local events = events_after(tonumber(ctx.last_event_seq) or 0)
+  follower.follow(view, state)
+  latest = read_latest(view)
+  local events = follower.events_after(tonumber(ctx.last_event_seq) or 0)
   state.events = #events > 0 and events or nil
   state.candidates = {}
   state.sequence = ctx.sequence or 0
@@ -1676,14 +1759,22 @@ function M.send_prompt(params)
   end
   turn_end_marked = false
   local number = turn and turn.number + 1 or 1
-  turn = { number = number, prompt = plain(trim(prompt)), lines = {}, heads = {}, tools = {}, drawn = false, over = false }
+  turn = { number = number, prompts = { prompt_head(trim(prompt)) }, lines = {}, heads = {}, tools = {}, over = false }
+  -- `drawn` is the row of its first prompt, once it was seen.
+  turn.before, turn.drawn = latest, nil
   return { actions = prompt_actions(prompt), last_intent = "prompt_submitted" }
 end
 
 -- A prompt into a running turn; the turn stays the one that is waited for.
 function M.steer(params)
   local prompt = given(params, "prompt")
-  return { actions = prompt and { action.bracketed_paste(prompt), action.key("enter") } or {} }
+  if not prompt then
+    return { actions = {} }
+  end
+  if turn and #turn.prompts < MAX_PROMPTS then
+    turn.prompts[#turn.prompts + 1] = prompt_head(trim(prompt))
+  end
+  return { actions = { action.bracketed_paste(prompt), action.key("enter") } }
 end
 
 function M.approve(params)

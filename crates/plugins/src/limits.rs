@@ -29,7 +29,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { memory: 64 << 20, instructions: 5_000_000, time: Duration::from_secs(2) }
+        Self { memory: 32 << 20, instructions: 5_000_000, time: Duration::from_secs(2) }
     }
 }
 

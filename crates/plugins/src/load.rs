@@ -1,7 +1,8 @@
 //! Plugins as files: finding, checking and reading them.
 
+use std::fmt::Display;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,10 +30,11 @@ struct Parts {
 impl Plugin {
     /// Reads a manifest and the code it names, and runs the code once.
     pub fn load(manifest_path: &Path) -> Result<Self, LoadError> {
-        let text = read_file(manifest_path)?;
+        let text = read_file(manifest_path).map_err(|why| why.of("manifest"))?;
         let manifest = parse_manifest(&text, manifest_path)?;
         let entrypoint = lua_entrypoint(&manifest)?;
-        let source = read_file(&locate(manifest_path, entrypoint)?)?;
+        let path = locate(manifest_path, entrypoint)?;
+        let source = read_file(&path).map_err(|why| why.of("entrypoint"))?;
         Self::from_source(manifest, &source)
     }
 
@@ -81,10 +83,39 @@ impl Plugin {
 
 /// Reads TOML as a valid manifest.
 pub(crate) fn parse_manifest(text: &str, path: &Path) -> Result<Manifest, LoadError> {
-    let manifest: Manifest = toml::from_str(text)
-        .map_err(|error| LoadError::Config(format!("{}: {error}", path.display())))?;
+    let manifest: Manifest = toml::from_str(text).map_err(|error| {
+        let (place, fault) = (place_of(&error, text), fault_of(&error));
+        LoadError::Config(format!("{}: {place}{fault}", path.display()))
+    })?;
     manifest.validate().map_err(|error| LoadError::Config(error.to_string()))?;
     Ok(manifest)
+}
+
+/// Where in the text the error is, for the beginning of a message.
+fn place_of(error: &toml::de::Error, text: &str) -> String {
+    let Some(before) = error.span().and_then(|span| text.get(..span.start)) else {
+        return String::new();
+    };
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    format!("line {line}, column {column}: ")
+}
+
+/// What is wrong, without a word of the file: it may be any file, and whoever asked may not be allowed to read it.
+///
+/// Messages of the parser end with what it expected, which is its own text; what comes before may be quoted.
+fn fault_of(error: &toml::de::Error) -> String {
+    const FAULTS: [&str; 4] = ["unknown variant", "invalid type", "invalid value", "duplicate key"];
+    let message = error.message();
+    if message.starts_with("missing field `") {
+        return message.to_owned();
+    }
+    let fault = FAULTS.into_iter().find(|fault| message.starts_with(fault));
+    let fault = fault.unwrap_or("not valid TOML");
+    match message.rsplit_once(", expected ") {
+        Some((_, expected)) => format!("{fault}, expected {expected}"),
+        None => fault.to_owned(),
+    }
 }
 
 /// The file with the code, if it is code that can be run.
@@ -106,39 +137,50 @@ fn locate(manifest_path: &Path, entrypoint: &str) -> Result<PathBuf, LoadError> 
     if !relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
         return refuse("must be a relative path");
     }
-    let real = canonical(manifest_path)?;
+    let real = canonical(manifest_path, "manifest")?;
     let Some(directory) = real.parent() else { return refuse("has no directory") };
-    let path = canonical(&directory.join(relative))?;
+    let path = canonical(&directory.join(relative), "entrypoint")?;
     if !path.starts_with(directory) {
         return refuse("lies outside of the manifest's directory");
     }
     Ok(path)
 }
 
-fn canonical(path: &Path) -> Result<PathBuf, LoadError> {
-    path.canonicalize().map_err(|error| unreadable(path, &error))
+fn canonical(path: &Path, part: &str) -> Result<PathBuf, LoadError> {
+    path.canonicalize().map_err(|error| Unreadable::new(path, error).of(part))
+}
+
+/// A file that cannot be read, and why.
+struct Unreadable(String);
+
+impl Unreadable {
+    fn new(path: &Path, why: impl Display) -> Self {
+        Self(format!("`{}`: {why}", path.display()))
+    }
+
+    /// The error, if the file is this part of a plugin.
+    fn of(&self, part: &str) -> LoadError {
+        LoadError::Config(format!("failed to read plugin {part} {}", self.0))
+    }
 }
 
 /// Reads a regular file of bounded length. A FIFO or a device is refused without waiting for it.
-fn read_file(path: &Path) -> Result<String, LoadError> {
-    let refuse = |why: &str| Err(LoadError::Config(format!("{}: {why}", path.display())));
+fn read_file(path: &Path) -> Result<String, Unreadable> {
+    let refuse = |why: &str| Err(Unreadable::new(path, why));
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(descriptor) => File::from(descriptor),
-        Err(error) => return Err(unreadable(path, &error.into())),
+        Err(error) => return Err(Unreadable::new(path, io::Error::from(error))),
     };
-    let metadata = file.metadata().map_err(|error| unreadable(path, &error))?;
+    let metadata = file.metadata().map_err(|error| Unreadable::new(path, error))?;
     if !metadata.is_file() {
         return refuse("not a regular file");
     }
     let mut text = Vec::new();
-    file.take(MAX_FILE + 1).read_to_end(&mut text).map_err(|error| unreadable(path, &error))?;
+    let read = file.take(MAX_FILE + 1).read_to_end(&mut text);
+    read.map_err(|error| Unreadable::new(path, error))?;
     if text.len() as u64 > MAX_FILE {
         return refuse("larger than 1 MiB");
     }
     String::from_utf8(text).or_else(|_| refuse("not UTF-8"))
-}
-
-fn unreadable(path: &Path, error: &std::io::Error) -> LoadError {
-    LoadError::Config(format!("{}: {error}", path.display()))
 }

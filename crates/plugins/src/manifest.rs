@@ -164,6 +164,9 @@ impl Manifest {
         }
         match (self.runtime, &self.entrypoint) {
             (Some(_), None) => return Err(ManifestError::NoEntrypoint),
+            (Some(_), Some(file)) if file.trim().is_empty() => {
+                return Err(ManifestError::NoEntrypoint);
+            }
             (None, Some(_)) => return Err(ManifestError::NoRuntime),
             _ => {}
         }
@@ -213,6 +216,10 @@ mod tests {
         assert_eq!(verdict(|v| v["name"] = json!(" ")), "plugin name must not be empty");
         assert_eq!(verdict(|v| v["version"] = json!("")), "plugin version must not be empty");
         assert_eq!(verdict(without("entrypoint")), "plugin runtime requires an entrypoint");
+        for blank in ["", "  ", "\t\n"] {
+            let said = verdict(|v| v["entrypoint"] = json!(blank));
+            assert_eq!(said, "plugin runtime requires an entrypoint", "{blank:?}");
+        }
         assert_eq!(verdict(without("runtime")), "plugin entrypoint requires a runtime");
         let twice = json!(["session.spawn", "input.write", "session.spawn"]);
         assert_eq!(

@@ -123,6 +123,16 @@ fn memory_has_a_bound_and_is_given_back() {
 }
 
 #[test]
+fn a_vm_may_hold_32_mib_unless_told_otherwise() {
+    assert_eq!(Limits::default().memory, 32 << 20);
+    let holding = |mib: u32| {
+        format!("local t = {{}} for i = 1, {mib} do t[i] = ('x'):rep(1 << 20) .. i end return #t")
+    };
+    assert_eq!(run(&holding(24)), [json!(24)]);
+    assert_eq!(fails(&holding(32)), MEMORY);
+}
+
+#[test]
 fn loading_code_pays_for_its_length() {
     assert_eq!(
         fails("local s = ('x=1 '):rep(10000) while true do assert(load(s)) end"),

@@ -79,7 +79,8 @@ fn code_outside_of_the_folder_is_refused() {
 #[test]
 fn what_is_no_readable_file_is_refused_at_once() {
     let (dir, manifest) = folder("plugin.lua");
-    assert!(error(&manifest).starts_with("config error: "), "missing: {}", error(&manifest));
+    let missing = "config error: failed to read plugin entrypoint `";
+    assert!(error(&manifest).starts_with(missing), "{}", error(&manifest));
     let path = dir.path().join("plugin.lua");
     std::fs::create_dir(&path).unwrap();
     assert!(error(&manifest).ends_with("not a regular file"), "{}", error(&manifest));
@@ -98,8 +99,16 @@ fn what_is_no_readable_file_is_refused_at_once() {
     assert!(error(&manifest).ends_with("larger than 1 MiB"), "{}", error(&manifest));
     std::fs::write(&path, b"return '\xff'").unwrap();
     assert!(error(&manifest).ends_with("not UTF-8"), "{}", error(&manifest));
-    assert!(error(Path::new("/dev/zero")).ends_with("not a regular file"));
-    assert!(error(&dir.path().join("nothing.toml")).starts_with("config error: "));
+    assert_eq!(
+        error(Path::new("/dev/zero")),
+        "config error: failed to read plugin manifest `/dev/zero`: not a regular file"
+    );
+    let missing = dir.path().join("nothing.toml");
+    let wanted = format!(
+        "config error: failed to read plugin manifest `{}`: No such file",
+        missing.display()
+    );
+    assert!(error(&missing).starts_with(&wanted), "{}", error(&missing));
 }
 
 #[test]
@@ -140,6 +149,35 @@ fn wrong_manifests_are_config_errors_and_wrong_code_is_a_lua_error() {
     assert_eq!(toml(base), "lua plugin error: plugin `p` is not a Lua plugin");
     assert!(toml("name = ").starts_with("config error: "));
     assert!(toml("name = 'x'").contains("missing field `kind`"));
+}
+
+#[test]
+fn what_is_wrong_in_a_manifest_is_told_without_its_text() {
+    let dir = tempfile::tempdir().unwrap();
+    let manifest = dir.path().join("manifest.toml");
+    let base = "name = 'p'\nkind = 'adapter'\nversion = '1'\n";
+    let said = |text: &str| {
+        std::fs::write(&manifest, text).unwrap();
+        let said = error(&manifest);
+        let start = format!("config error: {}: ", manifest.display());
+        said.strip_prefix(&start).unwrap_or_else(|| panic!("{said}")).to_owned()
+    };
+    assert_eq!(said("root:hunter2:19000:0\n"), "line 1, column 21: not valid TOML, expected `=`");
+    assert_eq!(said("name = 'hunter2"), "line 1, column 16: not valid TOML, expected `'`");
+    assert_eq!(said("a = 1\nhunter2 = 1\nhunter2 = 2"), "line 3, column 1: duplicate key");
+    assert_eq!(
+        said("name = 'p'\nkind = 'hunter2, expected x'"),
+        "line 2, column 8: unknown variant, expected one of `adapter`, `macro`, `matcher`"
+    );
+    assert_eq!(
+        said(&format!("{base}[default_target]\nprogram = ['hunter2']")),
+        "line 5, column 11: invalid type, expected a string"
+    );
+    assert_eq!(
+        said(&format!("{base}[default_target]\nprogram = 'ü'\nrows = 70000")),
+        "line 6, column 8: invalid value, expected u16"
+    );
+    assert_eq!(said("name = 'x'"), "line 1, column 1: missing field `kind`");
 }
 
 #[test]
