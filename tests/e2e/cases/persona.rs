@@ -137,9 +137,10 @@ fn the_end_of_stdin_is_the_end_of_input() {
 fn output_arrives_whole() {
     let home = Home::new();
     let said = ptywright(&home, &["run", "--", "seq", "50000"]).success();
-    let numbers: Vec<&str> = said.split("\r\n").filter(|line| !line.is_empty()).collect();
-    assert_eq!(numbers.len(), 50_000);
-    assert_eq!(numbers.last(), Some(&"50000"));
+    // The newline that ends the input is echoed wherever the output is at that moment.
+    let digits: String = said.split(['\r', '\n']).collect();
+    let wanted: String = (1..=50_000).map(|number| number.to_string()).collect();
+    assert!(digits == wanted, "{} of {}", digits.len(), wanted.len());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! objects, and a general serializer takes many times as long.
 
 use rookery_term::{
-    CellRef, Color, Snapshot, Style as CellStyle, Underline, Width, redact::MaskedCell,
+    CellRef, Color, Snapshot, Style as CellStyle, Underline, Width, redact::MaskedLine,
 };
 use serde_json::value::RawValue;
 
@@ -15,13 +15,13 @@ const NARROW: &str = r#"","wide":false,"wide_continuation":false},"#;
 const WIDE: &str = r#"","wide":true,"wide_continuation":false},"#;
 const CONTINUATION: &str = r#"","wide":false,"wide_continuation":true},"#;
 
-/// All cells of a screen, row by row. `masks` replace the text of cells, in the same order; a
-/// masked cell is one column wide whatever it was.
-pub(crate) fn json(snapshot: &Snapshot, masks: &[MaskedCell]) -> Cells {
+/// All cells of a screen, row by row. `masks` are lines that show something else, in the same
+/// order; styles stay where they are.
+pub(crate) fn json(snapshot: &Snapshot, masks: &[MaskedLine]) -> Cells {
     let count = usize::from(snapshot.rows) * usize::from(snapshot.cols);
     let mut out = String::with_capacity(count * CELL_BYTES + 2);
     let columns: Vec<String> = (0..snapshot.cols).map(|col| format!(r#"{{"col":{col}"#)).collect();
-    let mut masks = masks.iter().peekable();
+    let mut masks = masks.iter().flat_map(|line| line.cells(snapshot.cols)).peekable();
     let mut head = Head::default();
     out.push('[');
     for row in 0..snapshot.rows {
@@ -30,20 +30,16 @@ pub(crate) fn json(snapshot: &Snapshot, masks: &[MaskedCell]) -> Cells {
             out.push_str(&columns[col]);
             out.push_str(head.of(row, cell));
             let here = (row, col);
-            match masks.next_if(|mask| (mask.row, usize::from(mask.col)) == here) {
-                Some(mask) => {
-                    push_escaped(&mut out, |out| out.push_str(&mask.text));
-                    out.push_str(NARROW);
-                }
-                None => {
-                    push_escaped(&mut out, |out| cell.push_text(out));
-                    out.push_str(match cell.width() {
-                        Width::Narrow => NARROW,
-                        Width::Wide => WIDE,
-                        Width::Continuation => CONTINUATION,
-                    });
-                }
-            }
+            let mask = masks.next_if(|mask| (mask.row, usize::from(mask.col)) == here);
+            push_escaped(&mut out, |out| match &mask {
+                Some(mask) => out.push_str(mask.text),
+                None => cell.push_text(out),
+            });
+            out.push_str(match mask.map_or_else(|| cell.width(), |mask| mask.width) {
+                Width::Narrow => NARROW,
+                Width::Wide => WIDE,
+                Width::Continuation => CONTINUATION,
+            });
         }
     }
     if out.ends_with(',') {
@@ -149,6 +145,8 @@ fn trusted(json: String) -> Box<RawValue> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use rookery_term::redact::Policy;
+    use serde_json::Value;
 
     use super::*;
     use crate::{
@@ -157,18 +155,20 @@ mod tests {
     };
 
     /// The same by the general serializer.
-    fn expected(snapshot: &Snapshot, masks: &[MaskedCell]) -> String {
+    fn expected(snapshot: &Snapshot, masks: &[MaskedLine]) -> String {
+        let masks: Vec<_> = masks.iter().flat_map(|line| line.cells(snapshot.cols)).collect();
         let mut cells = Vec::new();
         for row in 0..snapshot.rows {
             for (col, cell) in (0..).zip(snapshot.row(row)) {
                 let mask = masks.iter().find(|mask| (mask.row, mask.col) == (row, col));
+                let width = mask.map_or_else(|| cell.width(), |mask| mask.width);
                 cells.push(Cell {
                     col,
                     row,
                     style: Style::from(&cell.style()),
-                    text: mask.map_or_else(|| cell.text(), |mask| mask.text.clone()),
-                    wide: mask.is_none() && cell.width() == Width::Wide,
-                    wide_continuation: mask.is_none() && cell.width() == Width::Continuation,
+                    text: mask.map_or_else(|| cell.text(), |mask| mask.text.to_owned()),
+                    wide: width == Width::Wide,
+                    wide_continuation: width == Width::Continuation,
                 });
             }
         }
@@ -197,12 +197,27 @@ mod tests {
         assert_eq!(json(&snapshot, &[]).as_json(), format!("[{}]", cells.join(",")));
     }
 
+    /// What hides this in the text of a screen, every row being a line.
+    fn masks(snapshot: &Snapshot, replacement: &str, literal: &str) -> Vec<MaskedLine> {
+        let policy = Policy::new(replacement, [literal], [""; 0]).unwrap();
+        policy.redact_screen(snapshot.plain_text(), (0..snapshot.rows).map(|row| row..row + 1))
+    }
+
     #[test]
-    fn masks_are_escaped_and_narrow() {
-        let snapshot = screen(2, 3, "日".as_bytes());
-        let mask = |row, col, text: &str| MaskedCell { row, col, text: text.into() };
-        let masks = [mask(0, 0, "\""), mask(0, 1, "\n"), mask(1, 2, "")];
-        assert_eq!(json(&snapshot, &masks).as_json(), expected(&snapshot, &masks));
+    fn masks_are_escaped_and_have_their_own_widths() {
+        let snapshot = screen(3, 4, "\x1b[1m日\x1b[0m本\r\nb\r\n本".as_bytes());
+        let masks = masks(&snapshot, "\"密\n", "本");
+        let json = json(&snapshot, &masks);
+        assert_eq!(json.as_json(), expected(&snapshot, &masks));
+        let cells: Vec<Value> = serde_json::from_str(json.as_json()).unwrap();
+        let texts: Vec<_> = cells.iter().map(|cell| cell["text"].as_str().unwrap()).collect();
+        assert_eq!(texts, ["日", "", "\"", "", "b", "", "", "", "\"", "密", "", " "]);
+        let having = |flag: &str| -> Vec<_> {
+            (0..cells.len()).filter(|at| cells[*at][flag] == true).collect()
+        };
+        assert_eq!((having("wide"), having("wide_continuation")), (vec![0, 9], vec![1, 10]));
+        let bold: Vec<_> = cells.iter().map(|cell| cell["style"]["bold"] == true).collect();
+        assert_eq!(bold[..4], [true, true, false, false]);
     }
 
     fn piece() -> impl Strategy<Value = String> {
@@ -224,13 +239,10 @@ mod tests {
             pieces in proptest::collection::vec(piece(), 0..30),
             rows in 1u16..6,
             cols in 1u16..14,
-            at in 0u16..14,
+            replacement in proptest::sample::select(vec!["", "\\", "密", "\n\u{301}x"]),
         ) {
             let snapshot = screen(rows, cols, pieces.concat().as_bytes());
-            let masks: Vec<_> = (0..rows)
-                .filter(|_| at < cols)
-                .map(|row| MaskedCell { row, col: at, text: "\\".into() })
-                .collect();
+            let masks = masks(&snapshot, replacement, " ");
             let plain = json(&snapshot, &[]);
             prop_assert_eq!(plain.as_json(), expected(&snapshot, &[]));
             let masked = json(&snapshot, &masks);

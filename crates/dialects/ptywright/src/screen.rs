@@ -1,12 +1,12 @@
 //! A snapshot of the terminal engine as this dialect shows it: text, cells and title, with the same
 //! secrets hidden in all of them.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use rookery_model::Size;
 use rookery_term::{
-    Snapshot, Width,
-    redact::{CellText, LogicalLine, MaskedCell, Policy},
+    Detail, Snapshot, Tail,
+    redact::{MaskedLine, Policy},
 };
 
 use crate::{
@@ -32,6 +32,19 @@ impl View {
         self.policy.as_ref().map_or(Cow::Borrowed(text), |policy| policy.redact(text))
     }
 
+    /// The end of a transcript with its secrets hidden, also one that began before the cut.
+    pub(crate) fn tail<'t>(&self, tail: &'t Tail) -> Cow<'t, str> {
+        match &self.policy {
+            Some(policy) => policy.redact_piece(tail.context(), tail.text()),
+            None => Cow::Borrowed(tail.text()),
+        }
+    }
+
+    /// How much of a screen is needed for it.
+    pub(crate) fn detail(&self) -> Detail {
+        if self.cells { Detail::Cells } else { Detail::Text }
+    }
+
     /// A whole screen. `size` supplies the pixels, which the engine does not know.
     pub(crate) fn screen(
         &self,
@@ -39,8 +52,7 @@ impl View {
         size: Size,
         cache: &CellCache,
     ) -> ScreenSnapshot {
-        let plain = snapshot.plain_text();
-        let shown = self.text(&plain);
+        let shown = self.text(snapshot.plain_text());
         // Redaction borrows what it does not change.
         let is_clean = matches!(shown, Cow::Borrowed(_));
         ScreenSnapshot {
@@ -84,89 +96,18 @@ impl View {
     }
 }
 
-/// What to show instead of the cells that hold secrets, row by row.
-fn masks(snapshot: &Snapshot, policy: &Policy) -> Vec<MaskedCell> {
-    let texts = Texts::of(snapshot);
-    let mut masks = policy.redact_cells(&texts.lines(snapshot, Blanks::Dropped));
-    if (0..snapshot.rows).any(|row| texts.is_ambiguous(snapshot, row)) {
-        masks.extend(policy.redact_cells(&texts.lines(snapshot, Blanks::Kept)));
-    }
-    masks.sort_by_key(|mask| (mask.row, mask.col));
-    masks.dedup_by_key(|mask| (mask.row, mask.col));
-    masks
+/// The lines that show something else because they hold secrets.
+fn masks(snapshot: &Snapshot, policy: &Policy) -> Vec<MaskedLine> {
+    policy.redact_screen(snapshot.plain_text(), line_rows(snapshot))
 }
 
-/// How to read the blank columns at the end of a row that wrapped.
-///
-/// They are spaces if a wide character did not fit behind them and left the last column empty, and
-/// nothing otherwise. The cells do not tell, so what either reading hides is hidden.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Blanks {
-    Dropped,
-    Kept,
-}
-
-/// The texts of all cells, one after another.
-struct Texts {
-    joined: String,
-    ends: Vec<usize>,
-}
-
-impl Texts {
-    fn of(snapshot: &Snapshot) -> Self {
-        let mut texts = Self { joined: String::new(), ends: Vec::new() };
-        for cell in (0..snapshot.rows).flat_map(|row| snapshot.row(row)) {
-            cell.push_text(&mut texts.joined);
-            texts.ends.push(texts.joined.len());
-        }
-        texts
-    }
-
-    /// Rows as the program wrote them, those that wrapped by themselves being one line.
-    fn lines(&self, snapshot: &Snapshot, blanks: Blanks) -> Vec<LogicalLine<'_>> {
-        let mut lines = vec![LogicalLine::new()];
-        for row in 0..snapshot.rows {
-            let line = lines.last_mut().expect("starts with one and only grows");
-            let wrapped = snapshot.is_wrapped(row);
-            let dropped = match (wrapped, self.blanks(snapshot, row)) {
-                (false, _) | (_, 0) => 0,
-                (true, count) if blanks == Blanks::Dropped => count,
-                (true, _) => 1,
-            };
-            for (col, cell) in (0..).zip(snapshot.row(row)) {
-                let width = match cell.width() {
-                    Width::Narrow => u8::from(col < snapshot.cols - dropped),
-                    Width::Wide => 2,
-                    Width::Continuation => 0,
-                };
-                line.push(CellText { row, col, width, text: self.at(snapshot, row, col) });
-            }
-            if !wrapped {
-                lines.push(LogicalLine::new());
-            }
-        }
-        lines
-    }
-
-    /// Whether the two ways to read blanks differ.
-    fn is_ambiguous(&self, snapshot: &Snapshot, row: u16) -> bool {
-        snapshot.is_wrapped(row) && self.blanks(snapshot, row) > 1
-    }
-
-    /// Columns at the end of a row in which nothing was written.
-    fn blanks(&self, snapshot: &Snapshot, row: u16) -> u16 {
-        let cells = (0..).zip(snapshot.row(row));
-        cells.fold(0, |count, (col, cell)| {
-            let is_blank = cell.width() == Width::Narrow && self.at(snapshot, row, col).is_empty();
-            if is_blank { count + 1 } else { 0 }
-        })
-    }
-
-    fn at(&self, snapshot: &Snapshot, row: u16, col: u16) -> &str {
-        let index = usize::from(row) * usize::from(snapshot.cols) + usize::from(col);
-        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.joined[start..self.ends[index]]
-    }
+/// The rows of each line of the plain text: rows that wrapped by themselves are one line.
+fn line_rows(snapshot: &Snapshot) -> impl Iterator<Item = Range<u16>> {
+    let mut first = 0;
+    (0..snapshot.rows).filter_map(move |row| {
+        let is_end = !snapshot.is_wrapped(row) || row + 1 == snapshot.rows;
+        is_end.then(|| std::mem::replace(&mut first, row + 1)..row + 1)
+    })
 }
 
 #[cfg(test)]
@@ -181,10 +122,21 @@ pub(crate) mod testing {
 
     /// The screen after this output.
     pub(crate) fn screen(rows: u16, cols: u16, output: &[u8]) -> Snapshot {
-        let size = ScreenSize::new(rows, cols);
+        resized(&[(rows, cols, output)])
+    }
+
+    /// The screen after these sizes, rows and columns, and the output at each of them.
+    pub(crate) fn resized(steps: &[(u16, u16, &[u8])]) -> Snapshot {
+        let mut size = ScreenSize::new(steps[0].0, steps[0].1);
         let config = ScreenConfig { size, scrollback: 10, palette: Palette::default() };
         let mut screen = Screen::new(config, Box::new(MemoryBlocks::default()));
-        screen.feed(output, &NoTranscript, Duration::ZERO);
+        for (rows, cols, output) in steps {
+            let before = std::mem::replace(&mut size, ScreenSize::new(*rows, *cols));
+            if size != before {
+                screen.resize(size, &NoTranscript, Duration::ZERO);
+            }
+            screen.feed(output, &NoTranscript, Duration::ZERO);
+        }
         screen.snapshot()
     }
 }
@@ -242,7 +194,7 @@ mod tests {
         let output = "token=abcdefghijklmnopq end\r\nnext";
         let screen = shown(&view(true, None), 4, 10, output);
         assert_eq!(screen["plain_text"], "token=[REDACTED] end\nnext");
-        assert_eq!(rows(&screen), ["token=[RED", "ACTED]____", "___ end___", "next______"]);
+        assert_eq!(rows(&screen), ["token=[RED", "ACTED] end", "__________", "next______"]);
         let exposed = shown(&view(false, None), 4, 10, output);
         assert_eq!(exposed["plain_text"], output.replace('\r', ""));
         assert_eq!(rows(&exposed)[1], "efghijklmn");
@@ -252,15 +204,44 @@ mod tests {
     fn a_secret_on_the_next_row_is_hidden_in_text_and_cells() {
         let screen = shown(&view(true, None), 3, 12, "password:\r\nhunter2 rest");
         assert_eq!(screen["plain_text"], "password:\n[REDACTED] rest");
-        assert_eq!(rows(&screen)[1], "[REDACT rest");
+        assert_eq!(rows(&screen), ["password:___", "[REDACTED] r", "____________"]);
     }
 
     #[test]
-    fn wide_characters_in_a_secret_become_narrow() {
+    fn a_private_key_leaves_its_rows_blank() {
+        let key = "-----BEGIN PRIVATE KEY-----\r\nMIIEvQIBADANBgkqhkiG9w0B\r\nAQEFAASCBKcwggSjAgEAAoIB\r\n-----END PRIVATE KEY-----\r\n$ ";
+        let screen = shown(&view(true, None), 6, 30, key);
+        let blank = "_".repeat(30);
+        assert_eq!(
+            screen["plain_text"],
+            "-----BEGIN PRIVATE KEY-----\n[REDACTED]\n-----END PRIVATE KEY-----\n$ "
+        );
+        let expected = [
+            "-----BEGIN PRIVATE KEY-----___",
+            "[REDACTED]____________________",
+            &blank,
+            "-----END PRIVATE KEY-----_____",
+            "$ ____________________________",
+            &blank,
+        ];
+        assert_eq!(rows(&screen), expected);
+    }
+
+    #[test]
+    fn styles_stay_with_their_columns() {
+        let screen = shown(&view(true, None), 1, 20, "token=\x1b[7mabc\x1b[0m end");
+        assert_eq!(rows(&screen), ["token=[REDACTED] end"]);
+        let inverse: Vec<_> =
+            (0..20).filter(|col| screen["cells"][*col]["style"]["inverse"] == true).collect();
+        assert_eq!(inverse, [6, 7, 8]);
+    }
+
+    #[test]
+    fn wide_characters_in_a_secret_leave_nothing_behind() {
         // The third one does not fit in the first row and leaves its last column empty.
         let screen = shown(&view(true, None), 2, 11, "token=日本語 x");
         assert_eq!(screen["plain_text"], "token=[REDACTED] x");
-        assert_eq!(rows(&screen), ["token=[RED_", "AC x_______"]);
+        assert_eq!(rows(&screen), ["token=[REDA", "CTED] x____"]);
         let flags: Vec<&Value> =
             ["wide", "wide_continuation"].map(|flag| &screen["cells"][6][flag]).into();
         assert_eq!(flags, [false, false]);
@@ -271,7 +252,7 @@ mod tests {
         // The wide character does not fit behind the two columns that were skipped.
         let screen = shown(&view(true, None), 3, 10, "token:\x1b[1;10H日本 x");
         assert_eq!(screen["plain_text"], "token:   [REDACTED] x");
-        assert_eq!(rows(&screen)[..2], ["token:____", "[RED x____"]);
+        assert_eq!(rows(&screen)[..2], ["token:   [", "REDACTED] "]);
     }
 
     #[test]
@@ -279,7 +260,7 @@ mod tests {
         let policy = json!({"enabled": true, "replacement": "#", "extra_literals": ["blue"]});
         let screen = shown(&view(true, Some(policy)), 1, 8, "a blue b");
         assert_eq!(screen["plain_text"], "a # b");
-        assert_eq!(rows(&screen), ["a #___ b"]);
+        assert_eq!(rows(&screen), ["a # b___"]);
     }
 
     #[test]
@@ -292,49 +273,111 @@ mod tests {
         );
     }
 
-    /// The text of lines, as redaction reads them.
-    fn joined(lines: &[LogicalLine<'_>]) -> String {
+    /// The text of the cells in these rows, as far as it goes; a column that a wide character left
+    /// at the edge is not part of it.
+    fn text_of(screen: &Value, lines: Range<u16>) -> String {
+        let cols = screen["size"]["cols"].as_u64().unwrap() as usize;
+        let cells = screen["cells"].as_array().unwrap();
+        let cells = &cells[usize::from(lines.start) * cols..usize::from(lines.end) * cols];
         let mut text = String::new();
-        for line in lines {
-            let len = line.iter().rposition(|cell| !cell.text.is_empty()).map_or(0, |n| n + 1);
-            for cell in line[..len].iter().filter(|cell| cell.width > 0) {
-                text.push_str(if cell.text.is_empty() { " " } else { cell.text });
+        for (at, cell) in cells.iter().enumerate() {
+            let is_left =
+                (at + 1) % cols == 0 && cells.get(at + 1).is_some_and(|next| next["wide"] == true);
+            match cell["text"].as_str().unwrap() {
+                "" if is_left || cell["wide_continuation"] == true => {}
+                "" => text.push(' '),
+                shown => text.push_str(shown),
             }
-            text.push('\n');
         }
-        text.truncate(text.trim_end_matches('\n').len());
+        text.truncate(text.trim_end_matches(' ').len());
         text
     }
 
+    /// Wide characters are followed by their continuation, and by nothing else.
+    fn has_whole_characters(screen: &Value, lines: Range<u16>) -> bool {
+        let cols = screen["size"]["cols"].as_u64().unwrap() as usize;
+        let cells = screen["cells"].as_array().unwrap();
+        let mut rows = cells.chunks(cols).take(lines.end.into()).skip(lines.start.into());
+        rows.all(|row| {
+            let wide = row.iter().map(|cell| cell["wide"] == true);
+            let second = row.iter().map(|cell| cell["wide_continuation"] == true);
+            std::iter::once(false).chain(wide).zip(second.chain([false])).all(|(a, b)| a == b)
+        })
+    }
+
+    /// Found by a rule, and by a literal.
+    const SECRETS: [&str; 3] = ["ghp_Zq9Zq9Zq9Zq9Zq9Zq9Zq", "Zq9日Zq\u{301}9", "Zq9"];
+
+    fn piece() -> impl Strategy<Value = String> {
+        prop_oneof![
+            2 => "[a-c ]{0,6}",
+            2 => "[日本é]{0,4}",
+            1 => "(token|password)[:=]",
+            4 => proptest::sample::select(SECRETS.to_vec()).prop_map(str::to_owned),
+            1 => "\r\n",
+            1 => Just("\t".to_owned()),
+            1 => "\x1b\\[[1-5];[1-9]H",
+            1 => "\x1b\\[[012]?[JKXLMP@]",
+            1 => "\x1b\\[[17]m",
+        ]
+    }
+
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
         #[test]
-        fn lines_are_the_plain_text(
-            pieces in proptest::collection::vec(prop_oneof![
-                4 => "[a-c ]{0,6}",
-                2 => "[日本é]{0,4}",
-                1 => "\r\n",
-                1 => Just("\t".to_owned()),
-                1 => "\x1b\\[[1-5];[1-9]H",
-                // What shifts cells within a row tears wide characters, and halves count as spaces.
-                1 => "\x1b\\[[012]?[JKXLM]",
-            ], 0..30),
-            rows in 1u16..6,
-            cols in 1u16..10,
+        fn cells_are_consistent_with_the_text(
+            pieces in proptest::collection::vec(piece(), 0..20),
+            more in proptest::collection::vec(piece(), 0..8),
+            sizes in [(1u16..8, 1u16..40), (1u16..8, 1u16..40)],
+            replacement in proptest::sample::select(vec!["[REDACTED]", "", "密", "#\t\u{7}", "<$1>"]),
         ) {
-            let snapshot = screen(rows, cols, pieces.concat().as_bytes());
-            let texts = Texts::of(&snapshot);
-            // Spaces at the end of a line hide nothing.
-            let trimmed = |text: &str| {
-                let lines: Vec<_> = text.trim_end().split('\n').map(str::trim_end).collect();
-                lines.join("\n")
+            let [first, last] = sizes;
+            let (pieces, more) = (pieces.concat(), more.concat());
+            let steps = [(first.0, first.1, pieces.as_bytes()), (last.0, last.1, more.as_bytes())];
+            let snapshot = Arc::new(testing::resized(&steps));
+            let policy = json!({
+                "enabled": true,
+                "replacement": replacement,
+                "extra_literals": [SECRETS[1], SECRETS[2]],
+                "extra_regexes": ["(c+)b"],
+            });
+            let size = Size::new(last.0, last.1).unwrap();
+            let shown = |view: View| {
+                serde_json::to_value(view.screen(&snapshot, size, &CellCache::default())).unwrap()
             };
-            let read = |blanks| trimmed(&joined(&texts.lines(&snapshot, blanks)));
-            let plain = trimmed(&snapshot.plain_text());
-            // With two ambiguous rows or more, each may be read in its own way.
-            match (0..rows).filter(|row| texts.is_ambiguous(&snapshot, *row)).count() {
-                0 => prop_assert_eq!(read(Blanks::Dropped), plain),
-                1 => prop_assert!([Blanks::Dropped, Blanks::Kept].map(read).contains(&plain)),
-                _ => {}
+            let (exposed, redacted) = (shown(view(false, None)), shown(view(true, Some(policy))));
+            let plain = |screen: &Value| -> Vec<String> {
+                screen["plain_text"].as_str().unwrap().split('\n').map(str::to_owned).collect()
+            };
+            let (before, after) = (plain(&exposed), plain(&redacted));
+            prop_assert_eq!(before.len(), after.len());
+            let lines: Vec<_> = line_rows(&snapshot).collect();
+            prop_assert!(before.len() <= lines.len());
+            prop_assert_eq!(lines.iter().map(ExactSizeIterator::len).sum::<usize>(), usize::from(last.0));
+            for (at, rows) in lines.into_iter().enumerate() {
+                let text = text_of(&redacted, rows.clone());
+                for secret in SECRETS {
+                    // Where one was taken out of the middle of another, the text may show it.
+                    let is_plain = after.get(at).is_some_and(|line| line.contains(secret));
+                    prop_assert!(is_plain || !text.contains(secret), "{}", text);
+                }
+                if before.get(at) == after.get(at) {
+                    let cells = |screen: &Value| -> Vec<Value> {
+                        let cells = screen["cells"].as_array().unwrap().iter();
+                        let is_here = |cell: &&Value| rows.contains(&(cell["row"].as_u64().unwrap() as u16));
+                        cells.filter(is_here).cloned().collect()
+                    };
+                    prop_assert_eq!(cells(&exposed), cells(&redacted));
+                    continue;
+                }
+                let expected = after[at].replace(char::is_control, " ");
+                prop_assert!(expected.starts_with(&text), "{:?} of {:?}", text, expected);
+                // Cut off only at the edge, or where there is no room for a wide character.
+                let rest = expected[text.len()..].trim_start_matches(' ');
+                let last_cell = &redacted["cells"][usize::from(rows.end) * usize::from(last.1) - 1];
+                let is_full = last_cell["text"] != "" || last_cell["wide_continuation"] == true;
+                prop_assert!(rest.is_empty() || is_full || rest.starts_with(['日', '本', '密']));
+                prop_assert!(has_whole_characters(&redacted, rows));
             }
         }
     }
