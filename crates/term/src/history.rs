@@ -69,6 +69,8 @@ pub(crate) struct History {
     first: u64,
     /// Number of the next row to come.
     next: u64,
+    /// Whether the newest row runs on into the first one of the screen.
+    runs_on: bool,
     limit: usize,
 }
 
@@ -82,13 +84,9 @@ impl History {
             open_rows: Vec::new(),
             first: 0,
             next: 0,
+            runs_on: false,
             limit,
         }
-    }
-
-    /// Number of the oldest row kept.
-    pub(crate) fn first(&self) -> u64 {
-        self.first
     }
 
     /// Number that the next row will get; also the number of the first row on the screen.
@@ -114,6 +112,7 @@ impl History {
         }
         self.open_rows.push(start as u32);
         self.next += 1;
+        self.runs_on = row::is_wrapped(cells);
         if self.open.len() >= BLOCK_BYTES - MAX_ROW_BYTES {
             self.seal();
         }
@@ -161,6 +160,7 @@ impl History {
         self.open.clear();
         self.open_rows.clear();
         self.first = self.next;
+        self.runs_on = false;
     }
 
     /// Frees what an idle terminal does not need.
@@ -185,12 +185,64 @@ impl History {
             }
             start = end;
         }
-        collect_rows(&self.open, start, from, to, &mut found);
+        let skipped = from.saturating_sub(start);
+        if let Some(&at) = self.open_rows.get(skipped as usize) {
+            collect_rows(&self.open[at as usize..], start + skipped, from, to, &mut found);
+        }
         found
     }
 
+    /// Rows before number `to` that run on into it, oldest first, until there are `enough` cells.
+    fn running_on(&self, mut to: u64, enough: usize) -> Vec<Vec<Cell>> {
+        let mut found = Vec::new();
+        let mut cells = 0;
+        let mut step = 16;
+        let mut more = to < self.next || self.runs_on;
+        while more && to > self.first {
+            let from = to.saturating_sub(step).max(self.first);
+            let rows = self.rows(from, to);
+            more = rows.len() as u64 == to - from;
+            for row in rows.into_iter().rev() {
+                more &= row::is_wrapped(&row) && cells < enough;
+                if !more {
+                    break;
+                }
+                cells += row.len();
+                found.push(row);
+            }
+            to = from;
+            step *= 2;
+        }
+        found.reverse();
+        found
+    }
+
+    /// Text of the line that runs on into the first row of the screen: its last `max_chars` characters.
+    pub(crate) fn unfinished_line(&self, max_chars: usize) -> String {
+        let mut text = String::new();
+        if !self.runs_on {
+            return text;
+        }
+        // A character takes two cells at most.
+        for cells in self.running_on(self.next, max_chars * 2) {
+            row::push_text(&cells, &mut text);
+        }
+        if let Some((excess, _)) = text.char_indices().rev().nth(max_chars.saturating_sub(1)) {
+            text.drain(..excess);
+        }
+        text
+    }
+
+    /// Takes out the newest `count` rows and those that run on into the first of them, oldest first. A
+    /// line may begin yet before that, if it has more than `enough` cells.
+    pub(crate) fn take_lines(&mut self, count: usize, enough: usize) -> Vec<Vec<Cell>> {
+        let count = count.min(self.len());
+        let before = self.running_on(self.next - count as u64, enough).len();
+        self.take_newest(count + before)
+    }
+
     /// Takes the newest `count` rows out again, oldest first, to lay them back into a grid.
-    pub(crate) fn take_newest(&mut self, count: usize) -> Vec<Vec<Cell>> {
+    fn take_newest(&mut self, count: usize) -> Vec<Vec<Cell>> {
         let count = count.min(self.len());
         let keep_to = self.next - count as u64;
         let taken = self.rows(keep_to, self.next);
@@ -210,7 +262,13 @@ impl History {
         }
         self.next = keep_to;
         self.first = self.first.min(self.next);
+        self.runs_on = self.newest_runs_on();
         taken
+    }
+
+    fn newest_runs_on(&self) -> bool {
+        let newest = self.rows(self.next.saturating_sub(1), self.next);
+        newest.last().is_some_and(|cells| row::is_wrapped(cells))
     }
 
     pub(crate) fn save(&self, writer: &mut Writer<'_>) {
@@ -248,9 +306,19 @@ impl History {
         if first > next || held > next || (next - first) > held {
             return Err(Damaged);
         }
-        let mut history =
-            History { blocks, sealed, next_serial, open, open_rows, first, next, limit };
+        let mut history = History {
+            blocks,
+            sealed,
+            next_serial,
+            open,
+            open_rows,
+            first,
+            next,
+            runs_on: false,
+            limit,
+        };
         history.drop_lost_blocks();
+        history.runs_on = history.newest_runs_on();
         Ok(history)
     }
 
@@ -317,7 +385,7 @@ mod tests {
             history.push(&line(&format!("line {number} {}", "x".repeat(60))));
         }
         assert_eq!(history.len(), 3000);
-        assert_eq!(history.first(), 7000);
+        assert_eq!(history.first, 7000);
         let rows = history.rows(6990, 7002);
         assert_eq!(rows.len(), 2);
         assert!(text(&rows[0]).starts_with("line 7000 "));
@@ -351,5 +419,24 @@ mod tests {
             History::load(&mut Reader(&bytes), 10_000, Box::new(MemoryBlocks::default())).unwrap();
         assert!(lost.len() < 3_000);
         assert!(text(&lost.rows(2_999, 3_000)[0]).starts_with("2999 "));
+    }
+
+    #[test]
+    fn a_line_is_followed_upward_across_blocks_and_only_to_its_start() {
+        let mut history = History::new(10_000, Box::new(MemoryBlocks::default()));
+        history.push(&line("another"));
+        for number in 0..2_000 {
+            let mut cells = line(&format!("{number:070}"));
+            cells[69].flags.insert(alacritty_terminal::term::cell::Flags::WRAPLINE);
+            history.push(&cells);
+        }
+        assert!(history.sealed.len() > 1, "the line must not fit into one block");
+        assert_eq!(history.unfinished_line(140), format!("{:070}{:070}", 1998, 1999));
+        assert_eq!(history.running_on(history.next, usize::MAX).len(), 2_000);
+        assert_eq!(history.take_lines(5, 700).len(), 15);
+        assert!(history.unfinished_line(70).ends_with("1984"));
+        assert_eq!(history.take_lines(0, usize::MAX).len(), 1_985);
+        assert_eq!(history.unfinished_line(70), "");
+        assert_eq!(text(&history.take_lines(9, 1)[0]), "another");
     }
 }

@@ -17,7 +17,7 @@ pub struct Logging {
     pub level: String,
     /// Whether a file is written.
     pub file: bool,
-    /// Days after which a log file is removed.
+    /// Days after which a log file is removed; 0 is never.
     pub max_days: u32,
     /// How a line looks.
     pub format: LogFormat,

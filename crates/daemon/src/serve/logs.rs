@@ -23,18 +23,34 @@ const LARGEST: u64 = 64 << 20;
 const PREFIX: &str = "ptywright.";
 const SUFFIX: &str = ".log";
 
-/// Starts logging to the file of the day, and to stderr if `to_stderr`. `PTYWRIGHT_LOG` overrides the level.
-pub fn start(home: &PtywrightHome, to_stderr: bool) {
-    let (logging, wrong) = home.logging();
+/// Whose logs they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogsOf {
+    /// A server: also on stderr, and the file is there from the start, so that it can be followed.
+    Server,
+    /// A program that runs in a terminal, where nothing else may be shown: the file alone, made with its first line.
+    Run,
+}
+
+/// Starts logging. `PTYWRIGHT_LOG` overrides the level.
+pub fn start(home: &PtywrightHome, of: LogsOf) {
+    let (logging, mut wrong) = home.logging();
     let level = std::env::var("PTYWRIGHT_LOG").ok().filter(|level| !level.is_empty());
     let filter = EnvFilter::try_new(level.as_ref().unwrap_or(&logging.level))
         .unwrap_or_else(|_| EnvFilter::new("warn"));
-    let file = logging.file.then(|| {
+    let mut file = logging.file.then(|| {
         prune(&home.logs(), today(), logging.max_days);
-        let file = DailyFile::new(home.logs());
-        layer(logging.format, move || Redacting(file.clone()))
+        DailyFile::new(home.logs())
     });
-    let stderr = to_stderr.then(|| layer(logging.format, || Redacting(io::stderr())));
+    if of == LogsOf::Server
+        && let Some(Err(error)) = file.as_ref().map(|file| file.append(today(), b""))
+    {
+        let message = format!("cannot log to {}: {error}", home.logs().display());
+        wrong.get_or_insert(message);
+        file = None;
+    }
+    let file = file.map(|file| layer(logging.format, move || Redacting(file.clone())));
+    let stderr = (of == LogsOf::Server).then(|| layer(logging.format, || Redacting(io::stderr())));
     let subscriber = Registry::default().with(filter).with(file).with(stderr);
     // A test may have installed its own; then that one stays.
     let _ = tracing::subscriber::set_global_default(subscriber);
@@ -71,7 +87,7 @@ impl<W: Write> Write for Redacting<W> {
     }
 }
 
-/// The file of the day, made with its first line.
+/// The file of the day, made when it is first written to.
 #[derive(Clone)]
 struct DailyFile {
     dir: PathBuf,
@@ -143,7 +159,11 @@ pub fn newest(dir: &Path) -> Option<PathBuf> {
     files(dir).into_iter().max().map(|(_, path)| path)
 }
 
+/// Removes files of days long ago; 0 keeps all.
 fn prune(dir: &Path, today: Date, max_days: u32) {
+    if max_days == 0 {
+        return;
+    }
     let oldest = today.saturating_sub(i64::from(max_days.min(100_000)).days());
     for (day, path) in files(dir) {
         if day < oldest {
@@ -172,6 +192,7 @@ mod tests {
         assert_eq!(newest(&logs), Some(second.clone()));
         assert_eq!(std::fs::read_to_string(&second).unwrap(), "two\nthree\n");
         prune(&logs, day("2026-01-15"), 14);
+        prune(&logs, day("2026-02-01"), 0);
         assert!(logs.join("ptywright.2026-01-01.log").exists());
         prune(&logs, day("2026-01-16"), 14);
         assert!(!logs.join("ptywright.2026-01-01.log").exists());

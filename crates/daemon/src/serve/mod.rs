@@ -21,7 +21,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
 
 pub use home::{LogFormat, Logging, PtywrightHome};
-pub use logs::{newest as newest_log, start as start_logs};
+pub use logs::{LogsOf, newest as newest_log, start as start_logs};
 pub use plugins::ServeOptions;
 pub use world::private_keeper;
 

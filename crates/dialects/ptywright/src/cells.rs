@@ -200,7 +200,7 @@ mod tests {
     /// What hides this in the text of a screen, every row being a line.
     fn masks(snapshot: &Snapshot, replacement: &str, literal: &str) -> Vec<MaskedLine> {
         let policy = Policy::new(replacement, [literal], [""; 0]).unwrap();
-        policy.redact_screen(snapshot.plain_text(), (0..snapshot.rows).map(|row| row..row + 1))
+        policy.redact_screen("", snapshot.plain_text(), (0..snapshot.rows).map(|row| row..row + 1))
     }
 
     #[test]

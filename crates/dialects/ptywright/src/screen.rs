@@ -40,6 +40,15 @@ impl View {
         }
     }
 
+    /// The text of a screen with its secrets hidden, also one that began above its first row.
+    pub(crate) fn plain_text<'s>(&self, snapshot: &'s Snapshot) -> Cow<'s, str> {
+        let text = snapshot.plain_text();
+        match &self.policy {
+            Some(policy) => policy.redact_below(snapshot.above(), text),
+            None => Cow::Borrowed(text),
+        }
+    }
+
     /// How much of a screen is needed for it.
     pub(crate) fn detail(&self) -> Detail {
         if self.cells { Detail::Cells } else { Detail::Text }
@@ -52,7 +61,7 @@ impl View {
         size: Size,
         cache: &CellCache,
     ) -> ScreenSnapshot {
-        let shown = self.text(snapshot.plain_text());
+        let shown = self.plain_text(snapshot);
         // Redaction borrows what it does not change.
         let is_clean = matches!(shown, Cow::Borrowed(_));
         ScreenSnapshot {
@@ -98,7 +107,7 @@ impl View {
 
 /// The lines that show something else because they hold secrets.
 fn masks(snapshot: &Snapshot, policy: &Policy) -> Vec<MaskedLine> {
-    policy.redact_screen(snapshot.plain_text(), line_rows(snapshot))
+    policy.redact_screen(snapshot.above(), snapshot.plain_text(), line_rows(snapshot))
 }
 
 /// The rows of each line of the plain text: rows that wrapped by themselves are one line.
@@ -187,6 +196,17 @@ mod tests {
         assert_eq!(screen["size"], size);
         assert_eq!(screen["sequence"], 1);
         assert_eq!(rows(&screen), ["hi_", "___"]);
+    }
+
+    #[test]
+    fn a_secret_whose_beginning_scrolled_off_is_hidden() {
+        // Four rows of ten; the first two go, and with them the name of the secret.
+        let output = "token=abcdefghijklmnopqrstuvwxyz end\r\nl\r\nm";
+        let screen = shown(&view(true, None), 4, 10, output);
+        assert_eq!(screen["plain_text"], "[REDACTED] end\nl\nm");
+        assert_eq!(rows(&screen), ["[REDACTED]", " end______", "l_________", "m_________"]);
+        let exposed = shown(&view(false, None), 4, 10, output);
+        assert_eq!(exposed["plain_text"], "opqrstuvwxyz end\nl\nm");
     }
 
     #[test]

@@ -7,7 +7,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use alacritty_terminal::index::Point;
 use alacritty_terminal::term::TermMode;
+use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::vte::ansi::{
     Attr, CharsetIndex, Handler, KeyboardModes, KeyboardModesApplyBehavior, NamedMode,
     NamedPrivateMode, PrivateMode, StandardCharset,
@@ -186,12 +188,32 @@ impl Hand<'_> {
     /// Call before the engine wraps, if it is about to.
     pub(super) fn before_wrap(&mut self) {
         let wraps = self.emulator.term.mode().contains(TermMode::LINE_WRAP);
-        if wraps {
-            let (top, bottom) = self.emulator.shadow.region;
-            if self.emulator.cursor_row() + 1 == bottom {
-                self.before_scroll_up(top, 1);
+        let (top, bottom) = self.emulator.shadow.region;
+        let row = self.emulator.cursor_row();
+        if wraps && row + 1 == bottom {
+            if row == top {
+                self.before_rows_loss(top..bottom);
+                self.mark_wrap();
+            }
+            self.before_scroll_up(top, 1);
+        }
+    }
+
+    /// Where a single row scrolls, the one that wraps is the one that scrolls off: so the engine's mark
+    /// must be on it before it is kept.
+    fn mark_wrap(&mut self) {
+        let grid = self.emulator.term.grid_mut();
+        let Point { line, column } = grid.cursor.point;
+        if !grid.cursor.input_needs_wrap {
+            // A wide character does not fit into the last column; a spacer takes its place.
+            let mut spacer = Cell { c: ' ', ..grid.cursor.template.clone() };
+            spacer.flags.insert(Flags::LEADING_WIDE_CHAR_SPACER);
+            let replaced = std::mem::replace(&mut grid[line][column], spacer);
+            if replaced.flags.contains(Flags::WIDE_CHAR_SPACER) && column > 0 {
+                grid[line][column - 1].clear_wide();
             }
         }
+        grid[line][column].flags.insert(Flags::WRAPLINE);
     }
 
     /// Keeps the mark of written cells in the cursor's template, which some operations reset.
@@ -234,9 +256,7 @@ impl Hand<'_> {
             col.0 = col.0.saturating_sub(1);
         }
         let cells = &grid[grid.cursor.point.line];
-        let back = usize::from(
-            cells[col].flags.contains(alacritty_terminal::term::cell::Flags::WIDE_CHAR_SPACER),
-        );
+        let back = usize::from(cells[col].flags.contains(Flags::WIDE_CHAR_SPACER));
         col.0 = col.0.saturating_sub(back);
         row::zero_width_count(&cells[col]) < row::MAX_ZERO_WIDTH
     }

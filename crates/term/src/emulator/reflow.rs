@@ -48,9 +48,13 @@ pub(super) fn rewrap(rows: Vec<Vec<Cell>>, cols: usize, marks: &mut [Mark]) -> V
 /// Takes off what only holds at the old width; gives whether the row runs on into the next.
 fn loosen(cells: &mut Vec<Cell>, cols: usize) -> bool {
     let runs_on = row::is_wrapped(cells);
-    let leads = |cell: &Cell| cell.flags.contains(Flags::LEADING_WIDE_CHAR_SPACER);
-    if runs_on && cells.last().is_some_and(leads) {
-        cells.pop();
+    let leads = |cell: &mut Cell| cell.flags.contains(Flags::LEADING_WIDE_CHAR_SPACER);
+    if runs_on
+        && let Some(spacer) = cells.pop_if(leads)
+        && let Some(edge) = cells.last_mut()
+    {
+        // A gap before it was text because of the spacer.
+        edge.flags.insert(spacer.flags & WRITTEN);
     }
     for cell in cells {
         // Deletions can carry the mark of a wrap away from the edge, where it would mean something again.

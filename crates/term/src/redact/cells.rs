@@ -4,6 +4,7 @@
 use super::Policy;
 use super::edits::{self, Redaction};
 use crate::cell::Width;
+use std::borrow::Cow;
 use std::ops::Range;
 use unicode_width::UnicodeWidthChar;
 
@@ -31,17 +32,39 @@ pub struct MaskedCell<'a> {
 }
 
 impl Policy {
-    /// What [`Policy::redact`] changes in the text of a screen, line by line from the top. `rows`
-    /// are those of each line of `text`. Lines not mentioned keep their cells.
+    /// The text of a screen without its secrets, given what of its first line has scrolled off: a
+    /// secret that began there is hidden as well.
+    pub fn redact_below<'t>(&self, above: &str, text: &'t str) -> Cow<'t, str> {
+        let redactions = self.redactions_below(above, text);
+        if redactions.is_empty() { text.into() } else { edits::apply(text, &redactions).into() }
+    }
+
+    fn redactions_below(&self, above: &str, text: &str) -> Vec<Redaction> {
+        if above.is_empty() {
+            return self.redactions(text);
+        }
+        let cut = above.len();
+        let mut redactions = self.redactions(&[above, text].concat());
+        redactions.retain(|redaction| redaction.range.end > cut);
+        for redaction in &mut redactions {
+            let Range { start, end } = redaction.range;
+            redaction.range = start.saturating_sub(cut)..end - cut;
+        }
+        redactions
+    }
+
+    /// What [`Policy::redact_below`] changes in the text of a screen, line by line from the top.
+    /// `rows` are those of each line of `text`. Lines not mentioned keep their cells.
     ///
     /// A line shows what the redacted text has of it. Where a secret goes over several lines, the
     /// replacement is on the first of them, and what follows the secret stays on the last.
     pub fn redact_screen(
         &self,
+        above: &str,
         text: &str,
         rows: impl IntoIterator<Item = Range<u16>>,
     ) -> Vec<MaskedLine> {
-        let mut redactions = self.redactions(text);
+        let mut redactions = self.redactions_below(above, text);
         if redactions.is_empty() {
             return Vec::new();
         }
@@ -164,7 +187,7 @@ mod tests {
 
     /// The rows that are shown instead of others, by number.
     fn masked(policy: &Policy, text: &str, cols: u16) -> Vec<(u16, String)> {
-        let lines = policy.redact_screen(text, rows_of(text, cols));
+        let lines = policy.redact_screen("", text, rows_of(text, cols));
         lines.iter().flat_map(|line| line.rows.clone().zip(drawn(line, cols))).collect()
     }
 
@@ -263,8 +286,8 @@ mod tests {
     #[test]
     fn lines_that_have_no_rows_are_left_out() {
         let policy = Policy::ptywright_compatible();
-        assert_eq!(policy.redact_screen("a\ntoken=b", std::iter::once(0..1)), []);
-        let empty = &policy.redact_screen("token=b", std::iter::once(0..0))[0];
+        assert_eq!(policy.redact_screen("", "a\ntoken=b", std::iter::once(0..1)), []);
+        let empty = &policy.redact_screen("", "token=b", std::iter::once(0..0))[0];
         assert_eq!((empty.cells(9).count(), empty.cells(0).count()), (0, 0));
     }
 
@@ -303,7 +326,7 @@ mod tests {
             let base = if is_strict { Policy::strict() } else { Policy::ptywright_compatible() };
             let policy = base.customize(replacement, ["x日"], ["(é)[^é]*é"]).unwrap();
             let rows = rows_of(&text, cols);
-            let masked = policy.redact_screen(&text, rows.clone());
+            let masked = policy.redact_screen("", &text, rows.clone());
             let mut lines: Vec<&str> = text.split('\n').collect();
             for line in &masked {
                 let at = rows.iter().position(|rows| *rows == line.rows).unwrap();

@@ -87,7 +87,7 @@ fn what_does_not_fit_goes_to_scrollback_and_comes_back() {
     let mut live = filled(4, 30, text);
     let before = live.plain_text();
     resize(&mut live, 4, 10);
-    assert_eq!(rows_of(&live), ["ght nine t", "en", "last words", "$ "]);
+    assert_eq!(rows_of(&live), ["eight nine", " ten", "last words", "$ "]);
     assert_eq!(live.text_with_history(500), before);
     for (rows, cols) in [(4, 5), (2, 7), (9, 3), (1, 100), (4, 30)] {
         resize(&mut live, rows, cols);
@@ -239,10 +239,63 @@ fn a_very_long_line_is_rewrapped_in_bounds_and_kept_whole() {
     }
 }
 
+#[test]
+fn a_line_that_wraps_on_a_single_row_is_one_line_in_history() {
+    for text in ["0123456789abcdefghijklmnop", "日本語日本語日本語", "x日本語日本語日本語"]
+    {
+        let mut live = filled(1, 8, text);
+        assert_eq!(live.text_with_history(500), text);
+        resize(&mut live, 1, 60);
+        assert_eq!(live.plain_text(), text);
+    }
+}
+
+#[test]
+fn a_snapshot_knows_the_beginning_of_a_line_that_scrolled_off() {
+    let mut live = filled(2, 5, "abcdefghijklmnop");
+    assert_eq!(live.snapshot().above(), "abcdefghij");
+    assert_eq!(live.view(crate::Detail::Text).above(), "abcdefghij");
+    feed(&mut live, "\r\nnext");
+    assert_eq!(
+        (live.plain_text().as_str(), live.snapshot().above()),
+        ("p\nnext", "abcdefghijklmno")
+    );
+    feed(&mut live, "\x1b[?1049h");
+    assert_eq!(live.snapshot().above(), "", "the alternate screen has nothing above it");
+    feed(&mut live, "\x1b[?1049l\r\nlast");
+    assert_eq!((live.plain_text().as_str(), live.snapshot().above()), ("next\nlast", ""));
+    let mut fresh = filled(4, 5, "abcdefghij");
+    assert_eq!(fresh.snapshot().above(), "", "nothing scrolled off");
+    resize(&mut fresh, 1, 5);
+    assert_eq!(fresh.snapshot().above(), "abcde");
+    feed(&mut fresh, "\x1b[3J");
+    assert_eq!(fresh.snapshot().above(), "", "history was cleared");
+}
+
+#[test]
+fn of_a_long_line_that_scrolled_off_a_snapshot_knows_the_end() {
+    let long: String = (0..1250).map(|number| format!("{number:04}")).collect();
+    let mut live = filled(1, 20, &long);
+    let snapshot = live.snapshot();
+    assert_eq!(snapshot.plain_text(), &long[4980..]);
+    assert_eq!(snapshot.above(), &long[4980 - 4096..4980]);
+    feed(&mut live, "日".repeat(4500));
+    assert_eq!(live.snapshot().above(), "日".repeat(4096));
+}
+
+#[test]
+fn what_scrolled_off_is_known_after_a_checkpoint_too() {
+    let mut first = filled(2, 5, "one\r\nabcdefghijklmnop");
+    let saved = first.checkpoint();
+    let blocks = Box::new(crate::MemoryBlocks::default());
+    let second = Screen::restore(&saved, super::config(2, 5), blocks).unwrap();
+    assert_eq!(second.snapshot().above(), "abcdefghij");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// Sixty rows are enough for all of it at five columns.
+    /// Seventy-five rows are enough for all of it at five columns.
     #[test]
     fn no_width_changes_a_text_that_fits(
         lines in prop::collection::vec("[a-z日 ]{0,30}", 0..5),
@@ -268,6 +321,7 @@ proptest! {
     ) {
         let mut live = screen(6, 20);
         feed(&mut live, &bytes);
+        feed(&mut live, "\x18\x1b[?2026l\x1b[?1049l");
         prop_assume!(!live.modes().alternate_screen);
         let before = live.text_with_history(500);
         for (rows, cols) in sizes {
@@ -284,12 +338,13 @@ proptest! {
         let mut live = screen(12, 40);
         feed(&mut live, lines.join("\r\n"));
         let (text, before) = (live.plain_text(), text_before_cursor(&live));
+        let scrolled_off = live.history_len();
         for (rows, cols) in sizes {
             resize(&mut live, rows, cols);
             prop_assert_eq!(text_before_cursor(&live), before.as_str());
         }
         resize(&mut live, 12, 40);
         prop_assert_eq!(live.plain_text(), text);
-        prop_assert_eq!(live.history_len(), 0);
+        prop_assert_eq!(live.history_len(), scrolled_off);
     }
 }

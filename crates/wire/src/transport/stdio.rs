@@ -1,22 +1,29 @@
 //! The process's own stdin and stdout as one connection.
 
-use tokio::io::{Join, Stdin, Stdout, join, stdin, stdout};
+mod ends;
+
+use tokio::io::{Join, join};
 
 use super::{Transport, delegate_io, hung_up};
+use ends::{Input, Output};
 
 /// Reads stdin and writes stdout.
 ///
-/// Reads happen on a helper thread that cannot be interrupted: a process that ends before end of
-/// file must exit rather than wait for its runtime to shut down.
-#[derive(Debug)]
+/// Pipes and sockets are waited for by the runtime; anything else is read and written on helper
+/// threads. Such a read cannot be interrupted: a process that ends before end of file must exit
+/// rather than wait for its runtime to shut down.
 pub struct Stdio {
-    both: Join<Stdin, Stdout>,
+    both: Join<Input, Output>,
 }
 
-/// The process's stdin and stdout; use it once.
+/// The process's stdin and stdout; use it once, inside a runtime.
 #[must_use]
 pub fn stdio() -> Stdio {
-    Stdio { both: join(stdin(), stdout()) }
+    let input = ends::input(rustix::stdio::stdin())
+        .unwrap_or_else(|_| Box::new(tokio::io::stdin()) as Input);
+    let output = ends::output(rustix::stdio::stdout())
+        .unwrap_or_else(|_| Box::new(tokio::io::stdout()) as Output);
+    Stdio { both: join(input, output) }
 }
 
 delegate_io!(Stdio, both);

@@ -122,7 +122,8 @@ fn a_secret_over_two_rows_in_the_last_corner_is_hidden_in_place() {
     let mut recorder = strict();
     recorder.repaint(ms(0), &redraw_of("one\r\ntwo\r\nthe token=abcdefghijklmnop"), SIZE);
     let shown = shown(&mut recorder);
-    let text = painted(&shown, SIZE).plain_text();
+    let screen = painted(&shown, SIZE);
+    let text = screen.plain_text();
     assert!(text.starts_with("one\ntwo\nthe token=[REDACTED"), "{text}");
     assert!(!text.contains("klmn"), "{text}");
 }

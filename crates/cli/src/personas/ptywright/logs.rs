@@ -41,24 +41,18 @@ pub(super) fn run(args: &Logs) -> Outcome {
 }
 
 async fn follow(args: &Logs, dir: PathBuf) -> Outcome {
-    let mut current = match newest_log(&dir) {
-        Some(path) => Some(begin(args, path)?),
-        None => {
-            output::note(format!("no log in {} yet", dir.display()));
-            None
-        }
-    };
+    let newest = newest_log(&dir).ok_or_else(|| {
+        Failure::new(format!("io error: no log file in {}", dir.display()))
+            .hint("`ptywright serve` makes one when it starts")
+    })?;
+    let mut tail = begin(args, newest)?;
     loop {
-        if let Some(tail) = &mut current {
-            show(args, &tail.read().map_err(Failure::doing(tail.path.display()))?)?;
+        show(args, &tail.read().map_err(Failure::doing(tail.path.display()))?)?;
+        let newest = newest_log(&dir).filter(|newest| *newest != tail.path);
+        match newest.and_then(|newest| Tail::open(newest, 0).ok()) {
+            Some(next) => tail = next,
+            None => tokio::time::sleep(LOOK_EVERY).await,
         }
-        let newest = newest_log(&dir);
-        if newest.is_some() && newest.as_deref() != current.as_ref().map(|tail| tail.path.as_path())
-        {
-            current = newest.and_then(|path| Tail::open(path, 0).ok());
-            continue;
-        }
-        tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 

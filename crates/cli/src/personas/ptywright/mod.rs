@@ -11,6 +11,7 @@ use std::{ffi::OsString, io::Write as _, process::ExitCode};
 
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 use rookery_daemon::serve::FramingKind;
+use rookery_ptywright::PROTOCOL_VERSION;
 
 pub(crate) use serve::{Serve, serve};
 
@@ -23,9 +24,16 @@ use crate::{
 /// The name of the tool.
 pub(crate) const NAME: &str = "ptywright";
 
+/// Whose program this is.
+const PROVIDER: &str = concat!(
+    "This is rookery ",
+    env!("CARGO_PKG_VERSION"),
+    ", which speaks the protocol of ptywright."
+);
+
 /// Drive terminal programs: start them, type, wait for what they show, read their screen.
 #[derive(Debug, Parser)]
-#[command(name = NAME, version, max_term_width = 100)]
+#[command(name = NAME, version = PROTOCOL_VERSION, after_help = PROVIDER, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -83,7 +91,7 @@ fn run(cli: Cli) -> Outcome {
             done()
         }
         Some(Command::Run(args)) => run::run(args),
-        Some(Command::Serve(args)) => serve(args),
+        Some(Command::Serve(args)) => serve::run(args),
         Some(Command::Repl(args)) => repl::run(args),
         Some(Command::Logs(args)) => logs::run(&args),
         Some(Command::Completions { shell }) => completions(&shell),

@@ -10,7 +10,7 @@ use std::{
 };
 
 use clap::Args;
-use rookery_daemon::serve::{PtywrightHome, start_logs};
+use rookery_daemon::serve::{LogsOf, PtywrightHome, start_logs};
 use rookery_keeper::protocol::ExitStatus;
 use rookery_term::{MemoryBlocks, NoTranscript, Palette, Screen, ScreenConfig, ScreenSize};
 use tokio::{
@@ -61,7 +61,7 @@ impl Run {
 }
 
 pub(super) fn run(args: Run) -> Outcome {
-    start_logs(&PtywrightHome::from_env(), false);
+    start_logs(&PtywrightHome::from_env(), LogsOf::Run);
     block_on(bridge(args))
 }
 

@@ -10,7 +10,8 @@ use rookery_daemon::{
     ENDPOINTS,
     config::Config,
     serve::{
-        self as server, Ended, PtywrightHome, ServeError, ServeOptions, ServeTransport, ServeWorld,
+        self as server, Ended, LogsOf, PtywrightHome, ServeError, ServeOptions, ServeTransport,
+        ServeWorld,
     },
 };
 
@@ -47,12 +48,14 @@ pub(crate) struct Serve {
     background: bool,
 }
 
-/// Serves until the client is done or a signal comes.
+/// `rookery serve`: fails as the tool does.
 pub(crate) fn serve(args: Serve) -> Outcome {
-    try_serve(args).map_err(|failure| failure.of(NAME))
+    run(args).map_err(|failure| failure.of(NAME))
 }
 
-fn try_serve(args: Serve) -> Outcome {
+/// Serves until the client is done or a signal comes. Its failure is not yet that of the tool: a text is redacted
+/// once, since what stands for a secret would be taken for one.
+pub(super) fn run(args: Serve) -> Outcome {
     if args.background {
         // Fails only if this process leads a session already, which is as good.
         let _ = rustix::process::setsid();
@@ -70,7 +73,7 @@ fn try_serve(args: Serve) -> Outcome {
             output::note(rookery_ptywright::redact_error(&line));
         }),
     };
-    server::start_logs(&home, true);
+    server::start_logs(&home, LogsOf::Server);
     let world = if args.shared {
         ServeWorld::Shared(daemon_socket()?)
     } else {

@@ -69,7 +69,8 @@ impl Found {
         }
         let policy = errors::default_policy();
         let (screen, tail) = (self.outlook.snapshot.plain_text(), &self.outlook.transcript);
-        let is_shown = policy.redact(screen).contains(&found)
+        let above = self.outlook.snapshot.above();
+        let is_shown = policy.redact_below(above, screen).contains(&found)
             || policy.redact_piece(tail.context(), tail.text()).contains(&found);
         let is_quoted = screen.contains(&found) || tail.text().contains(&found);
         if is_shown || !is_quoted { policy.redact(&found).into_owned() } else { HIDDEN.to_owned() }

@@ -345,7 +345,7 @@ pub(crate) async fn inspect(cx: Cx, params: Read) -> Result<Inspected, RpcError>
         plugin: at.adapter.plugin_name().to_owned(),
         session: ids::spell(at.adapter.terminal),
         state: state::redacted(at.state(&cx, None).await, redact),
-        plain_text: show(plain),
+        plain_text: view.plain_text(&scene.snapshot).into_owned(),
         body_text: show(body),
         status_text: show(status),
         transcript_tail: view.tail(&scene.transcript.last_bytes(INSPECTED_BYTES)).into_owned(),

@@ -2,6 +2,7 @@
 
 mod console;
 mod server;
+mod words;
 
 use std::{
     io::{self, BufRead as _, IsTerminal as _},
@@ -20,8 +21,10 @@ use crate::{
 };
 use console::{Console, Took};
 use server::Server;
+use words::{HELP, Word};
 
 #[derive(Debug, Args)]
+#[command(after_help = HELP)]
 pub(super) struct Repl {
     /// Connect to this socket [default: that of `serve`, which is started if none listens]
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, conflicts_with = "stdio")]
@@ -62,6 +65,36 @@ pub(super) fn run(args: Repl) -> Outcome {
     done
 }
 
+/// What comes after an input.
+enum Next {
+    /// The rest of it.
+    More,
+    /// Another one; tells whether this one worked.
+    Another(bool),
+    /// Nothing.
+    End,
+}
+
+/// Runs an input, which is Lua or one of our own words.
+fn take(console: &Console, input: &str) -> Outcome<Next> {
+    match Word::of(input) {
+        None => {
+            return Ok(match console.take(input)? {
+                Took::Incomplete => Next::More,
+                Took::Worked => Next::Another(true),
+                Took::Failed => Next::Another(false),
+            });
+        }
+        Some(Word::Quit) => return Ok(Next::End),
+        Some(Word::Help) => output::line(HELP)?,
+        Some(Word::Unknown(word)) => {
+            output::note(format!("error: no command {word}; :help shows what there is"));
+            return Ok(Next::Another(false));
+        }
+    }
+    Ok(Next::Another(true))
+}
+
 /// Runs what stdin says, and says whether all of it worked.
 fn from_input(console: &Console) -> Outcome {
     let mut all_worked = true;
@@ -70,10 +103,10 @@ fn from_input(console: &Console) -> Outcome {
         let line = line.map_err(Failure::doing("io error"))?;
         chunk.push_str(&line);
         chunk.push('\n');
-        match console.take(&chunk)? {
-            Took::Incomplete => continue,
-            Took::Worked => {}
-            Took::Failed => all_worked = false,
+        match take(console, &chunk)? {
+            Next::More => continue,
+            Next::Another(worked) => all_worked &= worked,
+            Next::End => return Ok(code(all_worked)),
         }
         chunk.clear();
     }
@@ -81,7 +114,11 @@ fn from_input(console: &Console) -> Outcome {
         output::note("error: the input ends in the middle of something");
         all_worked = false;
     }
-    Ok(if all_worked { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(code(all_worked))
+}
+
+fn code(all_worked: bool) -> ExitCode {
+    if all_worked { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn interactive(console: &Console, home: &PtywrightHome) -> Outcome {
@@ -89,7 +126,7 @@ fn interactive(console: &Console, home: &PtywrightHome) -> Outcome {
     let mut editor = DefaultEditor::new().map_err(failed)?;
     let history = home.repl_history();
     let _ = editor.load_history(&history);
-    output::note("Lua 5.4; call(method, params), session.create{program=\"bash\"}, pp(value)");
+    output::note("Lua 5.4; :help shows what there is, :quit leaves");
     let mut chunk = String::new();
     loop {
         match editor.readline(if chunk.is_empty() { "> " } else { ">> " }) {
@@ -101,10 +138,13 @@ fn interactive(console: &Console, home: &PtywrightHome) -> Outcome {
             Err(ReadlineError::Eof) => break,
             Err(error) => return Err(failed(error)),
         }
-        if console.take(&chunk)? != Took::Incomplete {
-            let _ = editor.add_history_entry(chunk.trim_end());
-            chunk.clear();
+        match take(console, &chunk)? {
+            Next::More => continue,
+            Next::Another(_) => {}
+            Next::End => break,
         }
+        let _ = editor.add_history_entry(chunk.trim_end());
+        chunk.clear();
     }
     // What was typed may hold secrets; the directory is for this user alone.
     if rookery_daemon::homes::create_private_dir(home.path()).is_ok() {
