@@ -36,8 +36,12 @@ fn project_id() -> impl Strategy<Value = ProjectId> {
 }
 
 fn size() -> impl Strategy<Value = Size> {
-    (1..=Size::MAX_ROWS, 1..=Size::MAX_COLS, any::<u16>(), any::<u16>())
-        .prop_map(|(rows, cols, w, h)| Size::new(rows, cols).unwrap().with_pixels(w, h))
+    (1..=Size::MAX_ROWS, 1..=Size::MAX_COLS, any::<u16>(), any::<u16>()).prop_map(
+        |(rows, cols, w, h)| {
+            let widest = (Size::MAX_CELLS / u32::from(rows)) as u16;
+            Size::new(rows, cols.min(widest)).unwrap().with_pixels(w, h)
+        },
+    )
 }
 
 fn exit() -> impl Strategy<Value = ExitStatus> {
