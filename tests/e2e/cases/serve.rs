@@ -323,9 +323,15 @@ fn two_clients_share_the_sessions_and_do_not_wait_for_each_other() {
     let second = Caller::connect(&socket).unwrap();
     let session = first.call("session.create", json!({ "program": "cat" }))["session"].clone();
     let text = json!({ "type": "contains_text", "value": "from the other" });
-    first.post("session.wait", json!({ "session": session, "matcher": text, "cells": false }));
-    first.post("session.kill", json!({ "session": session }));
-    // The kill of the first comes after its wait, so the session still lives.
+    // Both at once and in this order: the kill comes after the wait, so the session still lives.
+    let wait = json!({ "session": session, "matcher": text, "cells": false });
+    let requests = [("session.wait", wait), ("session.kill", json!({ "session": session }))];
+    let lines = requests.map(|(method, params)| {
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        format!("{request}\n")
+    });
+    let mut third = UnixStream::connect(&socket).unwrap();
+    third.write_all(lines.concat().as_bytes()).unwrap();
     assert_eq!(second.call("session.list", json!({})), json!({ "sessions": ["s1"] }));
     let action = json!({ "type": "text", "value": "from the other\r" });
     second.call("session.input", json!({ "session": session, "action": action }));
