@@ -30,8 +30,9 @@ pub(crate) fn is_wrapped(cells: &[Cell]) -> bool {
     cells.last().is_some_and(|cell| cell.flags.contains(Flags::WRAPLINE))
 }
 
-/// Number of cells up to the last one that shows or holds something.
-fn text_len(cells: &[Cell]) -> usize {
+/// Number of cells up to the last one that shows or holds something: those that the text of a row is
+/// made of.
+pub(crate) fn text_len(cells: &[Cell]) -> usize {
     cells
         .iter()
         .rposition(|cell| cell.flags.contains(WRITTEN) || !matches!(cell.c, ' ' | '\t'))

@@ -21,7 +21,7 @@ pub(super) fn rewrap(rows: Vec<Vec<Cell>>, cols: usize, marks: &mut [Mark]) -> V
     let count = rows.len();
     for (index, mut cells) in rows.into_iter().enumerate() {
         let runs_on = loosen(&mut cells, cols);
-        let text = text_len(&cells);
+        let text = row::text_len(&cells);
         for (number, mark) in old_marks.iter().enumerate().filter(|(_, mark)| mark.row == index) {
             let col = if runs_on { mark.col.min(text) } else { mark.col };
             offsets.push((number, line.len() + col));
@@ -72,14 +72,6 @@ fn narrow(cell: &mut Cell) {
         cell.c = char::REPLACEMENT_CHARACTER;
     }
     cell.flags.remove(Flags::WIDE_CHAR | Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER);
-}
-
-/// Number of cells up to the last one with text: exactly those that the text of a row is made of.
-pub(super) fn text_len(cells: &[Cell]) -> usize {
-    cells
-        .iter()
-        .rposition(|cell| cell.flags.contains(WRITTEN) || !matches!(cell.c, ' ' | '\t'))
-        .map_or(0, |last| last + 1)
 }
 
 /// Cuts one line into rows and gives the offset at which each begins. Blank cells behind the text take

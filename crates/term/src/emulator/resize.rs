@@ -10,8 +10,9 @@ use alacritty_terminal::grid::{Cursor, Dimensions, Grid, Row};
 use alacritty_terminal::index::{Column, Line, Point};
 use alacritty_terminal::term::cell::{Cell, Flags};
 
-use super::reflow::{Mark, rewrap, text_len};
+use super::reflow::{Mark, rewrap};
 use super::{Dims, Emulator};
+use crate::row::text_len;
 use crate::screen::ScreenSize;
 
 /// Cells of one line that are wrapped anew at most; a longer one is parted where this ends.
