@@ -387,7 +387,9 @@ impl Engine {
         let end = self.ring.end();
         let start = offset.clamp(self.ring.start(), end);
         let bytes = self.ring.slices(start, end);
-        let whole = whole_chars_len(bytes) as u64;
+        // Of a program that is gone nothing more will come, not even the rest of a character.
+        let is_over = self.screen.has_exited();
+        let whole = if is_over { end - start } else { whole_chars_len(bytes) as u64 };
         let (to, bytes) = (start + whole, self.ring.slices(start, start + whole));
         let mut text = tail_chars(bytes, self.transcript_chars + 1, PartialEnd::Replace);
         let is_cut =

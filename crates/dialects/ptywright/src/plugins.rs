@@ -104,8 +104,15 @@ impl Plugins {
         was_loaded
     }
 
-    /// Asks a predicate. One that does not exist or fails does not hold. Runs Lua, so it may block.
-    pub(crate) fn judge(&self, plugin: &str, predicate: &str, input: &PredicateInput) -> Verdict {
+    /// Asks a predicate, unless nobody wants to know any more when its turn comes. One that does not
+    /// exist or fails does not hold. Runs Lua, so it may block.
+    pub(crate) fn judge(
+        &self,
+        plugin: &str,
+        predicate: &str,
+        input: &PredicateInput,
+        is_wanted: &dyn Fn() -> bool,
+    ) -> Verdict {
         let found = self
             .0
             .read()
@@ -113,6 +120,9 @@ impl Plugins {
             .map(|known| (known.version.plugin.clone(), Arc::clone(&known.judge)));
         let Some((plugin, judge)) = found else { return Verdict::default() };
         let mut judge = judge.lock();
+        if !is_wanted() {
+            return Verdict::default();
+        }
         let instance = match &mut *judge {
             Some(instance) => instance,
             empty => match Instance::start(&plugin, Limits::default()) {

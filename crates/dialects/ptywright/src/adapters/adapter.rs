@@ -13,7 +13,7 @@ use rookery_term::{Snapshot, Tail, osc::ShellMark};
 use rookery_wire::rpc::RpcError;
 use serde_json::Value;
 
-use crate::{errors, marks::Marks, plugins::Version};
+use crate::{errors, marks::Marks, plugins::Version, wire::state::Secrets};
 
 /// How long a screen must be still for a turn to count as done, in milliseconds.
 pub(crate) const TURN_STABLE_MS: u64 = 300;
@@ -46,6 +46,15 @@ pub(crate) struct Outlook {
     pub(crate) has_exited: bool,
     /// How long nothing was printed, if that was measured.
     pub(crate) stable_ms: Option<u64>,
+}
+
+impl Outlook {
+    /// What is secret in it.
+    pub(crate) fn secrets(&self) -> Secrets {
+        let (screen, tail) = (&self.snapshot, &self.transcript);
+        let transcript = (tail.context(), tail.text());
+        Secrets::of(&[(screen.above(), screen.plain_text()), transcript])
+    }
 }
 
 impl From<Scene> for Outlook {

@@ -213,9 +213,6 @@ impl Watch<'_> {
         let judging = tokio::task::spawn_blocking(move || {
             let screen = scene.snapshot.plain_text();
             let judge = |predicate: &Predicate| {
-                if given_up.load(Ordering::Acquire) {
-                    return Verdict::default();
-                }
                 let null = serde_json::Value::Null;
                 shared.plugins.judge(
                     &predicate.plugin,
@@ -230,6 +227,7 @@ impl Watch<'_> {
                         cursor: scene.chars_written,
                         params: predicate.params.as_ref().unwrap_or(&null),
                     },
+                    &|| !given_up.load(Ordering::Acquire),
                 )
             };
             predicates.iter().map(judge).collect()

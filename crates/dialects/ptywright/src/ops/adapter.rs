@@ -72,7 +72,9 @@ impl At {
         cx: &Cx,
         outlook: Outlook,
         since: Option<u64>,
+        redact: Option<bool>,
     ) -> Result<State, RpcError> {
+        let secrets = (redact != Some(false)).then(|| outlook.secrets());
         let id = &self.adapter.id;
         let last = since.or_else(|| cx.told_events.lock().get(id).copied());
         let (version, marks) = (self.version.clone(), &cx.shared.marks);
@@ -81,14 +83,17 @@ impl At {
         if let (None, Some(newest)) = (since, newest) {
             cx.told_events.lock().insert(id.clone(), newest);
         }
-        Ok(state)
+        Ok(match secrets {
+            Some(secrets) => state::redacted(state, &secrets),
+            None => state,
+        })
     }
 
     /// The state now. A plugin that fails is a state of its own.
-    async fn state(&self, cx: &Cx, since: Option<u64>) -> State {
+    async fn state(&self, cx: &Cx, since: Option<u64>, redact: Option<bool>) -> State {
         let outlook = Outlook::from(self.session.scene());
         let sequence = outlook.snapshot.sequence;
-        let judged = self.classify(cx, outlook, since).await;
+        let judged = self.classify(cx, outlook, since, redact).await;
         judged.unwrap_or_else(|error| state::plugin_error(&error.message, sequence))
     }
 }
@@ -156,7 +161,7 @@ async fn launch_adapter(cx: &Cx, params: Start) -> Result<Started, RpcError> {
         adapter: at.adapter.id.clone(),
         plugin,
         session: ids::spell(id),
-        state: state::redacted(at.state(cx, None).await, None),
+        state: at.state(cx, None, None).await,
         process: process_of(cx, id),
     })
 }
@@ -208,9 +213,7 @@ fn as_session(params: Start, version: &Version) -> Result<Create, RpcError> {
 /// `adapter.state`.
 pub(crate) async fn state(cx: Cx, params: Named) -> Result<Judgement, RpcError> {
     let at = At::permitted(&cx, &params.adapter, "adapter.state", Permission::ScreenRead)?;
-    Ok(Judgement {
-        state: state::redacted(at.state(&cx, params.last_event_seq).await, params.redact),
-    })
+    Ok(Judgement { state: at.state(&cx, params.last_event_seq, params.redact).await })
 }
 
 /// `adapter.send`.
@@ -218,8 +221,9 @@ pub(crate) async fn send(cx: Cx, params: Send) -> Result<Judgement, RpcError> {
     let at = At::permitted(&cx, &params.adapter, "adapter.send", Permission::InputWrite)?;
     let intent = Intent { intent: params.intent, params: params.params };
     carry_out(&cx, &at, intent).await?;
-    let judged = at.classify(&cx, Outlook::from(at.session.scene()), params.last_event_seq).await?;
-    Ok(Judgement { state: state::redacted(judged, params.redact) })
+    let outlook = Outlook::from(at.session.scene());
+    let state = at.classify(&cx, outlook, params.last_event_seq, params.redact).await?;
+    Ok(Judgement { state })
 }
 
 /// Has the plugin work out what to do about an intent, and does it.
@@ -299,8 +303,8 @@ async fn wait_for(
         () = ticket.cancelled() => return Err(errors::cancelled()),
     };
     let matched = found.matched(redact);
-    let judged = at.classify(cx, found.outlook, since).await?;
-    Ok(Waited { state: state::redacted(judged, redact), matched, wait_id: wait.wait_id })
+    let state = at.classify(cx, found.outlook, since, redact).await?;
+    Ok(Waited { state, matched, wait_id: wait.wait_id })
 }
 
 /// `adapter.cancel_wait`.
@@ -337,17 +341,16 @@ pub(crate) async fn inspect(cx: Cx, params: Read) -> Result<Inspected, RpcError>
     let redact = params.look.redact;
     let view = params.look.view().await?;
     let scene = at.session.scene();
-    let plain = scene.snapshot.plain_text();
-    let (body, status) = split_screen(plain);
-    let show = |text: &str| view.text(text).into_owned();
+    let plain = view.plain_text(&scene.snapshot).into_owned();
+    let (body, status) = split_screen(&plain);
     Ok(Inspected {
         adapter: at.adapter.id.clone(),
         plugin: at.adapter.plugin_name().to_owned(),
         session: ids::spell(at.adapter.terminal),
-        state: state::redacted(at.state(&cx, None).await, redact),
-        plain_text: view.plain_text(&scene.snapshot).into_owned(),
-        body_text: show(body),
-        status_text: show(status),
+        state: at.state(&cx, None, redact).await,
+        body_text: body.to_owned(),
+        status_text: status.to_owned(),
+        plain_text: plain.clone(),
         transcript_tail: view.tail(&scene.transcript.last_bytes(INSPECTED_BYTES)).into_owned(),
         sequence: scene.snapshot.sequence,
     })
