@@ -103,6 +103,22 @@ impl CellRef<'_> {
         out
     }
 
+    /// Appends what the cell shows: its character, or a space where there is none.
+    pub fn push_shown(&self, out: &mut String) {
+        let before = out.len();
+        self.push_text(out);
+        if out.len() == before {
+            out.push(' ');
+        }
+    }
+
+    /// What the cell shows as an owned string.
+    pub fn shown(&self) -> String {
+        let mut out = String::new();
+        self.push_shown(&mut out);
+        out
+    }
+
     /// How much room its character takes.
     pub fn width(&self) -> Width {
         if self.0.flags.contains(Flags::WIDE_CHAR) {

@@ -4,18 +4,22 @@
 //! newer. A reader that does not know the version refuses, and the caller falls
 //! back to replaying what bytes it has.
 
+use std::sync::Arc;
+
 use alacritty_terminal::grid::{Cursor, Grid};
 use alacritty_terminal::index::{Column, Line, Point};
 use alacritty_terminal::term::TermMode;
 use alacritty_terminal::term::cell::Cell;
 use alacritty_terminal::vte::ansi::{
-    CharsetIndex, CursorShape, CursorStyle, Handler, NamedMode, NamedPrivateMode, Processor, Rgb,
+    CharsetIndex, CursorShape, CursorStyle, Handler, NamedMode, NamedPrivateMode, Processor,
     StandardCharset,
 };
 
 use crate::bin::{Damaged, Read, Reader, Writer};
+use crate::colors::{self, Rgb};
 use crate::emulator::{Emulator, Shadow, row_of};
 use crate::history::{BlockStore, History};
+use crate::pointer::PointerShape;
 use crate::row;
 use crate::scanner::Scanner;
 use crate::screen::{Screen, ScreenConfig, ScreenSize};
@@ -60,6 +64,7 @@ pub(crate) fn save(screen: &mut Screen) -> Vec<u8> {
     emulator.with_primary(|grid| save_grid(&mut Writer(&mut primary), grid));
     writer.0.extend_from_slice(&primary);
     emulator.tally.save(&mut writer);
+    save_wishes(&mut writer, &emulator.shadow);
     bytes
 }
 
@@ -75,17 +80,17 @@ pub(crate) fn load(
     let size = load_size(&mut reader)?;
     let sequence = reader.uint()?;
     let mode = TermMode::from_bits_truncate(u32::try_from(reader.uint()?).map_err(|_| Damaged)?);
-    let shadow = load_shadow(&mut reader, size)?;
+    let mut shadow = load_shadow(&mut reader, size)?;
     let colors = load_colors(&mut reader)?;
     let history = History::load(&mut reader, config.scrollback, blocks)?;
     let mut emulator = Emulator::new(size, config.palette, history);
     let alternate = if reader.bool()? { Some(load_grid(&mut reader, size)?) } else { None };
     let primary = load_grid(&mut reader, size)?;
     let tally = Tally::load(&mut reader)?;
+    load_wishes(&mut reader, &mut shadow)?;
     restore_modes(&mut emulator, mode, &shadow);
-    for (index, color) in colors {
-        emulator.term.set_color(index, color);
-    }
+    let live = Arc::make_mut(&mut emulator.colors);
+    colors.into_iter().for_each(|(index, color)| live.set(index, color));
     primary.apply(emulator.term.grid_mut());
     if let Some(alternate) = alternate {
         emulator.term.swap_alt();
@@ -209,24 +214,37 @@ fn load_shadow(reader: &mut Reader<'_>, size: ScreenSize) -> Read<Shadow> {
     Ok(shadow)
 }
 
+fn save_wishes(writer: &mut Writer<'_>, shadow: &Shadow) {
+    writer.u8(shadow.pointer.number());
+    writer.bool(shadow.wants_theme);
+    writer.bool(shadow.wants_size);
+}
+
+/// A checkpoint of an older version ends before these.
+fn load_wishes(reader: &mut Reader<'_>, shadow: &mut Shadow) -> Read<()> {
+    if reader.0.is_empty() {
+        return Ok(());
+    }
+    shadow.pointer = PointerShape::from_number(reader.u8()?);
+    shadow.wants_theme = reader.bool()?;
+    shadow.wants_size = reader.bool()?;
+    Ok(())
+}
+
 fn save_colors(writer: &mut Writer<'_>, emulator: &Emulator) {
-    let colors = emulator.term.colors();
-    let count = alacritty_terminal::term::color::COUNT;
-    let set: Vec<(usize, Rgb)> =
-        (0..count).filter_map(|index| colors[index].map(|color| (index, color))).collect();
-    writer.uint(set.len() as u64);
-    for (index, color) in set {
+    writer.uint(emulator.colors.program_set().count() as u64);
+    for (index, (r, g, b)) in emulator.colors.program_set() {
         writer.uint(index as u64);
-        writer.0.extend([color.r, color.g, color.b]);
+        writer.0.extend([r, g, b]);
     }
 }
 
 fn load_colors(reader: &mut Reader<'_>) -> Read<Vec<(usize, Rgb)>> {
-    let count = alacritty_terminal::term::color::COUNT as u64;
+    let count = colors::COUNT as u64;
     (0..reader.uint_to(count)?)
         .map(|_| {
             let index = reader.uint_to(count - 1)?;
-            Ok((index, Rgb { r: reader.u8()?, g: reader.u8()?, b: reader.u8()? }))
+            Ok((index, (reader.u8()?, reader.u8()?, reader.u8()?)))
         })
         .collect()
 }

@@ -16,14 +16,20 @@ mod ansi;
 mod bin;
 mod cell;
 mod checkpoint;
+pub mod colors;
 mod emulator;
 mod evidence;
+mod feed;
 mod history;
 pub mod keys;
+mod line;
+pub mod links;
 pub mod matcher;
+pub mod mouse;
 pub mod osc;
 mod palette;
 pub mod paste;
+mod pointer;
 pub mod redact;
 mod row;
 pub mod scanner;
@@ -39,10 +45,13 @@ mod watch;
 
 pub use bin::Damaged;
 pub use cell::{CellRef, Color, Style, Underline, Width};
+pub use colors::{Colors, Resolved, Rgb};
 pub use evidence::Evidence;
 pub use history::{BLOCK_BYTES, BlockStore, MAX_BLOCKS, MemoryBlocks};
+pub use line::{Link, Span, WORD_CHARS};
 pub use matcher::{Matcher, Pattern};
 pub use palette::Palette;
+pub use pointer::PointerShape;
 pub use screen::{
     Fed, NoTranscript, Screen, ScreenConfig, ScreenEvent, ScreenSize, SharedSnapshot, Transcript,
 };

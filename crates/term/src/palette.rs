@@ -1,7 +1,5 @@
 //! The colors a terminal reports when a program asks and has not set its own.
 
-use alacritty_terminal::vte::ansi::Rgb;
-
 /// Default colors, as red, green, blue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Palette {
@@ -13,6 +11,10 @@ pub struct Palette {
     pub cursor: (u8, u8, u8),
     /// The sixteen named colors.
     pub named: [(u8, u8, u8); 16],
+    /// Color of bold text that has no color of its own.
+    pub bold: Option<(u8, u8, u8)>,
+    /// Background of selected text.
+    pub selection: Option<(u8, u8, u8)>,
 }
 
 impl Default for Palette {
@@ -39,14 +41,16 @@ impl Default for Palette {
                 (0x83, 0xd6, 0xde),
                 (0xf0, 0xf2, 0xf5),
             ],
+            bold: None,
+            selection: None,
         }
     }
 }
 
 impl Palette {
     /// The color behind an engine index: 0 to 255 the palette, 256 text, 257 background, 258 cursor.
-    pub(crate) fn rgb(&self, index: usize) -> Rgb {
-        let (r, g, b) = match index {
+    pub(crate) fn rgb(&self, index: usize) -> (u8, u8, u8) {
+        match index {
             0..=15 => self.named[index],
             16..=231 => {
                 let step = |level: usize| if level == 0 { 0 } else { (level * 40 + 55) as u8 };
@@ -60,8 +64,14 @@ impl Palette {
             257 => self.background,
             258 => self.cursor,
             _ => self.foreground,
-        };
-        Rgb { r, g, b }
+        }
+    }
+
+    /// Whether the background is light: its luminance is above one half.
+    pub fn is_light(&self) -> bool {
+        let (r, g, b) = self.background;
+        let weighted = 2126 * u32::from(r) + 7152 * u32::from(g) + 722 * u32::from(b);
+        2 * weighted > 255 * 10_000
     }
 }
 
@@ -72,9 +82,17 @@ mod tests {
     #[test]
     fn the_cube_and_the_grays_are_xterms() {
         let palette = Palette::default();
-        assert_eq!(palette.rgb(16), Rgb { r: 0, g: 0, b: 0 });
-        assert_eq!(palette.rgb(231), Rgb { r: 255, g: 255, b: 255 });
-        assert_eq!(palette.rgb(196), Rgb { r: 255, g: 0, b: 0 });
-        assert_eq!(palette.rgb(232), Rgb { r: 8, g: 8, b: 8 });
+        assert_eq!(palette.rgb(16), (0, 0, 0));
+        assert_eq!(palette.rgb(231), (255, 255, 255));
+        assert_eq!(palette.rgb(196), (255, 0, 0));
+        assert_eq!(palette.rgb(232), (8, 8, 8));
+    }
+
+    #[test]
+    fn a_light_background_is_told_from_a_dark_one() {
+        let with = |background| Palette { background, ..Palette::default() }.is_light();
+        assert!(!with((0, 0, 0)) && !with((0x1e, 0x1e, 0x1e)) && !with((127, 127, 127)));
+        assert!(with((128, 128, 128)) && with((255, 255, 255)) && with((0, 200, 0)));
+        assert!(!with((255, 0, 255)));
     }
 }

@@ -7,6 +7,9 @@ const START: &str = "\x1b[200~";
 /// What an application takes for the end of a paste, in both spellings of CSI.
 const ENDS: [&str; 2] = ["\x1b[201~", "\u{9b}201~"];
 
+/// Every marker of a paste.
+const MARKERS: [&str; 4] = [START, "\u{9b}200~", ENDS[0], ENDS[1]];
+
 /// The text as it is, for a child that did not ask for brackets.
 pub fn plain(text: &str) -> Vec<u8> {
     text.as_bytes().to_vec()
@@ -29,8 +32,17 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
     if text.contains(harmful) { text.replace(harmful, "").into() } else { text.into() }
 }
 
+/// The text without any paste marker, be it of a beginning or of an end.
+pub fn without_markers(text: &str) -> Cow<'_, str> {
+    without(text, &MARKERS)
+}
+
 fn without_end_markers(text: &str) -> Cow<'_, str> {
-    if !ENDS.iter().any(|end| text.contains(end)) {
+    without(text, &ENDS)
+}
+
+fn without<'t>(text: &'t str, markers: &[&str]) -> Cow<'t, str> {
+    if !markers.iter().any(|marker| text.contains(marker)) {
         return text.into();
     }
     // Checking the output after each character also catches a marker that forms when another one
@@ -39,9 +51,9 @@ fn without_end_markers(text: &str) -> Cow<'_, str> {
     for c in text.chars() {
         kept.push(c);
         if c == '~'
-            && let Some(end) = ENDS.iter().find(|end| kept.ends_with(**end))
+            && let Some(marker) = markers.iter().find(|marker| kept.ends_with(**marker))
         {
-            kept.truncate(kept.len() - end.len());
+            kept.truncate(kept.len() - marker.len());
         }
     }
     kept.into()
@@ -73,6 +85,13 @@ mod tests {
         assert_eq!(inner("\x1b[2\u{9b}201~01~x"), "x");
         assert_eq!(inner("\u{9b}20\x1b[201~1~x"), "x");
         assert_eq!(inner("\x1b[200~x\x1b[201"), "\x1b[200~x\x1b[201");
+    }
+
+    #[test]
+    fn every_marker_can_be_removed() {
+        assert_eq!(without_markers("a\x1b[200~b\u{9b}200~c\x1b[201~d\u{9b}201~e"), "abcde");
+        assert_eq!(without_markers("\x1b[20\x1b[201~0~x"), "x");
+        assert!(matches!(without_markers("\x1b[20~plain"), Cow::Borrowed(_)));
     }
 
     #[test]

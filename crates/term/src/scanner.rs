@@ -6,8 +6,12 @@
 
 use memchr::memchr;
 
-/// Payloads longer than this are cut off; the rest of the sequence is passed over.
-pub const MAX_PAYLOAD: usize = 64 * 1024;
+/// What an OSC may say after its number; anything longer is cut off there.
+pub const MAX_BODY: usize = 1024 * 1024;
+
+/// Payloads longer than this are cut off; the rest of the sequence is passed over. There is room for the
+/// number before the body, and for one byte more by which to know that a body was cut off.
+pub const MAX_PAYLOAD: usize = MAX_BODY + 16;
 
 /// A control sequence longer than this is none we care for.
 const MAX_CSI: usize = 64;
@@ -26,6 +30,8 @@ enum State {
     EscapeIntermediate,
     Csi,
     Osc,
+    /// After an escape within an OSC, which ends it or breaks it off.
+    OscEscape,
     /// SOS, PM or APC: skipped to its end.
     Text,
     /// DCS before any parameter.
@@ -52,6 +58,10 @@ pub enum Sequence {
     Osc(Vec<u8>),
     /// A control sequence: parameters and intermediates as sent, and its final byte.
     Csi(Vec<u8>, u8),
+    /// The introducer of an operating system command, whose text follows.
+    OscStart,
+    /// An operating system command was broken off by an escape, which begins another sequence.
+    OscBroken,
     /// One that is of no interest to us.
     Other,
 }
@@ -75,13 +85,19 @@ impl Scanner {
         self.state == State::Ground
     }
 
+    /// Whether an operating system command is half received.
+    pub fn is_in_osc(&self) -> bool {
+        matches!(self.state, State::Osc | State::OscEscape)
+    }
+
     /// Scans up to the next sequence of interest, or to the end of `bytes`.
     /// Call again with the rest of the slice after a find.
     pub fn scan(&mut self, bytes: &[u8]) -> Option<Found> {
         self.advance(bytes, false)
     }
 
-    /// Scans to the end of the sequence that is open or begins here, whatever it is.
+    /// Scans to the end of the sequence that is open or begins here, whatever it is, and also stops where
+    /// an operating system command begins or is broken off.
     /// Nothing means that it does not end within `bytes`.
     pub fn scan_sequence(&mut self, bytes: &[u8]) -> Option<Found> {
         self.advance(bytes, true)
@@ -90,16 +106,25 @@ impl Scanner {
     fn advance(&mut self, bytes: &[u8], stop_at_ground: bool) -> Option<Found> {
         let mut at = 0;
         while at < bytes.len() {
+            let was_escape = self.state == State::Escape;
             match self.state {
                 State::Ground => at += self.skip_ground(&bytes[at..]),
                 State::Osc => {
                     let (used, ended) = self.take_osc(&bytes[at..]);
                     at += used;
                     if ended {
-                        return Some(Found {
-                            end: at,
-                            what: Sequence::Osc(std::mem::take(&mut self.payload)),
-                        });
+                        return Some(self.ended_osc(at));
+                    }
+                }
+                State::OscEscape if bytes[at] == b'\\' => {
+                    self.state = State::Ground;
+                    return Some(self.ended_osc(at + 1));
+                }
+                State::OscEscape => {
+                    // The byte is looked at again, as the one after an escape.
+                    self.enter(State::Escape);
+                    if stop_at_ground {
+                        return Some(Found { end: at, what: Sequence::OscBroken });
                     }
                 }
                 State::Text | State::DcsData => at += self.skip_text(&bytes[at..]),
@@ -117,6 +142,9 @@ impl Scanner {
             }
             if stop_at_ground && self.state == State::Ground {
                 return Some(Found { end: at, what: Sequence::Other });
+            }
+            if stop_at_ground && was_escape && self.state == State::Osc {
+                return Some(Found { end: at, what: Sequence::OscStart });
             }
         }
         None
@@ -141,16 +169,19 @@ impl Scanner {
                 true
             }
             ESC => {
-                self.state = State::Escape;
-                true
+                self.state = State::OscEscape;
+                false
             }
             _ => {
-                self.state = State::Ground;
-                self.payload.clear();
+                self.enter(State::Ground);
                 false
             }
         };
         (end + 1, ended)
+    }
+
+    fn ended_osc(&mut self, end: usize) -> Found {
+        Found { end, what: Sequence::Osc(std::mem::take(&mut self.payload)) }
     }
 
     fn skip_text(&mut self, bytes: &[u8]) -> usize {
@@ -215,7 +246,11 @@ impl Scanner {
 /// What the emulator leaves unanswered or does not know, REP, and the brackets of synchronized output.
 fn is_interesting(params: &[u8], last: u8) -> bool {
     match (params, last) {
-        ([b'>', ..], b'q') | (b"16", b't') | (b"!", b'p') | (b"?2026", b'h' | b'l') => true,
+        ([b'>', ..], b'q') | (b"!", b'p') | (b"?2026", b'h' | b'l') => true,
+        (b"16" | b"21" | b"22" | b"23", b't') => true,
+        ([b'2', b'2' | b'3', b';', rest @ ..], b't') => {
+            rest.iter().all(|byte| byte.is_ascii_digit() || *byte == b';')
+        }
         (count, b'b') => count.iter().all(|byte| byte.is_ascii_digit() || *byte == b';'),
         _ => false,
     }
@@ -272,12 +307,51 @@ mod tests {
     fn cancel_aborts_and_long_payloads_are_cut() {
         assert_eq!(scan_in_pieces(b"\x1b]0;abc\x18\x07", 3).0, []);
         let mut long = b"\x1b]0;".to_vec();
-        long.resize(200_000, b'x');
+        long.resize(2 * MAX_PAYLOAD, b'x');
         long.push(7);
         let (found, ground) = scan_in_pieces(&long, 4096);
         let [Sequence::Osc(payload)] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!(payload.len(), MAX_PAYLOAD);
         assert!(ground);
+    }
+
+    #[test]
+    fn an_escape_breaks_an_osc_off_and_what_it_begins_is_not_lost() {
+        for (stream, expected) in [
+            (&b"\x1b]0;lost\x1b]0;kept\x07"[..], &[&b"0;kept"[..]][..]),
+            (b"\x1b]0;lost\x1b\x1b]2;kept\x1b\\", &[b"2;kept"]),
+            (b"\x1b]0;lost\x1b[31m\x1b]2;kept\x1b\\", &[b"2;kept"]),
+            (b"\x1b]0;lost\x1bx\x07", &[]),
+            (b"\x1b]0;lost\x1b\x18\\", &[]),
+            (b"\x1b]0;a\x1b\\\x1b]0;b\x1b\\", &[b"0;a", b"0;b"]),
+        ] {
+            let expected: Vec<_> =
+                expected.iter().map(|body| Sequence::Osc(body.to_vec())).collect();
+            for piece in 1..=stream.len() {
+                assert_eq!(scan_in_pieces(stream, piece), (expected.clone(), true), "{stream:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn sequence_by_sequence_an_osc_is_announced_and_its_end_told() {
+        let mut scanner = Scanner::default();
+        let stream = b"\x1b[3\x1b]0;a\x1b]0;b\x1b\\";
+        let mut found = Vec::new();
+        let mut rest = &stream[..];
+        while let Some(hit) = scanner.scan_sequence(rest) {
+            rest = &rest[hit.end..];
+            found.push((stream.len() - rest.len(), hit.what));
+        }
+        assert_eq!(
+            found,
+            [
+                (5, Sequence::OscStart),
+                (9, Sequence::OscBroken),
+                (10, Sequence::OscStart),
+                (15, Sequence::Osc(b"0;b".to_vec())),
+            ]
+        );
     }
 
     #[test]

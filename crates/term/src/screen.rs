@@ -6,12 +6,15 @@ use std::time::Duration;
 use alacritty_terminal::vte::ansi::{Processor, Timeout};
 
 use crate::bin::Damaged;
+use crate::colors::Colors;
 use crate::emulator::{Emulator, Hand};
+use crate::feed::{complete_char, hold_back, leave_osc, take_sequence};
 use crate::history::{BlockStore, History};
 use crate::matcher::Matcher;
 use crate::osc::{Osc, ShellMark};
 use crate::palette::Palette;
-use crate::scanner::{Scanner, Sequence, partial_char_len};
+use crate::pointer::PointerShape;
+use crate::scanner::{Scanner, partial_char_len};
 use crate::selection::Selection;
 use crate::snapshot::{Cursor, Detail, Modes, Snapshot, join_rows};
 use crate::tail::Tail;
@@ -121,6 +124,7 @@ impl Screen {
     pub fn feed(&mut self, bytes: &[u8], transcript: &dyn Transcript, now: Duration) -> Fed {
         let mut matched = Vec::new();
         self.emulator.last_output = now;
+        self.emulator.told_colors = Arc::clone(&self.emulator.colors);
         self.emulator.sequence += 1;
         self.emulator.tally.count(bytes);
         let mut hand =
@@ -185,6 +189,7 @@ impl Screen {
         let mut hand =
             Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now };
         self.processor.stop_sync(&mut hand);
+        leave_osc(&mut hand, &mut self.processor, &self.scanner);
         self.emulator.sequence += 1;
         let mut hand =
             Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now };
@@ -194,7 +199,8 @@ impl Screen {
         self.fed(matched)
     }
 
-    /// Changes the size; lines are wrapped anew and waits see the result.
+    /// Changes the size; lines are wrapped anew and waits see the result. A program that wants to know is
+    /// told by [`Screen::take_replies`].
     pub fn resize(
         &mut self,
         size: ScreenSize,
@@ -202,7 +208,11 @@ impl Screen {
         now: Duration,
     ) -> Vec<Matched> {
         let size = ScreenSize { rows: size.rows.max(1), cols: size.cols.max(1), ..size };
+        let is_news = size != self.emulator.size;
         self.emulator.resize(size);
+        if is_news && self.emulator.shadow.wants_size {
+            self.emulator.reply_size();
+        }
         self.emulator.sequence += 1;
         self.look_at_all(transcript, now)
     }
@@ -274,6 +284,28 @@ impl Screen {
         self.emulator.snapshot(detail, None)
     }
 
+    /// The screen scrolled back by so many rows of history, or as many as there are. The alternate
+    /// screen has no history.
+    pub fn view_at(&self, offset: usize, detail: Detail) -> Snapshot {
+        self.emulator.snapshot_back(offset, detail)
+    }
+
+    /// How far to scroll back so that this row, or the oldest there is, comes first; 0 for the live screen.
+    pub fn offset_of(&self, first_row: u64) -> usize {
+        let back = self.first_row().saturating_sub(first_row);
+        usize::try_from(back).unwrap_or(usize::MAX).min(self.emulator.history_len())
+    }
+
+    /// The pointer's shape as the program wants it.
+    pub fn pointer(&self) -> PointerShape {
+        self.emulator.shadow.pointer
+    }
+
+    /// Bytes to write to the program that a resize brought about.
+    pub fn take_replies(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.emulator.replies)
+    }
+
     /// The screen as text: wrapped rows joined, trailing blank rows dropped.
     pub fn plain_text(&self) -> String {
         self.emulator.plain_text()
@@ -317,6 +349,11 @@ impl Screen {
     /// Number of the first row on the screen; history rows have smaller numbers, which never change.
     pub fn first_row(&self) -> u64 {
         self.emulator.history.next()
+    }
+
+    /// Number of the oldest row that is kept.
+    pub fn oldest_row(&self) -> u64 {
+        self.first_row() - self.emulator.history.len() as u64
     }
 
     /// The newest `max_rows` rows of history and the screen as text, wrapped rows joined.
@@ -366,9 +403,15 @@ impl Screen {
         crate::checkpoint::load(checkpoint, config, blocks)
     }
 
-    /// Sets the colors reported to programs.
-    pub fn set_palette(&mut self, palette: Palette) {
-        self.emulator.palette = palette;
+    /// The colors it shows: what the program set, over the theme.
+    pub fn colors(&self) -> &Arc<Colors> {
+        &self.emulator.colors
+    }
+
+    /// Changes the theme: every color that the program has not set. Gives bytes to write to the program,
+    /// if it wants to be told.
+    pub fn set_palette(&mut self, palette: Palette) -> Vec<u8> {
+        self.emulator.set_theme(palette)
     }
 
     pub(crate) fn history_rows(
@@ -377,104 +420,6 @@ impl Screen {
         to: u64,
     ) -> Vec<Vec<alacritty_terminal::term::cell::Cell>> {
         self.emulator.history.rows(from, to)
-    }
-}
-
-/// Feeds the character that the last chunk cut off, and gives what follows it.
-fn complete_char<'b>(hand: &mut Hand<'_>, partial: &mut Vec<u8>, bytes: &'b [u8]) -> &'b [u8] {
-    if partial.is_empty() {
-        return bytes;
-    }
-    let is_open = |partial: &[u8]| partial_char_len(partial) == partial.len();
-    let mut used = 0;
-    while used < bytes.len() && is_open(partial) {
-        partial.push(bytes[used]);
-        used += 1;
-    }
-    if is_open(partial) {
-        return &[];
-    }
-    let mut whole = std::mem::take(partial);
-    if std::str::from_utf8(&whole).is_err() {
-        // Never finished: what was there shows as a replacement, the new byte stands for itself.
-        used -= 1;
-        whole.pop();
-    }
-    hand.text(&whole);
-    &bytes[used..]
-}
-
-/// Passes one escape sequence, or what there is of it, to the engine's parser and acts upon it.
-fn take_sequence<'b>(
-    hand: &mut Hand<'_>,
-    processor: &mut Processor<SyncGate>,
-    scanner: &mut Scanner,
-    bytes: &'b [u8],
-) -> &'b [u8] {
-    let Some(found) = scanner.scan_sequence(bytes) else {
-        processor.advance(hand, bytes);
-        return &[];
-    };
-    let (sequence, rest) = bytes.split_at(found.end);
-    if let Sequence::Csi(params, b'b') = &found.what {
-        // The parser repeats what it printed last, but printing is ours: it sees the sequence canceled.
-        processor.advance(hand, &sequence[..sequence.len() - 1]);
-        processor.advance(hand, b"\x18");
-        hand.repeat(first_number(params).clamp(1, usize::from(u16::MAX)));
-        return rest;
-    }
-    processor.advance(hand, sequence);
-    handle_sequence(hand, found.what);
-    rest
-}
-
-/// Passes bytes to the parser while it holds synchronized output back, up to a possible end of that.
-fn hold_back<'b>(
-    hand: &mut Hand<'_>,
-    processor: &mut Processor<SyncGate>,
-    scanner: &mut Scanner,
-    bytes: &'b [u8],
-) -> &'b [u8] {
-    let found = scanner.scan(bytes);
-    let end = found.as_ref().map_or(bytes.len(), |found| found.end);
-    processor.advance(hand, &bytes[..end]);
-    if let Some(found) = found {
-        handle_sequence(hand, found.what);
-    }
-    &bytes[end..]
-}
-
-fn first_number(params: &[u8]) -> usize {
-    let digits = params.iter().take_while(|byte| byte.is_ascii_digit());
-    digits.fold(0usize, |number, digit| {
-        number.saturating_mul(10).saturating_add(usize::from(digit - b'0'))
-    })
-}
-
-/// Answers what the engine leaves unanswered, and reports what it drops.
-fn handle_sequence(hand: &mut Hand<'_>, sequence: Sequence) {
-    match sequence {
-        Sequence::Csi(params, b'q') if params.starts_with(b">") => hand.emulator.reply_version(),
-        Sequence::Csi(_, b't') => hand.emulator.reply_cell_pixels(),
-        Sequence::Csi(_, b'p') => hand.soft_reset(),
-        Sequence::Csi(..) | Sequence::Other => {}
-        Sequence::Osc(payload) => {
-            for osc in Osc::parse(&payload) {
-                report_osc(hand.emulator, osc);
-            }
-        }
-    }
-}
-
-fn report_osc(emulator: &mut Emulator, osc: Osc) {
-    match osc {
-        // The engine handles these; titles come with its own event.
-        Osc::Title(_) | Osc::Palette { .. } | Osc::DynamicColor { .. } | Osc::Link { .. } => {}
-        Osc::Mark(mark) => {
-            let row = emulator.history.next() + u64::from(emulator.cursor().row);
-            emulator.events.push(ScreenEvent::Mark(mark, row));
-        }
-        other => emulator.events.push(ScreenEvent::Osc(other)),
     }
 }
 

@@ -1,7 +1,12 @@
 //! Selections by row number, so that they stay on their text while it scrolls.
 
+use std::ops::Range;
+
+use alacritty_terminal::term::cell::{Cell, Flags};
+
 use crate::row;
 use crate::screen::Screen;
+use crate::snapshot::Snapshot;
 
 /// A place in the terminal's text: a row number that never changes, and a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,39 +39,48 @@ pub struct Selection {
     pub kind: SelectionKind,
 }
 
+/// Rows of history that are read at a time.
+const ROWS_AT_A_TIME: u64 = 256;
+
 impl Selection {
-    /// The text it covers. Rows that left the history are left out.
-    pub(crate) fn text(&self, screen: &Screen) -> String {
-        let (start, end) = if self.anchor <= self.head {
-            (self.anchor, self.head)
-        } else {
-            (self.head, self.anchor)
-        };
-        let mut out = String::new();
-        let last = end.row.min(screen.first_row() + u64::from(screen.size().rows) - 1);
-        for number in start.row..=last {
-            let stored = screen.history_rows(number, number + 1);
-            let on_screen = number.checked_sub(screen.first_row());
-            let cells = match (&stored[..], on_screen) {
-                ([cells, ..], _) => cells.as_slice(),
-                ([], Some(row)) => screen.emulator.row(row as usize),
-                ([], None) => continue,
-            };
-            let (from, to) = self.columns(number, start, end);
-            let from = from.min(cells.len());
-            let to = to.min(cells.len()).max(from);
-            let before = out.len();
-            row::push_text(&cells[from..to], &mut out);
-            let is_wrapped = row::is_wrapped(cells) && self.kind != SelectionKind::Block;
-            if !is_wrapped {
-                let trimmed = out[before..].trim_end_matches(' ').len();
-                out.truncate(before + trimmed);
-                if number != last || self.kind == SelectionKind::Lines {
-                    out.push('\n');
-                }
-            }
+    /// Its first and its last place.
+    pub fn ends(&self) -> (Place, Place) {
+        if self.anchor <= self.head { (self.anchor, self.head) } else { (self.head, self.anchor) }
+    }
+
+    /// The columns it covers on a row of this width, if any.
+    pub fn columns_on(&self, row: u64, width: u16) -> Option<Range<u16>> {
+        let (start, end) = self.ends();
+        if !(start.row..=end.row).contains(&row) {
+            return None;
         }
-        out
+        let (from, to) = self.columns(row, start, end);
+        let clip = |col: usize| u16::try_from(col).unwrap_or(u16::MAX).min(width);
+        let covered = clip(from)..clip(to);
+        (!covered.is_empty()).then_some(covered)
+    }
+
+    /// The text it covers. Rows that left the history are left out.
+    ///
+    /// Rows that wrapped are joined, blanks at the end of a line are dropped, and so are blank lines at
+    /// the end, except that whole lines end with a line feed each.
+    pub(crate) fn text(&self, screen: &Screen) -> String {
+        let (start, end) = self.ends();
+        let last = end.row.min(screen.first_row() + u64::from(screen.size().rows) - 1);
+        let mut text = Text { selection: self, start, end, last, out: String::new(), line: 0 };
+        let mut from = start.row.max(screen.oldest_row());
+        while from < screen.first_row() && from <= last {
+            let to = (from + ROWS_AT_A_TIME).min(screen.first_row()).min(last + 1);
+            let rows = screen.history_rows(from, to);
+            // What got lost is older than what is there.
+            let lost = to - from - (rows.len() as u64).min(to - from);
+            (from + lost..).zip(&rows).for_each(|(number, cells)| text.push_row(number, cells));
+            from = to;
+        }
+        for number in from..=last {
+            text.push_row(number, screen.emulator.row((number - screen.first_row()) as usize));
+        }
+        text.finish()
     }
 
     /// The half-open column range it covers on a row.
@@ -84,5 +98,60 @@ impl Selection {
                 (from, to)
             }
         }
+    }
+}
+
+impl Place {
+    /// Whether the row is among those that are shown.
+    pub fn is_in(&self, view: &Snapshot) -> bool {
+        (view.first_row..view.first_row + u64::from(view.rows)).contains(&self.row)
+    }
+}
+
+/// A selection's text in the making.
+struct Text<'a> {
+    selection: &'a Selection,
+    start: Place,
+    end: Place,
+    last: u64,
+    out: String,
+    /// Where the line begins that is being put together.
+    line: usize,
+}
+
+impl Text<'_> {
+    fn push_row(&mut self, number: u64, cells: &[Cell]) {
+        let (from, to) = self.selection.columns(number, self.start, self.end);
+        let mut from = from.min(cells.len());
+        let to = to.min(cells.len()).max(from);
+        // The second half of a wide character stands for all of it.
+        let is_half = |col: usize| {
+            cells.get(col).is_some_and(|cell| cell.flags.contains(Flags::WIDE_CHAR_SPACER))
+        };
+        if from > 0 && from < to && is_half(from) {
+            from -= 1;
+        }
+        row::push_text(&cells[from..to], &mut self.out);
+        let runs_on = row::is_wrapped(cells) && self.selection.kind != SelectionKind::Block;
+        if !runs_on {
+            self.end_line();
+            if number != self.last || self.selection.kind == SelectionKind::Lines {
+                self.out.push('\n');
+            }
+            self.line = self.out.len();
+        }
+    }
+
+    fn end_line(&mut self) {
+        let kept = self.out[self.line..].trim_end_matches(' ').len();
+        self.out.truncate(self.line + kept);
+    }
+
+    fn finish(mut self) -> String {
+        self.end_line();
+        if self.selection.kind == SelectionKind::Text {
+            self.out.truncate(self.out.trim_end_matches('\n').len());
+        }
+        self.out
     }
 }

@@ -1,11 +1,14 @@
 //! A screen at one moment: cheap to take under a lock, read at leisure.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use alacritty_terminal::term::cell::Cell;
 
 use crate::cell::CellRef;
+use crate::colors::Colors;
+use crate::pointer::PointerShape;
 use crate::row;
+use crate::selection::Place;
 
 /// Where the cursor is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +60,12 @@ pub struct Modes {
     pub mouse_sgr: bool,
     /// The wheel sends arrow keys on the alternate screen.
     pub alternate_scroll: bool,
+    /// Mouse reports write large coordinates in UTF-8.
+    pub mouse_utf8: bool,
+    /// Changes of the theme are wanted.
+    pub theme_reports: bool,
+    /// Changes of the size are wanted.
+    pub size_reports: bool,
     /// Long lines wrap.
     pub line_wrap: bool,
     /// Kitty keyboard flags.
@@ -74,12 +83,21 @@ pub struct Snapshot {
     pub rows: u16,
     /// Columns of the screen.
     pub cols: u16,
-    /// Where the cursor is.
+    /// Where the cursor is on the live screen; see [`Snapshot::cursor_in_view`] for a scrolled one.
     pub cursor: Cursor,
     /// Modes a program has turned on.
     pub modes: Modes,
     /// Title as set by OSC 0 or 2; none until the first.
     pub title: Option<String>,
+    /// The pointer's shape as the program wants it.
+    pub pointer: PointerShape,
+    /// Number of the first row it shows, as [`crate::Screen::first_row`] counts.
+    pub first_row: u64,
+    /// Rows it is scrolled back; 0 shows the live screen.
+    pub offset: usize,
+    /// Rows of history above the live screen.
+    pub history_len: usize,
+    pub(crate) colors: Arc<Colors>,
     /// None of them if only the text was wanted.
     pub(crate) cells: Vec<Cell>,
     /// Made when first read, unless it was known before.
@@ -111,6 +129,16 @@ impl Snapshot {
         self.row_cells(row).iter().map(CellRef)
     }
 
+    /// The colors it shows: what the program set, over the theme.
+    pub fn colors(&self) -> &Colors {
+        &self.colors
+    }
+
+    /// The same colors to keep; shared, so that taking them costs nothing.
+    pub fn shared_colors(&self) -> Arc<Colors> {
+        Arc::clone(&self.colors)
+    }
+
     fn row_cells(&self, row: u16) -> &[Cell] {
         let cols = usize::from(self.cols);
         let start = usize::from(row) * cols;
@@ -126,6 +154,31 @@ impl Snapshot {
     /// empty if the first row begins a line of its own.
     pub fn above(&self) -> &str {
         &self.above
+    }
+
+    /// Where the cursor is in what is shown, or none if it is scrolled out of sight.
+    pub fn cursor_in_view(&self) -> Option<Cursor> {
+        let row = usize::from(self.cursor.row) + self.offset;
+        let row = u16::try_from(row).ok().filter(|row| *row < self.rows)?;
+        Some(Cursor { row, ..self.cursor })
+    }
+
+    /// The place of a cell that is shown, which stays with its text.
+    pub fn place(&self, row: u16, col: u16) -> Place {
+        Place { row: self.first_row + u64::from(row), col }
+    }
+
+    /// One string a row: each cell its character, a blank cell and the second half of a wide character
+    /// a space, without the spaces at the end. Needs the cells.
+    pub fn row_texts(&self) -> Vec<String> {
+        (0..self.rows)
+            .map(|row| {
+                let mut out = String::with_capacity(usize::from(self.cols));
+                self.row(row).for_each(|cell| cell.push_shown(&mut out));
+                out.truncate(out.trim_end_matches(' ').len());
+                out
+            })
+            .collect()
     }
 
     /// The screen as text: wrapped rows joined, trailing blank rows dropped.

@@ -11,15 +11,15 @@ use alacritty_terminal::index::Point;
 use alacritty_terminal::term::TermMode;
 use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::vte::ansi::{
-    Attr, CharsetIndex, Handler, KeyboardModes, KeyboardModesApplyBehavior, NamedMode,
-    NamedPrivateMode, PrivateMode, StandardCharset,
+    Attr, CharsetIndex, CursorShape as EngineShape, Handler, KeyboardModes,
+    KeyboardModesApplyBehavior, NamedMode, NamedPrivateMode, PrivateMode, StandardCharset,
 };
 
 use super::Emulator;
 use crate::matcher::Facts;
 use crate::row::{self, WRITTEN};
 use crate::screen::Transcript;
-use crate::snapshot::Detail;
+use crate::snapshot::{CursorShape, Detail};
 use crate::tail::Tail;
 use crate::watch::{Matched, Occasion};
 
@@ -280,6 +280,16 @@ impl Hand<'_> {
         self.set_active_charset(CharsetIndex::G0);
         self.goto(point.line.0, point.column.0);
         self.emulator.term.grid_mut().saved_cursor = Default::default();
+    }
+
+    /// OSC 50, which only sets the shape.
+    pub(crate) fn cursor_shape(&mut self, shape: CursorShape) {
+        let shape = match shape {
+            CursorShape::Underline => EngineShape::Underline,
+            CursorShape::Beam => EngineShape::Beam,
+            CursorShape::Default | CursorShape::Block => EngineShape::Block,
+        };
+        Handler::set_cursor_shape(self, shape);
     }
 
     pub(super) fn set_blinking(&mut self, blinking: bool) {

@@ -4,7 +4,7 @@ use alacritty_terminal::term::TermMode;
 use alacritty_terminal::vte::ansi::{
     Attr, CharsetIndex, ClearMode, CursorShape, CursorStyle, Handler, Hyperlink, KeyboardModes,
     KeyboardModesApplyBehavior, LineClearMode, Mode, ModifyOtherKeys, NamedPrivateMode,
-    PrivateMode, Rgb, StandardCharset, TabulationClearMode,
+    PrivateMode, StandardCharset, TabulationClearMode,
 };
 use unicode_width::UnicodeWidthChar;
 
@@ -307,6 +307,11 @@ impl Handler for Hand<'_> {
             PrivateMode::Named(NamedPrivateMode::SwapScreenAndSetRestoreCursor)
             | PrivateMode::Unknown(47 | 1047) => self.swap_screen(true),
             PrivateMode::Unknown(1048) => self.save_cursor_position(),
+            PrivateMode::Unknown(2031) => self.emulator.shadow.wants_theme = true,
+            PrivateMode::Unknown(2048) => {
+                self.emulator.shadow.wants_size = true;
+                self.emulator.reply_size();
+            }
             PrivateMode::Named(NamedPrivateMode::BlinkingCursor) => self.set_blinking(true),
             PrivateMode::Named(NamedPrivateMode::ColumnMode) => self.column_mode(mode, true),
             _ => self.emulator.term.set_private_mode(mode),
@@ -319,6 +324,8 @@ impl Handler for Hand<'_> {
             PrivateMode::Named(NamedPrivateMode::SwapScreenAndSetRestoreCursor)
             | PrivateMode::Unknown(47 | 1047) => self.swap_screen(false),
             PrivateMode::Unknown(1048) => self.restore_cursor_position(),
+            PrivateMode::Unknown(2031) => self.emulator.shadow.wants_theme = false,
+            PrivateMode::Unknown(2048) => self.emulator.shadow.wants_size = false,
             PrivateMode::Named(NamedPrivateMode::BlinkingCursor) => self.set_blinking(false),
             PrivateMode::Named(NamedPrivateMode::ColumnMode) => self.column_mode(mode, false),
             _ => self.emulator.term.unset_private_mode(mode),
@@ -340,29 +347,6 @@ impl Handler for Hand<'_> {
 
     fn set_cursor_shape(&mut self, shape: CursorShape) {
         self.emulator.shadow.cursor_style.get_or_insert_with(Default::default).shape = shape;
-    }
-
-    fn set_color(&mut self, index: usize, color: Rgb) {
-        self.emulator.term.set_color(index, color);
-    }
-
-    fn reset_color(&mut self, index: usize) {
-        self.emulator.term.reset_color(index);
-    }
-
-    fn set_title(&mut self, title: Option<String>) {
-        self.emulator.shadow.title.clone_from(&title);
-        self.emulator.events.push(ScreenEvent::Title(title));
-    }
-
-    fn push_title(&mut self) {
-        self.emulator.shadow.push_title();
-    }
-
-    fn pop_title(&mut self) {
-        if let Some(title) = self.emulator.shadow.titles.pop() {
-            self.set_title(title);
-        }
     }
 
     fn push_keyboard_mode(&mut self, mode: KeyboardModes) {
@@ -424,10 +408,6 @@ impl Handler for Hand<'_> {
     fn report_modify_other_keys(&mut self) {
         let level = self.emulator.shadow.modify_other_keys;
         self.emulator.reply(&format!("\x1b[>4;{level}m"));
-    }
-
-    fn dynamic_color_sequence(&mut self, prefix: String, index: usize, terminator: &str) {
-        self.emulator.reply_color(&prefix, index, terminator);
     }
 
     fn text_area_size_pixels(&mut self) {

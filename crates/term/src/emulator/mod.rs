@@ -13,9 +13,10 @@ mod replies;
 mod resize;
 mod sgr;
 mod shadow;
+mod words;
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use alacritty_terminal::event::VoidListener;
@@ -30,6 +31,7 @@ pub(crate) use hand::Hand;
 pub(crate) use resize::row_of;
 pub(crate) use shadow::Shadow;
 
+use crate::colors::Colors;
 use crate::history::History;
 use crate::palette::Palette;
 use crate::row::{self, WRITTEN};
@@ -64,7 +66,9 @@ pub(crate) struct Emulator {
     pub(crate) history: History,
     pub(crate) shadow: Shadow,
     pub(crate) size: ScreenSize,
-    pub(crate) palette: Palette,
+    pub(crate) colors: Arc<Colors>,
+    /// The colors as they were before the chunk being fed: what a program is told when it asks.
+    pub(crate) told_colors: Arc<Colors>,
     pub(crate) sequence: u64,
     pub(crate) watch: WatchSet,
     pub(crate) dirty: Dirty,
@@ -87,13 +91,15 @@ impl Emulator {
         let dims = Dims { rows: usize::from(size.rows), cols: usize::from(size.cols) };
         let config = Config { scrolling_history: 0, kitty_keyboard: true, ..Config::default() };
         let mut term = Term::new(config, &dims, VoidListener);
+        let colors = Arc::new(Colors::new(palette));
         term.grid_mut().cursor.template.flags.insert(WRITTEN);
         Emulator {
             term,
             history,
             shadow: Shadow::new(dims.rows, dims.cols),
             size,
-            palette,
+            told_colors: Arc::clone(&colors),
+            colors,
             sequence: 0,
             watch: WatchSet::default(),
             dirty: Dirty::new(dims.rows),
@@ -193,6 +199,9 @@ impl Emulator {
             mouse_motion: has(TermMode::MOUSE_MOTION),
             mouse_sgr: has(TermMode::SGR_MOUSE),
             alternate_scroll: has(TermMode::ALTERNATE_SCROLL),
+            mouse_utf8: has(TermMode::UTF8_MOUSE),
+            theme_reports: self.shadow.wants_theme,
+            size_reports: self.shadow.wants_size,
             line_wrap: has(TermMode::LINE_WRAP),
             kitty_keyboard: self.shadow.keyboard_flags(),
             modify_other_keys: self.shadow.modify_other_keys,
@@ -207,6 +216,47 @@ impl Emulator {
             (0..self.rows()).for_each(|row| cells.extend_from_slice(self.row(row)));
         }
         let text = text.or_else(|| (detail == Detail::Text).then(|| self.plain_text()));
+        self.snapshot_of(cells, text, 0, self.text_above())
+    }
+
+    /// The screen scrolled back by `offset` rows of history, or as many as there are.
+    pub(crate) fn snapshot_back(&self, offset: usize, detail: Detail) -> Snapshot {
+        let offset = offset.min(self.history_len());
+        if offset == 0 {
+            return self.snapshot(detail, None);
+        }
+        let first = self.history.next() - offset as u64;
+        let stored = self.history.rows(first, first + self.rows() as u64);
+        // Blocks of history can get lost; what is left of them stays next to the screen.
+        let lost = offset.min(self.rows()).saturating_sub(stored.len());
+        let mut cells = vec![Cell::default(); lost * self.cols()];
+        for row in &stored {
+            let end = cells.len() + self.cols();
+            cells.extend(row.iter().take(self.cols()).cloned());
+            cells.resize(end, Cell::default());
+        }
+        let live = self.rows().saturating_sub(offset);
+        (0..live).for_each(|row| cells.extend_from_slice(self.row(row)));
+        let snapshot = self.snapshot_of(cells, None, offset, String::new());
+        if detail == Detail::Text {
+            let text = snapshot.plain_text().to_owned();
+            return Snapshot { cells: Vec::new(), text: OnceLock::from(text), ..snapshot };
+        }
+        snapshot
+    }
+
+    /// Rows of history that belong to what is shown: the alternate screen has none.
+    pub(crate) fn history_len(&self) -> usize {
+        if self.is_alt() { 0 } else { self.history.len() }
+    }
+
+    fn snapshot_of(
+        &self,
+        cells: Vec<Cell>,
+        text: Option<String>,
+        offset: usize,
+        above: String,
+    ) -> Snapshot {
         Snapshot {
             sequence: self.sequence,
             rows: self.rows() as u16,
@@ -214,9 +264,14 @@ impl Emulator {
             cursor: self.cursor(),
             modes: self.modes(),
             title: self.shadow.title.clone(),
+            pointer: self.shadow.pointer,
+            first_row: self.history.next() - offset as u64,
+            offset,
+            history_len: self.history_len(),
+            colors: Arc::clone(&self.colors),
             cells,
             text: text.map(OnceLock::from).unwrap_or_default(),
-            above: self.text_above(),
+            above,
         }
     }
 

@@ -9,11 +9,12 @@ use super::Emulator;
 const DEFAULT_CELL: (u16, u16) = (8, 16);
 
 impl Emulator {
-    /// DA1: a VT102, as the engine behaves. DA2: our version as one number.
+    /// DA1: a VT220 with color. DA2: our version as one number. DA3: no unit of its own.
     pub(super) fn reply_identity(&mut self, intermediate: Option<char>) {
         match intermediate {
-            None => self.reply("\x1b[?6c"),
+            None => self.reply("\x1b[?62;22c"),
             Some('>') => self.reply(&format!("\x1b[>0;{};1c", version_number())),
+            Some('=') => self.reply("\x1bP!|00000000\x1b\\"),
             Some(_) => {}
         }
     }
@@ -55,6 +56,8 @@ impl Emulator {
     fn private_mode_state(&self, mode: PrivateMode) -> u8 {
         let flag = match mode {
             PrivateMode::Unknown(47 | 1047) => TermMode::ALT_SCREEN,
+            PrivateMode::Unknown(2031) => return set_or_reset(self.shadow.wants_theme),
+            PrivateMode::Unknown(2048) => return set_or_reset(self.shadow.wants_size),
             PrivateMode::Unknown(_) => return 0,
             PrivateMode::Named(name) => match name {
                 NamedPrivateMode::CursorKeys => TermMode::APP_CURSOR,
@@ -83,17 +86,25 @@ impl Emulator {
         set_or_reset(self.term.mode().contains(flag))
     }
 
-    pub(super) fn reply_color(&mut self, prefix: &str, index: usize, terminator: &str) {
-        let known = if index < alacritty_terminal::term::color::COUNT {
-            self.term.colors()[index]
-        } else {
-            None
-        };
-        let color = known.unwrap_or_else(|| self.palette.rgb(index));
-        let (r, g, b) = (color.r, color.g, color.b);
-        self.reply(&format!(
-            "\x1b]{prefix};rgb:{r:02x}{r:02x}/{g:02x}{g:02x}/{b:02x}{b:02x}{terminator}"
-        ));
+    /// A color as it was before this chunk; ended by BEL however the question ended.
+    pub(super) fn reply_color(&mut self, prefix: &str, index: usize) {
+        let (r, g, b) = self.told_colors.rgb(index);
+        self.reply(&format!("\x1b]{prefix};rgb:{r:02x}{r:02x}/{g:02x}{g:02x}/{b:02x}{b:02x}\x07"));
+    }
+
+    /// 21t: the title. Nothing in it may be taken for a key by the program that reads it.
+    pub(crate) fn reply_title(&mut self) {
+        let title = self.shadow.title.as_deref().unwrap_or_default();
+        let safe: String = title.chars().filter(|c| !c.is_control()).collect();
+        self.reply(&format!("\x1b]l{safe}\x1b\\"));
+    }
+
+    /// Mode 2048: the size in cells and pixels.
+    pub(crate) fn reply_size(&mut self) {
+        let (width, height) = self.cell_pixels();
+        let (rows, cols) = (self.rows(), self.cols());
+        let (tall, wide) = (rows * usize::from(height), cols * usize::from(width));
+        self.reply(&format!("\x1b[48;{rows};{cols};{tall};{wide}t"));
     }
 
     /// 14t: the text area in pixels.

@@ -2,6 +2,8 @@
 
 use alacritty_terminal::vte::ansi::{CharsetIndex, CursorStyle};
 
+use crate::pointer::PointerShape;
+
 /// Kitty keyboard flags and window titles can be pushed this deep.
 const MAX_STACK: usize = 64;
 
@@ -24,6 +26,12 @@ pub(crate) struct Shadow {
     pub(crate) last_char: Option<char>,
     /// Hyperlinks opened so far, to name those without an id.
     pub(crate) links: u64,
+    /// The pointer's shape as a program wants it.
+    pub(crate) pointer: PointerShape,
+    /// Mode 2031: a change of the theme is to be told.
+    pub(crate) wants_theme: bool,
+    /// Mode 2048: a change of the size is to be told.
+    pub(crate) wants_size: bool,
 }
 
 impl Shadow {
@@ -40,6 +48,9 @@ impl Shadow {
             modify_other_keys: 0,
             last_char: None,
             links: 0,
+            pointer: PointerShape::default(),
+            wants_theme: false,
+            wants_size: false,
         }
     }
 

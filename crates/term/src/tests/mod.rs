@@ -1,7 +1,9 @@
 //! The screen as a whole: replay, checkpoints, history, waits, redraw.
 
 mod checkpoints;
+mod dialogs;
 mod emulation;
+mod places;
 mod reflow;
 mod streams;
 mod waits;
