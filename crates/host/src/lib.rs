@@ -2,10 +2,20 @@
 //!
 //! Everything here asks the operating system; nothing here knows the world.
 
+mod banners;
+mod clipboard;
+pub mod git_metrics;
 mod name;
 mod processes;
+mod script;
+pub mod shell_integration;
 mod user;
+mod watch;
 
+pub use banners::Banners;
+pub use clipboard::{CLIPBOARD_LIMIT, ClipboardTarget, Clipboards, TooLong};
 pub use name::host_name;
-pub use processes::{descendants, kill_session, kill_tree, session_members};
+pub use processes::{cwd_of, descendants, kill_session, kill_tree, session_members};
+pub use script::{End, Outcome, Script};
 pub use user::{User, current_user};
+pub use watch::{Watch, Watched};

@@ -92,6 +92,11 @@ fn parse(line: &str) -> Option<Stat> {
     Some(Stat { pid, parent, session })
 }
 
+/// The directory a process is in now.
+pub fn cwd_of(pid: u32) -> Option<std::path::PathBuf> {
+    std::fs::read_link(format!("/proc/{pid}/cwd")).ok().filter(|dir| dir.is_absolute())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

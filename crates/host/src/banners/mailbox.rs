@@ -1,0 +1,103 @@
+//! Wishes that wait for the bus: the last one of each tab, in the order of their tabs' first.
+
+use std::collections::{HashMap, VecDeque};
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+/// For how many tabs a wish may wait.
+const LIMIT: usize = 1024;
+
+/// What a tab wants of its banner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Wish {
+    Show { title: String, body: String },
+    Retire,
+}
+
+/// Filled by anybody, emptied by one task.
+#[derive(Default)]
+pub(super) struct Mailbox {
+    waiting: Mutex<Waiting>,
+    arrived: Notify,
+}
+
+#[derive(Default)]
+struct Waiting {
+    order: VecDeque<u64>,
+    wishes: HashMap<u64, Wish>,
+    is_closed: bool,
+}
+
+impl Mailbox {
+    /// Leaves a wish in place of an older one. False if there is no room.
+    pub(super) fn put(&self, tab: u64, wish: Wish) -> bool {
+        let mut waiting = self.waiting.lock();
+        if !waiting.wishes.contains_key(&tab) {
+            if waiting.order.len() >= LIMIT {
+                return false;
+            }
+            waiting.order.push_back(tab);
+        }
+        waiting.wishes.insert(tab, wish);
+        self.arrived.notify_one();
+        true
+    }
+
+    /// Nothing will be left any more.
+    pub(super) fn close(&self) {
+        self.waiting.lock().is_closed = true;
+        self.arrived.notify_one();
+    }
+
+    /// The next wish; None when there is none and never will be. May be given up at any time.
+    pub(super) async fn take(&self) -> Option<(u64, Wish)> {
+        loop {
+            if let Some(taken) = self.try_take() {
+                return taken;
+            }
+            self.arrived.notified().await;
+        }
+    }
+
+    fn try_take(&self) -> Option<Option<(u64, Wish)>> {
+        let mut waiting = self.waiting.lock();
+        while let Some(tab) = waiting.order.pop_front() {
+            if let Some(wish) = waiting.wishes.remove(&tab) {
+                return Some(Some((tab, wish)));
+            }
+        }
+        waiting.is_closed.then_some(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn show(title: &str) -> Wish {
+        Wish::Show { title: title.into(), body: String::new() }
+    }
+
+    #[tokio::test]
+    async fn the_last_wish_of_a_tab_takes_the_place_of_its_first() {
+        let mailbox = Mailbox::default();
+        mailbox.put(1, show("a"));
+        mailbox.put(2, show("b"));
+        mailbox.put(1, Wish::Retire);
+        mailbox.close();
+        assert_eq!(mailbox.take().await, Some((1, Wish::Retire)));
+        assert_eq!(mailbox.take().await, Some((2, show("b"))));
+        assert_eq!(mailbox.take().await, None);
+    }
+
+    #[test]
+    fn it_does_not_grow_without_end() {
+        let mailbox = Mailbox::default();
+        for tab in 0..LIMIT as u64 {
+            assert!(mailbox.put(tab, Wish::Retire));
+        }
+        assert!(!mailbox.put(u64::MAX, Wish::Retire));
+        assert!(mailbox.put(5, show("known tabs may still change their minds")));
+    }
+}

@@ -1,0 +1,89 @@
+//! Banners on the desktop: one at most for each tab, and news of those that were clicked.
+//!
+//! Callers only leave a wish; a task of its own talks to the session bus. Where there is no bus,
+//! or nobody on it who shows banners, wishes come to nothing, quietly.
+
+mod bus;
+mod mailbox;
+mod text;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use mailbox::{Mailbox, Wish};
+
+/// How many clicks may wait to be read.
+const CLICKS: usize = 64;
+
+/// How long one call over the bus may take.
+const CALL_LIMIT: Duration = Duration::from_secs(5);
+
+/// The banners of one application; clones share them. The task ends with the last of them.
+#[derive(Clone)]
+pub struct Banners {
+    office: Option<Arc<Office>>,
+}
+
+/// Closes the mailbox when nobody can leave a wish any more.
+struct Office {
+    mailbox: Arc<Mailbox>,
+}
+
+impl Drop for Office {
+    fn drop(&mut self) {
+        self.mailbox.close();
+    }
+}
+
+impl Banners {
+    /// Starts the task if there is a session bus, as `DBUS_SESSION_BUS_ADDRESS` names it.
+    /// It connects when the first banner is to be shown.
+    ///
+    /// The second part tells the tab of every banner that was clicked; without a bus it ends at once.
+    /// Must be called inside of a tokio runtime with time and I/O.
+    pub fn start(
+        bus_address: Option<String>,
+        application: impl Into<String>,
+    ) -> (Self, mpsc::Receiver<u64>) {
+        Self::start_within(bus_address, application.into(), CALL_LIMIT)
+    }
+
+    fn start_within(
+        bus_address: Option<String>,
+        application: String,
+        call_limit: Duration,
+    ) -> (Self, mpsc::Receiver<u64>) {
+        let (clicks, clicked) = mpsc::channel(CLICKS);
+        let Some(address) = bus_address.filter(|address| !address.is_empty()) else {
+            tracing::debug!("there is no session bus, so no banners are shown");
+            return (Self { office: None }, clicked);
+        };
+        let mailbox = Arc::new(Mailbox::default());
+        let desk = bus::Desk::new(address, application, clicks, call_limit);
+        tokio::spawn(desk.work(Arc::clone(&mailbox)));
+        (Self { office: Some(Arc::new(Office { mailbox })) }, clicked)
+    }
+
+    /// Shows a banner for a tab, in place of the one that it may have.
+    pub fn show(&self, tab: u64, title: &str, body: &str) {
+        self.wish(tab, || Wish::Show { title: text::title(title), body: text::body(body) });
+    }
+
+    /// Takes the banner of a tab away, if it has one.
+    pub fn retire(&self, tab: u64) {
+        self.wish(tab, || Wish::Retire);
+    }
+
+    fn wish(&self, tab: u64, wish: impl FnOnce() -> Wish) {
+        if let Some(office) = &self.office
+            && !office.mailbox.put(tab, wish())
+        {
+            tracing::debug!(tab, "too many banners wait to be shown");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

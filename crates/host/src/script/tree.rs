@@ -1,0 +1,65 @@
+//! A program and everything that it started, to be killed as a whole.
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tokio::process::Child;
+
+/// How often the table of processes is looked through for those that were just being born.
+const ROUNDS: usize = 32;
+
+/// Kills its processes when it is dropped, unless it was let go before.
+pub(super) struct Tree {
+    root: Option<Pid>,
+}
+
+impl Tree {
+    /// The tree below a child that leads a process group.
+    pub(super) fn of(child: &Child) -> Self {
+        let pid = child.id().and_then(|pid| i32::try_from(pid).ok());
+        Self { root: pid.and_then(Pid::from_raw) }
+    }
+
+    /// Forgets the processes: the root was reaped, so its number may mean another one soon.
+    pub(super) fn let_go(&mut self) {
+        self.root = None;
+    }
+
+    /// Kills every process of the tree, off the runtime's threads. The root must not be reaped yet.
+    pub(super) async fn kill(&self) {
+        let Some(root) = self.root else { return };
+        let _ = tokio::task::spawn_blocking(move || kill_all(root)).await;
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        // Only when the runtime itself ends, so there is no other thread to do it.
+        if let Some(root) = self.root {
+            kill_all(root);
+        }
+    }
+}
+
+/// Stops the processes before it kills them: whoever is stopped cannot start another one,
+/// and whose parent still exists is still found below the root.
+fn kill_all(root: Pid) {
+    let _ = kill_process_group(root, Signal::STOP);
+    let mut stopped: Vec<u32> = Vec::new();
+    for _ in 0..ROUNDS {
+        let mut found = crate::descendants(root.as_raw_pid().cast_unsigned());
+        found.retain(|pid| !stopped.contains(pid));
+        if found.is_empty() {
+            break;
+        }
+        found.iter().for_each(|pid| signal(*pid, Signal::STOP));
+        stopped.append(&mut found);
+    }
+    stopped.iter().for_each(|pid| signal(*pid, Signal::KILL));
+    let _ = kill_process_group(root, Signal::KILL);
+}
+
+fn signal(pid: u32, signal: Signal) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        // Gone already is as good as killed.
+        let _ = kill_process(pid, signal);
+    }
+}
