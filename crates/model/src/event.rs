@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use crate::{
-    EventSeq, ExitStatus, NotificationText, Project, ProjectId, Size, Terminal, TerminalId,
-    Timestamp,
+    Activity, EventSeq, ExitStatus, NotificationText, Project, ProjectId, RunState, Size, Terminal,
+    TerminalId, Timestamp,
 };
 
 /// Something that happened to the world.
@@ -34,7 +34,12 @@ pub enum Event {
         id: ProjectId,
     },
     /// A terminal was opened.
-    TerminalOpened(Terminal),
+    TerminalOpened {
+        /// The terminal as it was opened.
+        terminal: Terminal,
+        /// Whether it became the active one.
+        is_active: bool,
+    },
     /// The title to show changed.
     TerminalTitleChanged {
         /// Which terminal.
@@ -72,6 +77,8 @@ pub enum Event {
     TerminalClosed {
         /// Which terminal.
         id: TerminalId,
+        /// Whether its child was alive until then.
+        was_alive: bool,
     },
     /// A terminal moved to another place in its project, or to another project.
     TerminalMoved {
@@ -82,10 +89,47 @@ pub enum Event {
         /// Its place there, from 0.
         index: usize,
     },
-    /// Another terminal became the active one.
-    ActiveTerminalChanged {
-        /// The active terminal, if any.
-        id: Option<TerminalId>,
+    /// The terminals of a project were put in another order.
+    TerminalsReordered {
+        /// Which project.
+        project: ProjectId,
+    },
+    /// Projects were put in another order.
+    ProjectsReordered,
+    /// Another project or terminal was selected, or the same one again.
+    ActiveChanged {
+        /// The selected project, if any.
+        project: Option<ProjectId>,
+        /// The selected terminal, if any.
+        terminal: Option<TerminalId>,
+    },
+    /// What a terminal looks like to its user changed.
+    TerminalStateChanged {
+        /// Which terminal.
+        id: TerminalId,
+        /// Its state now.
+        state: RunState,
+    },
+    /// A hook took a terminal or gave it back.
+    TerminalHooked {
+        /// Which terminal.
+        id: TerminalId,
+        /// Whether a hook owns it now.
+        is_hooked: bool,
+    },
+    /// An agent reported what it does.
+    AgentReported {
+        /// Which terminal.
+        id: TerminalId,
+        /// What goes on in it now.
+        activity: Activity,
+    },
+    /// A notification was raised or taken back.
+    TerminalAttention {
+        /// Which terminal.
+        id: TerminalId,
+        /// Whether a notification waits to be seen.
+        is_pending: bool,
     },
     /// A program asked for attention.
     TerminalNotified {
@@ -112,23 +156,29 @@ impl Event {
     /// The terminal this is about, if it is about one.
     pub fn terminal(&self) -> Option<TerminalId> {
         match self {
-            Event::TerminalOpened(terminal) => Some(terminal.id),
+            Event::TerminalOpened { terminal, .. } => Some(terminal.id),
             Event::TerminalTitleChanged { id, .. }
             | Event::TerminalCwdChanged { id, .. }
             | Event::TerminalResized { id, .. }
             | Event::TerminalExited { id, .. }
             | Event::TerminalLost { id }
-            | Event::TerminalClosed { id }
+            | Event::TerminalClosed { id, .. }
             | Event::TerminalMoved { id, .. }
+            | Event::TerminalStateChanged { id, .. }
+            | Event::TerminalHooked { id, .. }
+            | Event::AgentReported { id, .. }
+            | Event::TerminalAttention { id, .. }
             | Event::TerminalNotified { id, .. }
             | Event::TerminalBell { id }
             | Event::TerminalCommandFinished { id, .. } => Some(*id),
-            Event::ActiveTerminalChanged { id } => *id,
+            Event::ActiveChanged { terminal, .. } => *terminal,
             Event::DaemonStarted { .. }
             | Event::DaemonStopping
             | Event::ProjectCreated(_)
             | Event::ProjectRenamed { .. }
-            | Event::ProjectDeleted { .. } => None,
+            | Event::ProjectDeleted { .. }
+            | Event::ProjectsReordered
+            | Event::TerminalsReordered { .. } => None,
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Terminals: a child process on a PTY, alive or finished.
 
-use std::path::PathBuf;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 
-use crate::{ProjectId, Size, TerminalId, Timestamp};
+use crate::{Activity, ProjectId, Size, TerminalId, Timestamp};
 
 /// The universally unique name of a terminal, for dialects that speak UUIDs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,6 +42,16 @@ pub enum TerminalState {
     Lost,
 }
 
+/// What becomes of a terminal when its child ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum OnExit {
+    /// It stays to be looked at.
+    #[default]
+    Keep,
+    /// It is closed.
+    Close,
+}
+
 /// A terminal as the world knows it. Its bytes and its screen live elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terminal {
@@ -50,13 +61,15 @@ pub struct Terminal {
     pub uuid: TerminalUuid,
     /// The project it belongs to.
     pub project: ProjectId,
+    /// Its place among the terminals of its project; unique there, with gaps.
+    pub position: i32,
     /// What was asked to run.
     pub launch: LaunchSpec,
     /// Process id of the child.
     pub pid: u32,
     /// Rows and columns as last set.
     pub size: Size,
-    /// The title the program set by an escape sequence, if it did.
+    /// The title the program set by an escape sequence, or one to begin with.
     pub program_title: Option<String>,
     /// The title the user gave, which wins over all others.
     pub user_title: Option<String>,
@@ -68,22 +81,25 @@ pub struct Terminal {
     pub created_at: Timestamp,
     /// When its child ended, if it did.
     pub exited_at: Option<Timestamp>,
+    /// When somebody last looked at it or typed into it.
+    pub last_active: Timestamp,
+    /// What becomes of it when its child ends.
+    pub on_exit: OnExit,
+    /// What goes on in it.
+    pub activity: Activity,
 }
 
 impl Terminal {
-    /// The title to show: the user's, else the program's, else the program's file name.
-    pub fn title(&self) -> &str {
-        if let Some(title) = self.user_title.as_deref().or(self.program_title.as_deref())
-            && !title.is_empty()
-        {
-            return title;
+    /// The title to show: the user's, else the program's, else the name of its directory.
+    pub fn title(&self) -> Cow<'_, str> {
+        match self.user_title.as_deref().or(self.program_title.as_deref()) {
+            Some(title) => Cow::Borrowed(title),
+            None => title_of_dir(self.cwd()),
         }
-        let program = self.launch.argv.first().map_or("", String::as_str);
-        program.rsplit('/').next().unwrap_or(program)
     }
 
     /// The directory to show: what the shell last reported, else where it started.
-    pub fn cwd(&self) -> &std::path::Path {
+    pub fn cwd(&self) -> &Path {
         self.reported_cwd.as_deref().unwrap_or(&self.launch.cwd)
     }
 
@@ -96,6 +112,15 @@ impl Terminal {
     }
 }
 
+/// The title of a terminal that has no better one: the last part of its directory.
+pub fn title_of_dir(dir: &Path) -> Cow<'_, str> {
+    match dir.file_name() {
+        Some(name) => name.to_string_lossy(),
+        None if dir.as_os_str().is_empty() => Cow::Borrowed("shell"),
+        None => dir.to_string_lossy(),
+    }
+}
+
 /// A notification that a program sent through its terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotificationText {
@@ -103,4 +128,16 @@ pub struct NotificationText {
     pub title: String,
     /// Body; may be empty.
     pub body: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_lends_its_last_part_as_a_title() {
+        for (dir, title) in [("/a/b", "b"), ("/a/b/", "b"), ("/", "/"), ("", "shell")] {
+            assert_eq!(title_of_dir(Path::new(dir)), title);
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! A point in time as plain data. Clocks are read elsewhere.
 
 /// Microseconds since the Unix epoch, UTC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
 impl Timestamp {
@@ -13,6 +13,11 @@ impl Timestamp {
     /// Microseconds since the Unix epoch.
     pub const fn as_micros(self) -> i64 {
         self.0
+    }
+
+    /// Whole seconds since the Unix epoch.
+    pub const fn as_seconds(self) -> i64 {
+        self.0.div_euclid(1_000_000)
     }
 }
 

@@ -6,41 +6,30 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::encode;
 use crate::reserved::{LARGEST, Numbers};
 
+/// Where the selected project stands among the other values.
+pub(crate) const ACTIVE_PROJECT: &str = "active_project";
+
 /// One change to what is stored.
 ///
-/// A position is a place in a list, from 0. Positions need neither be dense nor unique;
-/// what shares one is ordered by id.
+/// Positions of projects and terminals need neither be dense nor unique; what shares one is
+/// ordered by id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// A project is new or has changed.
-    ProjectUpserted {
-        /// The whole project.
-        project: Project,
-        /// Its place among the projects.
-        position: usize,
-    },
+    ProjectUpserted(Project),
     /// A project is gone, and so are its terminals.
     ProjectDeleted(ProjectId),
-    /// The projects are in this order now.
-    ProjectOrderSet(Vec<ProjectId>),
     /// A terminal is new or has changed. Its project is stored already.
-    TerminalUpserted {
-        /// The whole terminal.
-        terminal: Terminal,
-        /// Its place within its project.
-        position: usize,
-    },
+    TerminalUpserted(Terminal),
     /// A terminal is gone.
     TerminalDeleted(TerminalId),
-    /// The terminals of a project are in this order now.
-    TerminalOrderSet {
-        /// Which project.
-        project: ProjectId,
-        /// Its terminals, in order.
-        terminals: Vec<TerminalId>,
+    /// Another project and terminal are selected.
+    ActiveSet {
+        /// The selected project, if any.
+        project: Option<ProjectId>,
+        /// The selected terminal, if any.
+        terminal: Option<TerminalId>,
     },
-    /// Another terminal became the active one.
-    ActiveSet(Option<TerminalId>),
     /// A value under a key of the caller's choice; `None` removes it.
     MetaSet {
         /// The key.
@@ -72,19 +61,15 @@ pub(crate) fn sql_int(number: u64) -> rusqlite::Result<i64> {
     }
 }
 
-fn sql_position(position: usize) -> rusqlite::Result<i64> {
-    sql_int(position as u64)
-}
-
 impl Change {
     /// What the next numbers are at least, once this change is made. Ids that will be refused
     /// do not count.
     pub(crate) fn raises(&self, next: Numbers) -> Numbers {
         match self {
-            Change::ProjectUpserted { project, .. } if project.id.get() < LARGEST => {
+            Change::ProjectUpserted(project) if project.id.get() < LARGEST => {
                 Numbers { project: next.project.max(project.id.next()), ..next }
             }
-            Change::TerminalUpserted { terminal, .. } if terminal.id.get() < LARGEST => {
+            Change::TerminalUpserted(terminal) if terminal.id.get() < LARGEST => {
                 Numbers { terminal: next.terminal.max(terminal.id.next()), ..next }
             }
             _ => next,
@@ -96,57 +81,37 @@ impl Change {
             connection.prepare_cached(sql)?.execute(params).map(drop)
         };
         match self {
-            Change::ProjectUpserted { project, position } => run(
+            Change::ProjectUpserted(project) => run(
                 "INSERT INTO projects (id, position, body) VALUES (?1, ?2, ?3)
                  ON CONFLICT (id) DO UPDATE SET position = excluded.position, body = excluded.body",
                 params![
                     sql_int(project.id.get())?,
-                    sql_position(*position)?,
+                    project.position,
                     encode::project_to_json(project)
                 ],
             ),
             Change::ProjectDeleted(id) => {
                 run("DELETE FROM projects WHERE id = ?1", params![sql_int(id.get())?])
             }
-            Change::ProjectOrderSet(projects) => {
-                for (position, id) in projects.iter().enumerate() {
-                    run(
-                        "UPDATE projects SET position = ?1 WHERE id = ?2",
-                        params![sql_position(position)?, sql_int(id.get())?],
-                    )?;
-                }
-                Ok(())
-            }
-            Change::TerminalUpserted { terminal, position } => run(
+            Change::TerminalUpserted(terminal) => run(
                 "INSERT INTO terminals (id, project, position, body) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (id) DO UPDATE
                  SET project = excluded.project, position = excluded.position, body = excluded.body",
                 params![
                     sql_int(terminal.id.get())?,
                     sql_int(terminal.project.get())?,
-                    sql_position(*position)?,
+                    terminal.position,
                     encode::terminal_to_json(terminal)
                 ],
             ),
             Change::TerminalDeleted(id) => {
                 run("DELETE FROM terminals WHERE id = ?1", params![sql_int(id.get())?])
             }
-            Change::TerminalOrderSet { project, terminals } => {
-                for (position, id) in terminals.iter().enumerate() {
-                    run(
-                        "UPDATE terminals SET position = ?1 WHERE id = ?2 AND project = ?3",
-                        params![
-                            sql_position(position)?,
-                            sql_int(id.get())?,
-                            sql_int(project.get())?
-                        ],
-                    )?;
-                }
-                Ok(())
-            }
-            Change::ActiveSet(id) => {
-                let id = id.map(|id| sql_int(id.get())).transpose()?;
-                run("UPDATE world SET active = ?1", params![id])
+            Change::ActiveSet { project, terminal } => {
+                let terminal = terminal.map(|id| sql_int(id.get())).transpose()?;
+                run("UPDATE world SET active = ?1", params![terminal])?;
+                let value = project.map(|id| id.to_string());
+                Change::MetaSet { key: ACTIVE_PROJECT.to_owned(), value }.apply(connection)
             }
             Change::MetaSet { key, value: Some(value) } => run(
                 "INSERT INTO meta (key, value) VALUES (?1, ?2)

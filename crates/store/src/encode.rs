@@ -12,6 +12,10 @@ use rookery_model as model;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+mod activity;
+
+use activity::{ActivityJson, RunStateJson};
+
 /// Why stored text could not be turned back into a domain value.
 #[derive(Debug, Error)]
 pub(crate) enum DecodeError {
@@ -59,16 +63,22 @@ struct ProjectJson<'a> {
     id: u64,
     name: Cow<'a, str>,
     root: PathJson<'a>,
+    #[serde(default)]
+    position: i32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    selected: Option<u64>,
     created_at: i64,
 }
 
 impl<'a> ProjectJson<'a> {
     fn of(project: &'a model::Project) -> Self {
-        let model::Project { id, name, root, created_at } = project;
+        let model::Project { id, name, root, position, selected, created_at } = project;
         ProjectJson {
             id: id.get(),
             name: name.into(),
             root: PathJson::of(root),
+            position: *position,
+            selected: selected.map(model::TerminalId::get),
             created_at: created_at.as_micros(),
         }
     }
@@ -78,6 +88,8 @@ impl<'a> ProjectJson<'a> {
             id: model::ProjectId::new(self.id),
             name: self.name.into_owned(),
             root: self.root.into_path(),
+            position: self.position,
+            selected: self.selected.map(model::TerminalId::new),
             created_at: model::Timestamp::from_micros(self.created_at),
         }
     }
@@ -165,6 +177,8 @@ struct TerminalJson<'a> {
     id: u64,
     uuid: String,
     project: u64,
+    #[serde(default)]
+    position: i32,
     argv: Vec<Cow<'a, str>>,
     cwd: PathJson<'a>,
     #[serde(default)]
@@ -181,6 +195,14 @@ struct TerminalJson<'a> {
     created_at: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     exited_at: Option<i64>,
+    /// Stored by older versions without it: then it is when the terminal was opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last_active: Option<i64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    closes_on_exit: bool,
+    /// Absent while nothing is known to go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    activity: Option<ActivityJson<'a>>,
 }
 
 impl<'a> TerminalJson<'a> {
@@ -190,6 +212,7 @@ impl<'a> TerminalJson<'a> {
             id,
             uuid,
             project,
+            position,
             launch: model::LaunchSpec { argv, cwd, env },
             pid,
             size,
@@ -199,11 +222,15 @@ impl<'a> TerminalJson<'a> {
             state,
             created_at,
             exited_at,
+            last_active,
+            on_exit,
+            activity,
         } = terminal;
         TerminalJson {
             id: id.get(),
             uuid: format!("{:032x}", u128::from_be_bytes(uuid.0)),
             project: project.get(),
+            position: *position,
             argv: argv.iter().map(Cow::from).collect(),
             cwd: PathJson::of(cwd),
             env: env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
@@ -215,6 +242,9 @@ impl<'a> TerminalJson<'a> {
             state: StateJson::of(*state),
             created_at: created_at.as_micros(),
             exited_at: exited_at.map(model::Timestamp::as_micros),
+            last_active: Some(last_active.as_micros()),
+            closes_on_exit: *on_exit == model::OnExit::Close,
+            activity: (*activity != model::Activity::default()).then(|| ActivityJson::of(activity)),
         }
     }
 
@@ -223,6 +253,7 @@ impl<'a> TerminalJson<'a> {
             id: model::TerminalId::new(self.id),
             uuid: uuid_from_text(&self.uuid)?,
             project: model::ProjectId::new(self.project),
+            position: self.position,
             launch: model::LaunchSpec {
                 argv: self.argv.into_iter().map(Cow::into_owned).collect(),
                 cwd: self.cwd.into_path(),
@@ -236,6 +267,9 @@ impl<'a> TerminalJson<'a> {
             state: self.state.into_model(),
             created_at: model::Timestamp::from_micros(self.created_at),
             exited_at: self.exited_at.map(model::Timestamp::from_micros),
+            last_active: model::Timestamp::from_micros(self.last_active.unwrap_or(self.created_at)),
+            on_exit: if self.closes_on_exit { model::OnExit::Close } else { model::OnExit::Keep },
+            activity: self.activity.map(ActivityJson::into_model).unwrap_or_default(),
         })
     }
 }
@@ -253,23 +287,93 @@ fn uuid_from_text(text: &str) -> Result<model::TerminalUuid, DecodeError> {
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum EventJson<'a> {
-    DaemonStarted { version: Cow<'a, str>, restored: u64 },
+    DaemonStarted {
+        version: Cow<'a, str>,
+        restored: u64,
+    },
     DaemonStopping,
-    ProjectCreated { project: ProjectJson<'a> },
-    ProjectRenamed { id: u64, name: Cow<'a, str> },
-    ProjectDeleted { id: u64 },
-    TerminalOpened { terminal: TerminalJson<'a> },
-    TerminalTitleChanged { id: u64, title: Cow<'a, str> },
-    TerminalCwdChanged { id: u64, cwd: PathJson<'a> },
-    TerminalResized { id: u64, size: SizeJson },
-    TerminalExited { id: u64, status: ExitJson },
-    TerminalLost { id: u64 },
-    TerminalClosed { id: u64 },
-    TerminalMoved { id: u64, project: u64, index: u64 },
-    ActiveTerminalChanged { id: Option<u64> },
-    TerminalNotified { id: u64, title: Cow<'a, str>, body: Cow<'a, str> },
-    TerminalBell { id: u64 },
-    TerminalCommandFinished { id: u64, code: Option<i32> },
+    ProjectCreated {
+        project: ProjectJson<'a>,
+    },
+    ProjectRenamed {
+        id: u64,
+        name: Cow<'a, str>,
+    },
+    ProjectDeleted {
+        id: u64,
+    },
+    TerminalOpened {
+        terminal: TerminalJson<'a>,
+        #[serde(default)]
+        is_active: bool,
+    },
+    TerminalTitleChanged {
+        id: u64,
+        title: Cow<'a, str>,
+    },
+    TerminalCwdChanged {
+        id: u64,
+        cwd: PathJson<'a>,
+    },
+    TerminalResized {
+        id: u64,
+        size: SizeJson,
+    },
+    TerminalExited {
+        id: u64,
+        status: ExitJson,
+    },
+    TerminalLost {
+        id: u64,
+    },
+    TerminalClosed {
+        id: u64,
+        #[serde(default)]
+        was_alive: bool,
+    },
+    TerminalMoved {
+        id: u64,
+        project: u64,
+        index: u64,
+    },
+    TerminalsReordered {
+        project: u64,
+    },
+    ProjectsReordered,
+    #[serde(rename = "active_terminal_changed")]
+    ActiveChanged {
+        #[serde(default)]
+        project: Option<u64>,
+        id: Option<u64>,
+    },
+    TerminalStateChanged {
+        id: u64,
+        state: RunStateJson,
+    },
+    TerminalHooked {
+        id: u64,
+        is_hooked: bool,
+    },
+    AgentReported {
+        id: u64,
+        activity: ActivityJson<'a>,
+    },
+    TerminalAttention {
+        id: u64,
+        is_pending: bool,
+    },
+    TerminalNotified {
+        id: u64,
+        title: Cow<'a, str>,
+        body: Cow<'a, str>,
+    },
+    TerminalBell {
+        id: u64,
+    },
+    TerminalCommandFinished {
+        id: u64,
+        code: Option<i32>,
+    },
 }
 
 impl<'a> EventJson<'a> {
@@ -287,9 +391,10 @@ impl<'a> EventJson<'a> {
                 EventJson::ProjectRenamed { id: id.get(), name: name.into() }
             }
             Event::ProjectDeleted { id } => EventJson::ProjectDeleted { id: id.get() },
-            Event::TerminalOpened(terminal) => {
-                EventJson::TerminalOpened { terminal: TerminalJson::of(terminal) }
-            }
+            Event::TerminalOpened { terminal, is_active } => EventJson::TerminalOpened {
+                terminal: TerminalJson::of(terminal),
+                is_active: *is_active,
+            },
             Event::TerminalTitleChanged { id, title } => {
                 EventJson::TerminalTitleChanged { id: id.get(), title: title.into() }
             }
@@ -303,14 +408,33 @@ impl<'a> EventJson<'a> {
                 EventJson::TerminalExited { id: id.get(), status: ExitJson::of(*status) }
             }
             Event::TerminalLost { id } => EventJson::TerminalLost { id: id.get() },
-            Event::TerminalClosed { id } => EventJson::TerminalClosed { id: id.get() },
+            Event::TerminalClosed { id, was_alive } => {
+                EventJson::TerminalClosed { id: id.get(), was_alive: *was_alive }
+            }
             Event::TerminalMoved { id, project, index } => EventJson::TerminalMoved {
                 id: id.get(),
                 project: project.get(),
                 index: *index as u64,
             },
-            Event::ActiveTerminalChanged { id } => {
-                EventJson::ActiveTerminalChanged { id: id.map(model::TerminalId::get) }
+            Event::TerminalsReordered { project } => {
+                EventJson::TerminalsReordered { project: project.get() }
+            }
+            Event::ProjectsReordered => EventJson::ProjectsReordered,
+            Event::ActiveChanged { project, terminal } => EventJson::ActiveChanged {
+                project: project.map(model::ProjectId::get),
+                id: terminal.map(model::TerminalId::get),
+            },
+            Event::TerminalStateChanged { id, state } => {
+                EventJson::TerminalStateChanged { id: id.get(), state: RunStateJson::of(*state) }
+            }
+            Event::TerminalHooked { id, is_hooked } => {
+                EventJson::TerminalHooked { id: id.get(), is_hooked: *is_hooked }
+            }
+            Event::AgentReported { id, activity } => {
+                EventJson::AgentReported { id: id.get(), activity: ActivityJson::of(activity) }
+            }
+            Event::TerminalAttention { id, is_pending } => {
+                EventJson::TerminalAttention { id: id.get(), is_pending: *is_pending }
             }
             Event::TerminalNotified { id, text } => EventJson::TerminalNotified {
                 id: id.get(),
@@ -336,7 +460,9 @@ impl<'a> EventJson<'a> {
                 Event::ProjectRenamed { id: ProjectId::new(id), name: name.into_owned() }
             }
             EventJson::ProjectDeleted { id } => Event::ProjectDeleted { id: ProjectId::new(id) },
-            EventJson::TerminalOpened { terminal } => Event::TerminalOpened(terminal.into_model()?),
+            EventJson::TerminalOpened { terminal, is_active } => {
+                Event::TerminalOpened { terminal: terminal.into_model()?, is_active }
+            }
             EventJson::TerminalTitleChanged { id, title } => {
                 Event::TerminalTitleChanged { id: TerminalId::new(id), title: title.into_owned() }
             }
@@ -350,14 +476,33 @@ impl<'a> EventJson<'a> {
                 Event::TerminalExited { id: TerminalId::new(id), status: status.into_model() }
             }
             EventJson::TerminalLost { id } => Event::TerminalLost { id: TerminalId::new(id) },
-            EventJson::TerminalClosed { id } => Event::TerminalClosed { id: TerminalId::new(id) },
+            EventJson::TerminalClosed { id, was_alive } => {
+                Event::TerminalClosed { id: TerminalId::new(id), was_alive }
+            }
             EventJson::TerminalMoved { id, project, index } => Event::TerminalMoved {
                 id: TerminalId::new(id),
                 project: ProjectId::new(project),
                 index: usize::try_from(index).map_err(|_| DecodeError::Index(index))?,
             },
-            EventJson::ActiveTerminalChanged { id } => {
-                Event::ActiveTerminalChanged { id: id.map(TerminalId::new) }
+            EventJson::TerminalsReordered { project } => {
+                Event::TerminalsReordered { project: ProjectId::new(project) }
+            }
+            EventJson::ProjectsReordered => Event::ProjectsReordered,
+            EventJson::ActiveChanged { project, id } => Event::ActiveChanged {
+                project: project.map(ProjectId::new),
+                terminal: id.map(TerminalId::new),
+            },
+            EventJson::TerminalStateChanged { id, state } => {
+                Event::TerminalStateChanged { id: TerminalId::new(id), state: state.into_model() }
+            }
+            EventJson::TerminalHooked { id, is_hooked } => {
+                Event::TerminalHooked { id: TerminalId::new(id), is_hooked }
+            }
+            EventJson::AgentReported { id, activity } => {
+                Event::AgentReported { id: TerminalId::new(id), activity: activity.into_model() }
+            }
+            EventJson::TerminalAttention { id, is_pending } => {
+                Event::TerminalAttention { id: TerminalId::new(id), is_pending }
             }
             EventJson::TerminalNotified { id, title, body } => Event::TerminalNotified {
                 id: TerminalId::new(id),

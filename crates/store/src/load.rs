@@ -7,6 +7,7 @@ use rookery_model::{EventSeq, Project, ProjectId, Terminal, TerminalId, Timestam
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
+use crate::change::ACTIVE_PROJECT;
 use crate::encode::{self, DecodeError};
 use crate::files;
 use crate::reserved::{LARGEST, Numbers};
@@ -16,6 +17,8 @@ pub(crate) struct Contents {
     pub(crate) projects: Vec<Project>,
     pub(crate) terminals: Vec<Terminal>,
     pub(crate) active: Option<TerminalId>,
+    /// The selected project, if it still exists.
+    pub(crate) active_project: Option<ProjectId>,
     /// The next numbers as written down; `None` in a database that was never in use.
     pub(crate) written: Option<Numbers>,
     /// The next numbers as the rows themselves tell.
@@ -47,16 +50,19 @@ pub(crate) fn load(connection: &mut Connection) -> rusqlite::Result<Contents> {
         .next(),
     };
     let projects = rows(&transaction, PROJECTS)?;
-    let projects = projects.iter().filter_map(|row| row.project().ok()).collect();
+    let projects: Vec<_> = projects.iter().filter_map(|row| row.project().ok()).collect();
     let terminals = rows(&transaction, TERMINALS)?;
     let terminals: Vec<_> = terminals.iter().filter_map(|row| row.terminal().ok()).collect();
+    let active_project = selected_project(&transaction)?;
     transaction.commit()?;
+    let active_project =
+        active_project.filter(|id| projects.iter().any(|project| project.id == *id));
     let active = active.filter(|id| terminals.iter().any(|terminal| terminal.id == *id));
-    Ok(Contents { projects, terminals, active, written, seen, damaged_rows })
+    Ok(Contents { projects, terminals, active, active_project, written, seen, damaged_rows })
 }
 
-const PROJECTS: &str = "SELECT id, body, id FROM projects ORDER BY position, id";
-const TERMINALS: &str = "SELECT terminals.id, terminals.body, terminals.project
+const PROJECTS: &str = "SELECT id, body, id, position FROM projects ORDER BY position, id";
+const TERMINALS: &str = "SELECT terminals.id, terminals.body, terminals.project, terminals.position
     FROM terminals JOIN projects ON projects.id = terminals.project
     ORDER BY projects.position, projects.id, terminals.position, terminals.id";
 
@@ -89,10 +95,18 @@ fn world(transaction: &Transaction<'_>) -> rusqlite::Result<(Option<Numbers>, Op
 }
 
 /// A row of `projects` or `terminals`, not yet decoded.
+fn selected_project(transaction: &Transaction<'_>) -> rusqlite::Result<Option<ProjectId>> {
+    let sql = "SELECT value FROM meta WHERE key = ?1";
+    let id: Option<String> =
+        transaction.query_row(sql, [ACTIVE_PROJECT], |row| row.get(0)).optional()?;
+    Ok(id.and_then(|id| id.parse().ok()))
+}
+
 struct Row {
     id: i64,
     body: Vec<u8>,
     project: i64,
+    position: i64,
 }
 
 fn rows(transaction: &Transaction<'_>, sql: &str) -> rusqlite::Result<Vec<Row>> {
@@ -102,7 +116,7 @@ fn rows(transaction: &Transaction<'_>, sql: &str) -> rusqlite::Result<Vec<Row>> 
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.to_vec(),
             ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => Vec::new(),
         };
-        Ok(Row { id: row.get(0)?, body, project: row.get(2)? })
+        Ok(Row { id: row.get(0)?, body, project: row.get(2)?, position: row.get(3)? })
     })?;
     rows.collect()
 }
@@ -113,14 +127,20 @@ impl Row {
         decode(text).map_err(|error| error.to_string())
     }
 
+    fn place(&self) -> i32 {
+        i32::try_from(self.position).unwrap_or(i32::MAX)
+    }
+
     fn project(&self) -> Result<Project, String> {
-        let project = self.decode(encode::project_from_json)?;
+        let mut project = self.decode(encode::project_from_json)?;
+        project.position = self.place();
         same("id", project.id.get(), self.id)?;
         Ok(project)
     }
 
     fn terminal(&self) -> Result<Terminal, String> {
-        let terminal = self.decode(encode::terminal_from_json)?;
+        let mut terminal = self.decode(encode::terminal_from_json)?;
+        terminal.position = self.place();
         same("id", terminal.id.get(), self.id)?;
         same("project", terminal.project.get(), self.project)?;
         Ok(terminal)
@@ -195,6 +215,8 @@ fn stand_in(id: i64) -> Option<Project> {
         id: ProjectId::new(id),
         name: format!("recovered {id}"),
         root: PathBuf::from("/"),
+        position: i32::MAX,
+        selected: None,
         created_at: now(),
     })
 }
@@ -208,7 +230,7 @@ fn adopt_orphans(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
         tracing::warn!(project = %project.id, "terminals without a project get a stand-in");
         transaction.execute(
             "INSERT INTO projects (id, position, body) VALUES (?1, ?2, ?3)",
-            params![project.id.get() as i64, i64::MAX, encode::project_to_json(&project)],
+            params![project.id.get() as i64, i32::MAX, encode::project_to_json(&project)],
         )?;
     }
     Ok(())
@@ -216,7 +238,7 @@ fn adopt_orphans(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
 
 fn mend_terminals(transaction: &Transaction<'_>) -> rusqlite::Result<u64> {
     let mut damaged = 0;
-    for row in rows(transaction, "SELECT id, body, project FROM terminals")? {
+    for row in rows(transaction, "SELECT id, body, project, position FROM terminals")? {
         let Err(reason) = row.terminal() else { continue };
         row.set_aside(transaction, "terminals", &reason)?;
         transaction.execute("DELETE FROM terminals WHERE id = ?1", [row.id])?;

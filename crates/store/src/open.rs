@@ -30,6 +30,8 @@ pub struct Loaded {
     pub terminals: Vec<Terminal>,
     /// The active terminal, if it still exists.
     pub active: Option<TerminalId>,
+    /// The selected project, if it still exists.
+    pub active_project: Option<ProjectId>,
     /// The number of the next event; no event ever had it.
     pub next_event: EventSeq,
     /// The id of the next project; no project ever had it.
@@ -149,6 +151,7 @@ fn loaded(contents: Contents, next: Numbers, damage: Option<Damage>) -> Loaded {
         projects: contents.projects,
         terminals: contents.terminals,
         active: contents.active,
+        active_project: contents.active_project,
         next_event: next.event,
         next_project: next.project,
         next_terminal: next.terminal,

@@ -4,8 +4,9 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use rookery_model::{
-    Event, ExitStatus, LaunchSpec, NotificationText, Project, ProjectId, Size, Terminal,
-    TerminalId, TerminalState, TerminalUuid, Timestamp,
+    Activity, Event, ExitStatus, LaunchSpec, Lifecycle, NotificationText, OnExit, Owner, Pending,
+    Project, ProjectId, ShellState, Size, Terminal, TerminalId, TerminalState, TerminalUuid,
+    Timestamp,
 };
 
 use super::*;
@@ -53,12 +54,51 @@ fn exit() -> impl Strategy<Value = ExitStatus> {
 }
 
 fn project() -> impl Strategy<Value = Project> {
-    (project_id(), text(), path(), time()).prop_map(|(id, name, root, created_at)| Project {
-        id,
-        name,
-        root,
-        created_at,
-    })
+    let place = (any::<i32>(), option::of(terminal_id()));
+    (project_id(), text(), path(), place, time()).prop_map(
+        |(id, name, root, (position, selected), created_at)| Project {
+            id,
+            name,
+            root,
+            position,
+            selected,
+            created_at,
+        },
+    )
+}
+
+fn activity() -> impl Strategy<Value = Activity> {
+    let shell = prop_oneof![
+        Just(ShellState::Unknown),
+        Just(ShellState::AtPrompt),
+        Just(ShellState::Foreground)
+    ];
+    let lifecycle = prop_oneof![
+        Just(Lifecycle::Inactive),
+        Just(Lifecycle::Working),
+        Just(Lifecycle::Waiting),
+        Just(Lifecycle::Finished),
+        Just(Lifecycle::Failed),
+    ];
+    let owner = (text(), text(), text(), prop::collection::btree_map(text(), text(), 0..3), time())
+        .prop_map(|(source, session, detail, metadata, last_event_at)| Owner {
+            source,
+            session,
+            detail,
+            metadata,
+            last_event_at,
+        });
+    let pending = (text(), text(), time())
+        .prop_map(|(title, body, at)| Pending { text: NotificationText { title, body }, at });
+    (shell, lifecycle, option::of(owner), any::<bool>(), option::of(pending)).prop_map(
+        |(shell, lifecycle, owner, has_spoken, pending)| Activity {
+            shell,
+            lifecycle,
+            owner,
+            has_spoken,
+            pending,
+        },
+    )
 }
 
 fn terminal() -> impl Strategy<Value = Terminal> {
@@ -69,13 +109,15 @@ fn terminal() -> impl Strategy<Value = Terminal> {
     ];
     let launch = (vec(text(), 0..4), path(), vec((text(), text()), 0..4))
         .prop_map(|(argv, cwd, env)| LaunchSpec { argv, cwd, env });
-    let names = (terminal_id(), any::<[u8; 16]>(), project_id(), any::<u32>());
+    let names = (terminal_id(), any::<[u8; 16]>(), project_id(), any::<u32>(), any::<i32>());
     let looks = (size(), option::of(text()), option::of(text()), option::of(path()));
-    let life = (state, time(), option::of(time()));
+    let closes = any::<bool>().prop_map(|is| if is { OnExit::Close } else { OnExit::Keep });
+    let life = (state, time(), option::of(time()), time(), closes, activity());
     (names, launch, looks, life).prop_map(|(names, launch, looks, life)| Terminal {
         id: names.0,
         uuid: TerminalUuid(names.1),
         project: names.2,
+        position: names.4,
         launch,
         pid: names.3,
         size: looks.0,
@@ -85,6 +127,9 @@ fn terminal() -> impl Strategy<Value = Terminal> {
         state: life.0,
         created_at: life.1,
         exited_at: life.2,
+        last_active: life.3,
+        on_exit: life.4,
+        activity: life.5,
     })
 }
 
@@ -97,16 +142,26 @@ fn event() -> impl Strategy<Value = Event> {
         project().prop_map(Event::ProjectCreated),
         (project_id(), text()).prop_map(|(id, name)| Event::ProjectRenamed { id, name }),
         project_id().prop_map(|id| Event::ProjectDeleted { id }),
-        terminal().prop_map(Event::TerminalOpened),
+        (terminal(), any::<bool>())
+            .prop_map(|(terminal, is_active)| Event::TerminalOpened { terminal, is_active }),
         (id(), text()).prop_map(|(id, title)| Event::TerminalTitleChanged { id, title }),
         (id(), path()).prop_map(|(id, cwd)| Event::TerminalCwdChanged { id, cwd }),
         (id(), size()).prop_map(|(id, size)| Event::TerminalResized { id, size }),
         (id(), exit()).prop_map(|(id, status)| Event::TerminalExited { id, status }),
         id().prop_map(|id| Event::TerminalLost { id }),
-        id().prop_map(|id| Event::TerminalClosed { id }),
+        (id(), any::<bool>()).prop_map(|(id, was_alive)| Event::TerminalClosed { id, was_alive }),
         (id(), project_id(), any::<usize>())
             .prop_map(|(id, project, index)| Event::TerminalMoved { id, project, index }),
-        option::of(id()).prop_map(|id| Event::ActiveTerminalChanged { id }),
+        project_id().prop_map(|project| Event::TerminalsReordered { project }),
+        Just(Event::ProjectsReordered),
+        (option::of(project_id()), option::of(id()))
+            .prop_map(|(project, terminal)| Event::ActiveChanged { project, terminal }),
+        (id(), any::<bool>()).prop_map(|(id, is_hooked)| Event::TerminalHooked { id, is_hooked }),
+        (id(), any::<bool>())
+            .prop_map(|(id, is_pending)| Event::TerminalAttention { id, is_pending }),
+        (id(), activity()).prop_map(|(id, activity)| Event::AgentReported { id, activity }),
+        (id(), activity())
+            .prop_map(|(id, activity)| Event::TerminalStateChanged { id, state: activity.state() }),
         (id(), text(), text()).prop_map(|(id, title, body)| Event::TerminalNotified {
             id,
             text: NotificationText { title, body }
@@ -153,6 +208,7 @@ fn the_format_is_stable() {
         id: TerminalId::new(3),
         uuid: TerminalUuid([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 255]),
         project: ProjectId::new(2),
+        position: 0,
         launch: LaunchSpec {
             argv: vec!["sh".to_owned(), "-c".to_owned()],
             cwd: OsString::from_vec(vec![b'/', 255]).into(),
@@ -166,6 +222,9 @@ fn the_format_is_stable() {
         state: TerminalState::Exited(ExitStatus::Signal(9)),
         created_at: Timestamp::from_micros(5),
         exited_at: None,
+        last_active: Timestamp::from_micros(5),
+        on_exit: OnExit::Keep,
+        activity: Activity::default(),
     };
     let line = concat!(
         r#"{"kind":"terminal_opened","terminal":{"id":3,"uuid":"0102030405060708090a0b0c0d0e0fff","#,
@@ -173,9 +232,15 @@ fn the_format_is_stable() {
         r#""size":{"rows":24,"cols":80,"pixel_width":0,"pixel_height":0},"program_title":"top","#,
         r#""reported_cwd":"/tmp","state":{"exited":{"signal":9}},"created_at":5}}"#,
     );
-    let event = Event::TerminalOpened(terminal);
-    assert_eq!(event_to_json(&event), line);
+    let event = Event::TerminalOpened { terminal, is_active: false };
     assert_eq!(event_from_json(line).unwrap(), event);
+    let line = r#"{"kind":"active_terminal_changed","id":7}"#;
+    let event = Event::ActiveChanged { project: None, terminal: Some(TerminalId::new(7)) };
+    assert_eq!(event_from_json(line).unwrap(), event);
+    assert_eq!(
+        event_from_json(r#"{"kind":"terminal_closed","id":1}"#).unwrap(),
+        Event::TerminalClosed { id: TerminalId::new(1), was_alive: false }
+    );
     let line = r#"{"kind":"terminal_exited","id":1,"status":"unknown"}"#;
     let event = Event::TerminalExited { id: TerminalId::new(1), status: ExitStatus::Unknown };
     assert_eq!(event_to_json(&event), line);

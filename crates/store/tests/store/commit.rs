@@ -264,7 +264,7 @@ fn every_change_is_loaded_again() {
     renamed.name = "other".to_owned();
     let mut moved = terminal(4, 2);
     moved.user_title = Some(String::new());
-    let ids = |ids: &[u64]| ids.iter().copied().map(TerminalId::new).collect::<Vec<_>>();
+    (renamed.position, moved.position) = (2, 5);
     let ticket = store.commit(changes(vec![
         put_project(1, 0),
         put_project(2, 1),
@@ -276,19 +276,27 @@ fn every_change_is_loaded_again() {
         put_terminal(4, 1, 3),
         put_terminal(5, 4, 0),
         put_terminal(6, 1, 9),
-        Change::ProjectUpserted { project: renamed.clone(), position: 1 },
-        Change::TerminalUpserted { terminal: moved.clone(), position: 0 },
-        Change::ProjectOrderSet([3, 1, 2, 4].map(ProjectId::new).to_vec()),
-        Change::TerminalOrderSet { project: ProjectId::new(1), terminals: ids(&[3, 1, 2, 6]) },
+        Change::ProjectUpserted(renamed.clone()),
+        Change::TerminalUpserted(moved.clone()),
+        put_project(3, 0),
+        put_project(1, 1),
+        put_terminal(3, 1, 0),
+        put_terminal(1, 1, 1),
+        put_terminal(2, 1, 2),
         Change::TerminalDeleted(TerminalId::new(6)),
         Change::ProjectDeleted(ProjectId::new(4)),
-        Change::ActiveSet(Some(TerminalId::new(3))),
+        select(Some(3)),
     ]));
     ticket.wait_blocking().unwrap();
     store.close().unwrap();
     let (store, loaded) = Store::open(dir.path()).unwrap();
-    assert_eq!(loaded.projects, [project(3), project(1), renamed]);
-    assert_eq!(loaded.terminals, [terminal(3, 1), terminal(1, 1), terminal(2, 1), moved]);
+    let places: Vec<_> = loaded.projects.iter().map(|p| (p.id.get(), p.position)).collect();
+    assert_eq!(places, [(3, 0), (1, 1), (2, 2)]);
+    assert_eq!(loaded.projects[2], renamed);
+    let places: Vec<_> = loaded.terminals.iter().map(|t| (t.id.get(), t.position)).collect();
+    assert_eq!(places, [(3, 0), (1, 1), (2, 2), (4, 5)]);
+    assert_eq!(loaded.terminals[3], moved);
+    assert_eq!(loaded.active_project, Some(ProjectId::new(1)));
     assert_eq!(loaded.active, Some(TerminalId::new(3)));
     // The deleted ones do not give their ids back.
     assert_eq!(loaded.next_project, ProjectId::new(5));

@@ -5,8 +5,8 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 use rookery_model::{
-    Event, EventSeq, ExitStatus, LaunchSpec, NumberedEvent, Project, ProjectId, Size, Terminal,
-    TerminalId, TerminalState, TerminalUuid, Timestamp,
+    Activity, Event, EventSeq, ExitStatus, LaunchSpec, NumberedEvent, OnExit, Project, ProjectId,
+    Size, Terminal, TerminalId, TerminalState, TerminalUuid, Timestamp,
 };
 use rookery_store::{Batch, Change, Loaded, Store};
 use rusqlite::Connection;
@@ -16,6 +16,8 @@ pub(crate) fn project(id: u64) -> Project {
         id: ProjectId::new(id),
         name: format!("project {id}"),
         root: OsString::from_vec(vec![b'/', 0xff, b'a']).into(),
+        position: i32::from(id == 2),
+        selected: None,
         created_at: Timestamp::from_micros(1_000),
     }
 }
@@ -25,6 +27,8 @@ pub(crate) fn terminal(id: u64, project: u64) -> Terminal {
         id: TerminalId::new(id),
         uuid: TerminalUuid((u128::MAX - u128::from(id)).to_be_bytes()),
         project: ProjectId::new(project),
+        // As the sample places them.
+        position: i32::from(id == 2),
         launch: LaunchSpec {
             argv: vec!["/bin/sh".to_owned(), "\0 and \u{1f426}".to_owned()],
             cwd: OsString::from_vec(vec![b'/', 0x80]).into(),
@@ -38,6 +42,9 @@ pub(crate) fn terminal(id: u64, project: u64) -> Terminal {
         state: TerminalState::Exited(ExitStatus::Signal(9)),
         created_at: Timestamp::from_micros(-1),
         exited_at: Some(Timestamp::from_micros(i64::MAX)),
+        last_active: Timestamp::from_micros(12),
+        on_exit: OnExit::Close,
+        activity: Activity::default(),
     }
 }
 
@@ -55,12 +62,17 @@ pub(crate) fn changes(changes: Vec<Change>) -> Batch {
     Batch { changes, events: Vec::new() }
 }
 
-pub(crate) fn put_project(id: u64, position: usize) -> Change {
-    Change::ProjectUpserted { project: project(id), position }
+pub(crate) fn put_project(id: u64, position: i32) -> Change {
+    Change::ProjectUpserted(Project { position, ..project(id) })
 }
 
-pub(crate) fn put_terminal(id: u64, project: u64, position: usize) -> Change {
-    Change::TerminalUpserted { terminal: terminal(id, project), position }
+pub(crate) fn put_terminal(id: u64, project: u64, position: i32) -> Change {
+    Change::TerminalUpserted(Terminal { position, ..terminal(id, project) })
+}
+
+pub(crate) fn select(terminal: Option<u64>) -> Change {
+    let project = terminal.map(|_| ProjectId::new(1));
+    Change::ActiveSet { project, terminal: terminal.map(TerminalId::new) }
 }
 
 /// Commits this many events, one batch each, and waits until they are durable.
@@ -107,7 +119,7 @@ pub(crate) fn sample(dir: &Path, events: usize) -> Loaded {
         put_terminal(1, 1, 0),
         put_terminal(2, 1, 1),
         put_terminal(3, 2, 0),
-        Change::ActiveSet(Some(TerminalId::new(2))),
+        select(Some(2)),
     ]));
     ticket.wait_blocking().unwrap();
     ring(&store, &mut next, events);

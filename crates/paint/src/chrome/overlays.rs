@@ -1,0 +1,203 @@
+//! What floats above the rest: inbox, toasts, palette, questions.
+
+use iced_core::Renderer as _;
+use rookery_view::scene::layout::{DialogLayout, InboxLayout, PaletteLayout, Rect};
+use rookery_view::scene::{ACCENT, Dialog, Mood, PaletteOverlay, PaletteRow};
+
+use super::{DOT, Look};
+use crate::brush::{Brush, Ink, Side, rectangle};
+use crate::fonts;
+use crate::shades::{color, faded};
+use crate::tree::Renderer;
+
+const RADIUS: f32 = 10.0;
+const WHITE: (u8, u8, u8) = (255, 255, 255);
+
+/// Draws whatever floats, the uppermost last.
+pub(crate) fn overlays(look: &Look<'_>, renderer: &mut Renderer) {
+    let scene = look.scene;
+    // Each has a layer of its own: within a layer text is above everything.
+    let mut layer = |draw: &mut dyn FnMut(&mut Brush<'_>)| {
+        let window = rectangle(look.layout.panes.window);
+        renderer.with_layer(window, |renderer| draw(&mut Brush { renderer }));
+    };
+    if let Some(place) = &look.layout.inbox {
+        layer(&mut |brush| inbox(look, brush, place));
+    }
+    if !look.layout.toasts.is_empty() {
+        layer(&mut |brush| toasts(look, brush));
+    }
+    if let (Some(open), Some(place)) = (&scene.palette, &look.layout.palette) {
+        layer(&mut |brush| palette(look, brush, open, place));
+    }
+    if let (Some(open), Some(place)) = (&scene.dialog, &look.layout.dialog) {
+        layer(&mut |brush| dialog(look, brush, open, place));
+    }
+}
+
+fn palette(look: &Look<'_>, brush: &mut Brush<'_>, open: &PaletteOverlay, place: &PaletteLayout) {
+    let shades = &look.shades;
+    brush.veil(look.layout.panes.window);
+    brush.panel(place.frame, RADIUS, shades.panel, shades.panel_edge);
+    let query = place.query.inset(18.0, 0.0);
+    let tag = Rect { x: query.right() - 160.0, width: 160.0, ..query };
+    let taken = brush.label(&open.frame, tag, Side::Right, Ink::new(shades.faint, 11.5));
+    let field = Rect { width: query.width - taken - 16.0, ..query };
+    let bar = Rect::new(field.x, field.y + 14.0, 1.5, field.height - 28.0);
+    if open.query.is_empty() {
+        brush.fill(bar, color(shades.matched));
+        let hint = Rect { x: field.x + 5.0, ..field };
+        brush.label(&open.placeholder, hint, Side::Left, Ink::new(shades.faint, 15.0));
+    } else {
+        let width = brush.label(&open.query, field, Side::Left, Ink::new(shades.text, 15.0));
+        brush.fill(Rect { x: (field.x + width).round() + 1.0, ..bar }, color(shades.matched));
+    }
+    let under = Rect { y: place.query.bottom() - 1.0, height: 1.0, ..place.query };
+    brush.fill(under.inset(1.0, 0.0), color(shades.panel_edge));
+    if open.rows.is_empty() {
+        let room =
+            Rect { y: under.bottom(), height: place.frame.bottom() - under.bottom(), ..under };
+        brush.label("Nothing matches", room, Side::Center, Ink::new(shades.faint, 13.0));
+    }
+    for (index, rect) in &place.rows {
+        if let Some(row) = open.rows.get(*index) {
+            palette_row(look, brush, row, *rect);
+        }
+    }
+}
+
+fn palette_row(look: &Look<'_>, brush: &mut Brush<'_>, row: &PaletteRow, rect: Rect) {
+    let shades = &look.shades;
+    if row.is_selected {
+        brush.round(rect.inset(0.0, 1.0), 6.0, color(shades.chosen));
+    }
+    let mut inner = rect.inset(12.0, 0.0);
+    if let Some(mood) = row.mood {
+        let dot = mood.color().unwrap_or(shades.line);
+        brush.dot(inner.x + 3.5, inner.y + inner.height / 2.0, DOT, dot);
+        inner = Rect::new(inner.x + 16.0, inner.y, inner.width - 16.0, inner.height);
+    }
+    let half = Rect { x: inner.x + inner.width * 0.5, width: inner.width * 0.5, ..inner };
+    let shade = if row.is_selected { shades.soft } else { shades.faint };
+    let taken = brush.label(&row.subtitle, half, Side::Right, Ink::new(shade, 12.0));
+    let title = Rect { width: inner.width - taken - 16.0, ..inner };
+    matched_title(look, brush, row, title);
+}
+
+/// A title with the letters that the query matched in another color.
+fn matched_title(look: &Look<'_>, brush: &mut Brush<'_>, row: &PaletteRow, rect: Rect) {
+    const SIZE: f32 = 13.5;
+    let plain = Ink::new(look.shades.text, SIZE);
+    if row.matched.is_empty() {
+        brush.label(&row.title, rect, Side::Left, plain);
+        return;
+    }
+    let shown = fonts::elided(&row.title, plain.font, SIZE, rect.width);
+    for (start, end, is_matched) in runs(&shown, &row.matched) {
+        let ink = if is_matched { Ink { color: look.shades.matched, ..plain } } else { plain };
+        // Measured from the beginning, so that kerning and rounding do not add up.
+        let left = rect.x + fonts::width(&shown[..start], plain.font, SIZE);
+        let piece = Rect { x: left, width: rect.right() - left + SIZE, ..rect };
+        brush.label(&shown[start..end], piece, Side::Left, ink);
+        if is_matched {
+            let right = rect.x + fonts::width(&shown[..end], plain.font, SIZE);
+            let y = rect.y + rect.height / 2.0 + 8.0;
+            let under = Rect::new(left.round(), y, (right - left).round(), 1.0);
+            brush.fill(under, faded(look.shades.matched, 0.7));
+        }
+    }
+}
+
+/// The byte ranges of a text that are matched throughout or not at all.
+fn runs(text: &str, matched: &[usize]) -> Vec<(usize, usize, bool)> {
+    let mut runs: Vec<(usize, usize, bool)> = Vec::new();
+    for (index, (start, c)) in text.char_indices().enumerate() {
+        let is_matched = c != '…' && matched.binary_search(&index).is_ok();
+        match runs.last_mut() {
+            Some((_, end, same)) if *same == is_matched => *end = start + c.len_utf8(),
+            _ => runs.push((start, start + c.len_utf8(), is_matched)),
+        }
+    }
+    runs
+}
+
+fn inbox(look: &Look<'_>, brush: &mut Brush<'_>, place: &InboxLayout) {
+    let shades = &look.shades;
+    brush.panel(place.frame, RADIUS, shades.panel, shades.panel_edge);
+    let heading = place.heading.inset(16.0, 0.0);
+    brush.label("NOTIFICATIONS", heading, Side::Left, Ink::new(shades.faint, 10.5));
+    if place.rows.is_empty() {
+        let y = place.heading.bottom();
+        let room = Rect { y, height: place.frame.bottom() - y, ..place.frame };
+        brush.label("No notifications", room, Side::Center, Ink::new(shades.faint, 13.0));
+    }
+    for (row, rect) in look.scene.inbox.rows.iter().zip(&place.rows) {
+        let inner = rect.inset(10.0, 0.0);
+        brush.dot(inner.x + 3.5, inner.y + 17.0, DOT, ACCENT);
+        let line = Rect::new(inner.x + 18.0, inner.y + 6.0, inner.width - 18.0, 20.0);
+        let time = Ink::new(shades.faint, 11.0);
+        let taken = brush.label(&row.time_text, line, Side::Right, time);
+        let title = Rect { width: line.width - taken - 10.0, ..line };
+        brush.label(&row.title, title, Side::Left, Ink::new(shades.text, 13.0));
+        let body = Rect { y: line.bottom() - 1.0, ..line };
+        brush.label(&row.body, body, Side::Left, Ink::new(shades.soft, 12.0));
+    }
+}
+
+fn toasts(look: &Look<'_>, brush: &mut Brush<'_>) {
+    let shades = &look.shades;
+    let hidden = look.scene.toasts.len() - look.layout.toasts.len().min(look.scene.toasts.len());
+    for (toast, rect) in look.scene.toasts.iter().skip(hidden).zip(&look.layout.toasts) {
+        brush.panel(*rect, 8.0, shades.panel, shades.panel_edge);
+        let edge = Rect { x: rect.x + 8.0, width: 3.0, ..rect.inset(0.0, 10.0) };
+        brush.round(edge, 1.5, color(toast.mood.color().unwrap_or(shades.faint)));
+        let text = Rect::new(rect.x + 22.0, rect.y, rect.width - 36.0, rect.height);
+        let ink = Ink::new(shades.text, 13.0);
+        if toast.body.is_empty() {
+            brush.label(&toast.title, text, Side::Left, ink);
+            continue;
+        }
+        let first = Rect { y: rect.y + 8.0, height: 20.0, ..text };
+        brush.label(&toast.title, first, Side::Left, ink);
+        let second = Rect { y: first.bottom(), ..first };
+        brush.label(&toast.body, second, Side::Left, Ink::new(shades.soft, 12.0));
+    }
+}
+
+fn dialog(look: &Look<'_>, brush: &mut Brush<'_>, open: &Dialog, place: &DialogLayout) {
+    let shades = &look.shades;
+    brush.veil(look.layout.panes.window);
+    brush.panel(place.frame, RADIUS, shades.panel, shades.panel_edge);
+    let text = place.frame.inset(20.0, 18.0);
+    let title = Rect { height: 22.0, ..text };
+    brush.label(&open.title, title, Side::Left, Ink::new(shades.text, 15.0));
+    let body = Rect { y: title.bottom() + 6.0, height: 20.0, ..text };
+    brush.label(&open.body, body, Side::Left, Ink::new(shades.soft, 13.0));
+    let danger = Mood::Failed.color().filter(|_| open.is_destructive);
+    brush.round(place.confirm, 7.0, color(danger.unwrap_or(ACCENT)));
+    brush.label(&open.confirm, place.confirm, Side::Center, Ink::new(WHITE, 13.0));
+    brush.edged(place.cancel, 7.0, color(shades.panel), color(shades.panel_edge));
+    brush.label(&open.cancel, place.cancel, Side::Center, Ink::new(shades.text, 13.0));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pieces of a text, the matched ones in brackets.
+    fn marked(text: &str, matched: &[usize]) -> String {
+        let mark = |(start, end, is_matched): &(usize, usize, bool)| match is_matched {
+            true => format!("[{}]", &text[*start..*end]),
+            false => text[*start..*end].to_owned(),
+        };
+        runs(text, matched).iter().map(mark).collect()
+    }
+
+    #[test]
+    fn matched_letters_are_cut_out_by_character_not_by_byte() {
+        assert_eq!(marked("new", &[0, 2]), "[n]e[w]");
+        assert_eq!(marked("ßéa", &[1]), "ß[é]a");
+        assert_eq!(marked("ab…", &[0, 1, 2]), "[ab]…");
+        assert_eq!(marked("", &[3]), "");
+    }
+}

@@ -1,0 +1,97 @@
+//! The list of projects and their agents.
+
+use rookery_view::scene::layout::{BAND_HEIGHT, Rect};
+use rookery_view::scene::{ACCENT, AgentRow, ProjectRow};
+
+use super::{DOT, Look, clipped};
+use crate::brush::{Brush, Ink, Side};
+use crate::shades::color;
+use crate::tree::Renderer;
+
+/// Width of the stripe that tells a project's loudest mood.
+const STRIPE: f32 = 3.0;
+
+/// Draws the sidebar.
+pub(crate) fn sidebar(look: &Look<'_>, renderer: &mut Renderer) {
+    let pane = look.layout.panes.sidebar;
+    if pane.width < 1.0 {
+        return;
+    }
+    clipped(renderer, pane, |brush| frame(look, brush, pane));
+    clipped(renderer, look.layout.sidebar.list, |brush| {
+        let places = &look.layout.sidebar.projects;
+        for (project, place) in look.scene.sidebar.projects.iter().zip(places) {
+            project_row(look, brush, project, place.row);
+            for (agent, (_, row)) in project.agents.iter().zip(&place.agents) {
+                agent_row(look, brush, agent, *row);
+            }
+        }
+    });
+}
+
+fn frame(look: &Look<'_>, brush: &mut Brush<'_>, pane: Rect) {
+    let shades = &look.shades;
+    brush.fill(pane, color(shades.chrome));
+    brush.fill(Rect { x: pane.right() - 1.0, width: 1.0, ..pane }, color(shades.line));
+    let head = Rect { height: BAND_HEIGHT, ..pane }.inset(14.0, 0.0);
+    brush.label("PROJECTS", head, Side::Left, Ink::new(shades.faint, 10.5));
+    let waiting = look.scene.inbox.rows.len();
+    if waiting > 0 {
+        let bell = look.layout.sidebar.bell;
+        let count = bell.centered(if waiting > 9 { 24.0 } else { 18.0 }, 16.0);
+        brush.round(count, 8.0, color(ACCENT));
+        let ink = Ink::new((255, 255, 255), 10.5);
+        brush.label(&waiting.to_string(), count, Side::Center, ink);
+    }
+    let foot = look.layout.sidebar.new_project;
+    brush.fill(Rect { height: 1.0, width: foot.width - 1.0, ..foot }, color(shades.line));
+    brush.plus(Rect { x: 11.0, width: 16.0, ..foot }, shades.soft);
+    let words = Rect { x: 34.0, width: foot.width - 46.0, ..foot };
+    brush.label("New Project", words, Side::Left, Ink::new(shades.soft, 12.5));
+}
+
+fn project_row(look: &Look<'_>, brush: &mut Brush<'_>, project: &ProjectRow, row: Rect) {
+    let shades = &look.shades;
+    if project.is_active {
+        brush.round(row.inset(6.0, 1.0), 6.0, color(shades.raised));
+    }
+    if let Some(mood) = project.mood.color() {
+        let stripe = Rect { width: STRIPE, ..row.inset(0.0, 4.0) };
+        brush.fill(stripe, color(mood));
+    }
+    let text = Rect::new(row.x + 14.0, row.y, row.width - 14.0 - 30.0, row.height);
+    if let Some(typed) = &project.rename {
+        return rename(look, brush, typed, Rect { width: row.width - 24.0, ..text });
+    }
+    let shade = if project.is_active { shades.text } else { shades.soft };
+    brush.label(&project.name, text, Side::Left, Ink::new(shade, 13.5));
+    if project.has_badge {
+        brush.dot(row.right() - 18.5, row.y + row.height / 2.0, DOT, ACCENT);
+    }
+}
+
+fn agent_row(look: &Look<'_>, brush: &mut Brush<'_>, agent: &AgentRow, row: Rect) {
+    let shades = &look.shades;
+    if agent.is_active {
+        brush.round(row.inset(6.0, 1.0), 5.0, color(shades.quiet));
+    }
+    let middle = row.y + row.height / 2.0;
+    brush.dot(row.x + 25.5, middle, DOT, agent.mood.color().unwrap_or(shades.line));
+    let time = Rect::new(row.right() - 50.0, row.y, 35.0, row.height);
+    let taken = brush.label(&agent.time_text, time, Side::Right, Ink::new(shades.faint, 11.0));
+    let left = row.x + 38.0;
+    let name = Rect::new(left, row.y, row.right() - 21.0 - taken - left, row.height);
+    let shade = if agent.is_active { shades.text } else { shades.soft };
+    brush.label(&agent.name, name, Side::Left, Ink::new(shade, 12.5));
+}
+
+/// A field with what was typed so far and a cursor behind it.
+pub(super) fn rename(look: &Look<'_>, brush: &mut Brush<'_>, typed: &str, rect: Rect) {
+    let field = Rect::new(rect.x - 6.0, rect.y, rect.width + 6.0, rect.height).inset(0.0, 2.0);
+    brush.edged(field, 5.0, color(look.shades.terminal), color(ACCENT));
+    let text = field.inset(6.0, 0.0);
+    let room = Rect { width: text.width - 3.0, ..text };
+    let width = brush.label(typed, room, Side::Left, Ink::new(look.shades.text, 12.5));
+    let bar = Rect::new((text.x + width).round() + 1.0, field.y + 4.0, 1.0, field.height - 8.0);
+    brush.fill(bar, color(look.shades.text));
+}

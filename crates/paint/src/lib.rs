@@ -1,0 +1,33 @@
+//! Turns a scene into a picture.
+//!
+//! [`view`] makes the tree of widgets that a window shows; [`Painter`] draws the same tree without a
+//! display. Neither knows where a scene comes from, nor who looks at it.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use rookery_paint::Painter;
+//! use rookery_view::{scene::Scene, theme::Theme};
+//! # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+//! # runtime.block_on(async {
+//! let painter = Painter::start()?;
+//! let scene = Arc::new(Scene::new(Theme::fallback()));
+//! let picture = painter.screenshot(scene, 1).await?;
+//! assert_eq!((picture.width, picture.height), (1100, 720));
+//! # Ok::<_, rookery_paint::PaintError>(())
+//! # })?;
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+
+mod brush;
+mod chrome;
+mod fonts;
+mod grid;
+mod headless;
+mod painter;
+mod shades;
+mod tree;
+
+pub use fonts::families as font_families;
+pub use headless::Picture;
+pub use painter::{PaintError, Painter};
+pub use tree::{Renderer, view};

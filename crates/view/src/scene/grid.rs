@@ -1,0 +1,235 @@
+//! The terminal as cells whose colors are settled: no palette, no inverse, no dim is left to apply.
+
+use std::ops::Range;
+
+use rookery_term::{CellRef, Colors, Snapshot, Style, Underline, Width};
+
+use super::Rgb;
+
+/// A terminal's visible part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grid {
+    /// Columns of the screen.
+    pub cols: u16,
+    /// Rows from top to bottom.
+    pub rows: Vec<Row>,
+    /// Background of cells that have none of their own.
+    pub background: Rgb,
+    /// Background of selected cells.
+    pub selection_background: Rgb,
+    /// Where the cursor is; none if it is off the visible part.
+    pub cursor: Option<Cursor>,
+    /// How far the user has scrolled back.
+    pub scroll: Scroll,
+}
+
+/// One row of cells.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// One per column; may be shorter than the screen is wide.
+    pub cells: Vec<Cell>,
+    /// Columns that are selected.
+    pub selected: Option<Range<u16>>,
+}
+
+/// What stands in a cell.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Glyph {
+    /// Nothing: untouched, erased, concealed, or the second half of a wide character.
+    #[default]
+    Blank,
+    /// One character.
+    Char(char),
+    /// A character with others that combine with it.
+    Cluster(Box<str>),
+}
+
+impl From<&str> for Glyph {
+    fn from(text: &str) -> Self {
+        let mut chars = text.chars();
+        match (chars.next(), chars.next()) {
+            (None | Some(' '), None) => Glyph::Blank,
+            (Some(only), None) => Glyph::Char(only),
+            _ => Glyph::Cluster(text.into()),
+        }
+    }
+}
+
+/// One cell, its colors settled.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Cell {
+    /// What stands in it.
+    pub glyph: Glyph,
+    /// How it looks.
+    pub look: Look,
+    /// How much room it takes.
+    pub width: Width,
+}
+
+/// How a cell looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Look {
+    /// Color of the text.
+    pub fg: Rgb,
+    /// Color behind it.
+    pub bg: Rgb,
+    /// Bold face.
+    pub bold: bool,
+    /// Italic face.
+    pub italic: bool,
+    /// Line through it.
+    pub strikeout: bool,
+    /// Line below it.
+    pub underline: Underline,
+    /// Color of the line below it.
+    pub underline_color: Rgb,
+}
+
+/// The cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cursor {
+    /// Row from the top, from 0.
+    pub row: u16,
+    /// Column from the left, from 0.
+    pub col: u16,
+    /// Its shape.
+    pub shape: CursorShape,
+    /// Whether it is drawn.
+    pub is_visible: bool,
+    /// Its color.
+    pub color: Rgb,
+    /// Color of the text under a block.
+    pub text_color: Rgb,
+}
+
+/// The shape of the cursor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CursorShape {
+    /// A filled block.
+    #[default]
+    Block,
+    /// The outline of a block: the keyboard goes elsewhere.
+    Hollow,
+    /// A line under the cell.
+    Underline,
+    /// A bar before the cell.
+    Beam,
+}
+
+/// How far the user has scrolled back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scroll {
+    /// Rows between the lowest visible row and the newest one; 0 if not scrolled.
+    pub back: u64,
+    /// Rows above the screen that could be scrolled to.
+    pub history: u64,
+}
+
+/// What the user has done to a terminal's view, which its snapshot does not know.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ViewState {
+    /// Selected columns by visible row.
+    pub selected: Vec<(u16, Range<u16>)>,
+    /// How far the user has scrolled back.
+    pub scroll: Scroll,
+    /// Shape of a cursor whose program asked for none.
+    pub default_cursor: CursorShape,
+    /// Whether keys go to the terminal; if not, a block is drawn hollow.
+    pub has_keyboard: bool,
+}
+
+impl Grid {
+    /// What a snapshot with cells looks like. One with text only gives blank rows.
+    pub fn from_snapshot(snapshot: &Snapshot, state: &ViewState) -> Grid {
+        let colors = snapshot.colors();
+        let mut rows: Vec<Row> =
+            (0..snapshot.rows).map(|row| Row::of(snapshot.row(row), colors)).collect();
+        for (row, columns) in &state.selected {
+            if let Some(row) = rows.get_mut(usize::from(*row)) {
+                row.selected = Some(columns.clone());
+            }
+        }
+        Grid {
+            cols: snapshot.cols,
+            rows,
+            background: colors.background(),
+            selection_background: colors.selection().unwrap_or_else(|| selection_of(colors)),
+            cursor: cursor(snapshot, state),
+            scroll: state.scroll,
+        }
+    }
+}
+
+impl Row {
+    /// A row of cells as a screen or its history gives them.
+    pub fn of<'a>(cells: impl Iterator<Item = CellRef<'a>>, colors: &Colors) -> Row {
+        let mut row = Row::default();
+        let mut text = String::new();
+        let mut last: Option<(CellRef<'a>, Look)> = None;
+        for cell in cells {
+            let look = match &last {
+                Some((before, look)) if before.same_style(&cell) => *look,
+                _ => Look::of(&cell.style(), colors),
+            };
+            text.clear();
+            cell.push_text(&mut text);
+            row.cells.push(Cell { glyph: text.as_str().into(), look, width: cell.width() });
+            last = Some((cell, look));
+        }
+        row
+    }
+}
+
+impl Look {
+    fn of(style: &Style, colors: &Colors) -> Look {
+        let resolved = colors.resolve(style);
+        Look {
+            fg: resolved.ink,
+            bg: resolved.bg,
+            bold: style.bold,
+            italic: style.italic,
+            strikeout: style.strikeout,
+            underline: style.underline,
+            underline_color: colors.underline(style),
+        }
+    }
+}
+
+/// A quiet background for selected text, for themes that name none.
+fn selection_of(colors: &Colors) -> Rgb {
+    mix(colors.background(), colors.indexed(4), 0.4)
+}
+
+/// A color between two: 0 is the first, 1 the second.
+pub fn mix(from: Rgb, to: Rgb, share: f32) -> Rgb {
+    let part = |from: u8, to: u8| {
+        (f32::from(from) + (f32::from(to) - f32::from(from)) * share).round().clamp(0.0, 255.0)
+            as u8
+    };
+    (part(from.0, to.0), part(from.1, to.1), part(from.2, to.2))
+}
+
+fn cursor(snapshot: &Snapshot, state: &ViewState) -> Option<Cursor> {
+    let found = snapshot.cursor;
+    let row = u16::try_from(u64::from(found.row).saturating_add(state.scroll.back)).ok()?;
+    if row >= snapshot.rows {
+        return None;
+    }
+    let shape = match found.shape {
+        rookery_term::CursorShape::Default => state.default_cursor,
+        rookery_term::CursorShape::Block => CursorShape::Block,
+        rookery_term::CursorShape::Underline => CursorShape::Underline,
+        rookery_term::CursorShape::Beam => CursorShape::Beam,
+    };
+    let is_hollow = shape == CursorShape::Block && !state.has_keyboard;
+    let colors = snapshot.colors();
+    Some(Cursor {
+        row,
+        // While a wrap is pending the cursor stands on the last column.
+        col: found.col.min(snapshot.cols.saturating_sub(1)),
+        shape: if is_hollow { CursorShape::Hollow } else { shape },
+        is_visible: found.visible,
+        color: colors.cursor(),
+        text_color: colors.background(),
+    })
+}
