@@ -6,9 +6,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, RwLock};
 use rookery_keeper::protocol;
-use rookery_model::{
-    Event, EventSeq, ExitStatus, Project, Result, TerminalId, TerminalState, Timestamp,
-};
+use rookery_model::{Event, EventSeq, ExitStatus, Result, TerminalId, TerminalState, Timestamp};
 use rookery_store::{Change, Loaded, Store};
 use rookery_term::Palette;
 use tokio::sync::watch;
@@ -17,7 +15,8 @@ use crate::clock::{self, Clock};
 use crate::events::Events;
 use crate::keeper_link::{KeeperLaunch, KeeperLink, KeeperNotices};
 use crate::terminals::{Live, Shards, TerminalHandle, TerminalLimits};
-use crate::world::{World, no_terminal};
+use crate::ui::{Ui, UiConfig};
+use crate::world::{Active, World, no_terminal};
 
 /// What core needs to know to start.
 #[derive(Clone, Debug)]
@@ -38,6 +37,15 @@ pub struct CoreConfig {
     pub limits: TerminalLimits,
     /// Colors reported to programs.
     pub palette: Palette,
+    /// Whether projects and terminals take their numbers from one sequence, so that no number
+    /// means two things. A world with no user in front of it counts its terminals alone.
+    pub shares_ids: bool,
+    /// The user interface.
+    pub ui: UiConfig,
+    /// Variables for terminals that the user interface opens.
+    pub tab_env: Vec<(String, String)>,
+    /// Where our scripts for shells lie; none gives shells nothing.
+    pub resources: Option<PathBuf>,
 }
 
 /// How to stop.
@@ -59,14 +67,20 @@ pub(crate) struct Inner {
     pub(crate) config: CoreConfig,
     pub(crate) store: Store,
     pub(crate) world: Mutex<World>,
+    pub(crate) ui: Ui,
+    /// Held while the settings file is changed.
+    pub(crate) settings_writer: tokio::sync::Mutex<()>,
     pub(crate) live: RwLock<HashMap<TerminalId, Arc<Live>>>,
     pub(crate) keeper: KeeperLink,
     pub(crate) shards: Shards,
     pub(crate) clock: Clock,
+    pub(crate) runtime: tokio::runtime::Handle,
     pub(crate) started_at: Timestamp,
     pub(crate) damage: Option<String>,
     /// Raised whenever a terminal comes or goes.
     pub(crate) roster: watch::Sender<u64>,
+    /// Raised when the core stops.
+    stopping: watch::Sender<bool>,
     published: watch::Receiver<EventSeq>,
     notices: Arc<Notices>,
 }
@@ -94,6 +108,10 @@ impl Core {
                 publish.send_replace(newest.seq);
             }
         }));
+        let (ui, plain) = (config.ui.clone(), config.palette.clone());
+        let ui = tokio::task::spawn_blocking(move || Ui::start(ui, plain))
+            .await
+            .map_err(|error| rookery_model::Error::failed(error.to_string()))?;
         let damage = loaded.damage.as_ref().map(|damage| damage.reason.clone());
         let notices = Arc::new(Notices {
             core: Mutex::new(Weak::new()),
@@ -103,7 +121,10 @@ impl Core {
         let core = Core {
             inner: Arc::new(Inner {
                 store,
-                world: Mutex::new(world_from(loaded)),
+                world: Mutex::new(world_from(loaded, config.shares_ids)),
+                runtime: tokio::runtime::Handle::current(),
+                ui,
+                settings_writer: tokio::sync::Mutex::new(()),
                 live: RwLock::default(),
                 keeper: KeeperLink::new(config.keeper.clone()),
                 shards: Shards::start()?,
@@ -111,13 +132,15 @@ impl Core {
                 started_at: clock::wall(),
                 damage,
                 roster: watch::Sender::new(0),
+                stopping: watch::Sender::new(false),
                 published,
                 notices: Arc::clone(&notices),
                 config,
             }),
         };
         *notices.core.lock() = Arc::downgrade(&core.inner);
-        core.ensure_a_project()?;
+        core.restore_sidebar().await;
+        core.follow_settings();
         let restored = core.restore_terminals().await?;
         core.transact_durably(|tx| {
             let version = env!("CARGO_PKG_VERSION").to_owned();
@@ -126,23 +149,6 @@ impl Core {
         })
         .await?;
         Ok(core)
-    }
-
-    fn ensure_a_project(&self) -> Result<()> {
-        let root = self.inner.config.home.clone();
-        self.transact(|tx| {
-            if tx.world.projects.is_empty() {
-                let id = tx.world.next_project;
-                tx.world.next_project = id.next();
-                let project =
-                    Project { id, name: "default".to_owned(), root, created_at: clock::wall() };
-                tx.world.projects.push(project.clone());
-                tx.save(Change::ProjectUpserted { project: project.clone(), position: 0 });
-                tx.emit(Event::ProjectCreated(project));
-            }
-            Ok(())
-        })
-        .map(drop)
     }
 
     /// The event log.
@@ -209,8 +215,16 @@ impl Core {
         Arc::clone(&self.inner.notices) as Arc<dyn KeeperNotices>
     }
 
+    /// Resolves when the core stops.
+    pub async fn stopping(&self) {
+        let mut stopping = self.inner.stopping.subscribe();
+        // The sender lives as long as the core, so an error cannot come.
+        let _ = stopping.wait_for(|is_stopping| *is_stopping).await;
+    }
+
     /// Stops: says so in the log, saves every screen, and lets go of the keeper.
     pub async fn stop(&self, kind: StopKind) -> Result<()> {
+        self.inner.stopping.send_replace(true);
         if kind == StopKind::EndTerminals {
             self.end_all_terminals().await;
         }
@@ -240,20 +254,22 @@ fn remembered_key(name: &str) -> String {
     format!("dialect:{name}")
 }
 
-fn world_from(loaded: Loaded) -> World {
-    let mut world = World {
+fn world_from(loaded: Loaded, shares_ids: bool) -> World {
+    let terminals: std::collections::BTreeMap<_, _> =
+        loaded.terminals.into_iter().map(|terminal| (terminal.id, terminal)).collect();
+    let selected = loaded.active.and_then(|id| terminals.get(&id));
+    let project = selected.map(|terminal| terminal.project).or(loaded.active_project);
+    let active = Active { project, terminal: loaded.active };
+    World {
         projects: loaded.projects,
-        terminals: Default::default(),
-        order: Default::default(),
-        active: loaded.active,
+        terminals,
+        active,
+        focus: None,
         next_project: loaded.next_project,
         next_terminal: loaded.next_terminal,
         next_event: loaded.next_event,
-    };
-    for terminal in loaded.terminals {
-        world.insert_terminal(terminal);
+        shares_ids,
     }
-    world
 }
 
 impl KeeperNotices for Notices {

@@ -12,6 +12,7 @@ mod keeper_link;
 mod status;
 mod terminals;
 mod transact;
+mod ui;
 mod workspace;
 mod world;
 
@@ -23,6 +24,9 @@ pub use events::{EventPage, EventStream, Events};
 pub use keeper_link::KeeperLaunch;
 pub use status::{KeeperState, Status};
 pub use terminals::{
-    Attachment, OpenTerminal, Output, OutputStream, Piece, Progress, RawLog, Scene, TerminalHandle,
-    TerminalLimits, Waited,
+    Attachment, Expansion, MouseOutcome, OpenTerminal, Output, OutputStream, Piece, Preedit,
+    Progress, RawLog, Scene, Selected, TerminalHandle, TerminalLimits, ViewCell, Waited,
 };
+pub use ui::{Clipboard, Presented, SceneCounts, UiConfig, WindowMetrics, view};
+pub use workspace::{AgentReport, Attention, OwnershipAction, Tabs, Workspace};
+pub use world::Active;

@@ -28,16 +28,17 @@ impl Tx<'_> {
     /// Stores a terminal as it is now.
     pub(crate) fn save_terminal(&mut self, id: TerminalId) {
         if let Some(terminal) = self.world.terminals.get(&id) {
-            let position = self.world.position(id);
-            let change = Change::TerminalUpserted { terminal: terminal.clone(), position };
+            let change = Change::TerminalUpserted(terminal.clone());
             self.save(change);
         }
     }
 
-    /// Stores the order of a project's terminals as it is now.
-    pub(crate) fn save_order(&mut self, project: ProjectId) {
-        let terminals = self.world.order.get(&project).cloned().unwrap_or_default();
-        self.save(Change::TerminalOrderSet { project, terminals });
+    /// Stores a project as it is now.
+    pub(crate) fn save_project(&mut self, id: ProjectId) {
+        if let Ok(project) = self.world.project(id) {
+            let change = Change::ProjectUpserted(project.clone());
+            self.save(change);
+        }
     }
 }
 

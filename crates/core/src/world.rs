@@ -4,33 +4,38 @@ use std::collections::BTreeMap;
 
 use rookery_model::{Error, EventSeq, Project, ProjectId, Result, Terminal, TerminalId};
 
+/// What is selected: a project, and a terminal in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Active {
+    /// The selected project, if any.
+    pub project: Option<ProjectId>,
+    /// The selected terminal of that project, if any.
+    pub terminal: Option<TerminalId>,
+}
+
 /// Everything the daemon knows, except bytes and screens.
 pub(crate) struct World {
-    /// Projects in the order users gave them.
+    /// Projects as they are shown: by position, then by id.
     pub(crate) projects: Vec<Project>,
     /// Terminals by id.
     pub(crate) terminals: BTreeMap<TerminalId, Terminal>,
-    /// Order of terminals within each project.
-    pub(crate) order: BTreeMap<ProjectId, Vec<TerminalId>>,
-    pub(crate) active: Option<TerminalId>,
+    pub(crate) active: Active,
+    /// Whether somebody looks at the selected terminal: none while there is no window.
+    pub(crate) focus: Option<bool>,
     pub(crate) next_project: ProjectId,
     pub(crate) next_terminal: TerminalId,
     pub(crate) next_event: EventSeq,
+    /// Whether projects and terminals take their numbers from one sequence.
+    pub(crate) shares_ids: bool,
 }
 
 impl World {
     pub(crate) fn project(&self, id: ProjectId) -> Result<&Project> {
-        self.projects
-            .iter()
-            .find(|project| project.id == id)
-            .ok_or_else(|| Error::not_found(format!("no project {id}")))
+        self.projects.iter().find(|project| project.id == id).ok_or_else(|| no_project(id))
     }
 
     pub(crate) fn project_mut(&mut self, id: ProjectId) -> Result<&mut Project> {
-        self.projects
-            .iter_mut()
-            .find(|project| project.id == id)
-            .ok_or_else(|| Error::not_found(format!("no project {id}")))
+        self.projects.iter_mut().find(|project| project.id == id).ok_or_else(|| no_project(id))
     }
 
     pub(crate) fn terminal(&self, id: TerminalId) -> Result<&Terminal> {
@@ -41,39 +46,88 @@ impl World {
         self.terminals.get_mut(&id).ok_or_else(|| no_terminal(id))
     }
 
-    /// Place of a terminal in its project.
-    pub(crate) fn position(&self, id: TerminalId) -> usize {
-        let project = self.terminals.get(&id).map(|terminal| terminal.project);
-        project
-            .and_then(|project| self.order.get(&project))
-            .and_then(|order| order.iter().position(|other| *other == id))
-            .unwrap_or(0)
+    /// The terminals of a project as they are shown, ended ones among them.
+    pub(crate) fn terminals_of(&self, project: ProjectId) -> Vec<&Terminal> {
+        let mut found: Vec<&Terminal> =
+            self.terminals.values().filter(|terminal| terminal.project == project).collect();
+        found.sort_by_key(|terminal| (terminal.position, terminal.id));
+        found
+    }
+
+    /// The first living terminal of a project, as they are shown.
+    pub(crate) fn first_tab(&self, project: ProjectId) -> Option<TerminalId> {
+        let mut terminals = self.terminals_of(project).into_iter();
+        terminals.find(|terminal| terminal.is_alive()).map(|terminal| terminal.id)
+    }
+
+    /// The terminal last selected in a project, else its first.
+    pub(crate) fn remembered_tab(&self, project: &Project) -> Option<TerminalId> {
+        let is_there = |id: &TerminalId| {
+            self.terminals.get(id).is_some_and(|tab| tab.is_alive() && tab.project == project.id)
+        };
+        project.selected.filter(is_there).or_else(|| self.first_tab(project.id))
+    }
+
+    /// Where terminals go that name no project: the selected one, else the first.
+    pub(crate) fn usual_project(&self) -> Option<&Project> {
+        let selected = self.active.project.and_then(|id| self.project(id).ok());
+        selected.or_else(|| self.projects.first())
     }
 
     /// Terminals in workspace order: by project, then by place.
     pub(crate) fn ordered_terminals(&self) -> Vec<Terminal> {
-        self.projects
-            .iter()
-            .filter_map(|project| self.order.get(&project.id))
-            .flatten()
-            .filter_map(|id| self.terminals.get(id).cloned())
-            .collect()
+        self.projects.iter().flat_map(|project| self.terminals_of(project.id)).cloned().collect()
     }
 
-    pub(crate) fn insert_terminal(&mut self, terminal: Terminal) {
-        self.order.entry(terminal.project).or_default().push(terminal.id);
-        self.terminals.insert(terminal.id, terminal);
+    /// The place of a new terminal in a project.
+    pub(crate) fn next_position(&self, project: ProjectId) -> i32 {
+        after(self.terminals_of(project).into_iter().map(|terminal| terminal.position))
     }
 
-    pub(crate) fn remove_terminal(&mut self, id: TerminalId) -> Option<Terminal> {
-        let terminal = self.terminals.remove(&id)?;
-        if let Some(order) = self.order.get_mut(&terminal.project) {
-            order.retain(|other| *other != id);
+    /// The place of a new project.
+    pub(crate) fn next_project_position(&self) -> i32 {
+        after(self.projects.iter().map(|project| project.position))
+    }
+
+    pub(crate) fn sort_projects(&mut self) {
+        self.projects.sort_by_key(|project| (project.position, project.id));
+    }
+
+    /// A number that no project and, if they share a sequence, no terminal ever had.
+    pub(crate) fn mint_project(&mut self) -> ProjectId {
+        let id = match self.shares_ids {
+            true => ProjectId::new(self.next_project.get().max(self.next_terminal.get())),
+            false => self.next_project,
+        };
+        self.next_project = id.next();
+        if self.shares_ids {
+            self.next_terminal = TerminalId::new(id.next().get());
         }
-        Some(terminal)
+        id
     }
+
+    /// A number that no terminal and, if they share a sequence, no project ever had.
+    pub(crate) fn mint_terminal(&mut self) -> TerminalId {
+        let id = match self.shares_ids {
+            true => TerminalId::new(self.next_project.get().max(self.next_terminal.get())),
+            false => self.next_terminal,
+        };
+        self.next_terminal = id.next();
+        if self.shares_ids {
+            self.next_project = ProjectId::new(id.next().get());
+        }
+        id
+    }
+}
+
+fn after(positions: impl Iterator<Item = i32>) -> i32 {
+    positions.max().map_or(0, |last| last.saturating_add(1))
 }
 
 pub(crate) fn no_terminal(id: TerminalId) -> Error {
     Error::not_found(format!("no terminal {id}"))
+}
+
+fn no_project(id: ProjectId) -> Error {
+    Error::not_found(format!("no project {id}"))
 }

@@ -12,15 +12,16 @@ use rookery_term::matcher::TRANSCRIPT_TAIL;
 use rookery_term::osc::ShellMark;
 use rookery_term::text::{PartialEnd, tail_chars, whole_chars_len};
 use rookery_term::{
-    Detail, Fed, Matched, Matcher, Palette, Screen, ScreenConfig, ScreenSize, Snapshot, Tail,
-    Transcript, WaitId, tail,
+    Detail, Fed, Matched, Matcher, Palette, Screen, Snapshot, Tail, Transcript, WaitId, tail,
 };
 use rustix::io::Errno;
 use tokio::sync::oneshot;
 
 use super::attach::{Output, Taps};
 use super::blocks::RingBlocks;
+use super::display::Display;
 use super::effects::Effects;
+pub(crate) use super::settings::{EngineSettings, screen_size};
 
 /// A checkpoint is renewed after this much output, so that a restart replays little.
 const CHECKPOINT_EVERY: u64 = 256 << 10;
@@ -64,6 +65,7 @@ pub(crate) struct Engine {
     transcript_chars: usize,
     wants_raw: bool,
     cached: Option<Arc<Snapshot>>,
+    pub(super) display: Display,
 }
 
 /// The tail of the stream as the ring holds it.
@@ -146,6 +148,7 @@ impl Engine {
             transcript_chars: settings.transcript_chars,
             wants_raw: settings.wants_raw,
             cached: None,
+            display: Display::default(),
         }
     }
 
@@ -180,10 +183,23 @@ impl Engine {
         }
     }
 
+    /// Takes a piece of output that did not come from the child.
+    pub(crate) fn feed(&mut self, bytes: &[u8], now: Duration) -> Effects {
+        self.ring.push(bytes);
+        self.digest(bytes.len() as u64, now)
+    }
+
     fn digest(&mut self, count: u64, now: Duration) -> Effects {
         self.ring.publish();
         let end = self.ring.end();
-        let (bytes, _) = self.ring.slices(end - count, end);
+        let (first, second) = self.ring.slices(end - count, end);
+        let joined;
+        let bytes = if second.is_empty() {
+            first
+        } else {
+            joined = [first, second].concat();
+            &joined
+        };
         let copy = (self.wants_raw || !self.taps.is_empty()).then(|| Bytes::copy_from_slice(bytes));
         let fed = self.screen.feed(bytes, &RingTail(&self.ring), now);
         self.last_output = now;
@@ -283,11 +299,17 @@ impl Engine {
     }
 
     pub(crate) fn resize(&mut self, size: Size, now: Duration) -> Effects {
+        if self.screen.size().cols != size.cols() {
+            self.display.rewrapped();
+        }
         let matched = self.screen.resize(screen_size(size), &RingTail(&self.ring), now);
         self.checkpoint_due = true;
         self.checkpoint_if_due();
         self.taps.send(&Output::Resized(size));
-        self.settle_matched(matched)
+        let mut effects = self.settle_matched(matched);
+        // A program may have asked to be told of its size in its input.
+        effects.replies = self.screen.take_replies();
+        effects
     }
 
     /// The child is gone or counts as gone: waits are settled for good.
@@ -361,8 +383,18 @@ impl Engine {
         }
     }
 
+    /// Changes the colors that programs have not set; returns what to tell the program.
+    pub(crate) fn set_palette(&mut self, palette: Palette) -> Vec<u8> {
+        self.cached = None;
+        self.screen.set_palette(palette)
+    }
+
     pub(crate) fn screen(&self) -> &Screen {
         &self.screen
+    }
+
+    pub(super) fn display_and_screen(&mut self) -> (&mut Display, &Screen) {
+        (&mut self.display, &self.screen)
     }
 
     pub(crate) fn taps(&mut self) -> &mut Taps {
@@ -453,29 +485,4 @@ pub struct Scene {
     pub shell_marks: Vec<ShellMark>,
     /// Whether the child is gone or counts as gone.
     pub has_exited: bool,
-}
-
-/// How an engine is set up.
-#[derive(Clone)]
-pub(crate) struct EngineSettings {
-    pub(crate) size: ScreenSize,
-    pub(crate) scrollback: usize,
-    pub(crate) transcript_chars: usize,
-    pub(crate) palette: Palette,
-    pub(crate) wants_raw: bool,
-}
-
-impl EngineSettings {
-    fn screen_config(&self) -> ScreenConfig {
-        ScreenConfig { size: self.size, scrollback: self.scrollback, palette: self.palette.clone() }
-    }
-}
-
-pub(crate) fn screen_size(size: Size) -> ScreenSize {
-    ScreenSize {
-        rows: size.rows(),
-        cols: size.cols(),
-        pixel_width: size.pixel_width,
-        pixel_height: size.pixel_height,
-    }
 }

@@ -53,6 +53,10 @@ impl TerminalHandle {
         TerminalHandle { core, live }
     }
 
+    pub(super) fn live(&self) -> &Live {
+        &self.live
+    }
+
     /// Its id.
     pub fn id(&self) -> TerminalId {
         self.live.id
@@ -60,12 +64,14 @@ impl TerminalHandle {
 
     /// Sends bytes to the child, in order. Never waits: `Busy` if the child does not read, `Closed` after a kill.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
+        self.core.was_used(&self.live);
         self.live.write(bytes)
     }
 
     /// Sends bytes to the child; while others wait for it to read, waits as long as it does.
     /// `Busy` if it takes nothing for a while, `Closed` after a kill.
     pub async fn write_all(&self, bytes: &[u8]) -> Result<()> {
+        self.core.was_used(&self.live);
         loop {
             let mut room = std::pin::pin!(self.live.input.room());
             // Before the attempt, so that room made in between is not missed.
@@ -79,6 +85,26 @@ impl TerminalHandle {
                 done => return done,
             }
         }
+    }
+
+    /// Types bytes: whoever types wants to see what comes of it, so the newest rows are shown again.
+    pub(super) fn type_bytes(&self, bytes: &[u8]) -> Result<()> {
+        self.live.send_by_hand(bytes)?;
+        self.live.with_engine(|engine| engine.display.follow());
+        self.core.was_used(&self.live);
+        Ok(())
+    }
+
+    /// Takes output as if the child had written it; returns when everything was done that it asks for.
+    pub async fn feed_output(&self, bytes: Vec<u8>) -> Result<()> {
+        let done = self.live.feed(bytes)?;
+        done.await.map_err(|_| Error::closed("the terminal is closed"))
+    }
+
+    /// What the terminal itself sent to the child, as far as it is kept: keys, pastes, mouse, focus
+    /// and answers, but nothing that was written past it.
+    pub fn captured_input(&self, drain: bool) -> Vec<u8> {
+        self.live.capture.read(drain)
     }
 
     /// Presses a key, encoded as the program asked for.
@@ -97,14 +123,14 @@ impl TerminalHandle {
         if bytes.is_empty() {
             return Err(Error::invalid("key", format!("{key} cannot be sent to this program")));
         }
-        self.write(&bytes)
+        self.type_bytes(&bytes)
     }
 
     /// Pastes text, in brackets when the program asked for that.
     pub fn paste(&self, text: &str) -> Result<()> {
         let bytes =
             if self.modes().bracketed_paste { paste::bracketed(text) } else { paste::plain(text) };
-        self.write(&bytes)
+        self.type_bytes(&bytes)
     }
 
     /// Modes the program has turned on.

@@ -1,5 +1,6 @@
 //! One live terminal: its engine, its way in, and the notes its task acts upon.
 
+use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,25 +8,39 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use rookery_model::{Error, ExitStatus, Result, Size, TerminalId, Timestamp};
 use rookery_term::WaitId;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, oneshot, watch};
 
 use super::attach::{Attachment, Output};
+use super::capture::Capture;
 use super::effects::Effects;
 use super::engine::Engine;
 use super::input::{Accepted, Input};
+use super::usage::Usage;
 use crate::clock::Clock;
 
 /// What the task of a terminal is told from elsewhere.
 #[derive(Default)]
 struct Notes {
     exit: Option<(ExitStatus, Timestamp)>,
+    fed: VecDeque<Feed>,
     is_detached: bool,
+}
+
+/// Pieces of output that may wait for a task.
+const MAX_FED: usize = 64;
+
+/// Output that does not come from the child.
+pub(crate) struct Feed {
+    pub(crate) bytes: Vec<u8>,
+    /// Told when everything was done that it asks for.
+    pub(crate) done: oneshot::Sender<()>,
 }
 
 /// What a task finds among its notes.
 pub(crate) enum Note {
     Nothing,
     Exited(ExitStatus, Timestamp),
+    Fed(Feed),
     Detached,
 }
 
@@ -50,6 +65,8 @@ pub(crate) struct Live {
     pub(crate) clock: Clock,
     /// What the keeper remembers of it, in case another keeper must be told.
     pub(crate) meta: Vec<u8>,
+    pub(crate) capture: Capture,
+    pub(crate) usage: Usage,
     engine: Mutex<Engine>,
     notes: Mutex<Notes>,
     wake: Notify,
@@ -66,6 +83,7 @@ impl Live {
         engine: Engine,
         clock: Clock,
         meta: Vec<u8>,
+        capture: Capture,
     ) -> Live {
         let pty = Arc::new(pty);
         let sequence = engine.screen().sequence();
@@ -76,6 +94,8 @@ impl Live {
             pty,
             clock,
             meta,
+            capture,
+            usage: Usage::default(),
             engine: Mutex::new(engine),
             notes: Mutex::default(),
             wake: Notify::new(),
@@ -117,8 +137,15 @@ impl Live {
     pub(crate) fn answer(&self, reply: &[u8]) {
         if !reply.is_empty() {
             // A program that asks without reading gets no answer; that is its own affair.
-            let _ = self.write(reply);
+            let _ = self.send_by_hand(reply);
         }
+    }
+
+    /// Sends what the terminal says, unlike what somebody writes to the child past it.
+    pub(crate) fn send_by_hand(&self, bytes: &[u8]) -> Result<()> {
+        self.write(bytes)?;
+        self.capture.add(bytes);
+        Ok(())
     }
 
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<()> {
@@ -135,6 +162,22 @@ impl Live {
     /// Makes the task look at its deadlines again.
     pub(crate) fn poke(&self) {
         self.wake.notify_one();
+    }
+
+    /// Has the task take output that does not come from the child; resolves when it is done.
+    pub(crate) fn feed(&self, bytes: Vec<u8>) -> Result<oneshot::Receiver<()>> {
+        let (done, told) = oneshot::channel();
+        let mut notes = self.notes.lock();
+        if notes.is_detached {
+            return Err(Error::closed("the terminal is closed"));
+        }
+        if notes.fed.len() >= MAX_FED {
+            return Err(Error::busy("too much output waits for this terminal"));
+        }
+        notes.fed.push_back(Feed { bytes, done });
+        drop(notes);
+        self.wake.notify_one();
+        Ok(told)
     }
 
     pub(crate) fn child_exited(&self, status: ExitStatus, at: Timestamp) {
@@ -157,7 +200,11 @@ impl Live {
     }
 
     fn stop_task(&self) {
-        self.notes.lock().is_detached = true;
+        let mut notes = self.notes.lock();
+        notes.is_detached = true;
+        // Who waits for one of them is told by its end.
+        notes.fed.clear();
+        drop(notes);
         self.wake.notify_one();
     }
 
@@ -165,6 +212,9 @@ impl Live {
         let mut notes = self.notes.lock();
         if notes.is_detached {
             return Note::Detached;
+        }
+        if let Some(feed) = notes.fed.pop_front() {
+            return Note::Fed(feed);
         }
         match notes.exit.take() {
             Some((status, at)) => Note::Exited(status, at),
@@ -228,6 +278,12 @@ impl Live {
 
     pub(crate) fn cancel_wait(&self, id: WaitId) {
         self.with_engine(|engine| engine.cancel_wait(id));
+    }
+
+    /// Shows other colors; a program that asked for it is told.
+    pub(crate) fn set_palette(&self, palette: &rookery_term::Palette) {
+        let reply = self.with_engine(|engine| engine.set_palette(palette.clone()));
+        self.answer(&reply);
     }
 
     pub(crate) fn pending_waits(&self) -> usize {

@@ -6,24 +6,33 @@
 
 mod attach;
 mod blocks;
+mod capture;
+mod closing;
+mod display;
 mod effects;
 mod engine;
 mod handle;
 mod input;
+mod limits;
 mod live;
 mod meta;
 mod notes;
 mod open;
 mod raw_log;
 mod restore;
+mod settings;
 mod shard;
 mod task;
+mod usage;
 
 pub use attach::{Attachment, Output, OutputStream};
+pub use display::{Expansion, MouseOutcome, Preedit, Selected, ViewCell};
 pub use engine::{Piece, Scene};
 pub use handle::{TerminalHandle, Waited};
+pub use limits::TerminalLimits;
 pub(crate) use live::Live;
 pub use live::Progress;
-pub use open::{OpenTerminal, TerminalLimits};
+pub(crate) use notes::noted_key;
+pub use open::OpenTerminal;
 pub use raw_log::RawLog;
 pub(crate) use shard::Shards;

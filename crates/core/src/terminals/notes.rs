@@ -4,12 +4,14 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rookery_model::{Event, NotificationText, Terminal, TerminalId};
+use rookery_model::{Event, NotificationText, Result, ShellState, TerminalId};
 use rookery_store::Change;
 use rookery_term::ScreenEvent;
-use rookery_term::osc::{Osc, ShellMark, cwd_path};
+use rookery_term::osc::{self, Osc, ShellMark, cwd_path};
 
 use crate::core::Core;
+use crate::transact::Tx;
+use crate::ui::Clipboard;
 
 /// How long a terminal waits for the store before it goes on.
 const NOTE_PATIENCE: Duration = Duration::from_secs(1);
@@ -23,22 +25,20 @@ impl Core {
         events: Vec<ScreenEvent>,
         end: u64,
     ) {
+        self.take_clipboard_wishes(&events);
         let noted = self.transact(|tx| {
-            let terminal = tx.world.terminal_mut(id)?;
-            let before = terminal.clone();
-            let mut said = Vec::new();
+            let before = tx.world.terminal(id)?.clone();
+            let mut is_news = false;
             for event in events {
-                said.extend(heard(terminal, event));
+                is_news |= tx.hear(id, event)?;
             }
-            let is_changed = *terminal != before;
-            if is_changed {
+            if *tx.world.terminal(id)? != before {
                 tx.save_terminal(id);
+                is_news = true;
             }
-            let is_news = is_changed || !said.is_empty();
             if is_news {
                 tx.save(Change::MetaSet { key: noted_key(id), value: Some(end.to_string()) });
             }
-            said.into_iter().for_each(|event| tx.emit(event));
             Ok(is_news)
         });
         match noted {
@@ -52,46 +52,112 @@ impl Core {
     }
 }
 
+impl Core {
+    /// Programs may put text on a clipboard; that is no news and is not logged.
+    fn take_clipboard_wishes(&self, events: &[ScreenEvent]) {
+        for event in events {
+            if let ScreenEvent::Osc(Osc::ClipboardStore { target, text }) = event {
+                let clipboard = match target {
+                    osc::Clipboard::System => Clipboard::System,
+                    osc::Clipboard::Selection => Clipboard::Selection,
+                };
+                self.program_sets_clipboard(clipboard, text);
+            }
+        }
+    }
+}
+
 /// Where the store keeps up to which offset a terminal's words were noted.
-pub(super) fn noted_key(id: TerminalId) -> String {
+pub(crate) fn noted_key(id: TerminalId) -> String {
     format!("noted/{id}")
 }
 
-/// What a program's words mean for its terminal.
-fn heard(terminal: &mut Terminal, event: ScreenEvent) -> Option<Event> {
-    let id = terminal.id;
-    match event {
-        ScreenEvent::Title(title) => {
-            let before = terminal.title().to_owned();
-            terminal.program_title = title.map(|title| clean(&title));
-            let after = terminal.title();
-            (before != after).then(|| Event::TerminalTitleChanged { id, title: after.to_owned() })
-        }
-        ScreenEvent::Bell => Some(Event::TerminalBell { id }),
-        ScreenEvent::Osc(Osc::Cwd(payload)) => {
-            let path = cwd_path(&payload, |host| host == rookery_host::host_name())?;
-            let cwd = PathBuf::from(std::ffi::OsString::from_vec(path));
-            if !cwd.is_absolute() || terminal.reported_cwd.as_deref() == Some(cwd.as_path()) {
-                return None;
+impl Tx<'_> {
+    /// What a program's words mean for its terminal. True if there is something to be told.
+    fn hear(&mut self, id: TerminalId, event: ScreenEvent) -> Result<bool> {
+        match event {
+            ScreenEvent::Title(title) => return self.hear_title(id, title),
+            ScreenEvent::Osc(Osc::IconName(title)) => return self.hear_title(id, Some(title)),
+            ScreenEvent::Bell => self.emit(Event::TerminalBell { id }),
+            ScreenEvent::Osc(Osc::Cwd(payload)) => return self.hear_cwd(id, &payload),
+            ScreenEvent::Osc(Osc::Notify { title, body }) => {
+                let text = NotificationText { title: clean(&title), body: clean(&body) };
+                return self.hear_notification(id, text);
             }
-            terminal.reported_cwd = Some(cwd.clone());
-            Some(Event::TerminalCwdChanged { id, cwd })
+            ScreenEvent::Osc(Osc::KittyNotify(notify)) if notify.done => {
+                let payload = clean(&notify.payload);
+                let is_body = notify.part == "body";
+                let (title, body) =
+                    if is_body { (String::new(), payload) } else { (payload, String::new()) };
+                return self.hear_notification(id, NotificationText { title, body });
+            }
+            ScreenEvent::Mark(mark, _) => return self.hear_mark(id, mark),
+            ScreenEvent::Osc(_) => return Ok(false),
         }
-        ScreenEvent::Osc(Osc::Notify { title, body }) => {
-            let text = NotificationText { title: clean(&title), body: clean(&body) };
-            Some(Event::TerminalNotified { id, text })
+        Ok(true)
+    }
+
+    fn hear_title(&mut self, id: TerminalId, title: Option<String>) -> Result<bool> {
+        let Some(title) = title.map(|title| clean(&title)).filter(|title| !title.is_empty()) else {
+            return Ok(false);
+        };
+        let terminal = self.world.terminal_mut(id)?;
+        let before = terminal.title().into_owned();
+        terminal.program_title = Some(title);
+        let after = terminal.title().into_owned();
+        if before == after {
+            return Ok(false);
         }
-        ScreenEvent::Osc(Osc::KittyNotify(notify)) if notify.done => {
-            let payload = clean(&notify.payload);
-            let is_body = notify.part == "body";
-            let (title, body) =
-                if is_body { (String::new(), payload) } else { (payload, String::new()) };
-            Some(Event::TerminalNotified { id, text: NotificationText { title, body } })
+        self.emit(Event::TerminalTitleChanged { id, title: after });
+        Ok(true)
+    }
+
+    /// A shell that goes elsewhere also takes its title along, unless the user gave one.
+    fn hear_cwd(&mut self, id: TerminalId, payload: &str) -> Result<bool> {
+        let Some(path) = cwd_path(payload, |_| true) else { return Ok(false) };
+        let cwd = PathBuf::from(std::ffi::OsString::from_vec(path));
+        let terminal = self.world.terminal_mut(id)?;
+        if !cwd.is_absolute() || terminal.reported_cwd.as_deref() == Some(cwd.as_path()) {
+            return Ok(false);
         }
-        ScreenEvent::Mark(ShellMark::CommandEnd { code }, _) => {
-            Some(Event::TerminalCommandFinished { id, code })
+        let (before, old_cwd) = (terminal.title().into_owned(), terminal.cwd().to_owned());
+        terminal.reported_cwd = Some(cwd.clone());
+        if old_cwd == cwd {
+            return Ok(false);
         }
-        ScreenEvent::Osc(_) | ScreenEvent::Mark(..) => None,
+        terminal.program_title = None;
+        let after = terminal.title().into_owned();
+        self.emit(Event::TerminalCwdChanged { id, cwd });
+        if before != after {
+            self.emit(Event::TerminalTitleChanged { id, title: after });
+        }
+        Ok(true)
+    }
+
+    /// What a program announces is not told when its agent speaks for itself.
+    fn hear_notification(&mut self, id: TerminalId, text: NotificationText) -> Result<bool> {
+        if self.world.terminal(id)?.activity.mutes_program() {
+            return Ok(false);
+        }
+        self.raise_attention(id, text)?;
+        Ok(true)
+    }
+
+    fn hear_mark(&mut self, id: TerminalId, mark: ShellMark) -> Result<bool> {
+        let shell = match mark {
+            ShellMark::OutputStart => ShellState::Foreground,
+            ShellMark::PromptStart | ShellMark::InputStart | ShellMark::CommandEnd { .. } => {
+                ShellState::AtPrompt
+            }
+        };
+        if self.living(id).is_ok() {
+            self.change_activity(id, |activity, _| activity.mark(shell))?;
+        }
+        if let ShellMark::CommandEnd { code } = mark {
+            self.emit(Event::TerminalCommandFinished { id, code });
+            return Ok(true);
+        }
+        Ok(false)
     }
 }
 

@@ -1,54 +1,29 @@
 //! Opening and closing terminals. A failed open leaves no trace.
 
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rookery_host::shell_integration;
 use rookery_keeper::protocol::{self, Reply, Request};
 use rookery_keeper::ring::Ring;
 use rookery_model::{
-    Error, Event, LaunchSpec, ProjectId, Result, Size, Terminal, TerminalId, TerminalState,
-    TerminalUuid,
+    Activity, Error, Event, LaunchSpec, OnExit, ProjectId, Result, Size, Terminal, TerminalId,
+    TerminalState, TerminalUuid,
 };
-use rookery_store::Change;
 
+use super::capture::Capture;
 use super::engine::{Engine, EngineSettings, screen_size};
 use super::live::Live;
 use super::meta::Meta;
-use super::notes::noted_key;
 use super::raw_log::{OpenLog, RawLog};
 use crate::clock;
 use crate::core::Core;
+use crate::world::Active;
 
-/// Bounds on terminals.
-#[derive(Clone, Debug)]
-pub struct TerminalLimits {
-    /// Terminals at once, ended ones included.
-    pub max_terminals: usize,
-    /// Rows of scrollback of a terminal that asks for nothing else.
-    pub scrollback: usize,
-    /// Most rows of scrollback a terminal may ask for.
-    pub max_scrollback: usize,
-    /// Bytes of the ring of a terminal that asks for nothing else.
-    pub ring_bytes: u64,
-    /// Characters of transcript of a terminal that asks for nothing else.
-    pub transcript_chars: usize,
-    /// Ended terminals that are kept; beyond that the oldest is closed.
-    pub keep_exited: usize,
-}
-
-impl Default for TerminalLimits {
-    fn default() -> Self {
-        TerminalLimits {
-            max_terminals: 2_000,
-            scrollback: 10_000,
-            max_scrollback: 200_000,
-            ring_bytes: 1 << 20,
-            transcript_chars: 131_072,
-            keep_exited: 200,
-        }
-    }
-}
+/// Name of the project that is made for a terminal when there is none.
+const FIRST_PROJECT: &str = "Default";
 
 /// Characters of transcript at most; the ring must hold them.
 const MAX_TRANSCRIPT: usize = 16 << 20;
@@ -64,10 +39,20 @@ pub struct OpenTerminal {
     pub env: Vec<(String, String)>,
     /// Rows and columns.
     pub size: Size,
-    /// The project it belongs to; the first one if not said.
+    /// The project it belongs to; the selected or first one if not said, a new one if there is none.
     pub project: Option<ProjectId>,
     /// The user's own title.
     pub title: Option<String>,
+    /// A title until the program says its own.
+    pub first_title: Option<String>,
+    /// Whether to select it.
+    pub activate: bool,
+    /// What becomes of it when its child ends.
+    pub on_exit: OnExit,
+    /// Whether to start elsewhere when the directory is not there.
+    pub any_cwd: bool,
+    /// Whether a shell may be given our integration.
+    pub integrate: bool,
     /// Rows of scrollback.
     pub scrollback: Option<usize>,
     /// Characters of transcript.
@@ -85,6 +70,11 @@ impl Default for OpenTerminal {
             size: Size::DEFAULT,
             project: None,
             title: None,
+            first_title: None,
+            activate: false,
+            on_exit: OnExit::Keep,
+            any_cwd: false,
+            integrate: false,
             scrollback: None,
             transcript_chars: None,
             raw_log: None,
@@ -95,9 +85,10 @@ impl Default for OpenTerminal {
 impl Core {
     /// Opens a terminal; when this returns, it is durable.
     pub async fn open(&self, request: OpenTerminal) -> Result<Terminal> {
-        let plan = self.plan(request)?;
+        let cwd = self.usable_cwd(&request).await?;
+        let mut plan = self.plan(request, cwd)?;
         self.inner.keeper.ensure(self.notices()).await?;
-        let id = self.reserve_id();
+        let id = self.reserve_ids(&mut plan);
         let opened = self.open_as(id, plan).await;
         if opened.is_err() {
             self.give_back_id(id);
@@ -105,42 +96,55 @@ impl Core {
         opened
     }
 
-    /// Checks a request and fills in what it leaves out. Nothing has happened yet when this fails.
-    fn plan(&self, request: OpenTerminal) -> Result<Plan> {
-        let limits = &self.inner.config.limits;
-        let world = self.inner.world.lock();
-        if world.terminals.len() >= limits.max_terminals {
-            return Err(Error::busy(format!(
-                "there are {} terminals already",
-                world.terminals.len()
-            )));
+    /// Where to start: the directory asked for, else the project's, else home.
+    async fn usable_cwd(&self, request: &OpenTerminal) -> Result<PathBuf> {
+        let asked = request.cwd.clone().filter(|cwd| !cwd.as_os_str().is_empty());
+        let root = {
+            let world = self.inner.world.lock();
+            let project = match request.project {
+                Some(id) => Some(world.project(id)?),
+                None => world.usual_project(),
+            };
+            project.map(|project| project.root.clone())
+        };
+        let home = self.inner.config.home.clone();
+        if !request.any_cwd {
+            let root = root.filter(|root| root.is_absolute());
+            return Ok(asked.or(root).unwrap_or(home));
         }
-        let project = match request.project {
-            Some(id) => world.project(id)?,
-            None => world.projects.first().ok_or_else(|| Error::not_found("no project"))?,
+        let candidates = [asked, root, Some(home)];
+        blocking(move || {
+            let mut candidates = candidates.into_iter().flatten();
+            let found = candidates.find(|dir| dir.is_absolute() && dir.is_dir());
+            found.unwrap_or_else(|| PathBuf::from("/"))
+        })
+        .await
+    }
+
+    /// Checks a request and fills in what it leaves out. Nothing has happened yet when this fails.
+    fn plan(&self, request: OpenTerminal, cwd: PathBuf) -> Result<Plan> {
+        let limits = &self.inner.config.limits;
+        let project = {
+            let world = self.inner.world.lock();
+            if world.terminals.len() >= limits.max_terminals {
+                return Err(Error::busy(format!(
+                    "there are {} terminals already",
+                    world.terminals.len()
+                )));
+            }
+            match request.project {
+                Some(id) => Some(world.project(id)?.id),
+                None => world.usual_project().map(|project| project.id),
+            }
         };
         let mut argv = request.argv;
         if argv.is_empty() {
             argv.push(self.inner.config.shell.clone());
         }
-        if argv[0].is_empty() {
-            return Err(Error::invalid("program", "program must not be empty"));
-        }
-        let texts = argv.iter().chain(request.env.iter().flat_map(|(key, value)| [key, value]));
-        if texts.into_iter().any(|text| text.contains('\0')) {
-            return Err(Error::failed(
-                "program, arguments and environment must not contain NUL bytes",
-            ));
-        }
-        if let Some((key, _)) =
-            request.env.iter().find(|(key, _)| key.is_empty() || key.contains('='))
-        {
-            return Err(Error::invalid("env", format!("{key:?} is not a name of a variable")));
-        }
-        if let Some(title) = &request.title {
+        check_launch(&argv, &request.env)?;
+        for title in [&request.title, &request.first_title].into_iter().flatten() {
             crate::workspace::check_name("title", title)?;
         }
-        let cwd = request.cwd.unwrap_or_else(|| project.root.clone());
         if !cwd.is_absolute() {
             return Err(Error::invalid(
                 "cwd",
@@ -150,12 +154,17 @@ impl Core {
         let transcript_chars =
             request.transcript_chars.unwrap_or(limits.transcript_chars).min(MAX_TRANSCRIPT);
         Ok(Plan {
-            project: project.id,
+            project,
+            new_project: None,
             argv,
             cwd,
             env: request.env,
             size: request.size,
             title: request.title,
+            first_title: request.first_title,
+            activate: request.activate,
+            on_exit: request.on_exit,
+            integrate: request.integrate,
             scrollback: request.scrollback.unwrap_or(limits.scrollback).min(limits.max_scrollback),
             transcript_chars,
             ring_bytes: limits.ring_bytes.max(transcript_chars as u64 * 4 + (64 << 10)),
@@ -163,18 +172,26 @@ impl Core {
         })
     }
 
-    fn reserve_id(&self) -> TerminalId {
+    /// Numbers for the terminal and, in a world without projects, for one to put it in.
+    fn reserve_ids(&self, plan: &mut Plan) -> TerminalId {
         let mut world = self.inner.world.lock();
-        let id = world.next_terminal;
-        world.next_terminal = id.next();
+        let id = world.mint_terminal();
+        if plan.project.is_none() {
+            plan.new_project = Some(world.mint_project());
+        }
         id
     }
 
     /// A number that was never shown to anybody may be given to the next terminal.
     fn give_back_id(&self, id: TerminalId) {
         let mut world = self.inner.world.lock();
-        if world.next_terminal == id.next() && !world.terminals.contains_key(&id) {
+        let is_last = world.next_terminal == id.next()
+            && (!world.shares_ids || world.next_project.get() == id.next().get());
+        if is_last && !world.terminals.contains_key(&id) {
             world.next_terminal = id;
+            if world.shares_ids {
+                world.next_project = ProjectId::new(id.get());
+            }
         }
     }
 
@@ -204,35 +221,59 @@ impl Core {
         };
         let ring = Ring::open(ring).map_err(|error| Error::failed(error.to_string()))?;
         let engine = Engine::new(ring, plan.settings(self));
-        let live = Live::new(id, pid.unsigned_abs(), pty, engine, self.inner.clock, meta.encode());
+        let capture = Capture::new(self.inner.config.limits.captured_input);
+        let (pid, clock) = (pid.unsigned_abs(), self.inner.clock);
+        let live = Live::new(id, pid, pty, engine, clock, meta.encode(), capture);
         let live = Arc::new(live);
         self.enliven(&live);
+        let (activate, new_project) = (plan.activate, plan.new_project);
         let terminal = plan.terminal(id, uuid, live.pid, &meta);
-        let recorded = self.record_opened(terminal.clone()).await;
+        let recorded = self.record_opened(terminal, new_project, activate).await;
         self.inner.shards.run(self.clone(), Arc::clone(&live), raw_log.map(OpenLog::start));
-        if let Err(error) = recorded {
-            let _ = self.close(id).await;
-            return Err(error);
+        match recorded {
+            Ok(terminal) => {
+                // Now it is in the world as well; who looked a moment ago did not find it there.
+                self.roster_changed();
+                Ok(terminal)
+            }
+            Err(error) => {
+                let _ = self.close(id).await;
+                Err(error)
+            }
         }
-        // Now it is in the world as well; who looked a moment ago did not find it there.
-        self.roster_changed();
-        Ok(terminal)
     }
 
-    async fn record_opened(&self, terminal: Terminal) -> Result<()> {
+    async fn record_opened(
+        &self,
+        mut terminal: Terminal,
+        new_project: Option<ProjectId>,
+        activate: bool,
+    ) -> Result<Terminal> {
         self.transact_durably(|tx| {
+            if let Some(new) = new_project {
+                terminal.project = match tx.world.usual_project() {
+                    // Somebody else was faster.
+                    Some(project) => project.id,
+                    None => {
+                        let root = terminal.launch.cwd.clone();
+                        tx.create_project(new, FIRST_PROJECT.to_owned(), root);
+                        tx.select(Active { project: Some(new), terminal: None });
+                        new
+                    }
+                };
+            }
             // The project may have gone while the child was started.
             tx.world.project(terminal.project)?;
             let id = terminal.id;
-            tx.world.insert_terminal(terminal.clone());
+            terminal.position = tx.world.next_position(terminal.project);
+            tx.world.terminals.insert(id, terminal.clone());
             tx.save_terminal(id);
-            tx.emit(Event::TerminalOpened(terminal));
-            if tx.world.active.is_none() {
-                tx.world.active = Some(id);
-                tx.save(Change::ActiveSet(Some(id)));
-                tx.emit(Event::ActiveTerminalChanged { id: Some(id) });
+            let is_active = activate || tx.world.active.terminal.is_none();
+            tx.emit(Event::TerminalOpened { terminal: terminal.clone(), is_active });
+            if is_active {
+                tx.select(Active { project: Some(terminal.project), terminal: Some(id) });
             }
-            Ok(())
+            Ok(terminal)
         })
         .await
     }
@@ -244,10 +285,12 @@ impl Core {
         uuid: TerminalUuid,
         meta: &Meta,
     ) -> protocol::Spawn {
+        let mut env = self.child_env(id, uuid, &plan.env);
+        let argv = self.integrated(plan, &mut env);
         protocol::Spawn {
             terminal_id: id.get(),
-            argv: plan.argv.iter().map(|arg| arg.clone().into_bytes()).collect(),
-            env: self.child_env(id, uuid, &plan.env),
+            argv: argv.into_iter().map(String::into_bytes).collect(),
+            env: env.into_iter().map(|(key, value)| [&key[..], b"=", &value].concat()).collect(),
             cwd: plan.cwd.as_os_str().as_bytes().to_vec(),
             size: protocol::Size {
                 rows: plan.size.rows(),
@@ -260,15 +303,29 @@ impl Core {
         }
     }
 
+    /// What is really started: a shell may get our integration on its way.
+    fn integrated(&self, plan: &Plan, env: &mut Environment) -> Vec<String> {
+        let resources = self.resources().filter(|_| plan.integrate);
+        let Some(resources) = resources.filter(|_| self.inner.ui.integrates_shells()) else {
+            return plan.argv.clone();
+        };
+        let known = |name: &str| Some(OsString::from_vec(env.get(name.as_bytes())?.clone()));
+        let prepared = shell_integration::prepare(plan.argv.clone(), known, &resources);
+        for (key, value) in prepared.set {
+            env.insert(key.as_bytes().to_vec(), value.into_vec());
+        }
+        prepared.argv
+    }
+
     /// The daemon's environment, what every child is told, and what the caller adds; later wins.
     fn child_env(
         &self,
         id: TerminalId,
         uuid: TerminalUuid,
         extra: &[(String, String)],
-    ) -> Vec<Vec<u8>> {
+    ) -> Environment {
         let config = &self.inner.config;
-        let mut env: std::collections::BTreeMap<Vec<u8>, Vec<u8>> = config
+        let mut env: Environment = config
             .env
             .iter()
             .map(|(key, value)| (key.as_bytes().to_vec(), value.as_bytes().to_vec()))
@@ -291,65 +348,12 @@ impl Core {
             env.insert(key.into_bytes(), value.into_bytes());
         }
         // Left over from a terminal that the daemon itself was started in.
-        for key in ["TMUX", "TMUX_PANE", "STY", "WINDOWID", "LINES", "COLUMNS"] {
+        for key in ["TMUX", "TMUX_PANE", "STY", "WINDOWID", "LINES", "COLUMNS", "TERMINFO"] {
             if !extra.iter().any(|(name, _)| name == key) {
                 env.remove(key.as_bytes());
             }
         }
-        env.into_iter()
-            .map(|(key, value)| [key.as_slice(), b"=", value.as_slice()].concat())
-            .collect()
-    }
-
-    /// Ends a terminal and forgets it.
-    pub async fn close(&self, id: TerminalId) -> Result<()> {
-        let handle = self.terminal(id);
-        if let Ok(handle) = &handle {
-            // Who waits on it is told now, not when the child has let go.
-            handle.give_up();
-            handle.end_child().await;
-        }
-        let live = self.inner.live.write().remove(&id);
-        if let Some(live) = &live {
-            live.shut();
-            self.roster_changed();
-        }
-        // Waited for, so that a keeper with nothing left to keep ends when we let go of it.
-        let _ =
-            self.inner.keeper.request(Request::Release { terminal_id: id.get() }, Vec::new()).await;
-        self.forget_early_exit(id);
-        let forgotten = self
-            .transact_durably(|tx| {
-                tx.world.terminal(id)?;
-                tx.world.remove_terminal(id);
-                tx.save(Change::TerminalDeleted(id));
-                tx.save(Change::MetaSet { key: noted_key(id), value: None });
-                tx.emit(Event::TerminalClosed { id });
-                if tx.world.active == Some(id) {
-                    let next = tx.world.ordered_terminals().first().map(|terminal| terminal.id);
-                    tx.world.active = next;
-                    tx.save(Change::ActiveSet(next));
-                    tx.emit(Event::ActiveTerminalChanged { id: next });
-                }
-                Ok(())
-            })
-            .await;
-        // A terminal whose opening failed halfway was live but never in the world.
-        if live.is_some() && handle.is_ok() { forgotten.or(Ok(())) } else { forgotten }
-    }
-
-    /// Closes every terminal and ends everything that any of them started.
-    pub(crate) async fn end_all_terminals(&self) {
-        let ids: Vec<TerminalId> = self.inner.world.lock().terminals.keys().copied().collect();
-        let mut closing = tokio::task::JoinSet::new();
-        for id in ids {
-            let core = self.clone();
-            closing.spawn(async move { core.close(id).await });
-        }
-        while closing.join_next().await.is_some() {}
-        if let Some(keeper) = self.inner.keeper.pid() {
-            let _ = tokio::task::spawn_blocking(move || rookery_host::kill_tree(keeper)).await;
-        }
+        env
     }
 }
 
@@ -364,14 +368,23 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
     tokio::task::spawn_blocking(work).await.map_err(|error| Error::failed(error.to_string()))
 }
 
+/// Variables by name; neither need be UTF-8.
+type Environment = std::collections::BTreeMap<Vec<u8>, Vec<u8>>;
+
 /// A checked request with everything filled in.
 struct Plan {
-    project: ProjectId,
+    project: Option<ProjectId>,
+    /// Number of a project to be made, if there is none.
+    new_project: Option<ProjectId>,
     argv: Vec<String>,
     cwd: PathBuf,
     env: Vec<(String, String)>,
     size: Size,
     title: Option<String>,
+    first_title: Option<String>,
+    activate: bool,
+    on_exit: OnExit,
+    integrate: bool,
     scrollback: usize,
     transcript_chars: usize,
     ring_bytes: u64,
@@ -379,10 +392,14 @@ struct Plan {
 }
 
 impl Plan {
+    fn project(&self) -> ProjectId {
+        self.project.or(self.new_project).unwrap_or(ProjectId::new(0))
+    }
+
     fn meta(&self, uuid: TerminalUuid, log_base: Option<u64>) -> Meta {
         Meta {
             uuid,
-            project: self.project,
+            project: self.project(),
             argv: self.argv.clone(),
             cwd: self.cwd.clone(),
             user_title: self.title.clone(),
@@ -403,7 +420,7 @@ impl Plan {
             size: screen_size(self.size),
             scrollback: self.scrollback,
             transcript_chars: self.transcript_chars,
-            palette: core.inner.config.palette.clone(),
+            palette: core.inner.ui.colors(),
             wants_raw: self.raw_log.is_some(),
         }
     }
@@ -412,18 +429,38 @@ impl Plan {
         Terminal {
             id,
             uuid,
-            project: self.project,
+            project: self.project(),
+            position: 0,
             // Values of variables may be secrets, so they are not kept.
             launch: LaunchSpec { argv: self.argv, cwd: self.cwd, env: Vec::new() },
             pid,
             size: self.size,
-            program_title: None,
+            program_title: self.first_title,
             user_title: self.title,
             reported_cwd: None,
             state: TerminalState::Running,
             created_at: meta.created_at,
             exited_at: None,
+            last_active: meta.created_at,
+            on_exit: self.on_exit,
+            activity: Activity::default(),
         }
+    }
+}
+
+fn check_launch(argv: &[String], env: &[(String, String)]) -> Result<()> {
+    if argv.first().is_none_or(String::is_empty) {
+        return Err(Error::invalid("program", "program must not be empty"));
+    }
+    let texts = argv.iter().chain(env.iter().flat_map(|(key, value)| [key, value]));
+    if texts.into_iter().any(|text| text.contains('\0')) {
+        return Err(Error::failed("program, arguments and environment must not contain NUL bytes"));
+    }
+    match env.iter().find(|(key, _)| key.is_empty() || key.contains('=')) {
+        Some((key, _)) => {
+            Err(Error::invalid("env", format!("{key:?} is not a name of a variable")))
+        }
+        None => Ok(()),
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rookery_keeper::protocol::{Entry, Reply, Request, State};
 use rookery_keeper::ring::Ring;
 use rookery_model::{
-    Error, Event, ExitStatus, LaunchSpec, Project, ProjectId, Result, Size, Terminal, TerminalId,
-    TerminalState, Timestamp,
+    Activity, Error, Event, ExitStatus, LaunchSpec, OnExit, ProjectId, Result, Size, Terminal,
+    TerminalId, TerminalState, Timestamp,
 };
 use rookery_store::Change;
 use rookery_term::ScreenSize;
@@ -17,9 +17,10 @@ use super::engine::{Engine, EngineSettings};
 use super::live::Live;
 use super::meta::Meta;
 use super::notes::noted_key;
+use super::open::OpenTerminal;
 use super::raw_log::OpenLog;
-use crate::clock;
 use crate::core::{Core, exit_status};
+use crate::workspace::closing_key;
 
 /// A terminal fetched from the keeper and replayed, not yet in charge.
 struct Restored {
@@ -39,8 +40,9 @@ impl Core {
             Ok(false) => Vec::new(),
             Err(error) => return Err(error),
         };
+        let entries = self.end_half_closed(entries).await;
         self.adopt_unknown(&entries)?;
-        self.forget_vanished(&entries)?;
+        let missed = self.forget_vanished(&entries)?;
         let mut replays = tokio::task::JoinSet::new();
         for entry in entries {
             let core = self.clone();
@@ -69,6 +71,7 @@ impl Core {
                 Err(error) => tracing::error!(%error, "a terminal could not be replayed"),
             }
         }
+        self.replace_vanished(missed).await;
         Ok(running)
     }
 
@@ -90,6 +93,7 @@ impl Core {
                     id,
                     uuid: meta.uuid,
                     project,
+                    position: tx.world.next_position(project),
                     launch: LaunchSpec { argv: meta.argv, cwd: meta.cwd, env: Vec::new() },
                     pid: entry.pid.unsigned_abs(),
                     size: meta.size,
@@ -99,40 +103,79 @@ impl Core {
                     state: TerminalState::Running,
                     created_at: meta.created_at,
                     exited_at: None,
+                    last_active: meta.created_at,
+                    on_exit: OnExit::Keep,
+                    activity: Activity::default(),
                 };
-                tx.world.insert_terminal(terminal.clone());
+                tx.world.terminals.insert(id, terminal.clone());
                 tx.world.next_terminal = tx.world.next_terminal.max(id.next());
                 tx.save_terminal(id);
-                tx.emit(Event::TerminalOpened(terminal));
+                tx.emit(Event::TerminalOpened { terminal, is_active: false });
             }
             Ok(())
         })
         .map(drop)
     }
 
-    /// Terminals that the keeper does not hold any more: it died while no daemon was there.
-    fn forget_vanished(&self, entries: &[Entry]) -> Result<()> {
+    /// Terminals that the keeper does not hold any more: it died while no daemon was there, or the
+    /// machine was started anew. Returns those whose users want a fresh shell in their place.
+    fn forget_vanished(&self, entries: &[Entry]) -> Result<Vec<Terminal>> {
         self.transact(|tx| {
             let held = |id: &TerminalId| entries.iter().any(|entry| entry.terminal_id == id.get());
             let vanished: Vec<TerminalId> =
                 tx.world.terminals.keys().filter(|id| !held(id)).copied().collect();
+            let mut missed = Vec::new();
             for id in vanished {
-                if tx.world.terminal(id)?.is_alive() {
+                let terminal = tx.world.terminal_mut(id)?;
+                let before = terminal.clone();
+                if before.is_alive() {
+                    terminal.state = TerminalState::Exited(ExitStatus::Unknown);
                     tx.emit(Event::TerminalExited { id, status: ExitStatus::Unknown });
                 }
-                tx.world.remove_terminal(id);
-                tx.save(Change::TerminalDeleted(id));
-                tx.save(Change::MetaSet { key: noted_key(id), value: None });
-                tx.emit(Event::TerminalClosed { id });
-                if tx.world.active == Some(id) {
-                    tx.world.active = None;
-                    tx.save(Change::ActiveSet(None));
-                    tx.emit(Event::ActiveTerminalChanged { id: None });
+                if before.is_alive() && before.on_exit == OnExit::Close {
+                    tx.take_out(id)?;
+                    missed.push(before);
+                } else {
+                    tx.close_terminal(id)?;
                 }
+                tx.save(Change::MetaSet { key: closing_key(id), value: None });
             }
-            Ok(())
+            Ok(missed)
         })
-        .map(drop)
+        .map(|(missed, _)| missed)
+    }
+
+    /// Opens a fresh shell in the place of each terminal that is gone for good.
+    async fn replace_vanished(&self, missed: Vec<Terminal>) {
+        for lost in missed {
+            let was_active = self.active() == Some(lost.id);
+            let request = OpenTerminal {
+                cwd: Some(lost.cwd().to_owned()),
+                size: lost.size,
+                project: Some(lost.project),
+                title: lost.user_title.clone(),
+                activate: was_active,
+                on_exit: lost.on_exit,
+                any_cwd: true,
+                integrate: true,
+                ..OpenTerminal::default()
+            };
+            let opened = self.open(request).await;
+            let settled = self.transact(|tx| {
+                match &opened {
+                    Ok(fresh) => {
+                        tx.world.terminal_mut(fresh.id)?.position = lost.position;
+                        tx.save_terminal(fresh.id);
+                    }
+                    Err(error) => tracing::error!(%error, "a tab could not be opened again"),
+                }
+                tx.left_project(lost.id, lost.project);
+                Ok(())
+            });
+            if let Err(error) = settled {
+                tracing::error!(%error, "a tab could not be put in its place");
+            }
+        }
     }
 
     /// Rebuilds a terminal's screen. Blocking: it parses up to a ring full of bytes.
@@ -150,7 +193,7 @@ impl Core {
             scrollback: meta.as_ref().map_or(limits.scrollback, |meta| meta.scrollback as usize),
             transcript_chars: meta
                 .map_or(limits.transcript_chars, |meta| meta.transcript_chars as usize),
-            palette: self.inner.config.palette.clone(),
+            palette: self.inner.ui.colors(),
             wants_raw: raw_log.is_some(),
         };
         let noted = self.inner.store.get_meta(&noted_key(id)).ok().flatten();
@@ -165,6 +208,7 @@ impl Core {
             engine,
             self.inner.clock,
             entry.meta.clone(),
+            super::capture::Capture::new(self.inner.config.limits.captured_input),
         );
         Ok(Restored {
             live: Arc::new(live),
@@ -254,16 +298,8 @@ fn known_project(
     if let Some(first) = tx.world.projects.first() {
         return first.id;
     }
-    let id = tx.world.next_project.max(wanted);
-    tx.world.next_project = id.next();
-    let project = Project {
-        id,
-        name: "default".to_owned(),
-        root: home.to_owned(),
-        created_at: clock::wall(),
-    };
-    tx.world.projects.push(project.clone());
-    tx.save(Change::ProjectUpserted { project: project.clone(), position: 0 });
-    tx.emit(Event::ProjectCreated(project));
+    tx.world.next_project = tx.world.next_project.max(wanted);
+    let id = tx.world.mint_project();
+    tx.create_project(id, "recovered".to_owned(), home.to_owned());
     id
 }

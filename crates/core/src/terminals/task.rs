@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use rookery_model::{Event, ExitStatus, TerminalId, TerminalState, Timestamp};
+use rookery_model::{Activity, Event, ExitStatus, OnExit, TerminalId, TerminalState, Timestamp};
 use rookery_term::ScreenEvent;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::effects::Effects;
 use super::engine::{Engine, ReadOutcome};
-use super::live::{Live, Note};
+use super::live::{Feed, Live, Note};
 use crate::core::Core;
 
 /// Reads in a row before other terminals of the shard get their turn.
@@ -22,6 +22,9 @@ const READS_IN_A_ROW: usize = 16;
 
 /// Reads at most to collect what a dead child left behind.
 const LAST_READS: usize = 1024;
+
+/// Bytes that are taken at once of output from elsewhere, as many as one read may bring.
+const FEED_BYTES: usize = 16 << 10;
 
 /// A closed PTY may be opened again by a process that kept its name; look now and then until the child ends.
 const REOPEN_INTERVAL: Duration = Duration::from_millis(250);
@@ -86,10 +89,13 @@ struct Task {
 impl Task {
     async fn run(&mut self, pty: &AsyncFd<Pty>) {
         loop {
-            match self.live.next_note() {
-                Note::Detached => return,
-                Note::Exited(status, at) => self.see_off(status, at).await,
-                Note::Nothing => {}
+            loop {
+                match self.live.next_note() {
+                    Note::Detached => return,
+                    Note::Exited(status, at) => self.see_off(status, at).await,
+                    Note::Fed(feed) => self.feed(feed).await,
+                    Note::Nothing => break,
+                }
             }
             let deadline = self.deadline();
             tokio::select! {
@@ -144,6 +150,16 @@ impl Task {
             }
         }
         Pumped::More
+    }
+
+    /// Takes output from elsewhere just as if it had been read.
+    async fn feed(&mut self, Feed { bytes, done }: Feed) {
+        for piece in bytes.chunks(FEED_BYTES) {
+            let now = self.live.clock.now();
+            let effects = self.live.with_engine(|engine| engine.feed(piece, now));
+            self.carry_out(effects).await;
+        }
+        let _ = done.send(());
     }
 
     async fn carry_out(&mut self, mut effects: Effects) {
@@ -202,6 +218,7 @@ impl Task {
         }
         self.core.record_exit(self.live.id, status, at).await;
         self.live.finish(status);
+        self.core.end_if_closed(self.live.id);
     }
 }
 
@@ -210,12 +227,19 @@ impl Core {
     pub(crate) async fn record_exit(&self, id: TerminalId, status: ExitStatus, at: Timestamp) {
         let recorded = self
             .transact_durably(|tx| {
-                let terminal = tx.world.terminal_mut(id)?;
+                // Closed meanwhile: nobody asks how it ended.
+                let Ok(terminal) = tx.world.terminal_mut(id) else { return Ok(()) };
                 if terminal.is_alive() {
                     terminal.state = TerminalState::Exited(status);
                     terminal.exited_at = Some(at);
+                    terminal.activity = Activity::default();
+                    let (project, on_exit) = (terminal.project, terminal.on_exit);
                     tx.save_terminal(id);
                     tx.emit(Event::TerminalExited { id, status });
+                    match on_exit {
+                        OnExit::Keep => tx.deselect(id, project),
+                        OnExit::Close => tx.close_terminal(id)?,
+                    }
                 }
                 Ok(())
             })

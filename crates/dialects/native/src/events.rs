@@ -27,7 +27,7 @@ fn body(event: &model::Event) -> EventBody {
             EventBody::ProjectRenamed { project: id.get(), name: name.clone() }
         }
         model::Event::ProjectDeleted { id } => EventBody::ProjectDeleted { project: id.get() },
-        model::Event::TerminalOpened(terminal) => opened(terminal),
+        model::Event::TerminalOpened { terminal, .. } => opened(terminal),
         model::Event::TerminalTitleChanged { id, title } => EventBody::TerminalTitleChanged {
             terminal: id.get(),
             title: redacted(title).into_owned(),
@@ -43,12 +43,32 @@ fn body(event: &model::Event) -> EventBody {
             EventBody::TerminalExited { terminal: id.get(), exit: (*status).into() }
         }
         model::Event::TerminalLost { id } => EventBody::TerminalLost { terminal: id.get() },
-        model::Event::TerminalClosed { id } => EventBody::TerminalClosed { terminal: id.get() },
+        model::Event::TerminalClosed { id, .. } => EventBody::TerminalClosed { terminal: id.get() },
         model::Event::TerminalMoved { id, project, index } => {
             EventBody::TerminalMoved { terminal: id.get(), project: project.get(), index: *index }
         }
-        model::Event::ActiveTerminalChanged { id } => {
-            EventBody::TerminalActivated { terminal: id.map(model::TerminalId::get) }
+        model::Event::TerminalsReordered { project } => {
+            EventBody::TerminalsReordered { project: project.get() }
+        }
+        model::Event::ProjectsReordered => EventBody::ProjectsReordered {},
+        model::Event::ActiveChanged { project, terminal } => EventBody::TerminalActivated {
+            terminal: terminal.map(model::TerminalId::get),
+            project: project.map(model::ProjectId::get),
+        },
+        model::Event::TerminalStateChanged { id, state } => {
+            EventBody::TerminalStateChanged { terminal: id.get(), state: (*state).into() }
+        }
+        model::Event::TerminalHooked { id, is_hooked } => {
+            EventBody::TerminalHooked { terminal: id.get(), hooked: *is_hooked }
+        }
+        model::Event::AgentReported { id, activity } => EventBody::TerminalAgentReported {
+            terminal: id.get(),
+            state: activity.state().into(),
+            source: activity.owner.as_ref().map(|owner| owner.source.clone()),
+            session: activity.owner.as_ref().map(|owner| owner.session.clone()),
+        },
+        model::Event::TerminalAttention { id, is_pending } => {
+            EventBody::TerminalAttention { terminal: id.get(), pending: *is_pending }
         }
         model::Event::TerminalNotified { id, text } => EventBody::TerminalNotified {
             terminal: id.get(),
@@ -85,6 +105,7 @@ mod tests {
             id: ID,
             uuid: model::TerminalUuid([7; 16]),
             project: PROJECT,
+            position: 0,
             launch: model::LaunchSpec {
                 argv: vec!["/bin/sh".into(), "-i".into()],
                 cwd: "/srv".into(),
@@ -98,6 +119,9 @@ mod tests {
             state: model::TerminalState::Running,
             created_at: AT,
             exited_at: None,
+            last_active: AT,
+            on_exit: model::OnExit::Keep,
+            activity: model::Activity::default(),
         }
     }
 
@@ -110,12 +134,14 @@ mod tests {
             E::ProjectCreated(model::Project {
                 id: PROJECT,
                 name: "home".into(),
+                position: 0,
+                selected: None,
                 root: "/srv".into(),
                 created_at: AT,
             }),
             E::ProjectRenamed { id: PROJECT, name: "work".into() },
             E::ProjectDeleted { id: PROJECT },
-            E::TerminalOpened(terminal()),
+            E::TerminalOpened { terminal: terminal(), is_active: true },
             E::TerminalTitleChanged { id: ID, title: "vim".into() },
             E::TerminalCwdChanged { id: ID, cwd: PathBuf::from("/tmp") },
             E::TerminalResized { id: ID, size: Size::new(30, 100).unwrap() },
@@ -123,10 +149,16 @@ mod tests {
             E::TerminalExited { id: ID, status: ExitStatus::Signal(9) },
             E::TerminalExited { id: ID, status: ExitStatus::Unknown },
             E::TerminalLost { id: ID },
-            E::TerminalClosed { id: ID },
+            E::TerminalClosed { id: ID, was_alive: true },
             E::TerminalMoved { id: ID, project: PROJECT, index: 0 },
-            E::ActiveTerminalChanged { id: Some(ID) },
-            E::ActiveTerminalChanged { id: None },
+            E::ActiveChanged { project: Some(PROJECT), terminal: Some(ID) },
+            E::ActiveChanged { project: None, terminal: None },
+            E::TerminalsReordered { project: PROJECT },
+            E::ProjectsReordered,
+            E::TerminalStateChanged { id: ID, state: model::RunState::NeedsInput },
+            E::TerminalHooked { id: ID, is_hooked: true },
+            E::AgentReported { id: ID, activity: model::Activity::default() },
+            E::TerminalAttention { id: ID, is_pending: true },
             E::TerminalNotified { id: ID, text },
             E::TerminalBell { id: ID },
             E::TerminalCommandFinished { id: ID, code: Some(0) },
@@ -151,7 +183,7 @@ mod tests {
             {"seq":3,"at":"AT","type":"project.created","project":1,"name":"home","root":"/srv"}
             {"seq":4,"at":"AT","type":"project.renamed","project":1,"name":"work"}
             {"seq":5,"at":"AT","type":"project.deleted","project":1}
-            {"seq":6,"at":"AT","type":"terminal.opened","terminal":3,"uuid":"07070707-0707-0707-0707-070707070707","project":1,"title":"sh","argv":["/bin/sh","-i"],"cwd":"/srv","pid":41,"size":{"rows":24,"cols":80}}
+            {"seq":6,"at":"AT","type":"terminal.opened","terminal":3,"uuid":"07070707-0707-0707-0707-070707070707","project":1,"title":"srv","argv":["/bin/sh","-i"],"cwd":"/srv","pid":41,"size":{"rows":24,"cols":80}}
             {"seq":7,"at":"AT","type":"terminal.title_changed","terminal":3,"title":"vim"}
             {"seq":8,"at":"AT","type":"terminal.cwd_changed","terminal":3,"cwd":"/tmp"}
             {"seq":9,"at":"AT","type":"terminal.resized","terminal":3,"size":{"rows":30,"cols":100}}
@@ -161,12 +193,18 @@ mod tests {
             {"seq":13,"at":"AT","type":"terminal.lost","terminal":3}
             {"seq":14,"at":"AT","type":"terminal.closed","terminal":3}
             {"seq":15,"at":"AT","type":"terminal.moved","terminal":3,"project":1,"index":0}
-            {"seq":16,"at":"AT","type":"terminal.activated","terminal":3}
-            {"seq":17,"at":"AT","type":"terminal.activated","terminal":null}
-            {"seq":18,"at":"AT","type":"terminal.notified","terminal":3,"title":"done","body":"[REDACTED]"}
-            {"seq":19,"at":"AT","type":"terminal.bell","terminal":3}
-            {"seq":20,"at":"AT","type":"terminal.command_finished","terminal":3,"code":0}
-            {"seq":21,"at":"AT","type":"terminal.command_finished","terminal":3,"code":null}"#]].assert_eq(&lines.join("\n"));
+            {"seq":16,"at":"AT","type":"terminal.activated","terminal":3,"project":1}
+            {"seq":17,"at":"AT","type":"terminal.activated","terminal":null,"project":null}
+            {"seq":18,"at":"AT","type":"terminals.reordered","project":1}
+            {"seq":19,"at":"AT","type":"projects.reordered"}
+            {"seq":20,"at":"AT","type":"terminal.state_changed","terminal":3,"state":"needs_input"}
+            {"seq":21,"at":"AT","type":"terminal.hooked","terminal":3,"hooked":true}
+            {"seq":22,"at":"AT","type":"terminal.agent_reported","terminal":3,"state":"none","source":null,"session":null}
+            {"seq":23,"at":"AT","type":"terminal.attention","terminal":3,"pending":true}
+            {"seq":24,"at":"AT","type":"terminal.notified","terminal":3,"title":"done","body":"[REDACTED]"}
+            {"seq":25,"at":"AT","type":"terminal.bell","terminal":3}
+            {"seq":26,"at":"AT","type":"terminal.command_finished","terminal":3,"code":0}
+            {"seq":27,"at":"AT","type":"terminal.command_finished","terminal":3,"code":null}"#]].assert_eq(&lines.join("\n"));
     }
 
     #[test]

@@ -51,6 +51,10 @@ async fn world() -> World {
         child_env: Vec::new(),
         limits: TerminalLimits::default(),
         palette: rookery_term::Palette::default(),
+        shares_ids: true,
+        ui: rookery_core::UiConfig::default(),
+        tab_env: Vec::new(),
+        resources: None,
     };
     let core = Core::start(config).await.unwrap();
     World { _home: home, core, asked: Arc::default() }

@@ -5,10 +5,15 @@ use memchr::memchr;
 
 use super::{DEFAULT_FRAME_LIMIT, Frame, FrameError, Framing};
 
-/// Newline-delimited JSON: one frame per line, a trailing CR and blank lines ignored.
+/// Newline-delimited JSON: one frame per line, a trailing CR ignored.
+///
+/// Blank lines are skipped and a last line without a newline counts, unless it is
+/// [strict](Self::strict).
 #[derive(Debug, Clone)]
 pub struct Ndjson {
     limit: usize,
+    /// Whether only a newline ends a line, and every newline does.
+    strict: bool,
     /// Bytes at the front of the buffer that are known to hold no newline.
     scanned: usize,
     /// True while the rest of an overlong line is thrown away.
@@ -25,7 +30,14 @@ impl Ndjson {
     /// A framing whose lines hold at most `limit` bytes, not counting the newline.
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
-        Self { limit, scanned: 0, discarding: false }
+        Self { limit, strict: false, scanned: 0, discarding: false }
+    }
+
+    /// The framing that takes newlines at their word: a blank line is a frame, and bytes without a
+    /// newline at the end of the stream are dropped.
+    #[must_use]
+    pub fn strict(self) -> Self {
+        Self { strict: true, ..self }
     }
 
     fn take_line(&mut self, buf: &mut BytesMut, end: usize) -> Result<Option<Frame>, FrameError> {
@@ -39,7 +51,7 @@ impl Ndjson {
             buf.advance(end + 1);
             return Err(FrameError::TooLong { limit: self.limit });
         }
-        if buf[..end].trim_ascii().is_empty() {
+        if !self.strict && buf[..end].trim_ascii().is_empty() {
             buf.advance(end + 1);
             return Ok(None);
         }
@@ -83,6 +95,9 @@ impl Framing for Ndjson {
         }
         self.scanned = 0;
         let mut line = buf.split();
+        if self.strict {
+            return Ok(None);
+        }
         strip_cr(&mut line);
         Ok((!line.trim_ascii().is_empty()).then(|| line.freeze()))
     }

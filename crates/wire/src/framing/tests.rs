@@ -67,6 +67,31 @@ fn ndjson_resynchronizes_after_an_overlong_line() {
     assert_eq!(run(Ndjson::with_limit(10), &pieces, 10), [too_long, ok("{}")]);
 }
 
+fn strict_ndjson(limit: usize) -> Ndjson {
+    Ndjson::with_limit(limit).strict()
+}
+
+#[test]
+fn strict_ndjson_takes_blank_lines_and_drops_the_unfinished_one() {
+    let lines = |input: &str| run(strict_ndjson(10), &[input.as_bytes()], 10);
+    assert_eq!(lines("{}\n\n[]\r\n \r\n7"), [ok("{}"), ok(""), ok("[]"), ok(" ")]);
+    assert_eq!(lines("x\r"), []);
+    assert_eq!(lines("0123456789\n"), [ok("0123456789")]);
+    let too_long = Err(FrameError::TooLong { limit: 10 });
+    assert_eq!(lines("0123456789a"), std::slice::from_ref(&too_long));
+    assert_eq!(lines("0123456789a\n\n"), [too_long, ok("")]);
+}
+
+#[test]
+fn strict_ndjson_sees_an_overlong_line_before_it_ends() {
+    let mut framing = strict_ndjson(10);
+    let mut buf = BytesMut::from("0123456789".as_bytes());
+    assert_eq!(framing.decode(&mut buf), Ok(None));
+    buf.extend_from_slice(b"a");
+    assert_eq!(framing.decode(&mut buf), Err(FrameError::TooLong { limit: 10 }));
+    assert!(buf.is_empty());
+}
+
 #[test]
 fn ndjson_never_emits_a_newline_inside_a_frame() {
     let mut out = b"kept\n".to_vec();
@@ -159,6 +184,8 @@ proptest! {
     fn ndjson_is_the_same_for_any_split(bytes in line_soup(), cuts in any_cuts()) {
         let whole = run(Ndjson::with_limit(10), &[&bytes], 10);
         prop_assert_eq!(whole, run(Ndjson::with_limit(10), &cut(&bytes, &cuts), 10));
+        let whole = run(strict_ndjson(10), &[&bytes], 10);
+        prop_assert_eq!(whole, run(strict_ndjson(10), &cut(&bytes, &cuts), 10));
     }
 
     #[test]

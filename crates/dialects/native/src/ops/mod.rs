@@ -19,3 +19,19 @@ impl Cx {
         self.core.terminal(terminal.resolve(&self.core)?)
     }
 }
+
+/// Longest name or title a client of ours may give.
+const MAX_NAME: usize = 1_000;
+
+/// Names and titles are shown in lists, so they are short and of one line.
+fn check_name(field: &'static str, name: &str) -> model::Result<()> {
+    if name.is_empty() || name.len() > MAX_NAME {
+        let message = format!("{field} must have between 1 and {MAX_NAME} bytes");
+        return Err(model::Error::invalid(field, message));
+    }
+    if name.chars().any(char::is_control) {
+        let message = format!("{field} must not contain control characters");
+        return Err(model::Error::invalid(field, message));
+    }
+    Ok(())
+}

@@ -2,6 +2,7 @@
 
 use rookery_wire::rpc::NoParams;
 
+use super::check_name;
 use crate::{
     Cx, Error,
     wire::{Empty, Project, ProjectCreate, ProjectDelete, ProjectList, ProjectRename},
@@ -16,11 +17,13 @@ pub(crate) async fn create(cx: Cx, params: ProjectCreate) -> Result<Project, Err
     if !params.root.is_absolute() {
         return Err(Error::invalid("root", "root must be an absolute path"));
     }
+    check_name("name", &params.name)?;
     let project = cx.core.create_project(params.name, params.root).await?;
     Ok(Project::from(&project))
 }
 
 pub(crate) async fn rename(cx: Cx, params: ProjectRename) -> Result<Empty, Error> {
+    check_name("name", &params.name)?;
     cx.core.rename_project(params.project.0, params.name).await?;
     Ok(Empty {})
 }

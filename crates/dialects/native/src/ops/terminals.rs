@@ -3,6 +3,7 @@
 use rookery_core::OpenTerminal;
 use rookery_model as model;
 
+use super::check_name;
 use crate::{
     Cx, Error,
     wire::{
@@ -36,6 +37,9 @@ fn request(params: TerminalOpen) -> Result<OpenTerminal, Error> {
     if params.cwd.as_ref().is_some_and(|cwd| !cwd.is_absolute()) {
         return Err(Error::invalid("cwd", "cwd must be an absolute path"));
     }
+    if let Some(title) = &params.title {
+        check_name("title", title)?;
+    }
     let rows = params.rows.unwrap_or(model::Size::DEFAULT.rows());
     let cols = params.cols.unwrap_or(model::Size::DEFAULT.cols());
     Ok(OpenTerminal {
@@ -46,6 +50,7 @@ fn request(params: TerminalOpen) -> Result<OpenTerminal, Error> {
         project: params.project.map(|project| project.0),
         title: params.title,
         scrollback: params.scrollback,
+        integrate: true,
         ..OpenTerminal::default()
     })
 }
@@ -58,6 +63,9 @@ pub(crate) async fn close(cx: Cx, params: TerminalOnly) -> Result<Empty, Error> 
 
 pub(crate) async fn rename(cx: Cx, params: TerminalRename) -> Result<Empty, Error> {
     let id = params.terminal.resolve(&cx.core)?;
+    if let Some(title) = &params.title {
+        check_name("title", title)?;
+    }
     cx.core.set_user_title(id, params.title).await?;
     Ok(Empty {})
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Exit, Size, Time};
+use super::{Exit, RunState, Size, Time};
 
 /// An event with its place in the durable log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -72,7 +72,30 @@ pub enum EventBody {
     TerminalMoved { terminal: u64, project: u64, index: usize },
     /// Another terminal became the active one.
     #[serde(rename = "terminal.activated")]
-    TerminalActivated { terminal: Option<u64> },
+    TerminalActivated { terminal: Option<u64>, project: Option<u64> },
+    /// The terminals of a project are in another order.
+    #[serde(rename = "terminals.reordered")]
+    TerminalsReordered { project: u64 },
+    /// Projects are in another order.
+    #[serde(rename = "projects.reordered")]
+    ProjectsReordered {},
+    /// What a terminal looks like to its user changed.
+    #[serde(rename = "terminal.state_changed")]
+    TerminalStateChanged { terminal: u64, state: RunState },
+    /// A hook took a terminal or gave it back.
+    #[serde(rename = "terminal.hooked")]
+    TerminalHooked { terminal: u64, hooked: bool },
+    /// An agent reported what it does.
+    #[serde(rename = "terminal.agent_reported")]
+    TerminalAgentReported {
+        terminal: u64,
+        state: RunState,
+        source: Option<String>,
+        session: Option<String>,
+    },
+    /// A notification waits to be seen, or no longer does.
+    #[serde(rename = "terminal.attention")]
+    TerminalAttention { terminal: u64, pending: bool },
     /// A program asked for attention.
     #[serde(rename = "terminal.notified")]
     TerminalNotified { terminal: u64, title: String, body: String },

@@ -15,8 +15,8 @@ pub use event::{
 };
 pub use project::{Project, ProjectCreate, ProjectDelete, ProjectList, ProjectRename};
 pub use terminal::{
-    Attach, Attached, Cursor, Detach, Dump, Dumped, Exit, Output, OutputNotification, Signal, Size,
-    Terminal, TerminalFilter, TerminalList, TerminalMove, TerminalOnly, TerminalOpen,
+    Attach, Attached, Cursor, Detach, Dump, Dumped, Exit, Output, OutputNotification, RunState,
+    Signal, Size, Terminal, TerminalFilter, TerminalList, TerminalMove, TerminalOnly, TerminalOpen,
     TerminalPaste, TerminalPress, TerminalRename, TerminalResize, TerminalSignal, TerminalState,
     TerminalWrite, Wait, WaitKind, Waited,
 };

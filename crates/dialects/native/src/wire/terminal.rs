@@ -111,7 +111,7 @@ impl From<&model::Terminal> for Terminal {
             id: terminal.id.get(),
             uuid: uuid(terminal.uuid),
             project: terminal.project.get(),
-            title: redacted(terminal.title()).into_owned(),
+            title: redacted(&terminal.title()).into_owned(),
             renamed: terminal.user_title.is_some(),
             argv: terminal.launch.argv.clone(),
             cwd: terminal.cwd().to_string_lossy().into_owned(),
@@ -121,6 +121,31 @@ impl From<&model::Terminal> for Terminal {
             exit,
             created_at: format_time(terminal.created_at),
             exited_at: terminal.exited_at.map(format_time),
+        }
+    }
+}
+
+/// What a terminal looks like to its user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// Nothing is known to run.
+    None,
+    /// Something runs.
+    Running,
+    /// Somebody is waited for.
+    NeedsInput,
+    /// A turn is over.
+    Idle,
+}
+
+impl From<model::RunState> for RunState {
+    fn from(state: model::RunState) -> Self {
+        match state {
+            model::RunState::Quiet => RunState::None,
+            model::RunState::Running => RunState::Running,
+            model::RunState::NeedsInput => RunState::NeedsInput,
+            model::RunState::Idle => RunState::Idle,
         }
     }
 }

@@ -121,7 +121,7 @@ impl From<&Terminal> for Described {
         Self {
             session: ids::spell(terminal.id),
             program: terminal.launch.argv.first().cloned().unwrap_or_default(),
-            title: terminal.title().to_owned(),
+            title: terminal.title().into_owned(),
             rows: terminal.size.rows(),
             cols: terminal.size.cols(),
             process: Process::from(terminal),

@@ -1,0 +1,113 @@
+//! Closing terminals: gone from the world at once, ended in their own time.
+
+use rookery_keeper::protocol::{Entry, Request};
+use rookery_model::{Result, TerminalId};
+use rookery_store::Change;
+
+use crate::core::Core;
+use crate::workspace::closing_key;
+
+impl Core {
+    /// Ends a terminal and forgets it; returns when its child is gone.
+    pub async fn close(&self, id: TerminalId) -> Result<()> {
+        let forgotten = self.forget(id).await;
+        // A terminal whose opening failed halfway is live but was never in the world.
+        let was_live = self.terminal(id).is_ok();
+        self.end(id).await;
+        if was_live { forgotten.or(Ok(())) } else { forgotten }
+    }
+
+    /// Ends a terminal and forgets it; returns when it is forgotten, while its child is ended.
+    pub async fn close_soon(&self, id: TerminalId) -> Result<()> {
+        self.forget(id).await?;
+        self.end_in_background(id);
+        Ok(())
+    }
+
+    async fn forget(&self, id: TerminalId) -> Result<()> {
+        if let Ok(handle) = self.terminal(id) {
+            // Who waits on it is told now, not when the child has let go.
+            handle.give_up();
+        }
+        self.transact_durably(|tx| tx.close_terminal(id)).await
+    }
+
+    /// Ends the child of a terminal that is gone from the world.
+    pub(crate) fn end_in_background(&self, id: TerminalId) {
+        if let Ok(handle) = self.terminal(id) {
+            handle.give_up();
+        }
+        let core = self.clone();
+        self.inner.runtime.spawn(async move { core.end(id).await });
+    }
+
+    /// Ends the child of a terminal and lets go of everything of it.
+    async fn end(&self, id: TerminalId) {
+        if let Ok(handle) = self.terminal(id) {
+            handle.give_up();
+            handle.end_child().await;
+        }
+        self.let_go(id).await;
+    }
+
+    /// Lets go of a terminal whose child is gone.
+    pub(crate) async fn let_go(&self, id: TerminalId) {
+        let live = self.inner.live.write().remove(&id);
+        if let Some(live) = &live {
+            live.shut();
+            self.roster_changed();
+        }
+        // Waited for, so that a keeper with nothing left to keep ends when we let go of it.
+        let _ =
+            self.inner.keeper.request(Request::Release { terminal_id: id.get() }, Vec::new()).await;
+        self.forget_early_exit(id);
+        let forgotten = self.transact(|tx| {
+            tx.save(Change::MetaSet { key: closing_key(id), value: None });
+            Ok(())
+        });
+        if let Err(error) = forgotten {
+            tracing::warn!(%error, terminal = %id, "a closed terminal will be looked for once more");
+        }
+    }
+
+    /// Terminals that a daemon closed but did not live to end: ends them and leaves the others.
+    pub(crate) async fn end_half_closed(&self, entries: Vec<Entry>) -> Vec<Entry> {
+        let mut left = Vec::new();
+        for entry in entries {
+            let id = TerminalId::new(entry.terminal_id);
+            let is_closing = self.inner.store.get_meta(&closing_key(id)).ok().flatten().is_some();
+            if !is_closing {
+                left.push(entry);
+                continue;
+            }
+            let pid = entry.pid.unsigned_abs();
+            let _ = tokio::task::spawn_blocking(move || rookery_host::kill_session(pid)).await;
+            self.let_go(id).await;
+        }
+        left
+    }
+
+    /// The child of a terminal ended; one that was to go with it is gone from the world already.
+    pub(super) fn end_if_closed(&self, id: TerminalId) {
+        if self.describe(id).is_err() {
+            self.end_in_background(id);
+        }
+    }
+
+    /// Closes every terminal and ends everything that any of them started.
+    pub(crate) async fn end_all_terminals(&self) {
+        let mut ids: Vec<TerminalId> = self.inner.live.read().keys().copied().collect();
+        ids.extend(self.inner.world.lock().terminals.keys().copied());
+        ids.sort_unstable();
+        ids.dedup();
+        let mut closing = tokio::task::JoinSet::new();
+        for id in ids {
+            let core = self.clone();
+            closing.spawn(async move { core.close(id).await });
+        }
+        while closing.join_next().await.is_some() {}
+        if let Some(keeper) = self.inner.keeper.pid() {
+            let _ = tokio::task::spawn_blocking(move || rookery_host::kill_tree(keeper)).await;
+        }
+    }
+}

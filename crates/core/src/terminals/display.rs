@@ -1,0 +1,416 @@
+//! What a terminal shows and what happens on it: how far it is scrolled back, what is selected, and
+//! what a mouse or an input method does. Kept beside the screen, under the same lock.
+
+use std::sync::Arc;
+
+use rookery_model::{Error, Result};
+use rookery_term::mouse::{self, MouseButton, MouseEvent, MouseKind};
+use rookery_term::{Detail, Place, Screen, Selection, SelectionKind, Snapshot, Span, paste};
+
+use super::engine::Engine;
+use super::handle::TerminalHandle;
+
+/// Rows that one notch of the wheel scrolls.
+const WHEEL_ROWS: u16 = 3;
+
+/// Longest text an input method may show before it is entered, in bytes.
+const MAX_PREEDIT: usize = 64 << 10;
+
+/// A cell of what is shown, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ViewCell {
+    /// Row.
+    pub row: u16,
+    /// Column.
+    pub col: u16,
+}
+
+/// How much a repeated click selects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expansion {
+    /// The word.
+    Word,
+    /// The line.
+    Line,
+}
+
+/// What is selected.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selected {
+    /// Its text; none if nothing is selected.
+    pub text: Option<String>,
+    /// Whether the place where it began is shown.
+    pub anchor_visible: bool,
+    /// Whether its other end is shown.
+    pub head_visible: bool,
+}
+
+/// What came of something that the mouse did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MouseOutcome {
+    /// The program was told.
+    Reported,
+    /// Another part of the text is shown.
+    Scrolled,
+    /// Something was typed in its place.
+    Typed,
+    /// The selection is another one, or none.
+    Selected,
+    /// A selection is complete.
+    Finished,
+    /// Nothing.
+    Nothing,
+}
+
+/// Text that an input method shows but has not entered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Preedit {
+    /// The text.
+    pub text: String,
+    /// Where its cursor begins and ends, if it has one.
+    pub cursor: Option<(u32, u32)>,
+}
+
+/// How a terminal is looked at.
+#[derive(Default)]
+pub(crate) struct Display {
+    /// Number of the row shown first while scrolled back; none follows the output.
+    top: Option<u64>,
+    selection: Option<Selection>,
+    /// Where the button went down that is still held.
+    drag: Option<Place>,
+    preedit: Option<Preedit>,
+}
+
+impl Display {
+    /// Rows scrolled back now.
+    fn offset(&self, screen: &Screen) -> usize {
+        self.top.map_or(0, |top| screen.offset_of(top))
+    }
+
+    fn scroll_to(&mut self, screen: &Screen, offset: usize) {
+        let top = screen.first_row().saturating_sub(offset as u64);
+        self.top = (screen.offset_of(top) > 0).then_some(top.max(screen.oldest_row()));
+    }
+
+    /// Shows the newest rows again.
+    pub(crate) fn follow(&mut self) {
+        self.top = None;
+    }
+
+    /// Lines wrap elsewhere from now on, so what was selected is somewhere else.
+    pub(crate) fn rewrapped(&mut self) {
+        (self.selection, self.drag) = (None, None);
+    }
+
+    /// The place of a cell that is shown; cells beyond the edge count as those at it.
+    fn place(&self, screen: &Screen, cell: ViewCell) -> Place {
+        let size = screen.size();
+        let row = cell.row.min(size.rows.saturating_sub(1));
+        let first = screen.first_row() - self.offset(screen) as u64;
+        Place { row: first + u64::from(row), col: cell.col.min(size.cols.saturating_sub(1)) }
+    }
+
+    fn shows(&self, screen: &Screen, place: Place) -> bool {
+        let first = screen.first_row() - self.offset(screen) as u64;
+        (first..first + u64::from(screen.size().rows)).contains(&place.row)
+    }
+}
+
+fn text_selection(anchor: Place, head: Place) -> Selection {
+    Selection { anchor, head, kind: SelectionKind::Text }
+}
+
+fn check_cell(screen: &Screen, field: &'static str, cell: ViewCell) -> Result<()> {
+    let size = screen.size();
+    if cell.row < size.rows && cell.col < size.cols {
+        return Ok(());
+    }
+    let ViewCell { row, col } = cell;
+    let grid = format!("{} rows and {} columns", size.rows, size.cols);
+    Err(Error::invalid(field, format!("row {row}, column {col} is outside of {grid}")))
+}
+
+impl Engine {
+    /// What is shown now.
+    fn viewport(&mut self, detail: Detail) -> Arc<Snapshot> {
+        let offset = self.display.offset(self.screen());
+        if offset == 0 {
+            self.display.follow();
+            return self.snapshot(detail);
+        }
+        Arc::new(self.screen().view_at(offset, detail))
+    }
+
+    fn scroll(&mut self, rows: i64) {
+        let (display, screen) = self.display_and_screen();
+        let offset = i64::try_from(display.offset(screen)).unwrap_or(i64::MAX);
+        let target = usize::try_from(offset.saturating_add(rows)).unwrap_or(0);
+        display.scroll_to(screen, target);
+    }
+
+    fn select(&mut self, anchor: ViewCell, head: ViewCell) -> Result<()> {
+        let (display, screen) = self.display_and_screen();
+        check_cell(screen, "anchor", anchor)?;
+        check_cell(screen, "cursor", head)?;
+        let (anchor, head) = (display.place(screen, anchor), display.place(screen, head));
+        display.selection = Some(text_selection(anchor, head));
+        Ok(())
+    }
+
+    fn selected(&mut self) -> Selected {
+        let (display, screen) = self.display_and_screen();
+        let Some(selection) = display.selection else { return Selected::default() };
+        Selected {
+            text: Some(screen.selected_text(&selection)),
+            anchor_visible: display.shows(screen, selection.anchor),
+            head_visible: display.shows(screen, selection.head),
+        }
+    }
+
+    fn expand(&mut self, cell: ViewCell, by: Expansion, word_chars: &str) -> Result<Span> {
+        let (display, screen) = self.display_and_screen();
+        let field = if cell.row < screen.size().rows { "col" } else { "row" };
+        check_cell(screen, field, cell)?;
+        let place = display.place(screen, cell);
+        let found = match by {
+            Expansion::Word => screen.word_at(place, word_chars),
+            Expansion::Line => screen.line_at(place.row),
+        };
+        let span = found.ok_or_else(|| Error::not_found("there is no text at this place"))?;
+        display.selection = Some(span.selection());
+        Ok(span)
+    }
+
+    /// What the mouse does to the selection when the program does not want it.
+    fn drag(&mut self, event: MouseEvent) -> MouseOutcome {
+        let (display, screen) = self.display_and_screen();
+        let place = display.place(screen, ViewCell { row: event.row, col: event.col });
+        match (event.kind, event.button, display.drag) {
+            (MouseKind::Press, MouseButton::Left, _) => {
+                display.drag = Some(place);
+                display.selection = None;
+                MouseOutcome::Selected
+            }
+            (MouseKind::Motion, MouseButton::Left | MouseButton::None, Some(anchor)) => {
+                display.selection = Some(text_selection(anchor, place));
+                MouseOutcome::Selected
+            }
+            (MouseKind::Release, MouseButton::Left, Some(_)) => {
+                display.drag = None;
+                let is_any = display.selection.is_some();
+                if is_any { MouseOutcome::Finished } else { MouseOutcome::Nothing }
+            }
+            _ => MouseOutcome::Nothing,
+        }
+    }
+}
+
+impl TerminalHandle {
+    /// What is shown now, which may be scrolled back.
+    pub fn viewport(&self, detail: Detail) -> Arc<Snapshot> {
+        self.live().with_engine(|engine| engine.viewport(detail))
+    }
+
+    /// Scrolls back by so many rows, or forth if the number is negative.
+    pub fn scroll(&self, rows: i64) {
+        self.live().with_engine(|engine| engine.scroll(rows));
+    }
+
+    /// Shows the newest rows again and follows the output.
+    pub fn scroll_to_bottom(&self) {
+        self.live().with_engine(|engine| engine.display.follow());
+    }
+
+    /// Selects from one cell that is shown to another, both included.
+    pub fn select(&self, anchor: ViewCell, head: ViewCell) -> Result<()> {
+        self.live().with_engine(|engine| engine.select(anchor, head))
+    }
+
+    /// Drops the selection, if there is one.
+    pub fn clear_selection(&self) {
+        self.live().with_engine(|engine| engine.display.rewrapped());
+    }
+
+    /// What is selected, wherever it is now.
+    pub fn selected(&self) -> Selected {
+        self.live().with_engine(Engine::selected)
+    }
+
+    /// The selection itself, to be painted.
+    pub fn selection(&self) -> Option<Selection> {
+        self.live().with_engine(|engine| engine.display.selection)
+    }
+
+    /// Selects the word or the line at a cell that is shown; `word_chars` belong to words besides
+    /// letters and digits. `NotFound` where there is no text.
+    pub fn expand_selection(
+        &self,
+        cell: ViewCell,
+        by: Expansion,
+        word_chars: &str,
+    ) -> Result<Span> {
+        self.live().with_engine(|engine| engine.expand(cell, by, word_chars))
+    }
+
+    /// Does what the mouse does: told to a program that wants it, unless Shift is held; else the
+    /// wheel scrolls, the middle button pastes `clipboard` and the left one selects.
+    pub fn mouse(&self, event: MouseEvent, clipboard: Option<&str>) -> Result<MouseOutcome> {
+        let modes = self.modes();
+        if !event.mods.shift
+            && let Some(report) = mouse::encode(&modes, event)
+        {
+            self.live().send_by_hand(&report)?;
+            return Ok(MouseOutcome::Reported);
+        }
+        if !event.mods.shift && mouse::wants_mouse(&modes) {
+            return Ok(MouseOutcome::Nothing);
+        }
+        let is_press = event.kind == MouseKind::Press;
+        match event.button {
+            MouseButton::WheelUp | MouseButton::WheelDown if is_press => {
+                self.wheel(event.button == MouseButton::WheelUp)
+            }
+            MouseButton::Middle if is_press => match clipboard {
+                Some(text) => {
+                    self.paste(&paste::without_markers(text))?;
+                    Ok(MouseOutcome::Typed)
+                }
+                None => Ok(MouseOutcome::Nothing),
+            },
+            _ => Ok(self.live().with_engine(|engine| engine.drag(event))),
+        }
+    }
+
+    fn wheel(&self, is_up: bool) -> Result<MouseOutcome> {
+        let modes = self.modes();
+        if let Some(keys) = mouse::wheel_keys(&modes, is_up, WHEEL_ROWS) {
+            self.live().send_by_hand(&keys)?;
+            return Ok(MouseOutcome::Typed);
+        }
+        let rows = i64::from(WHEEL_ROWS);
+        self.scroll(if is_up { rows } else { -rows });
+        Ok(MouseOutcome::Scrolled)
+    }
+
+    /// Tells a program that wants to know whether its terminal has the keyboard.
+    pub fn report_focus(&self, is_focused: bool) -> Result<()> {
+        match mouse::focus(&self.modes(), is_focused) {
+            Some(report) => self.live().send_by_hand(report),
+            None => Ok(()),
+        }
+    }
+
+    /// Types text as it is.
+    pub fn type_text(&self, text: &str) -> Result<()> {
+        self.type_bytes(text.as_bytes())
+    }
+
+    /// An input method shows text that is not entered yet, or takes it back.
+    pub fn set_preedit(&self, preedit: Option<Preedit>) -> Result<()> {
+        if preedit.as_ref().is_some_and(|preedit| preedit.text.len() > MAX_PREEDIT) {
+            let message =
+                format!("text must have at most {MAX_PREEDIT} bytes before it is entered");
+            return Err(Error::invalid("text", message));
+        }
+        self.live().with_engine(|engine| engine.display.preedit = preedit);
+        Ok(())
+    }
+
+    /// What an input method shows.
+    pub fn preedit(&self) -> Option<Preedit> {
+        self.live().with_engine(|engine| engine.display.preedit.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rookery_keeper::ring::{self, Ring};
+    use rookery_term::mouse::MouseMods;
+    use rookery_term::{Palette, ScreenSize};
+
+    use super::super::engine::EngineSettings;
+    use super::*;
+
+    fn engine(rows: u16, cols: u16) -> Engine {
+        let ring = Ring::open(ring::create(0).unwrap()).unwrap();
+        let settings = EngineSettings {
+            size: ScreenSize::new(rows, cols),
+            scrollback: 100,
+            transcript_chars: 1000,
+            palette: Palette::default(),
+            wants_raw: false,
+        };
+        Engine::new(ring, settings)
+    }
+
+    fn feed(engine: &mut Engine, text: &str) {
+        engine.feed(text.as_bytes(), Duration::ZERO);
+    }
+
+    fn shown(engine: &mut Engine) -> String {
+        engine.viewport(Detail::Cells).row_texts().join("|")
+    }
+
+    fn event(kind: MouseKind, row: u16, col: u16) -> MouseEvent {
+        let mods = MouseMods::default();
+        MouseEvent { kind, button: MouseButton::Left, row, col, mods }
+    }
+
+    #[test]
+    fn what_is_scrolled_back_stays_until_it_leaves_the_history() {
+        let mut engine = engine(2, 10);
+        feed(&mut engine, "1\r\n2\r\n3\r\n4");
+        assert_eq!(shown(&mut engine), "3|4");
+        engine.scroll(1);
+        assert_eq!(shown(&mut engine), "2|3");
+        feed(&mut engine, "\r\n5\r\n6");
+        assert_eq!(shown(&mut engine), "2|3");
+        engine.scroll(i64::MAX);
+        assert_eq!(shown(&mut engine), "1|2");
+        feed(&mut engine, &"\r\nx".repeat(1000));
+        assert_eq!(shown(&mut engine), "x|x");
+        engine.scroll(i64::MIN);
+        assert_eq!(engine.display.top, None);
+        assert_eq!(engine.viewport(Detail::Cells).offset, 0);
+    }
+
+    #[test]
+    fn the_alternate_screen_is_not_scrolled() {
+        let mut engine = engine(2, 10);
+        feed(&mut engine, "1\r\n2\r\n3\r\n4\x1b[?1049h\x1b[Halt");
+        engine.scroll(1);
+        assert_eq!(shown(&mut engine), "alt|");
+    }
+
+    #[test]
+    fn a_drag_beyond_the_edge_ends_at_it_and_follows_its_text() {
+        let mut engine = engine(2, 5);
+        feed(&mut engine, "abcde\r\nfgh");
+        assert_eq!(engine.drag(event(MouseKind::Motion, 0, 1)), MouseOutcome::Nothing);
+        assert_eq!(engine.drag(event(MouseKind::Press, 0, 3)), MouseOutcome::Selected);
+        assert_eq!(engine.selected(), Selected::default());
+        assert_eq!(engine.drag(event(MouseKind::Motion, 900, 900)), MouseOutcome::Selected);
+        assert_eq!(engine.drag(event(MouseKind::Release, 900, 900)), MouseOutcome::Finished);
+        assert_eq!(engine.selected().text.as_deref(), Some("de\nfgh"));
+        feed(&mut engine, "\r\nnext");
+        let selected = engine.selected();
+        assert_eq!(selected.text.as_deref(), Some("de\nfgh"));
+        assert_eq!((selected.anchor_visible, selected.head_visible), (false, true));
+        engine.resize(rookery_model::Size::new(2, 6).unwrap(), Duration::ZERO);
+        assert_eq!(engine.selected(), Selected::default());
+    }
+
+    #[test]
+    fn output_across_the_end_of_the_ring_is_one_piece() {
+        let mut engine = engine(2, 10);
+        let piece = vec![b'x'; 9_999];
+        for _ in 0..400 {
+            engine.feed(&piece, Duration::ZERO);
+        }
+        feed(&mut engine, "\r\nend");
+        assert_eq!(shown(&mut engine), "xxxxxxxxxx|end");
+    }
+}

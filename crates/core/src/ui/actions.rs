@@ -1,0 +1,213 @@
+//! Actions: what keys, palette rows and scripts ask for, done in one place.
+
+use std::path::PathBuf;
+
+use rookery_model::{ProjectId, Result, TerminalId};
+use rookery_view::keys::Action;
+use rookery_view::palette::Frame;
+use rookery_view::settings::FONT_SIZES;
+
+use super::{Clipboard, CloseQuestion, Edit};
+use crate::core::Core;
+use crate::terminals::OpenTerminal;
+use crate::workspace::Tabs;
+
+impl Core {
+    /// Does what an action means; returns when it is done.
+    pub async fn run_action(&self, action: Action) -> Result<()> {
+        match action {
+            Action::NewTab => self.new_tab().await.map(drop),
+            Action::CloseTab => match self.active() {
+                Some(id) => self.close_soon(id).await,
+                None => Ok(()),
+            },
+            Action::RenameTab => self.edit_tab(),
+            Action::CycleTabPrev => self.cycle_tab(-1).await,
+            Action::CycleTabNext => self.cycle_tab(1).await,
+            Action::NewProject => self.new_project().await,
+            Action::RenameProject => self.edit_project(),
+            Action::CloseProject => self.close_active_project().await,
+            Action::ToggleSidebar => self.toggle_sidebar().await,
+            Action::ToggleSidebarAgents => self.toggle_sidebar_agents().await,
+            Action::JumpToUnread => self.jump_to_unread().await,
+            Action::ClearNotifications => self.clear_all_attention().await,
+            Action::CommandPalette => self.open_palette(Frame::Commands).await.map(drop),
+            Action::CommandLauncher => self.open_palette(Frame::Launcher).await.map(drop),
+            Action::CustomPalette => self.open_palette(Frame::Custom).await.map(drop),
+            Action::AgentPalette => self.open_palette(Frame::Agents).await.map(drop),
+            Action::SwitchProject(place) => self.switch_project(place).await,
+            Action::SwitchTab(place) => self.switch_tab(place).await,
+            Action::Copy => self.copy(),
+            Action::Paste => self.paste_clipboard().await,
+            Action::FontIncrease => self.scale_font(|size| size + 1.0).await,
+            Action::FontDecrease => self.scale_font(|size| size - 1.0).await,
+            Action::FontReset => {
+                let size = rookery_view::settings::DEFAULT_FONT_SIZE;
+                self.scale_font(move |_| size).await
+            }
+        }
+    }
+
+    /// The project shown, with its tabs.
+    fn active_tabs(&self) -> Option<Tabs> {
+        let workspace = self.workspace();
+        let active = workspace.active.project?;
+        workspace.projects.into_iter().find(|group| group.project.id == active)
+    }
+
+    async fn cycle_tab(&self, step: isize) -> Result<()> {
+        let Some(group) = self.active_tabs() else { return Ok(()) };
+        let place = group.tabs.iter().position(|tab| Some(tab.id) == self.active());
+        let next = place.and_then(|place| place.checked_add_signed(step));
+        match next.and_then(|next| group.tabs.get(next)) {
+            Some(tab) => self.activate(tab.id).await.map(drop),
+            None => Ok(()),
+        }
+    }
+
+    async fn switch_tab(&self, place: u8) -> Result<()> {
+        let Some(group) = self.active_tabs() else { return Ok(()) };
+        match group.tabs.get(usize::from(place).saturating_sub(1)) {
+            Some(tab) => self.activate(tab.id).await.map(drop),
+            None => Ok(()),
+        }
+    }
+
+    async fn switch_project(&self, place: u8) -> Result<()> {
+        let workspace = self.workspace();
+        let wanted = usize::from(place).saturating_sub(1);
+        let Some(group) = workspace.projects.get(wanted) else { return Ok(()) };
+        let is_there = |id: &TerminalId| group.tabs.iter().any(|tab| tab.id == *id);
+        let remembered = group.project.selected.filter(is_there);
+        match remembered.or_else(|| group.tabs.first().map(|tab| tab.id)) {
+            Some(tab) => self.activate(tab).await.map(drop),
+            None => self.select_project(group.project.id).await,
+        }
+    }
+
+    /// A new project comes with a shell in it, or not at all.
+    async fn new_project(&self) -> Result<()> {
+        let home = self.inner.config.home.clone();
+        let project = self.create_project(String::new(), home.clone()).await?;
+        let request = OpenTerminal {
+            project: Some(project.id),
+            cwd: Some(home),
+            size: self.window_grid(),
+            env: self.inner.config.tab_env.clone(),
+            activate: true,
+            on_exit: rookery_model::OnExit::Close,
+            any_cwd: true,
+            integrate: true,
+            ..OpenTerminal::default()
+        };
+        match self.open(request).await {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                self.delete_project(project.id).await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// A project with several terminals is closed only after a question.
+    async fn close_active_project(&self) -> Result<()> {
+        let Some(group) = self.active_tabs() else { return Ok(()) };
+        let project = group.project.id;
+        if group.tabs.len() > 1 {
+            self.inner.ui.state.lock().question = Some(CloseQuestion { project });
+            return Ok(());
+        }
+        self.delete_project(project).await
+    }
+
+    /// Answers the question whether to close a project.
+    pub async fn answer_question(&self, is_confirmed: bool) -> Result<()> {
+        let question = self.inner.ui.state.lock().question.take();
+        match question {
+            Some(CloseQuestion { project }) if is_confirmed => self.delete_project(project).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// The newest terminal with something to be seen: of this project, else of any.
+    async fn jump_to_unread(&self) -> Result<()> {
+        let active = self.selection().project;
+        let rows = self.inbox();
+        let here = rows.iter().find(|(project, ..)| Some(project.id) == active);
+        match here.or(rows.first()) {
+            Some((_, tab, _)) => self.activate(tab.id).await.map(drop),
+            None => Ok(()),
+        }
+    }
+
+    fn edit_tab(&self) -> Result<()> {
+        if let Some(tab) = self.active().and_then(|id| self.tab(id).ok()) {
+            let edit = Edit::Tab(tab.id, tab.title().into_owned());
+            self.inner.ui.state.lock().edit = Some(edit);
+        }
+        Ok(())
+    }
+
+    fn edit_project(&self) -> Result<()> {
+        if let Some(group) = self.active_tabs() {
+            let edit = Edit::Project(group.project.id, group.project.name);
+            self.inner.ui.state.lock().edit = Some(edit);
+        }
+        Ok(())
+    }
+
+    /// Ends editing a name in place: with this text, or as if it had not begun.
+    pub async fn finish_edit(&self, text: Option<String>) -> Result<()> {
+        let edit = self.inner.ui.state.lock().edit.take();
+        match (edit, text) {
+            (Some(Edit::Tab(id, _)), Some(text)) => self.set_user_title(id, Some(text)).await,
+            (Some(Edit::Project(id, _)), Some(text)) => self.rename_project(id, text).await,
+            _ => Ok(()),
+        }
+    }
+
+    fn copy(&self) -> Result<()> {
+        let Some(handle) = self.active().and_then(|id| self.terminal(id).ok()) else {
+            return Ok(());
+        };
+        match handle.selected().text {
+            Some(text) => self.set_clipboard(Clipboard::System, &text),
+            None => Ok(()),
+        }
+    }
+
+    async fn paste_clipboard(&self) -> Result<()> {
+        let Some(handle) = self.active().and_then(|id| self.terminal(id).ok()) else {
+            return Ok(());
+        };
+        match self.clipboard(Clipboard::System).await {
+            Some(text) => handle.paste(&text),
+            None => Ok(()),
+        }
+    }
+
+    async fn scale_font(&self, change: impl FnOnce(f32) -> f32) -> Result<()> {
+        let size = {
+            let mut state = self.inner.ui.state.lock();
+            let (least, most) = FONT_SIZES;
+            state.font_size = change(state.font_size).clamp(least, most);
+            state.settings.font_size = state.font_size;
+            state.font_size
+        };
+        self.write_setting("font-size", size.to_string()).await
+    }
+
+    async fn select_project(&self, project: ProjectId) -> Result<()> {
+        self.transact_durably(|tx| {
+            tx.world.project(project)?;
+            tx.select(crate::world::Active { project: Some(project), terminal: None });
+            Ok(())
+        })
+        .await
+    }
+
+    /// The directory of scripts and other files of ours.
+    pub(crate) fn resources(&self) -> Option<PathBuf> {
+        self.inner.config.resources.clone()
+    }
+}

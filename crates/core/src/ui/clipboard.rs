@@ -1,0 +1,46 @@
+//! The two clipboards: in memory, and the desktop's where there is one.
+
+use rookery_host::ClipboardTarget;
+use rookery_model::{Error, Result};
+
+use crate::core::Core;
+
+/// Which clipboard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clipboard {
+    /// The one that copy and paste mean.
+    System,
+    /// The one that selecting fills and the middle button pastes.
+    Selection,
+}
+
+impl From<Clipboard> for ClipboardTarget {
+    fn from(clipboard: Clipboard) -> Self {
+        match clipboard {
+            Clipboard::System => ClipboardTarget::System,
+            Clipboard::Selection => ClipboardTarget::Selection,
+        }
+    }
+}
+
+impl Core {
+    /// Puts a text on a clipboard.
+    pub fn set_clipboard(&self, clipboard: Clipboard, text: &str) -> Result<()> {
+        let written = self.inner.ui.clipboards.write(clipboard.into(), text);
+        written.map_err(|error| Error::invalid("text", error.to_string()))
+    }
+
+    /// The text on a clipboard.
+    pub async fn clipboard(&self, clipboard: Clipboard) -> Option<String> {
+        self.inner.ui.clipboards.read(clipboard.into()).await
+    }
+
+    /// A program wants a text on a clipboard; the settings say whether it may.
+    pub(crate) fn program_sets_clipboard(&self, clipboard: Clipboard, text: &str) {
+        if !self.inner.ui.may_write_clipboard() {
+            tracing::debug!("a program may not write the clipboard");
+        } else if let Err(error) = self.set_clipboard(clipboard, text) {
+            tracing::debug!(%error, "a program's text is not put on the clipboard");
+        }
+    }
+}

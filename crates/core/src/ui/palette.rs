@@ -1,0 +1,153 @@
+//! The one palette: opened, filtered, acted upon, and asked through.
+
+use rookery_model::{Error, Result};
+use rookery_view::palette::{Effect, Frame, PaletteState, Question};
+use tokio::sync::oneshot;
+
+use crate::core::Core;
+
+/// A question that was put to the user. Dropping it takes the question back.
+pub struct Presented {
+    core: Core,
+    session: u64,
+    answer: oneshot::Receiver<Option<String>>,
+}
+
+impl Presented {
+    /// The chosen row; none if the user or somebody else put the palette away.
+    pub async fn answer(&mut self) -> Option<String> {
+        (&mut self.answer).await.unwrap_or(None)
+    }
+}
+
+impl Drop for Presented {
+    fn drop(&mut self) {
+        let effects = {
+            let mut state = self.core.inner.ui.state.lock();
+            state.askers.remove(&self.session);
+            state.palette.dismiss_session(self.session)
+        };
+        self.core.carry_out_quick(effects);
+    }
+}
+
+impl Core {
+    /// What the palette shows.
+    pub fn palette(&self) -> PaletteState {
+        self.refresh_palette();
+        self.inner.ui.state.lock().palette.state()
+    }
+
+    /// Opens a frame in place of whatever is open.
+    pub async fn open_palette(&self, frame: Frame) -> Result<PaletteState> {
+        let Some(content) = self.content(frame).await else {
+            return Err(Error::invalid("kind", format!("{frame} cannot be opened")));
+        };
+        let effects = self.inner.ui.state.lock().palette.open(&content);
+        self.carry_out(effects).await?;
+        Ok(self.palette())
+    }
+
+    /// Filters the frame on top.
+    pub async fn query_palette(&self, query: &str) -> Result<PaletteState> {
+        let effects = self.inner.ui.state.lock().palette.query(query);
+        self.carry_out(effects).await?;
+        Ok(self.palette())
+    }
+
+    /// Acts on a visible row. When this returns, it is done; a script that fills a list is begun.
+    pub async fn activate_in_palette(&self, id: &str) -> Result<PaletteState> {
+        self.refresh_palette();
+        let effects = self.inner.ui.state.lock().palette.activate(id);
+        let effects = effects
+            .map_err(|_| Error::not_found(format!("no row {id:?} is shown in the palette")))?;
+        self.carry_out(effects).await?;
+        Ok(self.palette())
+    }
+
+    /// Puts the palette away.
+    pub async fn dismiss_palette(&self) -> Result<PaletteState> {
+        let effects = self.inner.ui.state.lock().palette.dismiss();
+        self.carry_out(effects).await?;
+        Ok(self.palette())
+    }
+
+    /// Puts a question to the user, in place of whatever is open.
+    pub fn ask(&self, question: &Question) -> Presented {
+        let (sender, answer) = oneshot::channel();
+        let (session, effects) = {
+            let mut state = self.inner.ui.state.lock();
+            let (session, effects) = state.palette.ask(question);
+            state.askers.insert(session, sender);
+            (session, effects)
+        };
+        self.carry_out_quick(effects);
+        Presented { core: self.clone(), session, answer }
+    }
+
+    /// Does what the palette asks for, in order.
+    pub(super) async fn carry_out(&self, effects: Vec<Effect>) -> Result<()> {
+        for effect in effects {
+            match effect {
+                Effect::Run(action) => Box::pin(self.run_action(action)).await?,
+                Effect::Drill { frame, ticket } => {
+                    if let Some(content) = self.content(frame).await {
+                        self.inner.ui.state.lock().palette.push(ticket, &content);
+                    }
+                }
+                Effect::ApplyTheme(name) => {
+                    self.show_theme(&name);
+                    name.clone_into(&mut self.inner.ui.state.lock().settings.theme);
+                    self.write_setting("theme", name).await?;
+                }
+                Effect::ApplyFont(family) => {
+                    self.show_font(&family);
+                    let chosen = Some(family.clone()).filter(|family| !family.is_empty());
+                    self.inner.ui.state.lock().settings.font_family = chosen;
+                    self.write_setting("font-family", family).await?;
+                }
+                Effect::FocusTab(tab) => drop(self.activate(tab).await?),
+                Effect::Launch(command) => drop(self.launch(&command).await?),
+                Effect::RunProvider(call) => self.run_provider(*call),
+                quick => self.carry_out_quick(vec![quick]),
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what needs no waiting; anything else is not for whoever has no time.
+    pub(super) fn carry_out_quick(&self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::PreviewTheme(name) | Effect::RevertTheme(name) => self.show_theme(&name),
+                Effect::PreviewFont(family) | Effect::RevertFont(family) => self.show_font(&family),
+                Effect::Picked { session, id } => self.answer(session, Some(id)),
+                Effect::Dismissed { session } => self.answer(session, None),
+                Effect::Run(_)
+                | Effect::Drill { .. }
+                | Effect::ApplyTheme(_)
+                | Effect::ApplyFont(_)
+                | Effect::FocusTab(_)
+                | Effect::Launch(_)
+                | Effect::RunProvider(_) => {}
+            }
+        }
+    }
+
+    fn answer(&self, session: u64, chosen: Option<String>) {
+        let asker = self.inner.ui.state.lock().askers.remove(&session);
+        if let Some(asker) = asker {
+            let _ = asker.send(chosen);
+        }
+    }
+
+    fn show_theme(&self, name: &str) {
+        name.clone_into(&mut self.inner.ui.state.lock().theme);
+        self.show_colors();
+    }
+
+    fn show_font(&self, family: &str) {
+        let family = Some(family.to_owned()).filter(|family| !family.is_empty());
+        self.inner.ui.state.lock().font = family;
+    }
+}

@@ -1,0 +1,157 @@
+//! The scene: everything visible, put together from the world and what the user arranged.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use rookery_model::{Project, Terminal, TerminalId};
+use rookery_term::Detail;
+use rookery_view::palette::agents;
+use rookery_view::scene::grid::{Scroll, ViewState};
+use rookery_view::scene::{
+    AgentRow, Dialog, FontChoice, Grid, Inbox, InboxRow, Mood, Pill, ProjectRow, Scene, Sidebar,
+    TabStrip, window_title,
+};
+
+use super::{Edit, State};
+use crate::clock;
+use crate::core::Core;
+use crate::workspace::{Tabs, Workspace};
+
+impl Core {
+    /// What is visible now.
+    pub fn scene(&self) -> Scene {
+        let started = Instant::now();
+        self.refresh_palette();
+        let workspace = self.workspace();
+        let agents = self.agents_by_tab(&workspace);
+        let grid = workspace.active.terminal.and_then(|id| self.grid(id));
+        let inbox = self.inbox_rows();
+        let stats = &self.inner.ui.stats;
+        if let Some(grid) = &grid {
+            let rows = grid.rows.len() as u64;
+            stats.rows.fetch_add(rows, Ordering::Relaxed);
+            stats.cells.fetch_add(rows * u64::from(grid.cols), Ordering::Relaxed);
+        }
+        let state = self.inner.ui.state.lock();
+        let mut scene = Scene::new(state.themes.get(&state.theme));
+        scene.window = state.window;
+        scene.font =
+            FontChoice { family: state.font.clone().unwrap_or_default(), size: state.font_size };
+        scene.title = self.title(&workspace);
+        scene.sidebar = sidebar(&state, &workspace, &agents);
+        scene.strip = strip(&state, &workspace);
+        scene.grid = grid.map(Arc::new);
+        scene.palette = state.palette.overlay();
+        scene.inbox = inbox;
+        scene.dialog = dialog(&state, &workspace);
+        drop(state);
+        stats.scenes.fetch_add(1, Ordering::Relaxed);
+        let nanos = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        stats.nanos.fetch_add(nanos, Ordering::Relaxed);
+        scene
+    }
+
+    /// Agents as the sidebar lists them, whether or not it is shown.
+    fn agents_by_tab(&self, workspace: &Workspace) -> Vec<AgentRow> {
+        let inputs = self.agent_inputs(|_| None);
+        agents::sidebar_rows(&inputs, clock::wall(), workspace.active.terminal)
+    }
+
+    fn title(&self, workspace: &Workspace) -> String {
+        let Some(group) = active(workspace) else { return "Rookery".to_owned() };
+        let tab = group.tabs.iter().find(|tab| Some(tab.id) == workspace.active.terminal);
+        let cwd = tab.map_or(group.project.root.as_path(), Terminal::cwd);
+        window_title(&group.project.name, cwd, Some(&self.inner.config.home))
+    }
+
+    fn grid(&self, id: TerminalId) -> Option<Grid> {
+        let handle = self.terminal(id).ok()?;
+        let snapshot = handle.viewport(Detail::Cells);
+        let selection = handle.selection();
+        let on_row = |row: u16| {
+            let number = snapshot.first_row + u64::from(row);
+            Some((row, selection?.columns_on(number, snapshot.cols)?))
+        };
+        let state = ViewState {
+            selected: (0..snapshot.rows).filter_map(on_row).collect(),
+            scroll: Scroll { back: snapshot.offset as u64, history: snapshot.history_len as u64 },
+            has_keyboard: self.terminal_has_keyboard() && self.focus() != Some(false),
+            ..ViewState::default()
+        };
+        Some(Grid::from_snapshot(&snapshot, &state))
+    }
+
+    fn inbox_rows(&self) -> Inbox {
+        let now = clock::wall().as_seconds();
+        let rows = self.inbox().into_iter().map(|(project, tab, pending)| InboxRow {
+            tab: tab.id,
+            title: format!("{} · {}", project.name, tab.title()),
+            body: if pending.text.body.is_empty() { pending.text.title } else { pending.text.body },
+            time_text: agents::time_text(now.saturating_sub(pending.at.as_seconds())),
+        });
+        Inbox { is_open: false, rows: rows.collect() }
+    }
+}
+
+fn active(workspace: &Workspace) -> Option<&Tabs> {
+    workspace.projects.iter().find(|group| Some(group.project.id) == workspace.active.project)
+}
+
+fn mood(tab: &Terminal) -> Mood {
+    agents::mood(agents::effective(&tab.activity))
+}
+
+fn sidebar(state: &State, workspace: &Workspace, agents: &[AgentRow]) -> Sidebar {
+    let row = |group: &Tabs| {
+        let Project { id, name, .. } = &group.project;
+        let is_here = |agent: &&AgentRow| group.tabs.iter().any(|tab| tab.id == agent.tab);
+        ProjectRow {
+            id: *id,
+            name: name.clone(),
+            is_active: workspace.active.project == Some(*id),
+            mood: Mood::loudest(group.tabs.iter().map(mood)),
+            has_badge: group.tabs.iter().any(|tab| tab.activity.pending.is_some()),
+            rename: match &state.edit {
+                Some(Edit::Project(edited, text)) if edited == id => Some(text.clone()),
+                _ => None,
+            },
+            agents: agents.iter().filter(is_here).cloned().collect(),
+        }
+    };
+    Sidebar {
+        is_collapsed: state.sidebar.is_collapsed,
+        width: state.sidebar.width,
+        projects: workspace.projects.iter().map(row).collect(),
+        are_agents_visible: state.sidebar.are_agents_visible,
+    }
+}
+
+fn strip(state: &State, workspace: &Workspace) -> TabStrip {
+    let pill = |tab: &Terminal| Pill {
+        id: tab.id,
+        title: tab.title().into_owned(),
+        mood: mood(tab),
+        has_badge: tab.activity.pending.is_some(),
+        is_active: workspace.active.terminal == Some(tab.id),
+        rename: match &state.edit {
+            Some(Edit::Tab(edited, text)) if *edited == tab.id => Some(text.clone()),
+            _ => None,
+        },
+    };
+    let tabs = active(workspace).map(|group| group.tabs.as_slice()).unwrap_or_default();
+    TabStrip { pills: tabs.iter().map(pill).collect() }
+}
+
+fn dialog(state: &State, workspace: &Workspace) -> Option<Dialog> {
+    let question = state.question?;
+    let mut groups = workspace.projects.iter();
+    let group = groups.find(|group| group.project.id == question.project)?;
+    Some(Dialog {
+        title: format!("Close “{}”?", group.project.name),
+        body: format!("Its {} tabs and everything that runs in them end.", group.tabs.len()),
+        confirm: "Close Project".to_owned(),
+        cancel: "Cancel".to_owned(),
+        is_destructive: true,
+    })
+}

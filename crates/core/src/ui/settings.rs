@@ -1,0 +1,166 @@
+//! The settings file and the themes beside it: read, watched, and written back in place.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use rookery_host::{Watch, Watched};
+use rookery_model::{Error, Result};
+use rookery_view::settings::{self, Settings, edit};
+use rookery_view::theme::{self, Themes};
+
+use super::{PLATFORM, Ui};
+use crate::core::Core;
+
+/// What was read from the disk.
+pub(super) struct Loaded {
+    pub(super) settings: Settings,
+    pub(super) themes: Themes,
+}
+
+/// Reads settings and themes; what cannot be read is as if it were not there. Blocking.
+pub(super) fn load(file: Option<&Path>) -> Loaded {
+    let text = file.and_then(|file| read_some(file, settings::MOST_BYTES)).unwrap_or_default();
+    let (parsed, warnings) = Settings::parse(&text, PLATFORM);
+    for warning in warnings {
+        tracing::warn!(line = warning.line, "settings: {}", warning.message);
+    }
+    let user = file.and_then(theme_dir).map(|dir| user_themes(&dir)).unwrap_or_default();
+    let pairs = user.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    Loaded { settings: parsed, themes: Themes::new(pairs) }
+}
+
+/// Where a user's own themes lie.
+fn theme_dir(settings: &Path) -> Option<PathBuf> {
+    Some(settings.parent()?.join("themes"))
+}
+
+/// Where a user's own providers lie.
+pub(super) fn provider_dir(settings: &Path) -> Option<PathBuf> {
+    Some(settings.parent()?.join("providers"))
+}
+
+fn user_themes(dir: &Path) -> Vec<(String, String)> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    let themes = paths.into_iter().take(theme::MOST_USER_THEMES).filter_map(|path| {
+        let name = match path.extension() {
+            Some(end) if end == "conf" || end == "theme" => path.file_stem(),
+            _ => path.file_name(),
+        };
+        let name = name?.to_str().filter(|name| !name.starts_with('.'))?.to_owned();
+        Some((name, read_some(&path, theme::MOST_BYTES)?))
+    });
+    themes.collect()
+}
+
+/// The text of a regular file that is not too long.
+pub(super) fn read_some(path: &Path, most: usize) -> Option<String> {
+    let file = std::fs::File::open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    file.take(most as u64 + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() <= most).then(|| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+impl Ui {
+    /// Takes what was read; a preview that is open stays.
+    fn take(&self, loaded: Loaded) {
+        let mut state = self.state.lock();
+        let is_preview = state.theme != state.settings.theme;
+        if !is_preview {
+            loaded.settings.theme.clone_into(&mut state.theme);
+        }
+        if state.font == state.settings.font_family {
+            state.font = loaded.settings.font_family.clone();
+        }
+        if state.font_size == state.settings.font_size {
+            state.font_size = loaded.settings.font_size;
+        }
+        if state.settings.show_sidebar_agents != loaded.settings.show_sidebar_agents {
+            state.sidebar.are_agents_visible = loaded.settings.show_sidebar_agents;
+        }
+        state.settings = loaded.settings;
+        state.themes = loaded.themes;
+    }
+}
+
+impl Core {
+    /// Reads settings and themes anew, and shows what changed.
+    pub(super) async fn reload_settings(&self) {
+        let file = self.inner.ui.config.settings.clone();
+        let Ok(loaded) = tokio::task::spawn_blocking(move || load(file.as_deref())).await else {
+            return;
+        };
+        self.inner.ui.take(loaded);
+        self.show_colors();
+    }
+
+    /// Follows the settings file and the themes beside it until the core is gone.
+    pub(crate) fn follow_settings(&self) {
+        let Some(file) = self.inner.ui.config.settings.clone() else { return };
+        let watched = [Some(Watched::File(file.clone())), theme_dir(&file).map(Watched::Directory)];
+        for what in watched.into_iter().flatten() {
+            let core = std::sync::Arc::downgrade(&self.inner);
+            self.inner.runtime.spawn(async move {
+                let mut watch = match Watch::start(what).await {
+                    Ok(watch) => watch,
+                    Err(error) => {
+                        tracing::warn!(%error, "settings are not followed");
+                        return;
+                    }
+                };
+                while watch.changed().await {
+                    let Some(inner) = core.upgrade() else { return };
+                    Core { inner }.reload_settings().await;
+                }
+            });
+        }
+    }
+
+    /// Gives every terminal the colors of the theme shown.
+    pub(super) fn show_colors(&self) {
+        let colors = self.inner.ui.colors();
+        for live in self.live_terminals() {
+            live.set_palette(&colors);
+        }
+    }
+
+    /// Writes one setting into the file, leaving everything else in it as it is.
+    pub(super) async fn write_setting(&self, key: &'static str, value: String) -> Result<()> {
+        let Some(file) = self.inner.ui.config.settings.clone() else { return Ok(()) };
+        // One writer at a time, or one of two would be lost.
+        let _writing = self.inner.settings_writer.lock().await;
+        let written = tokio::task::spawn_blocking(move || {
+            let text = read_some(&file, settings::MOST_BYTES).unwrap_or_default();
+            replace_file(&file, &edit::set(&text, key, &value))
+        })
+        .await
+        .map_err(|error| Error::failed(error.to_string()))?;
+        written.map_err(|error| Error::failed(format!("cannot write the settings: {error}")))
+    }
+}
+
+/// Puts a file in the place of another, so that nobody ever reads half of it.
+fn replace_file(path: &Path, text: &str) -> std::io::Result<()> {
+    // A settings file is often a link into a user's own collection; what it points at is written.
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let fresh = path.with_file_name(name);
+    let written = std::fs::write(&fresh, text).and_then(|()| {
+        if let Ok(old) = std::fs::metadata(&path) {
+            std::fs::set_permissions(&fresh, old.permissions())?;
+        }
+        std::fs::rename(&fresh, &path)
+    });
+    if written.is_err() {
+        let _ = std::fs::remove_file(&fresh);
+    }
+    written
+}

@@ -1,0 +1,135 @@
+//! The window as far as it matters without one: its size, its focus, its sidebar.
+
+use rookery_model::Result;
+use rookery_view::scene::WindowSize;
+use rookery_view::scene::layout::{self, Panes};
+
+use super::SceneCounts;
+use crate::core::Core;
+
+/// Where the store keeps what the sidebar looked like.
+const SIDEBAR: &str = "sidebar";
+
+/// The measures of the window, in logical points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WindowMetrics {
+    /// Its size.
+    pub size: WindowSize,
+    /// Width of the sidebar; 0 while it is hidden.
+    pub sidebar_width: f32,
+    /// Whether the sidebar is hidden.
+    pub is_collapsed: bool,
+    /// Where the terminal begins, from the top.
+    pub terminal_top: f32,
+    /// The terminal's font; none is the built-in one.
+    pub font: Option<String>,
+}
+
+impl Core {
+    /// The measures of the window.
+    pub fn window_metrics(&self) -> WindowMetrics {
+        let state = self.inner.ui.state.lock();
+        let sidebar = state.sidebar;
+        let width = layout::sidebar_width(state.window, sidebar.is_collapsed, sidebar.width);
+        WindowMetrics {
+            size: state.window,
+            sidebar_width: width,
+            is_collapsed: sidebar.is_collapsed,
+            terminal_top: Panes::of(state.window, width).terminal.y,
+            font: state.font.clone(),
+        }
+    }
+
+    /// Makes the window this large; the terminal it shows takes the room there is.
+    pub async fn resize_window(&self, size: WindowSize) -> Result<()> {
+        self.inner.ui.state.lock().window = size.bounded();
+        self.fit_active().await
+    }
+
+    /// Gives the terminal that is shown as many rows and columns as the window has room for.
+    async fn fit_active(&self) -> Result<()> {
+        let handle = self.active().and_then(|id| self.terminal(id).ok());
+        match handle {
+            Some(handle) => handle.resize(self.window_grid()).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The window got or lost the keyboard; a program that asked for it is told.
+    pub fn focus_window(&self, has_focus: bool) {
+        self.set_focus(Some(has_focus));
+        if let Some(handle) = self.active().and_then(|id| self.terminal(id).ok()) {
+            // A program that does not read its input misses it; that is its own affair.
+            let _ = handle.report_focus(has_focus);
+        }
+    }
+
+    /// Makes the sidebar this wide, within its bounds.
+    pub async fn set_sidebar_width(&self, width: f32) -> Result<()> {
+        {
+            let mut state = self.inner.ui.state.lock();
+            let (least, most) = layout::SIDEBAR_BOUNDS;
+            state.sidebar.width = width.clamp(least, most);
+            state.sidebar.is_collapsed = false;
+        }
+        self.fit_active().await?;
+        self.remember_sidebar().await
+    }
+
+    /// Shows or hides the sidebar.
+    pub(super) async fn toggle_sidebar(&self) -> Result<()> {
+        {
+            let mut state = self.inner.ui.state.lock();
+            state.sidebar.is_collapsed = !state.sidebar.is_collapsed;
+        }
+        self.remember_sidebar().await
+    }
+
+    /// Shows or hides agents in the sidebar, and writes that into the settings.
+    pub(super) async fn toggle_sidebar_agents(&self) -> Result<()> {
+        let is_visible = {
+            let mut state = self.inner.ui.state.lock();
+            state.sidebar.are_agents_visible = !state.sidebar.are_agents_visible;
+            state.settings.show_sidebar_agents = state.sidebar.are_agents_visible;
+            state.sidebar.are_agents_visible
+        };
+        self.write_setting("show-sidebar-agents", is_visible.to_string()).await
+    }
+
+    async fn remember_sidebar(&self) -> Result<()> {
+        let sidebar = self.inner.ui.state.lock().sidebar;
+        let text = format!("{} {}", sidebar.is_collapsed, sidebar.width);
+        self.remember(SIDEBAR, Some(text)).await
+    }
+
+    /// Brings the sidebar back as it was.
+    pub(crate) async fn restore_sidebar(&self) {
+        let Ok(Some(text)) = self.remembered(SIDEBAR).await else { return };
+        let Some((collapsed, width)) = text.split_once(' ') else { return };
+        if let (Ok(is_collapsed), Ok(width)) = (collapsed.parse(), width.parse::<f32>()) {
+            let (least, most) = layout::SIDEBAR_BOUNDS;
+            let mut state = self.inner.ui.state.lock();
+            state.sidebar.is_collapsed = is_collapsed;
+            state.sidebar.width = width.clamp(least, most);
+        }
+    }
+
+    /// Whether keys go to the terminal: nothing else wants them, and there is one.
+    pub fn terminal_has_keyboard(&self) -> bool {
+        let is_taken = {
+            let state = self.inner.ui.state.lock();
+            state.palette.is_open() || state.edit.is_some() || state.question.is_some()
+        };
+        !is_taken && self.active().is_some()
+    }
+
+    /// Signs that belong to a word besides letters and digits.
+    pub fn word_chars(&self) -> String {
+        self.inner.ui.word_chars()
+    }
+
+    /// How often scenes were made, and what that cost.
+    pub fn scene_counts(&self, reset: bool) -> SceneCounts {
+        self.inner.ui.stats.read(reset)
+    }
+}

@@ -1,0 +1,94 @@
+//! Notifications: raised for a terminal, seen when somebody looks at it.
+
+use rookery_model::{Event, NotificationText, Pending, Project, Result, Terminal, TerminalId};
+
+use crate::clock;
+use crate::core::Core;
+use crate::transact::Tx;
+
+/// Rows of the inbox at most.
+const MAX_INBOX: usize = 10;
+
+impl Core {
+    /// Raises a notification for a terminal.
+    pub async fn notify(&self, id: TerminalId, text: NotificationText) -> Result<()> {
+        self.transact_durably(|tx| {
+            tx.living(id)?;
+            tx.raise_attention(id, text)
+        })
+        .await
+    }
+
+    /// Nothing waits to be seen in a terminal any more; says so even if nothing did.
+    pub async fn clear_attention(&self, id: TerminalId) -> Result<()> {
+        self.transact_durably(|tx| {
+            tx.living(id)?;
+            tx.world.terminal_mut(id)?.activity.pending = None;
+            tx.save_terminal(id);
+            tx.emit(Event::TerminalAttention { id, is_pending: false });
+            Ok(())
+        })
+        .await
+    }
+
+    /// Nothing waits to be seen anywhere any more.
+    pub async fn clear_all_attention(&self) -> Result<()> {
+        self.transact_durably(|tx| {
+            let pending: Vec<TerminalId> = tx.world.terminals.keys().copied().collect();
+            pending.into_iter().try_for_each(|id| tx.lower_attention(id))
+        })
+        .await
+    }
+
+    /// Terminals with something to be seen, newest first.
+    pub fn inbox(&self) -> Vec<(Project, Terminal, Pending)> {
+        let world = self.inner.world.lock();
+        let mut rows: Vec<(Project, Terminal, Pending)> = world
+            .terminals
+            .values()
+            .filter(|terminal| terminal.is_alive())
+            .filter_map(|terminal| {
+                let project = world.project(terminal.project).ok()?;
+                Some((project.clone(), terminal.clone(), terminal.activity.pending.clone()?))
+            })
+            .collect();
+        rows.sort_by_key(|(_, terminal, pending)| std::cmp::Reverse((pending.at, terminal.id)));
+        rows.truncate(MAX_INBOX);
+        rows
+    }
+
+    /// A window got or lost the keyboard; none means that there is no window.
+    pub fn set_focus(&self, focus: Option<bool>) {
+        self.inner.world.lock().focus = focus;
+    }
+
+    /// Whether a window has the keyboard; none without a window.
+    pub fn focus(&self) -> Option<bool> {
+        self.inner.world.lock().focus
+    }
+}
+
+impl Tx<'_> {
+    /// Raises a notification, unless somebody looks at the terminal right now.
+    pub(crate) fn raise_attention(&mut self, id: TerminalId, text: NotificationText) -> Result<()> {
+        let is_seen = self.world.focus == Some(true) && self.world.active.terminal == Some(id);
+        if is_seen {
+            return Ok(());
+        }
+        let pending = Pending { text: text.clone(), at: clock::wall() };
+        self.world.terminal_mut(id)?.activity.pending = Some(pending);
+        self.save_terminal(id);
+        self.emit(Event::TerminalAttention { id, is_pending: true });
+        self.emit(Event::TerminalNotified { id, text });
+        Ok(())
+    }
+
+    /// Takes a notification back, if there is one.
+    pub(crate) fn lower_attention(&mut self, id: TerminalId) -> Result<()> {
+        if self.world.terminal_mut(id)?.activity.pending.take().is_some() {
+            self.save_terminal(id);
+            self.emit(Event::TerminalAttention { id, is_pending: false });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,87 @@
+//! Which project and terminal are selected, and where the selection goes when its terminal leaves.
+
+use rookery_model::{Event, ProjectId, Result, TerminalId};
+use rookery_store::Change;
+
+use crate::clock;
+use crate::core::Core;
+use crate::transact::Tx;
+use crate::world::Active;
+
+impl Core {
+    /// What is selected.
+    pub fn selection(&self) -> Active {
+        self.inner.world.lock().active
+    }
+
+    /// The selected terminal.
+    pub fn active(&self) -> Option<TerminalId> {
+        self.selection().terminal
+    }
+
+    /// Selects a terminal and its project, which also means that somebody has seen what it had to
+    /// say. Returns what was selected before.
+    pub async fn activate(&self, id: TerminalId) -> Result<Active> {
+        self.transact_durably(|tx| {
+            let project = tx.world.terminal(id)?.project;
+            let before = tx.world.active;
+            tx.select(Active { project: Some(project), terminal: Some(id) });
+            tx.world.terminal_mut(id)?.last_active = clock::wall();
+            tx.lower_attention(id)?;
+            tx.save_terminal(id);
+            Ok(before)
+        })
+        .await
+    }
+}
+
+impl Tx<'_> {
+    /// Selects, remembers it in the project, and says so.
+    pub(crate) fn select(&mut self, active: Active) {
+        self.world.active = active;
+        self.save(Change::ActiveSet { project: active.project, terminal: active.terminal });
+        if let Some(project) = active.project
+            && let Ok(found) = self.world.project_mut(project)
+            && active.terminal.is_some()
+            && found.selected != active.terminal
+        {
+            found.selected = active.terminal;
+            self.save_project(project);
+        }
+        self.emit(Event::ActiveChanged { project: active.project, terminal: active.terminal });
+    }
+
+    /// A terminal of `project` is no tab any more: whatever pointed at it points elsewhere.
+    pub(crate) fn deselect(&mut self, id: TerminalId, project: ProjectId) {
+        let first = self.world.first_tab(project);
+        if let Ok(found) = self.world.project_mut(project)
+            && found.selected == Some(id)
+        {
+            found.selected = first;
+            self.save_project(project);
+        }
+        if self.world.active == (Active { project: Some(project), terminal: Some(id) }) {
+            let next = self.fallback(project);
+            self.select(next);
+        }
+    }
+
+    /// A project is gone: whatever pointed at it points elsewhere.
+    pub(crate) fn deselect_project(&mut self, project: ProjectId) {
+        if self.world.active.project == Some(project) {
+            let next = self.fallback(project);
+            self.select(next);
+        }
+    }
+
+    /// What to select next: another terminal of the project if it is still there, else the first
+    /// project's.
+    fn fallback(&self, project: ProjectId) -> Active {
+        let projects = &self.world.projects;
+        let still = projects.iter().find(|other| other.id == project).or(projects.first());
+        Active {
+            project: still.map(|project| project.id),
+            terminal: still.and_then(|project| self.world.remembered_tab(project)),
+        }
+    }
+}

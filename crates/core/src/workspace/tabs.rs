@@ -1,0 +1,117 @@
+//! The workspace as its users see it: projects with their living terminals, and titles.
+
+use rookery_model::{Event, Project, ProjectId, Result, Terminal, TerminalId};
+use rookery_store::Change;
+
+use super::check_name;
+use crate::core::Core;
+use crate::terminals::noted_key;
+use crate::transact::Tx;
+use crate::world::{Active, no_terminal};
+
+/// A project and the living terminals in it, as they are shown.
+#[derive(Clone, Debug)]
+pub struct Tabs {
+    /// The project.
+    pub project: Project,
+    /// Its terminals, left to right.
+    pub tabs: Vec<Terminal>,
+}
+
+/// Everything a user sees of the world, of one moment.
+#[derive(Clone, Debug)]
+pub struct Workspace {
+    /// Projects, top to bottom.
+    pub projects: Vec<Tabs>,
+    /// What is selected.
+    pub active: Active,
+}
+
+impl Core {
+    /// What a user sees now.
+    pub fn workspace(&self) -> Workspace {
+        let world = self.inner.world.lock();
+        let tabs = |project: &Project| {
+            let tabs = world.terminals_of(project.id).into_iter();
+            tabs.filter(|tab| tab.is_alive()).cloned().collect()
+        };
+        let projects = world.projects.iter();
+        let projects =
+            projects.map(|project| Tabs { project: project.clone(), tabs: tabs(project) });
+        Workspace { projects: projects.collect(), active: world.active }
+    }
+
+    /// A living terminal.
+    pub fn tab(&self, id: TerminalId) -> Result<Terminal> {
+        let world = self.inner.world.lock();
+        let tab = world.terminals.get(&id).filter(|tab| tab.is_alive()).cloned();
+        tab.ok_or_else(|| no_terminal(id))
+    }
+
+    /// All terminals, in workspace order.
+    pub fn terminals(&self) -> Vec<Terminal> {
+        self.inner.world.lock().ordered_terminals()
+    }
+
+    /// One terminal as the world knows it.
+    pub fn describe(&self, id: TerminalId) -> Result<Terminal> {
+        self.inner.world.lock().terminal(id).cloned()
+    }
+
+    /// Gives a terminal the user's own title, or takes it back.
+    pub async fn set_user_title(&self, id: TerminalId, title: Option<String>) -> Result<()> {
+        if let Some(title) = &title {
+            check_name("title", title)?;
+        }
+        self.transact_durably(|tx| {
+            let terminal = tx.world.terminal_mut(id)?;
+            let before = terminal.title().into_owned();
+            terminal.user_title = title;
+            let after = terminal.title().into_owned();
+            tx.save_terminal(id);
+            if before != after {
+                tx.emit(Event::TerminalTitleChanged { id, title: after });
+            }
+            Ok(())
+        })
+        .await
+    }
+}
+
+impl Tx<'_> {
+    /// Takes a terminal out of the world, says so, and notes that its child is still to be ended.
+    pub(crate) fn take_out(&mut self, id: TerminalId) -> Result<Terminal> {
+        let terminal = self.world.terminals.remove(&id).ok_or_else(|| no_terminal(id))?;
+        self.save(Change::TerminalDeleted(id));
+        self.save(Change::MetaSet { key: noted_key(id), value: None });
+        self.save(Change::MetaSet { key: closing_key(id), value: Some(String::new()) });
+        self.emit(Event::TerminalClosed { id, was_alive: terminal.is_alive() });
+        Ok(terminal)
+    }
+
+    /// Takes a terminal out of the world with all that follows: a project that has lost its last
+    /// terminal goes as well, and the selection moves on.
+    pub(crate) fn close_terminal(&mut self, id: TerminalId) -> Result<()> {
+        let terminal = self.take_out(id)?;
+        self.left_project(id, terminal.project);
+        Ok(())
+    }
+
+    /// A terminal is not in a project any more.
+    pub(crate) fn left_project(&mut self, id: TerminalId, project: ProjectId) {
+        if self.world.terminals_of(project).is_empty() && self.world.project(project).is_ok() {
+            if self.world.active == (Active { project: Some(project), terminal: Some(id) }) {
+                // Said once, when the project is gone too.
+                self.world.active.terminal = None;
+            }
+            self.drop_project(project);
+        } else {
+            self.deselect(id, project);
+        }
+    }
+}
+
+/// Where the store notes that the child of a closed terminal is still to be ended.
+pub(crate) fn closing_key(id: TerminalId) -> String {
+    format!("closing/{id}")
+}
