@@ -36,6 +36,7 @@ fn check(files: &[PathBuf]) -> Result<(), Failed> {
     }
     let mut missing = missing(&coverage, rookery_native::METHODS);
     missing.extend(self::missing(&coverage, rookery_ptywright::METHODS));
+    missing.extend(missing_roost(&coverage));
     if missing.is_empty() { Ok(()) } else { Err(missing.join("\n").into()) }
 }
 
@@ -47,6 +48,21 @@ fn missing<C>(coverage: &Coverage, methods: &[Method<C>]) -> Vec<String> {
         }
         if takes_params(method) && !coverage.has(method.name, Verdict::Bad) {
             missing.push(format!("{} has no bad vector", method.name));
+        }
+    }
+    missing
+}
+
+/// Every operation of Roost knows its keys, so that each can be called badly; those that exist
+/// elsewhere only cannot be called well.
+fn missing_roost(coverage: &Coverage) -> Vec<String> {
+    let mut missing = Vec::new();
+    for op in rookery_roost::OPS {
+        if op.schemas.is_some() && !coverage.has(op.name, Verdict::Good) {
+            missing.push(format!("{} has no good vector", op.name));
+        }
+        if !coverage.has(op.name, Verdict::Bad) {
+            missing.push(format!("{} has no bad vector", op.name));
         }
     }
     missing

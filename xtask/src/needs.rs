@@ -44,8 +44,56 @@ const NODE: Need = Need {
     fuzz_only: false,
 };
 
+/// Runs the shell integration for zsh.
+const ZSH: Need = Need {
+    programs: &["zsh"],
+    package: "zsh",
+    without: "the tests of the shell integration for zsh fail",
+    fuzz_only: false,
+};
+
+/// Runs the shell integration for fish.
+const FISH: Need = Need {
+    programs: &["fish"],
+    package: "fish",
+    without: "the tests of the shell integration for fish fail",
+    fuzz_only: false,
+};
+
+/// A display without a screen, for the clipboard.
+const XVFB: Need = Need {
+    programs: &["Xvfb"],
+    package: "xvfb",
+    without: "the desktop's clipboard is not tested",
+    fuzz_only: false,
+};
+
+/// Another program that uses the desktop's clipboard.
+const XCLIP: Need = Need {
+    programs: &["xclip"],
+    package: "xclip",
+    without: "the desktop's clipboard is not tested",
+    fuzz_only: false,
+};
+
+/// A session bus, for banners.
+const DBUS: Need = Need {
+    programs: &["dbus-daemon"],
+    package: "dbus",
+    without: "desktop notifications are not tested",
+    fuzz_only: false,
+};
+
+/// What agents have changed is asked of it.
+const GIT: Need = Need {
+    programs: &["git"],
+    package: "git",
+    without: "the tests of what agents changed fail",
+    fuzz_only: false,
+};
+
 /// Everything the test command needs; a row here is all it takes to add a program.
-const ALL: &[Need] = &[CXX, PYTHON, NODE];
+const ALL: &[Need] = &[CXX, PYTHON, NODE, ZSH, FISH, XVFB, XCLIP, DBUS, GIT];
 
 impl Need {
     /// Where the program is, if it is anywhere on the path.

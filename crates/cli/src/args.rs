@@ -65,6 +65,11 @@ pub(crate) enum Command {
     /// Behave as ptywright does; so does this program under that name
     #[command(disable_help_flag = true)]
     Ptywright(Persona),
+    /// Behave as roostctl does; so does this program under that name
+    #[command(disable_help_flag = true)]
+    Roostctl(Persona),
+    /// Make an agent report what it does, by hooks in its settings
+    Hooks(Hooks),
     /// Make links by which this program is called under other names
     Shims(Shims),
     /// Check the set-up and say what to do
@@ -348,6 +353,55 @@ pub(crate) struct ShimsDir {
     /// Where the links are [default: ~/.local/bin]
     #[arg(value_hint = ValueHint::DirPath)]
     pub(crate) dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Hooks {
+    #[command(subcommand)]
+    pub(crate) action: HooksAction,
+}
+
+/// What to do with hooks.
+#[derive(Debug, Subcommand)]
+pub(crate) enum HooksAction {
+    /// Show what would change, and after a yes write it; what is there stays
+    Install(HooksChange),
+    /// Take our hooks out again, and nothing else
+    Uninstall(HooksChange),
+    /// Say which events are reported
+    Status(HooksPlace),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HooksChange {
+    #[command(flatten)]
+    pub(crate) place: HooksPlace,
+    /// Only show what would change
+    #[arg(long, short = 'n')]
+    pub(crate) dry_run: bool,
+    /// Write without asking
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HooksPlace {
+    /// Whose settings
+    #[arg(value_enum)]
+    pub(crate) agent: HookedAgent,
+    /// The settings [default: ~/.claude/settings.json]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) settings: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// An agent that has hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HookedAgent {
+    /// Claude Code
+    ClaudeCode,
 }
 
 /// A family of methods.

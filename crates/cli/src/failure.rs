@@ -46,6 +46,11 @@ impl Failure {
         self
     }
 
+    /// What failed.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Ends the program without a word.
     pub(crate) fn quiet(code: u8) -> Self {
         Self::new("").code(code)

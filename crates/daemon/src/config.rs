@@ -19,6 +19,8 @@ pub struct Config {
     pub terminal: TerminalConfig,
     /// ptywright's plugins.
     pub ptywright: PtywrightConfig,
+    /// Who the Roost dialect says it is.
+    pub roost: RoostConfig,
 }
 
 /// `[ptywright]`
@@ -29,6 +31,23 @@ pub struct PtywrightConfig {
     pub plugins: Vec<PathBuf>,
     /// Whether clients may load plugins from files they name.
     pub allow_plugin_load: bool,
+}
+
+/// `[roost]`
+#[derive(Clone, Debug, PartialEq, Deserialize, schemars::JsonSchema)]
+#[serde(default)]
+pub struct RoostConfig {
+    /// Its name for people.
+    pub app_label: String,
+    /// Its name for programs.
+    pub app_id: String,
+}
+
+impl Default for RoostConfig {
+    fn default() -> Self {
+        let settings = rookery_roost::Settings::new(PathBuf::new());
+        RoostConfig { app_label: settings.app_label, app_id: settings.app_id }
+    }
 }
 
 /// `[daemon]`
@@ -53,6 +72,8 @@ pub struct EndpointsConfig {
     pub rookery: EndpointConfig,
     /// The ptywright socket.
     pub ptywright: EndpointConfig,
+    /// The Roost socket.
+    pub roost: EndpointConfig,
 }
 
 /// One endpoint: where it listens, or whether it does.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rookery_core::Core;
 use rookery_native as native;
 use rookery_ptywright as ptywright;
+use rookery_roost as roost;
 use rookery_wire::framing::{Framing, Ndjson};
 use rookery_wire::rpc::{JsonRpc, OnBadFrame, Table};
 use rookery_wire::transport::Transport;
@@ -23,6 +24,7 @@ pub struct Served {
     native: Arc<Table<native::Cx>>,
     ptywright: Arc<Table<ptywright::Cx>>,
     shared: Arc<ptywright::Shared>,
+    roost: Arc<roost::Settings>,
 }
 
 impl Served {
@@ -38,7 +40,14 @@ impl Served {
             native: Arc::new(Table::new([native::METHODS])),
             ptywright: Arc::new(Table::new([ptywright::METHODS])),
             shared,
+            roost: Arc::new(roost::Settings::new(PathBuf::new())),
         }
+    }
+
+    /// The same, with these settings of the Roost dialect.
+    #[must_use]
+    pub fn with_roost(self, settings: roost::Settings) -> Served {
+        Served { roost: Arc::new(settings), ..self }
     }
 
     fn ptywright_cx(&self, connection: ConnectionHandle) -> ptywright::Cx {
@@ -86,6 +95,8 @@ pub struct Endpoint {
     pub path: &'static str,
     /// Variable of the original that moves it, if it has one.
     pub variable: Option<&'static str>,
+    /// A file beside the socket that is locked while it listens, if its clients look for one.
+    pub lock: Option<&'static str>,
     setting: fn(&Config) -> &EndpointConfig,
     speaks: Speaks,
 }
@@ -94,6 +105,7 @@ pub struct Endpoint {
 enum Speaks {
     Joined,
     Ptywright,
+    Roost,
 }
 
 /// All endpoints.
@@ -102,6 +114,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         name: "rookery",
         path: "rookery/rookery.sock",
         variable: Some("ROOKERY_SOCKET"),
+        lock: None,
         setting: |config| &config.endpoints.rookery,
         speaks: Speaks::Joined,
     },
@@ -109,8 +122,17 @@ pub const ENDPOINTS: &[Endpoint] = &[
         name: "ptywright",
         path: "ptywright/ptywright.sock",
         variable: None,
+        lock: None,
         setting: |config| &config.endpoints.ptywright,
         speaks: Speaks::Ptywright,
+    },
+    Endpoint {
+        name: "roost",
+        path: "roost/roost.sock",
+        variable: Some("ROOST_SOCKET"),
+        lock: Some("roost.lock"),
+        setting: |config| &config.endpoints.roost,
+        speaks: Speaks::Roost,
     },
 ];
 
@@ -118,7 +140,10 @@ impl Endpoint {
     /// Where it listens, if it does: the config's word, then its usual place. Our own socket always
     /// listens, since every command needs it.
     pub fn socket(&self, homes: &Homes, config: &Config) -> Option<PathBuf> {
-        let usual = homes.runtime_dir().join(self.path);
+        let usual = match self.speaks {
+            Speaks::Roost => homes.roost_socket(),
+            Speaks::Joined | Speaks::Ptywright => homes.runtime_dir().join(self.path),
+        };
         let configured = Config::endpoint((self.setting)(config), &usual);
         configured.or_else(|| matches!(self.speaks, Speaks::Joined).then_some(usual))
     }
@@ -138,6 +163,12 @@ impl Endpoint {
                 .await
             }
             Speaks::Ptywright => served.serve_strict(stream, framing).await,
+            Speaks::Roost => {
+                serve_connection(stream, roost::framing(), roost::options(), |connection| {
+                    roost::serve(served.core.clone(), Arc::clone(&served.roost), connection)
+                })
+                .await
+            }
         };
         tracing::debug!(?outcome, "a connection ended");
     }

@@ -76,9 +76,22 @@ impl Homes {
         self.config.join("rookery/config.toml")
     }
 
+    /// The settings file of the user interface; it need not exist.
+    pub fn roost_config(&self) -> PathBuf {
+        self.config.join("roost/config.conf")
+    }
+
     /// Our own socket, unless the config moves it.
     pub fn rookery_socket(&self) -> PathBuf {
         self.run.join("rookery/rookery.sock")
+    }
+
+    /// Where the Roost dialect listens. Without a runtime directory its clients look elsewhere.
+    pub fn roost_socket(&self) -> PathBuf {
+        if self.run == fallback_dir("rookery") {
+            return fallback_dir("roost").join("roost.sock");
+        }
+        self.run.join("roost/roost.sock")
     }
 
     /// Where the keeper listens.
@@ -102,9 +115,13 @@ fn is_ours(dir: &Path) -> bool {
         .is_ok_and(|found| found.is_dir() && found.uid() == rustix::process::getuid().as_raw())
 }
 
+fn fallback_dir(name: &str) -> PathBuf {
+    PathBuf::from(format!("/tmp/{name}-{}", rustix::process::getuid().as_raw()))
+}
+
 /// `/tmp/rookery-UID`, made or checked: a directory of ours that nobody else may enter.
 fn fallback_runtime_dir() -> anyhow::Result<PathBuf> {
-    let dir = PathBuf::from(format!("/tmp/rookery-{}", rustix::process::getuid().as_raw()));
+    let dir = fallback_dir("rookery");
     match std::fs::DirBuilder::new().mode(0o700).create(&dir) {
         Ok(()) => return Ok(dir),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}

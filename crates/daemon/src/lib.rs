@@ -1,12 +1,16 @@
 //! The daemon: homes, config, sockets, start and stop. The one room that joins all others.
 
 pub mod config;
+mod desktop;
 mod endpoints;
 pub mod homes;
+mod interface;
 mod lock;
 mod logs;
+mod pictures;
 mod run;
 pub mod serve;
 
 pub use endpoints::{ENDPOINTS, Endpoint, Served};
+pub use pictures::Pictures;
 pub use run::{Ready, RunOptions, run};

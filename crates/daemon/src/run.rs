@@ -7,6 +7,7 @@ use anyhow::Context;
 use parking_lot::Mutex;
 use rookery_core::{Core, CoreConfig, KeeperLaunch, Palette, StopKind, TerminalLimits};
 use rookery_native::{Control, Ending};
+use rookery_wire::transport::unix::UnixEndpoint;
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -14,7 +15,10 @@ use tokio::sync::watch;
 use crate::config::{Config, Warning};
 use crate::endpoints::{self, ENDPOINTS, Served};
 use crate::homes::{Homes, create_private_dir};
-use crate::{lock, logs};
+use crate::{desktop, interface, lock, logs};
+
+/// Bytes kept of what a terminal sends to its child by itself, in test mode.
+const CAPTURED_INPUT: usize = 1 << 20;
 
 /// What a daemon is started with.
 pub struct RunOptions {
@@ -70,7 +74,8 @@ pub fn run(options: RunOptions) -> anyhow::Result<()> {
 }
 
 async fn serve(options: RunOptions) -> anyhow::Result<()> {
-    let RunOptions { homes, config, warnings, exe_for_keeper } = options;
+    let RunOptions { homes, mut config, warnings, exe_for_keeper } = options;
+    interface::take_overrides(&mut config);
     for warning in &warnings {
         tracing::warn!("{}: {warning}", homes.config_file().display());
     }
@@ -78,8 +83,14 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     create_private_dir(&homes.state_dir())?;
     let _lock = lock::acquire(&homes.lock_file())?;
     let mut signals = Signals::new()?;
-    let sockets = bind_all(&homes, &config)?;
-    let core = Core::start(core_config(&homes, &config, exe_for_keeper)).await?;
+    let (sockets, _locks) = bind_all(&homes, &config)?;
+    let roost = roost_settings(&homes, &config);
+    let mut core_config = core_config(&homes, &config, exe_for_keeper);
+    if roost.test_mode {
+        core_config.limits.captured_input = CAPTURED_INPUT;
+    }
+    let core = Core::start(core_config).await?;
+    desktop::show_banners(&core);
     if let Some(damage) = core.status().damage {
         tracing::error!("the store was damaged and was moved aside: {damage}");
     }
@@ -87,7 +98,7 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     let control = Arc::new(StopRequest(Mutex::new(Some(stop))));
     let shared = ptywright_shared(&config).await?;
     shared.restore(&core).await;
-    let served = Served::new(core.clone(), control, shared);
+    let served = Served::new(core.clone(), control, shared).with_roost(roost);
     let mut ready = Ready {
         version: env!("CARGO_PKG_VERSION"),
         pid: std::process::id(),
@@ -114,20 +125,40 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn bind_all(
-    homes: &Homes,
-    config: &Config,
-) -> anyhow::Result<Vec<(&'static crate::Endpoint, rookery_wire::transport::unix::UnixEndpoint)>> {
-    let mut sockets = Vec::new();
+type Bound = Vec<(&'static crate::Endpoint, UnixEndpoint)>;
+
+fn bind_all(homes: &Homes, config: &Config) -> anyhow::Result<(Bound, Vec<lock::DaemonLock>)> {
+    let (mut sockets, mut locks) = (Vec::new(), Vec::new());
     for endpoint in ENDPOINTS {
         if let Some(path) = endpoint.socket(homes, config) {
+            // Before the socket is looked at, so that two who start at once do not take it both.
+            if let (Some(name), Some(dir)) = (endpoint.lock, path.parent()) {
+                create_private_dir(dir)?;
+                locks.push(lock::acquire(&dir.join(name))?);
+            }
             let socket = endpoint
                 .bind(&path)
                 .with_context(|| format!("cannot listen at {}", path.display()))?;
             sockets.push((endpoint, socket));
         }
     }
-    Ok(sockets)
+    Ok((sockets, locks))
+}
+
+fn roost_socket(homes: &Homes, config: &Config) -> Option<PathBuf> {
+    let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.name == "roost")?;
+    endpoint.socket(homes, config)
+}
+
+fn roost_settings(homes: &Homes, config: &Config) -> rookery_roost::Settings {
+    let socket = roost_socket(homes, config);
+    rookery_roost::Settings {
+        painter: Some(Arc::new(crate::Pictures::default())),
+        app_label: config.roost.app_label.clone(),
+        app_id: config.roost.app_id.clone(),
+        test_mode: std::env::var_os("ROOST_TEST_MODE").is_some_and(|value| value == "1"),
+        ..rookery_roost::Settings::new(socket.unwrap_or_default())
+    }
 }
 
 /// The only line on stdout.
@@ -146,6 +177,7 @@ fn core_config(homes: &Homes, config: &Config, exe: PathBuf) -> CoreConfig {
             Some((endpoint.variable?.to_owned(), path.to_str()?.to_owned()))
         })
         .collect();
+    let roostctl = interface::link_roostctl(homes, &exe);
     CoreConfig {
         state_dir: Some(homes.state_dir()),
         keeper: KeeperLaunch {
@@ -166,6 +198,10 @@ fn core_config(homes: &Homes, config: &Config, exe: PathBuf) -> CoreConfig {
             ..TerminalLimits::default()
         },
         palette: Palette::default(),
+        shares_ids: true,
+        ui: interface::ui_config(homes, roost_socket(homes, config), roostctl),
+        tab_env: rookery_roost::tab_env(),
+        resources: interface::install_resources(homes),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use rookery_core::{Core, CoreConfig, KeeperLaunch, StopKind, TerminalLimits};
+use rookery_core::{Core, CoreConfig, KeeperLaunch, StopKind, TerminalLimits, UiConfig};
 use rookery_daemon::{ENDPOINTS, Served};
 use rookery_native::{Control, Ending};
 use rookery_term::Palette;
@@ -47,13 +47,30 @@ impl Control for Stop {
 impl MemoryDaemon {
     /// A fresh world.
     pub fn start() -> MemoryDaemon {
+        MemoryDaemon::start_in_mode(false)
+    }
+
+    /// A fresh world in which operations for tests are allowed.
+    pub fn in_test_mode() -> MemoryDaemon {
+        MemoryDaemon::start_in_mode(true)
+    }
+
+    fn start_in_mode(test_mode: bool) -> MemoryDaemon {
         let home = Home::new();
-        let config = config(&home);
+        let mut config = config(&home);
+        if test_mode {
+            config.limits.captured_input = 1 << 20;
+        }
+        let roost = rookery_roost::Settings {
+            test_mode,
+            painter: Some(Arc::new(rookery_daemon::Pictures::default())),
+            ..rookery_roost::Settings::new(home.join("run/roost/roost.sock"))
+        };
         let core = runtime().block_on(Core::start(config)).unwrap();
         let (sender, stopped) = watch::channel(false);
         let control = Arc::new(Stop { core: core.clone(), stopped: sender });
         let shared = rookery_ptywright::Shared::new(home.path().to_owned()).allow_plugin_load(true);
-        let served = Served::new(core.clone(), control, std::sync::Arc::new(shared));
+        let served = Served::new(core.clone(), control, Arc::new(shared)).with_roost(roost);
         MemoryDaemon { home, core, served, stopped }
     }
 
@@ -94,9 +111,19 @@ fn config(home: &Home) -> CoreConfig {
             ("LANG".into(), "C.UTF-8".into()),
         ],
         shell: "/bin/sh".to_owned(),
-        child_env: Vec::new(),
+        child_env: vec![(
+            "ROOST_SOCKET".to_owned(),
+            home.join("run/roost/roost.sock").display().to_string(),
+        )],
         limits: TerminalLimits::default(),
         palette: Palette::default(),
+        shares_ids: true,
+        ui: UiConfig {
+            settings: Some(home.join("config/roost/config.conf")),
+            ..UiConfig::default()
+        },
+        tab_env: rookery_roost::tab_env(),
+        resources: None,
     }
 }
 

@@ -446,7 +446,7 @@ fn what_a_program_said_last_is_known_after_a_kill() {
     }
     let events = daemon.client().events(0);
     for round in 1..=rounds {
-        let is_meant = |event: &&Value| event["body"] == format!("note {round}");
+        let is_meant = |event: &&Value| event["title"] == format!("note {round}");
         let told = events.iter().filter(is_meant).count();
         assert_eq!(told, 1, "note {round}");
     }

@@ -18,6 +18,7 @@ mod lifecycle;
 mod notifications;
 mod persona;
 mod record;
+mod roost;
 mod serve;
 mod start;
 mod waits;

@@ -88,6 +88,8 @@ fn help_of_everything() {
           events       Print the event log, one JSON object per line
           serve        Serve the ptywright protocol in the foreground, with sessions of its own
           ptywright    Behave as ptywright does; so does this program under that name
+          roostctl     Behave as roostctl does; so does this program under that name
+          hooks        Make an agent report what it does, by hooks in its settings
           shims        Make links by which this program is called under other names
           doctor       Check the set-up and say what to do
           schema       Print the JSON Schema of every method

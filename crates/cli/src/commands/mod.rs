@@ -7,6 +7,7 @@ mod doctor;
 mod down;
 mod dump;
 mod events;
+mod hooks;
 mod kill;
 mod ls;
 mod man;
@@ -27,7 +28,7 @@ use crate::{
     args::{Cli, Command},
     attach,
     failure::{Failure, Outcome},
-    personas::ptywright,
+    personas::{ptywright, roostctl},
 };
 
 /// Runs a command.
@@ -52,6 +53,8 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Some(Command::Events(args)) => block_on(events::run(args)),
         Some(Command::Serve(args)) => ptywright::serve(args),
         Some(Command::Ptywright(args)) => Ok(ptywright::main(args.args)),
+        Some(Command::Roostctl(args)) => Ok(roostctl::main(args.args)),
+        Some(Command::Hooks(args)) => hooks::run(args.action),
         Some(Command::Shims(args)) => shims::run(args.action),
         Some(Command::Doctor(args)) => block_on(doctor::run(args.json)),
         Some(Command::Schema(args)) => schema::run(args.dialect),

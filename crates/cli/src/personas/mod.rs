@@ -2,6 +2,7 @@
 //! a module, and a command in `args.rs`.
 
 pub(crate) mod ptywright;
+pub(crate) mod roostctl;
 
 use std::{
     ffi::{OsStr, OsString},
@@ -18,7 +19,10 @@ pub(crate) struct Persona {
 }
 
 /// All of them.
-pub(crate) const PERSONAS: &[Persona] = &[Persona { name: ptywright::NAME, run: ptywright::main }];
+pub(crate) const PERSONAS: &[Persona] = &[
+    Persona { name: ptywright::NAME, run: ptywright::main },
+    Persona { name: roostctl::NAME, run: roostctl::main },
+];
 
 /// The tool that a program of this path is, if it is none of ours.
 pub(crate) fn called_as(program: &OsStr) -> Option<&'static Persona> {

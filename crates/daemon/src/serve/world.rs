@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rookery_core::{
-    Core, CoreConfig, KeeperLaunch, KeeperState, Palette, StopKind, TerminalLimits,
+    Core, CoreConfig, KeeperLaunch, KeeperState, Palette, StopKind, TerminalLimits, UiConfig,
 };
 use rookery_native::{Control, Ending};
 use rookery_ptywright::Shared;
@@ -66,6 +66,10 @@ impl PrivateWorld {
             child_env: Vec::new(),
             limits: TerminalLimits::default(),
             palette: Palette::default(),
+            shares_ids: false,
+            ui: UiConfig::default(),
+            tab_env: Vec::new(),
+            resources: None,
         })
         .await?;
         let served = Served::new(core.clone(), Arc::new(NoControl), Arc::new(shared));

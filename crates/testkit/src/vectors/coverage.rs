@@ -19,30 +19,38 @@ pub enum Verdict {
 #[derive(Clone, Debug, Default)]
 pub struct Coverage(BTreeSet<(String, Verdict)>);
 
+/// Methods by the id as it is written, which tells numbers from strings.
+type Calls = BTreeMap<String, String>;
+
+fn add_call(calls: &mut Calls, message: &Value) {
+    let name = message.get("method").or_else(|| message.get("op")).and_then(Value::as_str);
+    if let (Some(id), Some(name)) = (message.get("id"), name) {
+        calls.insert(id.to_string(), name.to_owned());
+    }
+}
+
 impl Coverage {
     /// Counts the calls of a script in.
     pub fn add(&mut self, script: &Script) {
-        // By the id as it is written, which tells numbers from strings.
-        let mut calls: BTreeMap<String, String> = BTreeMap::new();
+        let mut connections: BTreeMap<usize, Calls> = BTreeMap::new();
         for step in &script.steps {
+            let calls = connections.entry(step.on).or_default();
             match &step.kind {
-                StepKind::Send(message) => {
-                    if let (Some(id), Some(method)) =
-                        (message.get("id"), message.get("method").and_then(Value::as_str))
-                    {
-                        calls.insert(id.to_string(), method.to_owned());
-                    }
-                }
-                StepKind::Expect(pattern) => self.add_reply(&calls, pattern),
+                StepKind::Send(message) => add_call(calls, message),
+                StepKind::Expect(pattern) => self.add_reply(calls, pattern),
                 StepKind::ExpectUnordered(patterns) => {
-                    patterns.iter().for_each(|pattern| self.add_reply(&calls, pattern));
+                    patterns.iter().for_each(|pattern| self.add_reply(calls, pattern));
                 }
-                StepKind::ExpectEof(_) | StepKind::Comment(_) => {}
+                StepKind::Until { send, expect } => {
+                    add_call(calls, send);
+                    self.add_reply(calls, expect);
+                }
+                StepKind::ExpectEof(_) | StepKind::Disconnect(_) | StepKind::Comment(_) => {}
             }
         }
     }
 
-    fn add_reply(&mut self, calls: &BTreeMap<String, String>, pattern: &Value) {
+    fn add_reply(&mut self, calls: &Calls, pattern: &Value) {
         let method = pattern.get("id").and_then(|id| calls.get(&id.to_string()));
         let verdict = match (pattern.get("result"), pattern.get("error")) {
             (Some(_), None) => Verdict::Good,
@@ -74,11 +82,15 @@ mod tests {
             {"send": {"id": "1", "method": "b"}}
             {"expect": {"method": "news", "params": {}}}
             {"expect_unordered": [{"id": "1", "error": {"code": 1}}]}
-            {"send": {"id": 2, "method": "c"}}"#;
+            {"send": {"id": 2, "method": "c"}}
+            {"send": {"id": "5", "op": "d"}, "on": 1}
+            {"expect": {"id": "5", "result": {}}}
+            {"expect": {"id": "5", "error": {}}, "on": 1}"#;
         let mut coverage = Coverage::default();
         coverage.add(&Script::parse(Path::new("x"), text).unwrap());
         assert!(coverage.has("a", Verdict::Good) && !coverage.has("a", Verdict::Bad));
         assert!(coverage.has("b", Verdict::Bad) && !coverage.has("b", Verdict::Good));
+        assert!(coverage.has("d", Verdict::Bad) && !coverage.has("d", Verdict::Good));
         assert!(!coverage.has("c", Verdict::Good) && !coverage.has("c", Verdict::Bad));
     }
 }

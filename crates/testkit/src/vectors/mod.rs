@@ -2,7 +2,10 @@
 //!
 //! The first line is `{"name": …, "endpoint": "rookery"}`. Then, each a line of its own:
 //! `{"send": JSON}` or `{"send": "raw text"}`, `{"expect": PATTERN}`,
-//! `{"expect_unordered": [PATTERN, …]}`, `{"expect_eof": true}` and `{"comment": "…"}`.
+//! `{"expect_unordered": [PATTERN, …]}`, `{"until": {"send": JSON, "expect": PATTERN}}`,
+//! `{"expect_eof": true}`, `{"disconnect": true}` and `{"comment": "…"}`.
+//! With `"on": 1` beside it a step is done on another connection. `"test_mode": true` in the first
+//! line allows operations for tests.
 //! What a pattern may be is said in [`pattern`]. `$home` stands for the home of the daemon, `$here`
 //! for the folder of the script.
 

@@ -1,5 +1,6 @@
 //! Holds the conversation of a script with a fresh world.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -15,33 +16,41 @@ use crate::memory::MemoryDaemon;
 /// How long to wait for a message.
 const WAIT: Duration = Duration::from_secs(10);
 
+/// How long to wait before something is asked again.
+const PAUSE: Duration = Duration::from_millis(10);
+
 /// Runs a script to its end.
 ///
 /// # Errors
 /// The step that failed, what was expected and what came instead.
 pub fn run(script: &Script) -> Result<(), String> {
-    let daemon = MemoryDaemon::start();
-    let (reader, writer) = tokio::io::split(daemon.connect(&script.endpoint));
-    let mut talk = Talk {
-        reader: BufReader::new(reader),
-        writer,
-        bindings: Bindings::from([
-            ("home".to_owned(), daemon.home().path().to_str().unwrap().into()),
-            ("here".to_owned(), script.path.parent().unwrap().to_str().unwrap().into()),
-        ]),
-        said: Vec::new(),
-    };
+    let daemon =
+        if script.test_mode { MemoryDaemon::in_test_mode() } else { MemoryDaemon::start() };
+    let mut bindings = Bindings::from([
+        ("home".to_owned(), daemon.home().path().to_str().unwrap().into()),
+        ("here".to_owned(), script.path.parent().unwrap().to_str().unwrap().into()),
+        ("pid".to_owned(), std::process::id().into()),
+    ]);
+    let mut talks: BTreeMap<usize, Talk> = BTreeMap::new();
     runtime().block_on(async {
         for step in &script.steps {
+            let connect = || Talk::over(daemon.connect(&script.endpoint));
+            let talk = talks.entry(step.on).or_insert_with(connect);
+            std::mem::swap(&mut talk.bindings, &mut bindings);
             talk.step(step).await.map_err(|error| {
                 let at = format!("{}:{}", script.path.display(), step.line);
                 format!("{at} ({}): {error}\n{}", script.name, talk.so_far())
             })?;
+            std::mem::swap(&mut talk.bindings, &mut bindings);
+            if step.kind == StepKind::Disconnect(true) {
+                talks.remove(&step.on);
+            }
         }
         Ok(())
     })
 }
 
+/// One connection.
 struct Talk {
     reader: BufReader<tokio::io::ReadHalf<DuplexStream>>,
     writer: tokio::io::WriteHalf<DuplexStream>,
@@ -50,15 +59,22 @@ struct Talk {
 }
 
 impl Talk {
+    fn over(stream: DuplexStream) -> Talk {
+        let (reader, writer) = tokio::io::split(stream);
+        let reader = BufReader::new(reader);
+        Talk { reader, writer, bindings: Bindings::new(), said: Vec::new() }
+    }
+
     async fn step(&mut self, step: &Step) -> Result<(), String> {
         match &step.kind {
-            StepKind::Comment(_) => Ok(()),
+            StepKind::Comment(_) | StepKind::Disconnect(_) => Ok(()),
             StepKind::Send(message) => self.send(message).await,
             StepKind::Expect(pattern) => {
                 let message = self.receive().await?;
                 matches(pattern, &message, &mut self.bindings)
             }
             StepKind::ExpectUnordered(patterns) => self.expect_unordered(patterns).await,
+            StepKind::Until { send, expect } => self.until(send, expect).await,
             StepKind::ExpectEof(_) => match self.receive_line().await? {
                 None => Ok(()),
                 Some(line) => Err(format!("expected the end of the connection, got {line}")),
@@ -80,6 +96,19 @@ impl Talk {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(format!("cannot send: {error}")),
             Err(_) => Err(format!("the server takes nothing for {WAIT:?}")),
+        }
+    }
+
+    async fn until(&mut self, message: &Value, pattern: &Value) -> Result<(), String> {
+        let until = tokio::time::Instant::now() + WAIT;
+        loop {
+            self.send(message).await?;
+            let reply = self.receive().await?;
+            match matches(pattern, &reply, &mut self.bindings) {
+                Err(error) if tokio::time::Instant::now() >= until => return Err(error),
+                Err(_) => tokio::time::sleep(PAUSE).await,
+                Ok(()) => return Ok(()),
+            }
         }
     }
 

@@ -14,6 +14,8 @@ pub struct Script {
     pub name: String,
     /// The endpoint to speak to.
     pub endpoint: String,
+    /// Whether operations for tests are allowed.
+    pub test_mode: bool,
     /// What is said, in order.
     pub steps: Vec<Step>,
 }
@@ -25,6 +27,8 @@ pub struct Step {
     pub line: usize,
     /// What to do.
     pub kind: StepKind,
+    /// The connection to do it on; the first one is 0, others are made when they are first named.
+    pub on: usize,
 }
 
 /// What to do.
@@ -37,8 +41,17 @@ pub enum StepKind {
     Expect(Value),
     /// As many next messages must match, in any order.
     ExpectUnordered(Vec<Value>),
+    /// Send a message again and again until its reply matches.
+    Until {
+        /// The message.
+        send: Value,
+        /// What its reply must match.
+        expect: Value,
+    },
     /// The server must close the connection without another message.
     ExpectEof(bool),
+    /// Hang up.
+    Disconnect(bool),
     /// For readers.
     Comment(String),
 }
@@ -48,6 +61,8 @@ pub enum StepKind {
 struct Header {
     name: String,
     endpoint: String,
+    #[serde(default)]
+    test_mode: bool,
     #[serde(default, rename = "comment")]
     _comment: Option<String>,
 }
@@ -75,11 +90,11 @@ impl Script {
             serde_json::from_str(first).map_err(|error| at(1, error.to_string()))?;
         let mut steps = Vec::new();
         for (line, text) in lines.filter(|(_, text)| !text.trim().is_empty()) {
-            let kind = serde_json::from_str(text).map_err(|error| at(line, error.to_string()))?;
-            steps.push(Step { line, kind });
+            let (kind, on) = parse_step(text).map_err(|error| at(line, error))?;
+            steps.push(Step { line, kind, on });
         }
-        let Header { name, endpoint, .. } = header;
-        Ok(Script { path: path.to_owned(), name, endpoint, steps })
+        let Header { name, endpoint, test_mode, .. } = header;
+        Ok(Script { path: path.to_owned(), name, endpoint, test_mode, steps })
     }
 
     /// All files below `dir` that end in `.jsonl`, in the order of their paths.
@@ -96,6 +111,16 @@ impl Script {
         found.sort();
         found
     }
+}
+
+fn parse_step(text: &str) -> Result<(StepKind, usize), String> {
+    let mut step: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let on = match step.as_object_mut().and_then(|members| members.remove("on")) {
+        None => 0,
+        Some(on) => serde_json::from_value(on).map_err(|error| format!("on: {error}"))?,
+    };
+    let kind = serde_json::from_value(step).map_err(|error| error.to_string())?;
+    Ok((kind, on))
 }
 
 #[cfg(test)]
@@ -117,13 +142,17 @@ mod tests {
 
             {"expect": {"id": 1, "...": true}}
             {"expect_unordered": [1, 2]}
-            {"expect_eof": true}"#;
+            {"expect_eof": true}
+            {"until": {"send": {"id": 2}, "expect": {"id": 2}}, "on": 1}
+            {"disconnect": true, "on": 1}"#;
         let script = parse(text).unwrap();
         assert_eq!((script.name.as_str(), script.endpoint.as_str()), ("n", "rookery"));
         let kinds: Vec<_> = script.steps.iter().map(|step| (step.line, &step.kind)).collect();
         assert_eq!(kinds[1], (3, &StepKind::Send(json!({"id": 1}))));
         assert_eq!(kinds[2], (4, &StepKind::Send(json!("raw"))));
         assert_eq!(kinds[5], (8, &StepKind::ExpectEof(true)));
+        assert_eq!((kinds[7], script.steps[7].on), ((10, &StepKind::Disconnect(true)), 1));
+        assert!(!script.test_mode);
     }
 
     #[test]

@@ -1,0 +1,206 @@
+//! `rookery hooks`: makes an agent tell us what it does, by hooks in its own settings.
+
+mod document;
+mod file;
+mod settings;
+
+use std::{
+    io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _},
+    path::{Path, PathBuf},
+};
+
+use serde::Serialize;
+use similar::TextDiff;
+
+use crate::{
+    args::{self, HooksAction},
+    commands::done,
+    daemon_process,
+    failure::{Failure, Outcome},
+    output::{self, Colors, Table, Tone},
+};
+use file::SettingsFile;
+use settings::{Reported, Settings, State};
+
+/// The longest answer to a question that is read.
+const LONGEST_ANSWER: u64 = 256;
+
+/// What came of it, for programs.
+#[derive(Debug, Serialize)]
+struct Made<'a> {
+    agent: &'static str,
+    action: &'static str,
+    file: String,
+    /// Whether the file is to change.
+    changed: bool,
+    /// Whether it did.
+    written: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    backup: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<&'a str>,
+    events: Vec<Reported>,
+}
+
+pub(super) fn run(action: HooksAction) -> Outcome {
+    let program = daemon_process::executable()?;
+    match action {
+        HooksAction::Install(args) => change("install", &args, &program, settings::installed),
+        HooksAction::Uninstall(args) => change("uninstall", &args, &program, settings::uninstalled),
+        HooksAction::Status(args) => status(&args, &program),
+    }
+}
+
+/// The settings that are meant.
+fn open(place: &args::HooksPlace) -> Outcome<SettingsFile> {
+    let told = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let dir = || told("CLAUDE_CONFIG_DIR").or_else(|| Some(told("HOME")?.join(".claude")));
+    let path = place.settings.clone().or_else(|| Some(dir()?.join("settings.json")));
+    let path =
+        path.ok_or_else(|| Failure::new("HOME is not set").hint("name a file with --settings"))?;
+    SettingsFile::open(std::path::absolute(&path).map_err(Failure::doing(path.display()))?)
+}
+
+/// The failure of settings that cannot be touched.
+fn untouched(file: &SettingsFile) -> impl FnOnce(String) -> Failure {
+    let file = file.path().display().to_string();
+    move |why| {
+        Failure::new(format!("{file} was not touched: {why}"))
+            .hint("mend it, or name another file with --settings")
+    }
+}
+
+type Change = fn(&str, &Path) -> Result<String, String>;
+
+fn change(
+    action: &'static str,
+    args: &args::HooksChange,
+    program: &Path,
+    change: Change,
+) -> Outcome {
+    let file = open(&args.place)?;
+    let text = change(file.text(), program).map_err(untouched(&file))?;
+    // No file is as good as one without hooks.
+    let has_changed = text != file.text();
+    let diff = unified(file.path(), file.before(), if has_changed { &text } else { file.before() });
+    let mut result = Made {
+        agent: "claude-code",
+        action,
+        file: file.path().display().to_string(),
+        changed: has_changed,
+        written: false,
+        backup: None,
+        diff: has_changed.then_some(&*diff),
+        events: Settings::read(&text, program).map_err(untouched(&file))?.reported(),
+    };
+    if !args.place.json {
+        output::write(diff.as_bytes())?;
+    }
+    if has_changed && !args.dry_run {
+        if !args.yes {
+            ask(file.path(), args.place.json.then_some(&*diff))?;
+        }
+        let backup = file.replace(&text)?;
+        result.written = true;
+        result.backup = backup.map(|path| path.display().to_string());
+    }
+    if args.place.json {
+        output::json(&result)?;
+    } else {
+        tell(&result);
+    }
+    done()
+}
+
+fn tell(result: &Made<'_>) {
+    let file = &result.file;
+    output::note(match (result.changed, result.written, &result.backup) {
+        (false, ..) => format!("{file} is as it should be; nothing was written"),
+        (true, false, _) => "nothing was written".to_owned(),
+        (true, true, None) => format!("wrote {file}"),
+        (true, true, Some(backup)) => format!("wrote {file}; the version before is {backup}"),
+    });
+}
+
+fn unified(path: &Path, old: &str, new: &str) -> String {
+    let name = path.display().to_string();
+    let diff = TextDiff::from_lines(old, new);
+    let text = diff.unified_diff().header(&name, &name).to_string();
+    text.lines().map(|line| format!("{}\n", printable(line))).collect()
+}
+
+/// A line of somebody's file, which may be indented by tabs.
+fn printable(line: &str) -> String {
+    line.split('\t').map(output::printable).collect::<Vec<_>>().join("\t")
+}
+
+/// Asks whether to write; it must be said.
+fn ask(file: &Path, diff: Option<&str>) -> Outcome<()> {
+    if !io::stdin().is_terminal() {
+        return Err(Failure::new("nothing was written, since nobody can be asked")
+            .hint("agree with --yes, or look only with --dry-run"));
+    }
+    let question = format!("{}write {}? [y/N] ", diff.unwrap_or_default(), file.display());
+    let asked = io::stderr().write_all(question.as_bytes());
+    asked.map_err(Failure::doing("cannot ask"))?;
+    let mut answer = String::new();
+    let read = io::stdin().lock().take(LONGEST_ANSWER).read_line(&mut answer);
+    read.map_err(Failure::doing("cannot read the answer"))?;
+    match answer.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" => Ok(()),
+        _ => Err(Failure::new("nothing was written")),
+    }
+}
+
+fn status(place: &args::HooksPlace, program: &Path) -> Outcome {
+    let file = open(place)?;
+    let events = Settings::read(file.text(), program).map_err(untouched(&file))?.reported();
+    if place.json {
+        let file = file.path().display().to_string();
+        output::json(
+            &serde_json::json!({ "agent": "claude-code", "file": file, "events": events }),
+        )?;
+        return done();
+    }
+    let mut table = Table::new(&["EVENT", "STATE", "COMMAND"]);
+    for reported in events {
+        let state = match reported.state {
+            State::Installed => (Tone::Good, "installed"),
+            State::Outdated => (Tone::Warning, "another program"),
+            State::Missing => (Tone::Faint, "not installed"),
+        };
+        let state = (state.0, state.1.to_owned());
+        let command = (Tone::Plain, reported.command.unwrap_or_default());
+        table.row(vec![(Tone::Strong, reported.event.to_owned()), state, command]);
+    }
+    output::line(file.path().display())?;
+    output::write(table.render(Colors::of_stdout()).as_bytes())?;
+    done()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn the_diff_shows_what_changes() {
+        expect![[r#"
+            --- /s
+            +++ /s
+            @@ -1,3 +1,3 @@
+             {
+            -	"a": 1
+            +	"a": 2
+             }
+        "#]]
+        .assert_eq(&unified(Path::new("/s"), "{\n\t\"a\": 1\n}\n", "{\n\t\"a\": 2\n}\n"));
+        assert_eq!(unified(Path::new("/s"), "x", "x"), "");
+    }
+
+    #[test]
+    fn text_of_files_cannot_drive_the_terminal() {
+        assert_eq!(printable("\ta\u{9b}2J\u{7f}b"), "\ta2Jb");
+    }
+}

@@ -1,0 +1,73 @@
+//! `roostctl screenshot` and `roostctl render-stats`.
+
+use std::io::IsTerminal as _;
+
+use rookery_roost::wire::{
+    Int64,
+    app::{AppRenderStats, AppScreenshot, RenderStats},
+};
+
+use super::{args, link::Link};
+use crate::{
+    failure::{Failure, Outcome},
+    output,
+};
+
+pub(super) async fn screenshot(link: &mut Link, args: args::Screenshot) -> Outcome<()> {
+    if args.out.is_none() && std::io::stdout().is_terminal() {
+        return Err(Failure::new("a picture is no text for a terminal; use --out FILE"));
+    }
+    let shot = link.call(AppScreenshot { scale: args.scale }).await?;
+    let Some(file) = args.out else { return output::write(&shot.png.0) };
+    std::fs::write(&file, &shot.png.0).map_err(Failure::doing(file.display()))?;
+    let (width, height, bytes) = (shot.width, shot.height, shot.png.0.len());
+    output::note(format!("wrote {} ({width}x{height}, {bytes} bytes)", file.display()));
+    Ok(())
+}
+
+pub(super) async fn render_stats(link: &mut Link, reset: bool) -> Outcome<()> {
+    let stats = link.call(AppRenderStats { reset }).await?;
+    output::write(listed(&stats).as_bytes())
+}
+
+fn listed(stats: &RenderStats) -> String {
+    let counters = [
+        ("refresh_calls", stats.refresh_calls),
+        ("refresh_nanos", stats.refresh_nanos),
+        ("rows_rebuilt", stats.rows_rebuilt),
+        ("cells_walked", stats.cells_walked),
+        ("draw_calls", stats.draw_calls),
+        ("draw_nanos", stats.draw_nanos),
+        ("fill_text_calls", stats.fill_text_calls),
+        ("view_calls", stats.view_calls),
+        ("view_nanos", stats.view_nanos),
+        ("elide_calls", stats.elide_calls),
+        ("elide_nanos", stats.elide_nanos),
+    ];
+    let averages = [
+        ("ns_per_refresh", average(stats.refresh_nanos, stats.refresh_calls)),
+        ("ns_per_draw", average(stats.draw_nanos, stats.draw_calls)),
+    ];
+    let counters = counters.map(|(name, count)| format!("{name}={count}\n"));
+    let averages = averages.map(|(name, average)| format!("{name}={average}\n"));
+    counters.into_iter().chain(averages).collect()
+}
+
+fn average(Int64(total): Int64, Int64(calls): Int64) -> String {
+    match total.checked_div(calls) {
+        Some(average) if calls > 0 => average.to_string(),
+        _ => "-".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn averages_need_something_to_divide_by() {
+        assert_eq!(average(Int64(7), Int64(2)), "3");
+        assert_eq!(average(Int64(7), Int64(0)), "-");
+        assert_eq!(average(Int64(i64::MIN), Int64(-1)), "-");
+    }
+}

@@ -1,0 +1,90 @@
+//! What goes over the wire, a file per noun. Both directions: the server decodes params strictly
+//! and a client decodes results leniently with the same types.
+
+pub mod agent;
+pub mod app;
+pub mod clipboard;
+pub mod envelope;
+pub mod events;
+pub mod notification;
+pub mod palette;
+pub mod project;
+pub mod scalar;
+pub mod selection;
+pub mod tab;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+pub use scalar::{Base64, Color, Int64};
+
+use crate::errors::Error;
+
+/// The params of one operation, which know its name and its result.
+pub trait Call: Serialize + DeserializeOwned + JsonSchema + Send + 'static {
+    /// The name of the operation.
+    const OP: &'static str;
+    /// What it answers.
+    type Reply: Serialize + DeserializeOwned + JsonSchema + Send + 'static;
+
+    /// Checks what types cannot say, before anything is looked up.
+    ///
+    /// # Errors
+    /// `invalid-param`, naming the field.
+    fn check(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// The result of an operation that has nothing to say but that it worked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Empty {}
+
+/// Declares the params of operations: `"op" Name -> Reply [check] { fields }`, the check being optional.
+///
+/// Fields are public and documented; one without `#[serde(default)]` that is no `Option` is required.
+macro_rules! calls {
+    ($(
+        $(#[$doc:meta])*
+        $op:literal $name:ident -> $reply:ty $([$check:expr])? {
+            $( $(#[$attr:meta])* $field:ident: $ty:ty, )*
+        }
+    )*) => { $(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name { $( $(#[$attr])* pub $field: $ty, )* }
+
+        impl $crate::wire::Call for $name {
+            const OP: &'static str = $op;
+            type Reply = $reply;
+            $(fn check(&self) -> Result<(), $crate::errors::Error> {
+                ($check)(self)
+            })?
+        }
+    )* };
+}
+/// Declares a plain result or a part of one: public documented fields, unknown keys ignored.
+macro_rules! shapes {
+    ($( $(#[$doc:meta])* $name:ident { $( $(#[$attr:meta])* $field:ident: $ty:ty, )* } )*) => { $(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        pub struct $name { $( $(#[$attr])* pub $field: $ty, )* }
+    )* };
+}
+/// Declares a closed set of words.
+macro_rules! words {
+    ($( $(#[$doc:meta])* $name:ident { $( $(#[$attr:meta])* $word:ident, )* } )*) => { $(
+        $(#[$doc])*
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, Hash,
+            serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+        )]
+        #[serde(rename_all = "snake_case")]
+        pub enum $name { $( $(#[$attr])* $word, )* }
+    )* };
+}
+pub(crate) use {calls, shapes, words};
+
+#[cfg(test)]
+mod tests;
