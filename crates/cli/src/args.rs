@@ -411,6 +411,8 @@ pub(crate) enum Dialect {
     Native,
     /// Terminal automation
     Ptywright,
+    /// Projects, tabs, palette and events
+    Roost,
 }
 
 #[derive(Debug, Args)]

@@ -15,7 +15,20 @@ fn of(dialect: Dialect) -> Value {
     match dialect {
         Dialect::Native => document("native", rookery_native::METHODS),
         Dialect::Ptywright => document("ptywright", rookery_ptywright::METHODS),
+        Dialect::Roost => roost(),
     }
+}
+
+fn roost() -> Value {
+    let mut generator = SchemaGenerator::default();
+    let mut described = Map::new();
+    for op in rookery_roost::OPS {
+        if let Some(schemas) = op.schemas {
+            let (params, result) = schemas(&mut generator);
+            described.insert(op.name.to_owned(), json!({ "params": params, "result": result }));
+        }
+    }
+    finished("roost", described, generator)
 }
 
 fn document<C>(dialect: &str, methods: &[Method<C>]) -> Value {
@@ -26,6 +39,10 @@ fn document<C>(dialect: &str, methods: &[Method<C>]) -> Value {
         let result = (method.result_schema)(&mut generator);
         described.insert(method.name.to_owned(), json!({ "params": params, "result": result }));
     }
+    finished(dialect, described, generator)
+}
+
+fn finished(dialect: &str, described: Map<String, Value>, mut generator: SchemaGenerator) -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": format!("Methods of the {dialect} dialect"),
@@ -54,7 +71,7 @@ mod tests {
 
     #[test]
     fn every_method_is_described_and_every_reference_leads_somewhere() {
-        for dialect in [Dialect::Native, Dialect::Ptywright] {
+        for dialect in [Dialect::Native, Dialect::Ptywright, Dialect::Roost] {
             let document = of(dialect);
             assert!(document["methods"].as_object().is_some_and(|methods| !methods.is_empty()));
             let mut found = Vec::new();

@@ -7,8 +7,11 @@ use rookery_model::{Error, Result};
 use rookery_term::mouse::{self, MouseButton, MouseEvent, MouseKind};
 use rookery_term::{Detail, Place, Screen, Selection, SelectionKind, Snapshot, Span, paste};
 
+use rookery_view::settings::CopyOnSelect;
+
 use super::engine::Engine;
 use super::handle::TerminalHandle;
+use crate::ui::Clipboard;
 
 /// Rows that one notch of the wheel scrolls.
 const WHEEL_ROWS: u16 = 3;
@@ -278,7 +281,28 @@ impl TerminalHandle {
                 }
                 None => Ok(MouseOutcome::Nothing),
             },
-            _ => Ok(self.live().with_engine(|engine| engine.drag(event))),
+            _ => {
+                let outcome = self.live().with_engine(|engine| engine.drag(event));
+                if outcome == MouseOutcome::Finished {
+                    self.copy_on_select();
+                }
+                Ok(outcome)
+            }
+        }
+    }
+
+    /// Puts what was just selected where the settings want it.
+    fn copy_on_select(&self) {
+        let clipboards: &[Clipboard] = match self.core().inner.ui.copy_on_select() {
+            CopyOnSelect::Off => &[],
+            CopyOnSelect::Selection => &[Clipboard::Selection],
+            CopyOnSelect::Clipboard => &[Clipboard::System, Clipboard::Selection],
+        };
+        let Some(text) = self.selected().text.filter(|text| !text.is_empty()) else { return };
+        for clipboard in clipboards {
+            if let Err(error) = self.core().set_clipboard(*clipboard, &text) {
+                tracing::debug!(%error, "what was selected is not put on the clipboard");
+            }
         }
     }
 

@@ -53,6 +53,10 @@ impl TerminalHandle {
         TerminalHandle { core, live }
     }
 
+    pub(super) fn core(&self) -> &Core {
+        &self.core
+    }
+
     pub(super) fn live(&self) -> &Live {
         &self.live
     }

@@ -1,7 +1,7 @@
 //! The facts behind each frame of the palette.
 
 use rookery_host::git_metrics;
-use rookery_model::TerminalId;
+use rookery_model::{Owner, Terminal, TerminalId};
 use rookery_view::palette::{AgentInput, Content, Frame, InboxEntry, Metrics};
 
 use crate::clock;
@@ -31,7 +31,7 @@ impl Core {
             Frame::Fonts => self.fonts().await,
             Frame::Notifications => self.notifications(),
             Frame::Agents => {
-                self.find_metrics();
+                self.inner.ui.state.lock().metrics.clear();
                 self.agents()
             }
             Frame::Present | Frame::Provider(_) => return None,
@@ -63,8 +63,9 @@ impl Core {
     }
 
     fn agents(&self) -> Content {
+        self.find_metrics();
         let metrics = self.inner.ui.state.lock().metrics.clone();
-        let known = |tab: TerminalId| metrics.get(&tab).copied();
+        let known = |tab: TerminalId| metrics.get(&tab).copied().flatten();
         Content::Agents { tabs: self.agent_inputs(known), now: clock::wall() }
     }
 
@@ -90,13 +91,15 @@ impl Core {
         inputs.collect()
     }
 
-    /// Finds out what agents have changed, and shows it in the list as it is found.
+    /// Finds out what agents have changed, each once; what is found shows with the next look.
     fn find_metrics(&self) {
-        self.inner.ui.state.lock().metrics.clear();
         let tabs = self.workspace().projects.into_iter().flat_map(|group| group.tabs);
-        let agents = tabs
-            .filter(|tab| tab.activity.owner.as_ref().is_some_and(rookery_model::Owner::is_agent));
-        for tab in agents.take(MOST_METRICS) {
+        let is_agent = |tab: &Terminal| tab.activity.owner.as_ref().is_some_and(Owner::is_agent);
+        for tab in tabs.filter(is_agent).take(MOST_METRICS) {
+            if self.inner.ui.state.lock().metrics.contains_key(&tab.id) {
+                continue;
+            }
+            self.inner.ui.state.lock().metrics.insert(tab.id, None);
             let core = self.clone();
             self.inner.runtime.spawn(async move {
                 let found = git_metrics::changes(tab.cwd()).await;
@@ -105,7 +108,7 @@ impl Core {
                     added: changes.added,
                     removed: changes.deleted,
                 });
-                core.inner.ui.state.lock().metrics.insert(tab.id, metrics);
+                core.inner.ui.state.lock().metrics.insert(tab.id, Some(metrics));
             });
         }
     }

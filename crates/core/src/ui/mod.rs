@@ -74,8 +74,8 @@ struct State {
     question: Option<CloseQuestion>,
     /// Who waits for an answer given in the palette, by the palette's session.
     askers: HashMap<u64, oneshot::Sender<Option<String>>>,
-    /// What agents have changed, as far as that was found out since the list was opened.
-    metrics: HashMap<TerminalId, Metrics>,
+    /// What agents have changed since the list was opened; none while that is being found out.
+    metrics: HashMap<TerminalId, Option<Metrics>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -178,6 +178,11 @@ impl Ui {
     /// Signs that belong to a word besides letters and digits.
     pub(crate) fn word_chars(&self) -> String {
         self.state.lock().settings.word_break_chars.clone()
+    }
+
+    /// Where selecting with the mouse puts the text.
+    pub(crate) fn copy_on_select(&self) -> rookery_view::settings::CopyOnSelect {
+        self.state.lock().settings.copy_on_select
     }
 
     /// Whether programs may write the clipboard.
