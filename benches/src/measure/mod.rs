@@ -7,6 +7,7 @@ mod ptywright;
 mod redaction;
 mod requests;
 mod restart;
+mod roost;
 mod wake;
 
 use std::cell::Cell;
@@ -46,13 +47,15 @@ pub(crate) enum Section {
     Restart,
     /// What hiding secrets adds to a read.
     Redaction,
+    /// Pictures, requests beside them and events of the Roost protocol.
+    Roost,
     /// The ptywright protocol beside the real one and other ways to wait for a program.
     Ptywright,
 }
 
 impl Section {
     /// All of them, in order.
-    pub(crate) const ALL: [Section; 9] = [
+    pub(crate) const ALL: [Section; 10] = [
         Section::Ingest,
         Section::Waiters,
         Section::Requests,
@@ -61,6 +64,7 @@ impl Section {
         Section::Memory,
         Section::Restart,
         Section::Redaction,
+        Section::Roost,
         Section::Ptywright,
     ];
 
@@ -75,6 +79,7 @@ impl Section {
             Section::Memory => "memory",
             Section::Restart => "restart",
             Section::Redaction => "redaction",
+            Section::Roost => "roost",
             Section::Ptywright => "ptywright",
         }
     }
@@ -90,6 +95,7 @@ impl Section {
             Section::Memory => footprint::run(bench, report),
             Section::Restart => restart::run(bench, report),
             Section::Redaction => redaction::run(bench, report),
+            Section::Roost => roost::run(bench, report),
             Section::Ptywright => ptywright::run(bench, report),
         }
     }
@@ -259,6 +265,10 @@ fn definitions() -> Vec<String> {
          that). Nobody says when a wait is pending, so 2 ms pass between a wait and the write that ends it. Clients \
          look for the end of a reply and at its head; nothing is decoded. Everyone takes a turn in every round, but \
          for tui-test; of the batches, the best median and the best p99.",
+        "roost: one blocking client, one request at a time. Pictures show a terminal full of text; the time is from the \
+         request to the PNG. Under load eight clients ask for pictures without a pause while twenty terminals print a \
+         thousand lines a second each. One event: from the request that changes a title until the last of 100 \
+         subscribers has its line. The original has a window and cannot run beside us here.",
         "waiters: ptywright was given a thirty-second of the data, because it looks at the whole screen for every \
          waiter.",
     ]

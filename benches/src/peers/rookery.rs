@@ -20,6 +20,7 @@ pub(crate) struct Rookery {
     home: TempDir,
     daemon: Child,
     socket: PathBuf,
+    endpoints: Value,
     version: String,
     keeper: Option<u32>,
 }
@@ -32,8 +33,23 @@ impl Rookery {
         let (daemon, ready) = launch(binary, home.path())?;
         let socket =
             ready["endpoints"]["rookery"].as_str().context("no endpoint named rookery")?.into();
+        let endpoints = ready["endpoints"].clone();
         let version = ready["version"].as_str().unwrap_or_default().to_owned();
-        Ok(Rookery { binary: binary.to_owned(), home, daemon, socket, version, keeper: None })
+        Ok(Rookery {
+            binary: binary.to_owned(),
+            home,
+            daemon,
+            socket,
+            endpoints,
+            version,
+            keeper: None,
+        })
+    }
+
+    /// The socket of an endpoint.
+    pub(crate) fn endpoint(&self, name: &str) -> anyhow::Result<PathBuf> {
+        let path = self.endpoints[name].as_str();
+        path.map(PathBuf::from).with_context(|| format!("no endpoint named {name}"))
     }
 
     /// Its version.

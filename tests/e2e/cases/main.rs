@@ -19,6 +19,7 @@ mod notifications;
 mod persona;
 mod record;
 mod roost;
+mod roostctl;
 mod serve;
 mod start;
 mod waits;

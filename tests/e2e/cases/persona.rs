@@ -87,14 +87,15 @@ fn shims_are_made_listed_and_removed_but_never_over_something_else() {
     let dir = home.join("bin");
     let dir = dir.to_str().unwrap();
     let shims = |action: &str| home.rookery(&["shims", action, dir]);
+    let links = format!("{dir}/ptywright\n{dir}/roostctl\n");
     assert!(shims("list").success().contains("not installed"));
     for _ in 0..2 {
-        assert_eq!(shims("install").success(), format!("{dir}/ptywright\n"));
+        assert_eq!(shims("install").success(), links);
     }
     let link = home.join("bin/ptywright");
     assert!(home.run(&link, &["--version"]).success().starts_with("ptywright "));
     assert!(shims("list").success().contains(" installed"));
-    assert_eq!(shims("remove").success(), format!("{dir}/ptywright\n"));
+    assert_eq!(shims("remove").success(), links);
     assert!(!link.exists());
 
     fs::write(&link, "somebody else's").unwrap();

@@ -1,7 +1,7 @@
 //! Closing terminals: gone from the world at once, ended in their own time.
 
 use rookery_keeper::protocol::{Entry, Request};
-use rookery_model::{Result, TerminalId};
+use rookery_model::{ErrorKind, Result, TerminalId};
 use rookery_store::Change;
 
 use crate::core::Core;
@@ -11,10 +11,12 @@ impl Core {
     /// Ends a terminal and forgets it; returns when its child is gone.
     pub async fn close(&self, id: TerminalId) -> Result<()> {
         let forgotten = self.forget(id).await;
-        // A terminal whose opening failed halfway is live but was never in the world.
-        let was_live = self.terminal(id).is_ok();
-        self.end(id).await;
-        if was_live { forgotten.or(Ok(())) } else { forgotten }
+        match &forgotten {
+            Err(error) if error.kind() != ErrorKind::NotFound => {}
+            // Also one that is not in the world: its opening failed halfway, or another closes it.
+            _ => self.end(id).await,
+        }
+        forgotten
     }
 
     /// Ends a terminal and forgets it; returns when it is forgotten, while its child is ended.
@@ -25,16 +27,13 @@ impl Core {
     }
 
     async fn forget(&self, id: TerminalId) -> Result<()> {
-        if let Ok(handle) = self.terminal(id) {
-            // Who waits on it is told now, not when the child has let go.
-            handle.give_up();
-        }
         self.transact_durably(|tx| tx.close_terminal(id)).await
     }
 
     /// Ends the child of a terminal that is gone from the world.
     pub(crate) fn end_in_background(&self, id: TerminalId) {
         if let Ok(handle) = self.terminal(id) {
+            // Who waits on it is told now, not when the child has let go.
             handle.give_up();
         }
         let core = self.clone();

@@ -89,9 +89,10 @@ impl Core {
         let mut plan = self.plan(request, cwd)?;
         self.inner.keeper.ensure(self.notices()).await?;
         let id = self.reserve_ids(&mut plan);
+        let new_project = plan.new_project;
         let opened = self.open_as(id, plan).await;
         if opened.is_err() {
-            self.give_back_id(id);
+            self.give_back_ids(id, new_project);
         }
         opened
     }
@@ -182,16 +183,28 @@ impl Core {
         id
     }
 
-    /// A number that was never shown to anybody may be given to the next terminal.
-    fn give_back_id(&self, id: TerminalId) {
+    /// Numbers that were never shown to anybody may be given to the next ones.
+    fn give_back_ids(&self, id: TerminalId, new_project: Option<ProjectId>) {
         let mut world = self.inner.world.lock();
-        let is_last = world.next_terminal == id.next()
-            && (!world.shares_ids || world.next_project.get() == id.next().get());
-        if is_last && !world.terminals.contains_key(&id) {
-            world.next_terminal = id;
-            if world.shares_ids {
-                world.next_project = ProjectId::new(id.get());
+        let is_used = world.terminals.contains_key(&id)
+            || new_project.is_some_and(|project| world.project(project).is_ok());
+        if is_used {
+            return;
+        }
+        if !world.shares_ids {
+            if world.next_terminal == id.next() {
+                world.next_terminal = id;
             }
+            if let Some(project) = new_project.filter(|it| world.next_project == it.next()) {
+                world.next_project = project;
+            }
+            return;
+        }
+        // Minted together, so that the project's follows the terminal's.
+        let next = new_project.map_or(id.get(), ProjectId::get) + 1;
+        if world.next_terminal.get().max(world.next_project.get()) == next {
+            world.next_terminal = id;
+            world.next_project = ProjectId::new(id.get());
         }
     }
 

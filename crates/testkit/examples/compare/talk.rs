@@ -135,6 +135,9 @@ impl Talk<'_> {
                 (None, judged.map(|rows| rows.concat()))
             }
             StepKind::ExpectEof(_) => (None, self.expect_end()),
+            StepKind::Until { .. } | StepKind::Disconnect(_) => {
+                (None, Err("only our own server is asked in this way".to_owned()))
+            }
         };
         let id = id.map(Value::to_string);
         let (members, failure) = match judged {

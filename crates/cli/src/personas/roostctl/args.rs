@@ -437,5 +437,4 @@ pub(super) struct Completions {
 }
 
 #[cfg(test)]
-#[path = "args_tests.rs"]
 mod tests;

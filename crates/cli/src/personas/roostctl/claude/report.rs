@@ -203,5 +203,4 @@ pub(super) fn old(event: Event, payload: &Value) -> Vec<OldStep> {
 }
 
 #[cfg(test)]
-#[path = "report_tests.rs"]
 mod tests;

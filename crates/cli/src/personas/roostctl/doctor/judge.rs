@@ -372,5 +372,4 @@ fn seen(selected: &Selected<'_>) -> Entry {
 }
 
 #[cfg(test)]
-#[path = "judge_tests.rs"]
 mod tests;
