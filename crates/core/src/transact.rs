@@ -28,7 +28,7 @@ impl Tx<'_> {
     /// Stores a terminal as it is now.
     pub(crate) fn save_terminal(&mut self, id: TerminalId) {
         if let Some(terminal) = self.world.terminals.get(&id) {
-            let change = Change::TerminalUpserted(terminal.clone());
+            let change = Change::TerminalUpserted(Box::new(terminal.clone()));
             self.save(change);
         }
     }

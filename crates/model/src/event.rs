@@ -36,7 +36,7 @@ pub enum Event {
     /// A terminal was opened.
     TerminalOpened {
         /// The terminal as it was opened.
-        terminal: Terminal,
+        terminal: Box<Terminal>,
         /// Whether it became the active one.
         is_active: bool,
     },

@@ -20,7 +20,7 @@ pub enum Change {
     /// A project is gone, and so are its terminals.
     ProjectDeleted(ProjectId),
     /// A terminal is new or has changed. Its project is stored already.
-    TerminalUpserted(Terminal),
+    TerminalUpserted(Box<Terminal>),
     /// A terminal is gone.
     TerminalDeleted(TerminalId),
     /// Another project and terminal are selected.

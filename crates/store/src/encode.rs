@@ -461,7 +461,7 @@ impl<'a> EventJson<'a> {
             }
             EventJson::ProjectDeleted { id } => Event::ProjectDeleted { id: ProjectId::new(id) },
             EventJson::TerminalOpened { terminal, is_active } => {
-                Event::TerminalOpened { terminal: terminal.into_model()?, is_active }
+                Event::TerminalOpened { terminal: Box::new(terminal.into_model()?), is_active }
             }
             EventJson::TerminalTitleChanged { id, title } => {
                 Event::TerminalTitleChanged { id: TerminalId::new(id), title: title.into_owned() }

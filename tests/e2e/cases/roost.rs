@@ -158,3 +158,17 @@ fn many_connections_are_served_at_once() {
         assert_eq!(roost.call("tab.list", json!({})), json!({ "projects": [] }));
     }
 }
+
+#[test]
+fn a_question_goes_with_the_connection_that_asked_it() {
+    let daemon = TestDaemon::start();
+    let mut roost = Roost::connect(&socket(&daemon));
+    let asker = Roost::connect(&socket(&daemon));
+    let items = json!([{ "id": "x", "title": "X" }]);
+    let request = json!({ "id": "1", "op": "palette.present", "params": { "items": items } });
+    (&asker.writer).write_all(format!("{request}\n").as_bytes()).unwrap();
+    let mut is_open = || roost.call("palette.state", json!({}))["open"] == true;
+    wait_until("the question is shown", PATIENCE, &mut is_open);
+    drop(asker);
+    wait_until("the question is gone", PATIENCE, || !is_open());
+}

@@ -200,7 +200,8 @@ fn waiting_ends_when_it_happens_or_when_the_time_is_over() {
     set("running").success();
     assert_eq!(both.code(), Some(0));
     let begun = Instant::now();
-    let short = ["wait", "--tab", &tab, "--text", "never", "--timeout", "0.2", "--interval-ms", "1"];
+    let short =
+        ["wait", "--tab", &tab, "--text", "never", "--timeout", "0.2", "--interval-ms", "1"];
     let said = roostctl(home, &short).failure(1);
     assert_eq!(said, "Error: timed out after 0.2 s\n");
     assert!(begun.elapsed() >= Duration::from_millis(200));
@@ -228,7 +229,10 @@ fn events_are_watched_until_the_server_ends() {
     assert_eq!(opened["data"]["tab"]["id"], tab.as_str());
     assert!(opened["seq"].is_string(), "{opened}");
     roostctl(daemon.home(), &["notify", "--tab", &tab, "--title", "T", "--body", "B"]).success();
-    assert_eq!(next("notification.fired")["data"], json!({"tab_id": tab, "title": "T", "body": "B"}));
+    assert_eq!(
+        next("notification.fired")["data"],
+        json!({"tab_id": tab, "title": "T", "body": "B"})
+    );
     roostctl(daemon.home(), &["tab", "clear-notification", "--tab", &tab]).success();
     assert_eq!(next("tab.notification")["data"]["has_pending"], false);
     daemon.kill9();
@@ -427,7 +431,8 @@ fn settings(home: &Home, text: &str) -> std::path::PathBuf {
     file
 }
 
-const USERS: &str = "{\n    \"z\": 1,\n    \"hooks\": {\n        \"Stop\": [{\"hooks\": []}]\n    }\n}\n";
+const USERS: &str =
+    "{\n    \"z\": 1,\n    \"hooks\": {\n        \"Stop\": [{\"hooks\": []}]\n    }\n}\n";
 
 #[test]
 fn hooks_are_installed_beside_what_is_there_and_taken_out_again() {

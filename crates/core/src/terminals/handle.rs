@@ -15,7 +15,7 @@ use super::live::{Live, Progress};
 use crate::core::Core;
 
 /// How long a child may take to end after a hangup before it is killed.
-const KILL_GRACE: Duration = Duration::from_millis(250);
+const KILL_GRACE: Duration = Duration::from_millis(200);
 
 /// How long the kernel may take to end a killed child.
 const KILL_LIMIT: Duration = Duration::from_secs(5);

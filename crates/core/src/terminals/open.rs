@@ -282,7 +282,8 @@ impl Core {
             tx.world.terminals.insert(id, terminal.clone());
             tx.save_terminal(id);
             let is_active = activate || tx.world.active.terminal.is_none();
-            tx.emit(Event::TerminalOpened { terminal: terminal.clone(), is_active });
+            let opened = Box::new(terminal.clone());
+            tx.emit(Event::TerminalOpened { terminal: opened, is_active });
             if is_active {
                 tx.select(Active { project: Some(terminal.project), terminal: Some(id) });
             }

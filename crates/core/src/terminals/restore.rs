@@ -110,7 +110,7 @@ impl Core {
                 tx.world.terminals.insert(id, terminal.clone());
                 tx.world.next_terminal = tx.world.next_terminal.max(id.next());
                 tx.save_terminal(id);
-                tx.emit(Event::TerminalOpened { terminal, is_active: false });
+                tx.emit(Event::TerminalOpened { terminal: Box::new(terminal), is_active: false });
             }
             Ok(())
         })

@@ -141,7 +141,7 @@ mod tests {
             }),
             E::ProjectRenamed { id: PROJECT, name: "work".into() },
             E::ProjectDeleted { id: PROJECT },
-            E::TerminalOpened { terminal: terminal(), is_active: true },
+            E::TerminalOpened { terminal: Box::new(terminal()), is_active: true },
             E::TerminalTitleChanged { id: ID, title: "vim".into() },
             E::TerminalCwdChanged { id: ID, cwd: PathBuf::from("/tmp") },
             E::TerminalResized { id: ID, size: Size::new(30, 100).unwrap() },

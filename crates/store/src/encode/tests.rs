@@ -142,8 +142,10 @@ fn event() -> impl Strategy<Value = Event> {
         project().prop_map(Event::ProjectCreated),
         (project_id(), text()).prop_map(|(id, name)| Event::ProjectRenamed { id, name }),
         project_id().prop_map(|id| Event::ProjectDeleted { id }),
-        (terminal(), any::<bool>())
-            .prop_map(|(terminal, is_active)| Event::TerminalOpened { terminal, is_active }),
+        (terminal(), any::<bool>()).prop_map(|(terminal, is_active)| Event::TerminalOpened {
+            terminal: Box::new(terminal),
+            is_active
+        }),
         (id(), text()).prop_map(|(id, title)| Event::TerminalTitleChanged { id, title }),
         (id(), path()).prop_map(|(id, cwd)| Event::TerminalCwdChanged { id, cwd }),
         (id(), size()).prop_map(|(id, size)| Event::TerminalResized { id, size }),
@@ -232,7 +234,7 @@ fn the_format_is_stable() {
         r#""size":{"rows":24,"cols":80,"pixel_width":0,"pixel_height":0},"program_title":"top","#,
         r#""reported_cwd":"/tmp","state":{"exited":{"signal":9}},"created_at":5}}"#,
     );
-    let event = Event::TerminalOpened { terminal, is_active: false };
+    let event = Event::TerminalOpened { terminal: Box::new(terminal), is_active: false };
     assert_eq!(event_from_json(line).unwrap(), event);
     let line = r#"{"kind":"active_terminal_changed","id":7}"#;
     let event = Event::ActiveChanged { project: None, terminal: Some(TerminalId::new(7)) };

@@ -277,7 +277,7 @@ fn every_change_is_loaded_again() {
         put_terminal(5, 4, 0),
         put_terminal(6, 1, 9),
         Change::ProjectUpserted(renamed.clone()),
-        Change::TerminalUpserted(moved.clone()),
+        Change::TerminalUpserted(Box::new(moved.clone())),
         put_project(3, 0),
         put_project(1, 1),
         put_terminal(3, 1, 0),

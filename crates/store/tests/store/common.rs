@@ -67,7 +67,7 @@ pub(crate) fn put_project(id: u64, position: i32) -> Change {
 }
 
 pub(crate) fn put_terminal(id: u64, project: u64, position: i32) -> Change {
-    Change::TerminalUpserted(Terminal { position, ..terminal(id, project) })
+    Change::TerminalUpserted(Box::new(Terminal { position, ..terminal(id, project) }))
 }
 
 pub(crate) fn select(terminal: Option<u64>) -> Change {

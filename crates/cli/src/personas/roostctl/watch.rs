@@ -1,6 +1,13 @@
 //! `roostctl watch`: what happens, as the server writes it.
 
+use std::io;
+
 use rookery_roost::wire::{Int64, events::EventsSubscribe};
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    io::Errno,
+};
+use tokio::sync::oneshot;
 
 use super::{
     args::Watch,
@@ -35,21 +42,22 @@ pub(super) async fn run(link: &mut Link, args: &Watch) -> Outcome<()> {
     }
 }
 
-/// Ends when nobody reads stdout any more, which else only the next event would show. What cannot
-/// be watched, such as a file, has no reader that could leave.
-#[cfg(target_os = "linux")]
+/// Ends when nobody reads stdout any more, which else only the next event would show. A file has no
+/// reader that could leave.
 async fn reader_left() {
-    use tokio::io::{Interest, unix::AsyncFd};
-
-    if let Ok(stdout) = AsyncFd::with_interest(std::io::stdout(), Interest::ERROR)
-        && stdout.ready(Interest::ERROR).await.is_ok()
-    {
-        return;
+    let (sender, left) = oneshot::channel();
+    // It lives as long as the process, and only sleeps.
+    std::thread::spawn(move || {
+        let stdout = io::stdout();
+        let mut watched = [PollFd::new(&stdout, PollFlags::empty())];
+        while poll(&mut watched, None) == Err(Errno::INTR) {}
+        let gone = PollFlags::ERR | PollFlags::HUP;
+        if watched[0].revents().intersects(gone) {
+            // Nobody waits for it once the server has ended.
+            let _ = sender.send(());
+        }
+    });
+    if left.await.is_err() {
+        std::future::pending().await
     }
-    std::future::pending().await
-}
-
-#[cfg(not(target_os = "linux"))]
-async fn reader_left() {
-    std::future::pending().await
 }

@@ -67,7 +67,7 @@ fn every_event() -> Vec<Event> {
         Event::ProjectCreated(project),
         Event::ProjectRenamed { id: PROJECT, name: "work".into() },
         Event::ProjectDeleted { id: PROJECT },
-        Event::TerminalOpened { terminal: terminal(), is_active: true },
+        Event::TerminalOpened { terminal: Box::new(terminal()), is_active: true },
         Event::TerminalTitleChanged { id: ID, title: "vim".into() },
         Event::TerminalCwdChanged { id: ID, cwd: PathBuf::from("/tmp") },
         Event::TerminalResized { id: ID, size: Size::DEFAULT },

@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn the_alias_survives_both_readings() {
         assert_eq!(alias(Path::new("/h/x.json")), "alias claude='claude --settings '/h/x.json");
-        let odd = r"alias claude='claude --settings ''\''/h o/x'\'''";
+        let odd = r"alias claude='claude --settings '''\''/h o/x'\'''";
         assert_eq!(alias(Path::new("/h o/x")), odd);
     }
 }

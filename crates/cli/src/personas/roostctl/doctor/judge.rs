@@ -29,7 +29,7 @@ pub(super) fn report(facts: &Facts) -> Report {
 
 /// The tab that the report is about.
 struct Selected<'a> {
-    /// Its number and who chose it.
+    /// Its number and why it was chosen.
     choice: Option<(i64, &'static str)>,
     tab: Option<&'a Tab>,
 }
@@ -39,9 +39,9 @@ impl<'a> Selected<'a> {
         let named = facts.named_tab.as_ref().ok().copied().flatten();
         let active = facts.identity.as_ref().map(|who| who.active_tab_id.0).unwrap_or(0);
         let choice = match (facts.asked_tab, named) {
-            (Some(id), _) => Some((id, "--tab")),
-            (None, Some(id)) => Some((id, "ROOST_TAB_ID")),
-            (None, None) if active != 0 => Some((active, "the active tab")),
+            (Some(id), _) => Some((id, "--tab names it")),
+            (None, Some(id)) => Some((id, "ROOST_TAB_ID names it")),
+            (None, None) if active != 0 => Some((active, "it is active")),
             (None, None) => None,
         };
         let tab = choice.and_then(|(id, _)| facts.tabs().find(|tab| tab.id.0 == id));
@@ -241,12 +241,12 @@ const AXES: [&str; 6] = [
 fn selected(facts: &Facts, selected: &Selected<'_>) -> Vec<Entry> {
     let id = "tab.selection";
     let selection = match (selected.choice, selected.tab) {
-        (Some((tab, by)), Some(_)) => check(id, Status::Ok, format!("tab {tab}, by {by}")),
+        (Some((tab, why)), Some(_)) => check(id, Status::Ok, format!("tab {tab}; {why}")),
         (Some(_), None) if facts.projects.is_err() => {
             check(id, Status::Skipped, "no server to ask for it")
         }
-        (Some((tab, by)), None) => {
-            check(id, Status::Fail, format!("there is no tab {tab}, which {by} names"))
+        (Some((tab, why)), None) => {
+            check(id, Status::Fail, format!("there is no tab {tab}, though {why}"))
         }
         (None, _) => check(id, Status::Skipped, "no tab is named and none is active"),
     };
