@@ -303,7 +303,7 @@ enum EventJson<'a> {
         id: u64,
     },
     TerminalOpened {
-        terminal: TerminalJson<'a>,
+        terminal: Box<TerminalJson<'a>>,
         #[serde(default)]
         is_active: bool,
     },
@@ -392,7 +392,7 @@ impl<'a> EventJson<'a> {
             }
             Event::ProjectDeleted { id } => EventJson::ProjectDeleted { id: id.get() },
             Event::TerminalOpened { terminal, is_active } => EventJson::TerminalOpened {
-                terminal: TerminalJson::of(terminal),
+                terminal: Box::new(TerminalJson::of(terminal)),
                 is_active: *is_active,
             },
             Event::TerminalTitleChanged { id, title } => {

@@ -1,5 +1,6 @@
 //! Events of the Roost dialect: each once, in order, also for those who come back.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +9,7 @@ use std::thread;
 use rookery_testkit::{PATIENCE, Random, TestDaemon, wait_until};
 use serde_json::{Value, json};
 
-use crate::roost_link::{Link, socket};
+use crate::roost_link::{Link, encoded, socket};
 
 /// How many titles are set.
 const TITLES: usize = 1000;
@@ -221,4 +222,163 @@ fn bad_requests_between_good_ones_change_nothing_for_those() {
     let ids = |tabs: &[Value]| tabs.iter().map(|tab| tab["id"].clone()).collect::<Vec<_>>();
     assert_eq!(ids(tabs), ids(&opened));
     assert_eq!(link.selected().1, opened.last().unwrap()["id"]);
+}
+
+/// What somebody knows who reads nothing but events.
+#[derive(Debug, Default, PartialEq)]
+struct Known {
+    projects: BTreeMap<String, String>,
+    tabs: BTreeMap<String, Value>,
+    selected: (Value, Value),
+}
+
+/// What events tell of a tab.
+const TOLD: [&str; 6] = ["project_id", "title", "cwd", "state", "has_notification", "hook_active"];
+
+fn told_of(tab: &Value) -> Value {
+    TOLD.iter().map(|key| ((*key).to_owned(), tab[key].clone())).collect()
+}
+
+impl Known {
+    fn from_list(list: &Value, selected: (Value, Value)) -> Known {
+        let mut known = Known { selected, ..Known::default() };
+        for project in list["projects"].as_array().unwrap() {
+            let text = |key: &str| project[key].as_str().unwrap().to_owned();
+            known.projects.insert(text("id"), text("name"));
+            let tabs = project["tabs"].as_array().unwrap();
+            let tabs =
+                tabs.iter().map(|tab| (tab["id"].as_str().unwrap().to_owned(), told_of(tab)));
+            known.tabs.extend(tabs);
+        }
+        known
+    }
+
+    fn hear(&mut self, event: &Value) {
+        let data = &event["data"];
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let mut set = |key: &str, value: &Value| {
+            let tab = self.tabs.get_mut(data["tab_id"].as_str().unwrap());
+            tab.unwrap_or_else(|| panic!("{event} is about a tab that is not there"))[key] =
+                value.clone();
+        };
+        match event["event"].as_str().unwrap() {
+            "project.created" => {
+                let (id, name) = (text(&data["project"]["id"]), text(&data["project"]["name"]));
+                assert_eq!(self.projects.insert(id, name), None, "{event}");
+            }
+            "project.renamed" => {
+                self.projects.insert(text(&data["project_id"]), text(&data["name"]));
+            }
+            "project.deleted" => {
+                self.projects.remove(&text(&data["project_id"])).unwrap();
+                let is_in = |tab: &Value| tab["project_id"] == data["project_id"];
+                assert!(!self.tabs.values().any(is_in), "{event} comes before its tabs");
+            }
+            "tab.opened" => {
+                let before = self.tabs.insert(text(&data["tab"]["id"]), told_of(&data["tab"]));
+                assert_eq!(before, None, "{event}");
+            }
+            "tab.closed" => drop(self.tabs.remove(&text(&data["tab_id"])).unwrap()),
+            "tab.title_changed" => set("title", &data["title"]),
+            "tab.cwd_changed" => set("cwd", &data["cwd"]),
+            "tab.state_changed" => set("state", &data["state"]),
+            "tab.notification" => set("has_notification", &data["has_pending"]),
+            "hook_active.changed" => set("hook_active", &data["active"]),
+            "active.changed" => {
+                self.selected = (data["project_id"].clone(), data["tab_id"].clone());
+            }
+            "notification.fired" => assert!(data["title"].is_string(), "{event}"),
+            "agent_report.changed" => {
+                set("state", &data["state"]);
+                set("hook_active", &data["hook_active"]);
+            }
+            other => panic!("there is no event {other}"),
+        }
+    }
+}
+
+/// Does something to one of the tabs or projects, if there is one.
+fn do_something(link: &mut Link, random: &mut Random, number: u64) {
+    let list = link.list();
+    let projects = list["projects"].as_array().unwrap();
+    let tabs: Vec<&Value> =
+        projects.iter().flat_map(|project| project["tabs"].as_array().unwrap()).collect();
+    let name = format!("name {number}");
+    let new_tab = json!({ "argv": ["/bin/cat"], "title": name });
+    if tabs.len() < 2 || (tabs.len() < 12 && random.below(5) == 0) {
+        link.call("tab.open", new_tab);
+        return;
+    }
+    let project = random.choose(projects)["id"].clone();
+    let tab = random.choose(&tabs)["id"].clone();
+    let state = *random.choose(&["none", "running", "needs_input", "idle"]);
+    let flag = random.below(2) == 0;
+    // What a program says comes when it comes; nobody waits for it here.
+    let said = *random.choose(&["2;said", "7;file://h/usr", "9;told", "133;A", "133;C", "133;D"]);
+    let data = encoded(format!("\x1b]{said} {number}\x07\n").as_bytes());
+    let report = json!({
+        "tab_id": tab, "source": "claude", "session_id": "s", "ownership_action": "claim",
+        "lifecycle": "working", "attention": "set", "title": name, "body": name,
+    });
+    let choices = [
+        ("project.create", json!({ "name": name })),
+        ("project.rename", json!({ "project_id": project, "name": name })),
+        ("project.delete", json!({ "project_id": project })),
+        ("tab.open", json!({ "project_id": project, "argv": ["/bin/cat"] })),
+        ("tab.close", json!({ "tab_id": tab })),
+        ("tab.focus", json!({ "tab_id": tab })),
+        ("tab.set_title", json!({ "tab_id": tab, "title": name })),
+        ("tab.set_state", json!({ "tab_id": tab, "state": state })),
+        ("tab.set_hook_active", json!({ "tab_id": tab, "active": flag })),
+        ("tab.clear_notification", json!({ "tab_id": tab })),
+        ("notification.create", json!({ "tab_id": tab, "title": name })),
+        ("tab.agent_report", report),
+        ("tab.write", json!({ "tab_id": tab, "data": data })),
+        ("tab.write", json!({ "tab_id": tab, "data": data })),
+        ("tab.write", json!({ "tab_id": tab, "data": encoded(b"\x04") })),
+    ];
+    let (op, params) = random.choose(&choices).clone();
+    let reply = link.ask(op, params.clone());
+    // The program may have ended, and its tab with it, since the list was made.
+    let is_gone = reply["error"]["code"] == "not-found";
+    assert!(reply["ok"] == true || is_gone, "{op} {params}: {reply}");
+}
+
+#[test]
+fn who_hears_every_event_knows_what_the_list_shows() {
+    let seed = Random::seed("ROOKERY_CRASH_SEED");
+    eprintln!("list and events: ROOKERY_CRASH_SEED={seed}");
+    let mut random = Random::new(seed);
+    let mut daemon = TestDaemon::start();
+    let mut known = Known { selected: (json!("0"), json!("0")), ..Known::default() };
+    let mut last = "0".to_owned();
+    for round in 0..12 {
+        let mut link = Link::to(daemon.home());
+        (0..40).for_each(|number| do_something(&mut link, &mut random, round * 40 + number));
+        // Some come back to events of a daemon that is gone.
+        if round % 3 == 2 {
+            let keeper = daemon.keeper_pid();
+            daemon.kill9();
+            if round % 2 == 1 {
+                daemon.kill_process(keeper);
+            }
+            daemon.restart();
+        }
+        let mut follower = Link::to(daemon.home());
+        follower.call("events.subscribe", json!({ "since": last }));
+        wait_until("events and list agree", PATIENCE, || {
+            for event in follower.events() {
+                known.hear(&event);
+                event["seq"].as_str().unwrap().clone_into(&mut last);
+            }
+            let list = follower.list();
+            let selected = follower.selected();
+            // Programs may still be talking: only what was told before the list counts.
+            let agrees = known == Known::from_list(&list, selected);
+            if !agrees {
+                eprintln!("round {round}: {known:?} and {list}");
+            }
+            agrees
+        });
+    }
 }

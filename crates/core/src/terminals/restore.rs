@@ -151,6 +151,7 @@ impl Core {
             let was_active = self.active() == Some(lost.id);
             let request = OpenTerminal {
                 cwd: Some(lost.cwd().to_owned()),
+                env: self.inner.config.tab_env.clone(),
                 size: lost.size,
                 project: Some(lost.project),
                 title: lost.user_title.clone(),
