@@ -304,9 +304,8 @@ fn do_something(link: &mut Link, random: &mut Random, number: u64) {
     let tabs: Vec<&Value> =
         projects.iter().flat_map(|project| project["tabs"].as_array().unwrap()).collect();
     let name = format!("name {number}");
-    let new_tab = json!({ "argv": ["/bin/cat"], "title": name });
-    if tabs.len() < 2 || (tabs.len() < 12 && random.below(5) == 0) {
-        link.call("tab.open", new_tab);
+    if tabs.is_empty() {
+        link.call("tab.open", json!({ "argv": ["/bin/cat"], "title": name }));
         return;
     }
     let project = random.choose(projects)["id"].clone();
@@ -325,6 +324,8 @@ fn do_something(link: &mut Link, random: &mut Random, number: u64) {
         ("project.rename", json!({ "project_id": project, "name": name })),
         ("project.delete", json!({ "project_id": project })),
         ("tab.open", json!({ "project_id": project, "argv": ["/bin/cat"] })),
+        ("tab.open", json!({ "project_id": project, "argv": ["/bin/cat"], "title": name })),
+        ("tab.open", json!({ "project_id": project, "argv": ["/bin/cat"], "title": name })),
         ("tab.close", json!({ "tab_id": tab })),
         ("tab.focus", json!({ "tab_id": tab })),
         ("tab.set_title", json!({ "tab_id": tab, "title": name })),

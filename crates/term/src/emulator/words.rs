@@ -45,6 +45,9 @@ impl Emulator {
 
     /// Puts another theme below what the program set; gives what the program is to be told.
     pub(crate) fn set_theme(&mut self, theme: Palette) -> Vec<u8> {
+        if *self.colors.theme() == theme {
+            return Vec::new();
+        }
         let scheme = if theme.is_light() { 2 } else { 1 };
         Arc::make_mut(&mut self.colors).set_theme(theme);
         self.sequence += 1;

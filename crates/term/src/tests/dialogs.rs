@@ -67,8 +67,9 @@ fn a_theme_moves_what_the_program_left_alone_and_is_told_where_wanted() {
     assert_eq!(live.colors().foreground(), (1, 1, 1));
     assert_eq!(asked(&mut live, "\x1b[?2031h\x1b[?2031$p"), "ESC[?2031;1$y");
     assert!(live.modes().theme_reports);
-    assert_eq!(live.set_palette(light), b"\x1b[?997;2n");
+    assert_eq!(live.set_palette(light.clone()), b"", "the same again is no change");
     assert_eq!(live.set_palette(Palette::default()), b"\x1b[?997;1n");
+    assert_eq!(live.set_palette(light), b"\x1b[?997;2n");
     assert_eq!(asked(&mut live, "\x1b[?2031l\x1b[?2031$p"), "ESC[?2031;2$y");
     assert_eq!(live.set_palette(Palette::default()), b"");
 }
@@ -200,7 +201,8 @@ fn wishes_and_colors_survive_a_checkpoint_and_older_ones_load() {
     assert_eq!(second.checkpoint(), saved);
     assert_eq!(second.pointer().name(), "wait");
     assert_eq!(second.colors(), first.colors());
-    assert_eq!(second.set_palette(Palette::default()), b"\x1b[?997;1n");
+    let other = Palette { cursor: (1, 2, 3), ..Palette::default() };
+    assert_eq!(second.set_palette(other), b"\x1b[?997;1n");
     assert_eq!(asked(&mut second, "\x1b]11;?\x07"), "ESC]11;rgb:0a0a/0b0b/0c0c\x07");
     let old = restore(&saved[..saved.len() - 3]);
     assert_eq!(old.pointer().name(), "default");
