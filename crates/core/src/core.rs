@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
 use rookery_keeper::protocol;
@@ -10,6 +11,7 @@ use rookery_model::{Event, EventSeq, ExitStatus, Result, TerminalId, TerminalSta
 use rookery_store::{Change, Loaded, Store};
 use rookery_term::Palette;
 use tokio::sync::watch;
+use tokio_util::task::TaskTracker;
 
 use crate::clock::{self, Clock};
 use crate::events::Events;
@@ -48,6 +50,9 @@ pub struct CoreConfig {
     pub resources: Option<PathBuf>,
 }
 
+/// How long a stop waits for the programs of closed terminals.
+const ENDINGS_LIMIT: Duration = Duration::from_secs(8);
+
 /// How to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopKind {
@@ -70,6 +75,8 @@ pub(crate) struct Inner {
     pub(crate) ui: Ui,
     /// Held while the settings file is changed.
     pub(crate) settings_writer: tokio::sync::Mutex<()>,
+    /// Children of closed terminals that are being ended.
+    pub(crate) endings: TaskTracker,
     pub(crate) live: RwLock<HashMap<TerminalId, Arc<Live>>>,
     pub(crate) keeper: KeeperLink,
     pub(crate) shards: Shards,
@@ -125,6 +132,7 @@ impl Core {
                 runtime: tokio::runtime::Handle::current(),
                 ui,
                 settings_writer: tokio::sync::Mutex::new(()),
+                endings: TaskTracker::new(),
                 live: RwLock::default(),
                 keeper: KeeperLink::new(config.keeper.clone()),
                 shards: Shards::start()?,
@@ -227,6 +235,11 @@ impl Core {
         self.inner.stopping.send_replace(true);
         if kind == StopKind::EndTerminals {
             self.end_all_terminals().await;
+        }
+        // What was closed is gone before the keeper is let go, or it would keep what nobody wants.
+        self.inner.endings.close();
+        if tokio::time::timeout(ENDINGS_LIMIT, self.inner.endings.wait()).await.is_err() {
+            tracing::warn!("programs of closed terminals have not ended yet");
         }
         let said = self
             .transact_durably(|tx| {

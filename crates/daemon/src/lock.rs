@@ -4,9 +4,13 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use rustix::fs::{FlockOperation, flock};
+
+/// How long a lock may take to be let go by a process that is dying.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Held for the life of the daemon.
 pub(crate) struct DaemonLock(#[expect(dead_code, reason = "its being open is the lock")] File);
@@ -21,7 +25,7 @@ pub(crate) fn acquire(path: &Path) -> anyhow::Result<DaemonLock> {
         .mode(0o600)
         .open(path)
         .with_context(|| format!("cannot open {}", path.display()))?;
-    if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+    if !is_taken(&file)? {
         let mut holder = String::new();
         let _ = file.read_to_string(&mut holder);
         let holder = holder.trim();
@@ -32,6 +36,19 @@ pub(crate) fn acquire(path: &Path) -> anyhow::Result<DaemonLock> {
     file.rewind()?;
     writeln!(file, "{}", std::process::id())?;
     Ok(DaemonLock(file))
+}
+
+/// Takes the lock. One who was just killed lets go of it in a moment, so that is waited for.
+fn is_taken(file: &File) -> anyhow::Result<bool> {
+    if flock(file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+        return Ok(true);
+    }
+    let (waiting, (sender, taken)) = (file.try_clone()?, std::sync::mpsc::channel());
+    // Whoever is refused ends, and so does this thread.
+    std::thread::Builder::new().name("lock".to_owned()).spawn(move || {
+        let _ = sender.send(flock(&waiting, FlockOperation::LockExclusive).is_ok());
+    })?;
+    Ok(taken.recv_timeout(PATIENCE).unwrap_or(false))
 }
 
 #[cfg(test)]

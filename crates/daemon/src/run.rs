@@ -134,7 +134,8 @@ fn bind_all(homes: &Homes, config: &Config) -> anyhow::Result<(Bound, Vec<lock::
             // Before the socket is looked at, so that two who start at once do not take it both.
             if let (Some(name), Some(dir)) = (endpoint.lock, path.parent()) {
                 create_private_dir(dir)?;
-                locks.push(lock::acquire(&dir.join(name))?);
+                let taken = lock::acquire(&dir.join(name));
+                locks.push(taken.with_context(|| format!("cannot listen at {}", path.display()))?);
             }
             let socket = endpoint
                 .bind(&path)

@@ -224,7 +224,10 @@ pub fn families() -> Vec<String> {
     load();
     let Ok(mut system) = text::font_system().write() else { return vec![MONO.to_owned()] };
     let faces = system.raw().db().faces();
-    let mono = faces.filter(|face| face.monospaced);
+    // All of one width as well, but nobody writes in it.
+    let is_symbols = |name: &str| name.contains("Emoji");
+    let mono = faces
+        .filter(|face| face.monospaced && !face.families.iter().any(|(name, _)| is_symbols(name)));
     let mut found: Vec<String> =
         mono.filter_map(|face| Some(face.families.first()?.0.clone())).collect();
     found.sort();

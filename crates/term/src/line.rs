@@ -69,12 +69,18 @@ impl Screen {
     pub fn word_at(&self, place: Place, extra: &str) -> Option<Span> {
         let line = Line::around(self, place.row)?;
         let at = line.spot_at(place)?;
-        let is_word = |spot: &Spot| spot.c.is_alphanumeric() || extra.contains(spot.c);
-        if !is_word(&line.spots[at]) {
+        let is_word = |c: char| c.is_alphanumeric() || extra.contains(c);
+        let clicked = line.spots[at].c;
+        if clicked.is_whitespace() {
             return None;
         }
-        let before = line.spots[..at].iter().rev().take_while(|spot| is_word(spot)).count();
-        let after = line.spots[at..].iter().take_while(|spot| is_word(spot)).count();
+        // Signs that belong to no word are one with their neighbors of the same kind.
+        let belongs = |spot: &&Spot| match is_word(clicked) {
+            true => is_word(spot.c),
+            false => !is_word(spot.c) && !spot.c.is_whitespace(),
+        };
+        let before = line.spots[..at].iter().rev().take_while(belongs).count();
+        let after = line.spots[at..].iter().take_while(belongs).count();
         Some(self.span(&line.spots[at - before], &line.spots[at + after - 1]))
     }
 

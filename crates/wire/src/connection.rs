@@ -410,7 +410,7 @@ impl<T: Transport, F: Framing, P: Protocol> Connection<T, F, P> {
 
     /// Lets the protocol queue its last words once everything was answered; true if it had any.
     fn say_goodbye(&mut self) -> bool {
-        let is_over = self.reading == Reading::Done && self.pending.is_empty();
+        let is_over = self.reading == Reading::Done && !self.is_busy();
         if !is_over || self.said_goodbye || self.ending.is_some() {
             return false;
         }
@@ -421,10 +421,16 @@ impl<T: Transport, F: Framing, P: Protocol> Connection<T, F, P> {
 
     fn ended(&mut self) -> Option<Outcome> {
         let done = self.reading == Reading::Done
-            && self.pending.is_empty()
+            && !self.is_busy()
             && self.unwritten() == 0
             && !self.unflushed;
         done.then(|| self.ending.take().unwrap_or(Outcome::PeerClosed))
+    }
+
+    /// Whether something is at work for a peer that may be silent.
+    fn is_busy(&self) -> bool {
+        let is_told = self.ending.is_none() && self.protocol.is_listening();
+        is_told || !self.pending.is_empty()
     }
 
     fn is_reading(&self) -> bool {
@@ -453,14 +459,14 @@ impl<T: Transport, F: Framing, P: Protocol> Connection<T, F, P> {
     /// replies, and one that does not take its last bytes cannot hold the connection open.
     fn wind_down(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
         while self.reading == Reading::Done || !self.pending.is_empty() && !self.is_reading() {
-            let period = if self.pending.is_empty() { self.options.linger } else { HANGUP_CHECK };
+            let period = if self.is_busy() { HANGUP_CHECK } else { self.options.linger };
             let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(period)));
             ready!(timer.as_mut().poll(cx));
             self.timer = None;
             if self.io.peer_gone() {
                 return Poll::Ready(Outcome::PeerClosed);
             }
-            if self.pending.is_empty() {
+            if !self.is_busy() {
                 return Poll::Ready(Outcome::Cut("peer does not take its last bytes".into()));
             }
         }

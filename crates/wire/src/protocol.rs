@@ -37,6 +37,12 @@ pub trait Protocol: Send + 'static {
     /// queued in the outbox now goes out right behind it.
     fn replied(&mut self) {}
 
+    /// Whether the peer is still told things though it has said all it had to say: then the
+    /// connection lasts until the peer is gone.
+    fn is_listening(&self) -> bool {
+        false
+    }
+
     /// Called once, when the peer has said all it had to say and everything was answered: what is
     /// queued in the outbox now still goes out.
     fn ending(&mut self) {}

@@ -168,7 +168,6 @@ impl Bare {
         let fonts = link.call("palette.activate", json!({ "id": "select_font" }));
         assert_eq!(fonts["frame"], "fonts");
         link.call("palette.dismiss", json!({}));
-        link.call("tab.close", json!({ "tab_id": tab }));
         // It also goes when it is told to, and takes everything along.
         let mut down = self.home.command(rookery_binary());
         down.args(["down", "--all"]);

@@ -37,7 +37,7 @@ impl Core {
             handle.give_up();
         }
         let core = self.clone();
-        self.inner.runtime.spawn(async move { core.end(id).await });
+        self.inner.endings.spawn_on(async move { core.end(id).await }, &self.inner.runtime);
     }
 
     /// Ends the child of a terminal and lets go of everything of it.

@@ -2,6 +2,7 @@
 //! what a mouse or an input method does. Kept beside the screen, under the same lock.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rookery_model::{Error, Result};
 use rookery_term::mouse::{self, MouseButton, MouseEvent, MouseKind};
@@ -74,6 +75,9 @@ pub struct Preedit {
     pub cursor: Option<(u32, u32)>,
 }
 
+/// Presses at one place within this time are one double or triple click.
+const DOUBLE_CLICK: Duration = Duration::from_millis(500);
+
 /// How a terminal is looked at.
 #[derive(Default)]
 pub(crate) struct Display {
@@ -82,6 +86,8 @@ pub(crate) struct Display {
     selection: Option<Selection>,
     /// Where the button went down that is still held.
     drag: Option<Place>,
+    /// The last press: where, when, and how many in a row there were.
+    last_press: Option<(Place, Instant, u32)>,
     preedit: Option<Preedit>,
 }
 
@@ -99,6 +105,17 @@ impl Display {
     /// Shows the newest rows again.
     pub(crate) fn follow(&mut self) {
         self.top = None;
+    }
+
+    /// How many presses in a row this one at a place is.
+    fn presses(&mut self, place: Place) -> u32 {
+        let now = Instant::now();
+        let count = match self.last_press {
+            Some((before, at, count)) if before == place && now < at + DOUBLE_CLICK => count + 1,
+            _ => 1,
+        };
+        self.last_press = Some((place, now, count));
+        count
     }
 
     /// Lines wrap elsewhere from now on, so what was selected is somewhere else.
@@ -186,15 +203,23 @@ impl Engine {
     }
 
     /// What the mouse does to the selection when the program does not want it.
-    fn drag(&mut self, event: MouseEvent) -> MouseOutcome {
+    fn drag(&mut self, event: MouseEvent, words: &str) -> MouseOutcome {
         let (display, screen) = self.display_and_screen();
         let place = display.place(screen, ViewCell { row: event.row, col: event.col });
         match (event.kind, event.button, display.drag) {
             (MouseKind::Press, MouseButton::Left, _) => {
                 display.drag = Some(place);
-                display.selection = None;
+                let presses = display.presses(place);
+                let span = match presses {
+                    1 => None,
+                    2 => screen.word_at(place, words),
+                    _ => screen.line_at(place.row),
+                };
+                display.selection = span.map(|span| span.selection());
                 MouseOutcome::Selected
             }
+            // A hand that trembles after a double click does not unselect the word.
+            (MouseKind::Motion, _, Some(anchor)) if anchor == place => MouseOutcome::Nothing,
             (MouseKind::Motion, MouseButton::Left | MouseButton::None, Some(anchor)) => {
                 display.selection = Some(text_selection(anchor, place));
                 MouseOutcome::Selected
@@ -282,7 +307,8 @@ impl TerminalHandle {
                 None => Ok(MouseOutcome::Nothing),
             },
             _ => {
-                let outcome = self.live().with_engine(|engine| engine.drag(event));
+                let words = self.core().word_chars();
+                let outcome = self.live().with_engine(|engine| engine.drag(event, &words));
                 if outcome == MouseOutcome::Finished {
                     self.copy_on_select();
                 }
@@ -413,11 +439,11 @@ mod tests {
     fn a_drag_beyond_the_edge_ends_at_it_and_follows_its_text() {
         let mut engine = engine(2, 5);
         feed(&mut engine, "abcde\r\nfgh");
-        assert_eq!(engine.drag(event(MouseKind::Motion, 0, 1)), MouseOutcome::Nothing);
-        assert_eq!(engine.drag(event(MouseKind::Press, 0, 3)), MouseOutcome::Selected);
+        assert_eq!(engine.drag(event(MouseKind::Motion, 0, 1), ""), MouseOutcome::Nothing);
+        assert_eq!(engine.drag(event(MouseKind::Press, 0, 3), ""), MouseOutcome::Selected);
         assert_eq!(engine.selected(), Selected::default());
-        assert_eq!(engine.drag(event(MouseKind::Motion, 900, 900)), MouseOutcome::Selected);
-        assert_eq!(engine.drag(event(MouseKind::Release, 900, 900)), MouseOutcome::Finished);
+        assert_eq!(engine.drag(event(MouseKind::Motion, 900, 900), ""), MouseOutcome::Selected);
+        assert_eq!(engine.drag(event(MouseKind::Release, 900, 900), ""), MouseOutcome::Finished);
         assert_eq!(engine.selected().text.as_deref(), Some("de\nfgh"));
         feed(&mut engine, "\r\nnext");
         let selected = engine.selected();

@@ -114,7 +114,8 @@ impl Tx<'_> {
 
     /// A shell that goes elsewhere also takes its title along, unless the user gave one.
     fn hear_cwd(&mut self, id: TerminalId, payload: &str) -> Result<bool> {
-        let Some(path) = cwd_path(payload, |_| true) else { return Ok(false) };
+        let is_url = payload.starts_with("file://");
+        let Some(path) = cwd_path(payload, |_| true).filter(|_| is_url) else { return Ok(false) };
         let cwd = PathBuf::from(std::ffi::OsString::from_vec(path));
         let terminal = self.world.terminal_mut(id)?;
         if !cwd.is_absolute() || terminal.reported_cwd.as_deref() == Some(cwd.as_path()) {

@@ -20,6 +20,7 @@ use super::meta::Meta;
 use super::raw_log::{OpenLog, RawLog};
 use crate::clock;
 use crate::core::Core;
+use crate::transact::Tx;
 use crate::world::Active;
 
 /// Name of the project that is made for a terminal when there is none.
@@ -138,6 +139,7 @@ impl Core {
                 None => world.usual_project().map(|project| project.id),
             }
         };
+        let is_project_asked = request.project.is_some();
         let mut argv = request.argv;
         if argv.is_empty() {
             argv.push(self.inner.config.shell.clone());
@@ -156,6 +158,7 @@ impl Core {
             request.transcript_chars.unwrap_or(limits.transcript_chars).min(MAX_TRANSCRIPT);
         Ok(Plan {
             project,
+            is_project_asked,
             new_project: None,
             argv,
             cwd,
@@ -239,9 +242,10 @@ impl Core {
         let live = Live::new(id, pid, pty, engine, clock, meta.encode(), capture);
         let live = Arc::new(live);
         self.enliven(&live);
-        let (activate, new_project) = (plan.activate, plan.new_project);
+        let (activate, is_asked) = (plan.activate, plan.is_project_asked);
+        let new_project = plan.new_project;
         let terminal = plan.terminal(id, uuid, live.pid, &meta);
-        let recorded = self.record_opened(terminal, new_project, activate).await;
+        let recorded = self.record_opened(terminal, is_asked, new_project, activate).await;
         self.inner.shards.run(self.clone(), Arc::clone(&live), raw_log.map(OpenLog::start));
         match recorded {
             Ok(terminal) => {
@@ -259,24 +263,20 @@ impl Core {
     async fn record_opened(
         &self,
         mut terminal: Terminal,
+        is_project_asked: bool,
         new_project: Option<ProjectId>,
         activate: bool,
     ) -> Result<Terminal> {
         self.transact_durably(|tx| {
-            if let Some(new) = new_project {
-                terminal.project = match tx.world.usual_project() {
-                    // Somebody else was faster.
-                    Some(project) => project.id,
-                    None => {
-                        let root = terminal.launch.cwd.clone();
-                        tx.create_project(new, FIRST_PROJECT.to_owned(), root);
-                        tx.select(Active { project: Some(new), terminal: None });
-                        new
-                    }
-                };
+            // Projects come and go while a child is started; one that was asked for must be there.
+            let is_gone = tx.world.project(terminal.project).is_err();
+            if is_gone && is_project_asked {
+                tx.world.project(terminal.project)?;
+            } else if is_gone || new_project.is_some() {
+                let usual = tx.world.usual_project().map(|project| project.id);
+                terminal.project =
+                    usual.unwrap_or_else(|| tx.first_project(new_project, &terminal.launch.cwd));
             }
-            // The project may have gone while the child was started.
-            tx.world.project(terminal.project)?;
             let id = terminal.id;
             terminal.position = tx.world.next_position(terminal.project);
             tx.world.terminals.insert(id, terminal.clone());
@@ -371,6 +371,16 @@ impl Core {
     }
 }
 
+impl Tx<'_> {
+    /// Makes a project in a world that has none, and selects it.
+    fn first_project(&mut self, reserved: Option<ProjectId>, root: &Path) -> ProjectId {
+        let id = reserved.unwrap_or_else(|| self.world.mint_project());
+        self.create_project(id, FIRST_PROJECT.to_owned(), root.to_owned());
+        self.select(Active { project: Some(id), terminal: None });
+        id
+    }
+}
+
 /// A log file that was created for a terminal that never came to be.
 fn remove_new_log(log: Option<&RawLog>) {
     if let Some(RawLog { path, append: false }) = log {
@@ -388,6 +398,8 @@ type Environment = std::collections::BTreeMap<Vec<u8>, Vec<u8>>;
 /// A checked request with everything filled in.
 struct Plan {
     project: Option<ProjectId>,
+    /// Whether it must be this project and no other.
+    is_project_asked: bool,
     /// Number of a project to be made, if there is none.
     new_project: Option<ProjectId>,
     argv: Vec<String>,

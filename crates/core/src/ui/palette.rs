@@ -43,6 +43,7 @@ impl Core {
         let Some(content) = self.content(frame).await else {
             return Err(Error::invalid("kind", format!("{frame} cannot be opened")));
         };
+        self.put_questions_away();
         let effects = self.inner.ui.state.lock().palette.open(&content);
         self.carry_out(effects).await?;
         Ok(self.palette())
@@ -67,6 +68,7 @@ impl Core {
 
     /// Puts the palette away.
     pub async fn dismiss_palette(&self) -> Result<PaletteState> {
+        self.put_questions_away();
         let effects = self.inner.ui.state.lock().palette.dismiss();
         self.carry_out(effects).await?;
         Ok(self.palette())
@@ -74,6 +76,7 @@ impl Core {
 
     /// Puts a question to the user, in place of whatever is open.
     pub fn ask(&self, question: &Question) -> Presented {
+        self.put_questions_away();
         let (sender, answer) = oneshot::channel();
         let (session, effects) = {
             let mut state = self.inner.ui.state.lock();

@@ -23,6 +23,7 @@ impl Core {
     pub fn scene(&self) -> Scene {
         let started = Instant::now();
         self.refresh_palette();
+        self.drop_stale_questions();
         let workspace = self.workspace();
         let agents = self.agents_by_tab(&workspace);
         let grid = workspace.active.terminal.and_then(|id| self.grid(id));

@@ -134,7 +134,11 @@ impl Core {
         // One writer at a time, or one of two would be lost.
         let _writing = self.inner.settings_writer.lock().await;
         let written = tokio::task::spawn_blocking(move || {
-            let text = read_some(&file, settings::MOST_BYTES).unwrap_or_default();
+            let text = match std::fs::read(&file) {
+                Ok(bytes) => String::from_utf8(bytes).map_err(std::io::Error::other)?,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+                Err(error) => return Err(error),
+            };
             replace_file(&file, &edit::set(&text, key, &value))
         })
         .await

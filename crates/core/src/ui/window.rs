@@ -1,10 +1,10 @@
 //! The window as far as it matters without one: its size, its focus, its sidebar.
 
-use rookery_model::Result;
+use rookery_model::{Result, TerminalId};
 use rookery_view::scene::WindowSize;
 use rookery_view::scene::layout::{self, Panes};
 
-use super::SceneCounts;
+use super::{Edit, SceneCounts};
 use crate::core::Core;
 
 /// Where the store keeps what the sidebar looked like.
@@ -58,9 +58,37 @@ impl Core {
     /// The window got or lost the keyboard; a program that asked for it is told.
     pub fn focus_window(&self, has_focus: bool) {
         self.set_focus(Some(has_focus));
-        if let Some(handle) = self.active().and_then(|id| self.terminal(id).ok()) {
+        self.tell_focus(self.active(), has_focus);
+    }
+
+    /// A terminal got or lost the keyboard; a program that asked for it is told.
+    pub(crate) fn tell_focus(&self, id: Option<TerminalId>, has_focus: bool) {
+        if let Some(handle) = id.and_then(|id| self.terminal(id).ok()) {
             // A program that does not read its input misses it; that is its own affair.
             let _ = handle.report_focus(has_focus);
+        }
+    }
+
+    /// The user turned to something else: a name half edited and a question stay as they were.
+    pub(crate) fn put_questions_away(&self) {
+        let mut state = self.inner.ui.state.lock();
+        (state.edit, state.question) = (None, None);
+    }
+
+    /// Forgets a name half edited and a question whose subject is gone or no longer shown.
+    pub(super) fn drop_stale_questions(&self) {
+        let active = self.selection();
+        let mut state = self.inner.ui.state.lock();
+        let is_edited = match &state.edit {
+            Some(Edit::Tab(id, _)) => active.terminal == Some(*id),
+            Some(Edit::Project(id, _)) => active.project == Some(*id),
+            None => true,
+        };
+        if !is_edited {
+            state.edit = None;
+        }
+        if state.question.is_some_and(|question| active.project != Some(question.project)) {
+            state.question = None;
         }
     }
 
@@ -116,6 +144,7 @@ impl Core {
 
     /// Whether keys go to the terminal: nothing else wants them, and there is one.
     pub fn terminal_has_keyboard(&self) -> bool {
+        self.drop_stale_questions();
         let is_taken = {
             let state = self.inner.ui.state.lock();
             state.palette.is_open() || state.edit.is_some() || state.question.is_some()

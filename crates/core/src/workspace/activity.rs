@@ -55,16 +55,13 @@ pub struct AgentReport {
 impl Core {
     /// Sets what a terminal looks like by hand.
     pub async fn set_run_state(&self, id: TerminalId, state: RunState) -> Result<()> {
-        self.transact_durably(|tx| tx.change_activity(id, |now, at| now.set_state(state, at)))
-            .await
-            .map(drop)
+        self.transact_durably(|tx| tx.change_activity(id, |now, at| now.set_state(state, at))).await
     }
 
     /// A hook takes a terminal or gives it back.
     pub async fn set_hooked(&self, id: TerminalId, is_hooked: bool) -> Result<()> {
         self.transact_durably(|tx| tx.change_activity(id, |now, at| now.set_hooked(is_hooked, at)))
             .await
-            .map(drop)
     }
 
     /// Takes an agent's report, in one step. False if somebody else speaks for the terminal.
@@ -78,10 +75,8 @@ impl Core {
             if !report.is_accepted(&tab.activity) {
                 return Ok((false, tab.clone()));
             }
-            let is_news = tx.change_activity(id, |now, at| report.apply(now, at))?;
-            if is_news {
-                let activity = tx.world.terminal(id)?.activity.clone();
-                tx.emit(Event::AgentReported { id, activity });
+            if let Some(activity) = tx.put_activity(id, |now, at| report.apply(now, at))? {
+                tx.emit(Event::AgentReported { id, activity: activity.1 });
             }
             match report.attention {
                 Attention::Set(text) => tx.raise_attention(id, text)?,
@@ -133,13 +128,28 @@ impl Tx<'_> {
         if terminal.is_alive() { Ok(terminal) } else { Err(crate::world::no_terminal(id)) }
     }
 
-    /// Changes what goes on in a terminal and says what can be seen of it. True if anything but
-    /// the time changed.
+    /// Changes what goes on in a terminal and says what can be seen of it. Of agents everything is
+    /// said, so that who follows events knows what they are at; of others only their state.
     pub(crate) fn change_activity(
         &mut self,
         id: TerminalId,
         change: impl FnOnce(&mut Activity, Timestamp),
-    ) -> Result<bool> {
+    ) -> Result<()> {
+        let is_agent = |activity: &Activity| activity.owner.as_ref().is_some_and(Owner::is_agent);
+        if let Some((before, activity)) = self.put_activity(id, change)?
+            && (is_agent(&before) || is_agent(&activity))
+        {
+            self.emit(Event::AgentReported { id, activity });
+        }
+        Ok(())
+    }
+
+    /// The same without a word on agents. Before and after, if anything but the time changed.
+    fn put_activity(
+        &mut self,
+        id: TerminalId,
+        change: impl FnOnce(&mut Activity, Timestamp),
+    ) -> Result<Option<(Activity, Activity)>> {
         let before = self.living(id)?.activity.clone();
         let activity = &mut self.world.terminal_mut(id)?.activity;
         change(activity, clock::wall());
@@ -153,7 +163,8 @@ impl Tx<'_> {
         if before.is_hooked() != after.is_hooked() {
             self.emit(Event::TerminalHooked { id, is_hooked: after.is_hooked() });
         }
-        Ok(record(&before) != record(&after))
+        let is_news = record(&before) != record(&after);
+        Ok(is_news.then_some((before, after)))
     }
 }
 

@@ -22,7 +22,7 @@ impl Core {
     /// Selects a terminal and its project, which also means that somebody has seen what it had to
     /// say. Returns what was selected before.
     pub async fn activate(&self, id: TerminalId) -> Result<Active> {
-        self.transact_durably(|tx| {
+        let before = self.transact_durably(|tx| {
             let project = tx.world.terminal(id)?.project;
             let before = tx.world.active;
             tx.select(Active { project: Some(project), terminal: Some(id) });
@@ -30,8 +30,14 @@ impl Core {
             tx.lower_attention(id)?;
             tx.save_terminal(id);
             Ok(before)
-        })
-        .await
+        });
+        let before = before.await?;
+        self.put_questions_away();
+        if self.focus() == Some(true) && before.terminal != Some(id) {
+            self.tell_focus(before.terminal, false);
+            self.tell_focus(Some(id), true);
+        }
+        Ok(before)
     }
 }
 

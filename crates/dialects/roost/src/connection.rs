@@ -216,6 +216,10 @@ impl<C: Clone + Send + 'static> Protocol for Roost<C> {
     fn replied(&mut self) {
         self.link.subscription.replied();
     }
+
+    fn is_listening(&self) -> bool {
+        !self.is_closing && self.link.subscription.is_on()
+    }
 }
 
 fn write_error(error: &Error, out: &mut Vec<u8>) {

@@ -102,6 +102,11 @@ impl Subscription {
         Self { log: Arc::new(log), outbox, pump: Mutex::new(None) }
     }
 
+    /// Whether events are sent.
+    pub(crate) fn is_on(&self) -> bool {
+        self.pump.lock().is_some()
+    }
+
     /// Begins to send events, or goes on under another filter.
     ///
     /// Must be called in turn, and the reply must follow without waiting: the events that follow

@@ -281,7 +281,14 @@ impl Drawing<'_> {
         if fit.is_missing {
             return lines::missing(&mut self.brush, rect, ink.color);
         }
-        self.write(text.to_owned(), rect.x + fit.left, rect, ink, fit.size, Shaping::Advanced);
+        // A letter of a script that runs to the left would be put at the right end of the line.
+        let text = match text.chars().next() {
+            Some('\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}') => {
+                format!("\u{200e}{text}")
+            }
+            _ => text.to_owned(),
+        };
+        self.write(text, rect.x + fit.left, rect, ink, fit.size, Shaping::Advanced);
     }
 
     fn write(&mut self, content: String, x: f32, row: Rect, ink: Ink, size: f32, shaping: Shaping) {

@@ -148,7 +148,8 @@ fn words_are_letters_digits_and_what_the_user_adds() {
     assert_eq!(word(18), Some((18, 22, "naïve".to_owned())));
     assert_eq!(word(26), Some((25, 28, "日本".to_owned())));
     assert_eq!(word(30), Some((30, 32, "١٢٣".to_owned())));
-    for nothing in [3, 17, 39, 40, u16::MAX] {
+    assert_eq!(word(17), Some((17, 17, "(".to_owned())), "a sign is a word of its own");
+    for nothing in [3, 39, 40, u16::MAX] {
         assert_eq!(word(nothing), None, "{nothing}");
     }
     let narrow = cols(live.word_at(place(0, 7), ""));
