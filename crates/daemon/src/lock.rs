@@ -63,4 +63,17 @@ mod tests {
         drop(first);
         assert!(super::acquire(&path).is_ok());
     }
+
+    #[test]
+    fn a_lock_that_is_let_go_in_a_moment_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("daemon.lock");
+        let first = super::acquire(&path).unwrap();
+        let second = std::thread::spawn({
+            let path = path.clone();
+            move || super::acquire(&path).is_ok()
+        });
+        drop(first);
+        assert!(second.join().unwrap());
+    }
 }

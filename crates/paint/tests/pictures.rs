@@ -172,6 +172,16 @@ fn wide_characters_keep_to_their_two_cells_and_do_not_shift_what_follows() {
 }
 
 #[test]
+fn letters_of_scripts_that_run_to_the_left_stand_in_their_own_cells() {
+    let (canvas, area) = shown("|\u{645}|\u{5e9}|");
+    let bar = canvas.ink(area.columns(0, 0, 1), BACKGROUND);
+    for col in [1, 3] {
+        assert!(canvas.ink(area.columns(0, col, 1), BACKGROUND) > 4, "something at {col}");
+        assert_eq!(canvas.ink(area.columns(0, col + 1, 1), BACKGROUND), bar, "after {col}");
+    }
+}
+
+#[test]
 fn bold_italic_and_lines_change_the_picture_of_a_word() {
     let plain = "word";
     let (canvas, area) = shown(plain);

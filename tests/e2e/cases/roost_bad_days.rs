@@ -319,3 +319,48 @@ fn two_answers_to_one_question_have_one_effect() {
         assert_eq!(tabs_of(&link.list()["projects"][0]).len(), tabs);
     }
 }
+
+#[test]
+fn a_stop_waits_for_what_is_being_closed() {
+    let mut daemon = TestDaemon::start();
+    let mut link = Link::to(daemon.home());
+    let file = daemon.home().join("pids");
+    let tab = link.open_sh(&stubborn(&file));
+    let pids = stubborn_pids(&file);
+    link.call("tab.close", json!({ "tab_id": tab }));
+    daemon.rookery(&["down"]).success();
+    daemon.wait_ended();
+    assert!(!pids.iter().any(|pid| is_alive(*pid)), "{pids:?} live on");
+    daemon.home().assert_no_processes_left();
+}
+
+#[test]
+fn a_tab_opens_although_its_usual_project_goes_meanwhile() {
+    let daemon = TestDaemon::start();
+    let mut link = Link::to(daemon.home());
+    let mut tab = link.open(json!({ "argv": ["/bin/cat"] }));
+    for _ in 0..40 {
+        // The last tab of the only project ends while the next one is started.
+        let ended = link.post("tab.write", json!({ "tab_id": tab, "data": "BA==" }));
+        let opened = link.post("tab.open", json!({ "argv": ["/bin/cat"] }));
+        link.reply(&ended);
+        let reply = link.reply(&opened);
+        assert_eq!(reply["ok"], true, "{reply}");
+        tab = reply["result"]["tab"]["id"].as_str().unwrap().to_owned();
+    }
+}
+
+#[test]
+fn one_who_only_listens_may_stop_talking() {
+    let daemon = TestDaemon::start();
+    let mut link = Link::to(daemon.home());
+    let tab = link.open(json!({ "argv": ["/bin/cat"] }));
+    let mut listener = Link::to(daemon.home());
+    listener.call("events.subscribe", json!({}));
+    listener.stop_talking();
+    for title in ["one", "two"] {
+        link.call("tab.set_title", json!({ "tab_id": tab, "title": title }));
+        let event = listener.line().unwrap();
+        assert_eq!(event["data"]["title"], title, "{event}");
+    }
+}

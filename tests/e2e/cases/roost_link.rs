@@ -57,6 +57,11 @@ impl Link {
         Ok(Link { reader, writer, last_id: 0, events: Vec::new(), replies: Vec::new() })
     }
 
+    /// Closes the direction to the server.
+    pub(crate) fn stop_talking(&self) {
+        self.writer.shutdown(std::net::Shutdown::Write).unwrap();
+    }
+
     /// The next line; nothing once the peer is gone.
     #[track_caller]
     pub(crate) fn line(&mut self) -> Option<Value> {
