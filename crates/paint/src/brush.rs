@@ -65,10 +65,14 @@ impl Brush<'_> {
         // Steps of a shadow: how far it reaches and how much darker it makes. The renderer's own
         // shadows are smoother, but cost more than all the rest of a picture.
         const SHADOW: [(f32, f32); 4] = [(22.0, 0.05), (14.0, 0.07), (7.0, 0.1), (2.0, 0.14)];
+        // On a light ground the same steps would be seen one by one.
+        let (r, g, b) = fill;
+        let is_light = u16::from(r) + u16::from(g) + u16::from(b) > 384;
+        let share = if is_light { 0.3 } else { 1.0 };
         for (reach, darkness) in SHADOW {
             let grown = rect.inset(-reach, -reach);
             let lowered = Rect { y: grown.y + 6.0, ..grown };
-            self.round(lowered, radius + reach, faded((0, 0, 0), darkness));
+            self.round(lowered, radius + reach, faded((0, 0, 0), darkness * share));
         }
         self.edged(rect, radius, color(fill), color(edge));
     }

@@ -222,7 +222,7 @@ pub(super) struct Send {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(super) bytes: Option<String>,
     /// Take the text as it is, without escapes
-    #[arg(long, requires = "bytes")]
+    #[arg(long, requires = "bytes", conflicts_with = "bytes_base64")]
     pub(super) raw: bool,
     /// Bytes in base64
     #[arg(long, value_name = "BASE64", value_parser = base64)]

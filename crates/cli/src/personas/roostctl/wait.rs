@@ -64,9 +64,16 @@ pub(super) async fn run(link: &mut Link, socket: &Path, args: Wait) -> Outcome<(
     };
     let until = Instant::now() + args.timeout.min(LONGEST);
     let interval = Duration::from_millis(args.interval_ms.max(SHORTEST_INTERVAL));
-    // Before the first look, so that nothing happens between the two unseen.
-    let has_events = subscribe(link, goal.tab).await?;
-    if is_met(link, &goal).await? {
+    let timed_out = || Failure::new(format!("timed out after {} s", args.timeout.as_secs_f64()));
+    let first = async {
+        // Before the first look, so that nothing happens between the two unseen.
+        let has_events = subscribe(link, goal.tab).await?;
+        Ok::<_, Failure>((has_events, is_met(link, &goal).await?))
+    };
+    // Even without any time there is one look, but a silent server gets no more than its share.
+    let looked = timeout(args.timeout.clamp(PATIENCE, LONGEST), first).await;
+    let (has_events, is_done) = looked.map_err(|_| timed_out())??;
+    if is_done {
         return Ok(());
     }
     let waiting = async {
@@ -82,7 +89,7 @@ pub(super) async fn run(link: &mut Link, socket: &Path, args: Wait) -> Outcome<(
     // What nobody told us of still counts.
     match timeout(PATIENCE, is_met(link, &goal)).await {
         Ok(Ok(true)) => Ok(()),
-        _ => Err(Failure::new(format!("timed out after {} s", args.timeout.as_secs_f64()))),
+        _ => Err(timed_out()),
     }
 }
 
