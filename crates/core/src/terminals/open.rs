@@ -319,7 +319,7 @@ impl Core {
 
     /// What is really started: a shell may get our integration on its way.
     fn integrated(&self, plan: &Plan, env: &mut Environment) -> Vec<String> {
-        let resources = self.resources().filter(|_| plan.integrate);
+        let resources = self.inner.config.resources.clone().filter(|_| plan.integrate);
         let Some(resources) = resources.filter(|_| self.inner.ui.integrates_shells()) else {
             return plan.argv.clone();
         };

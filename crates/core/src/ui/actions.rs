@@ -1,7 +1,5 @@
 //! Actions: what keys, palette rows and scripts ask for, done in one place.
 
-use std::path::PathBuf;
-
 use rookery_model::{ProjectId, Result, TerminalId};
 use rookery_view::keys::Action;
 use rookery_view::palette::Frame;
@@ -204,10 +202,5 @@ impl Core {
             Ok(())
         })
         .await
-    }
-
-    /// The directory of scripts and other files of ours.
-    pub(crate) fn resources(&self) -> Option<PathBuf> {
-        self.inner.config.resources.clone()
     }
 }

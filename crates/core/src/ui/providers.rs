@@ -8,7 +8,7 @@ use rookery_view::palette::ProviderCall;
 use rookery_view::palette::provider::{self, Context, RunEnd};
 use rookery_view::settings::Provider;
 
-use super::settings::{provider_dir, read_some};
+use super::settings::provider_dir;
 use crate::core::Core;
 
 /// Scripts that are offered at most, so that a strange folder does no harm.
@@ -90,12 +90,10 @@ fn discover(dir: &Path) -> Vec<Provider> {
 fn head_of(path: &Path) -> String {
     use std::io::Read as _;
     let mut bytes = Vec::new();
-    let read = std::fs::File::open(path)
+    // A file that cannot be read has no header, and says so when it is run.
+    let _ = std::fs::File::open(path)
         .and_then(|file| file.take(provider::HEADER_BYTES as u64).read_to_end(&mut bytes));
-    match read {
-        Ok(_) => String::from_utf8_lossy(&bytes).into_owned(),
-        Err(_) => read_some(path, provider::HEADER_BYTES).unwrap_or_default(),
-    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn run_end(outcome: Outcome) -> RunEnd {

@@ -55,7 +55,7 @@ fn user_themes(dir: &Path) -> Vec<(String, String)> {
 }
 
 /// The text of a regular file that is not too long.
-pub(super) fn read_some(path: &Path, most: usize) -> Option<String> {
+fn read_some(path: &Path, most: usize) -> Option<String> {
     let file = std::fs::File::open(path).ok()?;
     if !file.metadata().ok()?.is_file() {
         return None;
