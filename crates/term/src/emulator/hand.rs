@@ -249,16 +249,24 @@ impl Hand<'_> {
         self.jump();
     }
 
-    pub(super) fn zero_width_has_room(&self) -> bool {
-        let grid = self.emulator.term.grid();
+    /// Whether the cell that a zero-width character would join can take one more. The cell counts as
+    /// written from then on: it shows something, even if its own character is an untouched blank.
+    pub(super) fn make_room_for_zero_width(&mut self) -> bool {
+        let grid = self.emulator.term.grid_mut();
         let mut col = grid.cursor.point.column;
         if !grid.cursor.input_needs_wrap {
             col.0 = col.0.saturating_sub(1);
         }
-        let cells = &grid[grid.cursor.point.line];
+        let line = grid.cursor.point.line;
+        let cells = &mut grid[line];
         let back = usize::from(cells[col].flags.contains(Flags::WIDE_CHAR_SPACER));
         col.0 = col.0.saturating_sub(back);
-        row::zero_width_count(&cells[col]) < row::MAX_ZERO_WIDTH
+        let cell = &mut cells[col];
+        let has_room = row::zero_width_count(cell) < row::MAX_ZERO_WIDTH;
+        if has_room {
+            cell.flags.insert(row::WRITTEN);
+        }
+        has_room
     }
 
     /// DECSTR: modes, margins and attributes as after power-on; screen and cursor stay.

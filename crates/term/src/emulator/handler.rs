@@ -15,7 +15,7 @@ impl Handler for Hand<'_> {
     fn input(&mut self, c: char) {
         let mut c = c;
         let width = if c.is_ascii() { 1 } else { c.width().unwrap_or(0) };
-        if width == 0 && !self.zero_width_has_room() {
+        if width == 0 && !self.make_room_for_zero_width() {
             return;
         }
         let cols = self.emulator.cols();

@@ -202,6 +202,14 @@ fn links_that_a_program_made_come_before_addresses() {
     assert_eq!(live.link_at(place(0, 15)), None);
 }
 
+#[test]
+fn an_accent_on_a_cell_that_nothing_was_written_to_is_shown() {
+    // Repeated after a step back, the accent lands on the untouched cell before its letter.
+    let live = filled(2, 10, "\x1b[ae\u{301}\x08\x1b[b");
+    assert_eq!(live.snapshot().row_texts()[0], " \u{301}e\u{301}");
+    assert_eq!(live.snapshot().plain_text(), " \u{301}e\u{301}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
