@@ -7,19 +7,32 @@ mod activity;
 mod error;
 mod event;
 mod ids;
+mod item;
+mod mode;
 mod project;
+mod request;
 mod size;
 mod terminal;
+mod thread;
 mod time;
 
 pub use activity::{Activity, Lifecycle, Owner, Pending, RunState, ShellState};
 pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, NumberedEvent};
-pub use ids::{EventSeq, ProjectId, TerminalId};
+pub use ids::{EventSeq, IdError, ProjectId, RequestId, TerminalId, ThreadId, TurnId};
+pub use item::{Item, ItemBody, ItemId, ItemStatus, Pruning, ToolItem};
+pub use mode::{Mode, ToolKind};
 pub use project::Project;
+pub use request::{
+    Answer, Asked, ExternalCall, Plan, Question, QuestionOption, Request, RequestState, Settled,
+};
 pub use size::{Size, SizeError};
 pub use terminal::{
     ExitStatus, LaunchSpec, NotificationText, OnExit, Terminal, TerminalState, TerminalUuid,
     title_of_dir,
+};
+pub use thread::{
+    Choice, ExternalTool, Goal, GoalStatus, Task, TaskStatus, Thread, Turn, TurnError,
+    TurnErrorKind, TurnSettings, TurnStatus, Usage,
 };
 pub use time::Timestamp;

@@ -1,0 +1,1 @@
+//! Slash commands: prompts with arguments and included context, from files.

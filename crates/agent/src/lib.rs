@@ -1,0 +1,16 @@
+//! The agent: what a turn does next, and everything that needs neither the world nor a handle of it.
+//!
+//! - [`turn`] is a pure machine: events go in, effects come out.
+//! - [`provider`] says what a model is asked and what it streams back; [`providers`] has one file for each.
+//! - [`tool`] says what a tool is; [`tools`] has one file for each.
+//! - [`policy`] judges what a tool wants to do, [`commands`] are prompts in files.
+//!
+//! It knows neither core nor a dialect: whoever drives it performs the effects.
+
+pub mod commands;
+pub mod policy;
+pub mod provider;
+pub mod providers;
+pub mod tool;
+pub mod tools;
+pub mod turn;

@@ -1,0 +1,1 @@
+//! One file for each way to reach a model, and what they share.

@@ -1,0 +1,173 @@
+//! What a tool is: a name, a kind, a schema, and a function of its arguments.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rookery_model::{Goal, GoalStatus, TerminalId, ThreadId, ToolKind, TurnId};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::provider::ToolSpec;
+
+/// What a tool came to. A tool that fails is a result as well: the model is told.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolOutput {
+    /// What the model reads.
+    pub text: String,
+    /// Details for programs.
+    pub data: Value,
+    /// Whether the text tells of a failure.
+    pub is_error: bool,
+    /// Images for the model, as `data:` addresses.
+    pub images: Vec<String>,
+    /// How the command ended, if it was one.
+    pub exit_code: Option<i32>,
+    /// The terminal it ran in.
+    pub terminal: Option<TerminalId>,
+}
+
+impl ToolOutput {
+    /// A result with a text and details.
+    pub fn new(text: impl Into<String>, data: Value) -> Self {
+        Self { text: text.into(), data, ..Self::default() }
+    }
+
+    /// A failure that the model is told of.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_error: true, ..Self::default() }
+    }
+}
+
+/// A tool at work.
+pub type Running = Pin<Box<dyn Future<Output = ToolOutput> + Send>>;
+
+/// One row of the table of tools.
+pub struct Tool {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub kind: ToolKind,
+    /// What it is for, told to the model.
+    pub description: &'static str,
+    /// JSON Schema of its arguments.
+    pub parameters: fn() -> Value,
+    /// Runs it. Arguments that do not fit come back as an error output.
+    pub run: fn(ToolContext, Value) -> Running,
+}
+
+impl Tool {
+    /// The tool as a model is told of it.
+    pub fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: self.name.to_owned(),
+            description: self.description.to_owned(),
+            parameters: (self.parameters)(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Tool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tool").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Which files a tool may touch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PathScope {
+    /// Those of the workspace.
+    #[default]
+    Workspace,
+    /// All that the user may.
+    Global,
+}
+
+/// What a tool works with.
+#[derive(Clone)]
+pub struct ToolContext {
+    /// The thread it works for.
+    pub thread: ThreadId,
+    /// The turn it works for; none if a client called it directly.
+    pub turn: Option<TurnId>,
+    /// The directory that relative paths begin at.
+    pub root: PathBuf,
+    /// The user's home.
+    pub home: PathBuf,
+    /// Which files it may touch.
+    pub scope: PathScope,
+    /// Where long outputs are kept whole; none cuts them in place.
+    pub artifacts: Option<PathBuf>,
+    /// Whether its command was allowed because it only reads, and has to be held to that.
+    pub read_only: bool,
+    /// Cancelled when nobody waits any more.
+    pub cancel: CancellationToken,
+    /// At what time it has to be done, measured from now.
+    pub time_left: Option<Duration>,
+    /// The rest of the world, as far as tools may touch it.
+    pub world: Arc<dyn ToolWorld>,
+}
+
+/// A command to run in a terminal of the world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TerminalCommand {
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// Where it runs.
+    pub cwd: PathBuf,
+    /// What it changes in the environment.
+    pub env: Vec<(String, String)>,
+    /// What the terminal is called.
+    pub title: String,
+}
+
+/// What came out of a terminal up to a moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TerminalOutput {
+    /// The bytes after the offset that was asked for.
+    pub bytes: Vec<u8>,
+    /// Where the next ones begin.
+    pub next: u64,
+    /// Bytes in between that are no longer kept.
+    pub lost: u64,
+    /// How the program ended, once it did and all was read: its code, or minus the signal.
+    pub ended: Option<i32>,
+}
+
+/// A future of the world's.
+pub type WorldFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send + 'a>>;
+
+/// What tools may do to the world. Core implements it.
+pub trait ToolWorld: Send + Sync {
+    /// Opens a terminal that a user can watch and type into.
+    fn open(&self, command: TerminalCommand) -> WorldFuture<'_, TerminalId>;
+    /// What came out of it after `offset`. Waits for its end, or for `wait` to pass.
+    fn output(
+        &self,
+        id: TerminalId,
+        offset: u64,
+        wait: Duration,
+    ) -> WorldFuture<'_, TerminalOutput>;
+    /// Types into it.
+    fn write(&self, id: TerminalId, bytes: Vec<u8>) -> WorldFuture<'_, ()>;
+    /// Ends everything in it: politely, and after a grace by force.
+    fn end(&self, id: TerminalId) -> WorldFuture<'_, ()>;
+    /// The thread's goal.
+    fn goal(&self, thread: ThreadId) -> Option<Goal>;
+    /// Sets the thread's goal.
+    fn set_goal(
+        &self,
+        thread: ThreadId,
+        objective: String,
+        budget: Option<u64>,
+    ) -> WorldFuture<'_, Goal>;
+    /// Says where the thread's goal stands.
+    fn update_goal(&self, thread: ThreadId, status: GoalStatus) -> WorldFuture<'_, Goal>;
+    /// Replaces the thread's plan.
+    fn set_plan(&self, thread: ThreadId, plan: Vec<rookery_model::Task>) -> WorldFuture<'_, ()>;
+    /// Replaces the thread's ledger.
+    fn set_ledger(&self, thread: ThreadId, ledger: Vec<rookery_model::Task>)
+    -> WorldFuture<'_, ()>;
+}

@@ -1,0 +1,1 @@
+//! One file for each built-in tool, and the table of them all.

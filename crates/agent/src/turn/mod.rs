@@ -1,0 +1,1 @@
+//! The turn as a pure machine: events in, effects out.

@@ -1,0 +1,138 @@
+//! Items: what a turn consists of, as it is shown, stored and told to the model again.
+
+use std::fmt;
+
+use crate::TerminalId;
+
+/// The name of an item, unique in its thread.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ItemId(String);
+
+impl ItemId {
+    /// Wraps a name.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self(name.into())
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ItemId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Where an item is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ItemStatus {
+    /// More of it comes.
+    InProgress,
+    /// It is whole.
+    Completed,
+    /// It was cut off, or what it stands for failed.
+    Failed,
+}
+
+/// One piece of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Its name, the same while it is streamed and ever after.
+    pub id: ItemId,
+    /// Where it is in its life.
+    pub status: ItemStatus,
+    /// Which model call of the turn it belongs to, from 0; user messages belong to the call that reads them.
+    pub step: u32,
+    /// What it is.
+    pub body: ItemBody,
+    /// JSON that the provider wants back unchanged with this item; shown to nobody.
+    pub opaque: Option<String>,
+}
+
+/// What an item is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ItemBody {
+    /// What the user said.
+    User {
+        /// The text.
+        text: String,
+        /// Images, as `data:` or `http` addresses.
+        images: Vec<String>,
+        /// Further blocks for the model that are not part of what the user sees as the message.
+        context: Vec<String>,
+    },
+    /// What the agent said.
+    Agent {
+        /// The text.
+        text: String,
+        /// Which part of the answer it is, such as `final_answer`.
+        phase: String,
+        /// Whether it was cut off.
+        partial: bool,
+    },
+    /// What the model thought, as far as it tells.
+    Reasoning {
+        /// Parts of a summary.
+        summary: Vec<String>,
+        /// Parts of the thought itself.
+        content: Vec<String>,
+    },
+    /// A tool at work.
+    Tool(Box<ToolItem>),
+    /// What came before was summed up or shortened.
+    Compaction {
+        /// What the model is told instead.
+        summary: String,
+        /// What it stands for.
+        pruning: Pruning,
+    },
+    /// Something failed.
+    Error {
+        /// What, in words for people.
+        message: String,
+    },
+    /// JSON of another kind.
+    Raw {
+        /// The JSON text.
+        payload: String,
+    },
+}
+
+/// A tool call with what came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolItem {
+    /// The name that the model gave the call.
+    pub call_id: String,
+    /// The tool.
+    pub name: String,
+    /// The arguments, as the model wrote them: JSON text, not always whole.
+    pub input: String,
+    /// What the model was told, if it worked.
+    pub output: Option<String>,
+    /// What the model was told, if it did not.
+    pub error: Option<String>,
+    /// Details for programs: JSON text.
+    pub data: Option<String>,
+    /// How the command ended, if it was one.
+    pub exit_code: Option<i32>,
+    /// How long it took.
+    pub duration_ms: Option<u64>,
+    /// The terminal it ran in.
+    pub terminal: Option<TerminalId>,
+    /// Whether somebody was asked, and the answer once there is one.
+    pub approval: Option<Option<bool>>,
+    /// Images for the model, as `data:` addresses.
+    pub images: Vec<String>,
+}
+
+/// What a compaction leaves out of what the model is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pruning {
+    /// Everything before this item, for which the summary stands; all if there is none.
+    Before(Option<ItemId>),
+    /// Only what tools answered before this item.
+    OutputsBefore(ItemId),
+}

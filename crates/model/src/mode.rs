@@ -1,0 +1,34 @@
+//! How much an agent may do without asking, and what sorts of things it does.
+
+/// A policy mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Reading is allowed; whatever changes something is asked for.
+    #[default]
+    Default,
+    /// Whatever changes something is approved at once.
+    AcceptAll,
+    /// Nothing may be changed: the agent makes a plan.
+    Plan,
+    /// Everything is approved.
+    Bypass,
+}
+
+/// What a tool does, as it declares itself. Policy judges by this, never by a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ToolKind {
+    /// Looks at files, searches, lists.
+    Read,
+    /// Touches only what belongs to the thread: plan, goal, ledger, questions.
+    Internal,
+    /// Changes files.
+    Write,
+    /// Runs programs.
+    Exec,
+    /// Speaks to the network.
+    Network,
+    /// Starts and steers other agents.
+    Agents,
+    /// Came from outside and did not say.
+    Unknown,
+}

@@ -1,0 +1,239 @@
+//! Threads: conversations with agents, and the turns they consist of.
+
+use std::path::PathBuf;
+
+use crate::{Mode, ThreadId, Timestamp, TurnId};
+
+/// Which model answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// Id of the provider.
+    pub provider: String,
+    /// The model's name there.
+    pub model: String,
+    /// How hard it shall think, if that was chosen.
+    pub reasoning: Option<String>,
+}
+
+/// Tokens, as providers count them. Cached ones and those written to the cache are part of the prompt's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Tokens read.
+    pub prompt: u64,
+    /// Tokens written.
+    pub completion: u64,
+    /// Tokens read from the cache.
+    pub cached: u64,
+    /// Tokens written to the cache.
+    pub cache_creation: u64,
+}
+
+impl Usage {
+    /// Adds another count.
+    pub fn add(&mut self, other: Usage) {
+        self.prompt = self.prompt.saturating_add(other.prompt);
+        self.completion = self.completion.saturating_add(other.completion);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.cache_creation = self.cache_creation.saturating_add(other.cache_creation);
+    }
+
+    /// Whether nothing was counted.
+    pub fn is_zero(&self) -> bool {
+        *self == Usage::default()
+    }
+}
+
+/// A tool that a client runs for us.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExternalTool {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// JSON Schema of its arguments, as text.
+    pub parameters: String,
+}
+
+/// Where a goal stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GoalStatus {
+    /// Worked on.
+    Active,
+    /// Set aside by the user.
+    Paused,
+    /// The agent cannot go on.
+    Blocked,
+    /// The provider's limit was reached.
+    UsageLimited,
+    /// The budget is spent.
+    BudgetLimited,
+    /// Reached.
+    Complete,
+}
+
+/// What a thread is meant to reach.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Goal {
+    /// In words; 4,000 characters at most.
+    pub objective: String,
+    /// Where it stands.
+    pub status: GoalStatus,
+    /// Tokens it may cost.
+    pub token_budget: Option<u64>,
+    /// Tokens it has cost.
+    pub tokens_used: u64,
+    /// Seconds of turns it has cost.
+    pub seconds_used: u64,
+    /// When it was set.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+/// Where a step of a plan or a task of the ledger stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TaskStatus {
+    /// Not begun.
+    Pending,
+    /// Worked on; at most one is.
+    InProgress,
+    /// Done.
+    Completed,
+    /// Cannot be done now.
+    Blocked,
+}
+
+/// A step of a plan, or a task of the ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// Its name in the ledger; empty in a plan.
+    pub id: String,
+    /// What is to be done.
+    pub content: String,
+    /// Where it stands.
+    pub status: TaskStatus,
+    /// What shows that it is done.
+    pub evidence: Option<String>,
+}
+
+/// A conversation with an agent, without what was said in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// Its id, never reused.
+    pub id: ThreadId,
+    /// When it was started.
+    pub created_at: Timestamp,
+    /// When something last happened in it.
+    pub updated_at: Timestamp,
+    /// The name that somebody gave it.
+    pub name: Option<String>,
+    /// The beginning of what the user first said; empty before that.
+    pub preview: String,
+    /// Which model answers, where a turn does not say otherwise.
+    pub choice: Choice,
+    /// Its working directory; absolute.
+    pub cwd: PathBuf,
+    /// The directory that its tools may work in; absolute, and `cwd` lies in it.
+    pub root: PathBuf,
+    /// Whether it is kept in memory only.
+    pub ephemeral: bool,
+    /// Whether it was put away.
+    pub archived: bool,
+    /// Its own mode; without one it has the world's.
+    pub mode: Option<Mode>,
+    /// The tools it may use; all if there is no list.
+    pub tool_allowlist: Option<Vec<String>>,
+    /// What its developer tells the model beside the system's instructions.
+    pub developer_instructions: Option<String>,
+    /// Tools that a client runs.
+    pub external_tools: Vec<ExternalTool>,
+    /// The thread that this one was forked from.
+    pub parent: Option<ThreadId>,
+    /// All tokens of all its turns.
+    pub usage: Usage,
+    /// Messages of users and agents in it.
+    pub message_count: u64,
+    /// What it is meant to reach.
+    pub goal: Option<Goal>,
+    /// The agent's plan.
+    pub plan: Vec<Task>,
+    /// The agent's ledger of tasks.
+    pub ledger: Vec<Task>,
+    /// Up to which number its notifications may have been counted.
+    pub seq_reserved: u64,
+}
+
+/// Where a turn is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TurnStatus {
+    /// It runs, or waits for an answer.
+    InProgress,
+    /// It came to its end.
+    Completed,
+    /// It failed.
+    Failed,
+    /// Somebody stopped it.
+    Interrupted,
+}
+
+/// Why a turn failed, for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TurnErrorKind {
+    /// The daemon ended while it ran.
+    RuntimeRestart,
+    /// It made too many calls or mistakes.
+    ReliabilityLimit,
+    /// Its time ran out.
+    DeadlineTimeout,
+    /// The provider failed.
+    Provider,
+    /// Something else.
+    Other,
+}
+
+/// Why a turn failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnError {
+    /// In words for people.
+    pub message: String,
+    /// For programs.
+    pub kind: TurnErrorKind,
+}
+
+/// What was asked of a turn beside its words; kept so that it can go on after a restart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TurnSettings {
+    /// Which model answers.
+    pub choice: Choice,
+    /// What the client tells the model for this turn only.
+    pub developer_context: Option<String>,
+    /// The only tools it may use, beside the thread's own list.
+    pub allowed_tools: Option<Vec<String>>,
+    /// Whether the ledger has to be kept.
+    pub needs_ledger: bool,
+    /// Until when it has to be done.
+    pub deadline: Option<Timestamp>,
+}
+
+/// One turn, without its items.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// Its id, never reused.
+    pub id: TurnId,
+    /// The thread it belongs to.
+    pub thread: ThreadId,
+    /// Where it is in its life.
+    pub status: TurnStatus,
+    /// Why it failed.
+    pub error: Option<TurnError>,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub completed_at: Option<Timestamp>,
+    /// Its tokens.
+    pub usage: Usage,
+    /// Why the model stopped, in its last word about it.
+    pub finish_reason: Option<String>,
+    /// What was asked of it.
+    pub settings: TurnSettings,
+}
