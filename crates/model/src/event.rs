@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use crate::{
-    Activity, EventSeq, ExitStatus, NotificationText, Project, ProjectId, RunState, Size, Terminal,
-    TerminalId, Timestamp,
+    Activity, EventSeq, ExitStatus, Mode, NotificationText, Project, ProjectId, Request, RunState,
+    Size, Terminal, TerminalId, ThreadId, Timestamp, TurnId, TurnStatus,
 };
 
 /// Something that happened to the world.
@@ -150,6 +150,54 @@ pub enum Event {
         /// The command's exit code, if the shell told it.
         code: Option<i32>,
     },
+    /// A conversation began.
+    ThreadStarted {
+        /// Which thread.
+        id: ThreadId,
+    },
+    /// A conversation was put away or taken out again.
+    ThreadArchived {
+        /// Which thread.
+        id: ThreadId,
+        /// Whether it is put away now.
+        is_archived: bool,
+    },
+    /// A conversation is gone.
+    ThreadDeleted {
+        /// Which thread.
+        id: ThreadId,
+    },
+    /// A turn began.
+    TurnStarted {
+        /// Its thread.
+        thread: ThreadId,
+        /// Which turn.
+        turn: TurnId,
+    },
+    /// A turn came to its end.
+    TurnEnded {
+        /// Its thread.
+        thread: ThreadId,
+        /// Which turn.
+        turn: TurnId,
+        /// How it ended.
+        status: TurnStatus,
+    },
+    /// An agent waits for an answer.
+    RequestOpened(Box<Request>),
+    /// An agent's request was settled.
+    RequestSettled(Box<Request>),
+    /// Agents may do more or less without asking.
+    ModeChanged {
+        /// The thread it holds for; all others if none is named.
+        thread: Option<ThreadId>,
+        /// What held before.
+        from: Mode,
+        /// What holds now.
+        to: Mode,
+        /// Why, if somebody said so.
+        reason: Option<String>,
+    },
 }
 
 impl Event {
@@ -178,7 +226,15 @@ impl Event {
             | Event::ProjectRenamed { .. }
             | Event::ProjectDeleted { .. }
             | Event::ProjectsReordered
-            | Event::TerminalsReordered { .. } => None,
+            | Event::TerminalsReordered { .. }
+            | Event::ThreadStarted { .. }
+            | Event::ThreadArchived { .. }
+            | Event::ThreadDeleted { .. }
+            | Event::TurnStarted { .. }
+            | Event::TurnEnded { .. }
+            | Event::RequestOpened(_)
+            | Event::RequestSettled(_)
+            | Event::ModeChanged { .. } => None,
         }
     }
 }

@@ -126,6 +126,8 @@ pub struct ToolItem {
     pub approval: Option<Option<bool>>,
     /// Images for the model, as `data:` addresses.
     pub images: Vec<String>,
+    /// Whether the provider ran it by itself.
+    pub hosted: bool,
 }
 
 /// What a compaction leaves out of what the model is told.
