@@ -1,0 +1,702 @@
+//! The machine itself: which effects follow from an input in which state.
+
+use rookery_model::{
+    Item, ItemBody, ItemId, ItemStatus, ToolItem, TurnError, TurnErrorKind, TurnStatus, Usage,
+};
+use serde_json::Value;
+
+use super::names::Names;
+use super::{CallShape, Delta, Effect, End, Input, Message, Offer, Profile, Setup, ToolDone, View};
+use crate::provider::{Failure, FailureKind, HostedTool, ModelEvent, Stop};
+
+/// What a text of the agent belongs to unless the provider says otherwise.
+const FINAL_ANSWER: &str = "final_answer";
+/// How often a turn is reminded of its open tasks.
+const LEDGER_REMINDERS: u32 = 2;
+/// Tokens by which a conversation has to grow before it is compacted again.
+const HYSTERESIS: u64 = 5_000;
+
+const LEDGER: &str = "task_ledger.update";
+const LEDGER_RULE: &str = "Keep the task ledger: list the tasks with task_ledger.update before you \
+begin, and mark each as completed, with evidence, when it is done.";
+const LEDGER_OPEN: &str = "The task ledger still has open tasks. Finish them, or mark them as \
+completed or blocked with task_ledger.update, before you give your final answer.";
+const CHECKPOINT: &str = "Little time is left. Save what can be scored now: write the files and \
+results that the task asks for, even if they are not perfect yet.";
+const ANSWER_NOW: &str = "The time is nearly up. Answer now with what you have; tools are no longer \
+available.";
+
+/// A turn in progress.
+#[derive(Debug)]
+pub struct Turn {
+    setup: Setup,
+    names: Names,
+    state: State,
+    /// The model call that items belong to now.
+    step: u32,
+    model_calls: u32,
+    tool_rounds: u32,
+    failures: u32,
+    failures_in_a_row: u32,
+    steers: Vec<Message>,
+    reminders: Vec<String>,
+    ledger_reminders: u32,
+    is_finalizing: bool,
+    was_forced: bool,
+    compacted_at: u64,
+    usage: Usage,
+    call_usage: Usage,
+    /// The last thing the agent said, for partial results.
+    last_text: String,
+}
+
+#[derive(Debug)]
+enum State {
+    New,
+    Compacting,
+    Calling(Calling),
+    Working(Vec<Work>),
+    Done,
+}
+
+/// What a model call has said so far.
+#[derive(Debug, Default)]
+struct Calling {
+    text: Option<Item>,
+    thought: Option<Item>,
+    work: Vec<Work>,
+    hosted: Vec<Item>,
+    has_content: bool,
+}
+
+/// A tool call of the step.
+#[derive(Debug)]
+struct Work {
+    item: Item,
+    is_running: bool,
+    is_done: bool,
+}
+
+impl Turn {
+    /// A turn that has not begun.
+    pub fn new(setup: Setup) -> Self {
+        let names = Names::new(setup.turn, &setup.used_names);
+        Turn {
+            setup,
+            names,
+            state: State::New,
+            step: 0,
+            model_calls: 0,
+            tool_rounds: 0,
+            failures: 0,
+            failures_in_a_row: 0,
+            steers: Vec::new(),
+            reminders: Vec::new(),
+            ledger_reminders: 0,
+            is_finalizing: false,
+            was_forced: false,
+            compacted_at: 0,
+            usage: Usage::default(),
+            call_usage: Usage::default(),
+            last_text: String::new(),
+        }
+    }
+
+    /// A turn as it was when it waited for answers: its items in order, those of tools that have
+    /// no result among them. `setup.used_names` holds the names of its items as well.
+    pub fn resume(setup: Setup, items: &[Item], usage: Usage) -> Self {
+        let mut turn = Turn::new(setup);
+        turn.step = items.iter().map(|item| item.step).max().unwrap_or(0);
+        turn.model_calls = turn.step + 1;
+        turn.usage = usage;
+        let waiting = items.iter().filter(|item| {
+            item.status == ItemStatus::InProgress && matches!(item.body, ItemBody::Tool(_))
+        });
+        let work = waiting.map(|item| Work::new(item.clone())).collect();
+        turn.state = State::Working(work);
+        turn
+    }
+
+    /// Whether it has come to its end.
+    pub fn is_done(&self) -> bool {
+        matches!(self.state, State::Done)
+    }
+
+    /// Takes an input and says what is to be done.
+    pub fn step(&mut self, input: Input, view: View) -> Vec<Effect> {
+        let mut out = Vec::new();
+        if self.is_done() {
+            return out;
+        }
+        match input {
+            Input::Begin(messages) => {
+                self.steers = messages;
+                if self.setup.needs_ledger {
+                    self.reminders.push(LEDGER_RULE.to_owned());
+                }
+                self.advance(view, &mut out);
+            }
+            Input::Resume => self.run_tools(view, &mut out),
+            Input::Steer(messages) => self.steers.extend(messages),
+            Input::Model(event) => self.model(event, view, &mut out),
+            Input::ModelGone => {
+                let message = "the model's answer was cut off".to_owned();
+                let failure = Failure { message, kind: FailureKind::Unavailable };
+                self.model(ModelEvent::Failed(failure), view, &mut out);
+            }
+            Input::ToolDone { item, done } => self.tool_done(&item, *done, view, &mut out),
+            Input::Compacted(result) => self.compacted(result, view, &mut out),
+            Input::Interrupt => self.stop(TurnStatus::Interrupted, None, &mut out),
+            Input::Checkpoint => self.reminders.push(CHECKPOINT.to_owned()),
+            Input::Reserve => self.reserve(&mut out),
+            Input::Deadline => self.deadline(&mut out),
+        }
+        out
+    }
+
+    /// Steers that came too late to be answered; the driver offers them once more before it ends the turn.
+    pub fn reopen(&mut self, messages: Vec<Message>, view: View) -> Vec<Effect> {
+        let mut out = Vec::new();
+        self.steers.extend(messages);
+        self.state = State::New;
+        self.advance(view, &mut out);
+        out
+    }
+
+    /// The head of the loop: what the user said in between, limits, compaction, the next model call.
+    fn advance(&mut self, view: View, out: &mut Vec<Effect>) {
+        if self.model_calls > 0 {
+            self.step += 1;
+        }
+        self.drain_steers(out);
+        if self.model_calls >= self.setup.limits.model_calls {
+            let message = format!("the turn made {} model calls", self.model_calls);
+            return self.fail(message, TurnErrorKind::ReliabilityLimit, out);
+        }
+        let is_over = self.setup.compact_at.is_some_and(|limit| view.tokens > limit);
+        if is_over && view.tokens >= self.compacted_at + HYSTERESIS {
+            self.compacted_at = view.tokens;
+            self.state = State::Compacting;
+            out.push(Effect::Compact { is_forced: false });
+            return;
+        }
+        self.call(out);
+    }
+
+    fn drain_steers(&mut self, out: &mut Vec<Effect>) {
+        for Message { text, images, context } in std::mem::take(&mut self.steers) {
+            let id = self.names.of_turn("user");
+            let body = ItemBody::User { text, images, context };
+            out.push(Effect::Completed(self.item(id, ItemStatus::Completed, body)));
+        }
+    }
+
+    fn call(&mut self, out: &mut Vec<Effect>) {
+        self.model_calls += 1;
+        self.state = State::Calling(Calling::default());
+        let offer = if self.is_finalizing {
+            Offer::None
+        } else if self.setup.needs_ledger
+            && self.setup.profile == Profile::Eval
+            && self.model_calls == 1
+        {
+            Offer::Only(LEDGER)
+        } else {
+            Offer::All
+        };
+        let reminders = std::mem::take(&mut self.reminders);
+        out.push(Effect::CallModel(CallShape { offer, reminders }));
+    }
+
+    fn compacted(
+        &mut self,
+        result: Result<Option<(String, rookery_model::Pruning)>, String>,
+        view: View,
+        out: &mut Vec<Effect>,
+    ) {
+        if !matches!(self.state, State::Compacting) {
+            return;
+        }
+        match result {
+            Ok(Some((summary, pruning))) => {
+                let id = self.names.of_turn("compaction");
+                let body = ItemBody::Compaction { summary, pruning };
+                out.push(Effect::Started(self.item(
+                    id.clone(),
+                    ItemStatus::InProgress,
+                    body.clone(),
+                )));
+                out.push(Effect::Completed(self.item(id, ItemStatus::Completed, body)));
+                self.compacted_at = view.tokens;
+            }
+            Ok(None) if self.was_forced => {
+                let message = "the conversation is too long for the model and cannot be shortened";
+                return self.fail(message.to_owned(), TurnErrorKind::Provider, out);
+            }
+            Ok(None) => {}
+            Err(reason) => {
+                out.push(Effect::Warn(format!("the conversation was not shortened: {reason}")));
+                if self.was_forced {
+                    return self.fail(reason, TurnErrorKind::Provider, out);
+                }
+            }
+        }
+        self.drain_steers(out);
+        self.call(out);
+    }
+
+    fn model(&mut self, event: ModelEvent, view: View, out: &mut Vec<Effect>) {
+        if !matches!(self.state, State::Calling(_)) {
+            return;
+        }
+        match event {
+            ModelEvent::Text { text, phase } => self.text(&text, phase, out),
+            ModelEvent::TextDone { opaque } => self.close_text(false, opaque, out),
+            ModelEvent::Reasoning { text, summary } => self.thought(&text, summary, out),
+            ModelEvent::ReasoningDone { opaque } => self.thought_done(opaque, out),
+            ModelEvent::ToolCall { id, name, arguments, opaque } => {
+                self.tool_call(id, name, arguments, opaque, out);
+            }
+            ModelEvent::HostedTool(tool) => self.hosted(&tool, out),
+            ModelEvent::Permission { id, tool } => {
+                self.hosted(&tool, out);
+                if let Some(item) = self.hosted_item(&tool.id) {
+                    out.push(Effect::Judge { permission: id, item, tool });
+                }
+            }
+            ModelEvent::Usage(usage) => self.call_usage = usage,
+            ModelEvent::Retrying { attempt, delay, reason } => {
+                let delay = delay.as_secs_f64();
+                out.push(Effect::Warn(format!("{reason}; attempt {attempt} in {delay:.1} s")));
+            }
+            ModelEvent::Done { stop } => self.model_done(&stop, view, out),
+            ModelEvent::Failed(failure) => self.model_failed(failure, out),
+        }
+    }
+
+    fn calling(&mut self) -> &mut Calling {
+        if !matches!(self.state, State::Calling(_)) {
+            self.state = State::Calling(Calling::default());
+        }
+        match &mut self.state {
+            State::Calling(calling) => calling,
+            _ => unreachable!("the state was just set"),
+        }
+    }
+
+    fn text(&mut self, text: &str, phase: Option<String>, out: &mut Vec<Effect>) {
+        if text.is_empty() {
+            return;
+        }
+        self.close_thought(true, None, out);
+        let open_phase = match &self.calling().text {
+            Some(Item { body: ItemBody::Agent { phase, .. }, .. }) => Some(phase.clone()),
+            _ => None,
+        };
+        let phase = phase.or_else(|| open_phase.clone()).unwrap_or_else(|| FINAL_ANSWER.to_owned());
+        if open_phase.is_some_and(|open| open != phase) {
+            self.close_text(false, None, out);
+        }
+        if self.calling().text.is_none() {
+            let id = self.names.of_turn(&format!("agent-{phase}"));
+            let body =
+                ItemBody::Agent { text: String::new(), phase: phase.clone(), partial: false };
+            let item = self.item(id, ItemStatus::InProgress, body);
+            out.push(Effect::Started(item.clone()));
+            self.calling().text = Some(item);
+        }
+        let calling = self.calling();
+        calling.has_content = true;
+        if let Some(Item { id, body: ItemBody::Agent { text: whole, .. }, .. }) = &mut calling.text
+        {
+            whole.push_str(text);
+            let delta = Delta::Text { text: text.to_owned(), phase };
+            out.push(Effect::Delta { item: id.clone(), delta });
+        }
+    }
+
+    fn close_text(&mut self, is_partial: bool, opaque: Option<Value>, out: &mut Vec<Effect>) {
+        let Some(mut item) = self.calling().text.take() else { return };
+        item.status = ItemStatus::Completed;
+        item.opaque = opaque.map(|value| value.to_string());
+        if let ItemBody::Agent { partial, text, .. } = &mut item.body {
+            *partial = is_partial;
+            self.last_text.clone_from(text);
+        }
+        out.push(Effect::Completed(item));
+    }
+
+    fn thought(&mut self, text: &str, summary: Option<u32>, out: &mut Vec<Effect>) {
+        self.close_text(false, None, out);
+        if self.calling().thought.is_none() {
+            let id = self.names.of_turn("agent-reasoning");
+            let body = ItemBody::Reasoning { summary: Vec::new(), content: Vec::new() };
+            let item = self.item(id, ItemStatus::InProgress, body);
+            out.push(Effect::Started(item.clone()));
+            self.calling().has_content = true;
+            self.calling().thought = Some(item);
+        }
+        let calling = self.calling();
+        let Some(item) = &mut calling.thought else { return };
+        let ItemBody::Reasoning { summary: parts, content } = &mut item.body else { return };
+        match summary {
+            None => {
+                match content.last_mut() {
+                    Some(whole) => whole.push_str(text),
+                    None => content.push(text.to_owned()),
+                }
+                let delta = Delta::Thought { text: text.to_owned() };
+                out.push(Effect::Delta { item: item.id.clone(), delta });
+            }
+            Some(index) => {
+                // Providers count parts from 0 without gaps; a wild number must not grow the list.
+                let index = index.min(parts.len() as u32);
+                if index as usize == parts.len() {
+                    parts.push(String::new());
+                    let delta = Delta::SummaryPart { index };
+                    out.push(Effect::Delta { item: item.id.clone(), delta });
+                }
+                parts[index as usize].push_str(text);
+                let delta = Delta::Summary { text: text.to_owned(), index };
+                out.push(Effect::Delta { item: item.id.clone(), delta });
+            }
+        }
+    }
+
+    /// A thought that shows no text is kept all the same if the provider wants it back.
+    fn thought_done(&mut self, opaque: Option<Value>, out: &mut Vec<Effect>) {
+        if self.calling().thought.is_none() && opaque.is_some() {
+            self.close_text(false, None, out);
+            let id = self.names.of_turn("agent-reasoning");
+            let body = ItemBody::Reasoning { summary: Vec::new(), content: Vec::new() };
+            let item = self.item(id, ItemStatus::InProgress, body);
+            out.push(Effect::Started(item.clone()));
+            self.calling().has_content = true;
+            self.calling().thought = Some(item);
+        }
+        self.close_thought(true, opaque, out);
+    }
+
+    fn close_thought(&mut self, is_whole: bool, opaque: Option<Value>, out: &mut Vec<Effect>) {
+        let Some(mut item) = self.calling().thought.take() else { return };
+        item.status = if is_whole { ItemStatus::Completed } else { ItemStatus::Failed };
+        item.opaque = opaque.map(|value| value.to_string());
+        out.push(Effect::Completed(item));
+    }
+
+    fn tool_call(
+        &mut self,
+        call_id: String,
+        name: String,
+        input: String,
+        opaque: Option<Value>,
+        out: &mut Vec<Effect>,
+    ) {
+        self.close_thought(true, None, out);
+        self.close_text(false, None, out);
+        let id = self.names.of_call(&call_id);
+        // Providers find a result by its call's name, so that name is unique as well.
+        let call_id = id.as_str().to_owned();
+        let tool = ToolItem { call_id, name, input, ..ToolItem::default() };
+        let mut item = self.item(id, ItemStatus::InProgress, ItemBody::Tool(Box::new(tool)));
+        item.opaque = opaque.map(|value| value.to_string());
+        out.push(Effect::Started(item.clone()));
+        let calling = self.calling();
+        calling.has_content = true;
+        calling.work.push(Work::new(item));
+    }
+
+    fn hosted_item(&mut self, call_id: &str) -> Option<ItemId> {
+        let is_it =
+            |item: &&Item| matches!(&item.body, ItemBody::Tool(tool) if tool.call_id == call_id);
+        self.calling().hosted.iter().find(is_it).map(|item| item.id.clone())
+    }
+
+    /// A tool that the provider runs: shown like any other, run by nobody here.
+    fn hosted(&mut self, tool: &HostedTool, out: &mut Vec<Effect>) {
+        if self.hosted_item(&tool.id).is_none() {
+            self.close_thought(true, None, out);
+            self.close_text(false, None, out);
+            let id = self.names.of_call(&tool.id);
+            let body = ItemBody::Tool(Box::new(ToolItem {
+                call_id: tool.id.clone(),
+                name: tool.name.clone(),
+                input: tool.input.to_string(),
+                hosted: true,
+                ..ToolItem::default()
+            }));
+            let item = self.item(id, ItemStatus::InProgress, body);
+            out.push(Effect::Started(item.clone()));
+            let calling = self.calling();
+            calling.has_content = true;
+            calling.hosted.push(item);
+        }
+        if !tool.is_done {
+            return;
+        }
+        let calling = self.calling();
+        let place = calling
+            .hosted
+            .iter()
+            .position(|item| matches!(&item.body, ItemBody::Tool(open) if open.call_id == tool.id));
+        let Some(mut item) = place.map(|place| calling.hosted.remove(place)) else { return };
+        if let ItemBody::Tool(done) = &mut item.body {
+            if !tool.input.is_null() {
+                done.input = tool.input.to_string();
+            }
+            let output = tool.output.clone().unwrap_or_default();
+            match tool.is_error {
+                true => done.error = Some(output),
+                false => done.output = Some(output),
+            }
+        }
+        item.status = if tool.is_error { ItemStatus::Failed } else { ItemStatus::Completed };
+        out.push(Effect::Completed(item));
+    }
+
+    fn model_done(&mut self, stop: &Stop, view: View, out: &mut Vec<Effect>) {
+        self.count_usage();
+        self.close_thought(true, None, out);
+        self.close_text(false, None, out);
+        self.close_hosted("the provider did not say what came of it", out);
+        let calling = std::mem::take(self.calling());
+        if !calling.work.is_empty() {
+            self.tool_rounds += 1;
+            self.state = State::Working(calling.work);
+            return self.run_tools(view, out);
+        }
+        if *stop == Stop::Pause || !self.steers.is_empty() {
+            return self.advance(view, out);
+        }
+        let is_reminded = self.setup.needs_ledger
+            && self.setup.profile == Profile::Eval
+            && view.has_open_tasks
+            && !self.is_finalizing
+            && self.ledger_reminders < LEDGER_REMINDERS;
+        if is_reminded {
+            self.ledger_reminders += 1;
+            self.reminders.push(LEDGER_OPEN.to_owned());
+            return self.advance(view, out);
+        }
+        self.state = State::Done;
+        out.push(Effect::Finish(End {
+            status: TurnStatus::Completed,
+            error: None,
+            finish_reason: Some(finish_word(stop)),
+            usage: self.usage,
+        }));
+    }
+
+    fn count_usage(&mut self) {
+        let usage = std::mem::take(&mut self.call_usage);
+        self.usage.add(usage);
+    }
+
+    fn model_failed(&mut self, failure: Failure, out: &mut Vec<Effect>) {
+        self.count_usage();
+        let has_content = self.calling().has_content;
+        if failure.kind == FailureKind::ContextTooLong && !self.was_forced && !has_content {
+            self.was_forced = true;
+            self.model_calls -= 1;
+            self.state = State::Compacting;
+            out.push(Effect::Compact { is_forced: true });
+            return;
+        }
+        self.fail(failure.message, TurnErrorKind::Provider, out);
+    }
+
+    fn run_tools(&mut self, view: View, out: &mut Vec<Effect>) {
+        let State::Working(work) = &mut self.state else { return };
+        if work.iter().all(|work| work.is_done) {
+            return self.tools_done(view, out);
+        }
+        for work in work.iter_mut().filter(|work| !work.is_done) {
+            if !work.is_running
+                && let ItemBody::Tool(tool) = &work.item.body
+            {
+                work.is_running = true;
+                out.push(Effect::RunTool {
+                    item: work.item.id.clone(),
+                    name: tool.name.clone(),
+                    arguments: tool.input.clone(),
+                    call_id: tool.call_id.clone(),
+                });
+            }
+            if !self.setup.parallel_tools {
+                break;
+            }
+        }
+    }
+
+    fn tool_done(&mut self, id: &ItemId, done: ToolDone, view: View, out: &mut Vec<Effect>) {
+        let State::Working(work) = &mut self.state else { return };
+        let Some(work) = work.iter_mut().find(|work| work.item.id == *id && !work.is_done) else {
+            return;
+        };
+        work.is_done = true;
+        work.item.status =
+            if done.output.is_error { ItemStatus::Failed } else { ItemStatus::Completed };
+        let is_error = done.output.is_error;
+        if let ItemBody::Tool(tool) = &mut work.item.body {
+            fill(tool, done);
+        }
+        out.push(Effect::Completed(work.item.clone()));
+        match is_error {
+            true => {
+                self.failures += 1;
+                self.failures_in_a_row += 1;
+            }
+            false => self.failures_in_a_row = 0,
+        }
+        self.run_tools(view, out);
+    }
+
+    fn tools_done(&mut self, view: View, out: &mut Vec<Effect>) {
+        let limits = self.setup.limits;
+        let breach = if self.failures >= limits.tool_failures {
+            Some(format!("{} tool calls failed in this turn", self.failures))
+        } else if self.tool_rounds >= limits.tool_rounds {
+            Some(format!("the turn had {} rounds of tools", self.tool_rounds))
+        } else {
+            None
+        };
+        if let Some(message) = breach {
+            return self.fail(message, TurnErrorKind::ReliabilityLimit, out);
+        }
+        if self.failures_in_a_row >= limits.consecutive_failures {
+            let message =
+                format!("{} tool calls failed one after the other", self.failures_in_a_row);
+            if self.setup.profile.is_unattended() && !limits.continues_on_failures {
+                return self.fail(message, TurnErrorKind::ReliabilityLimit, out);
+            }
+            self.failures_in_a_row = 0;
+            self.reminders.push(format!("{message}. Try another way, or say what is in the way."));
+        }
+        self.advance(view, out);
+    }
+
+    fn reserve(&mut self, out: &mut Vec<Effect>) {
+        if self.setup.profile != Profile::Eval || self.is_finalizing {
+            return;
+        }
+        self.is_finalizing = true;
+        self.reminders.push(ANSWER_NOW.to_owned());
+        out.push(Effect::PartialResult(self.partial_result()));
+    }
+
+    fn deadline(&mut self, out: &mut Vec<Effect>) {
+        let summary = self.partial_result();
+        out.push(Effect::PartialResult(summary.clone()));
+        out.push(Effect::DeadlineExceeded(summary));
+        let message = "the turn ran out of time".to_owned();
+        self.fail(message, TurnErrorKind::DeadlineTimeout, out);
+    }
+
+    fn partial_result(&mut self) -> String {
+        if let State::Calling(Calling { text: Some(item), .. }) = &self.state
+            && let ItemBody::Agent { text, .. } = &item.body
+        {
+            return text.clone();
+        }
+        self.last_text.clone()
+    }
+
+    fn fail(&mut self, message: String, kind: TurnErrorKind, out: &mut Vec<Effect>) {
+        self.stop(TurnStatus::Failed, Some(TurnError { message, kind }), out);
+    }
+
+    /// Ends the turn from whatever state: everything open is closed, what was said is kept.
+    fn stop(&mut self, status: TurnStatus, error: Option<TurnError>, out: &mut Vec<Effect>) {
+        let why = match status {
+            TurnStatus::Interrupted => "the turn was interrupted",
+            _ => "the turn failed",
+        };
+        match std::mem::replace(&mut self.state, State::New) {
+            State::Calling(calling) => {
+                out.push(Effect::AbortModel);
+                self.count_usage();
+                self.state = State::Calling(calling);
+                self.close_thought(false, None, out);
+                self.close_text(true, None, out);
+                self.close_hosted(why, out);
+                let calling = std::mem::take(self.calling());
+                close_work(calling.work, why, out);
+            }
+            State::Working(work) => {
+                out.push(Effect::StopTools);
+                close_work(work, why, out);
+            }
+            State::Compacting => out.push(Effect::AbortModel),
+            State::New | State::Done => {}
+        }
+        // Accepted is accepted: what the user said is kept for the next turn.
+        self.drain_steers(out);
+        if let Some(error) = &error {
+            let id = self.names.of_turn("error");
+            let body = ItemBody::Error { message: error.message.clone() };
+            out.push(Effect::Completed(self.item(id, ItemStatus::Failed, body)));
+        }
+        self.state = State::Done;
+        let usage = self.usage;
+        out.push(Effect::Finish(End { status, error, finish_reason: None, usage }));
+    }
+
+    fn close_hosted(&mut self, why: &str, out: &mut Vec<Effect>) {
+        for mut item in std::mem::take(&mut self.calling().hosted) {
+            item.status = ItemStatus::Failed;
+            if let ItemBody::Tool(tool) = &mut item.body {
+                tool.error = Some(why.to_owned());
+            }
+            out.push(Effect::Completed(item));
+        }
+    }
+
+    fn item(&self, id: ItemId, status: ItemStatus, body: ItemBody) -> Item {
+        Item { id, status, step: self.step, body, opaque: None }
+    }
+}
+
+impl Work {
+    fn new(item: Item) -> Self {
+        Work { item, is_running: false, is_done: false }
+    }
+}
+
+fn close_work(work: Vec<Work>, why: &str, out: &mut Vec<Effect>) {
+    for mut work in work.into_iter().filter(|work| !work.is_done) {
+        work.item.status = ItemStatus::Failed;
+        if let ItemBody::Tool(tool) = &mut work.item.body {
+            tool.error = Some(why.to_owned());
+        }
+        out.push(Effect::Completed(work.item));
+    }
+}
+
+fn fill(tool: &mut ToolItem, done: ToolDone) {
+    let ToolDone { output, approval, duration_ms } = done;
+    match output.is_error {
+        true => tool.error = Some(output.text),
+        false => tool.output = Some(output.text),
+    }
+    tool.data = (!output.data.is_null()).then(|| output.data.to_string());
+    tool.exit_code = output.exit_code;
+    tool.terminal = output.terminal;
+    tool.images = output.images;
+    tool.duration_ms = duration_ms;
+    if approval.is_some() {
+        tool.approval = Some(approval);
+    }
+}
+
+/// The word for why a model stopped.
+fn finish_word(stop: &Stop) -> String {
+    let word = match stop {
+        Stop::Stop | Stop::Pause => "stop",
+        Stop::Length => "length",
+        Stop::ToolUse => "toolUse",
+        Stop::ContentFilter => "contentFilter",
+        Stop::Refusal => "refusal",
+        Stop::Other(word) => word,
+    };
+    word.to_owned()
+}
