@@ -7,16 +7,21 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
 use rookery_keeper::protocol;
-use rookery_model::{Event, EventSeq, ExitStatus, Result, TerminalId, TerminalState, Timestamp};
+use rookery_model::{
+    Answer, Event, EventSeq, ExitStatus, RequestId, Result, TerminalId, TerminalState, Timestamp,
+    TurnId,
+};
 use rookery_store::{Change, Loaded, Store};
 use rookery_term::Palette;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio_util::task::TaskTracker;
 
+use crate::agents::{AgentConfig, Agents};
 use crate::clock::{self, Clock};
 use crate::events::Events;
 use crate::keeper_link::{KeeperLaunch, KeeperLink, KeeperNotices};
 use crate::terminals::{Live, Shards, TerminalHandle, TerminalLimits};
+use crate::threads::{Feed, Interrupted, LiveThreads, MODE_KEY, Resumed, ThreadState};
 use crate::ui::{Ui, UiConfig};
 use crate::world::{Active, World, no_terminal};
 
@@ -48,6 +53,8 @@ pub struct CoreConfig {
     pub tab_env: Vec<(String, String)>,
     /// Where our scripts for shells lie; none gives shells nothing.
     pub resources: Option<PathBuf>,
+    /// Agents.
+    pub agent: AgentConfig,
 }
 
 /// How long a stop waits for the programs of closed terminals.
@@ -75,6 +82,18 @@ pub(crate) struct Inner {
     pub(crate) ui: Ui,
     /// Held while the settings file is changed.
     pub(crate) settings_writer: tokio::sync::Mutex<()>,
+    pub(crate) agents: Agents,
+    /// What happens to threads, for those who follow it.
+    pub(crate) feed: Arc<Feed>,
+    pub(crate) live_threads: LiveThreads,
+    /// Turns at work.
+    pub(crate) turns: TaskTracker,
+    /// Raised whenever a turn has ended.
+    pub(crate) turns_ended: watch::Sender<u64>,
+    /// Who waits for the answer to a request.
+    pub(crate) waiters: Mutex<HashMap<RequestId, oneshot::Sender<Answer>>>,
+    /// Answers that turns of the last daemon wait for, by turn and call.
+    pub(crate) resumed: Mutex<HashMap<(TurnId, String), Resumed>>,
     /// Children of closed terminals that are being ended.
     pub(crate) endings: TaskTracker,
     pub(crate) live: RwLock<HashMap<TerminalId, Arc<Live>>>,
@@ -119,16 +138,27 @@ impl Core {
         let ui = tokio::task::spawn_blocking(move || Ui::start(ui, plain))
             .await
             .map_err(|error| rookery_model::Error::failed(error.to_string()))?;
+        let key = MODE_KEY;
+        let mode_word = store.get_meta(key).ok().flatten();
         let damage = loaded.damage.as_ref().map(|damage| damage.reason.clone());
         let notices = Arc::new(Notices {
             core: Mutex::new(Weak::new()),
             runtime: tokio::runtime::Handle::current(),
             early: Mutex::default(),
         });
+        let interrupted =
+            Interrupted { turns: loaded.open_turns.clone(), requests: loaded.requests.clone() };
         let core = Core {
             inner: Arc::new(Inner {
                 store,
-                world: Mutex::new(world_from(loaded, config.shares_ids)),
+                world: Mutex::new(world_from(loaded, &config, mode_word)),
+                agents: Agents::new(config.agent.clone()),
+                feed: Arc::default(),
+                live_threads: LiveThreads::default(),
+                turns: TaskTracker::new(),
+                turns_ended: watch::Sender::new(0),
+                waiters: Mutex::default(),
+                resumed: Mutex::default(),
                 runtime: tokio::runtime::Handle::current(),
                 ui,
                 settings_writer: tokio::sync::Mutex::new(()),
@@ -150,6 +180,7 @@ impl Core {
         core.restore_sidebar().await;
         core.follow_settings();
         let restored = core.restore_terminals().await?;
+        core.restore_turns(interrupted).await?;
         core.transact_durably(|tx| {
             let version = env!("CARGO_PKG_VERSION").to_owned();
             tx.emit(Event::DaemonStarted { version, restored: restored as u64 });
@@ -233,6 +264,7 @@ impl Core {
     /// Stops: says so in the log, saves every screen, and lets go of the keeper.
     pub async fn stop(&self, kind: StopKind) -> Result<()> {
         self.inner.stopping.send_replace(true);
+        self.rest_turns().await;
         if kind == StopKind::EndTerminals {
             self.end_all_terminals().await;
         }
@@ -247,6 +279,7 @@ impl Core {
                 Ok(())
             })
             .await;
+        self.inner.feed.close();
         let live: Vec<Arc<Live>> = self.inner.live.write().drain().map(|(_, live)| live).collect();
         for live in &live {
             live.detach();
@@ -267,7 +300,10 @@ fn remembered_key(name: &str) -> String {
     format!("dialect:{name}")
 }
 
-fn world_from(loaded: Loaded, shares_ids: bool) -> World {
+fn world_from(loaded: Loaded, config: &CoreConfig, mode_word: Option<String>) -> World {
+    let default = &config.agent.settings.policy.default;
+    let mode_word = mode_word.unwrap_or_else(|| default.word().to_owned());
+    let mode = rookery_agent::policy::parse_mode(&mode_word).unwrap_or(default.value);
     let terminals: std::collections::BTreeMap<_, _> =
         loaded.terminals.into_iter().map(|terminal| (terminal.id, terminal)).collect();
     let selected = loaded.active.and_then(|id| terminals.get(&id));
@@ -281,7 +317,11 @@ fn world_from(loaded: Loaded, shares_ids: bool) -> World {
         next_project: loaded.next_project,
         next_terminal: loaded.next_terminal,
         next_event: loaded.next_event,
-        shares_ids,
+        shares_ids: config.shares_ids,
+        threads: loaded.threads.into_iter().map(|t| (t.id, ThreadState::new(t))).collect(),
+        requests: loaded.requests.into_iter().map(|request| (request.id, request)).collect(),
+        mode,
+        mode_word,
     }
 }
 

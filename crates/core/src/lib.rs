@@ -5,12 +5,15 @@
 //! State changes only in [`Core::transact`]; what happened leaves numbered,
 //! in commit order, and only after it is durable.
 
+mod agents;
 mod clock;
 mod core;
 mod events;
 mod keeper_link;
+mod requests;
 mod status;
 mod terminals;
+mod threads;
 mod transact;
 mod ui;
 mod workspace;
@@ -19,6 +22,7 @@ mod world;
 pub use rookery_model as model;
 pub use rookery_term::Palette;
 
+pub use crate::agents::AgentConfig;
 pub use crate::core::{Core, CoreConfig, StopKind};
 pub use events::{EventPage, EventStream, Events};
 pub use keeper_link::KeeperLaunch;
@@ -26,6 +30,12 @@ pub use status::{KeeperState, Status};
 pub use terminals::{
     Attachment, Expansion, MouseOutcome, OpenTerminal, Output, OutputStream, Piece, Preedit,
     Progress, RawLog, Scene, Selected, TerminalHandle, TerminalLimits, ViewCell, Waited,
+};
+pub use threads::Status as ThreadStatus;
+pub use threads::{
+    Compacted, DirectCall, DirectOutcome, Drained, FeedReader, Flag, GoalChange, NewThread,
+    NewTurn, Notice, NoticeBody, StartedTurn, Steered, ThreadPage, ThreadQuery, ThreadView,
+    TurnView,
 };
 pub use ui::{Clipboard, Presented, SceneCounts, UiConfig, WindowMetrics, view};
 pub use workspace::{AgentReport, Attention, OwnershipAction, Tabs, Workspace};

@@ -1,10 +1,13 @@
 //! The one way to change the world: short, synchronous, check before change.
 
-use rookery_model::{Event, NumberedEvent, ProjectId, Result, TerminalId};
+use std::sync::Arc;
+
+use rookery_model::{Event, NumberedEvent, ProjectId, Result, TerminalId, ThreadId};
 use rookery_store::{Batch, Change, MAX_QUEUED, Ticket};
 
 use crate::clock;
 use crate::core::Core;
+use crate::threads::NoticeBody;
 use crate::world::World;
 
 /// A transaction in progress. Nothing of it leaves unless its closure succeeds.
@@ -12,12 +15,24 @@ pub(crate) struct Tx<'a> {
     pub(crate) world: &'a mut World,
     changes: Vec<Change>,
     events: Vec<Event>,
+    notices: Vec<(Option<ThreadId>, NoticeBody)>,
+    after: Vec<Box<dyn FnOnce() + Send>>,
 }
 
 impl Tx<'_> {
     /// Records that something happened; it is numbered and sent when it is durable.
     pub(crate) fn emit(&mut self, event: Event) {
         self.events.push(event);
+    }
+
+    /// Records what is told to those who follow threads, once all of this is durable.
+    pub(crate) fn announce(&mut self, thread: impl Into<Option<ThreadId>>, notice: NoticeBody) {
+        self.notices.push((thread.into(), notice));
+    }
+
+    /// Does something once all of this is durable and told. It must be quick.
+    pub(crate) fn afterwards(&mut self, work: impl FnOnce() + Send + 'static) {
+        self.after.push(Box::new(work));
     }
 
     /// Records a change to be stored.
@@ -54,9 +69,15 @@ impl Core {
             return Err(rookery_model::Error::busy("the store cannot keep up; try again"));
         }
         let mut world = self.inner.world.lock();
-        let mut tx = Tx { world: &mut world, changes: Vec::new(), events: Vec::new() };
+        let mut tx = Tx {
+            world: &mut world,
+            changes: Vec::new(),
+            events: Vec::new(),
+            notices: Vec::new(),
+            after: Vec::new(),
+        };
         let value = work(&mut tx)?;
-        let Tx { changes, events, .. } = tx;
+        let Tx { changes, events, notices, after, .. } = tx;
         let at = clock::wall();
         let numbered = events
             .into_iter()
@@ -67,8 +88,18 @@ impl Core {
             })
             .collect();
         // Queued under the lock, so that the store sees batches in commit order.
-        let ticket = store.commit(Batch { changes, events: numbered });
-        Ok((value, ticket))
+        let batch = Batch { changes, events: numbered };
+        if notices.is_empty() && after.is_empty() {
+            return Ok((value, store.commit(batch)));
+        }
+        let feed = Arc::clone(&self.inner.feed);
+        let tell = move || {
+            for (thread, notice) in notices {
+                feed.send(thread, [notice]);
+            }
+            after.into_iter().for_each(|work| work());
+        };
+        Ok((value, store.commit_then(batch, Box::new(tell))))
     }
 
     /// Like [`Core::transact`], and waits until it is durable.

@@ -1,8 +1,13 @@
 //! The world: plain data, changed only in a transaction.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use rookery_model::{Error, EventSeq, Project, ProjectId, Result, Terminal, TerminalId};
+use rookery_model::{
+    Error, EventSeq, Mode, Project, ProjectId, Request, RequestId, Result, Terminal, TerminalId,
+    ThreadId,
+};
+
+use crate::threads::ThreadState;
 
 /// What is selected: a project, and a terminal in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,6 +32,14 @@ pub(crate) struct World {
     pub(crate) next_event: EventSeq,
     /// Whether projects and terminals take their numbers from one sequence.
     pub(crate) shares_ids: bool,
+    /// Conversations with agents, without what was said in them.
+    pub(crate) threads: HashMap<ThreadId, ThreadState>,
+    /// What agents wait for.
+    pub(crate) requests: BTreeMap<RequestId, Request>,
+    /// What agents may do without asking, where their thread does not say otherwise.
+    pub(crate) mode: Mode,
+    /// The word by which the mode was last set.
+    pub(crate) mode_word: String,
 }
 
 impl World {
@@ -44,6 +57,19 @@ impl World {
 
     pub(crate) fn terminal_mut(&mut self, id: TerminalId) -> Result<&mut Terminal> {
         self.terminals.get_mut(&id).ok_or_else(|| no_terminal(id))
+    }
+
+    pub(crate) fn thread(&self, id: ThreadId) -> Result<&ThreadState> {
+        self.threads.get(&id).ok_or_else(|| no_thread(id))
+    }
+
+    pub(crate) fn thread_mut(&mut self, id: ThreadId) -> Result<&mut ThreadState> {
+        self.threads.get_mut(&id).ok_or_else(|| no_thread(id))
+    }
+
+    /// The mode that holds for a thread.
+    pub(crate) fn mode_of(&self, id: ThreadId) -> Mode {
+        self.threads.get(&id).and_then(|state| state.thread.mode).unwrap_or(self.mode)
     }
 
     /// The terminals of a project as they are shown, ended ones among them.
@@ -126,6 +152,10 @@ fn after(positions: impl Iterator<Item = i32>) -> i32 {
 
 pub(crate) fn no_terminal(id: TerminalId) -> Error {
     Error::not_found(format!("no terminal {id}"))
+}
+
+pub(crate) fn no_thread(id: ThreadId) -> Error {
+    Error::not_found(format!("thread not found: {id}"))
 }
 
 fn no_project(id: ProjectId) -> Error {

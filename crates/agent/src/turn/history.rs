@@ -139,6 +139,59 @@ pub fn estimate(entries: &[Entry]) -> u64 {
     characters.sum::<usize>() as u64 / 4
 }
 
+/// About how many tokens a conversation of these items has, without making it.
+pub fn estimate_items<'a>(
+    items: impl DoubleEndedIterator<Item = (TurnId, &'a Item)> + Clone,
+) -> u64 {
+    let cut = Cut::find(items.clone());
+    let (mut is_before, mut is_pruned) = (cut.first.is_some(), cut.outputs_before.is_some());
+    let mut characters = cut.summary.map_or(0, str::len);
+    for (_, item) in items {
+        is_before &= cut.first != Some(&item.id);
+        is_pruned &= cut.outputs_before != Some(&item.id);
+        if !is_before {
+            characters += length(item, is_pruned);
+        }
+    }
+    characters as u64 / 4
+}
+
+fn length(item: &Item, is_pruned: bool) -> usize {
+    match &item.body {
+        ItemBody::User { text, images, context } => {
+            text.len() + context.iter().map(String::len).sum::<usize>() + images.len() * 4_000
+        }
+        ItemBody::Agent { text, .. } => text.len(),
+        ItemBody::Reasoning { summary, content } => {
+            let parts = if content.is_empty() { summary } else { content };
+            parts.iter().map(String::len).sum()
+        }
+        ItemBody::Tool(tool) if !tool.hosted => {
+            let output = tool.error.as_ref().or(tool.output.as_ref()).map_or(0, String::len);
+            let output = if is_pruned { REMOVED.len() } else { output + tool.images.len() * 4_000 };
+            tool.name.len() + tool.input.len() + output
+        }
+        ItemBody::Tool(_)
+        | ItemBody::Compaction { .. }
+        | ItemBody::Error { .. }
+        | ItemBody::Raw { .. } => 0,
+    }
+}
+
+/// The items that the conversation consists of now: from the last compaction's first kept item on.
+pub fn window<'a>(
+    items: impl DoubleEndedIterator<Item = (TurnId, &'a Item)> + Clone,
+) -> Vec<(TurnId, &'a Item)> {
+    let cut = Cut::find(items.clone());
+    let mut is_before = cut.first.is_some();
+    items
+        .filter(|(_, item)| {
+            is_before &= cut.first != Some(&item.id);
+            !is_before
+        })
+        .collect()
+}
+
 /// What a provider wants back, with its name on it.
 pub fn seal_opaque(provider: &str, value: &Value) -> String {
     json!({ "provider": provider, "value": value }).to_string()

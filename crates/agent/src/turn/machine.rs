@@ -163,6 +163,18 @@ impl Turn {
         out
     }
 
+    /// What the user said too late for a turn that failed or was stopped, as items to be kept.
+    pub fn late(&mut self, messages: Vec<Message>) -> Vec<Item> {
+        let mut out = Vec::new();
+        self.steers.extend(messages);
+        self.drain_steers(&mut out);
+        let items = out.into_iter().filter_map(|effect| match effect {
+            Effect::Completed(item) => Some(item),
+            _ => None,
+        });
+        items.collect()
+    }
+
     /// The head of the loop: what the user said in between, limits, compaction, the next model call.
     fn advance(&mut self, view: View, out: &mut Vec<Effect>) {
         if self.model_calls > 0 {

@@ -10,7 +10,7 @@ mod machine;
 mod names;
 
 pub use compaction::{Compaction, SUMMARY_INSTRUCTION, plan as plan_compaction};
-pub use history::{entries, estimate, seal_opaque};
+pub use history::{entries, estimate, estimate_items, seal_opaque, window};
 pub use machine::Turn;
 
 use rookery_model::{Item, ItemId, Pruning, TurnError, TurnId, TurnStatus, Usage};

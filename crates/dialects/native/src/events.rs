@@ -79,6 +79,31 @@ fn body(event: &model::Event) -> EventBody {
         model::Event::TerminalCommandFinished { id, code } => {
             EventBody::TerminalCommandFinished { terminal: id.get(), code: *code }
         }
+        model::Event::ThreadStarted { id } => EventBody::ThreadStarted { thread: id.to_string() },
+        model::Event::ThreadArchived { id, is_archived } => {
+            EventBody::ThreadArchived { thread: id.to_string(), archived: *is_archived }
+        }
+        model::Event::ThreadDeleted { id } => EventBody::ThreadDeleted { thread: id.to_string() },
+        model::Event::TurnStarted { thread, turn } => {
+            EventBody::TurnStarted { thread: thread.to_string(), turn: turn.to_string() }
+        }
+        model::Event::TurnEnded { thread, turn, status } => EventBody::TurnEnded {
+            thread: thread.to_string(),
+            turn: turn.to_string(),
+            status: (*status).into(),
+        },
+        model::Event::RequestOpened(request) => {
+            EventBody::RequestOpened { request: (&**request).into() }
+        }
+        model::Event::RequestSettled(request) => {
+            EventBody::RequestSettled { request: (&**request).into() }
+        }
+        model::Event::ModeChanged { thread, from, to, reason } => EventBody::ModeChanged {
+            thread: thread.map(|thread| thread.to_string()),
+            from: (*from).into(),
+            to: (*to).into(),
+            reason: reason.clone(),
+        },
     }
 }
 

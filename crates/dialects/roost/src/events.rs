@@ -69,7 +69,15 @@ pub(crate) fn to_wire(event: &model::Event) -> Option<Event> {
         | E::TerminalsReordered { .. }
         | E::ProjectsReordered
         | E::TerminalBell { .. }
-        | E::TerminalCommandFinished { .. } => return None,
+        | E::TerminalCommandFinished { .. }
+        | E::ThreadStarted { .. }
+        | E::ThreadArchived { .. }
+        | E::ThreadDeleted { .. }
+        | E::TurnStarted { .. }
+        | E::TurnEnded { .. }
+        | E::RequestOpened(_)
+        | E::RequestSettled(_)
+        | E::ModeChanged { .. } => return None,
     })
 }
 

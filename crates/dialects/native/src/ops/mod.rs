@@ -5,6 +5,7 @@ pub(crate) mod daemon;
 pub(crate) mod events;
 pub(crate) mod input;
 pub(crate) mod projects;
+pub(crate) mod requests;
 pub(crate) mod screen;
 pub(crate) mod terminals;
 

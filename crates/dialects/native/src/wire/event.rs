@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Exit, RunState, Size, Time};
+use super::{Exit, Mode, Request, RunState, Size, Time, TurnStatus};
 
 /// An event with its place in the durable log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -105,6 +105,30 @@ pub enum EventBody {
     /// A shell finished a command.
     #[serde(rename = "terminal.command_finished")]
     TerminalCommandFinished { terminal: u64, code: Option<i32> },
+    /// A conversation with an agent began.
+    #[serde(rename = "thread.started")]
+    ThreadStarted { thread: String },
+    /// A conversation was put away or taken out again.
+    #[serde(rename = "thread.archived")]
+    ThreadArchived { thread: String, archived: bool },
+    /// A conversation is gone.
+    #[serde(rename = "thread.deleted")]
+    ThreadDeleted { thread: String },
+    /// A turn began.
+    #[serde(rename = "turn.started")]
+    TurnStarted { thread: String, turn: String },
+    /// A turn came to its end.
+    #[serde(rename = "turn.ended")]
+    TurnEnded { thread: String, turn: String, status: TurnStatus },
+    /// An agent waits for an answer.
+    #[serde(rename = "request.opened")]
+    RequestOpened { request: Request },
+    /// An agent's request was settled.
+    #[serde(rename = "request.settled")]
+    RequestSettled { request: Request },
+    /// Agents may do more or less without asking.
+    #[serde(rename = "mode.changed")]
+    ModeChanged { thread: Option<String>, from: Mode, to: Mode, reason: Option<String> },
 }
 
 /// Params of `rookery/events/list`.

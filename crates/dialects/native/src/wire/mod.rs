@@ -5,6 +5,7 @@ mod bytes;
 mod daemon;
 mod event;
 mod project;
+mod request;
 mod terminal;
 mod time;
 
@@ -14,6 +15,10 @@ pub use event::{
     Event, EventBody, EventList, EventNotification, EventPage, Subscribe, Subscription, Unsubscribe,
 };
 pub use project::{Project, ProjectCreate, ProjectDelete, ProjectList, ProjectRename};
+pub use request::{
+    AnswerRequest, Answered, Mode, Question, Request, RequestKind, RequestList, RequestState,
+    Requests, TurnStatus,
+};
 pub use terminal::{
     Attach, Attached, Cursor, Detach, Dump, Dumped, Exit, Output, OutputNotification, RunState,
     Signal, Size, Terminal, TerminalFilter, TerminalList, TerminalMove, TerminalOnly, TerminalOpen,

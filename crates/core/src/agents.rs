@@ -1,0 +1,296 @@
+//! What agents are run with: settings, providers, policy, and where their tools work.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use parking_lot::RwLock;
+use rookery_agent::policy::{self, Command, Judgement, Rules, Wish};
+use rookery_agent::provider::{ModelInfo, Provider, ProviderInfo};
+use rookery_agent::providers::{Environment, Registry};
+use rookery_agent::settings::{RuntimeProfile, Settings};
+use rookery_agent::tool::PathScope;
+use rookery_agent::tools::Sessions;
+use rookery_agent::turn::{Limits, Profile};
+use rookery_model::{Choice, Mode, Thread, Timestamp, ToolKind};
+use serde_json::Value;
+
+/// The file with which a project tells agents how to work in it.
+const PROJECT_FILE: &str = "AGENTS.md";
+/// How much of it is told.
+const PROJECT_LIMIT: usize = 32 << 10;
+/// How full a model's window may get before the conversation is made shorter, in percent.
+const FULL: u64 = 90;
+
+/// What core needs to know about agents to start.
+#[derive(Clone)]
+pub struct AgentConfig {
+    /// What the user chose.
+    pub settings: Settings,
+    /// The file that choices are written back to; none forgets them with this process.
+    pub settings_file: Option<PathBuf>,
+    /// How variables are looked up.
+    pub environment: Environment,
+    /// Where threads work that name no directory.
+    pub cwd: PathBuf,
+    /// Where long results are kept; none cuts them.
+    pub artifacts: Option<PathBuf>,
+    /// Our own program, which holds commands to reading; none runs them as they are.
+    pub sandbox: Option<PathBuf>,
+    /// Where the user's slash commands are, unless the settings say otherwise.
+    pub commands_dir: Option<PathBuf>,
+    /// Where lists of models are kept.
+    pub cache_dir: Option<PathBuf>,
+}
+
+impl std::fmt::Debug for AgentConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AgentConfig").field("cwd", &self.cwd).finish_non_exhaustive()
+    }
+}
+
+impl Default for AgentConfig {
+    fn default() -> Self {
+        AgentConfig {
+            settings: Settings::default(),
+            settings_file: None,
+            environment: Arc::new(|_| None),
+            cwd: PathBuf::from("/"),
+            artifacts: None,
+            sandbox: None,
+            commands_dir: None,
+            cache_dir: None,
+        }
+    }
+}
+
+/// Agents as core runs them.
+pub(crate) struct Agents {
+    pub(crate) config: AgentConfig,
+    settings: RwLock<Arc<Settings>>,
+    rules: RwLock<Arc<Rules>>,
+    pub(crate) registry: Registry,
+    sessions: Arc<Sessions>,
+    is_draining: AtomicBool,
+    /// Held while the settings file is changed.
+    pub(crate) settings_writer: tokio::sync::Mutex<()>,
+}
+
+impl Agents {
+    pub(crate) fn new(config: AgentConfig) -> Self {
+        let settings = Arc::new(config.settings.clone());
+        let registry = registry(&config);
+        Agents {
+            rules: RwLock::new(Arc::new(rules(&settings))),
+            settings: RwLock::new(settings),
+            registry,
+            sessions: Arc::default(),
+            is_draining: AtomicBool::new(false),
+            settings_writer: tokio::sync::Mutex::new(()),
+            config,
+        }
+    }
+
+    pub(crate) fn settings(&self) -> Arc<Settings> {
+        Arc::clone(&self.settings.read())
+    }
+
+    /// Changes what the user chose, in memory.
+    pub(crate) fn change_settings(&self, change: impl FnOnce(&mut Settings)) {
+        let mut current = self.settings.write();
+        let mut changed = Settings::clone(&current);
+        change(&mut changed);
+        *self.rules.write() = Arc::new(rules(&changed));
+        *current = Arc::new(changed);
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.is_draining.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn drain(&self) {
+        self.is_draining.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn profile(&self) -> Profile {
+        match self.settings().runtime_profile {
+            RuntimeProfile::Interactive => Profile::Interactive,
+            RuntimeProfile::NonInteractive => Profile::NonInteractive,
+            RuntimeProfile::Eval => Profile::Eval,
+        }
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        let settings = self.settings();
+        let set = &settings.reliability;
+        let number = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        Limits {
+            model_calls: number(set.max_model_calls_per_turn),
+            tool_failures: number(set.max_tool_failures_per_turn),
+            consecutive_failures: number(set.max_consecutive_tool_failures),
+            continues_on_failures: set.continue_on_failure_limit,
+            ..Limits::default()
+        }
+    }
+
+    /// When a turn that begins now has to be done.
+    pub(crate) fn deadline(&self, seconds: Option<u64>, now: Timestamp) -> Option<Timestamp> {
+        let usual = || match self.profile() {
+            Profile::Eval => self.settings().eval_deadline,
+            Profile::Interactive | Profile::NonInteractive => None,
+        };
+        let limit = seconds.map(Duration::from_secs).or_else(usual)?;
+        let micros = i64::try_from(limit.as_micros()).unwrap_or(i64::MAX);
+        Some(Timestamp::from_micros(now.as_micros().saturating_add(micros)))
+    }
+
+    /// From how many tokens on a conversation with this model is made shorter.
+    pub(crate) fn compact_at(&self, choice: &Choice) -> Option<u64> {
+        let set = self.settings().auto_compact_token_limit;
+        set.or_else(|| {
+            let window =
+                self.registry.known_model(&choice.provider, &choice.model)?.context_window?;
+            Some(window * FULL / 100)
+        })
+    }
+
+    pub(crate) fn provider(&self, id: &str) -> Option<Arc<dyn Provider>> {
+        self.registry.get(id)
+    }
+
+    pub(crate) fn info(&self, id: &str) -> Option<ProviderInfo> {
+        self.registry.infos().into_iter().find(|info| info.id == id)
+    }
+
+    pub(crate) fn model(&self, provider: &str, model: &str) -> Option<ModelInfo> {
+        self.registry.known_model(provider, model)
+    }
+
+    pub(crate) fn has_parallel_tools(&self, provider: &str) -> bool {
+        self.info(provider).is_some_and(|info| info.capabilities.parallel_tool_calls)
+    }
+
+    pub(crate) fn takes_images(&self, provider: &str) -> bool {
+        self.info(provider).is_some_and(|info| info.capabilities.image_input)
+    }
+
+    pub(crate) fn searches_web(&self) -> bool {
+        use rookery_agent::settings::WebSearchMode;
+        self.settings().web_search.value != WebSearchMode::Disabled
+    }
+
+    /// What a project tells agents.
+    pub(crate) fn project_instructions(&self, root: &Path) -> Option<String> {
+        let text = rookery_host::files::read_start(&root.join(PROJECT_FILE), PROJECT_LIMIT).ok()?;
+        let text = String::from_utf8_lossy(&text).trim().to_owned();
+        (!text.is_empty()).then(|| format!("From {PROJECT_FILE} of this project:\n{text}"))
+    }
+
+    /// Whether a thread may use a tool.
+    pub(crate) fn may_use(&self, name: &str, thread: &Thread, allowed: Option<&[String]>) -> bool {
+        let settings = self.settings();
+        let is_in = |list: &[String]| list.iter().any(|known| known == name);
+        let general = &settings.tools.allowlist;
+        (general.is_empty() || is_in(general))
+            && thread.tool_allowlist.as_deref().is_none_or(is_in)
+            && allowed.is_none_or(is_in)
+    }
+
+    pub(crate) fn path_scope(&self) -> PathScope {
+        self.settings().tools.path_scope
+    }
+
+    pub(crate) fn artifacts(&self) -> Option<PathBuf> {
+        let is_kept = self.settings().context.file_backed_dynamic_context;
+        self.config.artifacts.clone().filter(|_| is_kept)
+    }
+
+    pub(crate) fn sessions(&self) -> Arc<Sessions> {
+        Arc::clone(&self.sessions)
+    }
+
+    pub(crate) fn sandbox(&self) -> Option<Arc<dyn Fn(Vec<String>) -> Vec<String> + Send + Sync>> {
+        let program = self.config.sandbox.clone()?;
+        rookery_host::sandbox::support().is_usable().then(|| {
+            let sandbox = rookery_host::sandbox::Sandbox::reading();
+            let wrap =
+                move |argv: Vec<String>| rookery_host::sandbox::wrap(&program, &sandbox, &argv);
+            Arc::new(wrap) as Arc<dyn Fn(Vec<String>) -> Vec<String> + Send + Sync>
+        })
+    }
+
+    pub(crate) fn shell(&self, usual: &str) -> String {
+        self.settings().tools.shell.clone().unwrap_or_else(|| usual.to_owned())
+    }
+
+    pub(crate) fn approval_timeout(&self) -> Option<Duration> {
+        self.settings().policy.approval_timeout
+    }
+
+    /// The shell command in a tool's arguments, if it runs one.
+    pub(crate) fn command_of(&self, tool: &str, kind: ToolKind, input: &str) -> Option<String> {
+        if kind != ToolKind::Exec {
+            return None;
+        }
+        let input: Value = serde_json::from_str(input).ok()?;
+        let name = match tool {
+            "exec_command" => "cmd",
+            "unified_exec" => "input",
+            "write_stdin" => "chars",
+            _ => "command",
+        };
+        input.get(name).and_then(Value::as_str).map(str::to_owned)
+    }
+
+    pub(crate) fn shell_argv(&self, command: &str) -> Vec<String> {
+        let shell = self.shell("/bin/sh");
+        vec![shell, "-lc".to_owned(), command.to_owned()]
+    }
+
+    /// Judges a call by what the tool is and what it would do.
+    pub(crate) fn judge(&self, tool: &str, kind: ToolKind, input: &str, mode: Mode) -> Judgement {
+        let rules = Arc::clone(&self.rules.read());
+        let command = self.command_of(tool, kind, input);
+        // Looking at what a running program printed does nothing.
+        let only_looks = tool == "write_stdin" && command.as_deref().is_none_or(str::is_empty);
+        let kind = if only_looks { ToolKind::Read } else { kind };
+        // What is typed into a program is no command of a shell.
+        let is_shell = !matches!(tool, "write_stdin") && !is_continued(tool, input);
+        let command = command.as_deref().filter(|_| is_shell).map(Command::Shell);
+        let wish = Wish { tool, kind, command, env: &[] };
+        policy::judge(&wish, mode, &rules, self.profile().is_unattended())
+    }
+
+    /// Judges a program with its arguments.
+    pub(crate) fn judge_argv(
+        &self,
+        argv: &[String],
+        env: &[(String, Option<String>)],
+        mode: Mode,
+    ) -> Judgement {
+        let rules = Arc::clone(&self.rules.read());
+        let command = Some(Command::Argv(argv));
+        let wish = Wish { tool: "command/exec", kind: ToolKind::Exec, command, env };
+        policy::judge(&wish, mode, &rules, false)
+    }
+}
+
+/// Whether the call types into a program that runs already.
+fn is_continued(tool: &str, input: &str) -> bool {
+    tool == "unified_exec"
+        && serde_json::from_str::<Value>(input)
+            .is_ok_and(|input| input.get("session_id").is_some_and(|id| !id.is_null()))
+}
+
+fn rules(settings: &Settings) -> Rules {
+    Rules::from_settings(settings)
+}
+
+fn registry(config: &AgentConfig) -> Registry {
+    Registry::from_settings(
+        &config.settings,
+        Arc::clone(&config.environment),
+        config.cache_dir.clone(),
+    )
+}

@@ -1,0 +1,171 @@
+//! Requests: what agents wait for. One object for every dialect; the first answer settles it.
+
+use std::time::Duration;
+
+use rookery_model::{
+    Answer, Asked, Error, Event, Mode, Request, RequestId, RequestState, Result, Settled, ThreadId,
+    TurnId,
+};
+use rookery_store::Change;
+use tokio::sync::oneshot;
+
+use crate::clock;
+use crate::core::Core;
+use crate::threads::NoticeBody;
+use crate::transact::Tx;
+
+impl Core {
+    /// Everything that waits for an answer, oldest first.
+    pub fn requests(&self) -> Vec<Request> {
+        self.inner.world.lock().requests.values().cloned().collect()
+    }
+
+    /// A request that waits for an answer.
+    pub fn request(&self, id: RequestId) -> Option<Request> {
+        self.inner.world.lock().requests.get(&id).cloned()
+    }
+
+    /// Answers a request. The first answer counts: false if it was settled before, or never was.
+    ///
+    /// `by` names who answers, such as a dialect.
+    ///
+    /// # Errors
+    /// If the answer does not fit what was asked, or cannot be kept.
+    pub async fn settle(&self, id: RequestId, answer: Answer, by: &str) -> Result<bool> {
+        self.transact_durably(|tx| {
+            let Some(request) = tx.world.requests.get(&id) else { return Ok(false) };
+            fits(&request.asked, &answer)?;
+            self.settle_in(tx, id, answer, by);
+            Ok(true)
+        })
+        .await
+    }
+
+    /// Settles a pending request as part of a transaction.
+    pub(crate) fn settle_in(&self, tx: &mut Tx<'_>, id: RequestId, answer: Answer, by: &str) {
+        let Some(mut request) = tx.world.requests.remove(&id) else { return };
+        let settled = Settled { answer: answer.clone(), by: by.to_owned(), at: clock::wall() };
+        request.state = RequestState::Settled(settled);
+        let thread = request.thread;
+        if let Asked::PlanExit(plan) = &request.asked
+            && matches!(answer, Answer::Approved { .. })
+        {
+            tx.leave_plan(thread, plan.target);
+        }
+        if matches!(answer, Answer::Approved { remember: true })
+            && let Asked::Approval { input, .. } = &request.asked
+            && let Ok(state) = tx.world.thread_mut(thread)
+        {
+            state.remembered.insert((request.tool.clone(), input.clone()));
+        }
+        tx.save_request(&request);
+        let mode = tx.world.mode_of(thread);
+        tx.announce(thread, NoticeBody::Settled(Box::new(request), mode));
+        tx.announce_status(thread);
+        let waiter = self.inner.waiters.lock().remove(&id);
+        tx.afterwards(move || {
+            if let Some(waiter) = waiter {
+                // Who does not wait any more has gone on without the answer.
+                let _ = waiter.send(answer);
+            }
+        });
+    }
+
+    /// Asks, and waits for the answer; one that does not come in time is refused.
+    pub(crate) async fn ask(&self, request: Request) -> Result<Answer> {
+        let (id, deadline) = (request.id, request.deadline);
+        let answer = self.expect_answer(id);
+        self.transact_durably(|tx| {
+            let thread = tx.world.thread(request.thread)?;
+            let is_current = thread
+                .active
+                .as_ref()
+                .is_some_and(|active| active.turn == request.turn && !active.is_interrupting);
+            if !is_current {
+                return Err(Error::closed("the turn is over"));
+            }
+            tx.world.requests.insert(id, request.clone());
+            tx.save_request(&request);
+            tx.announce(request.thread, NoticeBody::Requested(Box::new(request.clone())));
+            tx.announce_status(request.thread);
+            Ok(())
+        })
+        .await?;
+        self.await_answer(id, answer, deadline).await
+    }
+
+    /// From now on the answer to this request is wanted.
+    pub(crate) fn expect_answer(&self, id: RequestId) -> oneshot::Receiver<Answer> {
+        let (sender, receiver) = oneshot::channel();
+        self.inner.waiters.lock().insert(id, sender);
+        receiver
+    }
+
+    /// Waits for the answer to a request that is pending.
+    pub(crate) async fn await_answer(
+        &self,
+        id: RequestId,
+        mut answer: oneshot::Receiver<Answer>,
+        deadline: Option<rookery_model::Timestamp>,
+    ) -> Result<Answer> {
+        let gone = |_| Error::closed("nobody will answer any more");
+        let Some(deadline) = deadline else { return answer.await.map_err(gone) };
+        let left = deadline.as_micros().saturating_sub(clock::wall().as_micros()).max(0);
+        let left = Duration::from_micros(left as u64);
+        match tokio::time::timeout(left, &mut answer).await {
+            Ok(answer) => answer.map_err(gone),
+            Err(_) => {
+                // Somebody may answer at this very moment; then that counts.
+                self.settle(id, Answer::TimedOut, "timeout").await?;
+                answer.await.map_err(gone)
+            }
+        }
+    }
+
+    /// Takes back everything that a turn waits for.
+    pub(crate) fn cancel_requests(&self, tx: &mut Tx<'_>, turn: TurnId, by: &str) {
+        let of_turn = tx.world.requests.values().filter(|request| request.turn == turn);
+        let ids: Vec<RequestId> = of_turn.map(|request| request.id).collect();
+        for id in ids {
+            self.settle_in(tx, id, Answer::Cancelled, by);
+        }
+    }
+}
+
+impl Tx<'_> {
+    /// Stores a request as it is now, and says so in the log.
+    fn save_request(&mut self, request: &Request) {
+        let is_kept = self.world.thread(request.thread).is_ok_and(|state| !state.thread.ephemeral);
+        if !is_kept {
+            return;
+        }
+        self.save(Change::RequestUpserted(Box::new(request.clone())));
+        let request = Box::new(request.clone());
+        self.emit(match request.state {
+            RequestState::Pending => Event::RequestOpened(request),
+            RequestState::Settled(_) => Event::RequestSettled(request),
+        });
+    }
+
+    fn leave_plan(&mut self, thread: ThreadId, target: Mode) {
+        let is_own = self.world.thread(thread).is_ok_and(|state| state.thread.mode.is_some());
+        let word = None;
+        self.set_mode(is_own.then_some(thread), target, word, Some("plan approved".to_owned()));
+    }
+}
+
+/// Whether this is an answer to that question at all.
+fn fits(asked: &Asked, answer: &Answer) -> Result<()> {
+    let is_fitting = match answer {
+        Answer::Approved { .. } | Answer::Denied { .. } => {
+            matches!(asked, Asked::Approval { .. } | Asked::PlanExit(_))
+        }
+        Answer::Given(_) => matches!(asked, Asked::Input { .. }),
+        Answer::Output { .. } => matches!(asked, Asked::External(_)),
+        Answer::Cancelled | Answer::TimedOut => true,
+    };
+    match is_fitting {
+        true => Ok(()),
+        false => Err(Error::invalid("id", "the request asks for something else")),
+    }
+}

@@ -1,0 +1,60 @@
+//! Which model answers.
+
+use rookery_model::{Choice, Error, Result};
+
+use crate::core::Core;
+
+/// What answers where nothing was chosen.
+const MOCK: &str = "mock";
+
+impl Core {
+    /// The choice of new threads.
+    pub fn default_choice(&self) -> Choice {
+        let settings = self.inner.agents.settings();
+        let provider = settings.provider.clone().unwrap_or_else(|| self.first_provider());
+        let model = settings.model.clone().unwrap_or_else(|| self.first_model(&provider));
+        Choice { provider, model, reasoning: settings.reasoning.clone() }
+    }
+
+    /// A provider that can be used as it is: the first one with a key, else the mock.
+    fn first_provider(&self) -> String {
+        let infos = self.inner.agents.registry.infos();
+        let usable = infos
+            .iter()
+            .find(|info| info.is_authenticated && info.auth != rookery_agent::provider::Auth::None);
+        usable.map_or_else(|| MOCK.to_owned(), |info| info.id.clone())
+    }
+
+    fn first_model(&self, provider: &str) -> String {
+        self.inner.agents.registry.default_model(provider).unwrap_or_else(|| MOCK.to_owned())
+    }
+
+    /// Fills in what a choice leaves open, and checks it.
+    ///
+    /// # Errors
+    /// If there is no such provider, or its model cannot think so hard.
+    pub fn complete_choice(&self, choice: Choice, usual: &Choice) -> Result<Choice> {
+        let agents = &self.inner.agents;
+        let named = rookery_agent::providers::normalize(&choice.provider);
+        let provider = if named.is_empty() { usual.provider.clone() } else { named };
+        if agents.provider(&provider).is_none() {
+            return Err(Error::failed(format!("unknown provider: {provider}")));
+        }
+        let is_usual = provider == usual.provider;
+        let model = match choice.model.trim() {
+            "" if is_usual && !usual.model.is_empty() => usual.model.clone(),
+            "" => self.first_model(&provider),
+            model => model.to_owned(),
+        };
+        let reasoning = match choice.reasoning {
+            Some(effort) => Some(effort),
+            None if is_usual && model == usual.model => usual.reasoning.clone(),
+            None => None,
+        };
+        if let Some(effort) = &reasoning {
+            let checked = agents.registry.check_effort(&provider, &model, effort);
+            checked.map_err(|error| Error::failed(error.to_string()))?;
+        }
+        Ok(Choice { provider, model, reasoning })
+    }
+}

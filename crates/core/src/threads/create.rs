@@ -1,0 +1,106 @@
+//! New threads.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rookery_model::{Choice, Error, Event, ExternalTool, Result, Thread, ThreadId, Usage};
+
+use super::live::LiveThread;
+use super::{NoticeBody, Status, ThreadState, ThreadView};
+use crate::clock;
+use crate::core::Core;
+
+/// What a new thread shall be.
+#[derive(Clone, Debug, Default)]
+pub struct NewThread {
+    /// Its working directory; absolute, and there.
+    pub cwd: PathBuf,
+    /// The directory its tools may work in; `cwd` if none is named.
+    pub root: Option<PathBuf>,
+    /// Which model answers; what is empty is filled in.
+    pub choice: Choice,
+    /// Whether it is kept in memory only.
+    pub ephemeral: bool,
+    /// Its name.
+    pub name: Option<String>,
+    /// The tools it may use.
+    pub tool_allowlist: Option<Vec<String>>,
+    /// What its developer tells the model.
+    pub developer_instructions: Option<String>,
+    /// Tools that the client runs.
+    pub external_tools: Vec<ExternalTool>,
+}
+
+impl Core {
+    /// Starts a thread.
+    ///
+    /// # Errors
+    /// If a part of the request is wrong; nothing has happened then.
+    pub async fn start_thread(&self, new: NewThread) -> Result<ThreadView> {
+        if !new.cwd.is_absolute() {
+            return Err(Error::invalid("cwd", "cwd must be absolute"));
+        }
+        let cwd = new.cwd.clone();
+        let is_dir = tokio::task::spawn_blocking(move || cwd.is_dir()).await.unwrap_or(false);
+        if !is_dir {
+            let message = format!("cwd is not a directory: {}", new.cwd.display());
+            return Err(Error::invalid("cwd", message));
+        }
+        if new.tool_allowlist.as_ref().is_some_and(Vec::is_empty) {
+            return Err(Error::invalid("toolAllowlist", "toolAllowlist must not be empty"));
+        }
+        let choice = self.complete_choice(new.choice, &self.default_choice())?;
+        let now = clock::wall();
+        let thread = Thread {
+            id: ThreadId::new(uuid::Uuid::now_v7().as_u128()),
+            created_at: now,
+            updated_at: now,
+            name: new.name.filter(|name| !name.trim().is_empty()),
+            preview: String::new(),
+            choice,
+            root: new.root.unwrap_or_else(|| new.cwd.clone()),
+            cwd: new.cwd,
+            ephemeral: new.ephemeral,
+            archived: false,
+            mode: None,
+            tool_allowlist: new.tool_allowlist,
+            developer_instructions: new.developer_instructions,
+            external_tools: new.external_tools,
+            parent: None,
+            usage: Usage::default(),
+            message_count: 0,
+            goal: None,
+            plan: Vec::new(),
+            ledger: Vec::new(),
+            seq_reserved: 0,
+        };
+        self.add_thread(thread, LiveThread::new).await
+    }
+
+    /// Puts a thread into the world with what was said in it.
+    pub(super) async fn add_thread(
+        &self,
+        thread: Thread,
+        contents: impl FnOnce(ThreadId) -> LiveThread,
+    ) -> Result<ThreadView> {
+        let id = thread.id;
+        let live = Arc::new(contents(id));
+        self.inner.live_threads.insert(&live);
+        self.transact_durably(|tx| {
+            tx.world.threads.insert(id, ThreadState::new(thread.clone()));
+            tx.save_thread(id);
+            for turn in &live.contents.lock().turns {
+                tx.save_turn(turn);
+            }
+            for placed in &live.contents.lock().items {
+                tx.save_item(id, placed.turn, placed.position, &placed.item);
+            }
+            tx.emit_of(id, Event::ThreadStarted { id });
+            let started = NoticeBody::ThreadStarted(Box::new(thread.clone()), Status::default());
+            tx.announce(id, started);
+            Ok(())
+        })
+        .await?;
+        Ok(ThreadView { thread, status: Status::default(), turns: None })
+    }
+}

@@ -1,0 +1,68 @@
+//! The end of turns before the daemon ends: those that run are stopped, those that wait go on waiting
+//! for the next daemon.
+
+use std::time::Duration;
+
+use rookery_model::{ThreadId, TurnId};
+
+use crate::core::Core;
+
+/// What became of the turns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Drained {
+    /// Turns that were stopped.
+    pub interrupted: Vec<TurnId>,
+    /// Turns that were not over in time.
+    pub remaining: Vec<TurnId>,
+}
+
+/// How long a stop of the daemon waits for turns.
+const STOP_LIMIT: Duration = Duration::from_secs(5);
+
+impl Core {
+    /// Takes no new turns and stops those that run.
+    pub async fn drain(&self, limit: Duration) -> Drained {
+        self.inner.agents.drain();
+        self.stop_turns(limit, |_, _| true).await
+    }
+
+    /// Before the daemon ends: turns that only wait for an answer are left as they are.
+    pub(crate) async fn rest_turns(&self) {
+        self.inner.agents.drain();
+        let waits = |core: &Core, turn: TurnId| {
+            core.inner.world.lock().requests.values().any(|request| request.turn == turn)
+        };
+        self.stop_turns(STOP_LIMIT, |core, turn| !waits(core, turn)).await;
+    }
+
+    async fn stop_turns(
+        &self,
+        limit: Duration,
+        is_stopped: impl Fn(&Core, TurnId) -> bool,
+    ) -> Drained {
+        let active: Vec<(ThreadId, TurnId)> = {
+            let world = self.inner.world.lock();
+            let active = world.threads.iter();
+            active.filter_map(|(id, state)| Some((*id, state.active.as_ref()?.turn))).collect()
+        };
+        let wanted = active.into_iter().filter(|(_, turn)| is_stopped(self, *turn));
+        let wanted: Vec<(ThreadId, TurnId)> = wanted.collect();
+        for (thread, turn) in &wanted {
+            if let Err(error) = self.interrupt(*thread, Some(*turn)) {
+                tracing::warn!(%error, "a turn cannot be stopped");
+            }
+        }
+        let ends = wanted.iter().map(|(thread, turn)| self.turn_ended(*thread, *turn));
+        let all = futures_util::future::join_all(ends);
+        let is_clean = tokio::time::timeout(limit, all).await.is_ok();
+        let is_over = |thread: ThreadId, turn: TurnId| {
+            self.thread(thread).is_none_or(|seen| seen.status.active_turn != Some(turn))
+        };
+        let (interrupted, remaining) = wanted
+            .into_iter()
+            .partition::<Vec<_>, _>(|(thread, turn)| is_clean || is_over(*thread, *turn));
+        let turns =
+            |list: Vec<(ThreadId, TurnId)>| list.into_iter().map(|(_, turn)| turn).collect();
+        Drained { interrupted: turns(interrupted), remaining: turns(remaining) }
+    }
+}

@@ -1,0 +1,231 @@
+//! Changes to threads from outside: names, archives, forks, rollbacks, compaction.
+
+use std::collections::HashMap;
+
+use rookery_agent::provider::{ModelRequest, ToolChoice};
+use rookery_agent::turn::{estimate_items, plan_compaction, window};
+use rookery_model::{
+    Choice, Error, Event, Item, ItemBody, ItemId, ItemStatus, Result, ThreadId, TurnId,
+};
+use rookery_store::Change;
+
+use super::compact::shorten;
+use super::live::LiveThread;
+use super::{NoticeBody, ThreadView};
+use crate::clock;
+use crate::core::Core;
+use crate::world::no_thread;
+
+/// What compacting a thread came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compacted {
+    /// Whether it became shorter.
+    pub is_shorter: bool,
+    /// Why not.
+    pub reason: Option<String>,
+    /// Tokens before, about.
+    pub before: u64,
+    /// Tokens after, about.
+    pub after: u64,
+}
+
+impl Core {
+    /// Gives a thread a name, or takes it.
+    pub async fn rename_thread(&self, id: ThreadId, name: Option<String>) -> Result<()> {
+        self.transact_durably(|tx| {
+            let name = name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
+            tx.world.thread_mut(id)?.thread.name.clone_from(&name);
+            tx.save_thread(id);
+            tx.announce(id, NoticeBody::Renamed(name));
+            Ok(())
+        })
+        .await
+    }
+
+    /// Which model answers in a thread from now on.
+    pub async fn choose_for_thread(&self, id: ThreadId, choice: Choice) -> Result<()> {
+        self.transact_durably(|tx| {
+            tx.world.thread_mut(id)?.thread.choice = choice;
+            tx.save_thread(id);
+            Ok(())
+        })
+        .await
+    }
+
+    /// Puts a thread away or takes it out again; a turn that runs is stopped first. False if there is
+    /// no such thread, or nothing to do.
+    pub async fn archive_thread(&self, id: ThreadId, is_archived: bool) -> Result<bool> {
+        let Some(seen) = self.thread(id) else { return Ok(false) };
+        if seen.thread.archived == is_archived {
+            return Ok(false);
+        }
+        self.stop_turn(id).await?;
+        self.transact_durably(|tx| {
+            let state = tx.world.thread_mut(id)?;
+            state.thread.archived = is_archived;
+            state.thread.updated_at = clock::wall();
+            tx.save_thread(id);
+            tx.emit_of(id, Event::ThreadArchived { id, is_archived });
+            if is_archived {
+                tx.announce(id, NoticeBody::Archived);
+            }
+            Ok(true)
+        })
+        .await
+    }
+
+    /// Forgets a thread and all that was said in it. False if there is none.
+    pub async fn delete_thread(&self, id: ThreadId) -> Result<bool> {
+        if self.thread(id).is_none() {
+            return Ok(false);
+        }
+        self.stop_turn(id).await?;
+        self.transact_durably(|tx| {
+            tx.emit_of(id, Event::ThreadDeleted { id });
+            let Some(state) = tx.world.threads.remove(&id) else { return Ok(false) };
+            if !state.thread.ephemeral {
+                tx.save(Change::ThreadDeleted(id));
+            }
+            self.inner.live_threads.remove(id);
+            Ok(true)
+        })
+        .await
+    }
+
+    /// Stops the turn that runs and waits for its end.
+    pub(crate) async fn stop_turn(&self, id: ThreadId) -> Result<()> {
+        if let Some(turn) = self.interrupt(id, None)? {
+            self.turn_ended(id, turn).await;
+        }
+        Ok(())
+    }
+
+    /// Copies a thread up to a turn, or whole, into a new one.
+    pub async fn fork_thread(
+        &self,
+        id: ThreadId,
+        from: Option<TurnId>,
+        name: Option<String>,
+    ) -> Result<ThreadView> {
+        let live = self.live_thread(id).await?;
+        let mut thread = self.thread(id).ok_or_else(|| no_thread(id))?.thread;
+        let now = clock::wall();
+        thread.parent = Some(id);
+        thread.id = ThreadId::new(uuid::Uuid::now_v7().as_u128());
+        (thread.created_at, thread.updated_at) = (now, now);
+        thread.name = name.or(thread.name);
+        (thread.archived, thread.seq_reserved) = (false, 0);
+        let copy = copy(&live, thread.id, from)?;
+        self.add_thread(thread, |_| copy).await
+    }
+
+    /// Takes the last turns of a thread away.
+    pub async fn rollback_thread(&self, id: ThreadId, turns: usize) -> Result<ThreadView> {
+        if turns == 0 {
+            return Err(Error::invalid("numTurns", "numTurns must be at least 1"));
+        }
+        let live = self.live_thread(id).await?;
+        self.transact_durably(|tx| {
+            let state = tx.world.thread_mut(id)?;
+            if state.active.is_some() {
+                return Err(Error::conflict("a turn is running"));
+            }
+            let mut contents = live.contents.lock();
+            let gone = contents.drop_turns(turns);
+            let is_message =
+                |item: &Item| matches!(item.body, ItemBody::User { .. } | ItemBody::Agent { .. });
+            let count = contents.items.iter().filter(|placed| is_message(&placed.item)).count();
+            state.thread.message_count = count as u64;
+            state.thread.updated_at = clock::wall();
+            let is_kept = !state.thread.ephemeral;
+            for turn in gone.iter().filter(|_| is_kept) {
+                tx.save(Change::TurnDeleted(turn.id));
+            }
+            tx.save_thread(id);
+            Ok(())
+        })
+        .await?;
+        self.read_thread(id).await
+    }
+
+    /// Makes the conversation of an idle thread shorter.
+    pub async fn compact_thread(&self, id: ThreadId, hint: Option<&str>) -> Result<Compacted> {
+        let live = self.live_thread(id).await?;
+        let choice = self.thread(id).ok_or_else(|| no_thread(id))?.thread.choice;
+        let (before, plan, last) = {
+            let contents = live.contents.lock();
+            let plan = plan_compaction(&window(contents.told()));
+            (estimate_items(contents.told()), plan, contents.turns.last().map(|turn| turn.id))
+        };
+        let unchanged = |reason: &str| Compacted {
+            is_shorter: false,
+            reason: Some(reason.to_owned()),
+            before,
+            after: before,
+        };
+        let Some(turn) = last else { return Ok(unchanged("nothing was said yet")) };
+        let Some(provider) = self.inner.agents.provider(&choice.provider) else {
+            return Ok(unchanged("the provider is gone"));
+        };
+        let request = ModelRequest {
+            thread: id.to_string(),
+            model: choice.model,
+            tool_choice: ToolChoice::None,
+            ..ModelRequest::default()
+        };
+        let (summary, pruning) = match shorten(plan, provider.as_ref(), request, hint).await {
+            Ok(Some(shortened)) => shortened,
+            Ok(None) => return Ok(unchanged("there is nothing to leave out")),
+            Err(reason) => return Ok(unchanged(&reason)),
+        };
+        self.transact_durably(|tx| {
+            if tx.world.thread(id)?.active.is_some() {
+                return Err(Error::conflict("a turn is running"));
+            }
+            let number = live.contents.lock().items.len();
+            let item = Item {
+                id: ItemId::new(format!("{turn}-compaction-{number}")),
+                status: ItemStatus::Completed,
+                step: 0,
+                body: ItemBody::Compaction { summary, pruning },
+                opaque: None,
+            };
+            tx.complete_item(&live, turn, &item);
+            Ok(())
+        })
+        .await?;
+        let after = estimate_items(live.contents.lock().told());
+        Ok(Compacted { is_shorter: after < before, reason: None, before, after })
+    }
+}
+
+/// Turns and items of a thread under new names of turns; names of items stay, since they are unique
+/// within a thread.
+fn copy(live: &LiveThread, id: ThreadId, until: Option<TurnId>) -> Result<LiveThread> {
+    let contents = live.contents.lock();
+    let end = match until {
+        None => contents.turns.len(),
+        Some(turn) => {
+            let found = contents.turns.iter().position(|known| known.id == turn);
+            let message = "the thread has no such turn";
+            found.ok_or_else(|| Error::invalid("fromTurnId", message))? + 1
+        }
+    };
+    let copy = LiveThread::new(id);
+    let mut names = HashMap::new();
+    let mut copied = copy.contents.lock();
+    for turn in contents.turns[..end].iter().filter(|turn| turn.completed_at.is_some()) {
+        let mut turn = turn.clone();
+        let fresh = TurnId::new(uuid::Uuid::now_v7().as_u128());
+        names.insert(turn.id, fresh);
+        (turn.id, turn.thread) = (fresh, id);
+        copied.turns.push(turn);
+    }
+    for placed in &contents.items {
+        if let Some(turn) = names.get(&placed.turn) {
+            copied.put(*turn, &placed.item);
+        }
+    }
+    drop(copied);
+    Ok(copy)
+}

@@ -1,0 +1,116 @@
+//! Threads as they are listed and read.
+
+use std::path::PathBuf;
+
+use rookery_model::{Result, ThreadId, Timestamp};
+
+use super::live::Contents;
+use super::{ThreadView, TurnView, status};
+use crate::core::Core;
+use crate::world::World;
+
+/// Which threads are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct ThreadQuery {
+    /// How many at most.
+    pub limit: usize,
+    /// Only those after this one in the order of the list.
+    pub after: Option<(Timestamp, ThreadId)>,
+    /// Only those before this one, the nearest of them.
+    pub before: Option<(Timestamp, ThreadId)>,
+    /// Those put away instead of the others.
+    pub archived: bool,
+    /// Only those that work in this directory.
+    pub cwd: Option<PathBuf>,
+    /// Only those whose name or beginning has this text.
+    pub search: Option<String>,
+}
+
+/// Threads, the one last touched first.
+#[derive(Clone, Debug, Default)]
+pub struct ThreadPage {
+    /// The threads.
+    pub threads: Vec<ThreadView>,
+    /// Whether there are further ones behind them.
+    pub has_more: bool,
+    /// Whether there are others before them.
+    pub has_earlier: bool,
+}
+
+impl Core {
+    /// Lists threads, the one last touched first.
+    pub fn threads(&self, query: &ThreadQuery) -> ThreadPage {
+        let world = self.inner.world.lock();
+        let search = query.search.as_ref().map(|text| text.to_lowercase());
+        let is_wanted = |thread: &rookery_model::Thread| {
+            thread.archived == query.archived
+                && query.cwd.as_ref().is_none_or(|cwd| thread.cwd == *cwd)
+                && search.as_ref().is_none_or(|text| {
+                    let name = thread.name.as_deref().unwrap_or_default().to_lowercase();
+                    name.contains(text) || thread.preview.to_lowercase().contains(text)
+                })
+        };
+        let mut keys: Vec<(Timestamp, ThreadId)> = world
+            .threads
+            .values()
+            .filter(|state| is_wanted(&state.thread))
+            .map(|state| (whole_seconds(state.thread.updated_at), state.thread.id))
+            .collect();
+        keys.sort_unstable_by(|a, b| b.cmp(a));
+        let total = keys.len();
+        let (start, end) = match (query.after, query.before) {
+            (Some(after), _) => (keys.partition_point(|key| *key >= after), total),
+            (None, Some(before)) => {
+                let end = keys.partition_point(|key| *key > before);
+                (end.saturating_sub(query.limit), end)
+            }
+            (None, None) => (0, total),
+        };
+        let end = end.min(start + query.limit);
+        let threads = keys[start..end].iter().filter_map(|(_, id)| view(&world, *id)).collect();
+        ThreadPage { threads, has_more: end < total, has_earlier: start > 0 }
+    }
+
+    /// A thread without what was said in it.
+    pub fn thread(&self, id: ThreadId) -> Option<ThreadView> {
+        view(&self.inner.world.lock(), id)
+    }
+
+    /// A thread with its turns and their items, the running ones as far as they are.
+    pub async fn read_thread(&self, id: ThreadId) -> Result<ThreadView> {
+        let live = self.live_thread(id).await?;
+        let world = self.inner.world.lock();
+        let mut seen = view(&world, id).ok_or_else(|| crate::world::no_thread(id))?;
+        seen.turns = Some(turns(&live.contents.lock()));
+        Ok(seen)
+    }
+}
+
+fn view(world: &World, id: ThreadId) -> Option<ThreadView> {
+    let state = world.threads.get(&id)?;
+    Some(ThreadView { thread: state.thread.clone(), status: status::of(world, id), turns: None })
+}
+
+/// Lists are ordered by what they show: whole seconds, then ids.
+fn whole_seconds(at: Timestamp) -> Timestamp {
+    Timestamp::from_micros(at.as_seconds().saturating_mul(1_000_000))
+}
+
+fn turns(contents: &Contents) -> Vec<TurnView> {
+    let mut turns: Vec<TurnView> = contents
+        .turns
+        .iter()
+        .map(|turn| TurnView { turn: turn.clone(), items: Vec::new() })
+        .collect();
+    // Items come in the order of turns, so the place is nearly always the same as before.
+    let mut at = 0;
+    for placed in &contents.items {
+        if turns.get(at).is_none_or(|turn| turn.turn.id != placed.turn) {
+            let found = turns.iter().position(|turn| turn.turn.id == placed.turn);
+            let Some(found) = found else { continue };
+            at = found;
+        }
+        turns[at].items.push(placed.item.clone());
+    }
+    turns
+}

@@ -1,0 +1,136 @@
+//! A thread with all that was said in it, in memory while it is used.
+
+use std::collections::HashMap;
+
+use parking_lot::Mutex;
+use rookery_agent::turn::Delta;
+use rookery_model::{Item, ItemBody, ItemId, ThreadId, Turn, TurnId};
+use rookery_store::ThreadContents;
+
+/// A thread in use.
+pub(crate) struct LiveThread {
+    pub(crate) id: ThreadId,
+    pub(crate) contents: Mutex<Contents>,
+}
+
+/// Turns and items of a thread.
+#[derive(Default)]
+pub(crate) struct Contents {
+    pub(crate) turns: Vec<Turn>,
+    pub(crate) items: Vec<Placed>,
+    /// Where an item is in the list.
+    index: HashMap<ItemId, usize>,
+    next_position: u64,
+}
+
+/// An item with its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed {
+    pub(crate) turn: TurnId,
+    pub(crate) position: u64,
+    pub(crate) item: Item,
+}
+
+impl LiveThread {
+    pub(crate) fn new(id: ThreadId) -> Self {
+        LiveThread { id, contents: Mutex::default() }
+    }
+
+    pub(crate) fn from_stored(id: ThreadId, stored: ThreadContents) -> Self {
+        let mut contents = Contents { turns: stored.turns, ..Contents::default() };
+        for stored in stored.items {
+            contents.index.insert(stored.item.id.clone(), contents.items.len());
+            contents.next_position = contents.next_position.max(stored.position + 1);
+            let (turn, position, item) = (stored.turn, stored.position, stored.item);
+            contents.items.push(Placed { turn, position, item });
+        }
+        LiveThread { id, contents: Mutex::new(contents) }
+    }
+}
+
+impl Contents {
+    /// Puts an item in its place, or at the end if it is new; gives the place.
+    pub(crate) fn put(&mut self, turn: TurnId, item: &Item) -> u64 {
+        if let Some(at) = self.index.get(&item.id) {
+            let placed = &mut self.items[*at];
+            placed.item = item.clone();
+            return placed.position;
+        }
+        let position = self.next_position;
+        self.next_position += 1;
+        self.index.insert(item.id.clone(), self.items.len());
+        self.items.push(Placed { turn, position, item: item.clone() });
+        position
+    }
+
+    /// Adds to an item that is in progress.
+    pub(crate) fn grow(&mut self, id: &ItemId, delta: &Delta) {
+        let Some(placed) = self.index.get(id).and_then(|at| self.items.get_mut(*at)) else {
+            return;
+        };
+        match (&mut placed.item.body, delta) {
+            (ItemBody::Agent { text: whole, .. }, Delta::Text { text, .. }) => whole.push_str(text),
+            (ItemBody::Reasoning { content, .. }, Delta::Thought { text }) => {
+                match content.last_mut() {
+                    Some(whole) => whole.push_str(text),
+                    None => content.push(text.clone()),
+                }
+            }
+            (ItemBody::Reasoning { summary, .. }, Delta::SummaryPart { .. }) => {
+                summary.push(String::new());
+            }
+            (ItemBody::Reasoning { summary, .. }, Delta::Summary { text, .. }) => {
+                if let Some(part) = summary.last_mut() {
+                    part.push_str(text);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(crate) fn item(&self, id: &ItemId) -> Option<&Item> {
+        self.index.get(id).and_then(|at| self.items.get(*at)).map(|placed| &placed.item)
+    }
+
+    pub(crate) fn turn(&self, id: TurnId) -> Option<&Turn> {
+        self.turns.iter().rev().find(|turn| turn.id == id)
+    }
+
+    pub(crate) fn put_turn(&mut self, turn: &Turn) {
+        match self.turns.iter_mut().rev().find(|known| known.id == turn.id) {
+            Some(known) => *known = turn.clone(),
+            None => self.turns.push(turn.clone()),
+        }
+    }
+
+    /// Items with the turns they belong to, as the machine wants them.
+    pub(crate) fn told(&self) -> impl DoubleEndedIterator<Item = (TurnId, &Item)> + Clone {
+        self.items.iter().map(|placed| (placed.turn, &placed.item))
+    }
+
+    /// Names of tool items and of everything in a turn, which no later item may have.
+    pub(crate) fn used_names(&self, turn: TurnId) -> Vec<String> {
+        let is_used =
+            |placed: &&Placed| placed.turn == turn || matches!(placed.item.body, ItemBody::Tool(_));
+        self.items.iter().filter(is_used).map(|placed| placed.item.id.as_str().to_owned()).collect()
+    }
+
+    pub(crate) fn items_of(&self, turn: TurnId) -> Vec<Item> {
+        let of_turn = self.items.iter().filter(|placed| placed.turn == turn);
+        of_turn.map(|placed| placed.item.clone()).collect()
+    }
+
+    /// Takes the last turns away; gives them.
+    pub(crate) fn drop_turns(&mut self, count: usize) -> Vec<Turn> {
+        let keep = self.turns.len().saturating_sub(count);
+        let gone = self.turns.split_off(keep);
+        self.items.retain(|placed| gone.iter().all(|turn| turn.id != placed.turn));
+        self.index = self
+            .items
+            .iter()
+            .enumerate()
+            .map(|(at, placed)| (placed.item.id.clone(), at))
+            .collect();
+        gone
+    }
+}

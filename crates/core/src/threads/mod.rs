@@ -1,0 +1,147 @@
+//! Threads: conversations with agents. What they are, what is said in them, and their turns at work.
+//!
+//! The world knows every thread by its head; what was said in it is loaded while it is used. A turn is
+//! one task that drives [`rookery_agent::turn::Turn`] and performs its effects.
+
+mod cache;
+mod choose;
+mod compact;
+mod create;
+mod drain;
+mod edit;
+mod feed;
+mod goal;
+mod list;
+mod live;
+mod mode;
+mod perform;
+mod prompt;
+mod restore;
+mod run;
+mod status;
+mod tools;
+mod turns;
+mod world;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use rookery_agent::turn::Message;
+use rookery_model::{Event, ThreadId, TurnId};
+use rookery_store::Change;
+use tokio::sync::Notify;
+
+pub(crate) use self::cache::LiveThreads;
+pub use self::create::NewThread;
+pub use self::drain::Drained;
+pub use self::edit::Compacted;
+pub(crate) use self::feed::Feed;
+pub use self::feed::{FeedReader, Notice, NoticeBody};
+pub use self::goal::GoalChange;
+pub use self::list::{ThreadPage, ThreadQuery};
+pub(crate) use self::mode::MODE_KEY;
+pub(crate) use self::restore::Interrupted;
+pub use self::status::{Flag, Status};
+pub(crate) use self::tools::Resumed;
+pub use self::tools::{DirectCall, DirectOutcome};
+pub use self::turns::{NewTurn, StartedTurn, Steered};
+
+use crate::core::Core;
+use crate::transact::Tx;
+
+/// A thread as the world knows it.
+pub(crate) struct ThreadState {
+    pub(crate) thread: rookery_model::Thread,
+    /// The turn that runs, or waits.
+    pub(crate) active: Option<ActiveTurn>,
+    /// What was last told of its status.
+    told: Status,
+    /// Calls that may be made again without asking, by tool and arguments.
+    pub(crate) remembered: HashSet<(String, String)>,
+}
+
+/// A turn that runs, as others may reach it.
+pub(crate) struct ActiveTurn {
+    pub(crate) turn: TurnId,
+    pub(crate) is_interrupting: bool,
+    /// What the user said since the task last looked.
+    pub(crate) steers: Vec<Message>,
+    /// Wakes the task.
+    pub(crate) wake: Arc<Notify>,
+}
+
+impl ActiveTurn {
+    fn new(turn: TurnId) -> Self {
+        let wake = Arc::new(Notify::new());
+        ActiveTurn { turn, is_interrupting: false, steers: Vec::new(), wake }
+    }
+}
+
+impl ThreadState {
+    pub(crate) fn new(thread: rookery_model::Thread) -> Self {
+        let (told, remembered) = (Status::default(), HashSet::new());
+        ThreadState { thread, active: None, told, remembered }
+    }
+}
+
+/// A thread with its status, as it is shown.
+#[derive(Clone, Debug)]
+pub struct ThreadView {
+    /// The thread.
+    pub thread: rookery_model::Thread,
+    /// What it does.
+    pub status: Status,
+    /// Its turns with their items, if they were asked for.
+    pub turns: Option<Vec<TurnView>>,
+}
+
+/// A turn with its items.
+#[derive(Clone, Debug)]
+pub struct TurnView {
+    /// The turn.
+    pub turn: rookery_model::Turn,
+    /// Its items, in order.
+    pub items: Vec<rookery_model::Item>,
+}
+
+impl Core {
+    /// Follows what happens to threads, from now on. A patient reader is never cut off: the stream
+    /// waits for it.
+    pub fn follow_threads(&self, is_patient: bool) -> FeedReader {
+        self.inner.feed.subscribe(is_patient)
+    }
+
+    /// Tells everybody who follows threads something.
+    pub fn warn(&self, thread: Option<ThreadId>, message: impl Into<String>) {
+        self.inner.feed.send(thread, [NoticeBody::Warning(message.into())]);
+    }
+}
+
+impl Tx<'_> {
+    /// Stores a thread as it is now, unless it is kept in memory only.
+    pub(crate) fn save_thread(&mut self, id: ThreadId) {
+        if let Ok(state) = self.world.thread(id)
+            && !state.thread.ephemeral
+        {
+            let change = Change::ThreadUpserted(Box::new(state.thread.clone()));
+            self.save(change);
+        }
+    }
+
+    /// Says something in the log, unless the thread is kept in memory only.
+    pub(crate) fn emit_of(&mut self, id: ThreadId, event: Event) {
+        if self.world.thread(id).is_ok_and(|state| !state.thread.ephemeral) {
+            self.emit(event);
+        }
+    }
+
+    /// Tells the status of a thread if it changed.
+    pub(crate) fn announce_status(&mut self, id: ThreadId) {
+        let status = status::of(self.world, id);
+        let Ok(state) = self.world.thread_mut(id) else { return };
+        if state.told != status {
+            state.told = status.clone();
+            self.announce(id, NoticeBody::StatusChanged(status));
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What agents may do without asking: the mode of the world, and of threads that have their own.
+
+use rookery_agent::policy::{self, Verdict};
+use rookery_model::{Answer, Asked, Event, Mode, RequestId, Result, ThreadId};
+use rookery_store::Change;
+
+use super::NoticeBody;
+use crate::core::Core;
+use crate::transact::Tx;
+
+/// Where the world's mode is kept.
+pub(crate) const MODE_KEY: &str = "policy_mode";
+
+impl Core {
+    /// The mode that holds for a thread, or for all that have none of their own.
+    pub fn mode(&self, thread: Option<ThreadId>) -> Mode {
+        let world = self.inner.world.lock();
+        thread.map_or(world.mode, |thread| world.mode_of(thread))
+    }
+
+    /// The word by which the world's mode was last set.
+    pub fn mode_word(&self) -> String {
+        self.inner.world.lock().mode_word.clone()
+    }
+
+    /// Sets the mode of a thread, or of all that have none of their own. What waits for an approval
+    /// is judged again.
+    ///
+    /// # Errors
+    /// If there is no such thread, or it cannot be kept.
+    pub async fn set_mode(
+        &self,
+        thread: Option<ThreadId>,
+        mode: Mode,
+        word: Option<String>,
+        reason: Option<String>,
+    ) -> Result<()> {
+        self.transact_durably(|tx| {
+            if let Some(thread) = thread {
+                tx.world.thread(thread)?;
+            }
+            tx.set_mode(thread, mode, word, reason);
+            self.judge_again(tx);
+            Ok(())
+        })
+        .await
+    }
+
+    /// Settles approvals that the modes of now decide by themselves.
+    fn judge_again(&self, tx: &mut Tx<'_>) {
+        let agents = &self.inner.agents;
+        let judged: Vec<(RequestId, Verdict)> = tx
+            .world
+            .requests
+            .values()
+            .filter_map(|request| {
+                let Asked::Approval { kind, input, .. } = &request.asked else { return None };
+                let mode = tx.world.mode_of(request.thread);
+                let judgement = agents.judge(&request.tool, *kind, input, mode);
+                Some((request.id, judgement.verdict))
+            })
+            .collect();
+        for (id, verdict) in judged {
+            match verdict {
+                Verdict::Allow | Verdict::AutoApprove => {
+                    self.settle_in(tx, id, Answer::Approved { remember: false }, "mode");
+                }
+                Verdict::Deny => {
+                    let message = Some(policy::DENIED.to_owned());
+                    self.settle_in(tx, id, Answer::Denied { message }, "mode");
+                }
+                Verdict::Ask => {}
+            }
+        }
+    }
+}
+
+impl Tx<'_> {
+    /// Sets a mode and tells of it.
+    pub(crate) fn set_mode(
+        &mut self,
+        thread: Option<ThreadId>,
+        mode: Mode,
+        word: Option<String>,
+        reason: Option<String>,
+    ) {
+        let previous = match thread {
+            Some(id) => {
+                let previous = self.world.mode_of(id);
+                let Ok(state) = self.world.thread_mut(id) else { return };
+                state.thread.mode = Some(mode);
+                self.save_thread(id);
+                previous
+            }
+            None => {
+                let previous = std::mem::replace(&mut self.world.mode, mode);
+                self.world.mode_word = word.unwrap_or_else(|| policy::mode_name(mode).to_owned());
+                let value = Some(self.world.mode_word.clone());
+                self.save(Change::MetaSet { key: MODE_KEY.to_owned(), value });
+                previous
+            }
+        };
+        if previous == mode {
+            return;
+        }
+        let event = Event::ModeChanged { thread, from: previous, to: mode, reason: reason.clone() };
+        match thread {
+            Some(id) => self.emit_of(id, event),
+            None => self.emit(event),
+        }
+        self.announce(thread, NoticeBody::ModeChanged { previous, mode, reason });
+    }
+}

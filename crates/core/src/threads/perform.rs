@@ -1,0 +1,272 @@
+//! Performs the effects of a turn, in order: announcements that have to last in one transaction,
+//! streamed ones as they come.
+
+use std::time::Duration;
+
+use rookery_agent::turn::{Delta, Effect, End, Message};
+use rookery_model::{
+    Event, Item, ItemBody, ItemId, Timestamp, TurnError, TurnErrorKind, TurnStatus,
+};
+
+use super::NoticeBody;
+use super::run::Runner;
+use crate::clock;
+
+/// How long tools that are told to stop may take before they are left to themselves.
+const STOP_LIMIT: Duration = Duration::from_millis(1_500);
+
+/// Something to be told, in the order of the machine.
+enum Told {
+    Started(Item),
+    Delta(ItemId, Delta),
+    Completed(Item),
+    Notice(NoticeBody),
+    Finish(End),
+}
+
+impl Runner {
+    /// Performs effects; gives those that follow if the turn has to go on after all.
+    pub(super) async fn perform(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
+        let mut told = Vec::new();
+        for effect in effects {
+            let turn = self.turn.id;
+            match effect {
+                Effect::Started(item) => told.push(Told::Started(item)),
+                Effect::Delta { item, delta } => told.push(Told::Delta(item, delta)),
+                Effect::Completed(item) => told.push(Told::Completed(self.sealed(item))),
+                Effect::Warn(message) => told.push(Told::Notice(NoticeBody::Warning(message))),
+                Effect::PartialResult(summary) => {
+                    told.push(Told::Notice(NoticeBody::PartialResult(turn, summary)));
+                }
+                Effect::DeadlineExceeded(summary) => {
+                    let deadline = self.turn.settings.deadline;
+                    let notice = NoticeBody::DeadlineExceeded(turn, deadline, summary);
+                    told.push(Told::Notice(notice));
+                }
+                Effect::Finish(end) => {
+                    told.push(Told::Finish(end));
+                    return self.tell(std::mem::take(&mut told)).await;
+                }
+                action => {
+                    self.tell(std::mem::take(&mut told)).await;
+                    self.act(action).await;
+                }
+            }
+        }
+        self.tell(told).await
+    }
+
+    async fn act(&mut self, effect: Effect) {
+        match effect {
+            Effect::CallModel(shape) => self.call_model(shape),
+            Effect::AbortModel => {
+                self.model = None;
+                self.compaction.abort_all();
+                self.judged.abort_all();
+                self.cancel_waiting().await;
+            }
+            Effect::RunTool { item, name, arguments, call_id } => {
+                self.run_tool(item, name, arguments, call_id);
+            }
+            Effect::StopTools => self.stop_tools().await,
+            Effect::Judge { permission, item, tool } => self.judge_hosted(permission, item, tool),
+            Effect::Compact { is_forced } => self.compact(is_forced),
+            Effect::Started(_)
+            | Effect::Delta { .. }
+            | Effect::Completed(_)
+            | Effect::Warn(_)
+            | Effect::PartialResult(_)
+            | Effect::DeadlineExceeded(_)
+            | Effect::Finish(_) => {}
+        }
+    }
+
+    async fn stop_tools(&mut self) {
+        self.stop.cancel();
+        self.cancel_waiting().await;
+        let gone = async { while self.tools.join_next().await.is_some() {} };
+        if tokio::time::timeout(STOP_LIMIT, gone).await.is_err() {
+            self.tools.abort_all();
+        }
+    }
+
+    /// Takes back what the turn waits for, and says so before the turn ends.
+    async fn cancel_waiting(&self) {
+        let cancelled = self
+            .core
+            .transact_durably(|tx| {
+                self.core.cancel_requests(tx, self.turn.id, "interrupt");
+                Ok(())
+            })
+            .await;
+        if let Err(error) = cancelled {
+            tracing::error!(%error, "requests of a turn that ends were not taken back");
+        }
+    }
+
+    /// Items keep what their provider wants back under its name.
+    fn sealed(&self, mut item: Item) -> Item {
+        if let Some(opaque) = item.opaque.take()
+            && let Ok(value) = serde_json::from_str(&opaque)
+        {
+            let provider = &self.turn.settings.choice.provider;
+            item.opaque = Some(rookery_agent::turn::seal_opaque(provider, &value));
+        }
+        item
+    }
+
+    async fn tell(&mut self, told: Vec<Told>) -> Vec<Effect> {
+        let lasts = |told: &Told| match told {
+            Told::Completed(_) | Told::Finish(_) => true,
+            Told::Started(item) => matches!(item.body, ItemBody::Tool(_)),
+            Told::Delta(..) | Told::Notice(_) => false,
+        };
+        if told.is_empty() {
+            return Vec::new();
+        }
+        if told.iter().any(lasts) { self.tell_durably(told).await } else { self.stream(told).await }
+    }
+
+    /// What need not last goes out at once, as fast as patient readers take it.
+    async fn stream(&mut self, told: Vec<Told>) -> Vec<Effect> {
+        let (core, turn) = (&self.core, self.turn.id);
+        core.inner.feed.room().await;
+        let mut contents = self.live.contents.lock();
+        let notices = told.into_iter().filter_map(|told| match told {
+            Told::Started(item) => {
+                contents.put(turn, &item);
+                Some(NoticeBody::ItemStarted(turn, Box::new(item)))
+            }
+            Told::Delta(id, delta) => {
+                contents.grow(&id, &delta);
+                Some(NoticeBody::ItemDelta(turn, id, delta))
+            }
+            Told::Notice(notice) => Some(notice),
+            Told::Completed(_) | Told::Finish(_) => None,
+        });
+        let notices: Vec<NoticeBody> = notices.collect();
+        drop(contents);
+        core.inner.feed.send(Some(self.live.id), notices);
+        Vec::new()
+    }
+
+    /// What has to last is durable before anybody is told.
+    async fn tell_durably(&mut self, told: Vec<Told>) -> Vec<Effect> {
+        let core = self.core.clone();
+        let view = self.view();
+        let outcome = core.transact(|tx| {
+            let (turn, live) = (self.turn.id, &self.live);
+            let mut reopened = Vec::new();
+            for told in told {
+                match told {
+                    Told::Started(item) => tx.begin_item(live, turn, &item),
+                    Told::Delta(id, delta) => {
+                        live.contents.lock().grow(&id, &delta);
+                        tx.announce(live.id, NoticeBody::ItemDelta(turn, id, delta));
+                    }
+                    Told::Completed(item) => tx.complete_item(live, turn, &item),
+                    Told::Notice(notice) => tx.announce(live.id, notice),
+                    Told::Finish(end) => {
+                        let late: Vec<Message> = tx
+                            .world
+                            .thread_mut(live.id)?
+                            .active
+                            .as_mut()
+                            .map(|active| std::mem::take(&mut active.steers))
+                            .unwrap_or_default();
+                        if !late.is_empty() && end.status == TurnStatus::Completed {
+                            // Accepted before the turn was over: so it is not over.
+                            reopened = self.machine.reopen(late, view);
+                            continue;
+                        }
+                        for item in self.machine.late(late) {
+                            tx.complete_item(live, turn, &item);
+                        }
+                        core.finish_turn(tx, live, &mut self.turn, end);
+                    }
+                }
+            }
+            Ok(reopened)
+        });
+        match outcome {
+            Ok((reopened, ticket)) => {
+                if let Err(error) = ticket.await {
+                    tracing::error!(%error, turn = %self.turn.id, "part of a turn is not stored yet");
+                }
+                reopened
+            }
+            Err(error) => {
+                tracing::error!(%error, turn = %self.turn.id, "part of a turn was not recorded");
+                Vec::new()
+            }
+        }
+    }
+
+    /// Ends the turn after a fault of ours.
+    pub(super) async fn abandon(&mut self, message: &str) {
+        self.model = None;
+        self.stop_tools().await;
+        let error = Some(TurnError { message: message.to_owned(), kind: TurnErrorKind::Other });
+        let usage = self.turn.usage;
+        let end = End { status: TurnStatus::Failed, error, finish_reason: None, usage };
+        let core = self.core.clone();
+        let ended = core
+            .transact_durably(|tx| {
+                let open: Vec<Item> = self.live.contents.lock().items_of(self.turn.id);
+                let open = open
+                    .into_iter()
+                    .filter(|item| item.status == rookery_model::ItemStatus::InProgress);
+                for mut item in open {
+                    item.status = rookery_model::ItemStatus::Failed;
+                    tx.complete_item(&self.live, self.turn.id, &item);
+                }
+                core.finish_turn(tx, &self.live, &mut self.turn, end);
+                Ok(())
+            })
+            .await;
+        if let Err(error) = ended {
+            tracing::error!(%error, "a turn that failed was not recorded");
+        }
+    }
+}
+
+impl crate::core::Core {
+    /// Ends a turn in the world: its last word, its cost, and the thread is idle.
+    pub(super) fn finish_turn(
+        &self,
+        tx: &mut crate::transact::Tx<'_>,
+        live: &super::live::LiveThread,
+        turn: &mut rookery_model::Turn,
+        end: End,
+    ) {
+        let now: Timestamp = clock::wall();
+        turn.status = end.status;
+        turn.error = end.error;
+        turn.finish_reason = end.finish_reason;
+        turn.usage = end.usage;
+        turn.completed_at = Some(now);
+        live.contents.lock().put_turn(turn);
+        self.cancel_requests(tx, turn.id, "end of turn");
+        let mut goal = None;
+        if let Ok(state) = tx.world.thread_mut(live.id) {
+            state.active = None;
+            state.thread.usage.add(turn.usage);
+            state.thread.updated_at = now;
+            if let Some(set) = &mut state.thread.goal {
+                let seconds = now.as_seconds().saturating_sub(turn.started_at.as_seconds());
+                set.seconds_used += u64::try_from(seconds).unwrap_or(0);
+                set.tokens_used += turn.usage.prompt + turn.usage.completion;
+                goal = Some(set.clone());
+            }
+        }
+        tx.save_thread(live.id);
+        tx.save_turn(turn);
+        let (thread, status) = (live.id, turn.status);
+        tx.emit_of(thread, Event::TurnEnded { thread, turn: turn.id, status });
+        tx.announce(thread, NoticeBody::TurnEnded(Box::new(turn.clone())));
+        tx.announce_status(thread);
+        if let Some(goal) = goal {
+            tx.announce(thread, NoticeBody::GoalUpdated(Box::new(goal)));
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! What a model is asked: instructions, the conversation, and the tools it may call.
+
+use rookery_agent::provider::{Entry, EntryBody, Failure, FailureKind, ModelEvent, ModelRequest};
+use rookery_agent::provider::{ModelStream, ToolChoice, ToolSpec};
+use rookery_agent::tools;
+use rookery_agent::turn::{CallShape, Offer, entries};
+use rookery_model::{Mode, Thread};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::run::Runner;
+
+const ROLE: &str = "You are a coding agent working for a user on their machine, in Rookery. \
+Be direct, and finish the task before you answer. Read before you change; change only what the task \
+needs; check your work by running what the project offers. Prefer the tools for files and searching \
+over shell commands. Say what you did and what you could not do, and never claim what you did not see.";
+
+const PLANNING: &str = "You are in plan mode: look and think, but change nothing. When the plan is \
+ready, call exit_plan_mode with its summary and wait for the answer.";
+
+impl Runner {
+    /// Asks the model; what goes wrong before it could be asked comes as its failure.
+    pub(super) fn call_model(&mut self, shape: CallShape) {
+        let choice = self.turn.settings.choice.clone();
+        let agents = &self.core.inner.agents;
+        let request = self.request(shape);
+        self.model = Some(match agents.provider(&choice.provider) {
+            None => failed(format!("unknown provider: {}", choice.provider), FailureKind::Rejected),
+            Some(_) if has_images(&request.entries) && !agents.takes_images(&choice.provider) => {
+                let message = format!("provider {} does not support image input", choice.provider);
+                failed(message, FailureKind::NoImages)
+            }
+            Some(provider) => provider.call(request),
+        });
+    }
+
+    fn request(&self, shape: CallShape) -> ModelRequest {
+        let settings = &self.turn.settings;
+        let (choice, agents) = (&settings.choice, &self.core.inner.agents);
+        let (thread, mode) = {
+            let world = self.core.inner.world.lock();
+            let thread = world.threads.get(&self.live.id).map(|state| state.thread.clone());
+            (thread, world.mode_of(self.live.id))
+        };
+        let mut request = ModelRequest {
+            thread: self.live.id.to_string(),
+            model: choice.model.clone(),
+            reasoning: choice.reasoning.clone(),
+            entries: entries(self.live.contents.lock().told(), &choice.provider),
+            parallel_tools: agents.has_parallel_tools(&choice.provider),
+            web_search: agents.searches_web(),
+            ..ModelRequest::default()
+        };
+        let Some(thread) = thread else { return request };
+        request.cwd.clone_from(&thread.cwd);
+        request.instructions = self.instructions(&thread, mode);
+        request.instructions.extend(shape.reminders);
+        let offered = self.core.offered_tools(&thread, settings.allowed_tools.as_deref(), mode);
+        (request.tools, request.tool_choice) = match shape.offer {
+            Offer::All => (offered, ToolChoice::Auto),
+            Offer::None => (Vec::new(), ToolChoice::None),
+            Offer::Only(name) => {
+                let only: Vec<ToolSpec> =
+                    offered.into_iter().filter(|tool| tool.name == name).collect();
+                let choice = if only.is_empty() {
+                    ToolChoice::None
+                } else {
+                    ToolChoice::Tool(name.to_owned())
+                };
+                (only, choice)
+            }
+        };
+        request
+    }
+
+    fn instructions(&self, thread: &Thread, mode: Mode) -> Vec<String> {
+        let today = jiff::Timestamp::now().strftime("%Y-%m-%d");
+        let mut instructions = vec![
+            ROLE.to_owned(),
+            format!("Working directory: {}\nToday: {today}", thread.cwd.display()),
+        ];
+        instructions.extend((mode == Mode::Plan).then(|| PLANNING.to_owned()));
+        if let Some(goal) = &thread.goal {
+            instructions.push(format!("The goal of this conversation: {}", goal.objective));
+        }
+        instructions.extend(self.core.inner.agents.project_instructions(&thread.root));
+        instructions.extend(thread.developer_instructions.clone());
+        instructions.extend(self.turn.settings.developer_context.clone());
+        instructions
+    }
+}
+
+impl crate::core::Core {
+    /// The tools that a thread's model is told of.
+    pub(super) fn offered_tools(
+        &self,
+        thread: &Thread,
+        allowed: Option<&[String]>,
+        mode: Mode,
+    ) -> Vec<ToolSpec> {
+        let external = thread.external_tools.iter().map(|tool| ToolSpec {
+            name: tool.name.clone(),
+            description: tool.description.clone(),
+            parameters: serde_json::from_str(&tool.parameters).unwrap_or_default(),
+        });
+        let mut offered: Vec<ToolSpec> = external.collect();
+        let is_shadowed = |name: &str| thread.external_tools.iter().any(|tool| tool.name == name);
+        let agents = &self.inner.agents;
+        let built_in = tools::TOOLS.iter().filter(|tool| {
+            !is_shadowed(tool.name)
+                && agents.may_use(tool.name, thread, allowed)
+                && (mode == Mode::Plan || tool.name != "exit_plan_mode")
+        });
+        offered.extend(built_in.map(rookery_agent::tool::Tool::spec));
+        offered
+    }
+}
+
+fn has_images(entries: &[Entry]) -> bool {
+    entries.iter().any(|entry| match &entry.body {
+        EntryBody::User { images, .. } => !images.is_empty(),
+        _ => false,
+    })
+}
+
+/// A stream that fails at once.
+fn failed(message: String, kind: FailureKind) -> ModelStream {
+    let (sender, events) = mpsc::channel(1);
+    // There is room for one, and the other end is here.
+    let _ = sender.try_send(ModelEvent::Failed(Failure { message, kind }));
+    ModelStream { events, answers: None, guard: CancellationToken::new().drop_guard() }
+}

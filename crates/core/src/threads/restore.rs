@@ -1,0 +1,150 @@
+//! Turns that were open when the daemon ended: those that waited for an answer wait again, the others
+//! have failed.
+
+use std::sync::Arc;
+
+use rookery_agent::turn::{self, End, Input};
+use rookery_model::{
+    Item, ItemBody, ItemId, ItemStatus, Request, Result, Turn, TurnError, TurnErrorKind, TurnStatus,
+};
+
+use super::ActiveTurn;
+use super::live::LiveThread;
+use super::run::Runner;
+use super::tools::Resumed;
+use crate::core::Core;
+
+/// What was open when the daemon ended.
+#[derive(Default)]
+pub(crate) struct Interrupted {
+    pub(crate) turns: Vec<Turn>,
+    pub(crate) requests: Vec<Request>,
+}
+
+const LOST: &str = "the daemon ended while this ran";
+
+impl Core {
+    /// Takes up what was open when the last daemon ended.
+    pub(crate) async fn restore_turns(&self, interrupted: Interrupted) -> Result<()> {
+        let Interrupted { turns, requests } = interrupted;
+        for turn in turns {
+            let waiting: Vec<&Request> =
+                requests.iter().filter(|request| request.turn == turn.id).collect();
+            if let Err(error) = self.restore_turn(turn, &waiting).await {
+                tracing::error!(%error, "a turn could not be taken up again");
+            }
+        }
+        // Requests whose turn is gone wait for nobody.
+        self.transact_durably(|tx| {
+            let is_alone = |request: &Request| {
+                let active =
+                    tx.world.threads.get(&request.thread).and_then(|state| state.active.as_ref());
+                active.is_none_or(|active| active.turn != request.turn)
+            };
+            let alone: Vec<_> = tx
+                .world
+                .requests
+                .values()
+                .filter(|request| is_alone(request))
+                .map(|r| r.id)
+                .collect();
+            for id in alone {
+                self.settle_in(tx, id, rookery_model::Answer::Cancelled, "restart");
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn restore_turn(&self, turn: Turn, waiting: &[&Request]) -> Result<()> {
+        let live = self.live_thread(turn.thread).await?;
+        let items = live.contents.lock().items_of(turn.id);
+        if waiting.is_empty() {
+            return self.fail_lost(turn, &live, &items).await;
+        }
+        let is_lost = |item: &&Item| is_open_tool(item) && !is_waited_for(item, waiting);
+        let lost: Vec<Item> =
+            items.iter().filter(is_lost).map(|item| failed(item.clone())).collect();
+        let mut setup = self.setup(&turn, live.contents.lock().used_names(turn.id));
+        setup.used_names.extend(items.iter().map(|item| item.id.as_str().to_owned()));
+        let current: Vec<Item> = items
+            .into_iter()
+            .map(|item| lost.iter().find(|lost| lost.id == item.id).cloned().unwrap_or(item))
+            .collect();
+        let machine = turn::Turn::resume(setup, &current, turn.usage);
+        for request in waiting {
+            let answer = self.expect_answer(request.id);
+            let resumed = Resumed { id: request.id, deadline: request.deadline, answer };
+            self.inner.resumed.lock().insert((turn.id, request.call_id.clone()), resumed);
+        }
+        let active = ActiveTurn::new(turn.id);
+        let wake = Arc::clone(&active.wake);
+        self.transact_durably(|tx| {
+            tx.world.thread_mut(turn.thread)?.active = Some(active);
+            for item in &lost {
+                tx.complete_item(&live, turn.id, item);
+            }
+            tx.announce_status(turn.thread);
+            Ok(())
+        })
+        .await?;
+        let runner = Runner::new(self.clone(), live, turn, machine, wake);
+        self.inner.turns.spawn(runner.resume());
+        Ok(())
+    }
+
+    /// A turn that was in the middle of something is over.
+    async fn fail_lost(
+        &self,
+        mut turn: Turn,
+        live: &Arc<LiveThread>,
+        items: &[Item],
+    ) -> Result<()> {
+        let error = TurnError { message: LOST.to_owned(), kind: TurnErrorKind::RuntimeRestart };
+        let usage = turn.usage;
+        let end =
+            End { status: TurnStatus::Failed, error: Some(error), finish_reason: None, usage };
+        self.transact_durably(|tx| {
+            for item in items.iter().filter(|item| item.status == ItemStatus::InProgress) {
+                tx.complete_item(live, turn.id, &failed(item.clone()));
+            }
+            let item = Item {
+                id: ItemId::new(format!("{}-error", turn.id)),
+                status: ItemStatus::Failed,
+                step: 0,
+                body: ItemBody::Error { message: LOST.to_owned() },
+                opaque: None,
+            };
+            tx.complete_item(live, turn.id, &item);
+            self.finish_turn(tx, live, &mut turn, end);
+            Ok(())
+        })
+        .await
+    }
+}
+
+impl Runner {
+    /// Goes on where the turn waited.
+    pub(super) async fn resume(mut self) {
+        let view = self.view();
+        let effects = self.machine.step(Input::Resume, view);
+        self.run(effects).await;
+    }
+}
+
+fn is_open_tool(item: &Item) -> bool {
+    item.status == ItemStatus::InProgress && matches!(item.body, ItemBody::Tool(_))
+}
+
+fn is_waited_for(item: &Item, waiting: &[&Request]) -> bool {
+    let ItemBody::Tool(tool) = &item.body else { return false };
+    waiting.iter().any(|request| request.call_id == tool.call_id)
+}
+
+fn failed(mut item: Item) -> Item {
+    item.status = ItemStatus::Failed;
+    if let ItemBody::Tool(tool) = &mut item.body {
+        tool.error = Some(LOST.to_owned());
+    }
+    item
+}

@@ -1,0 +1,441 @@
+//! Tools at work: judged, asked for if need be, and run. For turns, and for clients that call one
+//! directly.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt as _;
+use rookery_agent::policy::{Class, Judgement, Verdict};
+use rookery_agent::provider::{HostedTool, PermissionAnswer};
+use rookery_agent::tool::{Tool, ToolContext, ToolOutput};
+use rookery_agent::tools;
+use rookery_agent::turn::ToolDone;
+use rookery_model::{
+    Answer, Asked, ExternalCall, ItemId, Mode, Request, RequestId, RequestState, Result, Thread,
+    ThreadId, Timestamp, ToolKind, TurnId,
+};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::run::{Runner, panicked};
+use super::world::ThreadWorld;
+use crate::clock;
+use crate::core::Core;
+use crate::world::no_thread;
+
+/// How long a client may take to run a tool of its own.
+const EXTERNAL_LIMIT: Duration = Duration::from_secs(300);
+/// How long a plan waits to be judged.
+const PLAN_LIMIT: Duration = Duration::from_secs(600);
+
+/// A tool that a client calls without a turn.
+#[derive(Clone, Debug)]
+pub struct DirectCall {
+    /// In which thread.
+    pub thread: ThreadId,
+    /// Which tool.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: Value,
+    /// Whether to wait if somebody has to approve.
+    pub waits: bool,
+}
+
+/// What became of a direct call.
+#[derive(Clone, Debug)]
+pub enum DirectOutcome {
+    /// It ran.
+    Ran(ToolOutput),
+    /// It may not run.
+    Denied {
+        /// Why.
+        reason: String,
+        /// In which mode.
+        mode: Mode,
+    },
+    /// Somebody has to approve first.
+    NeedsApproval {
+        /// Why.
+        reason: String,
+        /// In which mode.
+        mode: Mode,
+    },
+    /// There is no such tool.
+    Unknown,
+    /// It works only within a turn.
+    NeedsTurn,
+}
+
+/// A request that outlived a daemon, with the place where its answer will come.
+pub(crate) struct Resumed {
+    pub(crate) id: RequestId,
+    pub(crate) deadline: Option<Timestamp>,
+    pub(crate) answer: tokio::sync::oneshot::Receiver<Answer>,
+}
+
+/// One call on its way.
+struct Job {
+    core: Core,
+    thread: ThreadId,
+    turn: TurnId,
+    deadline: Option<Timestamp>,
+    allowed: Option<Vec<String>>,
+    name: String,
+    arguments: String,
+    call_id: String,
+    stop: CancellationToken,
+}
+
+impl Runner {
+    /// Begins to run a tool; what comes of it is told by the set of tools at work.
+    pub(super) fn run_tool(
+        &mut self,
+        item: ItemId,
+        name: String,
+        arguments: String,
+        call_id: String,
+    ) {
+        let job = self.job(name, arguments, call_id);
+        self.tools.spawn(async move {
+            let began = Instant::now();
+            let done = AssertUnwindSafe(job.run()).catch_unwind().await;
+            let mut done = done.unwrap_or_else(|_| panicked());
+            done.duration_ms = Some(began.elapsed().as_millis() as u64);
+            (item, done)
+        });
+    }
+
+    /// Judges a tool that an agent behind the provider wants to run by itself.
+    pub(super) fn judge_hosted(&mut self, permission: String, _item: ItemId, tool: HostedTool) {
+        let job = self.job(tool.name.clone(), tool.input.to_string(), tool.id.clone());
+        let kind = tool.kind.unwrap_or(ToolKind::Unknown);
+        self.judged.spawn(async move {
+            let permitted = job.permitted(kind).await;
+            PermissionAnswer { id: permission, is_allowed: permitted.is_ok() }
+        });
+    }
+
+    fn job(&self, name: String, arguments: String, call_id: String) -> Job {
+        Job {
+            core: self.core.clone(),
+            thread: self.live.id,
+            turn: self.turn.id,
+            deadline: self.turn.settings.deadline,
+            allowed: self.turn.settings.allowed_tools.clone(),
+            name,
+            arguments,
+            call_id,
+            stop: self.stop.clone(),
+        }
+    }
+}
+
+/// A call that may be made.
+struct Permit {
+    /// Whether somebody was asked.
+    approval: Option<bool>,
+    /// Whether it is held to reading.
+    read_only: bool,
+}
+
+impl Job {
+    async fn run(&self) -> ToolDone {
+        let Some(seen) = self.core.thread(self.thread) else {
+            return told(ToolOutput::error("the thread is gone"));
+        };
+        let thread = seen.thread;
+        if thread.external_tools.iter().any(|tool| tool.name == self.name) {
+            return told(self.external().await);
+        }
+        let is_allowed =
+            self.core.inner.agents.may_use(&self.name, &thread, self.allowed.as_deref());
+        let Some(tool) = tools::find(&self.name).filter(|_| is_allowed) else {
+            return told(ToolOutput::error("tool not found"));
+        };
+        let arguments = match tools::arguments::parse(&self.arguments) {
+            Ok(arguments) => arguments,
+            Err(reason) => return told(ToolOutput::error(reason)),
+        };
+        match tool.name {
+            "request_user_input" => return told(self.user_input(arguments).await),
+            "exit_plan_mode" => return told(self.plan_exit(arguments).await),
+            _ => {}
+        }
+        let permit = match self.permitted(tool.kind).await {
+            Ok(permit) => permit,
+            Err(refused) => return *refused,
+        };
+        let output = self.execute(tool, &thread, arguments, permit.read_only).await;
+        ToolDone { output, approval: permit.approval, duration_ms: None }
+    }
+
+    async fn execute(
+        &self,
+        tool: &'static Tool,
+        thread: &Thread,
+        arguments: Value,
+        read_only: bool,
+    ) -> ToolOutput {
+        let turn = (self.turn.get() != 0).then_some(self.turn);
+        let context =
+            self.core.tool_context(thread, turn, self.deadline, read_only, self.stop.clone());
+        let output = (tool.run)(context.clone(), arguments).await;
+        tools::finish(&context, output).await
+    }
+
+    /// Whether the call may be made: by policy, or because somebody says so.
+    async fn permitted(&self, kind: ToolKind) -> std::result::Result<Permit, Box<ToolDone>> {
+        let denied = |judgement: &Judgement| {
+            let text = format!("policy denied tool call: {}", judgement.reason);
+            Box::new(told(ToolOutput::error(text)))
+        };
+        let judgement = self.judge(kind);
+        match judgement.verdict {
+            Verdict::Allow | Verdict::AutoApprove => {
+                let read_only =
+                    judgement.class == Some(Class::ReadOnly) && self.mode() != Mode::Bypass;
+                return Ok(Permit { approval: None, read_only });
+            }
+            Verdict::Deny => return Err(denied(&judgement)),
+            Verdict::Ask => {}
+        }
+        let asked = self.core.approval(self, kind, &judgement);
+        let answer = self.answer(asked, self.core.inner.agents.approval_timeout()).await;
+        let refused = |message: Option<String>| {
+            let mut text = "policy rejected tool call: approval denied".to_owned();
+            if let Some(message) = message.filter(|message| !message.trim().is_empty()) {
+                text.push_str(": ");
+                text.push_str(&message);
+            }
+            let output = ToolOutput::error(text);
+            Box::new(ToolDone { output, approval: Some(false), duration_ms: None })
+        };
+        match answer {
+            Ok(Answer::Approved { .. }) => {}
+            Ok(Answer::Denied { message }) => return Err(refused(message)),
+            Ok(Answer::TimedOut) => {
+                return Err(refused(Some("nobody answered in time".to_owned())));
+            }
+            Ok(Answer::Cancelled | Answer::Given(_) | Answer::Output { .. }) | Err(_) => {
+                return Err(refused(Some("nobody waits for it any more".to_owned())));
+            }
+        }
+        // The mode may have become stricter while somebody thought about it.
+        match self.judge(kind) {
+            judgement if judgement.verdict == Verdict::Deny => Err(denied(&judgement)),
+            _ => Ok(Permit { approval: Some(true), read_only: false }),
+        }
+    }
+
+    fn mode(&self) -> Mode {
+        self.core.mode(Some(self.thread))
+    }
+
+    fn judge(&self, kind: ToolKind) -> Judgement {
+        let mode = self.mode();
+        let mut judgement = self.core.inner.agents.judge(&self.name, kind, &self.arguments, mode);
+        let key = (self.name.clone(), self.arguments.clone());
+        let world = self.core.inner.world.lock();
+        let is_remembered =
+            world.threads.get(&self.thread).is_some_and(|state| state.remembered.contains(&key));
+        if judgement.verdict == Verdict::Ask && is_remembered {
+            judgement.verdict = Verdict::AutoApprove;
+            judgement.rule = Some("approved for this session".to_owned());
+        }
+        judgement
+    }
+
+    /// Asks and waits, or goes on waiting for what was asked before a restart.
+    async fn answer(&self, asked: Asked, limit: Option<Duration>) -> Result<Answer> {
+        let resumed = self.core.inner.resumed.lock().remove(&(self.turn, self.call_id.clone()));
+        if let Some(Resumed { id, deadline, answer }) = resumed {
+            return self.core.await_answer(id, answer, deadline).await;
+        }
+        let now = clock::wall();
+        let deadline = limit.map(|limit| {
+            Timestamp::from_micros(now.as_micros().saturating_add(limit.as_micros() as i64))
+        });
+        let request = Request {
+            id: RequestId::new(uuid::Uuid::now_v7().as_u128()),
+            thread: self.thread,
+            turn: self.turn,
+            call_id: self.call_id.clone(),
+            tool: self.name.clone(),
+            asked,
+            asked_at: now,
+            deadline,
+            state: RequestState::Pending,
+        };
+        self.core.ask(request).await
+    }
+
+    async fn external(&self) -> ToolOutput {
+        let asked = Asked::External(ExternalCall { arguments: self.arguments.clone() });
+        match self.answer(asked, Some(EXTERNAL_LIMIT)).await {
+            Ok(Answer::Output { text, is_error }) => {
+                ToolOutput { text, is_error, ..ToolOutput::default() }
+            }
+            Ok(Answer::TimedOut) => ToolOutput::error("the client did not run the tool in time"),
+            _ => ToolOutput::error("the tool call was cancelled"),
+        }
+    }
+
+    async fn user_input(&self, arguments: Value) -> ToolOutput {
+        if self.core.inner.agents.profile().is_unattended() {
+            return ToolOutput::error("User input is unavailable: nobody is there to answer");
+        }
+        let questions = match tools::questions(arguments) {
+            Ok(questions) => questions,
+            Err(reason) => return ToolOutput::error(reason),
+        };
+        match self.answer(Asked::Input { questions }, None).await {
+            Ok(Answer::Given(answers)) => {
+                let value: Value = serde_json::from_str(&answers).unwrap_or(Value::Null);
+                let data = json!({ "request_id": self.call_id, "answers": value });
+                ToolOutput::new(format!("User input received:\n{answers}"), data)
+            }
+            _ => ToolOutput::error("User input is unavailable: the question was taken back"),
+        }
+    }
+
+    async fn plan_exit(&self, arguments: Value) -> ToolOutput {
+        let mode = self.mode();
+        if mode != Mode::Plan {
+            return ToolOutput::error("not_in_plan_mode: exit_plan_mode works only in plan mode");
+        }
+        let plan = match tools::plan(arguments) {
+            Ok(plan) => plan,
+            Err(reason) => return ToolOutput::error(reason),
+        };
+        if self.core.inner.agents.profile().is_unattended() {
+            return ToolOutput::error("nobody is there to judge the plan; the mode stays plan");
+        }
+        match self.answer(Asked::PlanExit(plan), Some(PLAN_LIMIT)).await {
+            Ok(Answer::Approved { .. }) => {
+                let mode = rookery_agent::policy::mode_name(self.mode());
+                let data = json!({ "approved": true, "mode": mode });
+                ToolOutput::new(format!("Plan approved; mode is now {mode}."), data)
+            }
+            Ok(Answer::TimedOut) => {
+                ToolOutput::error("Plan rejected: nobody answered in time; the mode stays plan.")
+            }
+            _ => ToolOutput::error("Plan rejected; the mode stays plan."),
+        }
+    }
+}
+
+impl Core {
+    /// What is asked when a call needs approval: exactly what would be run.
+    fn approval(&self, job: &Job, kind: ToolKind, judgement: &Judgement) -> Asked {
+        let input: Value = serde_json::from_str(&job.arguments).unwrap_or(Value::Null);
+        let thread = self.thread(job.thread).map(|seen| seen.thread);
+        let root = thread.map(|thread| thread.cwd).unwrap_or_default();
+        let command = self.inner.agents.command_of(&job.name, kind, &job.arguments);
+        let cwd =
+            input.get("workdir").and_then(Value::as_str).map_or(root.clone(), |dir| root.join(dir));
+        Asked::Approval {
+            kind,
+            reason: judgement.reason.clone(),
+            input: job.arguments.clone(),
+            argv: command
+                .clone()
+                .map(|command| self.inner.agents.shell_argv(&command))
+                .unwrap_or_default(),
+            cwd,
+            env: Vec::new(),
+            preview: command.or_else(|| preview(&input)),
+        }
+    }
+
+    fn tool_context(
+        &self,
+        thread: &Thread,
+        turn: Option<TurnId>,
+        deadline: Option<Timestamp>,
+        read_only: bool,
+        cancel: CancellationToken,
+    ) -> ToolContext {
+        let agents = &self.inner.agents;
+        let left = deadline.map(|deadline| {
+            let left = deadline.as_micros().saturating_sub(clock::wall().as_micros()).max(0);
+            Duration::from_micros(left as u64)
+        });
+        ToolContext {
+            thread: thread.id,
+            turn,
+            root: thread.cwd.clone(),
+            home: self.inner.config.home.clone(),
+            scope: agents.path_scope(),
+            artifacts: agents.artifacts(),
+            read_only,
+            cancel,
+            time_left: left,
+            world: Arc::new(ThreadWorld { core: self.clone() }),
+            sessions: agents.sessions(),
+            sandbox: agents.sandbox(),
+            shell: agents.shell(&self.inner.config.shell),
+        }
+    }
+
+    /// Runs a tool for a client, through the same gate as in a turn.
+    ///
+    /// # Errors
+    /// If there is no such thread.
+    pub async fn call_tool(&self, call: DirectCall) -> Result<DirectOutcome> {
+        let thread = self.thread(call.thread).ok_or_else(|| no_thread(call.thread))?.thread;
+        let Some(tool) = tools::find(&call.tool) else { return Ok(DirectOutcome::Unknown) };
+        if tool.needs_turn {
+            return Ok(DirectOutcome::NeedsTurn);
+        }
+        let job = Job {
+            core: self.clone(),
+            thread: call.thread,
+            turn: TurnId::new(0),
+            deadline: None,
+            allowed: None,
+            name: call.tool,
+            arguments: call.arguments.to_string(),
+            call_id: uuid::Uuid::now_v7().to_string(),
+            stop: CancellationToken::new(),
+        };
+        let _stop = job.stop.clone().drop_guard();
+        let judgement = job.judge(tool.kind);
+        let (reason, mode) = (judgement.reason.clone(), job.mode());
+        match judgement.verdict {
+            Verdict::Deny => return Ok(DirectOutcome::Denied { reason, mode }),
+            Verdict::Ask if !call.waits => {
+                return Ok(DirectOutcome::NeedsApproval { reason, mode });
+            }
+            Verdict::Allow | Verdict::AutoApprove | Verdict::Ask => {}
+        }
+        let permit = match job.permitted(tool.kind).await {
+            Ok(permit) => permit,
+            Err(refused) => return Ok(DirectOutcome::Ran(refused.output)),
+        };
+        let arguments = match tools::arguments::parse(&job.arguments) {
+            Ok(arguments) => arguments,
+            Err(reason) => return Ok(DirectOutcome::Ran(ToolOutput::error(reason))),
+        };
+        let output = job.execute(tool, &thread, arguments, permit.read_only).await;
+        Ok(DirectOutcome::Ran(output))
+    }
+}
+
+fn told(output: ToolOutput) -> ToolDone {
+    ToolDone { output, ..ToolDone::default() }
+}
+
+/// What would change, for tools whose arguments say it.
+fn preview(input: &Value) -> Option<String> {
+    let text = |name: &str| input.get(name).and_then(Value::as_str);
+    if let Some(patch) = text("patch") {
+        return Some(patch.to_owned());
+    }
+    let path = text("path")?;
+    match (text("content"), text("old_string"), text("new_string")) {
+        (Some(content), _, _) => Some(format!("{path}:\n{content}")),
+        (_, Some(old), Some(new)) => Some(format!("{path}:\n- {old}\n+ {new}")),
+        _ => Some(path.to_owned()),
+    }
+}

@@ -1,0 +1,334 @@
+//! Turns: started, steered and interrupted from outside.
+
+use std::sync::Arc;
+
+use rookery_agent::turn::{self, Effect, Input, Message, Setup, View};
+use rookery_model::{
+    Choice, Error, Event, Item, ItemBody, Mode, Result, ThreadId, Timestamp, Turn, TurnId,
+    TurnSettings, TurnStatus, Usage,
+};
+use rookery_store::Change;
+
+use super::live::LiveThread;
+use super::run::Runner;
+use super::{ActiveTurn, NoticeBody};
+use crate::clock;
+use crate::core::Core;
+use crate::transact::Tx;
+
+/// Numbers of notifications that are set aside for a thread at a time.
+const SEQ_BLOCK: u64 = 1_000_000;
+/// How much of what the user first said is shown in lists.
+const PREVIEW: usize = 72;
+
+/// A turn to be started.
+#[derive(Clone, Debug, Default)]
+pub struct NewTurn {
+    /// What the user says.
+    pub message: Message,
+    /// Which model answers; what is empty is the thread's.
+    pub choice: Choice,
+    /// What the client tells the model for this turn only.
+    pub developer_context: Option<String>,
+    /// The only tools it may use, beside the thread's own list.
+    pub allowed_tools: Option<Vec<String>>,
+    /// Whether the ledger has to be kept.
+    pub needs_ledger: bool,
+    /// How many seconds it may take.
+    pub deadline_seconds: Option<u64>,
+    /// The mode to set first.
+    pub mode: Option<(Mode, String)>,
+    /// Whether it may not be added to a turn that runs.
+    pub must_be_new: bool,
+}
+
+/// What became of a turn to be started.
+#[derive(Clone, Debug)]
+pub enum StartedTurn {
+    /// It runs.
+    New(Box<Turn>),
+    /// One ran already, which is told.
+    Steered(TurnId),
+}
+
+/// What became of steering.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Steered {
+    /// The turn will hear of it.
+    Told(TurnId),
+    /// Another turn runs, or none.
+    Mismatch(Option<TurnId>),
+}
+
+impl Core {
+    /// Starts a turn, or steers the one that runs.
+    ///
+    /// # Errors
+    /// If there is no such thread or provider, or the daemon is stopping; nothing has happened then.
+    pub async fn start_turn(&self, id: ThreadId, new: NewTurn) -> Result<StartedTurn> {
+        if self.inner.agents.is_draining() {
+            return Err(Error::failed("the server is shutting down and takes no new turns"));
+        }
+        let thread = self.thread(id).ok_or_else(|| crate::world::no_thread(id))?.thread;
+        let choice = self.complete_choice(new.choice.clone(), &thread.choice)?;
+        let live = self.live_thread(id).await?;
+        let started = self.transact(|tx| self.begin(tx, &live, new, choice));
+        let (begun, ticket) = started?;
+        let begun = match begun {
+            Begun::Steered(turn) => {
+                ticket.await?;
+                return Ok(StartedTurn::Steered(turn));
+            }
+            Begun::New(begun) => begun,
+        };
+        let (turn, effects) = (begun.runner.turn.clone(), begun.effects);
+        // The turn is in the world, so it runs even if the store is slow to say so.
+        let durable = ticket.await;
+        self.inner.turns.spawn(begun.runner.run(effects));
+        durable?;
+        Ok(StartedTurn::New(Box::new(turn)))
+    }
+
+    fn begin(
+        &self,
+        tx: &mut Tx<'_>,
+        live: &Arc<LiveThread>,
+        new: NewTurn,
+        choice: Choice,
+    ) -> Result<Begun> {
+        let state = tx.world.thread_mut(live.id)?;
+        if state.thread.archived {
+            return Err(crate::world::no_thread(live.id));
+        }
+        if let Some(active) = &mut state.active {
+            if new.must_be_new {
+                return Err(Error::conflict("a turn is running"));
+            }
+            active.steers.push(new.message);
+            active.wake.notify_one();
+            return Ok(Begun::Steered(active.turn));
+        }
+        if let Some((mode, word)) = new.mode {
+            tx.set_mode(None, mode, Some(word), None);
+        }
+        let now = clock::wall();
+        let settings = TurnSettings {
+            choice,
+            developer_context: new.developer_context,
+            allowed_tools: new.allowed_tools,
+            needs_ledger: new.needs_ledger,
+            deadline: self.inner.agents.deadline(new.deadline_seconds, now),
+        };
+        let turn = Turn {
+            id: TurnId::new(uuid::Uuid::now_v7().as_u128()),
+            thread: live.id,
+            status: TurnStatus::InProgress,
+            error: None,
+            started_at: now,
+            completed_at: None,
+            usage: Usage::default(),
+            finish_reason: None,
+            settings,
+        };
+        let mut contents = live.contents.lock();
+        let mut machine = turn::Turn::new(self.setup(&turn, contents.used_names(turn.id)));
+        contents.put_turn(&turn);
+        drop(contents);
+        let active = ActiveTurn::new(turn.id);
+        let wake = Arc::clone(&active.wake);
+        self.note_beginning(tx, live.id, &new.message, active, now)?;
+        tx.save_turn(&turn);
+        tx.emit_of(live.id, Event::TurnStarted { thread: live.id, turn: turn.id });
+        tx.announce(live.id, NoticeBody::TurnStarted(Box::new(turn.clone())));
+        tx.announce_status(live.id);
+        let view = View { tokens: self.tokens(live, &turn), has_open_tasks: false };
+        let mut effects = machine.step(Input::Begin(vec![new.message]), view);
+        // What the user said is part of the beginning; what the turn does comes after the reply.
+        let spoken =
+            effects.iter().take_while(|effect| matches!(effect, Effect::Completed(_))).count();
+        for effect in effects.drain(..spoken) {
+            if let Effect::Completed(item) = effect {
+                tx.complete_item(live, turn.id, &item);
+            }
+        }
+        let runner = Runner::new(self.clone(), Arc::clone(live), turn, machine, wake);
+        Ok(Begun::New(Box::new(NewlyBegun { runner, effects })))
+    }
+
+    /// What the thread itself shows of a new turn.
+    fn note_beginning(
+        &self,
+        tx: &mut Tx<'_>,
+        id: ThreadId,
+        message: &Message,
+        active: ActiveTurn,
+        now: Timestamp,
+    ) -> Result<()> {
+        let state = tx.world.thread_mut(id)?;
+        state.active = Some(active);
+        let thread = &mut state.thread;
+        thread.updated_at = now;
+        if thread.preview.is_empty() {
+            thread.preview = preview(&message.text);
+        }
+        let feed = &self.inner.feed;
+        if feed.seq(id) == 0 && thread.seq_reserved > 0 {
+            feed.set_seq(id, thread.seq_reserved);
+        }
+        thread.seq_reserved = thread.seq_reserved.max(feed.seq(id) + SEQ_BLOCK);
+        tx.save_thread(id);
+        Ok(())
+    }
+
+    /// How the machine of a turn is set up.
+    pub(super) fn setup(&self, turn: &Turn, used_names: Vec<String>) -> Setup {
+        let agents = &self.inner.agents;
+        Setup {
+            turn: turn.id,
+            used_names,
+            profile: agents.profile(),
+            limits: agents.limits(),
+            needs_ledger: turn.settings.needs_ledger,
+            compact_at: agents.compact_at(&turn.settings.choice),
+            parallel_tools: agents.has_parallel_tools(&turn.settings.choice.provider),
+        }
+    }
+
+    /// About how many tokens the conversation has.
+    pub(super) fn tokens(&self, live: &LiveThread, turn: &Turn) -> u64 {
+        if self.inner.agents.compact_at(&turn.settings.choice).is_none() {
+            return 0;
+        }
+        turn::estimate_items(live.contents.lock().told())
+    }
+
+    /// Tells the turn that runs something. It hears of it before the model is asked next.
+    ///
+    /// # Errors
+    /// If there is no such thread.
+    pub async fn steer(
+        &self,
+        id: ThreadId,
+        expected: TurnId,
+        message: Option<Message>,
+    ) -> Result<Steered> {
+        self.transact_durably(|tx| {
+            let state = tx.world.thread_mut(id)?;
+            match &mut state.active {
+                Some(active) if active.turn == expected && !active.is_interrupting => {
+                    if let Some(message) = message {
+                        active.steers.push(message);
+                        active.wake.notify_one();
+                    }
+                    Ok(Steered::Told(expected))
+                }
+                active => Ok(Steered::Mismatch(active.as_ref().map(|active| active.turn))),
+            }
+        })
+        .await
+    }
+
+    /// Stops the turn that runs. False if that turn does not run.
+    ///
+    /// # Errors
+    /// If there is no such thread.
+    pub fn interrupt(&self, id: ThreadId, turn: Option<TurnId>) -> Result<Option<TurnId>> {
+        let (stopped, _ticket) = self.transact(|tx| {
+            let state = tx.world.thread_mut(id)?;
+            let Some(active) = &mut state.active else { return Ok(None) };
+            if turn.is_some_and(|turn| turn != active.turn) {
+                return Ok(None);
+            }
+            active.is_interrupting = true;
+            active.wake.notify_one();
+            let turn = active.turn;
+            tx.announce_status(id);
+            Ok(Some(turn))
+        })?;
+        Ok(stopped)
+    }
+
+    /// A turn of a thread, running or over.
+    pub async fn turn(&self, id: ThreadId, turn: TurnId) -> Result<Option<Turn>> {
+        let live = self.live_thread(id).await?;
+        let contents = live.contents.lock();
+        Ok(contents.turn(turn).cloned())
+    }
+
+    /// Resolves when a turn has come to its end and everybody was told.
+    pub async fn turn_ended(&self, id: ThreadId, turn: TurnId) {
+        let mut roster = self.inner.turns_ended.subscribe();
+        let is_over = |core: &Core| {
+            let world = core.inner.world.lock();
+            world
+                .threads
+                .get(&id)
+                .and_then(|state| state.active.as_ref())
+                .is_none_or(|active| active.turn != turn)
+        };
+        while !is_over(self) {
+            if roster.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+enum Begun {
+    New(Box<NewlyBegun>),
+    Steered(TurnId),
+}
+
+struct NewlyBegun {
+    runner: Runner,
+    effects: Vec<Effect>,
+}
+
+impl Tx<'_> {
+    /// Stores a turn as it is now, unless its thread is kept in memory only.
+    pub(super) fn save_turn(&mut self, turn: &Turn) {
+        if self.is_kept(turn.thread) {
+            self.save(Change::TurnUpserted(Box::new(turn.clone())));
+        }
+    }
+
+    pub(super) fn save_item(&mut self, thread: ThreadId, turn: TurnId, position: u64, item: &Item) {
+        if self.is_kept(thread) {
+            let item = Box::new(item.clone());
+            self.save(Change::ItemUpserted { thread, turn, position, item });
+        }
+    }
+
+    fn is_kept(&self, thread: ThreadId) -> bool {
+        self.world.thread(thread).is_ok_and(|state| !state.thread.ephemeral)
+    }
+
+    /// Keeps an item in its final form and tells of it.
+    pub(super) fn complete_item(&mut self, live: &LiveThread, turn: TurnId, item: &Item) {
+        let position = live.contents.lock().put(turn, item);
+        self.save_item(live.id, turn, position, item);
+        let is_message = matches!(item.body, ItemBody::User { .. } | ItemBody::Agent { .. });
+        if is_message && let Ok(state) = self.world.thread_mut(live.id) {
+            state.thread.message_count += 1;
+        }
+        self.announce(live.id, NoticeBody::ItemCompleted(turn, Box::new(item.clone())));
+    }
+
+    /// Tells of an item that begins; a tool's is kept, since it may have to wait for an answer.
+    pub(super) fn begin_item(&mut self, live: &LiveThread, turn: TurnId, item: &Item) {
+        let position = live.contents.lock().put(turn, item);
+        if matches!(item.body, ItemBody::Tool(_)) {
+            self.save_item(live.id, turn, position, item);
+        }
+        self.announce(live.id, NoticeBody::ItemStarted(turn, Box::new(item.clone())));
+    }
+}
+
+/// The beginning of a text, on one line.
+fn preview(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(PREVIEW) {
+        None => line,
+        Some((end, _)) => line[..end].to_owned(),
+    }
+}

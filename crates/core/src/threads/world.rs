@@ -1,0 +1,131 @@
+//! What tools may do to the world: terminals that a user can watch, and what belongs to their thread.
+
+use std::time::Duration;
+
+use rookery_agent::tool::{TerminalCommand, TerminalOutput, ToolWorld, WorldFuture};
+use rookery_model::{ExitStatus, Goal, GoalStatus, OnExit, Task, TerminalId, ThreadId};
+
+use super::goal::GoalChange;
+use crate::core::Core;
+use crate::terminals::OpenTerminal;
+
+/// Characters of output that are kept of a tool's terminal.
+const KEPT_OUTPUT: usize = 1 << 20;
+
+/// The world as tools see it.
+pub(super) struct ThreadWorld {
+    pub(super) core: Core,
+}
+
+impl ToolWorld for ThreadWorld {
+    fn open(&self, command: TerminalCommand) -> WorldFuture<'_, TerminalId> {
+        Box::pin(async move {
+            let TerminalCommand { argv, cwd, env, title } = command;
+            let request = OpenTerminal {
+                argv,
+                cwd: Some(cwd),
+                env,
+                first_title: Some(title),
+                on_exit: OnExit::Keep,
+                transcript_chars: Some(KEPT_OUTPUT),
+                ..OpenTerminal::default()
+            };
+            let opened = self.core.open(request).await.map_err(|error| error.to_string())?;
+            Ok(opened.id)
+        })
+    }
+
+    fn output(
+        &self,
+        id: TerminalId,
+        offset: u64,
+        wait: Duration,
+    ) -> WorldFuture<'_, TerminalOutput> {
+        Box::pin(async move {
+            let terminal = self.core.terminal(id).map_err(|error| error.to_string())?;
+            let mut progress = terminal.progress();
+            let ended = progress.wait_for(|progress| progress.exit.is_some() || progress.is_closed);
+            // Time that runs out is no failure: there may be output all the same.
+            let ended = tokio::time::timeout(wait, ended).await;
+            let status = match ended {
+                Ok(Ok(progress)) => Some(progress.exit.unwrap_or(ExitStatus::Unknown)),
+                Ok(Err(_)) => Some(ExitStatus::Unknown),
+                Err(_) => None,
+            };
+            let piece = terminal.transcript_since(offset, 0);
+            if status.is_some() {
+                // All that is wanted of it was read; its item keeps the output.
+                let core = self.core.clone();
+                self.core.inner.endings.spawn(async move {
+                    if let Err(error) = core.close_soon(id).await {
+                        tracing::debug!(%error, "a tool's terminal was closed before");
+                    }
+                });
+            }
+            Ok(TerminalOutput {
+                next: piece.end,
+                lost: u64::from(piece.is_cut),
+                bytes: piece.text.into_bytes(),
+                ended: status.map(exit_number),
+            })
+        })
+    }
+
+    fn write(&self, id: TerminalId, bytes: Vec<u8>) -> WorldFuture<'_, ()> {
+        Box::pin(async move {
+            let terminal = self.core.terminal(id).map_err(|error| error.to_string())?;
+            terminal.write_all(&bytes).await.map_err(|error| error.to_string())
+        })
+    }
+
+    fn end(&self, id: TerminalId) -> WorldFuture<'_, ()> {
+        Box::pin(async move { self.core.close(id).await.map_err(|error| error.to_string()) })
+    }
+
+    fn goal(&self, thread: ThreadId) -> Option<Goal> {
+        self.core.thread(thread)?.thread.goal
+    }
+
+    fn set_goal(
+        &self,
+        thread: ThreadId,
+        objective: String,
+        budget: Option<u64>,
+    ) -> WorldFuture<'_, Goal> {
+        let change = GoalChange {
+            objective: Some(objective),
+            status: Some(GoalStatus::Active),
+            token_budget: Some(budget),
+        };
+        Box::pin(async move {
+            self.core.set_goal(thread, change).await.map_err(|error| error.to_string())
+        })
+    }
+
+    fn update_goal(&self, thread: ThreadId, status: GoalStatus) -> WorldFuture<'_, Goal> {
+        let change = GoalChange { status: Some(status), ..GoalChange::default() };
+        Box::pin(async move {
+            self.core.set_goal(thread, change).await.map_err(|error| error.to_string())
+        })
+    }
+
+    fn set_plan(&self, thread: ThreadId, plan: Vec<Task>) -> WorldFuture<'_, ()> {
+        Box::pin(async move {
+            self.core.set_tasks(thread, plan, false).await.map_err(|error| error.to_string())
+        })
+    }
+
+    fn set_ledger(&self, thread: ThreadId, ledger: Vec<Task>) -> WorldFuture<'_, ()> {
+        Box::pin(async move {
+            self.core.set_tasks(thread, ledger, true).await.map_err(|error| error.to_string())
+        })
+    }
+}
+
+fn exit_number(status: ExitStatus) -> i32 {
+    match status {
+        ExitStatus::Code(code) => code,
+        ExitStatus::Signal(signal) => -signal,
+        ExitStatus::Unknown => -1,
+    }
+}

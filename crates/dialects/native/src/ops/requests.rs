@@ -1,0 +1,52 @@
+//! What agents wait for: listed, and answered.
+
+use rookery_core::Core;
+use rookery_model as model;
+
+use crate::{
+    Cx, Error,
+    wire::{AnswerRequest, Answered, RequestList, Requests},
+};
+
+/// Who answers, as the log has it.
+const BY: &str = "rookery";
+
+pub(crate) async fn list(cx: Cx, params: RequestList) -> Result<Requests, Error> {
+    let requests = cx.core.requests();
+    let wanted = requests.iter().filter(|request| {
+        params.thread.as_ref().is_none_or(|thread| request.thread.to_string() == *thread)
+    });
+    Ok(Requests { requests: wanted.map(Into::into).collect() })
+}
+
+pub(crate) async fn answer(cx: Cx, params: AnswerRequest) -> Result<Answered, Error> {
+    let id = find(&cx.core, &params.id)?;
+    let answer = match (params.approved, params.answers) {
+        (Some(true), None) => model::Answer::Approved { remember: params.remember },
+        (Some(false), None) => model::Answer::Denied { message: params.message },
+        (None, Some(answers)) => model::Answer::Given(answers.to_string()),
+        (Some(_), Some(_)) | (None, None) => {
+            return Err(Error::invalid("approved", "give either approved or answers"));
+        }
+    };
+    let settled = cx.core.settle(id, answer, BY).await?;
+    Ok(Answered { id: id.to_string(), settled })
+}
+
+/// A request by its id, or by the end of it. One that does not wait any more is found by its whole id
+/// only.
+fn find(core: &Core, text: &str) -> Result<model::RequestId, Error> {
+    let text = text.trim().to_ascii_uppercase();
+    if let Ok(id) = text.parse() {
+        return Ok(id);
+    }
+    let requests = core.requests();
+    let mut fitting = requests.iter().filter(|request| request.id.to_string().ends_with(&text));
+    match (fitting.next(), fitting.next()) {
+        (Some(request), None) if text.len() >= 4 => Ok(request.id),
+        (Some(_), Some(_)) => {
+            Err(Error::invalid("id", "several requests end so; give more of the id"))
+        }
+        _ => Err(model::Error::not_found(format!("no request {text}")).into()),
+    }
+}

@@ -1,0 +1,281 @@
+//! Requests of agents: what waits for an answer, and the answers.
+
+use rookery_model as model;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Time, format_time};
+
+/// How much an agent may do without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// What changes something is asked for.
+    Default,
+    /// What changes something is approved at once.
+    AcceptAll,
+    /// Nothing may be changed.
+    Plan,
+    /// Everything is approved.
+    Bypass,
+}
+
+impl From<model::Mode> for Mode {
+    fn from(mode: model::Mode) -> Self {
+        match mode {
+            model::Mode::Default => Mode::Default,
+            model::Mode::AcceptAll => Mode::AcceptAll,
+            model::Mode::Plan => Mode::Plan,
+            model::Mode::Bypass => Mode::Bypass,
+        }
+    }
+}
+
+/// Where a turn is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnStatus {
+    /// It runs, or waits.
+    InProgress,
+    /// It came to its end.
+    Completed,
+    /// It failed.
+    Failed,
+    /// Somebody stopped it.
+    Interrupted,
+}
+
+impl From<model::TurnStatus> for TurnStatus {
+    fn from(status: model::TurnStatus) -> Self {
+        match status {
+            model::TurnStatus::InProgress => TurnStatus::InProgress,
+            model::TurnStatus::Completed => TurnStatus::Completed,
+            model::TurnStatus::Failed => TurnStatus::Failed,
+            model::TurnStatus::Interrupted => TurnStatus::Interrupted,
+        }
+    }
+}
+
+/// What an agent waits, or waited, for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Request {
+    /// Its id.
+    pub id: String,
+    /// What is asked.
+    pub kind: RequestKind,
+    /// The conversation that asks.
+    pub thread: String,
+    /// The turn that asks.
+    pub turn: String,
+    /// The tool that asks.
+    pub tool: String,
+    /// What it is about, in one line.
+    pub summary: String,
+    /// Why it is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What exactly would be done, as JSON that the tool gets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// Program and arguments, if it is a command.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub argv: Vec<String>,
+    /// Where it would run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// What would change, or the command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
+    /// Questions, if that is what is asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<Question>,
+    /// When it was asked.
+    pub asked_at: Time,
+    /// When it will be refused if nobody answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Time>,
+    /// `pending`, or how it was settled.
+    pub state: RequestState,
+    /// Who settled it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled_by: Option<String>,
+}
+
+/// What is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestKind {
+    /// May this be done?
+    Approval,
+    /// Questions to the user.
+    Input,
+    /// May the plan be carried out?
+    PlanExit,
+    /// A tool that a client runs.
+    ExternalTool,
+}
+
+/// Whether a request waits, or how it was settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestState {
+    /// It waits.
+    Pending,
+    /// Yes.
+    Approved,
+    /// No.
+    Denied,
+    /// The questions were answered, or the tool was run.
+    Answered,
+    /// Nobody waits for it any more.
+    Cancelled,
+    /// Nobody answered in time.
+    TimedOut,
+}
+
+/// A question with a few answers to choose from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Question {
+    /// The name of the answer.
+    pub id: String,
+    /// A word or two.
+    pub header: String,
+    /// The question.
+    pub question: String,
+    /// What may be answered.
+    pub options: Vec<String>,
+}
+
+impl From<&model::Request> for Request {
+    fn from(request: &model::Request) -> Self {
+        let mut shown = Request {
+            id: request.id.to_string(),
+            kind: kind(&request.asked),
+            thread: request.thread.to_string(),
+            turn: request.turn.to_string(),
+            tool: request.tool.clone(),
+            summary: String::new(),
+            reason: None,
+            input: None,
+            argv: Vec::new(),
+            cwd: None,
+            preview: None,
+            questions: Vec::new(),
+            asked_at: format_time(request.asked_at),
+            deadline: request.deadline.map(format_time),
+            state: state(&request.state),
+            settled_by: match &request.state {
+                model::RequestState::Pending => None,
+                model::RequestState::Settled(settled) => Some(settled.by.clone()),
+            },
+        };
+        match &request.asked {
+            model::Asked::Approval { reason, input, argv, cwd, preview, .. } => {
+                shown.summary = first_line(preview.as_deref().unwrap_or(input));
+                shown.reason = Some(reason.clone());
+                shown.input = Some(input.clone());
+                shown.argv.clone_from(argv);
+                shown.cwd = Some(cwd.to_string_lossy().into_owned());
+                shown.preview.clone_from(preview);
+            }
+            model::Asked::Input { questions } => {
+                shown.summary = first_line(questions.first().map_or("", |asked| &asked.question));
+                shown.questions = questions.iter().map(question).collect();
+            }
+            model::Asked::PlanExit(plan) => {
+                shown.summary = first_line(&plan.summary);
+                shown.preview = Some(plan.summary.clone());
+            }
+            model::Asked::External(call) => {
+                shown.summary = first_line(&call.arguments);
+                shown.input = Some(call.arguments.clone());
+            }
+        }
+        shown
+    }
+}
+
+fn kind(asked: &model::Asked) -> RequestKind {
+    match asked {
+        model::Asked::Approval { .. } => RequestKind::Approval,
+        model::Asked::Input { .. } => RequestKind::Input,
+        model::Asked::PlanExit(_) => RequestKind::PlanExit,
+        model::Asked::External(_) => RequestKind::ExternalTool,
+    }
+}
+
+fn state(state: &model::RequestState) -> RequestState {
+    let settled = match state {
+        model::RequestState::Pending => return RequestState::Pending,
+        model::RequestState::Settled(settled) => settled,
+    };
+    match settled.answer {
+        model::Answer::Approved { .. } => RequestState::Approved,
+        model::Answer::Denied { .. } => RequestState::Denied,
+        model::Answer::Given(_) | model::Answer::Output { .. } => RequestState::Answered,
+        model::Answer::Cancelled => RequestState::Cancelled,
+        model::Answer::TimedOut => RequestState::TimedOut,
+    }
+}
+
+fn question(question: &model::Question) -> Question {
+    Question {
+        id: question.id.clone(),
+        header: question.header.clone(),
+        question: question.question.clone(),
+        options: question.options.iter().map(|option| option.label.clone()).collect(),
+    }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
+}
+
+/// Params of `rookery/requests/list`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RequestList {
+    /// Only those of this conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
+}
+
+/// Result of `rookery/requests/list`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Requests {
+    /// What waits for an answer, oldest first.
+    pub requests: Vec<Request>,
+}
+
+/// Params of `rookery/requests/answer`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AnswerRequest {
+    /// Which request; the end of its id is enough if no other ends so.
+    pub id: String,
+    /// Whether it may be done; for approvals and plans.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved: Option<bool>,
+    /// Why not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Whether the same may be done again in this conversation without asking.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub remember: bool,
+    /// The answers to questions, by their ids.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<serde_json::Value>,
+}
+
+/// Result of `rookery/requests/answer`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Answered {
+    /// The request in full.
+    pub id: String,
+    /// Whether this answer settled it; false if another came first.
+    pub settled: bool,
+}

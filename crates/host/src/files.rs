@@ -1,0 +1,155 @@
+//! Files and directories as clients ask for them: whole, in part, or listed. Blocking; callers keep
+//! it off the runtime's threads.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+
+/// One child of a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DirEntry {
+    /// Its name; what is no UTF-8 is replaced.
+    pub name: String,
+    /// Whether it is a directory, or a link to one.
+    pub is_dir: bool,
+    /// Whether it is a regular file, or a link to one.
+    pub is_file: bool,
+}
+
+/// Why a file was not read.
+#[derive(Debug)]
+pub enum ReadError {
+    /// The system said no.
+    Io(io::Error),
+    /// There is more of it than allowed.
+    TooLarge {
+        /// How many bytes are allowed.
+        limit: u64,
+    },
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        ReadError::Io(error)
+    }
+}
+
+/// The first bytes of a file, up to a limit.
+pub fn read_start(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.take(limit as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Bytes of a file from an offset on: `length` of them, or all there are. More than `limit` is an error.
+pub fn read_range(
+    path: &Path,
+    offset: u64,
+    length: Option<u64>,
+    limit: u64,
+) -> Result<Vec<u8>, ReadError> {
+    let mut file = open(path)?;
+    if offset > 0 {
+        file.seek(SeekFrom::Start(offset))?;
+    }
+    let wanted = length.unwrap_or(u64::MAX);
+    let mut bytes = Vec::new();
+    // One byte more than allowed tells that there is more; sizes are not trusted, since some files have none.
+    file.take(wanted.min(limit.saturating_add(1))).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > limit {
+        true => Err(ReadError::TooLarge { limit }),
+        false => Ok(bytes),
+    }
+}
+
+/// The children of a directory, sorted by the bytes of their names.
+pub fn read_dir(path: &Path) -> io::Result<Vec<DirEntry>> {
+    let mut entries: Vec<_> = std::fs::read_dir(path)?.collect::<io::Result<Vec<_>>>()?;
+    entries.sort_by(|a, b| a.file_name().as_bytes().cmp(b.file_name().as_bytes()));
+    let shown = entries.iter().map(|entry| {
+        // A link that leads nowhere is neither, and no error.
+        let kind = std::fs::metadata(entry.path()).ok();
+        DirEntry {
+            name: entry.file_name().to_string_lossy().into_owned(),
+            is_dir: kind.as_ref().is_some_and(std::fs::Metadata::is_dir),
+            is_file: kind.as_ref().is_some_and(std::fs::Metadata::is_file),
+        }
+    });
+    Ok(shown.collect())
+}
+
+/// Opens a regular file. A pipe without a writer would hang the open, and a device may never end.
+fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    let kind = file.metadata()?;
+    if kind.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if !kind.is_file() {
+        let message = "not a regular file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_and_limits_hold() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        std::fs::write(&path, b"0123456789").unwrap();
+        assert_eq!(read_start(&path, 3).unwrap(), b"012");
+        assert_eq!(read_range(&path, 0, None, 10).unwrap(), b"0123456789");
+        assert_eq!(read_range(&path, 8, Some(5), 10).unwrap(), b"89");
+        assert_eq!(read_range(&path, 99, None, 10).unwrap(), b"");
+        assert!(matches!(read_range(&path, 0, None, 9), Err(ReadError::TooLarge { limit: 9 })));
+        assert_eq!(read_range(&path, 0, Some(9), 9).unwrap().len(), 9);
+    }
+
+    #[test]
+    fn what_is_no_file_is_refused_and_does_not_hang() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &pipe,
+            rustix::fs::FileType::Fifo,
+            Mode::from_raw_mode(0o600),
+            0,
+        )
+        .unwrap();
+        assert!(read_start(&pipe, 1).is_err());
+        assert!(read_start(Path::new("/dev/zero"), 1).is_err());
+        assert_eq!(read_start(dir.path(), 1).unwrap_err().kind(), io::ErrorKind::IsADirectory);
+    }
+
+    #[test]
+    fn a_directory_lists_hidden_and_broken_children_in_order() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("b"), "").unwrap();
+        std::fs::write(dir.path().join(".a"), "").unwrap();
+        std::fs::create_dir(dir.path().join("B")).unwrap();
+        std::os::unix::fs::symlink("nowhere", dir.path().join("c")).unwrap();
+        std::os::unix::fs::symlink("B", dir.path().join("d")).unwrap();
+        let seen = read_dir(dir.path()).unwrap();
+        let seen: Vec<_> =
+            seen.iter().map(|e| (e.name.as_str(), e.is_dir, e.is_file)).collect();
+        assert_eq!(
+            seen,
+            [
+                (".a", false, true),
+                ("B", true, false),
+                ("b", false, true),
+                ("c", false, false),
+                ("d", true, false)
+            ]
+        );
+    }
+}
