@@ -1,10 +1,17 @@
 //! What can be written: a closed list of changes, and the SQL of each.
 
-use rookery_model::{EventSeq, NumberedEvent, Project, ProjectId, Terminal, TerminalId};
+use rookery_model::{
+    EventSeq, Item, NumberedEvent, Project, ProjectId, Request, Terminal, TerminalId, Thread,
+    ThreadId, Turn, TurnId,
+};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::encode;
 use crate::reserved::{LARGEST, Numbers};
+
+mod thread;
+
+pub(crate) use thread::{Key, is_open, is_pending};
 
 /// Where the selected project stands among the other values.
 pub(crate) const ACTIVE_PROJECT: &str = "active_project";
@@ -37,6 +44,27 @@ pub enum Change {
         /// The value.
         value: Option<String>,
     },
+    /// A thread is new or has changed.
+    ThreadUpserted(Box<Thread>),
+    /// A thread is gone, and so are its turns, items and requests.
+    ThreadDeleted(ThreadId),
+    /// A turn is new or has changed. Its thread is stored already and stays the same.
+    TurnUpserted(Box<Turn>),
+    /// A turn is gone, and so are its items and requests.
+    TurnDeleted(TurnId),
+    /// An item is new or has changed. Its turn is stored already.
+    ItemUpserted {
+        /// Its thread.
+        thread: ThreadId,
+        /// Its turn, which belongs to the thread.
+        turn: TurnId,
+        /// Its place in the thread. What was there before is replaced.
+        position: u64,
+        /// The item.
+        item: Box<Item>,
+    },
+    /// A request is new or was settled. Its turn is stored already.
+    RequestUpserted(Box<Request>),
 }
 
 /// Changes and events that become durable together or not at all.
@@ -121,6 +149,14 @@ impl Change {
             Change::MetaSet { key, value: None } => {
                 run("DELETE FROM meta WHERE key = ?1", params![key])
             }
+            Change::ThreadUpserted(changed) => thread::put_thread(connection, changed),
+            Change::ThreadDeleted(id) => thread::delete_thread(connection, *id),
+            Change::TurnUpserted(turn) => thread::put_turn(connection, turn),
+            Change::TurnDeleted(id) => thread::delete_turn(connection, *id),
+            Change::ItemUpserted { thread, turn, position, item } => {
+                thread::put_item(connection, *thread, *turn, *position, item)
+            }
+            Change::RequestUpserted(request) => thread::put_request(connection, request),
         }
     }
 }

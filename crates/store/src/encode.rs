@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use rookery_model as model;
 use serde::{Deserialize, Serialize};
@@ -14,9 +15,16 @@ use thiserror::Error;
 
 mod activity;
 mod event;
+mod item;
+mod request;
+mod thread;
+mod word;
 
 use activity::ActivityJson;
 use event::EventJson;
+use item::ItemJson;
+use request::RequestJson;
+use thread::{ThreadJson, TurnJson};
 
 /// Why stored text could not be turned back into a domain value.
 #[derive(Debug, Error)]
@@ -30,6 +38,9 @@ pub(crate) enum DecodeError {
     /// A terminal uuid that is not 32 hexadecimal digits.
     #[error("{0:?} is not a uuid of 32 hexadecimal digits")]
     Uuid(String),
+    /// The id of a thread, a turn or a request that is none.
+    #[error("{0:?} is not an id")]
+    Id(String),
     /// A place in a list that does not fit this machine.
     #[error("index {0} is too large")]
     Index(u64),
@@ -286,6 +297,10 @@ fn uuid_from_text(text: &str) -> Result<model::TerminalUuid, DecodeError> {
     Ok(model::TerminalUuid(number.to_be_bytes()))
 }
 
+fn id_from_text<T: FromStr<Err = model::IdError>>(text: &str) -> Result<T, DecodeError> {
+    text.parse().map_err(|_| DecodeError::Id(text.to_owned()))
+}
+
 fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("twins have string keys only and cannot fail to serialize")
 }
@@ -318,6 +333,46 @@ pub(crate) fn terminal_to_json(terminal: &model::Terminal) -> String {
 /// Reads [`terminal_to_json`] back.
 pub(crate) fn terminal_from_json(text: &str) -> Result<model::Terminal, DecodeError> {
     serde_json::from_str::<TerminalJson<'_>>(text)?.into_model()
+}
+
+/// The stored form of a thread.
+pub(crate) fn thread_to_json(thread: &model::Thread) -> String {
+    to_json(&ThreadJson::of(thread))
+}
+
+/// Reads [`thread_to_json`] back.
+pub(crate) fn thread_from_json(text: &str) -> Result<model::Thread, DecodeError> {
+    serde_json::from_str::<ThreadJson<'_>>(text)?.into_model()
+}
+
+/// The stored form of a turn.
+pub(crate) fn turn_to_json(turn: &model::Turn) -> String {
+    to_json(&TurnJson::of(turn))
+}
+
+/// Reads [`turn_to_json`] back.
+pub(crate) fn turn_from_json(text: &str) -> Result<model::Turn, DecodeError> {
+    serde_json::from_str::<TurnJson<'_>>(text)?.into_model()
+}
+
+/// The stored form of an item, without its thread, turn and position.
+pub(crate) fn item_to_json(item: &model::Item) -> String {
+    to_json(&ItemJson::of(item))
+}
+
+/// Reads [`item_to_json`] back.
+pub(crate) fn item_from_json(text: &str) -> Result<model::Item, DecodeError> {
+    Ok(serde_json::from_str::<ItemJson<'_>>(text)?.into_model())
+}
+
+/// The stored form of a request.
+pub(crate) fn request_to_json(request: &model::Request) -> String {
+    to_json(&RequestJson::of(request))
+}
+
+/// Reads [`request_to_json`] back.
+pub(crate) fn request_from_json(text: &str) -> Result<model::Request, DecodeError> {
+    serde_json::from_str::<RequestJson<'_>>(text)?.into_model()
 }
 
 #[cfg(test)]

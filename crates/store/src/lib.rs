@@ -1,4 +1,5 @@
-//! The durable memory of Rookery: projects, terminals and the numbered event log, in SQLite.
+//! The durable memory of Rookery: projects, terminals, conversations with agents and the numbered
+//! event log, in SQLite.
 //!
 //! This is the only room that knows SQL. It knows nothing of wires, dialects or async
 //! runtimes. Writes are described by [`Change`]s and queued in commit order; one thread
@@ -16,6 +17,7 @@ mod reserved;
 mod schema;
 mod store;
 mod tail;
+mod thread;
 mod ticket;
 mod writer;
 
@@ -24,5 +26,6 @@ pub use error::StoreError;
 pub use open::{Damage, Loaded};
 pub use prune::Retention;
 pub use store::{EventPage, MAX_QUEUED, Options, Store};
+pub use thread::{StoredItem, ThreadContents};
 pub use ticket::Ticket;
-pub use writer::Sink;
+pub use writer::{After, Sink};

@@ -3,7 +3,9 @@
 
 use std::path::PathBuf;
 
-use rookery_model::{EventSeq, Project, ProjectId, Terminal, TerminalId, Timestamp};
+use rookery_model::{
+    EventSeq, Project, ProjectId, Request, Terminal, TerminalId, Thread, Timestamp, Turn,
+};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
@@ -12,6 +14,8 @@ use crate::encode::{self, DecodeError};
 use crate::files;
 use crate::reserved::{LARGEST, Numbers};
 
+mod thread;
+
 /// What the database holds.
 pub(crate) struct Contents {
     pub(crate) projects: Vec<Project>,
@@ -19,6 +23,12 @@ pub(crate) struct Contents {
     pub(crate) active: Option<TerminalId>,
     /// The selected project, if it still exists.
     pub(crate) active_project: Option<ProjectId>,
+    /// All threads.
+    pub(crate) threads: Vec<Thread>,
+    /// The turns that have not ended.
+    pub(crate) open_turns: Vec<Turn>,
+    /// The requests that wait.
+    pub(crate) requests: Vec<Request>,
     /// The next numbers as written down; `None` in a database that was never in use.
     pub(crate) written: Option<Numbers>,
     /// The next numbers as the rows themselves tell.
@@ -27,13 +37,16 @@ pub(crate) struct Contents {
     pub(crate) damaged_rows: u64,
 }
 
-/// Reads everything, and repairs what can be repaired.
-pub(crate) fn load(connection: &mut Connection) -> rusqlite::Result<Contents> {
+/// Reads everything that is needed from the start, and repairs what can be repaired; for
+/// `find_orphans` see [`thread::load`].
+pub(crate) fn load(connection: &mut Connection, find_orphans: bool) -> rusqlite::Result<Contents> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let (written, active) = world(&transaction)?;
     let mut damaged_rows = mend_projects(&transaction)?;
     adopt_orphans(&transaction)?;
     damaged_rows += mend_terminals(&transaction)?;
+    let agents = thread::load(&transaction, find_orphans)?;
+    damaged_rows += agents.damaged_rows;
     // Only now: a damaged id may be anything.
     let seen = Numbers {
         event: EventSeq::new(highest(&transaction, "SELECT max(seq) FROM events WHERE seq < ?1")?)
@@ -58,7 +71,18 @@ pub(crate) fn load(connection: &mut Connection) -> rusqlite::Result<Contents> {
     let active_project =
         active_project.filter(|id| projects.iter().any(|project| project.id == *id));
     let active = active.filter(|id| terminals.iter().any(|terminal| terminal.id == *id));
-    Ok(Contents { projects, terminals, active, active_project, written, seen, damaged_rows })
+    Ok(Contents {
+        projects,
+        terminals,
+        active,
+        active_project,
+        threads: agents.threads,
+        open_turns: agents.open_turns,
+        requests: agents.requests,
+        written,
+        seen,
+        damaged_rows,
+    })
 }
 
 const PROJECTS: &str = "SELECT id, body, id, position FROM projects ORDER BY position, id";

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use rookery_model::{EventSeq, Project, ProjectId, Terminal, TerminalId};
+use rookery_model::{EventSeq, Project, ProjectId, Request, Terminal, TerminalId, Thread, Turn};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
@@ -15,7 +15,8 @@ use crate::load::{self, Contents};
 use crate::reserved::{Numbers, Reserved, Sidecar};
 use crate::{StoreError, change, schema};
 
-/// Up to this size a database is checked page by page at start; it takes some tenths of a second.
+/// Up to this size a database is checked page by page and row by row at start; it takes some
+/// tenths of a second.
 const CHECKED_SIZE: u64 = 64 << 20;
 
 /// The write-ahead log is cut back to this size after it was copied into the database.
@@ -32,6 +33,12 @@ pub struct Loaded {
     pub active: Option<TerminalId>,
     /// The selected project, if it still exists.
     pub active_project: Option<ProjectId>,
+    /// All threads, by id.
+    pub threads: Vec<Thread>,
+    /// The turns that had not ended.
+    pub open_turns: Vec<Turn>,
+    /// The requests that nobody has answered, by id.
+    pub requests: Vec<Request>,
     /// The number of the next event; no event ever had it.
     pub next_event: EventSeq,
     /// The id of the next project; no project ever had it.
@@ -133,7 +140,7 @@ pub(crate) fn open_in_memory(busy_timeout: Duration) -> Result<Opened, StoreErro
     let mut writing = connect(creating).map_err(stop)?;
     configure(&writing).map_err(stop)?;
     schema::migrate(&mut writing).map_err(stop)?;
-    let contents = load::load(&mut writing).map_err(stop)?;
+    let contents = load::load(&mut writing, false).map_err(stop)?;
     let next = Numbers::FIRST;
     change::set_numbers(&writing, next).map_err(stop)?;
     let reading = connect(OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(stop)?;
@@ -152,6 +159,9 @@ fn loaded(contents: Contents, next: Numbers, damage: Option<Damage>) -> Loaded {
         terminals: contents.terminals,
         active: contents.active,
         active_project: contents.active_project,
+        threads: contents.threads,
+        open_turns: contents.open_turns,
+        requests: contents.requests,
         next_event: next.event,
         next_project: next.project,
         next_terminal: next.terminal,
@@ -210,7 +220,7 @@ fn open_database(
     connection.set_db_config(no_checkpoint, false).map_err(trouble)?;
     configure(&connection).map_err(trouble)?;
     schema::migrate(&mut connection).map_err(trouble)?;
-    let contents = load::load(&mut connection).map_err(trouble)?;
+    let contents = load::load(&mut connection, length < CHECKED_SIZE).map_err(trouble)?;
     Ok((connection, contents))
 }
 
@@ -250,7 +260,8 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
     // A commit is in the kernel's hands before its ticket completes, so it survives the death of
     // this process. Only a crash of the machine can lose the newest commits, and with it every
     // terminal they speak of; paying an fsync for each commit would not bring those back. The
-    // sidecar sees to it that no number repeats even then.
+    // sidecar sees to it that no number repeats even then. The writer pays for those commits
+    // whose worth does not end with the machine.
     connection.pragma_update(None, "synchronous", "normal")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update_and_check(None, "journal_size_limit", KEPT_LOG_SIZE, |row| {

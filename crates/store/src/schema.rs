@@ -4,7 +4,8 @@ use rusqlite::{Connection, TransactionBehavior};
 
 /// One step per format; step `n` (from 1) turns format `n - 1` into format `n`. Steps are
 /// never edited once released, only added.
-const STEPS: &[&str] = &["
+const STEPS: &[&str] = &[
+    "
     -- Exactly one row, written at the end of the first open; until then the store is new.
     CREATE TABLE world (
         one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -42,7 +43,43 @@ const STEPS: &[&str] = &["
         reason TEXT NOT NULL,
         at INTEGER NOT NULL
     ) STRICT;
-"];
+",
+    "
+    -- Ids of 16 bytes, big endian. What belongs to a thread lies together and is read in one go.
+    CREATE TABLE threads (
+        id BLOB PRIMARY KEY CHECK (length(id) = 16),
+        body TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE turns (
+        thread BLOB NOT NULL REFERENCES threads (id) ON DELETE CASCADE,
+        id BLOB NOT NULL CHECK (length(id) = 16),
+        is_open INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (thread, id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE UNIQUE INDEX turns_by_id ON turns (id);
+    CREATE INDEX turns_open ON turns (thread) WHERE is_open = 1;
+    CREATE TABLE items (
+        thread BLOB NOT NULL,
+        position INTEGER NOT NULL,
+        turn BLOB NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (thread, position),
+        FOREIGN KEY (thread, turn) REFERENCES turns (thread, id) ON DELETE CASCADE
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX items_by_turn ON items (thread, turn);
+    CREATE TABLE requests (
+        id BLOB PRIMARY KEY CHECK (length(id) = 16),
+        thread BLOB NOT NULL,
+        turn BLOB NOT NULL,
+        is_pending INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        FOREIGN KEY (thread, turn) REFERENCES turns (thread, id) ON DELETE CASCADE
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX requests_by_turn ON requests (thread, turn);
+    CREATE INDEX requests_pending ON requests (thread) WHERE is_pending = 1;
+",
+];
 
 /// The newest format known here.
 pub(crate) const VERSION: i64 = STEPS.len() as i64;

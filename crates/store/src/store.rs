@@ -7,15 +7,16 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use rookery_model::{EventSeq, NumberedEvent, Timestamp};
+use rookery_model::{EventSeq, NumberedEvent, Request, RequestId, ThreadId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::change::next_event;
 use crate::encode::event_from_json;
 use crate::open::{Opened, open, open_in_memory};
+use crate::thread;
 use crate::ticket::ticket;
-use crate::writer::{Shared, Sink, Writer};
-use crate::{Batch, Change, Loaded, Retention, StoreError, Ticket};
+use crate::writer::{After, Shared, Sink, Writer};
+use crate::{Batch, Change, Loaded, Retention, StoreError, ThreadContents, Ticket};
 
 /// With so many batches queued, callers should turn new work away as busy. The store itself
 /// takes whatever it is given, because numbers once assigned must not be lost.
@@ -124,8 +125,23 @@ impl Store {
     /// published, as soon as that is possible. So there is no gap in the numbers. A batch that
     /// contradicts what is stored loses its changes ([`StoreError::Refused`]), but not its events.
     pub fn commit(&self, batch: Batch) -> Ticket {
+        self.queue(batch, None)
+    }
+
+    /// Queues a batch like [`Store::commit`], and something to be done once it is durable.
+    ///
+    /// That is done on the writer's thread, in commit order, after the sink was shown the batch's
+    /// events and before its ticket completes; only a ticket that was told
+    /// [`StoreError::Unavailable`] completed earlier. It must be quick, and must not wait for a
+    /// ticket. It is done for a batch whose changes were refused as well, but never for one that
+    /// was not queued or that is lost when the store closes: then it is dropped.
+    pub fn commit_then(&self, batch: Batch, after: After) -> Ticket {
+        self.queue(batch, Some(after))
+    }
+
+    fn queue(&self, batch: Batch, after: Option<After>) -> Ticket {
         let (completer, ticket) = ticket();
-        if let Err((completer, error)) = self.0.shared.push(batch, completer) {
+        if let Err((completer, error)) = self.0.shared.push(batch, after, completer) {
             tracing::error!(%error, "a batch was not queued");
             completer.complete(Err(error));
         }
@@ -156,6 +172,23 @@ impl Store {
                 .query_row([key], |row| row.get(0))
                 .optional()
         })
+    }
+
+    /// What was said and done in a thread, as last made durable; nothing if there is no such
+    /// thread. Blocks.
+    pub fn thread_contents(&self, id: ThreadId) -> Result<ThreadContents, StoreError> {
+        self.read(|connection| thread::contents(connection, id))
+    }
+
+    /// A request that waits or was settled, as last made durable. Blocks.
+    pub fn request(&self, id: RequestId) -> Result<Option<Request>, StoreError> {
+        self.read(|connection| thread::request(connection, id))
+    }
+
+    /// The settled requests of a thread, by id, as last made durable. Those that cannot be read
+    /// are left out. Blocks.
+    pub fn settled_requests(&self, id: ThreadId) -> Result<Vec<Request>, StoreError> {
+        self.read(|connection| thread::settled_requests(connection, id))
     }
 
     /// Queues a value to be stored under a key; `None` removes it.

@@ -25,6 +25,9 @@ use crate::{Batch, StoreError};
 /// Shown every event once it is durable, in order.
 pub type Sink = Box<dyn Fn(&[Arc<NumberedEvent>]) + Send>;
 
+/// Done once a batch is durable.
+pub type After = Box<dyn FnOnce() + Send>;
+
 /// After so many failures in a row the tickets are told. The batches stay queued.
 const TRIES: u32 = 5;
 
@@ -56,6 +59,7 @@ struct Queue {
 struct Queued {
     changes: Vec<Change>,
     events: Vec<Arc<NumberedEvent>>,
+    after: Option<After>,
     ticket: Option<Completer>,
 }
 
@@ -80,6 +84,7 @@ impl Shared {
     pub(crate) fn push(
         &self,
         batch: Batch,
+        after: Option<After>,
         ticket: Completer,
     ) -> Result<(), (Completer, StoreError)> {
         let events: Vec<_> = batch.events.into_iter().map(Arc::new).collect();
@@ -95,7 +100,8 @@ impl Shared {
             expected = expected.next();
         }
         queue.next_event = expected;
-        queue.batches.push_back(Queued { changes: batch.changes, events, ticket: Some(ticket) });
+        let ticket = Some(ticket);
+        queue.batches.push_back(Queued { changes: batch.changes, events, after, ticket });
         self.unsaved.fetch_add(1, Ordering::Relaxed);
         drop(queue);
         self.work.notify_one();
@@ -139,6 +145,8 @@ pub(crate) struct Writer {
     next: Numbers,
     /// Taken from the queue, not durable yet, oldest first.
     pending: Vec<Queued>,
+    /// Whether commits wait for the disk at present; they do not when the store is opened.
+    waits_for_disk: bool,
     failures: u32,
     events_since_prune: usize,
     prune_due: bool,
@@ -159,6 +167,7 @@ impl Writer {
             retention,
             next,
             pending: Vec::new(),
+            waits_for_disk: false,
             failures: 0,
             events_since_prune: 0,
             prune_due: true,
@@ -220,6 +229,7 @@ impl Writer {
             }
         }
         self.reserved.cover(next)?;
+        self.wait_for_disk()?;
         let saved = match self.save_all(next) {
             // Some batch contradicts the store and would do so for ever. It must not hold up the
             // others, so we go through them again, each on its own.
@@ -265,6 +275,18 @@ impl Writer {
         Ok(refused)
     }
 
+    /// Sets whether the next commit waits for the disk itself.
+    fn wait_for_disk(&mut self) -> rusqlite::Result<()> {
+        let mut changes = self.pending.iter().flat_map(|batch| &batch.changes);
+        let waits = changes.any(Change::needs_disk);
+        if waits != self.waits_for_disk {
+            let mode = if waits { "full" } else { "normal" };
+            self.connection.pragma_update(None, "synchronous", mode)?;
+            self.waits_for_disk = waits;
+        }
+        Ok(())
+    }
+
     /// Shows what has become durable: to those who ask later, to the sink, to the tickets.
     fn publish(&mut self, refusals: Vec<(usize, StoreError)>) {
         if self.failures > 0 {
@@ -285,6 +307,11 @@ impl Writer {
         let mut refusals = refusals.into_iter().peekable();
         for (place, batch) in batches.into_iter().enumerate() {
             let refusal = refusals.next_if(|(refused, _)| *refused == place);
+            if let Some(after) = batch.after
+                && catch_unwind(AssertUnwindSafe(after)).is_err()
+            {
+                tracing::error!("what was to follow a commit panicked");
+            }
             if let Some(ticket) = batch.ticket {
                 ticket.complete(refusal.map_or(Ok(()), |(_, error)| Err(error)));
             }
@@ -351,5 +378,54 @@ impl Drop for Writer {
         drop(queue);
         drop(left);
         self.shared.ended.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rookery_model::{Item, ItemBody, ItemId, ItemStatus, ThreadId, TurnId};
+
+    use super::*;
+    use crate::open::{Opened, open};
+    use crate::ticket::ticket;
+
+    fn item(status: ItemStatus) -> Batch {
+        let body = ItemBody::Raw { payload: String::new() };
+        let item = Item { id: ItemId::new("i"), status, step: 0, body, opaque: None };
+        let change = Change::ItemUpserted {
+            thread: ThreadId::new(1),
+            turn: TurnId::new(2),
+            position: 3,
+            item: Box::new(item),
+        };
+        Batch { changes: vec![change], events: Vec::new() }
+    }
+
+    #[test]
+    fn only_what_an_agent_brought_to_an_end_waits_for_the_disk() {
+        let dir = tempfile::tempdir().unwrap();
+        let Opened { writing, reserved, next, .. } =
+            open(dir.path(), Duration::from_secs(1)).unwrap();
+        let shared = Arc::new(Shared::new(next.event));
+        let mut writer = Writer::new(shared.clone(), writing, reserved, Retention::default(), next);
+        let (normal, full) = (1, 2);
+        for (batch, expected) in [
+            (Batch::default(), normal),
+            (item(ItemStatus::Completed), full),
+            (item(ItemStatus::Failed), full),
+            (item(ItemStatus::InProgress), normal),
+        ] {
+            let (completer, ticket) = ticket();
+            assert!(shared.push(batch, None, completer).is_ok());
+            drop(ticket);
+            writer.take_work();
+            let refusals = writer.save().unwrap();
+            let mode: i64 = writer
+                .connection
+                .pragma_query_value(None, "synchronous", |row| row.get(0))
+                .unwrap();
+            assert_eq!(mode, expected);
+            writer.publish(refusals);
+        }
     }
 }

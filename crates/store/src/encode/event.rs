@@ -6,7 +6,9 @@ use rookery_model as model;
 use serde::{Deserialize, Serialize};
 
 use super::activity::{ActivityJson, RunStateJson};
-use super::{DecodeError, ExitJson, PathJson, ProjectJson, SizeJson, TerminalJson};
+use super::request::RequestJson;
+use super::word::{ModeJson, TurnStatusJson};
+use super::{DecodeError, ExitJson, PathJson, ProjectJson, SizeJson, TerminalJson, id_from_text};
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -98,6 +100,39 @@ pub(super) enum EventJson<'a> {
         id: u64,
         code: Option<i32>,
     },
+    ThreadStarted {
+        id: Cow<'a, str>,
+    },
+    ThreadArchived {
+        id: Cow<'a, str>,
+        is_archived: bool,
+    },
+    ThreadDeleted {
+        id: Cow<'a, str>,
+    },
+    TurnStarted {
+        thread: Cow<'a, str>,
+        turn: Cow<'a, str>,
+    },
+    TurnEnded {
+        thread: Cow<'a, str>,
+        turn: Cow<'a, str>,
+        status: TurnStatusJson,
+    },
+    RequestOpened {
+        request: Box<RequestJson<'a>>,
+    },
+    RequestSettled {
+        request: Box<RequestJson<'a>>,
+    },
+    ModeChanged {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        thread: Option<Cow<'a, str>>,
+        from: ModeJson,
+        to: ModeJson,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Cow<'a, str>>,
+    },
 }
 
 impl<'a> EventJson<'a> {
@@ -169,6 +204,32 @@ impl<'a> EventJson<'a> {
             Event::TerminalCommandFinished { id, code } => {
                 EventJson::TerminalCommandFinished { id: id.get(), code: *code }
             }
+            Event::ThreadStarted { id } => EventJson::ThreadStarted { id: id.to_string().into() },
+            Event::ThreadArchived { id, is_archived } => {
+                EventJson::ThreadArchived { id: id.to_string().into(), is_archived: *is_archived }
+            }
+            Event::ThreadDeleted { id } => EventJson::ThreadDeleted { id: id.to_string().into() },
+            Event::TurnStarted { thread, turn } => EventJson::TurnStarted {
+                thread: thread.to_string().into(),
+                turn: turn.to_string().into(),
+            },
+            Event::TurnEnded { thread, turn, status } => EventJson::TurnEnded {
+                thread: thread.to_string().into(),
+                turn: turn.to_string().into(),
+                status: TurnStatusJson::of(*status),
+            },
+            Event::RequestOpened(request) => {
+                EventJson::RequestOpened { request: Box::new(RequestJson::of(request)) }
+            }
+            Event::RequestSettled(request) => {
+                EventJson::RequestSettled { request: Box::new(RequestJson::of(request)) }
+            }
+            Event::ModeChanged { thread, from, to, reason } => EventJson::ModeChanged {
+                thread: thread.map(|id| id.to_string().into()),
+                from: ModeJson::of(*from),
+                to: ModeJson::of(*to),
+                reason: reason.as_ref().map(Cow::from),
+            },
         }
     }
 
@@ -239,6 +300,31 @@ impl<'a> EventJson<'a> {
             EventJson::TerminalCommandFinished { id, code } => {
                 Event::TerminalCommandFinished { id: TerminalId::new(id), code }
             }
+            EventJson::ThreadStarted { id } => Event::ThreadStarted { id: id_from_text(&id)? },
+            EventJson::ThreadArchived { id, is_archived } => {
+                Event::ThreadArchived { id: id_from_text(&id)?, is_archived }
+            }
+            EventJson::ThreadDeleted { id } => Event::ThreadDeleted { id: id_from_text(&id)? },
+            EventJson::TurnStarted { thread, turn } => {
+                Event::TurnStarted { thread: id_from_text(&thread)?, turn: id_from_text(&turn)? }
+            }
+            EventJson::TurnEnded { thread, turn, status } => Event::TurnEnded {
+                thread: id_from_text(&thread)?,
+                turn: id_from_text(&turn)?,
+                status: status.into_model(),
+            },
+            EventJson::RequestOpened { request } => {
+                Event::RequestOpened(Box::new(request.into_model()?))
+            }
+            EventJson::RequestSettled { request } => {
+                Event::RequestSettled(Box::new(request.into_model()?))
+            }
+            EventJson::ModeChanged { thread, from, to, reason } => Event::ModeChanged {
+                thread: thread.map(|id| id_from_text(&id)).transpose()?,
+                from: from.into_model(),
+                to: to.into_model(),
+                reason: reason.map(Cow::into_owned),
+            },
         })
     }
 }

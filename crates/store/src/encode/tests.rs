@@ -11,6 +11,8 @@ use rookery_model::{
 
 use super::*;
 
+mod thread;
+
 /// Any text, control characters and NUL among it.
 fn text() -> impl Strategy<Value = String> {
     vec(any::<char>(), 0..12).prop_map(String::from_iter)
@@ -171,6 +173,32 @@ fn event() -> impl Strategy<Value = Event> {
         id().prop_map(|id| Event::TerminalBell { id }),
         (id(), option::of(any::<i32>()))
             .prop_map(|(id, code)| Event::TerminalCommandFinished { id, code }),
+        agent_event(),
+    ]
+}
+
+fn agent_event() -> impl Strategy<Value = Event> {
+    let names = || (thread::thread_id(), thread::turn_id());
+    let changed = (option::of(thread::thread_id()), thread::mode(), thread::mode(), text());
+    prop_oneof![
+        thread::thread_id().prop_map(|id| Event::ThreadStarted { id }),
+        (thread::thread_id(), any::<bool>())
+            .prop_map(|(id, is_archived)| Event::ThreadArchived { id, is_archived }),
+        thread::thread_id().prop_map(|id| Event::ThreadDeleted { id }),
+        names().prop_map(|(thread, turn)| Event::TurnStarted { thread, turn }),
+        (names(), thread::turn_status()).prop_map(|((thread, turn), status)| Event::TurnEnded {
+            thread,
+            turn,
+            status
+        }),
+        thread::request().prop_map(|request| Event::RequestOpened(Box::new(request))),
+        thread::request().prop_map(|request| Event::RequestSettled(Box::new(request))),
+        changed.prop_map(|(thread, from, to, reason)| Event::ModeChanged {
+            thread,
+            from,
+            to,
+            reason: (!reason.is_empty()).then_some(reason),
+        }),
     ]
 }
 
@@ -179,6 +207,11 @@ proptest! {
 
     #[test]
     fn every_event_comes_back(event in event()) {
+        prop_assert_eq!(event_from_json(&event_to_json(&event)).unwrap(), event);
+    }
+
+    #[test]
+    fn every_event_of_agents_comes_back(event in agent_event()) {
         prop_assert_eq!(event_from_json(&event_to_json(&event)).unwrap(), event);
     }
 

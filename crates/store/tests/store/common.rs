@@ -11,6 +11,8 @@ use rookery_model::{
 use rookery_store::{Batch, Change, Loaded, Store};
 use rusqlite::Connection;
 
+use crate::talk;
+
 pub(crate) fn project(id: u64) -> Project {
     Project {
         id: ProjectId::new(id),
@@ -121,6 +123,8 @@ pub(crate) fn sample(dir: &Path, events: usize) -> Loaded {
         put_terminal(3, 2, 0),
         select(Some(2)),
     ]));
+    ticket.wait_blocking().unwrap();
+    let ticket = store.commit(changes(talk::conversation(1)));
     ticket.wait_blocking().unwrap();
     ring(&store, &mut next, events);
     store.close().unwrap();

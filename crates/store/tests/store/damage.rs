@@ -13,6 +13,8 @@ fn opens_afresh(dir: &Path, after: &Loaded) -> Damage {
     let (store, loaded) = Store::open(dir).unwrap();
     let damage = loaded.damage.clone().expect("damage is reported");
     assert!(loaded.projects.is_empty() && loaded.terminals.is_empty() && loaded.active.is_none());
+    assert!(loaded.threads.is_empty() && loaded.open_turns.is_empty());
+    assert!(loaded.requests.is_empty());
     assert!(loaded.next_event >= after.next_event);
     assert!(loaded.next_project >= after.next_project);
     assert!(loaded.next_terminal >= after.next_terminal);

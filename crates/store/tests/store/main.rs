@@ -5,5 +5,10 @@
 mod commit;
 mod common;
 mod damage;
+mod follow;
 mod log;
+mod migration;
 mod recovery;
+mod talk;
+mod thread;
+mod thread_damage;

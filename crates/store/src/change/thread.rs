@@ -1,0 +1,116 @@
+//! The SQL of changes to threads, turns, items and requests.
+
+use rookery_model::{
+    Item, ItemStatus, Request, RequestId, RequestState, Thread, ThreadId, Turn, TurnId, TurnStatus,
+};
+use rusqlite::{Connection, ToSql, params};
+
+use super::{Change, sql_int};
+use crate::encode;
+
+/// A long id as it is stored: big endian, so that ids sort as numbers do.
+pub(crate) trait Key {
+    /// The bytes.
+    fn key(self) -> [u8; 16];
+}
+
+impl Key for ThreadId {
+    fn key(self) -> [u8; 16] {
+        self.get().to_be_bytes()
+    }
+}
+
+impl Key for TurnId {
+    fn key(self) -> [u8; 16] {
+        self.get().to_be_bytes()
+    }
+}
+
+impl Key for RequestId {
+    fn key(self) -> [u8; 16] {
+        self.get().to_be_bytes()
+    }
+}
+
+/// Whether a turn with this status is found again as an open one.
+pub(crate) fn is_open(turn: &Turn) -> bool {
+    turn.status == TurnStatus::InProgress
+}
+
+/// Whether a request is found again as one that waits.
+pub(crate) fn is_pending(request: &Request) -> bool {
+    request.state == RequestState::Pending
+}
+
+impl Change {
+    /// Whether this must be on the disk itself before anyone is told of it. That holds for what an
+    /// agent brought to an end: unlike a terminal, it does not end with the machine.
+    pub(crate) fn needs_disk(&self) -> bool {
+        match self {
+            Change::TurnUpserted(turn) => !is_open(turn),
+            Change::ItemUpserted { item, .. } => item.status != ItemStatus::InProgress,
+            _ => false,
+        }
+    }
+}
+
+fn run(connection: &Connection, sql: &str, params: &[&dyn ToSql]) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.execute(params).map(drop)
+}
+
+pub(super) fn put_thread(connection: &Connection, thread: &Thread) -> rusqlite::Result<()> {
+    run(
+        connection,
+        "INSERT INTO threads (id, body) VALUES (?1, ?2)
+         ON CONFLICT (id) DO UPDATE SET body = excluded.body",
+        params![thread.id.key(), encode::thread_to_json(thread)],
+    )
+}
+
+pub(super) fn delete_thread(connection: &Connection, id: ThreadId) -> rusqlite::Result<()> {
+    run(connection, "DELETE FROM threads WHERE id = ?1", params![id.key()])
+}
+
+pub(super) fn put_turn(connection: &Connection, turn: &Turn) -> rusqlite::Result<()> {
+    run(
+        connection,
+        "INSERT INTO turns (thread, id, is_open, body) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (thread, id) DO UPDATE SET is_open = excluded.is_open, body = excluded.body",
+        params![turn.thread.key(), turn.id.key(), is_open(turn), encode::turn_to_json(turn)],
+    )
+}
+
+pub(super) fn delete_turn(connection: &Connection, id: TurnId) -> rusqlite::Result<()> {
+    run(connection, "DELETE FROM turns WHERE id = ?1", params![id.key()])
+}
+
+pub(super) fn put_item(
+    connection: &Connection,
+    thread: ThreadId,
+    turn: TurnId,
+    position: u64,
+    item: &Item,
+) -> rusqlite::Result<()> {
+    run(
+        connection,
+        "INSERT INTO items (thread, position, turn, body) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (thread, position) DO UPDATE SET turn = excluded.turn, body = excluded.body",
+        params![thread.key(), sql_int(position)?, turn.key(), encode::item_to_json(item)],
+    )
+}
+
+pub(super) fn put_request(connection: &Connection, request: &Request) -> rusqlite::Result<()> {
+    run(
+        connection,
+        "INSERT INTO requests (id, thread, turn, is_pending, body) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (id) DO UPDATE SET thread = excluded.thread, turn = excluded.turn,
+         is_pending = excluded.is_pending, body = excluded.body",
+        params![
+            request.id.key(),
+            request.thread.key(),
+            request.turn.key(),
+            is_pending(request),
+            encode::request_to_json(request)
+        ],
+    )
+}

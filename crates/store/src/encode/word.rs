@@ -1,0 +1,43 @@
+//! The JSON twins of enums without fields: each variant is a word.
+
+use rookery_model as model;
+use serde::{Deserialize, Serialize};
+
+/// Declares twins with the same variants, stored in snake case.
+macro_rules! words {
+    ($($name:ident of $model:ident { $($word:ident),+ $(,)? })+) => {$(
+        #[derive(Clone, Copy, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub(super) enum $name {
+            $($word),+
+        }
+
+        impl $name {
+            pub(super) fn of(value: model::$model) -> Self {
+                match value {
+                    $(model::$model::$word => $name::$word),+
+                }
+            }
+
+            pub(super) fn into_model(self) -> model::$model {
+                match self {
+                    $($name::$word => model::$model::$word),+
+                }
+            }
+        }
+    )+};
+}
+
+words! {
+    ModeJson of Mode { Default, AcceptAll, Plan, Bypass }
+    ToolKindJson of ToolKind { Read, Internal, Write, Exec, Network, Agents, Unknown }
+    GoalStatusJson of GoalStatus {
+        Active, Paused, Blocked, UsageLimited, BudgetLimited, Complete,
+    }
+    TaskStatusJson of TaskStatus { Pending, InProgress, Completed, Blocked }
+    TurnStatusJson of TurnStatus { InProgress, Completed, Failed, Interrupted }
+    TurnErrorKindJson of TurnErrorKind {
+        RuntimeRestart, ReliabilityLimit, DeadlineTimeout, Provider, Other,
+    }
+    ItemStatusJson of ItemStatus { InProgress, Completed, Failed }
+}
