@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::provider::ToolSpec;
+use crate::tools::Sessions;
 
 /// What a tool came to. A tool that fails is a result as well: the model is told.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -52,8 +53,12 @@ pub struct Tool {
     pub kind: ToolKind,
     /// What it is for, told to the model.
     pub description: &'static str,
+    /// Whether only the driver of a turn can carry it out, because it waits for somebody's answer.
+    pub needs_turn: bool,
     /// JSON Schema of its arguments.
     pub parameters: fn() -> Value,
+    /// Says why arguments do not fit, in the words that `run` would use.
+    pub check: fn(&Value) -> Result<(), String>,
     /// Runs it. Arguments that do not fit come back as an error output.
     pub run: fn(ToolContext, Value) -> Running,
 }
@@ -85,6 +90,9 @@ pub enum PathScope {
     Global,
 }
 
+/// Wraps program and arguments so that they can only read.
+pub type Sandbox = Arc<dyn Fn(Vec<String>) -> Vec<String> + Send + Sync>;
+
 /// What a tool works with.
 #[derive(Clone)]
 pub struct ToolContext {
@@ -102,6 +110,12 @@ pub struct ToolContext {
     pub artifacts: Option<PathBuf>,
     /// Whether its command was allowed because it only reads, and has to be held to that.
     pub read_only: bool,
+    /// How a command is held to only reading; without it the command runs as it is.
+    pub sandbox: Option<Sandbox>,
+    /// The user's shell, which runs commands.
+    pub shell: String,
+    /// Commands that were started earlier and may still run.
+    pub sessions: Arc<Sessions>,
     /// Cancelled when nobody waits any more.
     pub cancel: CancellationToken,
     /// At what time it has to be done, measured from now.
@@ -144,6 +158,7 @@ pub trait ToolWorld: Send + Sync {
     /// Opens a terminal that a user can watch and type into.
     fn open(&self, command: TerminalCommand) -> WorldFuture<'_, TerminalId>;
     /// What came out of it after `offset`. Waits for its end, or for `wait` to pass.
+    /// An offset past everything asks only whether and how it ended.
     fn output(
         &self,
         id: TerminalId,

@@ -5,7 +5,7 @@
 //! Starting programs and looking through `/proc` happen off the runtime's threads.
 
 mod output;
-mod tree;
+pub(crate) mod tree;
 
 use std::convert::Infallible;
 use std::ffi::OsString;

@@ -1,32 +1,57 @@
 //! A program and everything that it started, to be killed as a whole.
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::fd::OwnedFd;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open, pidfd_send_signal,
+};
 use tokio::process::Child;
 
 /// How often the table of processes is looked through for those that were just being born.
 const ROUNDS: usize = 32;
 
 /// Kills its processes when it is dropped, unless it was let go before.
-pub(super) struct Tree {
+pub(crate) struct Tree {
     root: Option<Pid>,
+    strays: Vec<OwnedFd>,
 }
 
 impl Tree {
     /// The tree below a child that leads a process group.
-    pub(super) fn of(child: &Child) -> Self {
+    pub(crate) fn of(child: &Child) -> Self {
         let pid = child.id().and_then(|pid| i32::try_from(pid).ok());
-        Self { root: pid.and_then(Pid::from_raw) }
+        Self { root: pid.and_then(Pid::from_raw), strays: Vec::new() }
     }
 
     /// Forgets the processes: the root was reaped, so its number may mean another one soon.
-    pub(super) fn let_go(&mut self) {
+    pub(crate) fn let_go(&mut self) {
         self.root = None;
+        self.strays.clear();
+    }
+
+    /// Asks every process of the group to end, and remembers those that left the group: once the
+    /// root is gone, they are no longer found below it.
+    pub(crate) async fn ask_to_end(&mut self) {
+        let Some(root) = self.root else { return };
+        let ask = move || {
+            let below = crate::descendants(root.as_raw_pid().cast_unsigned());
+            let open = |pid: &u32| {
+                let pid = i32::try_from(*pid).ok().and_then(Pid::from_raw)?;
+                pidfd_open(pid, PidfdFlags::empty()).ok()
+            };
+            let strays = below.iter().filter_map(open).collect();
+            let _ = kill_process_group(root, Signal::TERM);
+            strays
+        };
+        self.strays = tokio::task::spawn_blocking(ask).await.unwrap_or_default();
     }
 
     /// Kills every process of the tree, off the runtime's threads. The root must not be reaped yet.
-    pub(super) async fn kill(&self) {
+    pub(crate) async fn kill(&self) {
         let Some(root) = self.root else { return };
         let _ = tokio::task::spawn_blocking(move || kill_all(root)).await;
+        for stray in &self.strays {
+            let _ = pidfd_send_signal(stray, Signal::KILL);
+        }
     }
 }
 

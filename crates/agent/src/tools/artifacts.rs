@@ -1,0 +1,239 @@
+//! Long outputs: kept whole in files of their thread, and shown to the model by their ends.
+
+use std::collections::hash_map::RandomState;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::hash::BuildHasher as _;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde_json::{Value, json};
+
+use super::paths::{self, Place};
+use crate::tool::{ToolContext, ToolOutput};
+
+/// A longer output is not shown whole, in lines.
+const MAX_LINES: usize = 200;
+/// A longer output is not shown whole, in characters.
+const MAX_CHARS: usize = 20_000;
+/// How much of a long output is shown, in characters.
+const EXCERPT: usize = 6_000;
+/// How many outputs of one thread are kept; the oldest go first.
+const MAX_KEPT: usize = 256;
+/// How large one that is read may be, in bytes.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Keeps a long output whole elsewhere and shortens it for the model. To be applied by whoever
+/// runs a tool, to whatever it came to.
+pub async fn finish(context: &ToolContext, output: ToolOutput) -> ToolOutput {
+    if !is_long(&output) {
+        return output;
+    }
+    let (dir, thread) = (context.artifacts.clone(), context.thread.to_string());
+    let (name, failed) = (output.text.clone(), output.clone());
+    let work = tokio::task::spawn_blocking(move || {
+        let kept = dir.map(|dir| store(&dir.join(thread), &name)).transpose();
+        shortened(output, kept)
+    });
+    work.await.unwrap_or_else(|_| shortened(failed, Ok(None)))
+}
+
+/// A page is as long as what it shows; how to go on comes on top.
+fn is_long(output: &ToolOutput) -> bool {
+    let shown = output.data.get("shown").and_then(Value::as_u64);
+    let lines = shown.map_or_else(|| output.text.lines().count(), |shown| shown as usize);
+    lines > MAX_LINES || output.text.chars().count() > MAX_CHARS
+}
+
+fn shortened(mut output: ToolOutput, kept: io::Result<Option<String>>) -> ToolOutput {
+    let (bytes, lines) = (output.text.len(), output.text.lines().count());
+    let (notice, artifact) = match kept {
+        Ok(Some(id)) => (
+            format!(
+                "[{lines} lines, {bytes} bytes; the middle is left out here. The whole output is \
+                 artifact {id}: use read_artifact, grep_artifact or tail_artifact]"
+            ),
+            json!({"id": id, "kind": "tool_output", "byteCount": bytes, "lineCount": lines}),
+        ),
+        Ok(None) => {
+            (format!("[{lines} lines, {bytes} bytes; the middle was cut out]"), Value::Null)
+        }
+        Err(error) => (
+            format!(
+                "[{lines} lines, {bytes} bytes; the middle was cut out: cannot keep it: {error}]"
+            ),
+            Value::Null,
+        ),
+    };
+    let cut = excerpt(&output.text, &notice);
+    if output.data.is_null() {
+        output.data = json!({});
+    }
+    if let Value::Object(data) = &mut output.data {
+        data.insert("artifact".into(), artifact);
+        data.insert("truncated".into(), true.into());
+        if let Some(Value::String(all)) = data.get_mut("aggregated_output")
+            && all.chars().count() > MAX_CHARS
+        {
+            *all = excerpt(all, &notice);
+        }
+    }
+    output.text = cut;
+    output
+}
+
+/// The beginning and the end of a text, with a notice between.
+fn excerpt(text: &str, notice: &str) -> String {
+    let count = text.chars().count();
+    let half = EXCERPT / 2;
+    if count <= EXCERPT {
+        // Many short lines: nothing needs to be left out, but the model is told where it is kept.
+        return format!("{text}\n{notice}");
+    }
+    let place = |index: usize| text.char_indices().nth(index).map_or(text.len(), |(at, _)| at);
+    let (head, tail) = (&text[..place(half)], &text[place(count - half)..]);
+    format!("{head}\n{notice}\n{tail}")
+}
+
+/// Writes a text into a new file that only its owner can read, and gives its id.
+fn store(dir: &Path, text: &str) -> io::Result<String> {
+    DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    let id = new_id();
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(dir.join(file_name(&id)))?;
+    file.write_all(text.as_bytes())?;
+    drop_oldest(dir);
+    Ok(id)
+}
+
+/// Removes the oldest files beyond the number that is kept.
+fn drop_oldest(dir: &Path) {
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    let mut all: Vec<(SystemTime, PathBuf)> = entries
+        .filter_map(Result::ok)
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    all.sort();
+    for (_, path) in all.iter().take(all.len().saturating_sub(MAX_KEPT)) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+fn new_id() -> String {
+    let draw = || RandomState::new().hash_one(std::process::id());
+    format!("art_{:016x}{:016x}", draw(), draw())
+}
+
+fn file_name(id: &str) -> String {
+    format!("{id}.txt")
+}
+
+/// The text of an artifact of this thread.
+pub(super) fn load(context: &ToolContext, id: &str) -> Result<String, String> {
+    let unknown = || format!("no such artifact: {id}");
+    let dir = context.artifacts.as_ref().ok_or("outputs are not kept: there are no artifacts")?;
+    let digits = id.strip_prefix("art_").ok_or_else(unknown)?;
+    let is_safe = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !is_safe {
+        return Err(unknown());
+    }
+    let dir = dir.join(context.thread.to_string());
+    let dir = dir.canonicalize().map_err(|_| unknown())?;
+    let place = Place { path: dir.join(file_name(id)), shown: id.to_owned() };
+    if !place.path.exists() {
+        return Err(unknown());
+    }
+    let bytes = paths::read(&place, MAX_BYTES)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use rookery_model::ThreadId;
+
+    use super::super::test_world::Bench;
+    use super::*;
+
+    fn lines(count: usize) -> String {
+        (1..=count).map(|number| format!("line {number}\n")).collect()
+    }
+
+    #[tokio::test]
+    async fn short_outputs_and_full_pages_stay_as_they_are() {
+        let bench = Bench::new();
+        for output in [
+            ToolOutput::new(lines(200), Value::Null),
+            ToolOutput::new("x".repeat(20_000), Value::Null),
+            ToolOutput::new(lines(202), json!({"shown": 200})),
+        ] {
+            assert_eq!(finish(&bench.context(), output.clone()).await, output);
+        }
+        assert!(!bench.artifacts().exists());
+    }
+
+    #[tokio::test]
+    async fn long_outputs_are_kept_whole_and_shown_by_their_ends() {
+        let bench = Bench::new();
+        let text = lines(3000);
+        let data = json!({"aggregated_output": text, "exit_code": 0});
+        let output = finish(&bench.context(), ToolOutput::new(text.clone(), data)).await;
+        let id = output.data["artifact"]["id"].as_str().unwrap().to_owned();
+        assert!(output.text.starts_with("line 1\n") && output.text.ends_with("line 3000\n"));
+        assert!(output.text.contains(&format!("artifact {id}: use read_artifact")));
+        assert!(output.text.chars().count() < 6_300);
+        assert!(output.data["aggregated_output"].as_str().unwrap().len() < 6_300);
+        assert_eq!(output.data["exit_code"], 0);
+        let context = bench.context();
+        assert_eq!(load(&context, &id).unwrap(), text);
+        let dir = bench.artifacts().join(context.thread.to_string());
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&dir), mode(&dir.join(format!("{id}.txt")))), (0o700, 0o600));
+    }
+
+    #[tokio::test]
+    async fn many_short_lines_are_kept_as_well() {
+        let bench = Bench::new();
+        let output =
+            finish(&bench.context(), ToolOutput::new("x\n".repeat(201), Value::Null)).await;
+        assert!(output.text.contains("artifact art_"));
+    }
+
+    #[tokio::test]
+    async fn without_a_place_the_middle_is_cut_out() {
+        let bench = Bench::new();
+        let context = ToolContext { artifacts: None, ..bench.context() };
+        let output = finish(&context, ToolOutput::new("é".repeat(30_000), Value::Null)).await;
+        assert!(output.text.contains("[1 lines, 60000 bytes; the middle was cut out]"));
+        assert_eq!(output.data["artifact"], Value::Null);
+        assert!(load(&context, "art_0").unwrap_err().contains("no artifacts"));
+    }
+
+    #[tokio::test]
+    async fn only_outputs_of_the_same_thread_are_found() {
+        let bench = Bench::new();
+        let output = finish(&bench.context(), ToolOutput::new(lines(300), Value::Null)).await;
+        let id = output.data["artifact"]["id"].as_str().unwrap().to_owned();
+        let other = ToolContext { thread: ThreadId::new(99), ..bench.context() };
+        for (context, id) in [
+            (&other, id.as_str()),
+            (&bench.context(), "art_../../etc/passwd"),
+            (&bench.context(), "x"),
+        ] {
+            assert_eq!(load(context, id).unwrap_err(), format!("no such artifact: {id}"));
+        }
+    }
+
+    #[test]
+    fn the_oldest_go_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let ids: Vec<String> = (0..MAX_KEPT + 3).map(|_| store(dir.path(), "x").unwrap()).collect();
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), MAX_KEPT);
+        assert!(dir.path().join(file_name(ids.last().unwrap())).exists());
+    }
+}

@@ -1,0 +1,267 @@
+//! What a program writes to a terminal, as plain text for a model.
+//!
+//! Escape sequences are removed, and what was written over within a line is gone. Bytes may be cut
+//! anywhere: what is begun in one piece ends in the next.
+
+/// How far a sequence may move within a line, so that a few bytes cannot make a huge one.
+const MAX_COLUMN: usize = 4096;
+
+/// Where in a sequence the text is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Plain,
+    /// After ESC.
+    Escape,
+    /// After ESC and an intermediate, such as a choice of characters: one more follows.
+    Intermediate,
+    /// In a control sequence.
+    Control,
+    /// In a string for the terminal, up to BEL or ST.
+    Text,
+    /// After ESC in such a string.
+    TextEscape,
+}
+
+/// Turns pieces of output into plain text.
+#[derive(Debug, Default)]
+pub(super) struct Cleaner {
+    state: State,
+    /// The number in the current control sequence; further ones do not matter.
+    number: Option<usize>,
+    has_more_numbers: bool,
+    /// A character that is not whole yet.
+    partial: Vec<u8>,
+    done: String,
+    line: Vec<char>,
+    column: usize,
+}
+
+impl Cleaner {
+    /// Reads a piece of output.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        let mut all = std::mem::take(&mut self.partial);
+        all.extend_from_slice(bytes);
+        let mut rest = all.as_slice();
+        while !rest.is_empty() {
+            match str::from_utf8(rest) {
+                Ok(text) => {
+                    text.chars().for_each(|c| self.take_char(c));
+                    break;
+                }
+                Err(error) => {
+                    let (good, bad) = rest.split_at(error.valid_up_to());
+                    String::from_utf8_lossy(good).chars().for_each(|c| self.take_char(c));
+                    let Some(length) = error.error_len() else {
+                        self.partial = bad.to_vec();
+                        break;
+                    };
+                    self.take_char(char::REPLACEMENT_CHARACTER);
+                    rest = &bad[length..];
+                }
+            }
+        }
+    }
+
+    /// The text since it was last taken, with the line that may still be written to.
+    pub(super) fn take(&mut self) -> String {
+        let mut text = std::mem::take(&mut self.done);
+        text.extend(self.line.drain(..));
+        self.column = 0;
+        text
+    }
+
+    fn take_char(&mut self, c: char) {
+        self.state = match (self.state, c) {
+            // These interrupt whatever sequence they are in.
+            (_, '\u{18}' | '\u{1a}') => State::Plain,
+            (State::Text, '\u{1b}') => State::TextEscape,
+            (_, '\u{1b}') => State::Escape,
+            (State::Plain, _) => self.plain(c),
+            (State::Escape, '[') => self.begin_control(),
+            (State::Escape, ']' | 'P' | 'X' | '^' | '_') => State::Text,
+            (State::Escape | State::Intermediate, ' '..='/') => State::Intermediate,
+            (State::Escape | State::Intermediate, _) => State::Plain,
+            (State::Control, _) => self.control(c),
+            (State::Text, '\u{7}' | '\u{9c}') => State::Plain,
+            (State::Text, _) => State::Text,
+            (State::TextEscape, '\\') => State::Plain,
+            (State::TextEscape, '[') => self.begin_control(),
+            (State::TextEscape, _) => State::Plain,
+        };
+    }
+
+    fn begin_control(&mut self) -> State {
+        self.number = None;
+        self.has_more_numbers = false;
+        State::Control
+    }
+
+    fn plain(&mut self, c: char) -> State {
+        match c {
+            '\n' => {
+                self.done.extend(self.line.drain(..));
+                self.done.push('\n');
+                self.column = 0;
+            }
+            '\r' => self.column = 0,
+            '\u{8}' => self.column = self.column.saturating_sub(1),
+            '\u{9b}' => return self.begin_control(),
+            '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}' => return State::Text,
+            '\t' => self.put(c),
+            c if c.is_control() => {}
+            c => self.put(c),
+        }
+        State::Plain
+    }
+
+    fn put(&mut self, c: char) {
+        if self.column < self.line.len() {
+            self.line[self.column] = c;
+        } else {
+            self.line.resize(self.column, ' ');
+            self.line.push(c);
+        }
+        self.column += 1;
+    }
+
+    fn control(&mut self, c: char) -> State {
+        match c {
+            '0'..='9' if !self.has_more_numbers => {
+                let digit = c as usize - '0' as usize;
+                let number = self.number.unwrap_or(0).saturating_mul(10).saturating_add(digit);
+                self.number = Some(number);
+                State::Control
+            }
+            ';' | ':' => {
+                self.has_more_numbers = true;
+                State::Control
+            }
+            ' '..='?' => State::Control,
+            // A line break within a sequence is done at once, as terminals do.
+            c if c.is_control() => {
+                self.plain(c);
+                State::Control
+            }
+            c => {
+                self.perform(c);
+                State::Plain
+            }
+        }
+    }
+
+    /// What of control sequences shows within a line.
+    fn perform(&mut self, name: char) {
+        let steps = self.number.unwrap_or(1).max(1);
+        match name {
+            'C' => {
+                self.column = self.column.saturating_add(steps).min(MAX_COLUMN.max(self.line.len()))
+            }
+            'D' => self.column = self.column.saturating_sub(steps),
+            'G' => self.column = (steps - 1).min(MAX_COLUMN.max(self.line.len())),
+            'K' => match self.number.unwrap_or(0) {
+                0 => self.line.truncate(self.column),
+                1 => {
+                    let end = (self.column + 1).min(self.line.len());
+                    self.line[..end].fill(' ');
+                }
+                _ => self.line.clear(),
+            },
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn clean(bytes: &[u8]) -> String {
+        let mut cleaner = Cleaner::default();
+        cleaner.push(bytes);
+        cleaner.take()
+    }
+
+    #[test]
+    fn sequences_are_removed() {
+        for (bytes, expected) in [
+            (&b"plain\r\ntext\n"[..], "plain\ntext\n"),
+            (b"\x1b[1;31mred\x1b[0m \x1b[38;5;196mx\x1b[m", "red x"),
+            (b"\x1b]0;title\x07a\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "alink"),
+            (b"\x1b(B\x1b=a\x1b>\x1b7\x1b8\x1b[?2004hb\x1b[?25l", "ab"),
+            (b"\x1bP1$r0m\x1b\\x\x1b_apc\x1b\\y\x1b^pm\x1b\\z", "xyz"),
+            (b"bell\x07 nul\0 \x0e\x0f", "bell nul "),
+            (b"tab\tkept", "tab\tkept"),
+            ("é\u{9b}31mü".as_bytes(), "éü"),
+            (b"bad \xff\xfe end", "bad \u{fffd}\u{fffd} end"),
+            (b"cut \x1b[31", "cut "),
+            (b"\x1b[3\x18x", "x"),
+        ] {
+            assert_eq!(clean(bytes), expected, "{:?}", String::from_utf8_lossy(bytes));
+        }
+    }
+
+    #[test]
+    fn a_return_writes_over_the_line() {
+        for (bytes, expected) in [
+            (&b"10%\r20%\r100%\n"[..], "100%\n"),
+            (b"abc\rX", "Xbc"),
+            (b"abc\r\x1b[KX\n", "X\n"),
+            (b"abc\x1b[2K\rX", "X"),
+            (b"abc\x08\x08X", "aXc"),
+            (b"abc\x1b[2DX", "aXc"),
+            (b"a\x1b[3Cb", "a   b"),
+            (b"abc\x1b[2GX", "aXc"),
+            (b"a\x1b[1Kb", " b"),
+            (b"one\r\r\ntwo", "one\ntwo"),
+        ] {
+            assert_eq!(clean(bytes), expected, "{:?}", String::from_utf8_lossy(bytes));
+        }
+        assert!(clean(b"\x1b[99999999999999999999Cx").len() <= MAX_COLUMN + 1);
+    }
+
+    #[test]
+    fn text_can_be_taken_in_between() {
+        let mut cleaner = Cleaner::default();
+        cleaner.push(b"10%");
+        assert_eq!(cleaner.take(), "10%");
+        cleaner.push(b"\r20%\n\xc3");
+        assert_eq!(cleaner.take(), "20%\n");
+        cleaner.push(b"\xa9\x1b[3");
+        assert_eq!(cleaner.take(), "é");
+        cleaner.push(b"1mred");
+        assert_eq!(cleaner.take(), "red");
+        assert_eq!(cleaner.take(), "");
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic_or_leave_escapes(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let text = clean(&bytes);
+            prop_assert!(!text.contains(|c: char| c.is_control() && c != '\n' && c != '\t'));
+        }
+
+        #[test]
+        fn sequences_never_show(
+            parts in prop::collection::vec(
+                "(\\x1b\\[[0-9;?]{0,5}[a-zA-Z]|\\x1b\\][0-9];t(\\x07|\\x1b\\\\)|\\x1b[()][AB0]|\\r|\\x08|é|w|\\n)", 0..30)
+        ) {
+            let text = clean(parts.concat().as_bytes());
+            prop_assert!(text.chars().all(|c| matches!(c, 'é' | 'w' | '\n' | ' ')), "{text:?}");
+        }
+
+        #[test]
+        fn where_bytes_are_cut_does_not_matter(
+            bytes in prop::collection::vec(prop_oneof![Just(0x1b), Just(b'['), Just(b'\r'), any::<u8>()], 0..100),
+            at in any::<prop::sample::Index>(),
+        ) {
+            let at = at.index(bytes.len() + 1);
+            let mut cleaner = Cleaner::default();
+            cleaner.push(&bytes[..at]);
+            cleaner.push(&bytes[at..]);
+            prop_assert_eq!(cleaner.take(), clean(&bytes));
+        }
+    }
+}

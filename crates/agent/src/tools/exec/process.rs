@@ -1,0 +1,176 @@
+//! A command at work: in a terminal of the world, or on pipes of its own.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rookery_host::{PipeCommand, PipeStream, Pipes};
+use rookery_model::TerminalId;
+use tokio::time::timeout;
+
+use super::super::paging::cut;
+use super::super::{arguments, paths};
+use crate::tool::{TerminalCommand, TerminalOutput, ToolContext, ToolWorld};
+
+/// What a turn needs to come to its end; commands get the time before that.
+const RESERVE: Duration = Duration::from_secs(30);
+/// What a command gets in any case.
+const LEAST: Duration = Duration::from_secs(1);
+/// Programs that page or color their output for people are asked not to.
+const ENVIRONMENT: [(&str, &str); 3] = [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("NO_COLOR", "1")];
+
+/// A command line and how it is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Launch {
+    /// What the shell is told.
+    pub(super) command: String,
+    /// The shell.
+    pub(super) shell: String,
+    /// Whether the shell reads what it reads when somebody logs in.
+    pub(super) is_login: bool,
+    /// Where it runs; absolute.
+    pub(super) cwd: PathBuf,
+    /// Whether it gets a terminal.
+    pub(super) has_terminal: bool,
+}
+
+impl Launch {
+    /// A command of the user's shell in the workspace, or in a directory below.
+    pub(super) fn new(
+        context: &ToolContext,
+        command: &str,
+        workdir: Option<&str>,
+    ) -> Result<Self, String> {
+        if command.contains('\0') {
+            return Err("the command contains a NUL character".into());
+        }
+        let place = paths::resolve(context, workdir.unwrap_or("."))?;
+        if !place.path.is_dir() {
+            return Err(format!("no such directory: {}", place.shown));
+        }
+        Ok(Self {
+            command: command.to_owned(),
+            shell: context.shell.clone(),
+            is_login: true,
+            cwd: place.path,
+            has_terminal: true,
+        })
+    }
+
+    fn argv(&self, context: &ToolContext) -> Vec<String> {
+        let option = if self.is_login { "-lc" } else { "-c" };
+        let argv = vec![self.shell.clone(), option.to_owned(), self.command.clone()];
+        match &context.sandbox {
+            Some(wrap) if context.read_only => wrap(argv),
+            _ => argv,
+        }
+    }
+
+    /// Starts it.
+    pub(super) async fn start(&self, context: &ToolContext) -> Result<Process, String> {
+        let argv = self.argv(context);
+        if self.has_terminal {
+            let env = ENVIRONMENT.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+            let title = cut(self.command.lines().next().unwrap_or_default(), 80);
+            let command = TerminalCommand { argv, cwd: self.cwd.clone(), env, title };
+            let id = context.world.open(command).await?;
+            return Ok(Process::Terminal { id, world: context.world.clone() });
+        }
+        let command = PipeCommand {
+            argv: argv.into_iter().map(Into::into).collect(),
+            env: ENVIRONMENT.map(|(name, value)| (name.into(), value.into())).to_vec(),
+            cwd: Some(self.cwd.clone()),
+            ..PipeCommand::default()
+        };
+        Ok(Process::Pipes(Pipes::start(command).await?))
+    }
+}
+
+/// A command that was started.
+pub(super) enum Process {
+    /// In a terminal.
+    Terminal {
+        /// Which.
+        id: TerminalId,
+        /// Where it lives.
+        world: Arc<dyn ToolWorld>,
+    },
+    /// On pipes.
+    Pipes(Pipes),
+}
+
+impl Process {
+    /// What it wrote after an offset. Waits for its end, or for some time to pass.
+    pub(super) async fn output(
+        &self,
+        offset: u64,
+        wait: Duration,
+    ) -> Result<TerminalOutput, String> {
+        match self {
+            Self::Terminal { id, world } => world.output(*id, offset, wait).await,
+            Self::Pipes(pipes) => {
+                let _ = timeout(wait, pipes.wait()).await;
+                let output = pipes.read(PipeStream::Both, offset);
+                let (bytes, next, lost) = (output.bytes, output.next, output.lost);
+                Ok(TerminalOutput { bytes, next, lost, ended: output.ended })
+            }
+        }
+    }
+
+    /// Types into it.
+    pub(super) async fn write(&self, text: &str) -> Result<(), String> {
+        let bytes = text.as_bytes().to_vec();
+        match self {
+            Self::Terminal { id, world } => world.write(*id, bytes).await,
+            // Without a terminal nobody turns these keys into what they mean.
+            Self::Pipes(pipes) => match text.strip_suffix(['\u{3}', '\u{4}']) {
+                None => pipes.write(bytes),
+                Some(_) if text.ends_with('\u{3}') => {
+                    pipes.end().await;
+                    Ok(())
+                }
+                Some("") => pipes.close_input(),
+                Some(before) => {
+                    pipes.write(before.as_bytes().to_vec())?;
+                    pipes.close_input()
+                }
+            },
+        }
+    }
+
+    /// Ends it with all that it started.
+    pub(super) async fn end(&self) {
+        match self {
+            // A terminal that is gone already is as good as ended.
+            Self::Terminal { id, world } => drop(world.end(*id).await),
+            Self::Pipes(pipes) => drop(pipes.end().await),
+        }
+    }
+
+    /// The terminal it runs in.
+    pub(super) fn terminal(&self) -> Option<TerminalId> {
+        match self {
+            Self::Terminal { id, .. } => Some(*id),
+            Self::Pipes(_) => None,
+        }
+    }
+}
+
+/// How long a command may take: what was asked for, and no longer than the turn has.
+pub(super) fn clamped(context: &ToolContext, asked: Option<Duration>) -> Option<Duration> {
+    let left = context.time_left.map(|left| left.saturating_sub(RESERVE).max(LEAST));
+    match (asked, left) {
+        (Some(asked), Some(left)) => Some(asked.min(left)),
+        (asked, left) => asked.or(left),
+    }
+}
+
+/// Fails if there is nothing to run.
+pub(super) fn not_blank(member: &str, command: &str) -> Result<(), String> {
+    arguments::not_blank(member, command)
+}
+
+/// The code of a command that ended; one that a signal ended counts as shells count it.
+pub(super) fn exit_code(ended: i32) -> i32 {
+    if ended < 0 { 128_i32.saturating_sub(ended) } else { ended }
+}

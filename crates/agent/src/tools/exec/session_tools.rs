@@ -1,0 +1,253 @@
+//! `exec_command`, `write_stdin` and `unified_exec`: commands that may go on after the call.
+
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rookery_model::ToolKind;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::super::arguments;
+use super::process::{Launch, clamped, not_blank};
+use super::sessions::{News, Session};
+use super::{report, status, within_tokens};
+use crate::tool::{Tool, ToolContext, ToolOutput};
+
+/// How long output is waited for if nobody says otherwise, in milliseconds.
+const DEFAULT_WAIT: u64 = 1000;
+/// How long output is waited for at most, in milliseconds.
+const MAX_WAIT: u64 = 600_000;
+/// How much output is returned if nobody says otherwise.
+const DEFAULT_TOKENS: usize = 6000;
+
+pub(in super::super) const EXEC_COMMAND: Tool = Tool {
+    name: "exec_command",
+    kind: ToolKind::Exec,
+    description: "Start a shell command. Returns when it ends or after yield_time_ms; if it still \
+                  runs, go on with write_stdin and the session id.",
+    needs_turn: false,
+    parameters: arguments::schema::<ExecArgs>,
+    check: arguments::check::<ExecArgs>,
+    run: |context, value| arguments::run(context, value, exec_command),
+};
+
+pub(in super::super) const WRITE_STDIN: Tool = Tool {
+    name: "write_stdin",
+    kind: ToolKind::Exec,
+    description: "Type into a running command, or only wait, and return its output since the \
+                  last time.",
+    needs_turn: false,
+    parameters: arguments::schema::<WriteArgs>,
+    check: arguments::check::<WriteArgs>,
+    run: |context, value| arguments::run(context, value, write_stdin),
+};
+
+pub(in super::super) const UNIFIED_EXEC: Tool = Tool {
+    name: "unified_exec",
+    kind: ToolKind::Exec,
+    description: "Without session_id: run input as a shell command in a terminal. With it: type \
+                  input into that command. Returns the new output.",
+    needs_turn: false,
+    parameters: arguments::schema::<UnifiedArgs>,
+    check: arguments::check::<UnifiedArgs>,
+    run: |context, value| arguments::run(context, value, unified_exec),
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ExecArgs {
+    cmd: String,
+    /// Directory to run in; the workspace by default.
+    workdir: Option<String>,
+    /// Another shell than the user's.
+    shell: Option<String>,
+    /// Run in a terminal; default false.
+    tty: Option<bool>,
+    /// Default 1000.
+    yield_time_ms: Option<u64>,
+    /// Default 6000.
+    max_output_tokens: Option<NonZeroUsize>,
+    /// Use a login shell; default true.
+    login: Option<bool>,
+    /// End the command after this time; none by default.
+    timeout_ms: Option<NonZeroU64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WriteArgs {
+    session_id: u64,
+    /// Empty to only wait.
+    chars: Option<String>,
+    /// Default 1000.
+    yield_time_ms: Option<u64>,
+    /// Default 6000.
+    max_output_tokens: Option<NonZeroUsize>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct UnifiedArgs {
+    input: String,
+    session_id: Option<SessionName>,
+    /// How long to wait for output; default 1000.
+    timeout_ms: Option<u64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum SessionName {
+    Number(u64),
+    Text(String),
+}
+
+impl SessionName {
+    fn number(&self) -> Option<u64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Text(text) => text.trim().parse().ok(),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+}
+
+/// How a call wants its answer.
+struct Wish {
+    wait: Option<u64>,
+    tokens: Option<NonZeroUsize>,
+    /// How sessions are named in the answer.
+    name: fn(u64) -> Value,
+}
+
+async fn exec_command(context: ToolContext, args: ExecArgs) -> Result<ToolOutput, String> {
+    not_blank("cmd", &args.cmd)?;
+    let mut launch = Launch::new(&context, &args.cmd, args.workdir.as_deref())?;
+    if let Some(shell) = args.shell.filter(|shell| !shell.trim().is_empty()) {
+        launch.shell = shell;
+    }
+    launch.is_login = args.login.unwrap_or(true);
+    launch.has_terminal = args.tty.unwrap_or(false);
+    let limit = args.timeout_ms.map(|limit| Duration::from_millis(limit.get()));
+    let session = start(&context, launch, limit).await?;
+    let wish = Wish { wait: args.yield_time_ms, tokens: args.max_output_tokens, name: Value::from };
+    answer(&context, session, wish).await
+}
+
+async fn write_stdin(context: ToolContext, args: WriteArgs) -> Result<ToolOutput, String> {
+    let Some(session) = context.sessions.find(context.thread, args.session_id) else {
+        return Ok(not_found(args.session_id.into(), &args.session_id.to_string()));
+    };
+    type_into(&session, args.chars.as_deref().unwrap_or_default()).await?;
+    let wish = Wish { wait: args.yield_time_ms, tokens: args.max_output_tokens, name: Value::from };
+    answer(&context, session, wish).await
+}
+
+async fn unified_exec(context: ToolContext, args: UnifiedArgs) -> Result<ToolOutput, String> {
+    let session = match args.session_id {
+        None => {
+            not_blank("input", &args.input)?;
+            let launch = Launch::new(&context, &args.input, None)?;
+            start(&context, launch, None).await?
+        }
+        Some(name) => {
+            let found = name.number().and_then(|id| context.sessions.find(context.thread, id));
+            let Some(session) = found else {
+                return Ok(not_found(name.text().into(), &name.text()));
+            };
+            type_into(&session, &args.input).await?;
+            session
+        }
+    };
+    let name = |id: u64| Value::from(id.to_string());
+    answer(&context, session, Wish { wait: args.timeout_ms, tokens: None, name }).await
+}
+
+async fn start(
+    context: &ToolContext,
+    launch: Launch,
+    limit: Option<Duration>,
+) -> Result<Arc<Session>, String> {
+    context.sessions.make_room(context.thread).await?;
+    let process = launch.start(context).await?;
+    let limit = clamped(context, limit);
+    Ok(context.sessions.add(context.thread, launch, process, limit))
+}
+
+/// Types into a command. One that has ended meanwhile is no failure: its last words are wanted.
+async fn type_into(session: &Session, text: &str) -> Result<(), String> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    let Err(why) = session.process.write(text).await else { return Ok(()) };
+    let ended = session.process.output(u64::MAX, Duration::ZERO).await?.ended;
+    if ended.is_some() { Ok(()) } else { Err(why) }
+}
+
+/// Waits for news of a command and tells them.
+async fn answer(
+    context: &ToolContext,
+    session: Arc<Session>,
+    wish: Wish,
+) -> Result<ToolOutput, String> {
+    let wait = Duration::from_millis(wish.wait.unwrap_or(DEFAULT_WAIT).min(MAX_WAIT));
+    let wait = clamped(context, Some(wait)).unwrap_or(wait);
+    let news = tokio::select! {
+        biased;
+        () = context.cancel.cancelled() => {
+            context.sessions.forget(session.id);
+            session.process.end().await;
+            return Err("the command was cancelled".into());
+        }
+        news = session.news(wait) => news?,
+    };
+    if news.ended.is_some() {
+        context.sessions.forget(session.id);
+    }
+    Ok(told(&session, &news, &wish))
+}
+
+fn told(session: &Session, news: &News, wish: &Wish) -> ToolOutput {
+    let tokens = wish.tokens.map_or(DEFAULT_TOKENS, NonZeroUsize::get);
+    let output = within_tokens(&news.text, tokens);
+    let wall_time = session.started.elapsed();
+    let code = news.ended.map(|(code, _)| code);
+    let first = match code {
+        Some(code) => format!("Exit code: {code}"),
+        None => format!("Session id: {}", session.id),
+    };
+    let data = json!({
+        "command": session.launch.command,
+        "cwd": session.launch.cwd,
+        "shell": session.launch.shell,
+        "session_id": (wish.name)(session.id),
+        "aggregated_output": output,
+        "exit_code": code,
+        "duration_ms": wall_time.as_millis() as u64,
+        "effective_timeout_ms": session.timeout.map(|limit| limit.as_millis() as u64),
+        "status": status(news.ended),
+        "timed_out": news.ended.is_some_and(|(_, was_late)| was_late),
+        "tty": session.launch.has_terminal,
+    });
+    ToolOutput {
+        is_error: code.is_some_and(|code| code != 0),
+        exit_code: code,
+        terminal: session.process.terminal(),
+        ..ToolOutput::new(report(&first, wall_time, &output), data)
+    }
+}
+
+fn not_found(id: Value, shown: &str) -> ToolOutput {
+    let data = json!({"session_id": id, "status": "not_found"});
+    ToolOutput {
+        is_error: true,
+        ..ToolOutput::new(format!("exec session {shown} not found"), data)
+    }
+}

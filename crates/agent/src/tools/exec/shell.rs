@@ -1,0 +1,105 @@
+//! `shell`: runs a command to its end in a terminal.
+
+use std::time::Duration;
+
+use rookery_model::ToolKind;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::super::arguments;
+use super::clean::Cleaner;
+use super::process::{Launch, Process, clamped, exit_code, not_blank};
+use super::{report, status};
+use crate::tool::{TerminalOutput, Tool, ToolContext, ToolOutput};
+
+/// How long a command may take if nobody says otherwise, in seconds.
+const DEFAULT_SECONDS: u64 = 120;
+/// How long a command may take at most, in seconds.
+const MAX_SECONDS: u64 = 600;
+/// How long the last words of a command that was ended are waited for.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+pub(in super::super) const SHELL: Tool = Tool {
+    name: "shell",
+    kind: ToolKind::Exec,
+    description: "Run a shell command to its end and return its exit code and output.",
+    needs_turn: false,
+    parameters: arguments::schema::<Args>,
+    check: arguments::check::<Args>,
+    run: |context, value| arguments::run(context, value, run),
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    command: String,
+    /// Directory to run in; the workspace by default.
+    workdir: Option<String>,
+    /// 1 to 600; default 120.
+    timeout_seconds: Option<u64>,
+}
+
+async fn run(context: ToolContext, args: Args) -> Result<ToolOutput, String> {
+    not_blank("command", &args.command)?;
+    let launch = Launch::new(&context, &args.command, args.workdir.as_deref())?;
+    let asked = args.timeout_seconds.unwrap_or(DEFAULT_SECONDS);
+    let limit = Duration::from_secs(asked.clamp(1, MAX_SECONDS));
+    let limit = clamped(&context, Some(limit)).unwrap_or(limit);
+    let started = Instant::now();
+    let process = launch.start(&context).await?;
+    let (output, was_late) = attend(&context, &process, limit).await?;
+    let wall_time = started.elapsed();
+    let mut cleaner = Cleaner::default();
+    cleaner.push(&output.bytes);
+    let mut text = cleaner.take();
+    if output.lost > 0 {
+        text.insert_str(0, &format!("[{} bytes of output were dropped]\n", output.lost));
+    }
+    if was_late {
+        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        text.push_str(&format!("{end}[timed out after {} seconds]", limit.as_secs()));
+    }
+    let code = if was_late { -1 } else { output.ended.map_or(-1, exit_code) };
+    let data = json!({
+        "command": launch.command,
+        "cwd": launch.cwd,
+        "shell": launch.shell,
+        "aggregated_output": text,
+        "exit_code": code,
+        "duration_ms": wall_time.as_millis() as u64,
+        "requested_timeout_seconds": asked,
+        "effective_timeout_seconds": limit.as_secs(),
+        "status": status(Some((code, was_late))),
+        "timed_out": was_late,
+    });
+    Ok(ToolOutput {
+        is_error: code != 0,
+        exit_code: Some(code),
+        terminal: process.terminal(),
+        ..ToolOutput::new(report(&format!("Exit code: {code}"), wall_time, &text), data)
+    })
+}
+
+/// Waits for the end of a command, and ends it when its time is over or nobody waits for it.
+async fn attend(
+    context: &ToolContext,
+    process: &Process,
+    limit: Duration,
+) -> Result<(TerminalOutput, bool), String> {
+    let output = tokio::select! {
+        biased;
+        () = context.cancel.cancelled() => {
+            process.end().await;
+            return Err("the command was cancelled".into());
+        }
+        output = process.output(0, limit) => output?,
+    };
+    if output.ended.is_some() {
+        return Ok((output, false));
+    }
+    process.end().await;
+    let last = process.output(0, LAST_WORDS).await.unwrap_or(output);
+    Ok((last, true))
+}

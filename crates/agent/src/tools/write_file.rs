@@ -1,0 +1,104 @@
+//! `write_file`: makes a file, or replaces all that is in it.
+
+use rookery_model::ToolKind;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::hunks::{FileChange, hunks};
+use super::writing::{self, Change};
+use super::{arguments, paths};
+use crate::tool::{Tool, ToolContext, ToolOutput};
+
+pub(super) const WRITE_FILE: Tool = Tool {
+    name: "write_file",
+    kind: ToolKind::Write,
+    description: "Create a file, or replace its whole content. Makes missing directories.",
+    needs_turn: false,
+    parameters: arguments::schema::<Args>,
+    check: arguments::check::<Args>,
+    run: |context, value| arguments::run_blocking(context, value, run),
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    path: String,
+    content: String,
+}
+
+fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
+    let _alone = writing::exclusive();
+    let place = paths::resolve(context, &args.path)?;
+    let exists = std::fs::symlink_metadata(&place.path).is_ok();
+    // What was no text before has no lines to compare; then only the new ones are told.
+    let old = if exists { Some(paths::read_text(&place).unwrap_or_default()) } else { None };
+    let content = Some(args.content.as_bytes().to_vec());
+    writing::commit(&[Change { path: place.path.clone(), content, mode: None }])?;
+    let hunks = hunks(FileChange {
+        path: &place.shown,
+        old_path: None,
+        old: old.as_deref(),
+        new: Some(&args.content),
+    });
+    let data = json!({
+        "path": place.shown,
+        "bytes": args.content.len(),
+        "created": !exists,
+        "hunks": hunks,
+    });
+    Ok(ToolOutput::new(format!("wrote {}", place.shown), data))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_world::Bench;
+    use super::*;
+
+    #[tokio::test]
+    async fn files_are_made_and_replaced() {
+        let bench = Bench::new();
+        let made = bench.run("write_file", json!({"path": "a/b/c.txt", "content": "one\n"})).await;
+        assert_eq!(made.text, "wrote a/b/c.txt");
+        assert_eq!(
+            (&made.data["created"], &made.data["hunks"][0]["fileOp"]),
+            (&json!(true), &json!("create"))
+        );
+        let arguments = json!({"path": "workspace://a/b/c.txt", "content": "two\n"});
+        let replaced = bench.run("write_file", arguments).await;
+        assert_eq!(replaced.data["hunks"][0]["fileOp"], "modify");
+        assert_eq!(replaced.data["hunks"][0]["diff"].as_array().unwrap().len(), 2);
+        assert_eq!(bench.read("a/b/c.txt"), "two\n");
+        assert_eq!(bench.names(), ["a", "a/b", "a/b/c.txt"]);
+    }
+
+    #[tokio::test]
+    async fn a_link_stays_and_its_target_is_written() {
+        let bench = Bench::new();
+        bench.file("real.txt", "old");
+        std::os::unix::fs::symlink("real.txt", bench.root().join("link")).unwrap();
+        let output = bench.run("write_file", json!({"path": "link", "content": "new"})).await;
+        assert_eq!(output.text, "wrote real.txt");
+        assert_eq!(bench.read("real.txt"), "new");
+        assert!(bench.root().join("link").is_symlink());
+    }
+
+    #[tokio::test]
+    async fn nothing_is_written_outside_or_over_directories() {
+        let bench = Bench::new();
+        bench.file("dir/x", "");
+        std::os::unix::fs::symlink("/tmp", bench.root().join("out")).unwrap();
+        for (path, why) in [
+            ("../x", "path is outside workspace: ../x"),
+            ("out/x", "path is outside workspace: out/x"),
+            ("~/x", "path is outside workspace: ~/x"),
+        ] {
+            let output = bench.run("write_file", json!({"path": path, "content": ""})).await;
+            assert_eq!((output.is_error, output.text.as_str()), (true, why));
+        }
+        let output = bench.run("write_file", json!({"path": "dir", "content": ""})).await;
+        assert!(output.is_error && output.text.ends_with("it is not a regular file"));
+        let output = bench.run("write_file", json!({"path": "x"})).await;
+        assert_eq!(output.text, "invalid tool call arguments: missing field `content`");
+    }
+}
