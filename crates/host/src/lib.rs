@@ -5,6 +5,7 @@
 mod banners;
 mod clipboard;
 pub mod git_metrics;
+pub mod http;
 mod name;
 mod pipes;
 mod processes;

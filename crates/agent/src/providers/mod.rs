@@ -1,1 +1,28 @@
 //! One file for each way to reach a model, and what they share.
+//!
+//! - [`Registry`] knows every provider: the table of built-in ones and those that settings add.
+//! - A protocol is two pure halves, a request encoded to JSON and frames decoded to events; `call`
+//!   brings them to a server, tries again and gives up.
+//! - [`mock`] answers from the conversation alone, without any network.
+//!
+//! The environment is looked up through a function, and only the host speaks HTTP.
+
+mod anthropic;
+mod builtin;
+mod call;
+mod catalog;
+mod efforts;
+mod images;
+mod listing;
+pub mod mock;
+mod names;
+mod openai_chat;
+mod openai_responses;
+mod registry;
+mod settings;
+mod transcript;
+
+pub use builtin::normalize;
+pub use efforts::{EFFORTS, UnsupportedEffort};
+pub use registry::{KeyError, Registry, RegistryOptions};
+pub use settings::{ApiKey, Environment, Kind, Retry, Settings};

@@ -1,0 +1,71 @@
+//! Where a provider is and how it knows us: settings and the built-in table, put together.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::RwLock;
+use rookery_host::http::Client;
+
+use crate::providers::settings::{self, ApiKey, Environment, Retry};
+
+/// The keys that were set, by provider; changed while providers are in use.
+pub(crate) type Keys = Arc<RwLock<HashMap<String, ApiKey>>>;
+
+/// Headers whose values are as secret as keys.
+const SECRET_NAMES: [&str; 4] = ["auth", "key", "token", "secret"];
+
+/// A server that answers as a provider.
+pub(crate) struct Endpoint {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) base_url: String,
+    /// The variables that may hold the key, in order.
+    pub(crate) key_variables: Vec<String>,
+    /// Whether it is of no use without a key.
+    pub(crate) needs_key: bool,
+    /// Headers from the settings.
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) max_tokens: Option<u64>,
+    pub(crate) retry: Retry,
+    pub(crate) idle: Option<Duration>,
+    pub(crate) keys: Keys,
+    pub(crate) environment: Environment,
+    pub(crate) client: Client,
+}
+
+impl Endpoint {
+    /// The key as it is now: set, or from the environment. An error says where one is looked for.
+    pub(crate) fn key(&self) -> Result<Option<ApiKey>, String> {
+        let set = self.keys.read().get(&self.id).cloned();
+        let from_environment =
+            || self.key_variables.iter().find_map(|name| ApiKey::new(&(self.environment)(name)?));
+        match set.or_else(from_environment) {
+            None if self.needs_key => Err(self.missing_key()),
+            key => Ok(key),
+        }
+    }
+
+    /// How long the server may be silent, as of now.
+    pub(crate) fn idle(&self) -> Duration {
+        settings::idle_timeout(&self.id, self.idle, &self.environment)
+    }
+
+    /// What no message may show.
+    pub(crate) fn secrets(&self, key: Option<&ApiKey>) -> Vec<String> {
+        let is_secret =
+            |name: &str| SECRET_NAMES.iter().any(|part| name.to_ascii_lowercase().contains(part));
+        let headers = self.headers.iter().filter(|(name, _)| is_secret(name));
+        // The scheme in front of a token is no secret, what follows is.
+        let values = headers.map(|(_, value)| value.rsplit(' ').next().unwrap_or(value).to_owned());
+        key.map(|key| key.expose().to_owned()).into_iter().chain(values).collect()
+    }
+
+    fn missing_key(&self) -> String {
+        let variable = self.key_variables.first().map_or("its key", String::as_str);
+        format!(
+            "{} API key is missing; set {variable} or configure it from the provider menu",
+            self.name
+        )
+    }
+}

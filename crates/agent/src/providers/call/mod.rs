@@ -1,0 +1,167 @@
+//! One call to a model on a server: key, request, stream, and trying again.
+//!
+//! It knows no protocol: [`Protocol`] encodes what is sent and decodes what comes.
+
+mod attempt;
+mod endpoint;
+mod failure;
+mod retry;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use rookery_host::http::sse::Frame;
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) use endpoint::{Endpoint, Keys};
+pub(crate) use failure::{StreamError, classify, status_failure};
+pub(crate) use retry::{Failed, delay};
+
+use super::listing;
+use super::names::{Names, Spelling};
+use super::settings::ApiKey;
+use crate::provider::{
+    Failure, FailureKind, ModelEvent, ModelInfo, ModelRequest, ModelStream, Provider,
+};
+
+/// How many events may wait for a slow reader.
+const QUEUE: usize = 64;
+
+/// How a protocol says what we say. Everything in it is pure.
+pub(crate) trait Protocol: Send + Sync {
+    /// Where models are asked.
+    fn url(&self, base: &str) -> String;
+    /// Where models are listed.
+    fn models_url(&self, base: &str) -> String;
+    /// The headers that carry a key.
+    fn auth(&self, key: &ApiKey) -> (String, String);
+    /// Headers that every request has.
+    fn headers(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+    /// How names of tools are spelled.
+    fn spelling(&self) -> Spelling {
+        Spelling::Underscore
+    }
+    /// What is sent.
+    fn encode(&self, request: &ModelRequest, names: &Names, endpoint: &Endpoint) -> Value;
+    /// What reads the answer.
+    fn decoder(&self, names: Names) -> Box<dyn Decoder>;
+    /// Changes a request that the server does not take as it is; asked again at once if it did.
+    fn amend(&self, _failed: &Failed, _body: &mut Value) -> bool {
+        false
+    }
+}
+
+/// Whether more is to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    More,
+    Over,
+}
+
+/// Reads one answer, frame by frame.
+pub(crate) trait Decoder: Send {
+    /// Takes a frame and adds what it says. The last event of a stream is `Done`.
+    fn frame(
+        &mut self,
+        frame: &Frame,
+        events: &mut Vec<ModelEvent>,
+    ) -> Result<Progress, StreamError>;
+    /// The stream ended cleanly, but its terminal frame did not come.
+    fn close(&mut self, _events: &mut Vec<ModelEvent>) -> Result<(), StreamError> {
+        Err(StreamError::cut_off())
+    }
+}
+
+/// A provider on a server.
+#[derive(Clone)]
+pub(crate) struct Remote {
+    pub(crate) endpoint: Arc<Endpoint>,
+    pub(crate) protocol: Arc<dyn Protocol>,
+}
+
+/// Nobody listens any more.
+#[derive(Debug)]
+pub(crate) struct Gone;
+
+/// Where events of a call go.
+#[derive(Clone, Debug)]
+pub(crate) struct Out(mpsc::Sender<ModelEvent>);
+
+impl Out {
+    pub(crate) async fn send(&self, event: ModelEvent) -> Result<(), Gone> {
+        self.0.send(event).await.map_err(|_| Gone)
+    }
+}
+
+/// Runs a call behind a stream; dropping the stream ends it wherever it is.
+pub(crate) fn stream<Run, Running>(run: Run) -> ModelStream
+where
+    Run: FnOnce(Out) -> Running,
+    Running: Future<Output = Result<(), Gone>> + Send + 'static,
+{
+    let (sender, events) = mpsc::channel(QUEUE);
+    let token = CancellationToken::new();
+    let running = run(Out(sender));
+    tokio::spawn(token.clone().run_until_cancelled_owned(running));
+    ModelStream { events, answers: None, guard: token.drop_guard() }
+}
+
+impl Provider for Remote {
+    fn call(&self, request: ModelRequest) -> ModelStream {
+        let remote = self.clone();
+        stream(|out| async move { remote.run(request, out).await })
+    }
+
+    fn models(&self) -> Pin<Box<dyn Future<Output = Result<Vec<ModelInfo>, String>> + Send + '_>> {
+        Box::pin(listing::fetch(self))
+    }
+}
+
+impl Remote {
+    async fn run(&self, request: ModelRequest, out: Out) -> Result<(), Gone> {
+        let retry = &self.endpoint.retry;
+        let names = Names::new(&request, self.protocol.spelling());
+        let mut body = self.protocol.encode(&request, &names, &self.endpoint);
+        let (mut number, mut is_amended) = (1, false);
+        loop {
+            let key = match self.endpoint.key() {
+                Ok(key) => key,
+                Err(message) => {
+                    return out
+                        .send(ModelEvent::Failed(Failure { message, kind: FailureKind::Auth }))
+                        .await;
+                }
+            };
+            let Err(failed) = self.attempt(&body, &names, key.as_ref(), &out).await? else {
+                return Ok(());
+            };
+            if !is_amended && self.protocol.amend(&failed, &mut body) {
+                is_amended = true;
+                continue;
+            }
+            let Some(delay) = delay(retry, number, &failed, fastrand::f64()) else {
+                return out.send(ModelEvent::Failed(failed.failure)).await;
+            };
+            number += 1;
+            retrying(&out, number, delay, failed.failure.message).await?;
+        }
+    }
+}
+
+/// Says that a call is tried again, and waits until then.
+pub(crate) async fn retrying(
+    out: &Out,
+    attempt: u32,
+    delay: std::time::Duration,
+    reason: String,
+) -> Result<(), Gone> {
+    tracing::warn!(attempt, delay_ms = delay.as_millis(), "asking the model again: {reason}");
+    out.send(ModelEvent::Retrying { attempt, delay, reason }).await?;
+    tokio::time::sleep(delay).await;
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! Lists of models in a file: a cache, of which nothing is missed when it is gone or broken.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::provider::ModelInfo;
+
+/// A longer file is not ours.
+const FILE_LIMIT: u64 = 32 * 1024 * 1024;
+
+/// The lists of a file; none if it cannot be read.
+pub(super) fn read(path: &Path) -> Vec<(String, Vec<ModelInfo>)> {
+    let is_small = std::fs::metadata(path).is_ok_and(|metadata| metadata.len() <= FILE_LIMIT);
+    let bytes = if is_small { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
+    let Ok(Value::Object(lists)) = serde_json::from_slice(&bytes) else { return Vec::new() };
+    lists
+        .into_iter()
+        .filter_map(|(id, list)| Some((id, list.as_array()?.iter().filter_map(model).collect())))
+        .collect()
+}
+
+/// Replaces the file, whole or not at all.
+pub(super) fn write(path: &Path, lists: &[(String, Vec<ModelInfo>)]) -> std::io::Result<()> {
+    let models = |list: &[ModelInfo]| -> Value {
+        let model = |model: &ModelInfo| json!({ "id": model.id, "name": model.name, "context_window": model.context_window });
+        list.iter().map(model).collect()
+    };
+    let all: serde_json::Map<String, Value> =
+        lists.iter().map(|(id, list)| (id.clone(), models(list))).collect();
+    let directory = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(directory)?;
+    // Another refresh may write at the same time: each has a file of its own until it is whole.
+    let temporary =
+        directory.join(format!(".models-{}-{}.tmp", std::process::id(), fastrand::u64(..)));
+    let written = std::fs::File::create(&temporary)
+        .and_then(|mut file| file.write_all(Value::Object(all).to_string().as_bytes()))
+        .and_then(|()| std::fs::rename(&temporary, path));
+    if written.is_err() {
+        // What is left of a failed write is of no use; if it cannot go either, nothing more can be done.
+        let _ = std::fs::remove_file(&temporary);
+    }
+    written
+}
+
+fn model(value: &Value) -> Option<ModelInfo> {
+    let id = value.get("id")?.as_str()?.to_owned();
+    let name = value.get("name").and_then(Value::as_str).unwrap_or(&id).to_owned();
+    let context_window = value.get("context_window").and_then(Value::as_u64);
+    Some(ModelInfo { id, name, context_window, ..ModelInfo::default() })
+}

@@ -1,0 +1,298 @@
+//! Every provider there is: the built-in ones and those that settings add, with their keys.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rookery_host::http::Client;
+
+use super::anthropic::Anthropic;
+use super::builtin::{self, ADDED_SORT_ORDER, BUILTINS, Builtin, capabilities};
+use super::call::{Endpoint, Keys, Protocol, Remote};
+use super::catalog::{self, Known};
+use super::efforts::{self, UnsupportedEffort};
+use super::listing::Cache;
+use super::mock::Mock;
+use super::openai_chat::OpenaiChat;
+use super::openai_responses::OpenaiResponses;
+use super::settings::{ApiKey, Environment, Kind, Retry, Settings, variable_part};
+use crate::provider::{Auth, ModelInfo, Provider, ProviderInfo};
+
+/// What OpenRouter is told of us unless settings say otherwise.
+const REFERER: &str = "http://localhost";
+const TITLE: &str = "Rookery";
+
+/// What all providers share.
+#[derive(Clone)]
+pub struct RegistryOptions {
+    /// The way out.
+    pub client: Client,
+    /// Where variables are looked up.
+    pub environment: Environment,
+    /// When failed calls are tried again.
+    pub retry: Retry,
+    /// Where lists of models are kept across restarts.
+    pub cache_file: Option<PathBuf>,
+}
+
+/// A key cannot be set.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// There is no such provider.
+    #[error("unknown provider: {0}")]
+    UnknownProvider(String),
+    /// The key has nothing in it.
+    #[error("api key for {0} is empty")]
+    EmptyKey(String),
+}
+
+/// All providers. Keys change while it is in use; everything else is as it was built.
+pub struct Registry {
+    providers: BTreeMap<String, Registered>,
+    keys: Keys,
+    listings: Arc<Cache>,
+}
+
+struct Registered {
+    provider: Arc<dyn Provider>,
+    /// None for one without a network.
+    endpoint: Option<Arc<Endpoint>>,
+    info: ProviderInfo,
+    /// The models that are known without asking.
+    models: Vec<ModelInfo>,
+    known: &'static [Known],
+}
+
+impl Registry {
+    /// Every built-in provider, changed by the settings of its id, and those that only settings know.
+    pub fn new(settings: Vec<Settings>, options: &RegistryOptions) -> Self {
+        let keys = Keys::default();
+        let mut all: BTreeMap<String, Settings> = BUILTINS
+            .iter()
+            .map(|builtin| {
+                (
+                    builtin.id.to_owned(),
+                    Settings { id: builtin.id.to_owned(), ..Settings::default() },
+                )
+            })
+            .collect();
+        for mut one in settings {
+            one.id = builtin::normalize(&one.id);
+            all.insert(one.id.clone(), one);
+        }
+        all.remove("");
+        for one in all.values() {
+            keys.write().extend(one.api_key.clone().map(|key| (one.id.clone(), key)));
+        }
+        let register = |one: Settings| (one.id.clone(), Registered::new(one, &keys, options));
+        let providers = all.into_values().map(register).collect();
+        Self { providers, keys, listings: Cache::new(options.cache_file.clone()) }
+    }
+
+    /// An id as we spell it.
+    pub fn normalize(&self, id: &str) -> String {
+        builtin::normalize(id)
+    }
+
+    /// A provider, by any spelling of its id.
+    pub fn get(&self, id: &str) -> Option<Arc<dyn Provider>> {
+        self.find(id).map(|registered| Arc::clone(&registered.provider))
+    }
+
+    /// A provider as a client is told of it now.
+    pub fn info(&self, id: &str) -> Option<ProviderInfo> {
+        self.find(id).map(Registered::info)
+    }
+
+    /// All providers as a client is told of them now, in the order of a list.
+    pub fn infos(&self) -> Vec<ProviderInfo> {
+        let mut infos: Vec<ProviderInfo> = self.providers.values().map(Registered::info).collect();
+        infos.sort_by(|one, other| {
+            (one.sort_order, &one.name).cmp(&(other.sort_order, &other.name))
+        });
+        infos
+    }
+
+    /// A provider's models; empty if it is unknown or does not tell. Never waits long for the network.
+    pub async fn models(&self, id: &str) -> Vec<ModelInfo> {
+        let Some(registered) = self.find(id) else { return Vec::new() };
+        if !registered.models.is_empty() {
+            return registered.models.clone();
+        }
+        self.listings.models(&registered.info.id, Arc::clone(&registered.provider)).await
+    }
+
+    /// A model of a provider that is known without asking.
+    pub fn known_model(&self, id: &str, model: &str) -> Option<ModelInfo> {
+        let registered = self.find(id)?;
+        let listed = registered.models.iter().find(|info| info.id == model);
+        listed.cloned().or_else(|| catalog::find(registered.known, model).map(Known::info))
+    }
+
+    /// Whether a model can think this hard. An unknown model is not judged.
+    pub fn check_effort(
+        &self,
+        id: &str,
+        model: &str,
+        effort: &str,
+    ) -> Result<(), UnsupportedEffort> {
+        let known = self.find(id).and_then(|registered| catalog::find(registered.known, model));
+        known.map_or(Ok(()), |known| efforts::check(&known.info(), effort))
+    }
+
+    /// Sets a provider's key from the next call on.
+    pub fn set_key(&self, id: &str, key: &str) -> Result<(), KeyError> {
+        let id = self.known_id(id)?;
+        let key = ApiKey::new(key).ok_or_else(|| KeyError::EmptyKey(id.clone()))?;
+        self.keys.write().insert(id.clone(), key);
+        self.listings.forget_age(&id);
+        Ok(())
+    }
+
+    /// Forgets a provider's key from the next call on; the environment may still have one.
+    pub fn clear_key(&self, id: &str) -> Result<(), KeyError> {
+        let id = self.known_id(id)?;
+        self.keys.write().remove(&id);
+        self.listings.forget_age(&id);
+        Ok(())
+    }
+
+    fn find(&self, id: &str) -> Option<&Registered> {
+        self.providers.get(&builtin::normalize(id))
+    }
+
+    fn known_id(&self, id: &str) -> Result<String, KeyError> {
+        let id = builtin::normalize(id);
+        if self.providers.contains_key(&id) { Ok(id) } else { Err(KeyError::UnknownProvider(id)) }
+    }
+}
+
+impl Registered {
+    fn new(settings: Settings, keys: &Keys, options: &RegistryOptions) -> Self {
+        let builtin = builtin::find(&settings.id);
+        let kind = settings.kind.or(builtin.map(|builtin| builtin.kind)).unwrap_or_default();
+        let known = known_models(builtin, kind);
+        let info = info(&settings, builtin, kind);
+        let models = models(&settings, builtin, known);
+        let retry = settings.retry.clone().unwrap_or_else(|| options.retry.clone());
+        let protocol: Arc<dyn Protocol> = match kind {
+            Kind::Mock => {
+                let provider = Arc::new(Mock::new(&info.id, &info.name, retry));
+                return Self { provider, endpoint: None, info, models, known };
+            }
+            Kind::OpenaiResponses => Arc::new(OpenaiResponses),
+            Kind::OpenaiChat => Arc::new(OpenaiChat),
+            Kind::Anthropic => Arc::new(Anthropic),
+        };
+        let endpoint = Arc::new(Endpoint {
+            id: info.id.clone(),
+            name: info.name.clone(),
+            base_url: base_url(&settings, builtin, kind),
+            key_variables: key_variables(&settings, builtin),
+            needs_key: needs_key(&settings, builtin),
+            headers: headers(&settings),
+            max_tokens: settings.max_tokens,
+            retry,
+            idle: settings.idle_timeout,
+            keys: Arc::clone(keys),
+            environment: Arc::clone(&options.environment),
+            client: options.client.clone(),
+        });
+        let provider = Arc::new(Remote { endpoint: Arc::clone(&endpoint), protocol });
+        Self { provider, endpoint: Some(endpoint), info, models, known }
+    }
+
+    fn info(&self) -> ProviderInfo {
+        let is_authenticated = self.endpoint.as_ref().is_none_or(|endpoint| endpoint.key().is_ok());
+        ProviderInfo { is_authenticated, ..self.info.clone() }
+    }
+}
+
+/// The catalog of a provider: its own, or that of the protocol's maker.
+fn known_models(builtin: Option<&Builtin>, kind: Kind) -> &'static [Known] {
+    match (builtin, kind) {
+        (Some(builtin), kind) if builtin.kind == kind => builtin.models,
+        (_, Kind::OpenaiResponses) => &catalog::OPENAI,
+        (_, Kind::Anthropic) => &catalog::ANTHROPIC,
+        (_, Kind::Mock) => &catalog::MOCK,
+        (_, Kind::OpenaiChat) => &[],
+    }
+}
+
+/// The models that need not be asked for: those of the settings, or a built-in provider's own.
+fn models(settings: &Settings, builtin: Option<&Builtin>, known: &[Known]) -> Vec<ModelInfo> {
+    let named = |id: &String| {
+        let facts = catalog::find(known, id).map(Known::info).unwrap_or_default();
+        let name = if facts.id == *id { facts.name.clone() } else { id.clone() };
+        ModelInfo { id: id.clone(), name, ..facts }
+    };
+    let is_own = builtin.is_some_and(|builtin| !builtin.models.is_empty())
+        || settings.kind == Some(Kind::Mock);
+    match settings.models.is_empty() {
+        false => settings.models.iter().map(named).collect(),
+        true if is_own => known.iter().map(Known::info).collect(),
+        true => Vec::new(),
+    }
+}
+
+fn info(settings: &Settings, builtin: Option<&Builtin>, kind: Kind) -> ProviderInfo {
+    let name = settings.name.clone().or_else(|| builtin.map(|builtin| builtin.name.to_owned()));
+    let has_key = needs_key(settings, builtin) || settings.api_key.is_some();
+    let auth = match key_variables(settings, builtin).into_iter().next() {
+        Some(variable) if has_key && kind != Kind::Mock => Auth::ApiKey(variable),
+        _ => Auth::None,
+    };
+    ProviderInfo {
+        id: settings.id.clone(),
+        name: name.unwrap_or_else(|| settings.id.clone()),
+        description: builtin.map(|builtin| builtin.description.to_owned()),
+        auth,
+        is_authenticated: false,
+        is_recommended: builtin.is_some_and(|builtin| builtin.is_recommended),
+        sort_order: builtin.map_or(ADDED_SORT_ORDER, |builtin| builtin.sort_order),
+        capabilities: capabilities(kind),
+        has_open_catalog: kind != Kind::Mock,
+    }
+}
+
+/// Where a provider is. One that only settings know is where its protocol is at home, unless it says.
+fn base_url(settings: &Settings, builtin: Option<&Builtin>, kind: Kind) -> String {
+    let home = || {
+        let same =
+            |candidate: &&Builtin| candidate.kind == kind && candidate.key_variable.is_some();
+        BUILTINS.iter().find(same)
+    };
+    let default = builtin.or_else(home).map_or("", |builtin| builtin.base_url);
+    let set = settings.base_url.as_deref().map(str::trim).filter(|url| !url.is_empty());
+    set.unwrap_or(default).trim_end_matches('/').to_owned()
+}
+
+/// The variables that may hold a key: the one that was named, then the usual one. A provider that only
+/// settings know has a variable of its own, so that no key goes to a server that it is not for.
+fn key_variables(settings: &Settings, builtin: Option<&Builtin>) -> Vec<String> {
+    let usual = match builtin {
+        Some(builtin) => builtin.key_variable.map(str::to_owned),
+        None => Some(format!("{}_API_KEY", variable_part(&settings.id))),
+    };
+    let named = settings.api_key_env.clone().filter(|name| !name.trim().is_empty());
+    let mut all: Vec<String> = named.into_iter().chain(usual).collect();
+    all.dedup();
+    all
+}
+
+fn needs_key(settings: &Settings, builtin: Option<&Builtin>) -> bool {
+    let is_named = settings.api_key_env.as_ref().is_some_and(|name| !name.trim().is_empty());
+    is_named || builtin.is_some_and(|builtin| builtin.key_variable.is_some())
+}
+
+fn headers(settings: &Settings) -> Vec<(String, String)> {
+    let is_openrouter = settings.id == "openrouter";
+    let default = |text: &str| is_openrouter.then(|| text.to_owned());
+    let referer = settings.http_referer.clone().or_else(|| default(REFERER));
+    let title = settings.app_title.clone().or_else(|| default(TITLE));
+    let mut headers: Vec<(String, String)> = Vec::new();
+    headers.extend(referer.map(|value| ("http-referer".to_owned(), value)));
+    headers.extend(title.map(|value| ("x-title".to_owned(), value)));
+    headers.extend(settings.headers.iter().cloned());
+    headers
+}

@@ -1,0 +1,179 @@
+//! The one way out to the web: a shared client whose answers are streams of bytes.
+//!
+//! It knows neither what is asked nor what the bytes mean; [`sse`] cuts them into frames for whoever
+//! speaks to a server that streams.
+
+pub mod sse;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+/// How long a connection may take to come about.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long an unused connection is kept for the next request.
+const POOL_IDLE: Duration = Duration::from_secs(90);
+
+/// Headers whose values no log may show.
+const SECRET_HEADERS: [&str; 3] = ["authorization", "x-api-key", "api-key"];
+
+/// The outgoing HTTP client. Clones share their connections.
+///
+/// It takes the proxies of the system, speaks HTTP/2 where the server does, and follows no redirect:
+/// what is sent carries keys, and they are meant for one host only.
+#[derive(Clone, Debug)]
+pub struct Client {
+    inner: reqwest::Client,
+}
+
+/// What is asked of a server.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The address.
+    pub url: String,
+    /// Headers, later ones of a name replacing earlier ones.
+    pub headers: Vec<(String, String)>,
+    /// What is sent. With a body it is a POST, without one a GET.
+    pub body: Option<Bytes>,
+    /// How long the server may be silent: until its headers, and then between any two reads.
+    pub idle: Duration,
+}
+
+/// What a server answers. Dropping it ends the request at once.
+#[derive(Debug)]
+pub struct Response {
+    inner: reqwest::Response,
+    idle: Duration,
+}
+
+/// Why there is no answer, or not all of it. The texts never show the address, which may hold a key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The client could not be made.
+    #[error("cannot set up the HTTP client: {0}")]
+    Setup(String),
+    /// The request cannot be sent as it is.
+    #[error("{0}")]
+    Invalid(String),
+    /// There is no connection.
+    #[error("cannot connect: {0}")]
+    Connect(String),
+    /// The server said nothing for too long.
+    #[error("nothing came for {} ms", .0.as_millis())]
+    Idle(Duration),
+    /// The connection broke.
+    #[error("connection lost: {0}")]
+    Lost(String),
+}
+
+impl Client {
+    /// A client of its own pool. One is enough for a process.
+    pub fn new() -> Result<Self, Error> {
+        let inner = reqwest::Client::builder()
+            .connect_timeout(CONNECT_TIMEOUT)
+            .pool_idle_timeout(POOL_IDLE)
+            .redirect(reqwest::redirect::Policy::none())
+            .user_agent(concat!("rookery/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| Error::Setup(chain(&error)))?;
+        Ok(Self { inner })
+    }
+
+    /// Asks, and comes back with the headers of the answer.
+    pub async fn send(&self, request: Request) -> Result<Response, Error> {
+        let headers = headers(&request.headers)?;
+        let builder = match request.body {
+            Some(body) => self.inner.post(&request.url).body(body),
+            None => self.inner.get(&request.url),
+        };
+        let sent = tokio::time::timeout(request.idle, builder.headers(headers).send()).await;
+        match sent {
+            Err(_) => Err(Error::Idle(request.idle)),
+            Ok(Err(error)) => Err(refine(error)),
+            Ok(Ok(inner)) => Ok(Response { inner, idle: request.idle }),
+        }
+    }
+}
+
+impl Response {
+    /// The status of the answer.
+    pub fn status(&self) -> u16 {
+        self.inner.status().as_u16()
+    }
+
+    /// A header of the answer, if it is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.inner.headers().get(name)?.to_str().ok()
+    }
+
+    /// The next bytes; none once the answer is whole.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
+        match tokio::time::timeout(self.idle, self.inner.chunk()).await {
+            Err(_) => Err(Error::Idle(self.idle)),
+            Ok(Err(error)) => Err(refine(error)),
+            Ok(Ok(chunk)) => Ok(chunk),
+        }
+    }
+
+    /// The answer up to a number of bytes; the rest is not waited for.
+    pub async fn bytes(&mut self, limit: usize) -> Result<Vec<u8>, Error> {
+        let mut all = Vec::new();
+        while all.len() < limit {
+            let Some(chunk) = self.chunk().await? else { break };
+            let room = limit - all.len();
+            all.extend_from_slice(&chunk[..chunk.len().min(room)]);
+        }
+        Ok(all)
+    }
+}
+
+/// The words people have for a status, if it has any.
+pub fn reason(status: u16) -> Option<&'static str> {
+    reqwest::StatusCode::from_u16(status).ok()?.canonical_reason()
+}
+
+fn headers(list: &[(String, String)]) -> Result<HeaderMap, Error> {
+    let mut map = HeaderMap::with_capacity(list.len());
+    for (name, value) in list {
+        let key = HeaderName::from_bytes(name.as_bytes())
+            .map_err(|_| Error::Invalid(format!("{name:?} is no name for a header")))?;
+        // The value may be a key: it is not shown.
+        let mut value = HeaderValue::from_str(value).map_err(|_| {
+            Error::Invalid(format!("header {key} has characters that no header may have"))
+        })?;
+        value.set_sensitive(SECRET_HEADERS.contains(&key.as_str()));
+        map.insert(key, value);
+    }
+    Ok(map)
+}
+
+fn refine(error: reqwest::Error) -> Error {
+    let error = error.without_url();
+    let text = chain(&error);
+    if error.is_builder() {
+        Error::Invalid(format!("the address is not valid: {text}"))
+    } else if error.is_connect() || error.is_timeout() {
+        Error::Connect(text)
+    } else {
+        Error::Lost(text)
+    }
+}
+
+/// An error with its causes, which reqwest keeps to itself otherwise.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let more = inner.to_string();
+        if !text.contains(&more) {
+            text.push_str(": ");
+            text.push_str(&more);
+        }
+        cause = inner.source();
+    }
+    text
+}
