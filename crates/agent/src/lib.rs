@@ -4,6 +4,7 @@
 //! - [`provider`] says what a model is asked and what it streams back; [`providers`] has one file for each.
 //! - [`tool`] says what a tool is; [`tools`] has one file for each.
 //! - [`policy`] judges what a tool wants to do, [`commands`] are prompts in files.
+//! - [`settings`] reads what the user chose, [`workspaces`] names the directories that threads work in.
 //!
 //! It knows neither core nor a dialect: whoever drives it performs the effects.
 
@@ -11,6 +12,8 @@ pub mod commands;
 pub mod policy;
 pub mod provider;
 pub mod providers;
+pub mod settings;
 pub mod tool;
 pub mod tools;
 pub mod turn;
+pub mod workspaces;

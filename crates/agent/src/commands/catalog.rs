@@ -1,0 +1,256 @@
+//! Finds the commands of the user and of a workspace, and remembers the files it has read.
+//!
+//! Everything here blocks on the disk: callers put it on a thread that may.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use super::command::{Command, FILE_LIMIT};
+use super::{CommandError, CommandInfo, Source, Warning, built_ins};
+use crate::settings::CommandSettings;
+
+/// How deep below its directory a file may lie.
+const DEPTH_LIMIT: usize = 8;
+/// How many files of one directory are read.
+const FILES_LIMIT: usize = 1000;
+/// A file that was written this recently can be written again within the same tick of its clock.
+const SETTLED: Duration = Duration::from_millis(100);
+/// How many files are remembered over all directories.
+const MEMORY_LIMIT: usize = 4096;
+
+/// All commands there are.
+#[derive(Debug)]
+pub struct Catalog {
+    settings: CommandSettings,
+    extra: Mutex<Vec<Arc<Command>>>,
+    memory: Mutex<Memory>,
+}
+
+#[derive(Debug, Default)]
+struct Memory {
+    files: HashMap<PathBuf, Remembered>,
+    /// The last scan of a directory, for those who do not want it repeated.
+    scans: HashMap<PathBuf, Arc<Scan>>,
+}
+
+#[derive(Clone, Debug)]
+struct Remembered {
+    /// None if it has to be read again whatever its stamp says.
+    stamp: Option<Stamp>,
+    parsed: Result<Arc<Command>, String>,
+}
+
+/// What tells a file from its earlier self.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    inode: (u64, u64),
+    modified: (i64, i64),
+    changed: (i64, i64),
+    len: u64,
+}
+
+impl Stamp {
+    fn of(meta: &Metadata) -> Self {
+        Self {
+            inode: (meta.dev(), meta.ino()),
+            modified: (meta.mtime(), meta.mtime_nsec()),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+            len: meta.len(),
+        }
+    }
+}
+
+/// The commands of one directory.
+#[derive(Clone, Debug, Default)]
+struct Scan {
+    found: Vec<(PathBuf, Arc<Command>)>,
+    warnings: Vec<Warning>,
+}
+
+/// The commands that a workspace has, and the files that are none.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    commands: BTreeMap<String, Arc<Command>>,
+    /// What was skipped, and why; the same again at each listing until it is mended.
+    pub warnings: Vec<Warning>,
+}
+
+impl Listing {
+    /// What clients are told, sorted by name.
+    pub fn infos(&self) -> Vec<CommandInfo> {
+        self.commands.values().map(|command| command.info.clone()).collect()
+    }
+
+    /// The command of this name; a slash before it is ignored.
+    pub fn find(&self, name: &str) -> Result<Arc<Command>, CommandError> {
+        let bare = name.strip_prefix('/').unwrap_or(name);
+        self.commands.get(bare).cloned().ok_or_else(|| CommandError::Unknown(name.to_owned()))
+    }
+}
+
+impl Catalog {
+    /// A catalog with these settings. Nothing is read yet.
+    pub fn new(settings: CommandSettings) -> Self {
+        Self { settings, extra: Mutex::default(), memory: Mutex::default() }
+    }
+
+    /// What it was made with.
+    pub fn settings(&self) -> &CommandSettings {
+        &self.settings
+    }
+
+    /// Replaces the commands that come from neither us nor a directory. Files of the same name win.
+    pub fn set_extra(&self, commands: Vec<Arc<Command>>) {
+        *self.extra.lock() = commands;
+    }
+
+    /// The commands for a workspace, or for none. Reads only files that changed since. Blocks.
+    pub fn list(&self, workspace: Option<&Path>) -> Result<Listing, CommandError> {
+        if !self.settings.enabled {
+            return Err(CommandError::Disabled);
+        }
+        if workspace.is_some_and(|path| !path.is_absolute()) {
+            return Err(CommandError::RelativeWorkspace);
+        }
+        let user = self.settings.user_dir.as_deref();
+        let local = workspace.map(|root| root.join(&self.settings.workspace_dir));
+        let user = user.map(|dir| self.scan(dir, &Source::User)).unwrap_or_default();
+        let local = local.map(|dir| self.scan(&dir, &Source::Workspace)).unwrap_or_default();
+        Ok(merge(&self.extra.lock(), &user, &local))
+    }
+
+    fn scan(&self, dir: &Path, source: &Source) -> Arc<Scan> {
+        if !self.settings.live_reload
+            && let Some(scan) = self.memory.lock().scans.get(dir)
+        {
+            return scan.clone();
+        }
+        let mut scan = Scan::default();
+        let mut paths = Vec::new();
+        walk(dir, 0, &mut paths, &mut scan.warnings);
+        if paths.len() > FILES_LIMIT {
+            let message = format!("only the first {FILES_LIMIT} files are read");
+            scan.warnings.push(Warning { path: dir.to_owned(), message });
+        }
+        paths.sort();
+        paths.truncate(FILES_LIMIT);
+        for path in &paths {
+            match self.read(path, source) {
+                Ok(command) => scan.found.push((path.clone(), command)),
+                Err(message) => scan.warnings.push(Warning { path: path.clone(), message }),
+            }
+        }
+        let scan = Arc::new(scan);
+        let mut memory = self.memory.lock();
+        let there: HashSet<&PathBuf> = paths.iter().collect();
+        memory.files.retain(|path, _| !path.starts_with(dir) || there.contains(path));
+        if memory.files.len() > MEMORY_LIMIT {
+            memory.files.clear();
+        }
+        // Only kept where it is read: a directory that is looked at each time needs no copy.
+        if !self.settings.live_reload && memory.scans.len() < MEMORY_LIMIT {
+            memory.scans.insert(dir.to_owned(), scan.clone());
+        }
+        scan
+    }
+
+    fn read(&self, path: &Path, source: &Source) -> Result<Arc<Command>, String> {
+        let meta = fs::metadata(path).map_err(|error| error.to_string())?;
+        let stamp = Stamp::of(&meta);
+        if let Some(known) = self.memory.lock().files.get(path)
+            && known.stamp == Some(stamp)
+        {
+            return known.parsed.clone();
+        }
+        let parsed = load(path, source).map(Arc::new);
+        let age = meta.modified().ok().and_then(|time| time.elapsed().ok()).unwrap_or_default();
+        let stamp = (age > SETTLED).then_some(stamp);
+        let remembered = Remembered { stamp, parsed: parsed.clone() };
+        self.memory.lock().files.insert(path.to_owned(), remembered);
+        parsed
+    }
+}
+
+fn load(path: &Path, source: &Source) -> Result<Command, String> {
+    let mut text = String::new();
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let read = file.take(FILE_LIMIT + 1).read_to_string(&mut text);
+    read.map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => "it is not UTF-8".to_owned(),
+        _ => error.to_string(),
+    })?;
+    if text.len() as u64 > FILE_LIMIT {
+        return Err(format!("it is longer than {FILE_LIMIT} bytes"));
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    Command::parse(&text, &stem, source.clone())
+}
+
+/// Collects the files below a directory. Linked files count, linked directories do not: they can
+/// lead in circles.
+fn walk(dir: &Path, depth: usize, paths: &mut Vec<PathBuf>, warnings: &mut Vec<Warning>) {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) => {
+            // Most have no such directory, and what vanished meanwhile is nobody's fault.
+            if error.kind() != io::ErrorKind::NotFound {
+                warnings.push(Warning { path: dir.to_owned(), message: error.to_string() });
+            }
+            return;
+        }
+    };
+    for entry in entries.flatten() {
+        if paths.len() > FILES_LIMIT {
+            return;
+        }
+        let path = entry.path();
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            if depth < DEPTH_LIMIT {
+                walk(&path, depth + 1, paths, warnings);
+            }
+        } else if path.extension().is_some_and(|ending| ending == "md")
+            && fs::metadata(&path).is_ok_and(|meta| meta.is_file())
+        {
+            paths.push(path);
+        }
+    }
+}
+
+/// Puts everything in its order: ours cannot be replaced, the workspace beats the user.
+fn merge(extra: &[Arc<Command>], user: &Scan, local: &Scan) -> Listing {
+    let mut listing = Listing::default();
+    for command in extra {
+        listing.commands.insert(command.info.name.clone(), command.clone());
+    }
+    for scan in [user, local] {
+        listing.warnings.extend(scan.warnings.iter().cloned());
+        let mut of_scan = HashSet::new();
+        for (path, command) in &scan.found {
+            let name = &command.info.name;
+            let reason = if is_built_in(name) {
+                format!("/{name} is built in and cannot be replaced")
+            } else if of_scan.insert(name) {
+                listing.commands.insert(name.clone(), command.clone());
+                continue;
+            } else {
+                format!("another file already defines /{name}")
+            };
+            listing.warnings.push(Warning { path: path.clone(), message: reason });
+        }
+    }
+    for command in built_ins() {
+        listing.commands.insert(command.info.name.clone(), command.clone());
+    }
+    listing
+}
+
+fn is_built_in(name: &str) -> bool {
+    built_ins().iter().any(|command| command.info.name == name)
+}

@@ -1,0 +1,6 @@
+//! Commands from the file to the message.
+
+mod catalog;
+mod command;
+mod expand;
+mod review;

@@ -1,0 +1,355 @@
+//! What the user chose: every key of the settings file with its default, typed.
+//!
+//! Pure but for [`Settings::load`]: [`Settings::read`] takes a document that was read,
+//! [`Settings::apply_environment`] a function that looks variables up, [`Edit`] changes a document.
+
+mod edit;
+mod read;
+mod spelled;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rookery_model::Mode;
+
+pub use crate::tool::PathScope;
+pub use edit::Edit;
+pub use spelled::{Spelled, WebSearchMode, normalize_provider};
+
+/// Everything that the settings file says, or would say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// The provider that new threads use.
+    pub provider: Option<String>,
+    /// The model that new threads use.
+    pub model: Option<String>,
+    /// How hard models think in new threads.
+    pub reasoning: Option<String>,
+    /// Whether somebody watches.
+    pub runtime_profile: RuntimeProfile,
+    /// From how many tokens on a conversation is summed up; none leaves it to the model's window.
+    pub auto_compact_token_limit: Option<u64>,
+    /// What is borne before a turn is given up.
+    pub reliability: Reliability,
+    /// Within what time an evaluated turn has to be done.
+    pub eval_deadline: Option<Duration>,
+    /// Whether models search the web.
+    pub web_search: Spelled<WebSearchMode>,
+    /// What becomes of long results.
+    pub context: ContextSettings,
+    /// What is allowed without asking.
+    pub policy: PolicySettings,
+    /// Slash commands.
+    pub commands: CommandSettings,
+    /// What tools may do.
+    pub tools: ToolSettings,
+    /// The search index.
+    pub search_index: SearchIndex,
+    /// How long the end may take.
+    pub lifecycle: Lifecycle,
+    /// The only directories whose files clients may read; empty for all.
+    pub fs_roots: Vec<PathBuf>,
+    /// Providers, by their normalized ids.
+    pub providers: BTreeMap<String, ProviderSettings>,
+}
+
+/// Whether somebody watches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RuntimeProfile {
+    /// Somebody does, and can be asked.
+    #[default]
+    Interactive,
+    /// Nobody does.
+    NonInteractive,
+    /// Nobody does, and the result is judged.
+    Eval,
+}
+
+impl RuntimeProfile {
+    const ALL: [Self; 3] = [Self::Interactive, Self::NonInteractive, Self::Eval];
+
+    /// Its spelling.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Interactive => "interactive",
+            Self::NonInteractive => "non_interactive",
+            Self::Eval => "eval",
+        }
+    }
+
+    /// The profile of this spelling.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|profile| profile.as_str() == name)
+    }
+}
+
+/// What is borne before a turn is given up.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the keys of the settings file are their own description")]
+pub struct Reliability {
+    pub max_consecutive_tool_failures: u64,
+    pub max_tool_failures_per_turn: u64,
+    pub max_model_calls_per_turn: u64,
+    pub continue_on_failure_limit: bool,
+    pub empty_tool_call_nudges: u64,
+    pub provider_retry_max_attempts: u64,
+    pub provider_retry_initial_backoff: Duration,
+    pub provider_retry_backoff_factor: f64,
+    pub provider_retry_status_codes: Vec<u16>,
+    pub retry_empty_provider_body: bool,
+}
+
+impl Default for Reliability {
+    fn default() -> Self {
+        Self {
+            max_consecutive_tool_failures: 5,
+            max_tool_failures_per_turn: 128,
+            max_model_calls_per_turn: 512,
+            continue_on_failure_limit: false,
+            empty_tool_call_nudges: 0,
+            provider_retry_max_attempts: 3,
+            provider_retry_initial_backoff: Duration::from_millis(1000),
+            provider_retry_backoff_factor: 2.0,
+            provider_retry_status_codes: vec![408, 409, 429, 500, 502, 503, 504, 529],
+            retry_empty_provider_body: true,
+        }
+    }
+}
+
+/// What becomes of long results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContextSettings {
+    /// Whether they are kept whole in files.
+    pub file_backed_dynamic_context: bool,
+}
+
+impl Default for ContextSettings {
+    fn default() -> Self {
+        Self { file_backed_dynamic_context: true }
+    }
+}
+
+/// What is allowed without asking.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicySettings {
+    /// The mode to begin in.
+    pub default: Spelled<Mode>,
+    /// Whether to warn when everything is approved.
+    pub warn_on_bypass: bool,
+    /// Whether plans are made without the network.
+    pub plan_blocks_network: bool,
+    /// Whether a plan needs a summary to be left.
+    pub exit_plan_requires_summary: bool,
+    /// Whether network tools ask in the default mode.
+    pub network_asks: bool,
+    /// After how long an approval that nobody gave is denied.
+    pub approval_timeout: Option<Duration>,
+    /// Tools that never run.
+    pub denied_tools: Vec<String>,
+    /// Tools that are approved at once, by mode; `*` is any run of characters.
+    pub auto_approve: AutoApprove,
+}
+
+impl Default for PolicySettings {
+    fn default() -> Self {
+        Self {
+            default: Spelled::default(),
+            warn_on_bypass: true,
+            plan_blocks_network: false,
+            exit_plan_requires_summary: true,
+            network_asks: false,
+            approval_timeout: None,
+            denied_tools: Vec::new(),
+            auto_approve: AutoApprove::default(),
+        }
+    }
+}
+
+/// Tools that are approved at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "one list for each mode")]
+pub struct AutoApprove {
+    pub default: Vec<String>,
+    pub accept_all: Vec<String>,
+    pub plan: Vec<String>,
+    pub bypass: Vec<String>,
+}
+
+impl AutoApprove {
+    /// The list for a mode.
+    pub fn of(&self, mode: Mode) -> &[String] {
+        match mode {
+            Mode::Default => &self.default,
+            Mode::AcceptAll => &self.accept_all,
+            Mode::Plan => &self.plan,
+            Mode::Bypass => &self.bypass,
+        }
+    }
+}
+
+/// Slash commands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandSettings {
+    /// Whether there are any.
+    pub enabled: bool,
+    /// Where the user's are; none leaves it to the caller to name `<config dir>/commands`.
+    pub user_dir: Option<PathBuf>,
+    /// Where a workspace's are, below its root.
+    pub workspace_dir: PathBuf,
+    /// Whether they may include what programs print.
+    pub allow_shell_includes: bool,
+    /// Whether they may include pages.
+    pub allow_url_includes: bool,
+    /// Hosts that pages may come from.
+    pub allowed_url_hosts: Vec<String>,
+    /// How long an include may take.
+    pub include_timeout: Duration,
+    /// How much of an include is kept.
+    pub max_include_bytes: usize,
+    /// Whether files are looked at each time.
+    pub live_reload: bool,
+}
+
+impl Default for CommandSettings {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            user_dir: None,
+            workspace_dir: PathBuf::from(".roder/commands"),
+            allow_shell_includes: false,
+            allow_url_includes: false,
+            allowed_url_hosts: Vec::new(),
+            include_timeout: Duration::from_secs(5),
+            max_include_bytes: 65_536,
+            live_reload: true,
+        }
+    }
+}
+
+/// What tools may do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolSettings {
+    /// Which files they may touch.
+    pub path_scope: PathScope,
+    /// The shell that runs commands; none for the user's.
+    pub shell: Option<String>,
+    /// The only tools there are; empty for all.
+    pub allowlist: Vec<String>,
+}
+
+/// The search index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchIndex {
+    /// Whether there is one.
+    pub enabled: bool,
+    /// Files longer than this are left out.
+    pub max_file_bytes: u64,
+    /// Files that match one of these are left out.
+    pub ignored_globs: Vec<String>,
+}
+
+impl Default for SearchIndex {
+    fn default() -> Self {
+        Self { enabled: true, max_file_bytes: 1_048_576, ignored_globs: Vec::new() }
+    }
+}
+
+/// How long the end may take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lifecycle {
+    /// For turns that run when we stop.
+    pub shutdown_drain_timeout: Duration,
+    /// For a program between being asked to end and being killed.
+    pub process_grace_timeout: Duration,
+    /// For a program between being killed and being gone.
+    pub process_kill_timeout: Duration,
+}
+
+impl Default for Lifecycle {
+    fn default() -> Self {
+        Self {
+            shutdown_drain_timeout: Duration::from_millis(5000),
+            process_grace_timeout: Duration::from_millis(250),
+            process_kill_timeout: Duration::from_millis(1000),
+        }
+    }
+}
+
+/// A provider of models.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProviderSettings {
+    /// The key itself.
+    pub api_key: Option<Secret>,
+    /// The variable that has the key.
+    pub api_key_env: Option<String>,
+    /// Where it is.
+    pub base_url: Option<String>,
+    /// Which API it speaks; none for what its id says.
+    pub kind: Option<ProviderKind>,
+    /// Models that it has beside those it lists.
+    pub models: Vec<String>,
+    /// Headers that go with each request; they may carry keys as well.
+    pub headers: BTreeMap<String, Secret>,
+    /// How long an answer may become.
+    pub max_tokens: Option<u64>,
+    /// The `HTTP-Referer` that names us.
+    pub http_referer: Option<String>,
+    /// The title that names us.
+    pub app_title: Option<String>,
+}
+
+/// Which API a provider speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it all")]
+pub enum ProviderKind {
+    OpenAiResponses,
+    OpenAiChat,
+    Anthropic,
+    Mock,
+}
+
+impl ProviderKind {
+    const ALL: [Self; 4] = [Self::OpenAiResponses, Self::OpenAiChat, Self::Anthropic, Self::Mock];
+
+    /// Its spelling.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenAiResponses => "openai_responses",
+            Self::OpenAiChat => "openai_chat",
+            Self::Anthropic => "anthropic",
+            Self::Mock => "mock",
+        }
+    }
+
+    /// The API of this spelling.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+/// A text that is never shown, neither in logs nor in messages.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Hides a text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text, for those who send it to where it belongs.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,380 @@
+//! Settings files, read and edited.
+
+use proptest::prelude::*;
+use rookery_host::SettingsFile;
+use toml_edit::DocumentMut;
+
+use super::*;
+
+fn read(text: &str) -> (Settings, Vec<String>) {
+    Settings::read(&text.parse::<DocumentMut>().unwrap())
+}
+
+#[test]
+fn an_empty_file_has_every_default() {
+    let (settings, warnings) = read("");
+    assert_eq!(settings, Settings::default());
+    assert!(warnings.is_empty());
+    assert_eq!(settings.reliability.max_consecutive_tool_failures, 5);
+    assert_eq!(settings.reliability.provider_retry_backoff_factor, 2.0);
+    assert_eq!(settings.policy.default.spelling, "default");
+    assert!(settings.context.file_backed_dynamic_context);
+    assert_eq!(settings.commands.workspace_dir, PathBuf::from(".roder/commands"));
+    assert_eq!(settings.tools.path_scope, PathScope::Workspace);
+    assert_eq!(settings.lifecycle.process_grace_timeout, Duration::from_millis(250));
+}
+
+const FULL: &str = r#"
+provider = " OpenAI "
+model = "m"
+reasoning = "high"
+runtime_profile = "eval"
+auto_compact_token_limit = 1000
+unknown = 1
+[reliability]
+max_consecutive_tool_failures = 1
+max_tool_failures_per_turn = 2
+max_model_calls_per_turn = 3
+continue_on_failure_limit = true
+empty_tool_call_nudges = 4
+provider_retry_max_attempts = 5
+provider_retry_initial_backoff_ms = 6
+provider_retry_backoff_factor = 1.5
+provider_retry_status_codes = [500]
+retry_empty_provider_body = false
+[speed_policy]
+eval_deadline_seconds = 60
+[web_search]
+mode = "auto"
+[context]
+file_backed_dynamic_context = false
+[policy_modes]
+default = "ask"
+warn_on_bypass = false
+plan_blocks_network = true
+exit_plan_requires_summary = false
+network = "ask"
+approval_timeout_seconds = 30
+denied_tools = ["shell"]
+[policy_modes.auto_approve]
+default = ["a"]
+accept_all = ["b"]
+plan = ["c"]
+bypass = ["*"]
+[commands]
+enabled = false
+user_dir = "/u"
+workspace_dir = "w"
+allow_shell_includes = true
+allow_url_includes = true
+allowed_url_hosts = ["h"]
+include_timeout_seconds = 2
+max_include_bytes = 10
+live_reload = false
+[tools]
+path_scope = "global"
+shell = "/bin/zsh"
+allowlist = ["grep"]
+[search_index]
+enabled = false
+max_file_bytes = 9
+ignored_globs = ["*.min.js"]
+[lifecycle]
+shutdown_drain_timeout_ms = 1
+process_grace_timeout_ms = 2
+process_kill_timeout_ms = 3
+[fs]
+roots = ["/srv"]
+[providers.X-AI]
+api_key = "sk-secret"
+api_key_env = "XAI_KEY"
+base_url = "http://x"
+kind = "openai_chat"
+models = ["m1"]
+headers = { Authorization = "sk-header" }
+max_tokens = 7
+http_referer = "r"
+app_title = "t"
+"#;
+
+fn full() -> Settings {
+    let texts = |text: &str| vec![text.to_owned()];
+    Settings {
+        provider: Some("openai".into()),
+        model: Some("m".into()),
+        reasoning: Some("high".into()),
+        runtime_profile: RuntimeProfile::Eval,
+        auto_compact_token_limit: Some(1000),
+        reliability: Reliability {
+            max_consecutive_tool_failures: 1,
+            max_tool_failures_per_turn: 2,
+            max_model_calls_per_turn: 3,
+            continue_on_failure_limit: true,
+            empty_tool_call_nudges: 4,
+            provider_retry_max_attempts: 5,
+            provider_retry_initial_backoff: Duration::from_millis(6),
+            provider_retry_backoff_factor: 1.5,
+            provider_retry_status_codes: vec![500],
+            retry_empty_provider_body: false,
+        },
+        eval_deadline: Some(Duration::from_secs(60)),
+        web_search: Spelled { value: WebSearchMode::Cached, spelling: "auto" },
+        context: ContextSettings { file_backed_dynamic_context: false },
+        policy: PolicySettings {
+            default: Spelled { value: Mode::Default, spelling: "ask" },
+            warn_on_bypass: false,
+            plan_blocks_network: true,
+            exit_plan_requires_summary: false,
+            network_asks: true,
+            approval_timeout: Some(Duration::from_secs(30)),
+            denied_tools: texts("shell"),
+            auto_approve: AutoApprove {
+                default: texts("a"),
+                accept_all: texts("b"),
+                plan: texts("c"),
+                bypass: texts("*"),
+            },
+        },
+        commands: CommandSettings {
+            enabled: false,
+            user_dir: Some("/u".into()),
+            workspace_dir: "w".into(),
+            allow_shell_includes: true,
+            allow_url_includes: true,
+            allowed_url_hosts: texts("h"),
+            include_timeout: Duration::from_secs(2),
+            max_include_bytes: 10,
+            live_reload: false,
+        },
+        tools: ToolSettings {
+            path_scope: PathScope::Global,
+            shell: Some("/bin/zsh".into()),
+            allowlist: texts("grep"),
+        },
+        search_index: SearchIndex {
+            enabled: false,
+            max_file_bytes: 9,
+            ignored_globs: texts("*.min.js"),
+        },
+        lifecycle: Lifecycle {
+            shutdown_drain_timeout: Duration::from_millis(1),
+            process_grace_timeout: Duration::from_millis(2),
+            process_kill_timeout: Duration::from_millis(3),
+        },
+        fs_roots: vec!["/srv".into()],
+        providers: BTreeMap::from([("xai".to_owned(), xai())]),
+    }
+}
+
+fn xai() -> ProviderSettings {
+    ProviderSettings {
+        api_key: Some(Secret::new("sk-secret")),
+        api_key_env: Some("XAI_KEY".into()),
+        base_url: Some("http://x".into()),
+        kind: Some(ProviderKind::OpenAiChat),
+        models: vec!["m1".into()],
+        headers: BTreeMap::from([("Authorization".to_owned(), Secret::new("sk-header"))]),
+        max_tokens: Some(7),
+        http_referer: Some("r".into()),
+        app_title: Some("t".into()),
+    }
+}
+
+#[test]
+fn every_key_is_read() {
+    assert_eq!(read(FULL), (full(), vec![]));
+}
+
+#[test]
+fn keys_are_never_shown() {
+    let shown = format!("{:?}", full());
+    assert!(!shown.contains("sk-"), "{shown}");
+    let edit = Edit::ApiKey { provider: "x".into(), key: Some(Secret::new("sk-1")) };
+    assert!(!format!("{edit:?}").contains("sk-"));
+}
+
+#[test]
+fn what_does_not_fit_is_named_and_left_at_its_default() {
+    let text = "provider = 1\nmodel = ' '\nruntime_profile = 'fast'\nauto_compact_token_limit = -1\n\
+                commands = 3\n[reliability]\nmax_model_calls_per_turn = 'many'\n\
+                provider_retry_backoff_factor = 0\nprovider_retry_status_codes = [5]\n\
+                [policy_modes]\ndefault = 'sk-oops'\ndenied_tools = [1]\n[fs]\nroots = ['here']\n\
+                [providers]\nx = 1\n[providers.y]\napi_key = 5\nheaders = {a = 1}\nkind = 'z'\n";
+    let (settings, warnings) = read(text);
+    let mut expected = Settings::default();
+    expected.providers.insert("x".into(), ProviderSettings::default());
+    expected.providers.insert("y".into(), ProviderSettings::default());
+    assert_eq!(settings, expected);
+    let keys: Vec<_> = warnings.iter().map(|line| line.split(' ').nth(1).unwrap()).collect();
+    let wanted = [
+        "provider",
+        "runtime_profile",
+        "auto_compact_token_limit",
+        "reliability.max_model_calls_per_turn",
+        "reliability.provider_retry_backoff_factor",
+        "reliability.provider_retry_status_codes",
+        "policy_modes.default",
+        "policy_modes.denied_tools",
+        "commands",
+        "fs.roots",
+        "providers.x",
+        "providers.y.api_key",
+        "providers.y.kind",
+        "providers.y.headers.a",
+    ];
+    assert_eq!(keys, wanted);
+    assert_eq!(
+        warnings[6],
+        "setting policy_modes.default must be default, ask, accept_all, plan or bypass"
+    );
+}
+
+#[test]
+fn the_environment_beats_the_file() {
+    let lookup = |name: &str| {
+        let text = match name {
+            "RODER_PROVIDER" => "X-AI",
+            "RODER_MODEL" => " ",
+            "RODER_REASONING" => "low",
+            "RODER_RUNTIME_PROFILE" => "non_interactive",
+            "RODER_AUTO_COMPACT_TOKEN_LIMIT" => "7",
+            "RODER_DISABLE_CONTEXT_ARTIFACTS" => "1",
+            _ => return None,
+        };
+        Some(text.to_owned())
+    };
+    let (mut settings, _) = read("provider = 'mock'\nmodel = 'kept'\nreasoning = 'high'");
+    assert_eq!(settings.apply_environment(lookup), Vec::<String>::new());
+    assert_eq!(settings.provider.as_deref(), Some("xai"));
+    assert_eq!(settings.model.as_deref(), Some("kept"));
+    assert_eq!(settings.reasoning.as_deref(), Some("low"));
+    assert_eq!(settings.runtime_profile, RuntimeProfile::NonInteractive);
+    assert_eq!(settings.auto_compact_token_limit, Some(7));
+    assert!(!settings.context.file_backed_dynamic_context);
+    let before = settings.clone();
+    assert_eq!(settings.apply_environment(|_| None), Vec::<String>::new());
+    assert_eq!(settings, before);
+    let warnings = settings.apply_environment(|name| {
+        (!matches!(name, "RODER_PROVIDER" | "RODER_MODEL" | "RODER_REASONING"))
+            .then(|| "what".to_owned())
+    });
+    assert_eq!(warnings.len(), 3);
+    assert_eq!(settings, before);
+}
+
+fn edited(text: &str, edit: &Edit) -> String {
+    let mut document: DocumentMut = text.parse().unwrap();
+    edit.apply(&mut document).unwrap();
+    document.to_string()
+}
+
+#[test]
+fn edits_go_where_they_are_read() {
+    let selection =
+        Edit::Selection { provider: "Mock".into(), model: None, reasoning: Some("low".into()) };
+    assert_eq!(
+        edited("model = \"m\" # x\n", &selection),
+        "provider = \"mock\"\nreasoning = \"low\"\n"
+    );
+    let edits = [
+        selection,
+        Edit::WebSearch(Spelled::<WebSearchMode>::from_name("auto").unwrap()),
+        Edit::DefaultMode(Spelled::<Mode>::from_name("ask").unwrap()),
+        Edit::Shell("/bin/fish".into()),
+        Edit::SearchIndex(false),
+        Edit::DynamicContext(false),
+        Edit::ApiKey { provider: "openai".into(), key: Some(Secret::new("k")) },
+    ];
+    let mut document = DocumentMut::new();
+    for edit in &edits {
+        edit.apply(&mut document).unwrap();
+    }
+    let (settings, warnings) = Settings::read(&document);
+    assert!(warnings.is_empty());
+    let mut expected = Settings {
+        provider: Some("mock".into()),
+        reasoning: Some("low".into()),
+        web_search: Spelled { value: WebSearchMode::Cached, spelling: "auto" },
+        ..Settings::default()
+    };
+    expected.policy.default.spelling = "ask";
+    expected.tools.shell = Some("/bin/fish".into());
+    expected.search_index.enabled = false;
+    expected.context.file_backed_dynamic_context = false;
+    let api_key = Some(Secret::new("k"));
+    expected.providers.insert("openai".into(), ProviderSettings { api_key, ..Default::default() });
+    assert_eq!(settings, expected);
+}
+
+#[test]
+fn a_key_goes_to_the_provider_as_the_file_spells_it() {
+    let text = "# keys\n[providers.X-AI] # theirs\nbase_url = \"u\"\n";
+    let set = Edit::ApiKey { provider: " xAI".into(), key: Some(Secret::new("k")) };
+    let with = edited(text, &set);
+    assert_eq!(with, format!("{text}api_key = \"k\"\n"));
+    let clear = Edit::ApiKey { provider: "x-ai".into(), key: None };
+    assert_eq!(edited(&with, &clear), text);
+    assert_eq!(edited("", &clear), "");
+}
+
+#[test]
+fn edits_reach_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = SettingsFile::new(dir.path().join("config.toml"));
+    let document = file.edit(|document| Edit::Shell("/bin/sh".into()).apply(document)).unwrap();
+    assert_eq!(Settings::read(&document).0.tools.shell.as_deref(), Some("/bin/sh"));
+    assert_eq!(std::fs::read_to_string(file.path()).unwrap(), "[tools]\nshell = \"/bin/sh\"\n");
+}
+
+#[test]
+fn a_broken_file_leaves_the_defaults_and_a_warning() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = SettingsFile::new(dir.path().join("config.toml"));
+    assert_eq!(Settings::load(&file), (Settings::default(), vec![]));
+    std::fs::write(file.path(), "provider = \"mock\"\nmodel = 1\n").unwrap();
+    let (settings, warnings) = Settings::load(&file);
+    assert_eq!(settings.provider.as_deref(), Some("mock"));
+    assert_eq!(warnings, ["setting model must be a text"]);
+    std::fs::write(file.path(), "provider = ").unwrap();
+    let (settings, warnings) = Settings::load(&file);
+    assert_eq!(settings, Settings::default());
+    assert!(warnings[0].contains("is broken at line 1"), "{warnings:?}");
+}
+
+#[test]
+fn modes_are_told_back_as_they_were_said() {
+    for (said, value, told) in [
+        ("ask", Mode::Default, "ask"),
+        ("default", Mode::Default, "default"),
+        ("accept-edits", Mode::AcceptAll, "accept_all"),
+        ("bypass", Mode::Bypass, "bypass"),
+    ] {
+        assert_eq!(Spelled::<Mode>::from_flag(said), Spelled::<Mode>::from_name(said));
+        assert_eq!(Spelled::<Mode>::from_name(said), Some(Spelled { value, spelling: told }));
+    }
+    assert_eq!(Spelled::<Mode>::from_name("Ask"), None);
+    assert_eq!(Spelled::<Mode>::from_name("yolo"), None);
+    assert_eq!(Spelled::<Mode>::from_flag("yolo"), Spelled::<Mode>::from_name("bypass"));
+}
+
+proptest! {
+    #[test]
+    fn no_document_panics(text in "([a-z_.]{1,12}( = ([0-9-]{1,22}|'[a-z]*'|\\[\\]|\\{\\}|true))?\n|\\[[a-z_.]{1,20}\\]\n){0,8}") {
+        if let Ok(document) = text.parse::<DocumentMut>() {
+            let _ = Settings::read(&document);
+        }
+    }
+
+    #[test]
+    fn texts_come_back(provider in "[a-z][a-z0-9-]{0,8}", key in "\\S.*\\S", shell in "\\S.*\\S") {
+        prop_assume!(key.trim() == key && shell.trim() == shell);
+        let mut document: DocumentMut = FULL.parse().unwrap();
+        Edit::ApiKey { provider: provider.clone(), key: Some(Secret::new(&*key)) }.apply(&mut document).unwrap();
+        Edit::Shell(shell.clone()).apply(&mut document).unwrap();
+        let (settings, warnings) = read(&document.to_string());
+        prop_assert!(warnings.is_empty());
+        prop_assert_eq!(settings.tools.shell, Some(shell));
+        let stored = &settings.providers[&normalize_provider(&provider)];
+        prop_assert_eq!(stored.api_key.as_ref().map(Secret::expose), Some(&*key));
+    }
+}
