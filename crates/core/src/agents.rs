@@ -6,14 +6,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::RwLock;
-use rookery_agent::policy::{self, Command, Judgement, Rules, Wish};
+use rookery_agent::policy::{self, Action, Command, Judgement, Rule, Rules, Wish};
 use rookery_agent::provider::{ModelInfo, Provider, ProviderInfo};
-use rookery_agent::providers::{Environment, Registry};
-use rookery_agent::settings::{RuntimeProfile, Settings};
-use rookery_agent::tool::PathScope;
+use rookery_agent::providers::{self, Environment, Registry, RegistryOptions, Retry};
+use rookery_agent::settings::{ProviderKind, ProviderSettings, RuntimeProfile, Secret, Settings};
+use rookery_agent::tool::{PathScope, Sandbox};
 use rookery_agent::tools::Sessions;
 use rookery_agent::turn::{Limits, Profile};
-use rookery_model::{Choice, Mode, Thread, Timestamp, ToolKind};
+use rookery_host::sandbox;
+use rookery_model::{Choice, Error, Mode, Result, Thread, Timestamp, ToolKind};
 use serde_json::Value;
 
 /// The file with which a project tells agents how to work in it.
@@ -78,18 +79,18 @@ pub(crate) struct Agents {
 }
 
 impl Agents {
-    pub(crate) fn new(config: AgentConfig) -> Self {
+    pub(crate) fn new(config: AgentConfig) -> Result<Self> {
         let settings = Arc::new(config.settings.clone());
-        let registry = registry(&config);
-        Agents {
-            rules: RwLock::new(Arc::new(rules(&settings))),
+        let registry = registry(&config)?;
+        Ok(Agents {
+            rules: RwLock::new(Arc::new(rules(&settings, has_sandbox(&config)))),
             settings: RwLock::new(settings),
             registry,
             sessions: Arc::default(),
             is_draining: AtomicBool::new(false),
             settings_writer: tokio::sync::Mutex::new(()),
             config,
-        }
+        })
     }
 
     pub(crate) fn settings(&self) -> Arc<Settings> {
@@ -101,7 +102,7 @@ impl Agents {
         let mut current = self.settings.write();
         let mut changed = Settings::clone(&current);
         change(&mut changed);
-        *self.rules.write() = Arc::new(rules(&changed));
+        *self.rules.write() = Arc::new(rules(&changed, has_sandbox(&self.config)));
         *current = Arc::new(changed);
     }
 
@@ -210,14 +211,11 @@ impl Agents {
         Arc::clone(&self.sessions)
     }
 
-    pub(crate) fn sandbox(&self) -> Option<Arc<dyn Fn(Vec<String>) -> Vec<String> + Send + Sync>> {
-        let program = self.config.sandbox.clone()?;
-        rookery_host::sandbox::support().is_usable().then(|| {
-            let sandbox = rookery_host::sandbox::Sandbox::reading();
-            let wrap =
-                move |argv: Vec<String>| rookery_host::sandbox::wrap(&program, &sandbox, &argv);
-            Arc::new(wrap) as Arc<dyn Fn(Vec<String>) -> Vec<String> + Send + Sync>
-        })
+    /// How a command is held to reading, where that can be done.
+    pub(crate) fn sandbox(&self) -> Option<Sandbox> {
+        let program = self.config.sandbox.clone().filter(|_| has_sandbox(&self.config))?;
+        let sandbox = sandbox::Sandbox::reading();
+        Some(Arc::new(move |argv: Vec<String>| sandbox::wrap(&program, &sandbox, &argv)))
     }
 
     pub(crate) fn shell(&self, usual: &str) -> String {
@@ -276,6 +274,10 @@ impl Agents {
     }
 }
 
+fn has_sandbox(config: &AgentConfig) -> bool {
+    config.sandbox.is_some() && sandbox::support().is_complete()
+}
+
 /// Whether the call types into a program that runs already.
 fn is_continued(tool: &str, input: &str) -> bool {
     tool == "unified_exec"
@@ -283,14 +285,63 @@ fn is_continued(tool: &str, input: &str) -> bool {
             .is_ok_and(|input| input.get("session_id").is_some_and(|id| !id.is_null()))
 }
 
-fn rules(settings: &Settings) -> Rules {
-    Rules::from_settings(settings)
+/// What the settings say about policy; commands are held to reading where the kernel can do that.
+fn rules(settings: &Settings, has_sandbox: bool) -> Rules {
+    let set = &settings.policy;
+    let modes = [Mode::Default, Mode::AcceptAll, Mode::Plan, Mode::Bypass];
+    let lists = [(Action::Allow, &set.allow), (Action::Ask, &set.ask), (Action::Deny, &set.deny)];
+    let rules = lists
+        .into_iter()
+        .flat_map(|(action, texts)| texts.iter().filter_map(move |text| Rule::parse(action, text)));
+    Rules {
+        denied_tools: set.denied_tools.clone(),
+        auto_approve: modes.map(|mode| (mode, set.auto_approve.of(mode).to_vec())).to_vec(),
+        rules: rules.collect(),
+        network_asks: set.network_asks,
+        plan_blocks_network: set.plan_blocks_network,
+        sandboxed: has_sandbox,
+    }
 }
 
-fn registry(config: &AgentConfig) -> Registry {
-    Registry::from_settings(
-        &config.settings,
-        Arc::clone(&config.environment),
-        config.cache_dir.clone(),
-    )
+fn registry(config: &AgentConfig) -> Result<Registry> {
+    let set = &config.settings.reliability;
+    let retry = Retry {
+        max_attempts: u32::try_from(set.provider_retry_max_attempts).unwrap_or(u32::MAX),
+        initial_backoff: set.provider_retry_initial_backoff,
+        backoff_factor: set.provider_retry_backoff_factor,
+        status_codes: set.provider_retry_status_codes.clone(),
+        retry_empty_body: set.retry_empty_provider_body,
+    };
+    let client = rookery_host::http::Client::new();
+    let options = RegistryOptions {
+        client: client.map_err(|error| Error::failed(error.to_string()))?,
+        environment: Arc::clone(&config.environment),
+        retry,
+        cache_file: config.cache_dir.as_ref().map(|dir| dir.join("models.json")),
+    };
+    let providers = config.settings.providers.iter().map(|(id, set)| provider(id, set));
+    Ok(Registry::new(providers.collect(), &options))
+}
+
+fn provider(id: &str, set: &ProviderSettings) -> providers::Settings {
+    let kind = set.kind.map(|kind| match kind {
+        ProviderKind::OpenAiResponses => providers::Kind::OpenaiResponses,
+        ProviderKind::OpenAiChat => providers::Kind::OpenaiChat,
+        ProviderKind::Anthropic => providers::Kind::Anthropic,
+        ProviderKind::Mock => providers::Kind::Mock,
+    });
+    let header = |(name, value): (&String, &Secret)| (name.clone(), value.expose().to_owned());
+    providers::Settings {
+        id: id.to_owned(),
+        kind,
+        base_url: set.base_url.clone(),
+        api_key: set.api_key.as_ref().and_then(|key| providers::ApiKey::new(key.expose())),
+        api_key_env: set.api_key_env.clone(),
+        headers: set.headers.iter().map(header).collect(),
+        models: set.models.clone(),
+        max_tokens: set.max_tokens,
+        http_referer: set.http_referer.clone(),
+        app_title: set.app_title.clone(),
+        ..providers::Settings::default()
+    }
 }

@@ -146,13 +146,14 @@ impl Core {
             runtime: tokio::runtime::Handle::current(),
             early: Mutex::default(),
         });
+        let agents = Agents::new(config.agent.clone())?;
         let interrupted =
             Interrupted { turns: loaded.open_turns.clone(), requests: loaded.requests.clone() };
         let core = Core {
             inner: Arc::new(Inner {
                 store,
                 world: Mutex::new(world_from(loaded, &config, mode_word)),
-                agents: Agents::new(config.agent.clone()),
+                agents,
                 feed: Arc::default(),
                 live_threads: LiveThreads::default(),
                 turns: TaskTracker::new(),
@@ -302,7 +303,7 @@ fn remembered_key(name: &str) -> String {
 
 fn world_from(loaded: Loaded, config: &CoreConfig, mode_word: Option<String>) -> World {
     let default = &config.agent.settings.policy.default;
-    let mode_word = mode_word.unwrap_or_else(|| default.word().to_owned());
+    let mode_word = mode_word.unwrap_or_else(|| default.spelling.to_owned());
     let mode = rookery_agent::policy::parse_mode(&mode_word).unwrap_or(default.value);
     let terminals: std::collections::BTreeMap<_, _> =
         loaded.terminals.into_iter().map(|terminal| (terminal.id, terminal)).collect();

@@ -72,7 +72,7 @@ impl Core {
     }
 
     /// Asks, and waits for the answer; one that does not come in time is refused.
-    pub(crate) async fn ask(&self, request: Request) -> Result<Answer> {
+    pub(crate) async fn ask_for(&self, request: Request) -> Result<Answer> {
         let (id, deadline) = (request.id, request.deadline);
         let answer = self.expect_answer(id);
         self.transact_durably(|tx| {

@@ -139,8 +139,7 @@ mod tests {
         std::os::unix::fs::symlink("nowhere", dir.path().join("c")).unwrap();
         std::os::unix::fs::symlink("B", dir.path().join("d")).unwrap();
         let seen = read_dir(dir.path()).unwrap();
-        let seen: Vec<_> =
-            seen.iter().map(|e| (e.name.as_str(), e.is_dir, e.is_file)).collect();
+        let seen: Vec<_> = seen.iter().map(|e| (e.name.as_str(), e.is_dir, e.is_file)).collect();
         assert_eq!(
             seen,
             [

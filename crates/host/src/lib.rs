@@ -4,11 +4,13 @@
 
 mod banners;
 mod clipboard;
+pub mod files;
 pub mod git_metrics;
 pub mod http;
 mod name;
 mod pipes;
 mod processes;
+pub mod sandbox;
 mod script;
 mod settings_file;
 pub mod shell_integration;

@@ -1,7 +1,7 @@
 //! Slash commands: prompts with arguments and included context, built in or from files.
 //!
 //! [`Command::parse`] and [`Template`] are pure, [`Catalog`] finds the files and blocks while it reads
-//! them, [`expand`] makes a message of a command. Nothing here starts a turn or knows a wire.
+//! them, [`expand()`] makes a message of a command. Nothing here starts a turn or knows a wire.
 
 mod builtin;
 mod catalog;

@@ -129,6 +129,11 @@ impl Registry {
         listed.cloned().or_else(|| catalog::find(registered.known, model).map(Known::info))
     }
 
+    /// The model to begin with: the first that is known without asking.
+    pub fn default_model(&self, id: &str) -> Option<String> {
+        self.find(id)?.models.first().map(|model| model.id.clone())
+    }
+
     /// Whether a model can think this hard. An unknown model is not judged.
     pub fn check_effort(
         &self,

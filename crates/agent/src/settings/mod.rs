@@ -148,6 +148,12 @@ pub struct PolicySettings {
     pub approval_timeout: Option<Duration>,
     /// Tools that never run.
     pub denied_tools: Vec<String>,
+    /// Tools and commands that are approved at once, such as `shell(cargo test)`.
+    pub allow: Vec<String>,
+    /// Tools and commands that are always asked for.
+    pub ask: Vec<String>,
+    /// Tools and commands that never run.
+    pub deny: Vec<String>,
     /// Tools that are approved at once, by mode; `*` is any run of characters.
     pub auto_approve: AutoApprove,
 }
@@ -162,6 +168,9 @@ impl Default for PolicySettings {
             network_asks: false,
             approval_timeout: None,
             denied_tools: Vec::new(),
+            allow: Vec::new(),
+            ask: Vec::new(),
+            deny: Vec::new(),
             auto_approve: AutoApprove::default(),
         }
     }

@@ -182,6 +182,9 @@ fn policy(section: &Section<'_>) -> PolicySettings {
             .time("approval_timeout_seconds", SECOND)
             .filter(|time| !time.is_zero()),
         denied_tools: section.texts("denied_tools"),
+        allow: section.texts("allow"),
+        ask: section.texts("ask"),
+        deny: section.texts("deny"),
         auto_approve: AutoApprove {
             default: auto.texts("default"),
             accept_all: auto.texts("accept_all"),

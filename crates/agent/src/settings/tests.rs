@@ -56,6 +56,9 @@ exit_plan_requires_summary = false
 network = "ask"
 approval_timeout_seconds = 30
 denied_tools = ["shell"]
+allow = ["shell(cargo test)"]
+ask = ["read_file"]
+deny = ["shell(git push)"]
 [policy_modes.auto_approve]
 default = ["a"]
 accept_all = ["b"]
@@ -128,6 +131,9 @@ fn full() -> Settings {
             network_asks: true,
             approval_timeout: Some(Duration::from_secs(30)),
             denied_tools: texts("shell"),
+            allow: texts("shell(cargo test)"),
+            ask: texts("read_file"),
+            deny: texts("shell(git push)"),
             auto_approve: AutoApprove {
                 default: texts("a"),
                 accept_all: texts("b"),

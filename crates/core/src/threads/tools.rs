@@ -153,10 +153,13 @@ impl Job {
         let Some(tool) = tools::find(&self.name).filter(|_| is_allowed) else {
             return told(ToolOutput::error("tool not found"));
         };
-        let arguments = match tools::arguments::parse(&self.arguments) {
+        let arguments = match tools::parse_arguments(&self.arguments) {
             Ok(arguments) => arguments,
             Err(reason) => return told(ToolOutput::error(reason)),
         };
+        if let Err(reason) = (tool.check)(&arguments) {
+            return told(ToolOutput::error(reason));
+        }
         match tool.name {
             "request_user_input" => return told(self.user_input(arguments).await),
             "exit_plan_mode" => return told(self.plan_exit(arguments).await),
@@ -267,7 +270,7 @@ impl Job {
             deadline,
             state: RequestState::Pending,
         };
-        self.core.ask(request).await
+        self.core.ask_for(request).await
     }
 
     async fn external(&self) -> ToolOutput {
@@ -413,7 +416,7 @@ impl Core {
             Ok(permit) => permit,
             Err(refused) => return Ok(DirectOutcome::Ran(refused.output)),
         };
-        let arguments = match tools::arguments::parse(&job.arguments) {
+        let arguments = match tools::parse_arguments(&job.arguments) {
             Ok(arguments) => arguments,
             Err(reason) => return Ok(DirectOutcome::Ran(ToolOutput::error(reason))),
         };

@@ -1,0 +1,226 @@
+//! Holds a command to what it was allowed: it may read everything, write only where it was told,
+//! and speak to nobody. Landlock guards files, seccomp guards what landlock cannot see.
+//!
+//! The program wraps a command with [`wrap`] and starts itself; that second life calls
+//! [`enter_and_exec`], so the same fence holds for pipes and for terminals of another process.
+
+mod calls;
+mod quiet;
+mod support;
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::fs;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use landlock::{
+    ABI, AccessFs, BitFlags, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset,
+    RulesetAttr as _, RulesetCreatedAttr as _, Scope,
+};
+
+pub use quiet::quiet_env;
+pub use support::{Support, support};
+
+/// The first argument of a program that is to enter a sandbox instead of its usual life.
+pub const SANDBOX_ARGUMENT: &str = "__sandbox";
+
+/// The newest landlock we know. Older kernels get as much of it as they have.
+const NEWEST: ABI = ABI::V9;
+
+/// Devices that a command may write to even if it may write nothing.
+const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/tty"];
+
+/// What a command may do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sandbox {
+    /// Nothing may be written, whatever `writable` says, and no metadata changed.
+    pub read_only: bool,
+    /// Files and directories that may be written to, with all that is beneath them.
+    pub writable: Vec<PathBuf>,
+    /// Whether it may open sockets of any sort.
+    pub network: bool,
+}
+
+impl Sandbox {
+    /// Reading only, and no network.
+    pub fn reading() -> Self {
+        Self { read_only: true, writable: Vec::new(), network: false }
+    }
+
+    fn options(&self) -> Vec<OsString> {
+        let mut options = Vec::new();
+        if self.read_only {
+            options.push("--read-only".into());
+        }
+        for path in &self.writable {
+            options.push("--write".into());
+            options.push(path.into());
+        }
+        if self.network {
+            options.push("--network".into());
+        }
+        options
+    }
+
+    /// Reads what [`wrap`] wrote: the sandbox and the command behind `--`.
+    fn parse(args: &[OsString]) -> Result<(Self, &[OsString]), SandboxError> {
+        let mut sandbox = Self::default();
+        let mut rest = args.iter().enumerate();
+        while let Some((at, arg)) = rest.next() {
+            match arg.to_str() {
+                Some("--read-only") => sandbox.read_only = true,
+                Some("--network") => sandbox.network = true,
+                Some("--write") => {
+                    let (_, path) = rest.next().ok_or(SandboxError::Arguments("--write"))?;
+                    sandbox.writable.push(path.into());
+                }
+                Some("--") => return Ok((sandbox, args.get(at + 1..).unwrap_or_default())),
+                _ => return Err(SandboxError::Arguments("an unknown option")),
+            }
+        }
+        Err(SandboxError::Arguments("no command"))
+    }
+}
+
+/// Why a command could not be put into a sandbox. It did not run.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// The arguments are not those that [`wrap`] writes.
+    #[error("sandbox: wrong arguments: {0}")]
+    Arguments(&'static str),
+    /// The kernel lacks something without which the fence has holes.
+    #[error("sandbox: {0}")]
+    Unsupported(String),
+    /// Landlock refused the rules.
+    #[error("sandbox: landlock: {0}")]
+    Landlock(String),
+    /// Seccomp refused the filter.
+    #[error("sandbox: seccomp: {0}")]
+    Seccomp(String),
+    /// The command could not be started.
+    #[error("{program}: {error}")]
+    Exec {
+        /// What was to be run.
+        program: String,
+        /// Why it was not.
+        error: std::io::Error,
+    },
+}
+
+impl SandboxError {
+    /// The exit status that shells give for the same: 127 for a program that is not there.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Exec { error, .. } if error.kind() == std::io::ErrorKind::NotFound => 127,
+            _ => 126,
+        }
+    }
+}
+
+/// The command that runs `argv` inside the sandbox: `exe` is our own program.
+pub fn wrap(exe: &Path, sandbox: &Sandbox, argv: &[String]) -> Vec<String> {
+    let mut wrapped = vec![exe.to_string_lossy().into_owned(), SANDBOX_ARGUMENT.to_owned()];
+    wrapped.extend(sandbox.options().iter().map(|option| option.to_string_lossy().into_owned()));
+    wrapped.push("--".to_owned());
+    wrapped.extend_from_slice(argv);
+    wrapped
+}
+
+/// Enters the sandbox that `args` describe (those behind [`SANDBOX_ARGUMENT`]) and becomes the
+/// command behind `--`. Comes back only if it failed; then nothing was run.
+pub fn enter_and_exec(args: &[OsString]) -> SandboxError {
+    let (sandbox, argv) = match Sandbox::parse(args) {
+        Ok(parsed) => parsed,
+        Err(error) => return error,
+    };
+    let Some((program, arguments)) = argv.split_first() else {
+        return SandboxError::Arguments("no command");
+    };
+    if let Err(error) = enter(&sandbox) {
+        return error;
+    }
+    exec(program, arguments)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this process becomes the command, none is started")]
+fn exec(program: &OsStr, arguments: &[OsString]) -> SandboxError {
+    let error = Command::new(program).args(arguments).exec();
+    SandboxError::Exec { program: program.to_string_lossy().into_owned(), error }
+}
+
+/// Puts the calling thread, and every process it starts from now on, into the sandbox for ever.
+///
+/// Fails without having let anything run if the kernel cannot hold a command to it.
+pub fn enter(sandbox: &Sandbox) -> Result<(), SandboxError> {
+    if let Some(missing) = support().missing() {
+        return Err(SandboxError::Unsupported(missing));
+    }
+    rustix::thread::set_no_new_privs(true)
+        .map_err(|error| SandboxError::Seccomp(format!("no_new_privs: {error}")))?;
+    restrict_files(sandbox).map_err(|error| SandboxError::Landlock(chain(&error)))?;
+    calls::restrict(sandbox)
+}
+
+fn restrict_files(sandbox: &Sandbox) -> Result<(), landlock::RulesetError> {
+    let writing = AccessFs::from_write(NEWEST);
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(writing)?
+        .scope(Scope::AbstractUnixSocket | Scope::Signal)?
+        .create()?;
+    let device = AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
+    for path in DEVICES.iter().map(PathBuf::from).chain(own_terminals()) {
+        rules = beneath(rules, &path, device)?;
+    }
+    if sandbox.network {
+        rules = beneath(rules, Path::new("/"), AccessFs::ResolveUnix.into())?;
+    }
+    if !sandbox.read_only {
+        for path in &sandbox.writable {
+            rules = beneath(rules, path, writing)?;
+        }
+    }
+    rules.restrict_self()?;
+    Ok(())
+}
+
+/// Adds a rule; a path that is not there needs none.
+fn beneath(
+    rules: landlock::RulesetCreated,
+    path: &Path,
+    access: BitFlags<AccessFs>,
+) -> Result<landlock::RulesetCreated, landlock::RulesetError> {
+    let Ok(file) = PathFd::new(path) else { return Ok(rules) };
+    let is_directory = fs::metadata(path).is_ok_and(|metadata| metadata.is_dir());
+    let access = if is_directory { access } else { access & AccessFs::from_file(NEWEST) };
+    rules.add_rule(PathBeneath::new(file, access))
+}
+
+/// The pseudo-terminals we were started on: a command may open its own again by name.
+fn own_terminals() -> impl Iterator<Item = PathBuf> {
+    (0..3)
+        .filter_map(|fd| fs::read_link(format!("/proc/self/fd/{fd}")).ok())
+        .filter(|path| path.starts_with("/dev/pts"))
+}
+
+/// An error with its causes, on one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    struct Chain<'a>(&'a dyn std::error::Error);
+    impl fmt::Display for Chain<'_> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "{}", self.0)?;
+            let mut source = self.0.source();
+            while let Some(error) = source {
+                write!(f, ": {error}")?;
+                source = error.source();
+            }
+            Ok(())
+        }
+    }
+    Chain(error).to_string()
+}
+
+#[cfg(test)]
+mod tests;
