@@ -137,6 +137,7 @@ where
         said_goodbye: false,
     };
     let outcome = poll_fn(|cx| connection.poll(cx)).await;
+    connection.part(&outcome).await;
     tracing::debug!(%outcome, "connection ended");
     outcome
 }
@@ -233,6 +234,16 @@ impl<T: Transport, F: Framing, P: Protocol> Connection<T, F, P> {
         }
         cx.waker().wake_by_ref();
         Poll::Pending
+    }
+
+    /// Drops everything at work, then gives the transport its time to say goodbye.
+    async fn part(&mut self, outcome: &Outcome) {
+        self.pending = FuturesUnordered::new();
+        self.outbox.retire();
+        let farewell = poll_fn(|cx| self.io.poll_farewell(cx, outcome));
+        if tokio::time::timeout(self.options.linger, farewell).await.is_err() {
+            tracing::debug!("peer does not take the goodbye");
+        }
     }
 
     fn unwritten(&self) -> usize {

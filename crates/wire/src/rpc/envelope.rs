@@ -45,7 +45,7 @@ impl<'a> Request<'a> {
 impl Request<'_> {
     /// An id is echoed as it was written, so it must be something that a strict reader takes:
     /// no half of a surrogate pair, no number beyond all floats.
-    fn check_id(&self) -> Result<(), RpcError> {
+    pub(super) fn check_id(&self) -> Result<(), RpcError> {
         let Some(id) = self.id.map(RawValue::get) else { return Ok(()) };
         if id.bytes().all(|byte| byte.is_ascii_digit()) {
             return Ok(());
@@ -57,7 +57,7 @@ impl Request<'_> {
 /// Refuses what serde_json would refuse if it did not skip raw values without recursion.
 ///
 /// `text` must be valid JSON.
-fn check_depth(text: &str) -> Result<(), RpcError> {
+pub(super) fn check_depth(text: &str) -> Result<(), RpcError> {
     let bytes = text.as_bytes();
     // Counting is much cheaper than following strings, and nearly every request has fewer brackets in all.
     if memchr2_iter(b'{', b'[', bytes).nth(DEPTH_LIMIT - 1).is_none() {
@@ -130,10 +130,12 @@ impl<'de> Visitor<'de> for RequestVisitor {
     }
 }
 
-const MEMBERS: [&str; 4] = ["jsonrpc", "id", "method", "params"];
+/// The names of the members that matter, by [`Member`].
+pub(super) const MEMBERS: [&str; 4] = ["jsonrpc", "id", "method", "params"];
 
+/// A member of a request.
 #[derive(Clone, Copy)]
-enum Member {
+pub(super) enum Member {
     Jsonrpc,
     Id,
     Method,

@@ -3,6 +3,7 @@
 
 mod envelope;
 mod error;
+mod lenient;
 mod raw;
 mod table;
 
@@ -44,6 +45,22 @@ pub enum OnBadFrame {
     Close,
 }
 
+/// An error that the envelope makes by itself, without the dialect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The frame is no JSON, or too long, or no text.
+    Parse,
+    /// No such method.
+    UnknownMethod,
+    /// Too many requests are at work.
+    Overloaded,
+    /// A method panicked, or its result cannot be written.
+    Internal,
+}
+
+/// Turns an error of the envelope's into the dialect's own.
+pub type Reword = fn(Fault, RpcError) -> RpcError;
+
 /// What a dialect does beside its methods, in step with the replies. Called from the connection's
 /// own task, so it must not block.
 pub trait Companion: Send + Sync {
@@ -61,6 +78,8 @@ pub struct JsonRpc {
     sets: Vec<Box<dyn MethodSet>>,
     on_bad_frame: OnBadFrame,
     error_filter: Option<fn(&str) -> String>,
+    is_lenient: bool,
+    reword: Reword,
     companion: Option<Arc<dyn Companion>>,
     /// The method whose reply was written last.
     last: Option<&'static str>,
@@ -69,7 +88,7 @@ pub struct JsonRpc {
 /// A table with the context its methods run in.
 trait MethodSet: Send {
     /// Starts the method of that name, if this set has it.
-    fn start(&self, name: &str, params: Option<&RawValue>) -> Option<Started>;
+    fn start(&self, name: &str, params: Option<&RawValue>, reword: Reword) -> Option<Started>;
 }
 
 /// The method's own name, and what became of starting it.
@@ -78,11 +97,11 @@ type Started = (&'static str, Result<Call, RpcError>);
 struct Bound<C: 'static>(Arc<Table<C>>, C);
 
 impl<C: Clone + Send + 'static> MethodSet for Bound<C> {
-    fn start(&self, name: &str, params: Option<&RawValue>) -> Option<Started> {
+    fn start(&self, name: &str, params: Option<&RawValue>, reword: Reword) -> Option<Started> {
         let method = self.0.get(name)?;
         let context = self.1.clone();
         let call = catch_unwind(AssertUnwindSafe(|| (method.call)(context, params)))
-            .unwrap_or_else(|panic| Err(panicked(method.name, &*panic)));
+            .unwrap_or_else(|panic| Err(reword(Fault::Internal, panicked(method.name, &*panic))));
         Some((method.name, call))
     }
 }
@@ -94,6 +113,8 @@ impl JsonRpc {
             sets: Vec::new(),
             on_bad_frame: OnBadFrame::default(),
             error_filter: None,
+            is_lenient: false,
+            reword: |_, error| error,
             companion: None,
             last: None,
         };
@@ -125,6 +146,22 @@ impl JsonRpc {
         self
     }
 
+    /// Reads requests the lenient way: `jsonrpc` may be absent, an id of `null` is answered like
+    /// any other, and a document that is JSON but no request is an invalid request rather than a
+    /// parse error.
+    #[must_use]
+    pub fn lenient(mut self) -> Self {
+        self.is_lenient = true;
+        self
+    }
+
+    /// Gives the envelope's own errors other codes or words.
+    #[must_use]
+    pub fn reword(mut self, reword: Reword) -> Self {
+        self.reword = reword;
+        self
+    }
+
     /// Has something done beside the methods.
     #[must_use]
     pub fn companion(mut self, companion: Arc<dyn Companion>) -> Self {
@@ -139,11 +176,13 @@ impl JsonRpc {
         let Some(name) = request.method.as_deref() else {
             return Err(RpcError::invalid_request("method is required"));
         };
-        let started = self.sets.iter().find_map(|set| set.start(name, request.params));
-        let (method, call) = started.ok_or_else(|| RpcError::unknown_method(name))?;
+        let mut sets = self.sets.iter();
+        let started = sets.find_map(|set| set.start(name, request.params, self.reword));
+        let unknown = || (self.reword)(Fault::UnknownMethod, RpcError::unknown_method(name));
+        let (method, call) = started.ok_or_else(unknown)?;
         let call = call?;
         self.accompany(|companion| companion.started(method));
-        Ok(PendingCall { id: request.id.map(Id::new), method, call })
+        Ok(PendingCall { id: request.id.map(Id::new), method, call, reword: self.reword })
     }
 }
 
@@ -156,9 +195,9 @@ impl Protocol for JsonRpc {
             Ok(text) => text,
             Err(error) => return self.bad_frame(error),
         };
-        let request = match Request::parse(text) {
+        let request = match self.parse(text) {
             Ok(request) => request,
-            Err(error) => return Step::Reply(Reply::unaddressed(error)),
+            Err(reply) => return Step::Reply(reply),
         };
         match self.start(&request) {
             Ok(call) => Step::Call(call),
@@ -167,7 +206,7 @@ impl Protocol for JsonRpc {
     }
 
     fn bad_frame(&mut self, error: FrameError) -> Step<Self> {
-        let reply = Reply::unaddressed(RpcError::parse(&error));
+        let reply = Reply::unaddressed((self.reword)(Fault::Parse, RpcError::parse(&error)));
         let strict = self.on_bad_frame == OnBadFrame::Close;
         match error {
             FrameError::NotUtf8 if strict => Step::Close(None, Outcome::Framing(error)),
@@ -180,9 +219,10 @@ impl Protocol for JsonRpc {
 
     fn overloaded(&mut self, frame: &[u8], limit: usize) -> Step<Self> {
         let message = format!("too many requests in flight, the limit is {limit}");
-        let request = framing::text(frame).ok().and_then(|text| Request::parse(text).ok());
+        let error = (self.reword)(Fault::Overloaded, RpcError::new(code::OVERLOADED, message));
+        let request = framing::text(frame).ok().and_then(|text| self.parse(text).ok());
         match request {
-            Some(request) => refuse(&request, RpcError::new(code::OVERLOADED, message)),
+            Some(request) => refuse(&request, error),
             None => self.accept(frame),
         }
     }
@@ -200,9 +240,10 @@ impl Protocol for JsonRpc {
                 match catch_unwind(AssertUnwindSafe(|| answer.write(out))) {
                     Ok(Ok(())) => return out.push(b'}'),
                     Ok(Err(error)) => {
-                        RpcError::internal(format!("result cannot be written: {error}"))
+                        let message = format!("result cannot be written: {error}");
+                        (self.reword)(Fault::Internal, RpcError::internal(message))
                     }
-                    Err(panic) => panicked("result", &*panic),
+                    Err(panic) => (self.reword)(Fault::Internal, panicked("result", &*panic)),
                 }
             }
             Err(error) => error,
@@ -228,6 +269,22 @@ impl Protocol for JsonRpc {
 }
 
 impl JsonRpc {
+    /// Reads a request, or says what is answered instead.
+    fn parse<'a>(&self, text: &'a str) -> Result<Request<'a>, Reply> {
+        let unreadable = |error| Reply::unaddressed((self.reword)(Fault::Parse, error));
+        if !self.is_lenient {
+            return Request::parse(text).map_err(unreadable);
+        }
+        lenient::parse(text).map_err(|refused| match refused {
+            lenient::Refused::Unreadable(error) => unreadable(error),
+            lenient::Refused::NoObject(error) => Reply::unaddressed(error),
+            lenient::Refused::Invalid { id, error } => {
+                let to = id.map_or(Addressee::Nobody, |id| Addressee::Peer(Some(id)));
+                Reply { to, result: Err(error), method: None }
+            }
+        })
+    }
+
     fn accompany(&self, act: impl FnOnce(&dyn Companion)) {
         let Some(companion) = &self.companion else { return };
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| act(&**companion))) {
@@ -283,6 +340,7 @@ pub struct PendingCall {
     id: Option<Id>,
     method: &'static str,
     call: Call,
+    reword: Reword,
 }
 
 impl Future for PendingCall {
@@ -293,7 +351,7 @@ impl Future for PendingCall {
         let result = match polled {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(result)) => result,
-            Err(panic) => Err(panicked(self.method, &*panic)),
+            Err(panic) => Err((self.reword)(Fault::Internal, panicked(self.method, &*panic))),
         };
         let to = self.id.take().map_or(Addressee::Nobody, |id| Addressee::Peer(Some(id)));
         Poll::Ready(Reply { to, result, method: Some(self.method) })

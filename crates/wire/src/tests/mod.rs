@@ -4,6 +4,7 @@ mod companion;
 mod concurrency;
 mod envelope;
 mod hostile;
+mod lenient;
 
 use std::{
     sync::{

@@ -1,12 +1,20 @@
-//! Where bytes come from and go to: Unix sockets, TCP, the process's own stdio, and memory.
+//! Where bytes come from and go to: Unix sockets, TCP, WebSockets, the process's own stdio, and memory.
 //! Owns who may connect; knows no framing.
 
 pub mod memory;
 pub mod stdio;
 pub mod tcp;
 pub mod unix;
+pub mod ws;
 
-use std::{future::Future, io, os::fd::AsFd, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    io,
+    os::fd::AsFd,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::{
@@ -15,6 +23,8 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
 };
 
+use crate::connection::Outcome;
+
 /// Both directions of one connection.
 pub trait Transport: AsyncRead + AsyncWrite + Send + Unpin + 'static {
     /// True if it is known that the peer will neither send nor read any more.
@@ -22,6 +32,12 @@ pub trait Transport: AsyncRead + AsyncWrite + Send + Unpin + 'static {
     /// A peer that only stopped sending is not gone: it may wait for replies.
     fn peer_gone(&self) -> bool {
         false
+    }
+
+    /// Tells the peer that and why the connection ends, where there is a way to say it. Called
+    /// again until it is ready, but not for longer than the connection lingers.
+    fn poll_farewell(&mut self, _cx: &mut Context<'_>, _outcome: &Outcome) -> Poll<()> {
+        Poll::Ready(())
     }
 }
 

@@ -1,0 +1,106 @@
+//! Spellings of policy modes. A mode has several, and clients see the one that was last used.
+
+use rookery_model::Mode;
+
+/// Every spelling that is understood, and what it means.
+const SPELLINGS: &[(&str, Mode)] = &[
+    ("default", Mode::Default),
+    ("ask", Mode::Default),
+    ("accept_all", Mode::AcceptAll),
+    ("accept-all", Mode::AcceptAll),
+    ("accept_edits", Mode::AcceptAll),
+    ("accept-edits", Mode::AcceptAll),
+    ("plan", Mode::Plan),
+    ("bypass", Mode::Bypass),
+];
+
+/// The mode that a text spells.
+#[must_use]
+pub fn read(text: &str) -> Option<Mode> {
+    SPELLINGS.iter().find(|(spelling, _)| *spelling == text).map(|(_, mode)| *mode)
+}
+
+/// The same with what only the command line understands.
+#[must_use]
+pub fn read_argument(text: &str) -> Option<Mode> {
+    if text == "yolo" { Some(Mode::Bypass) } else { read(text) }
+}
+
+/// What the command line lists when a text spells no mode.
+#[must_use]
+pub fn accepted() -> String {
+    let names: Vec<_> = SPELLINGS.iter().map(|(spelling, _)| *spelling).collect();
+    format!("{}, yolo", names.join(", "))
+}
+
+/// The spelling that every client knows.
+#[must_use]
+pub fn canonical(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Default => "default",
+        Mode::AcceptAll => "accept_all",
+        Mode::Plan => "plan",
+        Mode::Bypass => "bypass",
+    }
+}
+
+/// Which of its two names the mode that asks goes by: the one that was used last. Published
+/// clients refuse names they do not know, and those that never say `ask` must never see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Asking {
+    /// `default`.
+    #[default]
+    Default,
+    /// `ask`.
+    Ask,
+}
+
+impl Asking {
+    /// What it is after somebody used this spelling.
+    #[must_use]
+    pub fn after(self, spelling: &str) -> Self {
+        match spelling {
+            "ask" => Self::Ask,
+            "default" => Self::Default,
+            _ => self,
+        }
+    }
+
+    /// The mode in words.
+    #[must_use]
+    pub fn spell(self, mode: Mode) -> &'static str {
+        match (self, mode) {
+            (Self::Ask, Mode::Default) => "ask",
+            (_, mode) => canonical(mode),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_of_the_contract_is_understood() {
+        for (spelling, mode) in SPELLINGS {
+            assert_eq!(read(spelling), Some(*mode));
+            assert_eq!(read(canonical(*mode)), Some(*mode));
+            assert!(accepted().contains(spelling));
+        }
+        for wrong in ["", "Ask", "yolo", " plan", "auto"] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+        assert_eq!(read_argument("yolo"), Some(Mode::Bypass));
+        assert_eq!(read_argument("plan"), Some(Mode::Plan));
+    }
+
+    #[test]
+    fn the_last_spelling_is_remembered() {
+        let never = Asking::default();
+        assert_eq!(never.spell(Mode::Default), "default");
+        let ask = never.after("ask").after("plan");
+        assert_eq!(ask.spell(Mode::Default), "ask");
+        assert_eq!(ask.spell(Mode::Plan), "plan");
+        assert_eq!(ask.after("default").spell(Mode::Default), "default");
+    }
+}

@@ -1,0 +1,217 @@
+//! Params of notifications that belong to no request, and the names of all of them.
+
+use super::{
+    settings::{SearchIndexSettings, ShellSettings, WebSearchSettings},
+    thread::ThreadStatus,
+    turn::{Lifecycle, Turn},
+    upkeep::Goal,
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Params of `thread/status/changed`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadStatusChanged {
+    /// Which thread.
+    pub thread_id: String,
+    /// Its status now.
+    pub status: ThreadStatus,
+}
+
+/// Params of `turn/started` and `turn/completed`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnNotification {
+    /// Which thread.
+    pub thread_id: String,
+    /// The turn, without its items.
+    pub turn: Turn,
+}
+
+/// Params of `thread/archived` and `thread/goal/cleared`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadArchived {
+    /// Which thread.
+    pub thread_id: String,
+}
+
+/// Params of `thread/goal/updated`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadGoalUpdated {
+    /// Which thread.
+    pub thread_id: String,
+    /// Its goal now.
+    pub goal: Goal,
+}
+
+/// Params of `turn/partialResult`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnPartialResult {
+    /// Which thread.
+    pub thread_id: String,
+    /// Which turn.
+    pub turn_id: String,
+    /// What there is so far.
+    pub summary: String,
+}
+
+/// Params of `turn/deadlineExceeded`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnDeadlineExceeded {
+    /// Which thread.
+    pub thread_id: String,
+    /// Which turn.
+    pub turn_id: String,
+    /// When it should have been done.
+    pub deadline: String,
+    /// What there was by then.
+    pub partial_result: String,
+}
+
+/// Params of `turn/lifecycleUpdated`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnLifecycleUpdated {
+    /// Which thread.
+    pub thread_id: String,
+    /// Which turn.
+    pub turn_id: String,
+    /// What became of it.
+    pub lifecycle: Lifecycle,
+}
+
+/// Params of `providers/changed`: what changed.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub struct ProvidersChanged {
+    /// The provider used unless a thread says otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active_provider: Option<String>,
+    /// Its model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active_model: Option<String>,
+    /// How hard it thinks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active_reasoning: Option<String>,
+    /// The provider whose key was set or removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// Whether it can be called now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authenticated: Option<bool>,
+}
+
+/// Params of `settings/changed`: what changed.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub struct SettingsChanged {
+    /// Searching the web.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub web_search: Option<WebSearchSettings>,
+    /// The index of files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search_index: Option<SearchIndexSettings>,
+    /// The shell of tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shell: Option<ShellSettings>,
+    /// The policy mode at the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_mode: Option<String>,
+    /// Whether long outputs are kept in files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_backed_dynamic_context: Option<bool>,
+}
+
+/// Params of `warning`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Warning {
+    /// What is wrong.
+    pub message: String,
+    /// The thread it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<String>,
+}
+
+/// The names of notifications.
+pub mod name {
+    /// Carries a [`ThreadResult`](crate::wire::upkeep::ThreadResult).
+    pub const THREAD_STARTED: &str = "thread/started";
+    /// Carries a [`ThreadStatusChanged`](super::ThreadStatusChanged).
+    pub const THREAD_STATUS_CHANGED: &str = "thread/status/changed";
+    /// Carries a [`ThreadArchived`](super::ThreadArchived).
+    pub const THREAD_ARCHIVED: &str = "thread/archived";
+    /// Carries a [`ThreadNameResult`](crate::wire::upkeep::ThreadNameResult).
+    pub const THREAD_NAME_UPDATED: &str = "thread/name/updated";
+    /// Carries a [`ThreadGoalUpdated`](super::ThreadGoalUpdated).
+    pub const THREAD_GOAL_UPDATED: &str = "thread/goal/updated";
+    /// Carries a [`ThreadArchived`](super::ThreadArchived).
+    pub const THREAD_GOAL_CLEARED: &str = "thread/goal/cleared";
+    /// Carries a [`TurnNotification`](super::TurnNotification).
+    pub const TURN_STARTED: &str = "turn/started";
+    /// Carries a [`TurnNotification`](super::TurnNotification).
+    pub const TURN_COMPLETED: &str = "turn/completed";
+    /// Carries a [`TurnPartialResult`](super::TurnPartialResult).
+    pub const TURN_PARTIAL_RESULT: &str = "turn/partialResult";
+    /// Carries a [`TurnDeadlineExceeded`](super::TurnDeadlineExceeded).
+    pub const TURN_DEADLINE_EXCEEDED: &str = "turn/deadlineExceeded";
+    /// Carries a [`TurnLifecycleUpdated`](super::TurnLifecycleUpdated).
+    pub const TURN_LIFECYCLE_UPDATED: &str = "turn/lifecycleUpdated";
+    /// Carries an [`ItemNotification`](crate::wire::item::ItemNotification).
+    pub const ITEM_STARTED: &str = "item/started";
+    /// Carries an [`ItemNotification`](crate::wire::item::ItemNotification).
+    pub const ITEM_COMPLETED: &str = "item/completed";
+    /// Carries an [`ItemNotification`](crate::wire::item::ItemNotification).
+    pub const ITEM_DELTA: &str = "item/agentMessage/delta";
+    /// Carries an [`ItemNotification`](crate::wire::item::ItemNotification), on demand.
+    pub const REASONING_TEXT_DELTA: &str = "item/reasoning/textDelta";
+    /// Carries an [`ItemNotification`](crate::wire::item::ItemNotification), on demand.
+    pub const REASONING_SUMMARY_TEXT_DELTA: &str = "item/reasoning/summaryTextDelta";
+    /// Carries an [`ItemNotification`](crate::wire::item::ItemNotification), on demand.
+    pub const REASONING_SUMMARY_PART_ADDED: &str = "item/reasoning/summaryPartAdded";
+    /// Carries a [`ToolExecutionRequested`](crate::wire::tool::ToolExecutionRequested).
+    pub const TOOL_EXECUTION_REQUESTED: &str = "thread/toolExecutionRequested";
+    /// Carries a [`ToolExecutionResolved`](crate::wire::tool::ToolExecutionResolved).
+    pub const TOOL_EXECUTION_RESOLVED: &str = "thread/toolExecutionResolved";
+    /// Carries a [`ModeChanged`](crate::wire::session::ModeChanged).
+    pub const MODE_CHANGED: &str = "session/modeChanged";
+    /// Carries a [`ProvidersChanged`](super::ProvidersChanged).
+    pub const PROVIDERS_CHANGED: &str = "providers/changed";
+    /// Carries a [`SettingsChanged`](super::SettingsChanged).
+    pub const SETTINGS_CHANGED: &str = "settings/changed";
+    /// Carries a [`ProcessesSubscribeResult`](crate::wire::process::ProcessesSubscribeResult).
+    pub const PROCESSES_UPDATED: &str = "processes/updated";
+    /// Carries a [`Warning`](super::Warning).
+    pub const WARNING: &str = "warning";
+}
+
+/// Notifications with a name in each generation; both are sent, the older first.
+pub mod twin {
+    /// Carries an [`ApprovalRequested`](crate::wire::session::ApprovalRequested).
+    pub const APPROVAL_REQUESTED: [&str; 2] =
+        ["session/approvalRequested", "thread/approvalRequested"];
+    /// Carries an [`ApprovalResolved`](crate::wire::session::ApprovalResolved).
+    pub const APPROVAL_RESOLVED: [&str; 2] =
+        ["session/approvalResolved", "thread/approvalResolved"];
+    /// Carries a [`UserInputRequested`](crate::wire::session::UserInputRequested).
+    pub const USER_INPUT_REQUESTED: [&str; 2] =
+        ["session/userInputRequested", "thread/userInputRequested"];
+    /// Carries a [`UserInputResolved`](crate::wire::session::UserInputResolved).
+    pub const USER_INPUT_RESOLVED: [&str; 2] =
+        ["session/userInputResolved", "thread/userInputResolved"];
+    /// Carries a [`PlanExitRequested`](crate::wire::session::PlanExitRequested).
+    pub const PLAN_EXIT_REQUESTED: [&str; 2] =
+        ["session/planExitRequested", "thread/planExitRequested"];
+    /// Carries a [`PlanExitResolved`](crate::wire::session::PlanExitResolved).
+    pub const PLAN_EXIT_RESOLVED: [&str; 2] =
+        ["session/planExitResolved", "thread/planExitResolved"];
+    /// Carries a [`CommandExecOutputDelta`](crate::wire::exec::CommandExecOutputDelta).
+    pub const COMMAND_OUTPUT_DELTA: [&str; 2] =
+        ["command/exec/output_delta", "command/exec/outputDelta"];
+}

@@ -1,0 +1,53 @@
+//! WebSockets for remote clients: a listener that asks for a token before it says anything, one
+//! text message per document, and the pairing text that tells a client where to go.
+//!
+//! A [`Listener`] yields a [`Socket`] per client that its [`Gate`] let in; serve it with
+//! [`serve_connection`](crate::serve_connection), [`Messages`] as framing and [`options`].
+
+mod gate;
+mod http;
+mod listener;
+pub mod pairing;
+mod socket;
+mod throttle;
+mod token;
+
+#[cfg(test)]
+mod tests;
+
+use std::net::SocketAddr;
+
+pub use gate::Gate;
+pub use listener::{Limits, Listener};
+pub use socket::{MAX_MESSAGE, Messages, Socket};
+pub use token::{Token, TokenError};
+
+use crate::{Options, outbox::OutboxLimits};
+
+/// The subprotocol that clients offer, and the type of the pairing payload.
+pub const SUBPROTOCOL: &str = "roder.remote.v1";
+
+/// Options for remote clients: one that falls 64 MiB or 100,000 messages behind is cut off, which
+/// it sees as close code 1013.
+#[must_use]
+pub fn options() -> Options {
+    Options {
+        outbox: OutboxLimits { messages: 100_000, bytes: 64 * 1024 * 1024 },
+        ..Options::default()
+    }
+}
+
+/// Why a listen address cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cannot listen on {0:?}: expected ws://ADDRESS:PORT with an IP address")]
+pub struct BadAddress(String);
+
+/// Reads `ws://ADDRESS:PORT`; IPv6 addresses stand in brackets.
+///
+/// # Errors
+/// For any other scheme, and for anything that is no IP address and port.
+pub fn parse_address(text: &str) -> Result<SocketAddr, BadAddress> {
+    let bad = || BadAddress(text.chars().take(128).collect());
+    let address = text.strip_prefix("ws://").ok_or_else(bad)?;
+    address.strip_suffix('/').unwrap_or(address).parse().map_err(|_| bad())
+}
