@@ -136,8 +136,13 @@ impl Agents {
     }
 
     /// When a turn that begins now has to be done.
-    pub(crate) fn deadline(&self, seconds: Option<u64>, now: Timestamp) -> Option<Timestamp> {
-        let usual = || match self.profile() {
+    pub(crate) fn deadline(
+        &self,
+        seconds: Option<u64>,
+        profile: Profile,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        let usual = || match profile {
             Profile::Eval => self.settings().eval_deadline,
             Profile::Interactive | Profile::NonInteractive => None,
         };
@@ -247,7 +252,14 @@ impl Agents {
     }
 
     /// Judges a call by what the tool is and what it would do.
-    pub(crate) fn judge(&self, tool: &str, kind: ToolKind, input: &str, mode: Mode) -> Judgement {
+    pub(crate) fn judge(
+        &self,
+        tool: &str,
+        kind: ToolKind,
+        input: &str,
+        mode: Mode,
+        profile: Profile,
+    ) -> Judgement {
         let rules = Arc::clone(&self.rules.read());
         let command = self.command_of(tool, kind, input);
         // Looking at what a running program printed does nothing.
@@ -257,7 +269,7 @@ impl Agents {
         let is_shell = !matches!(tool, "write_stdin") && !is_continued(tool, input);
         let command = command.as_deref().filter(|_| is_shell).map(Command::Shell);
         let wish = Wish { tool, kind, command, env: &[] };
-        policy::judge(&wish, mode, &rules, self.profile().is_unattended())
+        policy::judge(&wish, mode, &rules, profile.is_unattended())
     }
 
     /// Judges a program with its arguments.

@@ -21,7 +21,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, NumberedEvent};
 pub use ids::{EventSeq, IdError, ProjectId, RequestId, TerminalId, ThreadId, TurnId};
 pub use item::{Item, ItemBody, ItemId, ItemStatus, Pruning, ToolItem};
-pub use mode::{Mode, ToolKind};
+pub use mode::{Mode, Profile, ToolKind};
 pub use project::Project;
 pub use request::{
     Answer, Asked, ExternalCall, Plan, Question, QuestionOption, Request, RequestState, Settled,

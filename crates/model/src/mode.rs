@@ -32,3 +32,22 @@ pub enum ToolKind {
     /// Came from outside and did not say.
     Unknown,
 }
+
+/// Who is there to answer while a turn runs, and what counts at its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Profile {
+    /// Somebody watches.
+    #[default]
+    Interactive,
+    /// Nobody is there to answer.
+    NonInteractive,
+    /// Nobody is there to answer, and what is there at the deadline counts.
+    Eval,
+}
+
+impl Profile {
+    /// Whether nobody is there to answer.
+    pub fn is_unattended(self) -> bool {
+        self != Profile::Interactive
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{Mode, ThreadId, Timestamp, TurnId};
+use crate::{Mode, Profile, ThreadId, Timestamp, TurnId};
 
 /// Which model answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -213,6 +213,8 @@ pub struct TurnSettings {
     pub needs_ledger: bool,
     /// Until when it has to be done.
     pub deadline: Option<Timestamp>,
+    /// Who is there.
+    pub profile: Profile,
 }
 
 /// One turn, without its items.

@@ -30,13 +30,22 @@ pub async fn finish(context: &ToolContext, output: ToolOutput) -> ToolOutput {
     if !is_long(&output) {
         return output;
     }
-    let (dir, thread) = (context.artifacts.clone(), context.thread.to_string());
-    let (name, failed) = (output.text.clone(), output.clone());
+    let (dir, text) = (context.artifacts.clone(), output.text.clone());
+    let thread = context.thread.to_string();
     let work = tokio::task::spawn_blocking(move || {
-        let kept = dir.map(|dir| store(&dir.join(thread), &name)).transpose();
-        shortened(output, kept)
+        dir.map(|dir| store(&dir.join(thread), &text)).transpose()
     });
-    work.await.unwrap_or_else(|_| shortened(failed, Ok(None)))
+    let kept = work.await.unwrap_or(Ok(None));
+    shortened(context, output, kept)
+}
+
+/// A text that is not kept anywhere, cut in the middle if it is long.
+pub(super) fn shown_in_part(text: String) -> String {
+    let count = text.chars().count();
+    if count <= MAX_CHARS {
+        return text;
+    }
+    excerpt(&text, &format!("[{count} characters; the middle is left out]"))
 }
 
 /// A page is as long as what it shows; how to go on comes on top.
@@ -46,7 +55,11 @@ fn is_long(output: &ToolOutput) -> bool {
     lines > MAX_LINES || output.text.chars().count() > MAX_CHARS
 }
 
-fn shortened(mut output: ToolOutput, kept: io::Result<Option<String>>) -> ToolOutput {
+fn shortened(
+    context: &ToolContext,
+    mut output: ToolOutput,
+    kept: io::Result<Option<String>>,
+) -> ToolOutput {
     let (bytes, lines) = (output.text.len(), output.text.lines().count());
     let (notice, artifact) = match kept {
         Ok(Some(id)) => (
@@ -54,7 +67,15 @@ fn shortened(mut output: ToolOutput, kept: io::Result<Option<String>>) -> ToolOu
                 "[{lines} lines, {bytes} bytes; the middle is left out here. The whole output is \
                  artifact {id}: use read_artifact, grep_artifact or tail_artifact]"
             ),
-            json!({"id": id, "kind": "tool_output", "byteCount": bytes, "lineCount": lines}),
+            json!({
+                "id": id,
+                "kind": "tool_output",
+                "threadId": context.thread.to_string(),
+                "turnId": context.turn.map(|turn| turn.to_string()),
+                "byteCount": bytes,
+                "lineCount": lines,
+                "createdAt": format!("{:.6}", jiff::Timestamp::now()),
+            }),
         ),
         Ok(None) => {
             (format!("[{lines} lines, {bytes} bytes; the middle was cut out]"), Value::Null)

@@ -3,9 +3,9 @@
 use rookery_model::ToolKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::hunks::{FileChange, hunks};
+use super::planned::{Planned, Touched};
 use super::writing::{self, Change};
 use super::{arguments, paths};
 use crate::tool::{Tool, ToolContext, ToolOutput};
@@ -53,38 +53,76 @@ struct Replacement {
     new_string: String,
 }
 
+impl From<EditArgs> for MultiEditArgs {
+    fn from(args: EditArgs) -> Self {
+        let (old_string, new_string) = (args.old_string, args.new_string);
+        Self { path: args.path, edits: vec![Replacement { old_string, new_string }] }
+    }
+}
+
+/// How a failure of one edit is told.
+type Complain = fn(usize, String) -> String;
+
+/// There is only one, so its number would say nothing.
+const ALONE: Complain = |_, why| why;
+const AMONG: Complain = |index, why| format!("edit {index}: {why}");
+
 fn edit(context: &ToolContext, args: EditArgs) -> Result<ToolOutput, String> {
-    let (old_string, new_string) = (args.old_string, args.new_string);
-    let edits = [Replacement { old_string, new_string }];
-    apply(context, &args.path, &edits, |_, why| why)
+    apply(context, &args.into(), ALONE)
 }
 
 fn multi_edit(context: &ToolContext, args: MultiEditArgs) -> Result<ToolOutput, String> {
+    apply(context, &args, AMONG)
+}
+
+/// What a call of `edit` would change.
+pub(super) fn preview_edit(context: &ToolContext, arguments: Value) -> Result<String, String> {
+    let args: EditArgs = arguments::decode(arguments)?;
+    Ok(planned(context, &args.into(), ALONE)?.diff())
+}
+
+/// What a call of `multi_edit` would change.
+pub(super) fn preview_multi_edit(
+    context: &ToolContext,
+    arguments: Value,
+) -> Result<String, String> {
+    Ok(planned(context, &arguments::decode(arguments)?, AMONG)?.diff())
+}
+
+fn planned(
+    context: &ToolContext,
+    args: &MultiEditArgs,
+    complain: Complain,
+) -> Result<Planned, String> {
     if args.edits.is_empty() {
         return Err(arguments::invalid("edits", "must not be empty"));
     }
-    apply(context, &args.path, &args.edits, |index, why| format!("edit {index}: {why}"))
+    let place = paths::resolve(context, &args.path)?;
+    let old = paths::read_text(&place)?;
+    let mut new = old.clone();
+    for (index, edit) in args.edits.iter().enumerate() {
+        new = replaced(&new, edit).map_err(|why| complain(index, why))?;
+    }
+    let content = Some(new.clone().into_bytes());
+    let (old, new) = (Some(old), Some(new));
+    Ok(Planned {
+        changes: vec![Change { path: place.path, content, mode: None }],
+        files: vec![Touched { path: place.shown, old_path: None, old, new, was_binary: false }],
+    })
 }
 
 fn apply(
     context: &ToolContext,
-    path: &str,
-    edits: &[Replacement],
-    complain: fn(usize, String) -> String,
+    args: &MultiEditArgs,
+    complain: Complain,
 ) -> Result<ToolOutput, String> {
     let _alone = writing::exclusive();
-    let place = paths::resolve(context, path)?;
-    let old = paths::read_text(&place)?;
-    let mut new = old.clone();
-    for (index, edit) in edits.iter().enumerate() {
-        new = replaced(&new, edit).map_err(|why| complain(index, why))?;
-    }
-    let content = Some(new.clone().into_bytes());
-    writing::commit(&[Change { path: place.path.clone(), content, mode: None }])?;
-    let hunks =
-        hunks(FileChange { path: &place.shown, old_path: None, old: Some(&old), new: Some(&new) });
-    let data = json!({"path": place.shown, "replacements": edits.len(), "hunks": hunks});
-    Ok(ToolOutput::new(format!("edited {}", place.shown), data))
+    let planned = planned(context, args, complain)?;
+    planned.commit()?;
+    let shown = planned.files.first().map(|file| file.path.clone()).unwrap_or_default();
+    let replacements = args.edits.len();
+    let data = json!({"path": shown, "replacements": replacements, "hunks": planned.hunks()});
+    Ok(ToolOutput::new(format!("edited {shown}"), data))
 }
 
 fn replaced(text: &str, edit: &Replacement) -> Result<String, String> {
@@ -115,8 +153,6 @@ fn occurrences(text: &str, part: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::super::test_world::Bench;
     use super::*;
 

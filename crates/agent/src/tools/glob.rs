@@ -40,7 +40,7 @@ fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
         .build()
         .map_err(|error| format!("invalid pattern: {error}"))?
         .compile_matcher();
-    let mut page = Page::new(args.offset, args.limit);
+    let mut paths = Vec::new();
     let mut considered = 0_usize;
     for file in walk::files(&place.path) {
         if context.cancel.is_cancelled() {
@@ -48,8 +48,13 @@ fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
         }
         considered += 1;
         if file.strip_prefix(&place.path).is_ok_and(|below| matcher.is_match(below)) {
-            page.offer(|| paths::shown_below(&place, &file));
+            paths.push(paths::shown_below(&place, &file));
         }
+    }
+    paths.sort();
+    let mut page = Page::new(args.offset, args.limit);
+    for path in paths {
+        page.offer(|| path);
     }
     let (total, limit) = (page.total(), page.limit());
     let pattern = args.pattern;
@@ -99,6 +104,7 @@ mod tests {
         for name in ["a.rs", "b.txt", "src/c.rs", "src/deep/d.rs", "src/e1.md", "target/f.rs"] {
             bench.file(name, "");
         }
+        std::fs::create_dir(bench.root().join("empty.rs")).unwrap();
         for (pattern, expected) in [
             ("*.rs", "a.rs"),
             ("**/*.rs", "a.rs\nsrc/c.rs\nsrc/deep/d.rs"),

@@ -11,7 +11,7 @@ const MAX_LINES: usize = 400;
 /// How long a reverse patch may be, in bytes.
 const MAX_REVERSE: usize = 256 << 10;
 /// How long a good diff may be looked for; after that a worse one has to do.
-const PATIENCE: Duration = Duration::from_secs(1);
+pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What happened to a file. A missing side means that the file was made or removed.
 #[derive(Clone, Copy, Debug)]
@@ -135,7 +135,10 @@ fn reverse(change: FileChange<'_>, lines: &[Line<'_>]) -> Option<String> {
             if let Some(old_path) = moved {
                 patch.push_str(&format!("*** Move to: {old_path}\n"));
             }
-            patch.push_str("@@\n");
+            // A file that only got another name has no lines to tell.
+            if !lines.is_empty() {
+                patch.push_str("@@\n");
+            }
             for line in lines {
                 let sign = match line.tag {
                     ChangeTag::Equal => ' ',
@@ -190,6 +193,11 @@ mod tests {
         let same = Some("x");
         let moved = hunks(FileChange { path: "b", old_path: Some("a"), old: same, new: same });
         assert_eq!((&moved[0]["fileOp"], &moved[0]["oldPath"]), (&json!("rename"), &json!("a")));
+        assert_eq!(moved[0]["reversePatch"], Value::Null, "its last line is not ended");
+        let same = Some("x\n");
+        let moved = hunks(FileChange { path: "b", old_path: Some("a"), old: same, new: same });
+        let reverse = "*** Begin Patch\n*** Update File: b\n*** Move to: a\n*** End Patch\n";
+        assert_eq!(moved[0]["reversePatch"], reverse);
         assert!(hunks(FileChange { path: "a", old_path: None, old: same, new: same }).is_empty());
     }
 

@@ -1,7 +1,7 @@
 //! One file for each built-in tool or small family, and the table of them all.
 //!
-//! Beside them: [`parse_arguments`] reads the text of a call, [`finish`] shortens what a tool came
-//! to, and [`questions`] and [`plan`] read the calls that only the driver of a turn can answer.
+//! Beside them: [`parse_arguments`] reads the text of a call, [`preview`] shows it, [`call`] runs it,
+//! [`finish`] shortens what it came to, and [`questions`] and [`plan`] read what only the driver of a turn can answer.
 
 mod answers;
 mod apply_patch;
@@ -17,6 +17,7 @@ mod hunks;
 mod list_files;
 mod paging;
 mod paths;
+mod planned;
 mod plans;
 mod read_artifacts;
 mod read_file;
@@ -30,7 +31,9 @@ mod test_world;
 #[cfg(test)]
 mod tests;
 
-use crate::tool::Tool;
+use serde_json::Value;
+
+use crate::tool::{Tool, ToolContext, ToolOutput};
 
 pub use answers::{plan, questions};
 pub use arguments::parse as parse_arguments;
@@ -68,4 +71,35 @@ pub const TOOLS: &[Tool] = &[
 /// The tool of a name.
 pub fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
+}
+
+/// Shows what a call would do, without doing it.
+type Preview = fn(&ToolContext, Value) -> Result<String, String>;
+
+/// The tools whose calls can be shown to whoever has to allow them.
+const PREVIEWS: &[(&str, Preview)] = &[
+    ("write_file", write_file::preview),
+    ("edit", edit::preview_edit),
+    ("multi_edit", edit::preview_multi_edit),
+    ("apply_patch", apply_patch::preview),
+    ("shell", exec::preview_shell),
+    ("exec_command", exec::preview_exec_command),
+    ("write_stdin", exec::preview_write_stdin),
+    ("unified_exec", exec::preview_unified_exec),
+];
+
+/// What a call would do, for whoever has to allow it: a diff, or a command line.
+/// None if there is nothing to show, or if the call would fail anyway.
+pub async fn preview(context: ToolContext, name: &str, arguments: Value) -> Option<String> {
+    let (_, preview) = PREVIEWS.iter().find(|(known, _)| *known == name)?;
+    let work = tokio::task::spawn_blocking(move || preview(&context, arguments));
+    let text = work.await.ok()?.ok()?;
+    Some(artifacts::shown_in_part(text))
+}
+
+/// Runs a tool by name, and shortens what it came to.
+pub async fn call(context: ToolContext, name: &str, arguments: Value) -> ToolOutput {
+    let Some(tool) = find(name) else { return ToolOutput::error("tool not found") };
+    let output = (tool.run)(context.clone(), arguments).await;
+    finish(&context, output).await
 }

@@ -172,3 +172,51 @@ async fn echo_says_the_same() {
     let wrapped = bench.run("echo", json!("{\"text\": \"in a string\"}")).await;
     assert_eq!(wrapped.text, "in a string");
 }
+
+#[tokio::test]
+async fn calls_by_name_are_shortened() {
+    let bench = Bench::new();
+    let unknown = call(bench.context(), "no_such_tool", json!({})).await;
+    assert_eq!((unknown.is_error, unknown.text.as_str()), (true, "tool not found"));
+    let long = call(bench.context(), "shell", json!({"command": "seq 1 5000"})).await;
+    let id = long.data["artifact"]["id"].as_str().unwrap();
+    assert!(long.text.starts_with("Exit code: 0\n") && long.text.contains(id), "{}", long.text);
+    assert_eq!((long.exit_code, long.is_error), (Some(0), false));
+    let tail = call(bench.context(), "tail_artifact", json!({"artifact_id": id, "lines": 1})).await;
+    assert_eq!(tail.text, " 5003: 5000");
+}
+
+#[tokio::test]
+async fn calls_can_be_shown_before_they_are_allowed() {
+    let bench = Bench::new();
+    bench.file("a.txt", "1\n2\n3\n");
+    let shown =
+        async |tool: &str, arguments: Value| preview(bench.context(), tool, arguments).await;
+    let diff = "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n";
+    let edit = json!({"path": "a.txt", "old_string": "2", "new_string": "two"});
+    assert_eq!(shown("edit", edit.clone()).await.as_deref(), Some(diff));
+    let edits = json!({"path": "a.txt", "edits": [{"old_string": "2", "new_string": "two"}]});
+    assert_eq!(shown("multi_edit", edits).await.as_deref(), Some(diff));
+    let write = json!({"path": "a.txt", "content": "1\ntwo\n3\n"});
+    assert_eq!(shown("write_file", write).await.as_deref(), Some(diff));
+    assert_eq!(shown("apply_patch", json!({"patch": diff})).await.as_deref(), Some(diff));
+    let made = shown("write_file", json!({"path": "b", "content": "x\n"})).await;
+    assert_eq!(made.as_deref(), Some("--- /dev/null\n+++ b/b\n@@ -0,0 +1 @@\n+x\n"));
+    let moved = "*** Begin Patch\n*** Update File: a.txt\n*** Move to: c\n*** End Patch";
+    let moved = shown("apply_patch", json!({"patch": moved})).await;
+    assert_eq!(moved.as_deref(), Some("--- a/a.txt\n+++ b/c\n"));
+    let command = shown("shell", json!({"command": "make all"})).await;
+    assert_eq!(command.as_deref(), Some("make all"));
+    assert_eq!(shown("exec_command", json!({"cmd": "ls"})).await.as_deref(), Some("ls"));
+    assert_eq!(shown("unified_exec", json!({"input": "ls"})).await.as_deref(), Some("ls"));
+    assert_eq!(shown("write_stdin", json!({"session_id": 1, "chars": "y\n"})).await, None);
+    assert_eq!(shown("read_file", json!({"path": "a.txt"})).await, None);
+    assert_eq!(shown("edit", json!({"path": "none"})).await, None);
+    let long = shown("write_file", json!({"path": "b", "content": "x\n".repeat(20_000)})).await;
+    assert!(long.unwrap().chars().count() < 6_200);
+    assert_eq!(bench.read("a.txt"), "1\n2\n3\n");
+    assert_eq!(bench.names(), ["a.txt"]);
+    let started = bench.run("unified_exec", json!({"input": "read x", "timeout_ms": 0})).await;
+    let typing = json!({"session_id": started.data["session_id"], "input": "y\n"});
+    assert_eq!(shown("unified_exec", typing).await.as_deref(), Some("read x\n< \"y\\n\""));
+}

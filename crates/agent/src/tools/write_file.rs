@@ -3,9 +3,9 @@
 use rookery_model::ToolKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::hunks::{FileChange, hunks};
+use super::planned::{Planned, Touched};
 use super::writing::{self, Change};
 use super::{arguments, paths};
 use crate::tool::{Tool, ToolContext, ToolOutput};
@@ -27,27 +27,38 @@ struct Args {
     content: String,
 }
 
-fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
-    let _alone = writing::exclusive();
+fn planned(context: &ToolContext, args: &Args) -> Result<Planned, String> {
     let place = paths::resolve(context, &args.path)?;
     let exists = std::fs::symlink_metadata(&place.path).is_ok();
-    // What was no text before has no lines to compare; then only the new ones are told.
-    let old = if exists { Some(paths::read_text(&place).unwrap_or_default()) } else { None };
+    let old = exists.then(|| paths::read_text(&place));
+    let was_binary = matches!(old, Some(Err(_)));
+    let old = old.map(Result::unwrap_or_default);
     let content = Some(args.content.as_bytes().to_vec());
-    writing::commit(&[Change { path: place.path.clone(), content, mode: None }])?;
-    let hunks = hunks(FileChange {
-        path: &place.shown,
-        old_path: None,
-        old: old.as_deref(),
-        new: Some(&args.content),
-    });
+    let new = Some(args.content.clone());
+    Ok(Planned {
+        changes: vec![Change { path: place.path, content, mode: None }],
+        files: vec![Touched { path: place.shown, old_path: None, old, new, was_binary }],
+    })
+}
+
+/// What a call would change.
+pub(super) fn preview(context: &ToolContext, arguments: Value) -> Result<String, String> {
+    Ok(planned(context, &arguments::decode(arguments)?)?.diff())
+}
+
+fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
+    let _alone = writing::exclusive();
+    let planned = planned(context, &args)?;
+    let shown = planned.files.first().map(|file| file.path.clone()).unwrap_or_default();
+    planned.commit()?;
+    let created = planned.files.iter().all(|file| file.old.is_none());
     let data = json!({
-        "path": place.shown,
+        "path": shown,
         "bytes": args.content.len(),
-        "created": !exists,
-        "hunks": hunks,
+        "created": created,
+        "hunks": planned.hunks(),
     });
-    Ok(ToolOutput::new(format!("wrote {}", place.shown), data))
+    Ok(ToolOutput::new(format!("wrote {shown}"), data))
 }
 
 #[cfg(test)]
@@ -70,6 +81,16 @@ mod tests {
         assert_eq!(replaced.data["hunks"][0]["diff"].as_array().unwrap().len(), 2);
         assert_eq!(bench.read("a/b/c.txt"), "two\n");
         assert_eq!(bench.names(), ["a", "a/b", "a/b/c.txt"]);
+    }
+
+    #[tokio::test]
+    async fn what_was_no_text_cannot_be_brought_back() {
+        let bench = Bench::new();
+        std::fs::write(bench.root().join("x"), b"\xff\xfe").unwrap();
+        let output = bench.run("write_file", json!({"path": "x", "content": "text\n"})).await;
+        assert_eq!(output.data["hunks"][0]["fileOp"], "modify");
+        assert_eq!(output.data["hunks"][0]["reversePatch"], Value::Null);
+        assert_eq!(bench.read("x"), "text\n");
     }
 
     #[tokio::test]

@@ -13,29 +13,11 @@ pub use compaction::{Compaction, SUMMARY_INSTRUCTION, plan as plan_compaction};
 pub use history::{entries, estimate, estimate_items, seal_opaque, window};
 pub use machine::Turn;
 
+pub use rookery_model::Profile;
 use rookery_model::{Item, ItemId, Pruning, TurnError, TurnId, TurnStatus, Usage};
 
 use crate::provider::{HostedTool, ModelEvent};
 use crate::tool::ToolOutput;
-
-/// Who is there to answer, and what happens at the end of the time given.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Profile {
-    /// Somebody watches.
-    #[default]
-    Interactive,
-    /// Nobody is there to answer.
-    NonInteractive,
-    /// Nobody is there to answer, and what is there at the deadline counts.
-    Eval,
-}
-
-impl Profile {
-    /// Whether nobody is there to answer.
-    pub fn is_unattended(self) -> bool {
-        self != Profile::Interactive
-    }
-}
 
 /// How much a turn may do before it is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

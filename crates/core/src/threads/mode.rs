@@ -1,7 +1,7 @@
 //! What agents may do without asking: the mode of the world, and of threads that have their own.
 
 use rookery_agent::policy::{self, Verdict};
-use rookery_model::{Answer, Asked, Event, Mode, RequestId, Result, ThreadId};
+use rookery_model::{Answer, Asked, Event, Mode, Profile, RequestId, Result, ThreadId};
 use rookery_store::Change;
 
 use super::NoticeBody;
@@ -56,7 +56,7 @@ impl Core {
             .filter_map(|request| {
                 let Asked::Approval { kind, input, .. } = &request.asked else { return None };
                 let mode = tx.world.mode_of(request.thread);
-                let judgement = agents.judge(&request.tool, *kind, input, mode);
+                let judgement = agents.judge(&request.tool, *kind, input, mode, Profile::Interactive);
                 Some((request.id, judgement.verdict))
             })
             .collect();

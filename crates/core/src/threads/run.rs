@@ -52,7 +52,7 @@ impl Runner {
         machine: Machine,
         wake: Arc<Notify>,
     ) -> Self {
-        let alarms = alarms(&turn, core.inner.agents.profile());
+        let alarms = alarms(&turn);
         Runner {
             core,
             live,
@@ -198,14 +198,14 @@ async fn until(alarm: Option<(Timestamp, Alarm)>) {
 }
 
 /// When a turn with a deadline has to be told what, the earliest last.
-fn alarms(turn: &Turn, profile: Profile) -> Vec<(Timestamp, Alarm)> {
+fn alarms(turn: &Turn) -> Vec<(Timestamp, Alarm)> {
     let Some(deadline) = turn.settings.deadline else { return Vec::new() };
     let back = |before: Duration| {
         Timestamp::from_micros(deadline.as_micros().saturating_sub(before.as_micros() as i64))
     };
     let total = deadline.as_micros().saturating_sub(turn.started_at.as_micros()).max(0);
     let mut alarms = vec![(deadline, Alarm::Deadline)];
-    if profile == Profile::Eval {
+    if turn.settings.profile == Profile::Eval {
         alarms.push((back(reserve(Duration::from_micros(total as u64))), Alarm::Reserve));
         if turn.settings.needs_ledger {
             alarms.push((back(CHECKPOINT), Alarm::Checkpoint));

@@ -12,7 +12,7 @@ use rookery_agent::tool::{Tool, ToolContext, ToolOutput};
 use rookery_agent::tools;
 use rookery_agent::turn::ToolDone;
 use rookery_model::{
-    Answer, Asked, ExternalCall, ItemId, Mode, Request, RequestId, RequestState, Result, Thread,
+    Answer, Asked, ExternalCall, ItemId, Mode, Profile, Request, RequestId, RequestState, Result, Thread,
     ThreadId, Timestamp, ToolKind, TurnId,
 };
 use serde_json::{Value, json};
@@ -81,6 +81,7 @@ struct Job {
     turn: TurnId,
     deadline: Option<Timestamp>,
     allowed: Option<Vec<String>>,
+    profile: Profile,
     name: String,
     arguments: String,
     call_id: String,
@@ -123,6 +124,7 @@ impl Runner {
             turn: self.turn.id,
             deadline: self.turn.settings.deadline,
             allowed: self.turn.settings.allowed_tools.clone(),
+            profile: self.turn.settings.profile,
             name,
             arguments,
             call_id,
@@ -237,7 +239,7 @@ impl Job {
 
     fn judge(&self, kind: ToolKind) -> Judgement {
         let mode = self.mode();
-        let mut judgement = self.core.inner.agents.judge(&self.name, kind, &self.arguments, mode);
+        let mut judgement = self.core.inner.agents.judge(&self.name, kind, &self.arguments, mode, self.profile);
         let key = (self.name.clone(), self.arguments.clone());
         let world = self.core.inner.world.lock();
         let is_remembered =
@@ -285,7 +287,7 @@ impl Job {
     }
 
     async fn user_input(&self, arguments: Value) -> ToolOutput {
-        if self.core.inner.agents.profile().is_unattended() {
+        if self.profile.is_unattended() {
             return ToolOutput::error("User input is unavailable: nobody is there to answer");
         }
         let questions = match tools::questions(arguments) {
@@ -311,7 +313,7 @@ impl Job {
             Ok(plan) => plan,
             Err(reason) => return ToolOutput::error(reason),
         };
-        if self.core.inner.agents.profile().is_unattended() {
+        if self.profile.is_unattended() {
             return ToolOutput::error("nobody is there to judge the plan; the mode stays plan");
         }
         match self.answer(Asked::PlanExit(plan), Some(PLAN_LIMIT)).await {
@@ -397,6 +399,7 @@ impl Core {
             turn: TurnId::new(0),
             deadline: None,
             allowed: None,
+            profile: Profile::Interactive,
             name: call.tool,
             arguments: call.arguments.to_string(),
             call_id: uuid::Uuid::now_v7().to_string(),

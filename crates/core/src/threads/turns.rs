@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rookery_agent::turn::{self, Effect, Input, Message, Setup, View};
 use rookery_model::{
-    Choice, Error, Event, Item, ItemBody, Mode, Result, ThreadId, Timestamp, Turn, TurnId,
+    Choice, Error, Event, Item, ItemBody, Mode, Profile, Result, ThreadId, Timestamp, Turn, TurnId,
     TurnSettings, TurnStatus, Usage,
 };
 use rookery_store::Change;
@@ -36,6 +36,8 @@ pub struct NewTurn {
     pub needs_ledger: bool,
     /// How many seconds it may take.
     pub deadline_seconds: Option<u64>,
+    /// Who is there; as the settings say if it is not said.
+    pub profile: Option<Profile>,
     /// The mode to set first.
     pub mode: Option<(Mode, String)>,
     /// Whether it may not be added to a turn that runs.
@@ -112,12 +114,14 @@ impl Core {
             tx.set_mode(None, mode, Some(word), None);
         }
         let now = clock::wall();
+        let profile = new.profile.unwrap_or_else(|| self.inner.agents.profile());
         let settings = TurnSettings {
             choice,
             developer_context: new.developer_context,
             allowed_tools: new.allowed_tools,
             needs_ledger: new.needs_ledger,
-            deadline: self.inner.agents.deadline(new.deadline_seconds, now),
+            deadline: self.inner.agents.deadline(new.deadline_seconds, profile, now),
+            profile,
         };
         let turn = Turn {
             id: TurnId::new(uuid::Uuid::now_v7().as_u128()),
@@ -186,7 +190,7 @@ impl Core {
         Setup {
             turn: turn.id,
             used_names,
-            profile: agents.profile(),
+            profile: turn.settings.profile,
             limits: agents.limits(),
             needs_ledger: turn.settings.needs_ledger,
             compact_at: agents.compact_at(&turn.settings.choice),

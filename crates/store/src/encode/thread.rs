@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rookery_model as model;
 use serde::{Deserialize, Serialize};
 
-use super::word::{GoalStatusJson, ModeJson, TaskStatusJson, TurnErrorKindJson, TurnStatusJson};
+use super::word::{GoalStatusJson, ModeJson, ProfileJson, TaskStatusJson, TurnErrorKindJson, TurnStatusJson};
 use super::{DecodeError, PathJson, id_from_text};
 
 #[derive(Default, Serialize, Deserialize)]
@@ -313,6 +313,9 @@ struct TurnSettingsJson<'a> {
     needs_ledger: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     deadline: Option<i64>,
+    /// Absent while somebody watches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<ProfileJson>,
 }
 
 impl<'a> TurnSettingsJson<'a> {
@@ -323,6 +326,7 @@ impl<'a> TurnSettingsJson<'a> {
             allowed_tools,
             needs_ledger,
             deadline,
+            profile,
         } = settings;
         TurnSettingsJson {
             choice: ChoiceJson::of(choice),
@@ -330,6 +334,7 @@ impl<'a> TurnSettingsJson<'a> {
             allowed_tools: allowed_tools.as_deref().map(Cow::Borrowed),
             needs_ledger: *needs_ledger,
             deadline: deadline.map(model::Timestamp::as_micros),
+            profile: (*profile != model::Profile::default()).then(|| ProfileJson::of(*profile)),
         }
     }
 
@@ -340,6 +345,7 @@ impl<'a> TurnSettingsJson<'a> {
             allowed_tools: self.allowed_tools.map(Cow::into_owned),
             needs_ledger: self.needs_ledger,
             deadline: self.deadline.map(model::Timestamp::from_micros),
+            profile: self.profile.map(ProfileJson::into_model).unwrap_or_default(),
         }
     }
 }

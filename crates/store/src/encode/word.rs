@@ -29,6 +29,7 @@ macro_rules! words {
 }
 
 words! {
+    ProfileJson of Profile { Interactive, NonInteractive, Eval }
     ModeJson of Mode { Default, AcceptAll, Plan, Bypass }
     ToolKindJson of ToolKind { Read, Internal, Write, Exec, Network, Agents, Unknown }
     GoalStatusJson of GoalStatus {

@@ -16,8 +16,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::arguments;
-use super::hunks::{FileChange, hunks};
 use super::paths::{self, Place};
+use super::planned::{Planned, Touched};
 use super::writing::{self, Change};
 use crate::tool::{Tool, ToolContext, ToolOutput};
 
@@ -99,19 +99,29 @@ fn without_carriage_returns(patch: &str) -> String {
     if all && patch.contains("\r\n") { patch.replace("\r\n", "\n") } else { patch.to_owned() }
 }
 
-fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
-    let actions = parse(&args.patch)?;
-    let _alone = writing::exclusive();
+/// Performs a patch in memory. Tells what it does, a line for each action.
+fn planned(context: &ToolContext, patch: &str) -> Result<(Planned, Vec<String>), String> {
     let mut drafts = Drafts::default();
     let mut done = Vec::new();
-    for action in actions {
+    for action in parse(patch)? {
         done.push(drafts.perform(context, action)?);
     }
-    writing::commit(&drafts.changes())?;
-    let text = format!("Success. {}", done.join("\n"));
-    let hunks = drafts.hunks();
-    let files: Vec<String> = drafts.files.values().map(|draft| draft.place.shown.clone()).collect();
-    Ok(ToolOutput::new(text, json!({"files": files, "hunks": hunks})))
+    Ok((Planned { changes: drafts.changes(), files: drafts.touched() }, done))
+}
+
+/// What a call would change.
+pub(super) fn preview(context: &ToolContext, arguments: Value) -> Result<String, String> {
+    let args: Args = arguments::decode(arguments)?;
+    Ok(planned(context, &args.patch)?.0.diff())
+}
+
+fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
+    let _alone = writing::exclusive();
+    let (planned, done) = planned(context, &args.patch)?;
+    planned.commit()?;
+    let files: Vec<&str> = planned.files.iter().map(|file| file.path.as_str()).collect();
+    let data = json!({"files": files, "hunks": planned.hunks()});
+    Ok(ToolOutput::new(format!("Success. {}", done.join("\n")), data))
 }
 
 /// All files that a patch has touched so far, as they would be.
@@ -205,26 +215,26 @@ impl Drafts {
             .collect()
     }
 
-    fn hunks(&self) -> Vec<Value> {
-        let mut all = Vec::new();
-        for draft in self.files.values() {
-            let source = draft.moved_from.as_ref().and_then(|from| self.files.get(&from.path));
-            let was_moved = |other: &Draft| other.moved_from.as_ref() == Some(&draft.place);
+    fn touched(&self) -> Vec<Touched> {
+        let was_moved = |draft: &Draft| {
+            let from_here = |other: &Draft| other.moved_from.as_ref() == Some(&draft.place);
+            draft.now.is_none() && self.files.values().any(from_here)
+        };
+        let is_told = |draft: &&Draft| {
             // The file that a moved one came from is told with it.
-            if draft.now.is_none() && self.files.values().any(was_moved) {
-                continue;
+            !was_moved(draft) && (draft.now.is_some() || draft.before.is_some())
+        };
+        let touched = |draft: &Draft| {
+            let source = draft.moved_from.as_ref().and_then(|from| self.files.get(&from.path));
+            Touched {
+                path: draft.place.shown.clone(),
+                old_path: source.map(|from| from.place.shown.clone()),
+                old: source.map_or(&draft.before, |from| &from.before).clone(),
+                new: draft.now.clone(),
+                was_binary: false,
             }
-            if draft.now.is_none() && draft.before.is_none() {
-                continue;
-            }
-            all.extend(hunks(FileChange {
-                path: &draft.place.shown,
-                old_path: source.map(|from| from.place.shown.as_str()),
-                old: source.map_or(draft.before.as_deref(), |from| from.before.as_deref()),
-                new: draft.now.as_deref(),
-            }));
-        }
-        all
+        };
+        self.files.values().filter(is_told).map(touched).collect()
     }
 }
 

@@ -8,9 +8,12 @@ mod shell;
 
 use std::time::Duration;
 
-pub(super) use session_tools::{EXEC_COMMAND, UNIFIED_EXEC, WRITE_STDIN};
+pub(super) use session_tools::{
+    EXEC_COMMAND, UNIFIED_EXEC, WRITE_STDIN, preview_exec_command, preview_unified_exec,
+    preview_write_stdin,
+};
 pub use sessions::Sessions;
-pub(super) use shell::SHELL;
+pub(super) use shell::{SHELL, preview_shell};
 
 /// Roughly how many bytes a token has.
 const BYTES_PER_TOKEN: usize = 4;

@@ -16,6 +16,12 @@ use crate::tool::{TerminalCommand, TerminalOutput, ToolContext, ToolWorld};
 const RESERVE: Duration = Duration::from_secs(30);
 /// What a command gets in any case.
 const LEAST: Duration = Duration::from_secs(1);
+/// How much output is looked at, in bytes; the oldest is dropped.
+const MAX_OUTPUT: usize = 1 << 20;
+/// Shells that a call may ask for beside the user's own. All of them read what policy reads.
+const SHELLS: [&str; 5] = ["sh", "bash", "dash", "ksh", "zsh"];
+/// Where such a shell may lie; one from elsewhere could be any program.
+const SHELL_DIRS: [&str; 4] = ["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
 /// Programs that page or color their output for people are asked not to.
 const ENVIRONMENT: [(&str, &str); 3] = [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("NO_COLOR", "1")];
 
@@ -55,6 +61,19 @@ impl Launch {
             cwd: place.path,
             has_terminal: true,
         })
+    }
+
+    /// Chooses another shell than the user's. Policy has judged the command as one of a shell, so
+    /// nothing else may be run with it.
+    pub(super) fn with_shell(mut self, shell: &str) -> Result<Self, String> {
+        let (dir, name) =
+            shell.rsplit_once('/').map_or((None, shell), |(dir, name)| (Some(dir), name));
+        let is_known = SHELLS.contains(&name) && dir.is_none_or(|dir| SHELL_DIRS.contains(&dir));
+        if !is_known && shell != self.shell {
+            return Err(arguments::invalid("shell", &format!("{shell:?} is not a known shell")));
+        }
+        self.shell = shell.to_owned();
+        Ok(self)
     }
 
     fn argv(&self, context: &ToolContext) -> Vec<String> {
@@ -107,7 +126,7 @@ impl Process {
         wait: Duration,
     ) -> Result<TerminalOutput, String> {
         match self {
-            Self::Terminal { id, world } => world.output(*id, offset, wait).await,
+            Self::Terminal { id, world } => world.output(*id, offset, wait).await.map(bounded),
             Self::Pipes(pipes) => {
                 let _ = timeout(wait, pipes.wait()).await;
                 let output = pipes.read(PipeStream::Both, offset);
@@ -154,6 +173,14 @@ impl Process {
             Self::Pipes(_) => None,
         }
     }
+}
+
+/// The last bytes of an output that is longer than we keep.
+fn bounded(mut output: TerminalOutput) -> TerminalOutput {
+    let over = output.bytes.len().saturating_sub(MAX_OUTPUT);
+    output.bytes.drain(..over);
+    output.lost += over as u64;
+    output
 }
 
 /// How long a command may take: what was asked for, and no longer than the turn has.

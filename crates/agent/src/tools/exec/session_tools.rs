@@ -119,6 +119,41 @@ impl SessionName {
     }
 }
 
+/// The command of a call.
+pub(in super::super) fn preview_exec_command(
+    _: &ToolContext,
+    arguments: Value,
+) -> Result<String, String> {
+    arguments::decode::<ExecArgs>(arguments).map(|args| args.cmd)
+}
+
+/// What a call types into which command; nothing if it only waits.
+pub(in super::super) fn preview_write_stdin(
+    context: &ToolContext,
+    arguments: Value,
+) -> Result<String, String> {
+    let args: WriteArgs = arguments::decode(arguments)?;
+    typed(context, Some(args.session_id), &args.chars.unwrap_or_default())
+}
+
+/// The command of a call, or what it types into which command.
+pub(in super::super) fn preview_unified_exec(
+    context: &ToolContext,
+    arguments: Value,
+) -> Result<String, String> {
+    let args: UnifiedArgs = arguments::decode(arguments)?;
+    match args.session_id {
+        None => Ok(args.input),
+        Some(name) => typed(context, name.number(), &args.input),
+    }
+}
+
+fn typed(context: &ToolContext, id: Option<u64>, text: &str) -> Result<String, String> {
+    let session = id.and_then(|id| context.sessions.find(context.thread, id));
+    let session = session.ok_or("there is no such session")?;
+    Ok(format!("{}\n< {text:?}", session.launch.command))
+}
+
 /// How a call wants its answer.
 struct Wish {
     wait: Option<u64>,
@@ -131,7 +166,7 @@ async fn exec_command(context: ToolContext, args: ExecArgs) -> Result<ToolOutput
     not_blank("cmd", &args.cmd)?;
     let mut launch = Launch::new(&context, &args.cmd, args.workdir.as_deref())?;
     if let Some(shell) = args.shell.filter(|shell| !shell.trim().is_empty()) {
-        launch.shell = shell;
+        launch = launch.with_shell(shell.trim())?;
     }
     launch.is_login = args.login.unwrap_or(true);
     launch.has_terminal = args.tty.unwrap_or(false);

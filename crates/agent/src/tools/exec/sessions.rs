@@ -15,6 +15,8 @@ use super::process::{Launch, Process, exit_code};
 
 /// How many commands of one thread may run at once.
 const MAX_PER_THREAD: usize = 16;
+/// How many commands of all threads may run at once.
+const MAX_IN_ALL: usize = 128;
 
 /// All commands that were started and not yet reported as ended.
 #[derive(Default)]
@@ -93,22 +95,27 @@ impl Sessions {
     /// Fails if a thread has as many commands as it may. Those that have ended do not count, and
     /// are forgotten.
     pub(super) async fn make_room(&self, thread: ThreadId) -> Result<(), String> {
-        let of_thread = |table: &Table| -> Vec<Arc<Session>> {
-            table.sessions.values().filter(|session| session.thread == thread).cloned().collect()
-        };
-        let mine = of_thread(&self.table.lock());
-        if mine.len() < MAX_PER_THREAD {
+        if self.has_room(thread) {
             return Ok(());
         }
-        for session in mine {
+        let all: Vec<Arc<Session>> = self.table.lock().sessions.values().cloned().collect();
+        for session in all {
             if session.has_ended().await {
                 self.forget(session.id);
             }
         }
-        if of_thread(&self.table.lock()).len() < MAX_PER_THREAD {
+        if self.has_room(thread) {
             return Ok(());
         }
-        Err(format!("too many commands are running: {MAX_PER_THREAD}; wait for one or end one"))
+        Err(format!(
+            "too many commands are running: {MAX_PER_THREAD} in this thread, {MAX_IN_ALL} in all"
+        ))
+    }
+
+    fn has_room(&self, thread: ThreadId) -> bool {
+        let table = self.table.lock();
+        let mine = table.sessions.values().filter(|session| session.thread == thread).count();
+        mine < MAX_PER_THREAD && table.sessions.len() < MAX_IN_ALL
     }
 
     /// Takes a command in and gives it a number. Ends it when its time is over.

@@ -1,11 +1,13 @@
 //! `shell`: runs a command to its end in a terminal.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use rookery_model::ToolKind;
+use rookery_model::{TerminalId, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use super::super::arguments;
@@ -41,6 +43,11 @@ struct Args {
     timeout_seconds: Option<u64>,
 }
 
+/// The command of a call.
+pub(in super::super) fn preview_shell(_: &ToolContext, arguments: Value) -> Result<String, String> {
+    arguments::decode::<Args>(arguments).map(|args| args.command)
+}
+
 async fn run(context: ToolContext, args: Args) -> Result<ToolOutput, String> {
     not_blank("command", &args.command)?;
     let launch = Launch::new(&context, &args.command, args.workdir.as_deref())?;
@@ -48,8 +55,9 @@ async fn run(context: ToolContext, args: Args) -> Result<ToolOutput, String> {
     let limit = Duration::from_secs(asked.clamp(1, MAX_SECONDS));
     let limit = clamped(&context, Some(limit)).unwrap_or(limit);
     let started = Instant::now();
-    let process = launch.start(&context).await?;
-    let (output, was_late) = attend(&context, &process, limit).await?;
+    let process = Attended::new(launch.start(&context).await?);
+    let (output, was_late) = attend(&context, process.get(), limit).await?;
+    let terminal = process.done();
     let wall_time = started.elapsed();
     let mut cleaner = Cleaner::default();
     cleaner.push(&output.bytes);
@@ -77,9 +85,43 @@ async fn run(context: ToolContext, args: Args) -> Result<ToolOutput, String> {
     Ok(ToolOutput {
         is_error: code != 0,
         exit_code: Some(code),
-        terminal: process.terminal(),
+        terminal,
         ..ToolOutput::new(report(&format!("Exit code: {code}"), wall_time, &text), data)
     })
+}
+
+/// A command that somebody waits for. Dropped before it is done, it is ended.
+struct Attended {
+    process: Arc<Process>,
+    is_done: bool,
+}
+
+impl Attended {
+    fn new(process: Process) -> Self {
+        Self { process: Arc::new(process), is_done: false }
+    }
+
+    fn get(&self) -> &Process {
+        &self.process
+    }
+
+    /// The command has ended. Tells the terminal it ran in.
+    fn done(mut self) -> Option<TerminalId> {
+        self.is_done = true;
+        self.process.terminal()
+    }
+}
+
+impl Drop for Attended {
+    fn drop(&mut self) {
+        if self.is_done {
+            return;
+        }
+        if let Ok(runtime) = Handle::try_current() {
+            let process = self.process.clone();
+            runtime.spawn(async move { process.end().await });
+        }
+    }
 }
 
 /// Waits for the end of a command, and ends it when its time is over or nobody waits for it.

@@ -94,7 +94,8 @@ async fn shell_ends_what_takes_too_long() {
         (&json!("timed_out"), &json!(true))
     );
     assert!(output.is_error);
-    assert_eq!(said(&output), "begun\n[timed out after 1 seconds]");
+    assert!(said(&output).ends_with("[timed out after 1 seconds]"), "{}", output.text);
+    assert!(output.text.starts_with("Exit code: -1\n"));
 }
 
 #[tokio::test]
@@ -117,39 +118,71 @@ async fn timeouts_are_clamped_to_what_the_turn_has() {
     assert_eq!(output.data["effective_timeout_ms"], 20_000);
 }
 
+/// A command that starts another one and tells its number in a file.
+const NESTED: &str = "sleep 1000 & echo $! >pid; wait";
+
+/// The number that the command told.
+async fn told_pid(bench: &Bench) -> String {
+    let file = bench.root().join("pid");
+    loop {
+        match std::fs::read_to_string(&file) {
+            Ok(pid) if pid.ends_with('\n') => {
+                std::fs::remove_file(&file).unwrap();
+                return pid.trim().to_owned();
+            }
+            _ => tokio::task::yield_now().await,
+        }
+    }
+}
+
+async fn gone(pid: &str) {
+    let stat = format!("/proc/{pid}/stat");
+    while std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
+        tokio::task::yield_now().await;
+    }
+}
+
 #[tokio::test]
 async fn a_cancelled_command_ends_with_all_that_it_started() {
     let bench = Bench::new();
     for (tool, arguments) in [
-        ("shell", json!({"command": "sleep 1000 & echo $! >pid; wait"})),
-        (
-            "exec_command",
-            json!({"cmd": "sleep 1000 & echo $! >pid; wait", "yield_time_ms": 600_000}),
-        ),
+        ("shell", json!({"command": NESTED})),
+        ("exec_command", json!({"cmd": NESTED, "yield_time_ms": 600_000})),
+        ("unified_exec", json!({"input": NESTED, "timeout_ms": 600_000})),
     ] {
         let context = bench.context();
         let cancel = context.cancel.clone();
-        let run = (super::super::find(tool).unwrap().run)(context, arguments);
-        let running = tokio::spawn(run);
-        let file = bench.root().join("pid");
-        let pid = loop {
-            match std::fs::read_to_string(&file) {
-                Ok(pid) if pid.ends_with('\n') => break pid.trim().to_owned(),
-                _ => tokio::task::yield_now().await,
-            }
-        };
+        let running = tokio::spawn((super::super::find(tool).unwrap().run)(context, arguments));
+        let pid = told_pid(&bench).await;
         cancel.cancel();
         let output = running.await.unwrap();
-        assert_eq!(
-            (output.is_error, output.text.as_str()),
-            (true, "the command was cancelled"),
-            "{tool}"
-        );
-        let stat = format!("/proc/{pid}/stat");
-        while std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
-            tokio::task::yield_now().await;
-        }
-        std::fs::remove_file(file).unwrap();
+        assert!(output.is_error, "{tool}");
+        assert_eq!(output.text, "the command was cancelled");
+        gone(&pid).await;
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_nobody_waits_for_ends() {
+    let bench = Bench::new();
+    let shell = super::super::find("shell").unwrap();
+    let running = tokio::spawn((shell.run)(bench.context(), json!({"command": NESTED})));
+    let pid = told_pid(&bench).await;
+    running.abort();
+    gone(&pid).await;
+}
+
+#[tokio::test]
+async fn only_shells_are_taken_for_shells() {
+    let bench = Bench::new();
+    for shell in ["sh", "/bin/sh", " "] {
+        let arguments = json!({"cmd": "echo ok", "shell": shell, "yield_time_ms": 60_000});
+        assert_eq!(said(&bench.run("exec_command", arguments).await), "ok\n", "{shell}");
+    }
+    for shell in ["rm", "/tmp/sh", "./bash", "bash/../rm", "/usr/bin/env"] {
+        let output = bench.run("exec_command", json!({"cmd": "ls", "shell": shell})).await;
+        let why = format!("invalid tool call arguments: shell: {shell:?} is not a known shell");
+        assert_eq!((output.is_error, output.text), (true, why));
     }
 }
 
@@ -230,14 +263,13 @@ async fn keys_work_without_a_terminal() {
 #[tokio::test]
 async fn a_session_has_its_time() {
     let bench = Bench::new();
-    let arguments =
-        json!({"cmd": "echo begun; exec sleep 1000", "timeout_ms": 300, "yield_time_ms": 60_000});
+    let arguments = json!({"cmd": "exec sleep 1000", "timeout_ms": 300, "yield_time_ms": 60_000});
     let output = bench.run("exec_command", arguments).await;
     assert_eq!(
         (&output.data["status"], &output.data["timed_out"]),
         (&json!("timed_out"), &json!(true))
     );
-    assert_eq!((&output.data["effective_timeout_ms"], said(&output)), (&json!(300), "begun\n"));
+    assert_eq!(output.data["effective_timeout_ms"], 300);
     assert!(output.is_error);
 }
 
@@ -314,10 +346,11 @@ async fn commands_that_may_only_read_are_wrapped() {
     for read_only in [true, false] {
         let context = ToolContext { read_only, sandbox: Some(wrap.clone()), ..bench.context() };
         let expected = if read_only { "yes\n" } else { "no\n" };
-        for (tool, member) in
-            [("shell", "command"), ("exec_command", "cmd"), ("unified_exec", "input")]
-        {
-            let arguments = json!({member: "echo ${WRAPPED-no}"});
+        for (tool, arguments) in [
+            ("shell", json!({"command": "echo ${WRAPPED-no}"})),
+            ("exec_command", json!({"cmd": "echo ${WRAPPED-no}", "yield_time_ms": 60_000})),
+            ("unified_exec", json!({"input": "echo ${WRAPPED-no}", "timeout_ms": 60_000})),
+        ] {
             let output = bench.run_in(context.clone(), tool, arguments).await;
             assert_eq!(said(&output), expected, "{tool}");
         }

@@ -1,0 +1,91 @@
+//! What a tool that writes is about to do: worked out in memory, shown to whoever has to allow it,
+//! and then done.
+
+use serde_json::Value;
+use similar::TextDiff;
+
+use super::hunks::{FileChange, PATIENCE, hunks};
+use super::writing::{self, Change};
+
+/// Lines around a change in a preview.
+const CONTEXT: usize = 3;
+
+/// Changes that were worked out and not made yet.
+#[derive(Debug, Default)]
+pub(super) struct Planned {
+    /// What happens to paths.
+    pub(super) changes: Vec<Change>,
+    /// What happens to files, as people see it.
+    pub(super) files: Vec<Touched>,
+}
+
+/// A file before and after. A missing side means that it is made or removed.
+#[derive(Debug)]
+pub(super) struct Touched {
+    /// Its name then.
+    pub(super) path: String,
+    /// Its name now, if that is another.
+    pub(super) old_path: Option<String>,
+    /// What it contains now.
+    pub(super) old: Option<String>,
+    /// What it will contain.
+    pub(super) new: Option<String>,
+    /// Whether it is something else than text now, so that no lines of it can be told.
+    pub(super) was_binary: bool,
+}
+
+impl Planned {
+    /// Makes the changes, all or none.
+    pub(super) fn commit(&self) -> Result<(), String> {
+        writing::commit(&self.changes)
+    }
+
+    /// The hunks of all files.
+    pub(super) fn hunks(&self) -> Vec<Value> {
+        self.files.iter().flat_map(Touched::hunks).collect()
+    }
+
+    /// A unified diff of all files.
+    pub(super) fn diff(&self) -> String {
+        self.files.iter().map(Touched::diff).collect()
+    }
+}
+
+impl Touched {
+    fn change(&self) -> FileChange<'_> {
+        FileChange {
+            path: &self.path,
+            old_path: self.old_path.as_deref(),
+            old: self.old.as_deref(),
+            new: self.new.as_deref(),
+        }
+    }
+
+    fn hunks(&self) -> Vec<Value> {
+        let mut hunks = hunks(self.change());
+        if self.was_binary {
+            // There are no lines to bring back.
+            hunks.iter_mut().filter_map(Value::as_object_mut).for_each(|hunk| {
+                hunk.remove("reversePatch");
+            });
+        }
+        hunks
+    }
+
+    fn diff(&self) -> String {
+        let name = |prefix: &str, path: &str, text: &Option<String>| match text {
+            Some(_) => format!("{prefix}/{path}"),
+            None => "/dev/null".to_owned(),
+        };
+        let old_path = self.old_path.as_ref().unwrap_or(&self.path);
+        let (old_name, new_name) =
+            (name("a", old_path, &self.old), name("b", &self.path, &self.new));
+        let (old, new) = (self.old.as_deref().unwrap_or(""), self.new.as_deref().unwrap_or(""));
+        let diff: TextDiff<'_, '_, str> =
+            TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
+        let text =
+            diff.unified_diff().context_radius(CONTEXT).header(&old_name, &new_name).to_string();
+        // Without hunks there would be nothing to see of a new name or an empty file.
+        if text.is_empty() { format!("--- {old_name}\n+++ {new_name}\n") } else { text }
+    }
+}

@@ -1,0 +1,163 @@
+//! What the methods of one connection work with: the world, and what this client said of itself.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use parking_lot::RwLock;
+use rookery_core::Core;
+use rookery_model as model;
+use rookery_wire::ConnectionHandle;
+use rookery_wire::rpc::Companion;
+use tokio::sync::Notify;
+
+use crate::forward;
+
+/// Methods whose reply carries an id that the client needs before it is told of anything.
+const HOLDING: &[&str] = &["turn/start", "thread/start", "thread/fork", "commands/run"];
+
+/// What a method works with. Cheap to clone.
+#[derive(Clone)]
+pub struct Cx {
+    /// The world.
+    pub core: Core,
+    /// The connection.
+    pub connection: ConnectionHandle,
+    /// What this client said of itself.
+    pub client: Arc<Client>,
+}
+
+/// How a client reached us.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Link {
+    /// Where the client's server was started; the daemon's own directory otherwise.
+    pub cwd: Option<PathBuf>,
+    /// Whether it came through the network.
+    pub is_remote: bool,
+    /// Whether the stream waits for it instead of cutting it off.
+    pub is_patient: bool,
+    /// Which model answers where nothing else is said.
+    pub choice: model::Choice,
+    /// Who is there while its turns run.
+    pub profile: Option<model::Profile>,
+}
+
+/// What a client said of itself.
+pub struct Client {
+    link: RwLock<Link>,
+    wishes: RwLock<Wishes>,
+    /// Requests at work whose reply has to come before notifications.
+    holding: AtomicUsize,
+    released: Notify,
+    is_following: AtomicBool,
+}
+
+/// Which notifications a client wants, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wishes {
+    /// Notifications that are not sent.
+    pub unwanted: HashSet<String>,
+    /// Whether thoughts come under names of their own.
+    pub reasoning_methods: bool,
+}
+
+impl Cx {
+    /// A connection of a client; with `follows` it is told of everything from now on, otherwise once
+    /// it uses this dialect.
+    pub fn new(core: Core, connection: ConnectionHandle, link: Link, follows: bool) -> Self {
+        let client = Client {
+            link: RwLock::new(link),
+            wishes: RwLock::default(),
+            holding: AtomicUsize::new(0),
+            released: Notify::new(),
+            is_following: AtomicBool::new(false),
+        };
+        let cx = Cx { core, connection, client: Arc::new(client) };
+        if follows {
+            cx.follow();
+        }
+        cx
+    }
+
+    /// Begins to tell the client what happens to threads, once.
+    pub(crate) fn follow(&self) {
+        if !self.client.is_following.swap(true, Ordering::AcqRel) {
+            let reader = self.core.follow_threads(self.client.link().is_patient);
+            tokio::spawn(forward::forward(self.clone(), reader));
+        }
+    }
+
+    /// Keeps notifications behind the replies they belong to.
+    pub fn companion(&self) -> Arc<dyn Companion> {
+        Arc::new(Steps(self.clone()))
+    }
+
+    /// Where this client works unless it says otherwise.
+    pub(crate) fn cwd(&self) -> PathBuf {
+        self.client.link().cwd.unwrap_or_else(|| self.core.agent_cwd())
+    }
+
+    /// Which model answers where a new thread says nothing.
+    pub(crate) fn choice(&self) -> model::Choice {
+        let chosen = self.client.link().choice;
+        let usual = self.core.default_choice();
+        self.core.complete_choice(chosen, &usual).unwrap_or(usual)
+    }
+}
+
+impl Client {
+    /// How it reached us.
+    pub fn link(&self) -> Link {
+        self.link.read().clone()
+    }
+
+    /// Says how it reached us.
+    pub(crate) fn set_link(&self, link: Link) {
+        *self.link.write() = link;
+    }
+
+    /// Which notifications it wants.
+    pub fn wishes(&self) -> Wishes {
+        self.wishes.read().clone()
+    }
+
+    pub(crate) fn set_wishes(&self, wishes: Wishes) {
+        *self.wishes.write() = wishes;
+    }
+
+    /// Waits until no reply has to come first.
+    pub(crate) async fn released(&self) {
+        loop {
+            let mut released = std::pin::pin!(self.released.notified());
+            released.as_mut().enable();
+            if self.holding.load(Ordering::Acquire) == 0 {
+                return;
+            }
+            released.await;
+        }
+    }
+}
+
+/// Follows the replies of a connection.
+struct Steps(Cx);
+
+impl Companion for Steps {
+    fn started(&self, method: &'static str) {
+        if !method.starts_with("rookery/") && method.contains('/') {
+            self.0.follow();
+        }
+        if HOLDING.contains(&method) {
+            self.0.client.holding.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    fn replied(&self, method: Option<&'static str>) {
+        if method.is_some_and(|method| HOLDING.contains(&method)) {
+            self.0.client.holding.fetch_sub(1, Ordering::AcqRel);
+            self.0.client.released.notify_waiters();
+        }
+    }
+
+    fn ending(&self) {}
+}

@@ -1,0 +1,76 @@
+//! Upkeep of threads: putting away, naming, forking, shortening.
+
+use rookery_model as model;
+
+use crate::context::Cx;
+use crate::errors::Error;
+use crate::wire::upkeep::{
+    ThreadArchiveResult, ThreadCompactParams, ThreadCompactResult, ThreadDeleteResult,
+    ThreadForkParams, ThreadIdParams, ThreadNameResult, ThreadNameSetParams, ThreadResult,
+    ThreadRollbackParams,
+};
+use crate::{ids, show};
+
+pub(crate) async fn archive(cx: Cx, params: ThreadIdParams) -> Result<ThreadArchiveResult, Error> {
+    put_away(&cx, params, true).await
+}
+
+pub(crate) async fn unarchive(cx: Cx, params: ThreadIdParams) -> Result<ThreadArchiveResult, Error> {
+    put_away(&cx, params, false).await
+}
+
+async fn put_away(
+    cx: &Cx,
+    params: ThreadIdParams,
+    is_archived: bool,
+) -> Result<ThreadArchiveResult, Error> {
+    let thread_id = params.thread_id;
+    let Ok(id) = thread_id.parse::<model::ThreadId>() else {
+        return Ok(ThreadArchiveResult { thread_id, archived: false });
+    };
+    cx.core.archive_thread(id, is_archived).await?;
+    let archived = cx.core.thread(id).is_some_and(|seen| seen.thread.archived);
+    Ok(ThreadArchiveResult { thread_id, archived })
+}
+
+pub(crate) async fn delete(cx: Cx, params: ThreadIdParams) -> Result<ThreadDeleteResult, Error> {
+    let deleted = match params.thread_id.parse::<model::ThreadId>() {
+        Ok(id) => cx.core.delete_thread(id).await?,
+        Err(_) => false,
+    };
+    Ok(ThreadDeleteResult { thread_id: params.thread_id, deleted })
+}
+
+pub(crate) async fn set_name(cx: Cx, params: ThreadNameSetParams) -> Result<ThreadNameResult, Error> {
+    let id = ids::thread(&params.thread_id)?;
+    cx.core.rename_thread(id, Some(params.name)).await?;
+    let name = cx.core.thread(id).and_then(|seen| seen.thread.name);
+    Ok(ThreadNameResult { thread_id: id.to_string(), name })
+}
+
+pub(crate) async fn fork(cx: Cx, params: ThreadForkParams) -> Result<ThreadResult, Error> {
+    let id = ids::thread(&params.thread_id)?;
+    let from = params.from_turn_id.as_deref().map(ids::turn).transpose()?;
+    let seen = cx.core.fork_thread(id, from, params.name).await?;
+    Ok(ThreadResult { thread: show::thread(&cx, &seen) })
+}
+
+pub(crate) async fn rollback(cx: Cx, params: ThreadRollbackParams) -> Result<ThreadResult, Error> {
+    let id = ids::thread(&params.thread_id)?;
+    let seen = cx.core.rollback_thread(id, params.num_turns as usize).await?;
+    Ok(ThreadResult { thread: show::thread(&cx, &seen) })
+}
+
+pub(crate) async fn compact(
+    cx: Cx,
+    params: ThreadCompactParams,
+) -> Result<ThreadCompactResult, Error> {
+    let id = ids::thread(&params.thread_id)?;
+    let compacted = cx.core.compact_thread(id, params.preserve_hint.as_deref()).await?;
+    Ok(ThreadCompactResult {
+        compacted: compacted.is_shorter,
+        reason: compacted.reason,
+        estimated_tokens_before: compacted.before,
+        estimated_tokens_after: compacted.after,
+    })
+}

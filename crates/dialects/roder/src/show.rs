@@ -1,0 +1,351 @@
+//! Domain objects as this dialect shows them.
+
+use rookery_core::{Flag, ThreadStatus, ThreadView, TurnView};
+use rookery_model as model;
+use serde_json::Value;
+
+use crate::context::Cx;
+use crate::ids::RequestKind;
+use crate::items;
+use crate::modes;
+use crate::wire::discovery::ToolSpec;
+use crate::wire::item::Item;
+use crate::wire::notification::{ProvidersChanged, SettingsChanged};
+use crate::wire::provider::SelectionMode;
+use crate::wire::session::{
+    ApprovalRequested, ApprovalResolved, PlanExitRequested, PlanExitResolved, Question,
+    QuestionOption, UserInputRequested, UserInputResolved,
+};
+use crate::wire::thread::{self, ActiveFlag, ThreadState, Usage};
+use crate::wire::tool::{ToolCall, ToolExecutionRequested, ToolExecutionResolved, ToolOutcome};
+use crate::wire::turn::{Turn, TurnError, TurnStatus};
+use crate::wire::upkeep;
+
+/// What a thread is called in lists before anything was said in it.
+const UNTITLED: &str = "Untitled thread";
+
+/// A moment in RFC 3339.
+pub(crate) fn time(at: model::Timestamp) -> String {
+    at.to_string()
+}
+
+/// A mode in the word by which it was last set.
+pub(crate) fn mode(cx: &Cx, mode: model::Mode) -> String {
+    modes::Asking::default().after(&cx.core.asking_word()).spell(mode).to_owned()
+}
+
+/// Which model answers, as a selection.
+pub(crate) fn selection(choice: &model::Choice) -> SelectionMode {
+    SelectionMode::Manual {
+        provider: choice.provider.clone(),
+        model: choice.model.clone(),
+        reasoning: choice.reasoning.clone(),
+    }
+}
+
+/// A thread with its turns, if they were asked for.
+pub(crate) fn thread(cx: &Cx, seen: &ThreadView) -> thread::Thread {
+    let turns = seen.turns.as_ref();
+    thread::Thread {
+        turns: turns.map(|turns| turns.iter().map(turn_view).collect()),
+        ..thread_of(cx, &seen.thread, &seen.status)
+    }
+}
+
+/// A thread without its turns.
+pub(crate) fn thread_of(cx: &Cx, it: &model::Thread, now: &ThreadStatus) -> thread::Thread {
+    let place = cx.core.workspace_of(&it.root);
+    thread::Thread {
+        id: it.id.to_string(),
+        session_id: it.id.to_string(),
+        preview: if it.preview.is_empty() { UNTITLED.to_owned() } else { it.preview.clone() },
+        model_provider: it.choice.provider.clone(),
+        model: it.choice.model.clone(),
+        selection_mode: Some(selection(&it.choice)),
+        created_at: it.created_at.as_seconds(),
+        updated_at: it.updated_at.as_seconds(),
+        status: status(now),
+        cwd: it.cwd.to_string_lossy().into_owned(),
+        workspace_id: place.as_ref().map(|(workspace, _)| workspace.clone()),
+        root_id: place.map(|(_, root)| root),
+        name: it.name.clone(),
+        message_count: it.message_count,
+        turns: None,
+        usage: (!it.usage.is_zero()).then(|| usage(it.usage)),
+        ephemeral: it.ephemeral,
+        tool_allowlist: it.tool_allowlist.clone(),
+        developer_instructions: it.developer_instructions.clone(),
+        external_tools: external_tools(&it.external_tools),
+        parent_thread_id: it.parent.map(|parent| parent.to_string()),
+        archived: Some(it.archived),
+    }
+}
+
+fn external_tools(tools: &[model::ExternalTool]) -> Option<Vec<ToolSpec>> {
+    let spec = |tool: &model::ExternalTool| ToolSpec {
+        name: tool.name.clone(),
+        description: tool.description.clone(),
+        parameters: json(&tool.parameters),
+    };
+    (!tools.is_empty()).then(|| tools.iter().map(spec).collect())
+}
+
+pub(crate) fn status(now: &ThreadStatus) -> thread::ThreadStatus {
+    let flag = |flag: &Flag| match flag {
+        Flag::ApprovalRequired => ActiveFlag::ApprovalRequired,
+        Flag::UserInputRequired => ActiveFlag::UserInputRequired,
+        Flag::PlanExitRequired => ActiveFlag::PlanExitRequired,
+        Flag::ExternalToolPending => ActiveFlag::ExternalToolPending,
+        Flag::Interrupting => ActiveFlag::Interrupting,
+    };
+    thread::ThreadStatus {
+        state: match now.active_turn {
+            Some(_) => ThreadState::Running,
+            None => ThreadState::Idle,
+        },
+        active_turn_id: now.active_turn.map(|turn| turn.to_string()),
+        active_flags: now.flags.iter().map(flag).collect(),
+    }
+}
+
+pub(crate) fn usage(usage: model::Usage) -> Usage {
+    Usage {
+        prompt_tokens: usage.prompt,
+        completion_tokens: usage.completion,
+        total_tokens: usage.prompt + usage.completion,
+        cached_prompt_tokens: usage.cached,
+        cache_creation_prompt_tokens: usage.cache_creation,
+        cache_hit_rate: (usage.prompt > 0).then(|| usage.cached as f64 / usage.prompt as f64),
+    }
+}
+
+pub(crate) fn turn_view(seen: &TurnView) -> Turn {
+    turn(&seen.turn, seen.items.iter().map(items::item).collect())
+}
+
+pub(crate) fn turn(turn: &model::Turn, items: Vec<Item>) -> Turn {
+    let duration = turn.completed_at.map(|end| {
+        let micros = end.as_micros().saturating_sub(turn.started_at.as_micros());
+        u64::try_from(micros / 1_000).unwrap_or(0)
+    });
+    Turn {
+        id: turn.id.to_string(),
+        items,
+        items_view: "default".to_owned(),
+        status: match turn.status {
+            model::TurnStatus::InProgress => TurnStatus::InProgress,
+            model::TurnStatus::Completed => TurnStatus::Completed,
+            model::TurnStatus::Failed => TurnStatus::Failed,
+            model::TurnStatus::Interrupted => TurnStatus::Interrupted,
+        },
+        error: turn.error.as_ref().map(turn_error),
+        started_at: Some(turn.started_at.as_seconds()),
+        completed_at: turn.completed_at.map(model::Timestamp::as_seconds),
+        duration_ms: duration,
+        usage: (!turn.usage.is_zero()).then(|| usage(turn.usage)),
+        finish_reason: turn.finish_reason.clone(),
+    }
+}
+
+fn turn_error(error: &model::TurnError) -> TurnError {
+    let kind = match error.kind {
+        model::TurnErrorKind::RuntimeRestart => Some("runtime_restart"),
+        model::TurnErrorKind::ReliabilityLimit => Some("reliability_limit"),
+        model::TurnErrorKind::DeadlineTimeout => Some("deadline_timeout"),
+        model::TurnErrorKind::Provider => Some("provider"),
+        model::TurnErrorKind::Other => None,
+    };
+    TurnError { message: error.message.clone(), kind: kind.map(str::to_owned) }
+}
+
+pub(crate) fn approval(request: &model::Request) -> ApprovalRequested {
+    let (reason, input, preview) = match &request.asked {
+        model::Asked::Approval { reason, input, preview, .. } => {
+            (Some(reason.clone()), Some(json(input)), preview.clone())
+        }
+        model::Asked::Input { .. } | model::Asked::PlanExit(_) | model::Asked::External(_) => {
+            (None, None, None)
+        }
+    };
+    ApprovalRequested {
+        thread_id: request.thread.to_string(),
+        turn_id: request.turn.to_string(),
+        approval_id: RequestKind::Approval.spell(request.id),
+        tool_id: request.call_id.clone(),
+        tool_name: request.tool.clone(),
+        reason,
+        input,
+        preview,
+    }
+}
+
+pub(crate) fn approval_resolved(
+    request: &model::Request,
+    approved: bool,
+    by: &str,
+) -> ApprovalResolved {
+    ApprovalResolved {
+        thread_id: request.thread.to_string(),
+        turn_id: request.turn.to_string(),
+        approval_id: RequestKind::Approval.spell(request.id),
+        tool_id: request.call_id.clone(),
+        tool_name: request.tool.clone(),
+        approved,
+        source: Some(by.to_owned()),
+    }
+}
+
+pub(crate) fn user_input(request: &model::Request) -> UserInputRequested {
+    let questions = match &request.asked {
+        model::Asked::Input { questions } => questions.iter().map(question).collect(),
+        model::Asked::Approval { .. } | model::Asked::PlanExit(_) | model::Asked::External(_) => {
+            Vec::new()
+        }
+    };
+    UserInputRequested {
+        thread_id: request.thread.to_string(),
+        turn_id: request.turn.to_string(),
+        request_id: RequestKind::UserInput.spell(request.id),
+        questions,
+    }
+}
+
+fn question(question: &model::Question) -> Question {
+    let option = |option: &model::QuestionOption| QuestionOption {
+        label: option.label.clone(),
+        description: option.description.clone(),
+    };
+    Question {
+        header: question.header.clone(),
+        id: question.id.clone(),
+        question: question.question.clone(),
+        options: question.options.iter().map(option).collect(),
+    }
+}
+
+pub(crate) fn user_input_resolved(
+    request: &model::Request,
+    answer: &model::Answer,
+) -> UserInputResolved {
+    UserInputResolved {
+        thread_id: request.thread.to_string(),
+        turn_id: request.turn.to_string(),
+        request_id: RequestKind::UserInput.spell(request.id),
+        answers: match answer {
+            model::Answer::Given(answers) => json(answers),
+            model::Answer::Approved { .. }
+            | model::Answer::Denied { .. }
+            | model::Answer::Output { .. }
+            | model::Answer::Cancelled
+            | model::Answer::TimedOut => Value::Null,
+        },
+    }
+}
+
+pub(crate) fn plan_exit(cx: &Cx, request: &model::Request, plan: &model::Plan) -> PlanExitRequested {
+    PlanExitRequested {
+        thread_id: request.thread.to_string(),
+        turn_id: request.turn.to_string(),
+        request_id: RequestKind::PlanExit.spell(request.id),
+        target_mode: mode(cx, plan.target),
+        plan_summary: Some(plan.summary.clone()),
+        next_steps: Some(plan.next_steps.clone()),
+    }
+}
+
+pub(crate) fn plan_exit_resolved(
+    cx: &Cx,
+    request: &model::Request,
+    plan: &model::Plan,
+    approved: bool,
+    now: model::Mode,
+) -> PlanExitResolved {
+    PlanExitResolved {
+        thread_id: request.thread.to_string(),
+        turn_id: request.turn.to_string(),
+        request_id: RequestKind::PlanExit.spell(request.id),
+        approved,
+        target_mode: mode(cx, plan.target),
+        resolved_mode: mode(cx, now),
+    }
+}
+
+pub(crate) fn tool_execution(
+    request: &model::Request,
+    call: &model::ExternalCall,
+) -> ToolExecutionRequested {
+    ToolExecutionRequested {
+        thread_id: request.thread.to_string(),
+        turn_id: request.turn.to_string(),
+        request_id: RequestKind::ExternalTool.spell(request.id),
+        call: ToolCall {
+            id: request.call_id.clone(),
+            name: request.tool.clone(),
+            arguments: json(&call.arguments),
+        },
+    }
+}
+
+pub(crate) fn tool_execution_resolved(
+    request: &model::Request,
+    answer: &model::Answer,
+) -> ToolExecutionResolved {
+    let (outcome, is_error) = match answer {
+        model::Answer::Output { is_error, .. } => (ToolOutcome::Resolved, *is_error),
+        model::Answer::TimedOut => (ToolOutcome::TimedOut, true),
+        model::Answer::Approved { .. }
+        | model::Answer::Denied { .. }
+        | model::Answer::Given(_)
+        | model::Answer::Cancelled => (ToolOutcome::Cancelled, true),
+    };
+    ToolExecutionResolved {
+        thread_id: request.thread.to_string(),
+        turn_id: request.turn.to_string(),
+        request_id: RequestKind::ExternalTool.spell(request.id),
+        tool_id: request.call_id.clone(),
+        tool_name: request.tool.clone(),
+        outcome,
+        is_error,
+    }
+}
+
+pub(crate) fn goal(thread_id: &str, goal: &model::Goal) -> upkeep::Goal {
+    upkeep::Goal {
+        thread_id: thread_id.to_owned(),
+        objective: goal.objective.clone(),
+        status: match goal.status {
+            model::GoalStatus::Active => upkeep::GoalStatus::Active,
+            model::GoalStatus::Paused => upkeep::GoalStatus::Paused,
+            model::GoalStatus::Blocked => upkeep::GoalStatus::Blocked,
+            model::GoalStatus::UsageLimited => upkeep::GoalStatus::UsageLimited,
+            model::GoalStatus::BudgetLimited => upkeep::GoalStatus::BudgetLimited,
+            model::GoalStatus::Complete => upkeep::GoalStatus::Complete,
+        },
+        token_budget: goal.token_budget,
+        tokens_used: goal.tokens_used,
+        time_used_seconds: goal.seconds_used,
+        created_at: time(goal.created_at),
+        updated_at: time(goal.updated_at),
+    }
+}
+
+/// What is now chosen, for those who show it.
+pub(crate) fn providers_changed(cx: &Cx) -> ProvidersChanged {
+    let choice = cx.core.default_choice();
+    ProvidersChanged {
+        active_provider: Some(choice.provider),
+        active_model: Some(choice.model),
+        active_reasoning: choice.reasoning,
+        ..ProvidersChanged::default()
+    }
+}
+
+/// What is now set, for those who show it.
+pub(crate) fn settings_changed(cx: &Cx) -> SettingsChanged {
+    crate::ops::settings::changed(cx)
+}
+
+/// JSON text as a value, or as the text it is.
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+}
