@@ -259,14 +259,14 @@ fn only_reads(subcommand: &str, args: &[Arg]) -> bool {
 }
 
 fn lists(options: &Options, args: &[Arg]) -> bool {
-    let Some((given, operands)) = options.read(args) else { return false };
-    let asked = given.iter().any(|option| {
+    let Some(given) = options.read(args) else { return false };
+    let asked = given.options.iter().any(|option| {
         let name = option.split('=').next().unwrap_or(option);
         LISTING.contains(&name)
     });
     // `--merged` may take the next word, and then lists as well.
-    let merged = given.iter().any(|option| matches!(*option, "--merged" | "--no-merged"));
-    asked || operands.is_empty() || (merged && operands.len() == 1)
+    let merged = given.options.iter().any(|option| matches!(*option, "--merged" | "--no-merged"));
+    asked || given.operands.is_empty() || (merged && given.operands.len() == 1)
 }
 
 #[cfg(test)]

@@ -109,8 +109,8 @@ const AWK: Options = Options { short: "F:v:", long: "", operands: Operands::Any 
 const AWK_FORBIDDEN: &[&str] = &["system", "getline", ">", "@", "\\\n", "fflush", "close"];
 
 pub(super) fn awk(args: &[Arg]) -> Class {
-    let Some((_, operands)) = AWK.read(args) else { return Class::Other };
-    let Some(program) = operands.first().and_then(|first| first.text()) else {
+    let Some(given) = AWK.read(args) else { return Class::Other };
+    let Some(program) = given.operands.first().and_then(|first| first.text()) else {
         return Class::Other;
     };
     let forbidden = AWK_FORBIDDEN.iter().any(|word| program.contains(word));

@@ -17,11 +17,13 @@ pub(super) fn sed(args: &[Arg]) -> Class {
     if edits_in_place(args) {
         return Class::Writing;
     }
-    let Some((_, operands)) = SED.read(args) else { return Class::Other };
+    let Some(given) = SED.read(args).filter(|given| !given.is_mixed) else {
+        return Class::Other;
+    };
     let texts: Option<Vec<&str>> = expressions(args);
     let Some(texts) = texts else { return Class::Other };
     let script = if texts.is_empty() {
-        match operands.first().and_then(|first| first.text()) {
+        match given.operands.first().and_then(|first| first.text()) {
             Some(script) => script.to_owned(),
             None => return Class::Other,
         }

@@ -55,6 +55,7 @@ struct Reader {
     unknown: bool,
     /// Unquoted braces may make several words out of one.
     braced: bool,
+    depth: usize,
     listed: bool,
     quoted: bool,
 }
@@ -88,6 +89,8 @@ impl Reader {
                 ']' => self.text.push(next),
                 '{' | '}' => {
                     self.braced = true;
+                    self.depth =
+                        if next == '{' { self.depth + 1 } else { self.depth.checked_sub(1)? };
                     self.text.push(next);
                 }
                 // Some shells match numbers or negate with these; none does at the end of a word.
@@ -202,7 +205,8 @@ impl Reader {
     }
 
     fn finish(self) -> Option<Arg> {
-        if self.braced && (self.listed || self.quoted || self.unknown) {
+        // One without its other ends a group in some shells.
+        if self.depth > 0 || self.braced && (self.listed || self.quoted || self.unknown) {
             return None;
         }
         Some(match self.start {
@@ -224,6 +228,10 @@ fn visible(c: char) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use proptest::strategy::ValueTree as _;
+    use proptest::test_runner::TestRunner;
+
     use super::*;
 
     fn literal(text: &str) -> Option<Arg> {
@@ -298,6 +306,54 @@ mod tests {
             "'a'$\"b\"",
         ] {
             assert_eq!(read(raw), None, "{raw}");
+        }
+    }
+
+    /// Writes all words of a script to its output, each followed by NUL.
+    #[expect(clippy::disallowed_methods, reason = "the shells themselves say what a word is")]
+    fn ask(shell: &str, words: &[String]) -> Option<Vec<String>> {
+        let lines: Vec<String> = words.iter().map(|w| format!("printf '%s\\0' {w}")).collect();
+        let output = std::process::Command::new(shell)
+            .args(["-c", &lines.join("\n")])
+            .current_dir("/proc/self/fdinfo")
+            .output()
+            .ok()?;
+        let text = String::from_utf8(output.stdout).unwrap();
+        Some(text.split_terminator('\0').map(str::to_owned).collect())
+    }
+
+    #[test]
+    fn shells_agree_about_what_is_known() {
+        let pieces = prop::sample::select(&[
+            "a", "b", " ", "'", "'", "\"", "\"", "\\", "$", "{", "}", ",", "..", "~", "!", "#",
+            "^", "=", "%", "-", ":", "/", "@", "*", "?", "[", "]", "(", ")", "`", "|", "&", ";",
+            "<", ">", "\n", "\t", "1", "é", "+",
+        ]);
+        let words = prop::collection::vec(pieces, 1..9).prop_map(|pieces| pieces.concat());
+        let mut runner = TestRunner::deterministic();
+        let mut known = Vec::new();
+        while known.len() < 1500 {
+            let word = words.new_tree(&mut runner).unwrap().current();
+            // A word that begins with `#` is a comment, one with a blank is two: the parser of
+            // commands has told these apart before.
+            let is_one = super::super::shell::parse(&format!("x {word}")).is_some_and(|script| {
+                script.is_plain
+                    && script.commands.len() == 1
+                    && script.commands[0].words.len() == 2
+                    && script.commands[0].streams == <_>::default()
+            });
+            if let (true, Some(Arg::Literal(text))) = (is_one, read(&word))
+                && !text.starts_with('~')
+            {
+                known.push((word, text));
+            }
+        }
+        let (raw, texts): (Vec<_>, Vec<_>) = known.into_iter().unzip();
+        for shell in ["sh", "bash", "zsh"] {
+            let Some(said) = ask(shell, &raw) else { continue };
+            for (at, text) in texts.iter().enumerate() {
+                assert_eq!(said.get(at), Some(text), "{shell}: {:?}", raw[at]);
+            }
         }
     }
 }

@@ -13,6 +13,8 @@ mod call;
 mod catalog;
 mod efforts;
 mod images;
+#[cfg(test)]
+mod invariants;
 mod listing;
 pub mod mock;
 mod names;

@@ -1,5 +1,8 @@
 //! Every provider there is: the built-in ones and those that settings add, with their keys.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,6 +24,9 @@ use crate::provider::{Auth, ModelInfo, Provider, ProviderInfo};
 /// What OpenRouter is told of us unless settings say otherwise.
 const REFERER: &str = "http://localhost";
 const TITLE: &str = "Rookery";
+
+/// Headers that carry a key.
+const KEY_HEADERS: [&str; 3] = ["authorization", "api-key", "x-api-key"];
 
 /// What all providers share.
 #[derive(Clone)]
@@ -287,7 +293,12 @@ fn key_variables(settings: &Settings, builtin: Option<&Builtin>) -> Vec<String> 
 
 fn needs_key(settings: &Settings, builtin: Option<&Builtin>) -> bool {
     let is_named = settings.api_key_env.as_ref().is_some_and(|name| !name.trim().is_empty());
-    is_named || builtin.is_some_and(|builtin| builtin.key_variable.is_some())
+    // A header of the settings can carry a key as well, as some servers want it.
+    let is_in_header = settings
+        .headers
+        .iter()
+        .any(|(name, _)| KEY_HEADERS.contains(&name.to_lowercase().as_str()));
+    !is_in_header && (is_named || builtin.is_some_and(|builtin| builtin.key_variable.is_some()))
 }
 
 fn headers(settings: &Settings) -> Vec<(String, String)> {

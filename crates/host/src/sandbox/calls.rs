@@ -90,7 +90,7 @@ const METADATA_OLD: &[c_long] = &[];
 const SOCKETS: &[c_long] = &[libc::SYS_socket, libc::SYS_connect];
 
 /// Requests that type into a terminal in the user's name.
-const TYPING: &[u64] = &[libc::TIOCSTI as u64, 0x541c];
+const TYPING: &[u64] = &[libc::TIOCSTI, 0x541c];
 
 /// The same calls under the numbers of the x32 interface.
 #[cfg(target_arch = "x86_64")]
@@ -124,9 +124,9 @@ fn filter(sandbox: &Sandbox) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     for base in OTHER_NUMBERS {
         for call in &refused {
-            rules.insert(i64::from(base | call), Vec::new());
+            rules.insert(base | call, Vec::new());
         }
-        rules.insert(i64::from(base | libc::SYS_ioctl), typing.clone());
+        rules.insert(base | libc::SYS_ioctl, typing.clone());
     }
     let arch = TargetArch::try_from(std::env::consts::ARCH)?;
     let refuse = SeccompAction::Errno(libc::EPERM as u32);

@@ -19,17 +19,14 @@ const CACHEABLE: [&str; 4] = ["text", "image", "tool_use", "tool_result"];
 /// What is sent.
 pub(super) fn encode(request: &ModelRequest, names: &Names, max_tokens: Option<u64>) -> Value {
     let mut messages = messages(request, names);
-    let is_barred = bars_thinking(&messages, &request.tool_choice);
+    let bars = thinking::Bars {
+        is_forced: matches!(request.tool_choice, ToolChoice::Required | ToolChoice::Tool(_)),
+        lacks_thought: lacks_thought(&messages),
+    };
     mark_last_block(&mut messages);
     let mut body = Map::new();
     body.insert("model".into(), json!(request.model));
-    thinking::insert(
-        &mut body,
-        &request.model,
-        request.reasoning.as_deref(),
-        max_tokens,
-        is_barred,
-    );
+    thinking::insert(&mut body, &request.model, request.reasoning.as_deref(), max_tokens, bars);
     body.insert("stream".into(), json!(true));
     let texts = request.instructions.iter().filter(|text| !text.trim().is_empty());
     let mut system: Vec<Value> =
@@ -78,14 +75,12 @@ fn mark_last_block(messages: &mut [Message]) {
     }
 }
 
-/// Whether the API would refuse thoughts: a tool is forced, or the model is in the middle of using
-/// tools and began that without a thought that could be given back.
-fn bars_thinking(messages: &[Message], choice: &ToolChoice) -> bool {
-    let is_forced = matches!(choice, ToolChoice::Required | ToolChoice::Tool(_));
-    let [.., said, answered] = messages else { return is_forced };
+/// Whether the model is in the middle of using tools and began that without a thought that could be
+/// given back.
+fn lacks_thought(messages: &[Message]) -> bool {
+    let [.., said, answered] = messages else { return false };
     let uses_tools = answered.blocks.iter().any(|block| kind(block) == "tool_result");
-    let began_with_thought = said.blocks.first().is_some_and(|block| is_thought(block));
-    is_forced || (uses_tools && !began_with_thought)
+    uses_tools && !said.blocks.first().is_some_and(is_thought)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

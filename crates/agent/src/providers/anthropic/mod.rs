@@ -8,7 +8,7 @@ mod thinking;
 
 use serde_json::Value;
 
-use super::call::{Decoder, Endpoint, Protocol};
+use super::call::{Decoder, Endpoint, Failed, Protocol};
 use super::names::{Names, Spelling};
 use super::settings::ApiKey;
 use crate::provider::ModelRequest;
@@ -52,5 +52,9 @@ impl Protocol for Anthropic {
 
     fn decoder(&self, names: Names) -> Box<dyn Decoder> {
         Box::new(decode::Messages::new(names))
+    }
+
+    fn amend(&self, failed: &Failed, body: &mut Value) -> bool {
+        failed.status == Some(400) && thinking::adapt(body, &failed.failure.message)
     }
 }

@@ -26,22 +26,33 @@ const BUDGETS: [(&str, u64); 7] = [
 /// Efforts as adaptive models know them, where they do not know ours.
 const ADAPTED: [(&str, &str); 2] = [("minimal", "low"), ("ultra", "max")];
 
-/// Adds the limit of the answer and, unless `is_barred`, how hard to think.
+/// Why the API would refuse thoughts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Bars {
+    /// A tool is forced.
+    pub(super) is_forced: bool,
+    /// What the model says goes on from a message without a thought; adaptive models do not mind.
+    pub(super) lacks_thought: bool,
+}
+
+/// Adds the limit of the answer and, unless it is barred, how hard to think.
 pub(super) fn insert(
     body: &mut Map<String, Value>,
     model: &str,
     effort: Option<&str>,
     max_tokens: Option<u64>,
-    is_barred: bool,
+    bars: Bars,
 ) {
     let effort = effort.filter(|effort| *effort != "none");
     let known = catalog::find(&catalog::ANTHROPIC, model);
     if known.is_some_and(|known| known.is_adaptive) {
-        insert_adaptive(body, effort, max_tokens, is_barred);
+        insert_adaptive(body, effort, max_tokens, bars.is_forced);
         return;
     }
     let limit = max_tokens.unwrap_or(MAX_TOKENS_THINKING);
-    let budget = effort.filter(|_| !is_barred).and_then(|effort| budget(effort, limit));
+    let budget = effort
+        .filter(|_| !bars.is_forced && !bars.lacks_thought)
+        .and_then(|effort| budget(effort, limit));
     match budget {
         Some(budget) => {
             body.insert("max_tokens".into(), json!(limit));
@@ -57,7 +68,7 @@ fn insert_adaptive(
     body: &mut Map<String, Value>,
     effort: Option<&str>,
     max_tokens: Option<u64>,
-    is_barred: bool,
+    is_forced: bool,
 ) {
     // These think unless told otherwise, so that even without an effort there must be room for it.
     body.insert("max_tokens".into(), json!(max_tokens.unwrap_or(MAX_TOKENS_THINKING)));
@@ -65,9 +76,21 @@ fn insert_adaptive(
     let adapted =
         ADAPTED.iter().find(|(ours, _)| *ours == effort).map_or(effort, |(_, theirs)| theirs);
     body.insert("output_config".into(), json!({ "effort": adapted }));
-    if !is_barred {
+    if !is_forced {
         body.insert("thinking".into(), json!({ "type": "adaptive", "display": "summarized" }));
     }
+}
+
+/// Lets a model adapt that does not take a budget, as models do that are newer than the catalog.
+/// Whether there was a budget to give up.
+pub(super) fn adapt(body: &mut Value, message: &str) -> bool {
+    let is_about_it =
+        ["budget_tokens", "adaptive", "thinking.type"].iter().any(|words| message.contains(words));
+    let has_budget = body.pointer("/thinking/type").and_then(Value::as_str) == Some("enabled");
+    if is_about_it && has_budget {
+        body["thinking"] = json!({ "type": "adaptive", "display": "summarized" });
+    }
+    is_about_it && has_budget
 }
 
 /// The tokens to think with, if the limit leaves room for them.
@@ -88,7 +111,8 @@ mod tests {
         expected: Value,
     ) {
         let mut body = Map::new();
-        insert(&mut body, model, effort, max_tokens, is_barred);
+        let bars = Bars { is_forced: false, lacks_thought: is_barred };
+        insert(&mut body, model, effort, max_tokens, bars);
         assert_eq!(Value::Object(body), expected);
     }
 
@@ -131,5 +155,15 @@ mod tests {
                 "thinking": {"type": "adaptive", "display": "summarized"},
             }),
         );
+    }
+
+    #[test]
+    fn a_refused_budget_is_given_up() {
+        let mut body = json!({"thinking": {"type": "enabled", "budget_tokens": 5000}});
+        assert!(!adapt(&mut body, "no such model"));
+        assert!(adapt(&mut body, "\"thinking.type.enabled\" is not supported for this model"));
+        assert_eq!(body, json!({"thinking": {"type": "adaptive", "display": "summarized"}}));
+        assert!(!adapt(&mut body, "adaptive thinking is not supported"));
+        assert!(!adapt(&mut json!({}), "adaptive"));
     }
 }

@@ -41,7 +41,7 @@ impl Remote {
         };
         let outcome = match endpoint.client.send(request).await {
             Err(error) => Err(unreachable(endpoint, &error)),
-            Ok(response) if response.status() == 200 => {
+            Ok(response) if (200..300).contains(&response.status()) => {
                 Reader::new(endpoint, self.protocol.decoder(names.clone()), out)
                     .read(response)
                     .await?

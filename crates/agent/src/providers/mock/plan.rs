@@ -81,23 +81,25 @@ pub(super) fn calls(steps: Vec<ScriptStep>, retry: &Retry) -> Vec<Call> {
     planner.calls
 }
 
-/// Which call is next, given what came after the script. Each model call that left something is one;
-/// a call that left nothing was made if the user had to speak again.
+/// Which call is next, given what came after the script. Each model call that left something is one. A
+/// call that leaves nothing was made if the user spoke again while an answer was still owed.
 pub(super) fn position(entries: &[Entry], calls: &[Call]) -> usize {
-    let mut position = 0;
-    let mut step = None;
+    let (mut position, mut step, mut is_owed) = (0, None, true);
     for entry in entries {
         match &entry.body {
             EntryBody::User { .. } => {
-                if calls.get(position).is_some_and(Call::leaves_nothing) {
+                if is_owed && calls.get(position).is_some_and(Call::leaves_nothing) {
                     position += 1;
                 }
+                is_owed = true;
             }
             EntryBody::ToolResult { .. } => {}
-            EntryBody::Agent { .. } | EntryBody::Reasoning { .. } | EntryBody::ToolCall { .. } => {
-                if step.replace(entry.step) != Some(entry.step) {
-                    position += 1;
-                }
+            body @ (EntryBody::Agent { .. }
+            | EntryBody::Reasoning { .. }
+            | EntryBody::ToolCall { .. }) => {
+                let is_new = step.replace(entry.step) != Some(entry.step);
+                position += usize::from(is_new);
+                is_owed = matches!(body, EntryBody::ToolCall { .. }) || (is_owed && !is_new);
             }
         }
     }
@@ -134,7 +136,11 @@ impl Planner<'_> {
         let acts = speaks || !tools.is_empty() || error.is_some() || status.is_some() || hang;
         let has_call = self.actions.iter().any(|action| matches!(action, Action::Call { .. }));
         let has_text = self.actions.iter().any(|action| matches!(action, Action::Text { .. }));
-        if (has_call && acts) || (has_text && speaks) {
+        // A status comes before anything is said, so that it cannot belong to what was said already.
+        if (has_call && acts)
+            || (has_text && speaks)
+            || (!self.actions.is_empty() && status.is_some())
+        {
             self.end(End::Done(None));
         }
         self.actions.extend(

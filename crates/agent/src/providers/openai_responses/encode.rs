@@ -50,6 +50,23 @@ pub(super) fn encode(request: &ModelRequest, names: &Names, max_tokens: Option<u
     Value::Object(body)
 }
 
+/// Leaves out what a server does not take about thoughts: summaries, which some accounts may not have,
+/// or all of it. Whether there was something to leave out.
+pub(super) fn without_refused(body: &mut Value, message: &str) -> bool {
+    let message = message.to_lowercase();
+    let Some(body) = body.as_object_mut() else { return false };
+    if message.contains("summar") {
+        let reasoning = body.get_mut("reasoning").and_then(Value::as_object_mut);
+        return reasoning.is_some_and(|reasoning| reasoning.remove("summary").is_some());
+    }
+    let is_unsupported = message.contains("unsupported") || message.contains("not supported");
+    if !is_unsupported || !message.contains("reasoning") {
+        return false;
+    }
+    body.remove("include");
+    body.remove("reasoning").is_some()
+}
+
 /// Whether the model thinks. One that nobody knows does if it is told how hard.
 fn is_thinker(request: &ModelRequest) -> bool {
     match catalog::find(&catalog::OPENAI, &request.model) {

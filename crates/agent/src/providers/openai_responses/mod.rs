@@ -7,7 +7,7 @@ mod tests;
 
 use serde_json::Value;
 
-use super::call::{Decoder, Endpoint, Protocol};
+use super::call::{Decoder, Endpoint, Failed, Protocol};
 use super::names::Names;
 use super::settings::ApiKey;
 use crate::provider::ModelRequest;
@@ -35,5 +35,9 @@ impl Protocol for OpenaiResponses {
 
     fn decoder(&self, names: Names) -> Box<dyn Decoder> {
         Box::new(decode::Responses::new(names))
+    }
+
+    fn amend(&self, failed: &Failed, body: &mut Value) -> bool {
+        failed.status == Some(400) && encode::without_refused(body, &failed.failure.message)
     }
 }

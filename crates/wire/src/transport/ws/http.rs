@@ -1,7 +1,7 @@
 //! The little HTTP that stands before a WebSocket: one request head read within a bound, one
 //! answer written. Knows neither tokens nor origins.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
@@ -12,13 +12,19 @@ const MAX_HEADERS: usize = 64;
 /// Bytes read and thrown away after an answer, so that closing does not take it from the peer.
 const MAX_DRAIN: usize = 64 * 1024;
 
-/// A request without its body.
-#[derive(Debug, Default, PartialEq, Eq)]
+/// A request without its body. Headers carry tokens, so they are not shown.
+#[derive(Default, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) method: String,
     /// The target without its query.
     pub(super) path: String,
     headers: Vec<(String, String)>,
+}
+
+impl fmt::Debug for Head {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Head({} {})", self.method, self.path)
+    }
 }
 
 impl Head {

@@ -10,6 +10,7 @@ use std::{
 };
 
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use rustix::net::sockopt;
 use tokio::{
     io::AsyncWriteExt as _,
     net::{TcpListener, TcpStream},
@@ -109,13 +110,23 @@ impl Listener {
             tracing::warn!(%peer, "too many handshakes, closing the newest");
             return;
         }
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "cannot set TCP_NODELAY");
+        if let Err(error) = tune(&stream) {
+            tracing::debug!(%error, "cannot set options of a socket");
         }
         let shaking = shake(stream, peer, Arc::clone(&self.gate), self.slots.clone());
         let bounded = timeout(self.limits.handshake_time, shaking);
         self.handshakes.push(Box::pin(async move { bounded.await.unwrap_or_default() }));
     }
+}
+
+/// Small messages go out at once, and a peer that vanished is noticed within two minutes.
+fn tune(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_keepidle(stream, Duration::from_secs(60))?;
+    sockopt::set_tcp_keepintvl(stream, Duration::from_secs(15))?;
+    sockopt::set_tcp_keepcnt(stream, 4)?;
+    Ok(())
 }
 
 /// Reads a request, answers it, and yields the peer if it was let in.

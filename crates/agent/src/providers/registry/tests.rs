@@ -1,0 +1,157 @@
+use std::sync::Arc;
+
+use expect_test::expect;
+use rookery_host::http::Client;
+
+use super::{KeyError, Registry, RegistryOptions};
+use crate::provider::{Auth, ModelEvent, ModelRequest};
+use crate::providers::settings::{ApiKey, Environment, Kind, Retry, Settings};
+
+fn options(pairs: &'static [(&'static str, &'static str)]) -> RegistryOptions {
+    let environment: Environment = Arc::new(move |name| {
+        pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+    });
+    RegistryOptions {
+        client: Client::new().unwrap(),
+        environment,
+        retry: Retry::default(),
+        cache_file: None,
+    }
+}
+
+fn named(id: &str) -> Settings {
+    Settings { id: id.into(), ..Settings::default() }
+}
+
+#[test]
+fn providers_are_listed_in_order() {
+    let added = Settings { name: Some("A Box".into()), ..named(" Box ") };
+    let registry =
+        Registry::new(vec![added, named("zoo")], &options(&[("ANTHROPIC_API_KEY", "k")]));
+    let row = |info: crate::provider::ProviderInfo| {
+        let auth = match info.auth {
+            Auth::ApiKey(variable) => variable,
+            other => format!("{other:?}"),
+        };
+        format!("{} {:?} {auth} {}", info.id, info.name, info.is_authenticated)
+    };
+    let rows: Vec<String> = registry.infos().into_iter().map(row).collect();
+    expect![[r#"
+        openai "OpenAI" OPENAI_API_KEY false
+        anthropic "Anthropic" ANTHROPIC_API_KEY true
+        openrouter "OpenRouter" OPENROUTER_API_KEY false
+        xai "xAI" XAI_API_KEY false
+        ollama "Ollama" None true
+        lmstudio "LM Studio" None true
+        box "A Box" None true
+        zoo "zoo" None true
+        mock "Mock" None true"#]]
+    .assert_eq(&rows.join("\n"));
+    assert!(registry.get("X-AI").is_some() && registry.get("nobody").is_none());
+}
+
+#[test]
+fn keys_change_while_in_use() {
+    let registry = Registry::new(Vec::new(), &options(&[]));
+    let is_known = || registry.info("openai").unwrap().is_authenticated;
+    assert!(!is_known());
+    assert_eq!(registry.set_key(" OpenAI ", " "), Err(KeyError::EmptyKey("openai".into())));
+    assert_eq!(
+        registry.set_key("nobody", "k").unwrap_err().to_string(),
+        "unknown provider: nobody"
+    );
+    registry.set_key(" OpenAI ", "k").unwrap();
+    assert!(is_known());
+    registry.clear_key("openai").unwrap();
+    assert!(!is_known());
+}
+
+#[test]
+fn a_key_belongs_to_one_provider() {
+    let added = Settings {
+        kind: Some(Kind::OpenaiResponses),
+        base_url: Some("http://127.0.0.1:1/v1/".into()),
+        api_key_env: Some("MY_KEY".into()),
+        ..named("my-box")
+    };
+    let registry = Registry::new(
+        vec![added],
+        &options(&[("OPENAI_API_KEY", "foreign"), ("MY_BOX_API_KEY", "own")]),
+    );
+    let endpoint = registry.providers["my-box"].endpoint.as_ref().unwrap();
+    assert_eq!(endpoint.key_variables, ["MY_KEY", "MY_BOX_API_KEY"]);
+    assert_eq!(endpoint.key().unwrap().unwrap().expose(), "own");
+    assert_eq!(endpoint.base_url, "http://127.0.0.1:1/v1");
+}
+
+#[test]
+fn keys_of_the_settings_win_over_the_environment() {
+    let set = Settings {
+        api_key: ApiKey::new("set"),
+        api_key_env: Some("OTHER".into()),
+        ..named("openai")
+    };
+    let registry =
+        Registry::new(vec![set], &options(&[("OPENAI_API_KEY", "usual"), ("OTHER", "other")]));
+    let key = || registry.providers["openai"].endpoint.as_ref().unwrap().key().unwrap().unwrap();
+    assert_eq!(key().expose(), "set");
+    registry.clear_key("openai").unwrap();
+    assert_eq!(key().expose(), "other");
+}
+
+#[tokio::test]
+async fn a_missing_key_is_told_without_asking_anybody() {
+    let registry = Registry::new(Vec::new(), &options(&[]));
+    let mut stream = registry.get("anthropic").unwrap().call(ModelRequest::default());
+    let Some(ModelEvent::Failed(failure)) = stream.events.recv().await else {
+        panic!("no failure")
+    };
+    expect![
+        "Anthropic API key is missing; set ANTHROPIC_API_KEY or configure it from the provider menu"
+    ]
+    .assert_eq(&failure.message);
+}
+
+#[tokio::test]
+async fn models_are_known_or_set() {
+    let set = Settings {
+        models: vec!["gpt-5.5".into(), "gpt-5.5-2026-04-23".into(), "own".into()],
+        ..named("openai")
+    };
+    let registry = Registry::new(vec![set], &options(&[]));
+    let rows: Vec<String> = registry
+        .models("openai")
+        .await
+        .iter()
+        .map(|model| {
+            format!(
+                "{} {:?} {:?} {}",
+                model.id,
+                model.name,
+                model.context_window,
+                model.reasoning.len()
+            )
+        })
+        .collect();
+    expect![[r#"
+        gpt-5.5 "GPT-5.5" Some(1050000) 5
+        gpt-5.5-2026-04-23 "gpt-5.5-2026-04-23" Some(1050000) 5
+        own "own" None 0"#]]
+    .assert_eq(&rows.join("\n"));
+    let mock = registry.models("mock").await;
+    assert_eq!((mock[0].id.as_str(), mock[0].context_window), ("mock", Some(128_000)));
+    assert!(registry.models("anthropic").await.len() > 5);
+    assert_eq!(registry.models("nobody").await, []);
+}
+
+#[test]
+fn efforts_are_judged_for_known_models() {
+    let registry = Registry::new(Vec::new(), &options(&[]));
+    assert_eq!(registry.check_effort("openai", "gpt-5.5", "xhigh"), Ok(()));
+    assert!(registry.check_effort("openai", "gpt-5.5", "ultra").is_err());
+    assert_eq!(registry.check_effort("openai", "own", "ultra"), Ok(()));
+    assert_eq!(registry.check_effort("mock", "mock", "none"), Ok(()));
+    assert!(registry.check_effort("mock", "mock", "high").is_err());
+    assert_eq!(registry.check_effort("ollama", "qwen", "high"), Ok(()));
+    assert!(registry.known_model("anthropic", "claude-opus-4-5-20251101").is_some());
+}

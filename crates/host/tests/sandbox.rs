@@ -1,0 +1,270 @@
+//! The sandbox from outside: this program starts itself as the product does, and tries to get out.
+
+use std::ffi::OsString;
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Output};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use rookery_host::sandbox::{SANDBOX_ARGUMENT, Sandbox, enter_and_exec, quiet_env, support, wrap};
+
+#[expect(
+    clippy::print_stderr,
+    reason = "a child says why it did not run, a test why it has little to do"
+)]
+fn main() -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    if args.get(1).is_some_and(|arg| arg == SANDBOX_ARGUMENT) {
+        let error = enter_and_exec(&args[2..]);
+        eprintln!("{error}");
+        return ExitCode::from(error.exit_code());
+    }
+    if let Some(missing) = support().missing() {
+        eprintln!("skipped, nothing to test here: {missing}");
+        let trial = Trial::test("a_kernel_without_it_runs_nothing", refuses_to_run);
+        return libtest_mimic::run(&Arguments::from_args(), vec![trial]).exit_code();
+    }
+    let trials = TRIALS.iter().map(|(name, run)| Trial::test(*name, run)).collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+type Run = fn() -> Result<(), Failed>;
+
+const TRIALS: &[(&str, Run)] = &[
+    ("reads_everything", reads_everything),
+    ("writes_nothing", writes_nothing),
+    ("writes_where_it_may", writes_where_it_may),
+    ("symlinks_lead_nowhere", symlinks_lead_nowhere),
+    ("a_link_changed_in_flight_leads_nowhere", races_lead_nowhere),
+    ("speaks_to_nobody", speaks_to_nobody),
+    ("privileges_stay_away", privileges_stay_away),
+    ("a_missing_program_is_said", a_missing_program_is_said),
+    ("a_quiet_repository_runs_nothing", a_quiet_repository_runs_nothing),
+];
+
+#[expect(clippy::disallowed_methods, reason = "the test starts itself")]
+fn run(sandbox: &Sandbox, cwd: &Path, argv: &[&str]) -> Output {
+    let exe = std::env::current_exe().expect("the test has a path");
+    let argv: Vec<String> = argv.iter().map(ToString::to_string).collect();
+    let wrapped = wrap(&exe, sandbox, &argv);
+    Command::new(&wrapped[0])
+        .args(&wrapped[1..])
+        .current_dir(cwd)
+        .envs(quiet_env())
+        .output()
+        .expect("the sandbox starts")
+}
+
+fn shell(sandbox: &Sandbox, cwd: &Path, script: &str) -> Output {
+    run(sandbox, cwd, &["sh", "-c", script])
+}
+
+fn scratch() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    fs::write(dir.path().join("kept"), "kept").expect("a file");
+    dir
+}
+
+fn writing(path: &Path) -> Sandbox {
+    Sandbox { read_only: false, writable: vec![path.to_owned()], network: false }
+}
+
+/// Names, contents and modes of all files beneath `root`, links not followed.
+fn tree(root: &Path) -> Vec<(PathBuf, u32, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut open = vec![root.to_owned()];
+    while let Some(path) = open.pop() {
+        let metadata = fs::symlink_metadata(&path).expect("it is there");
+        let content = if metadata.is_file() { fs::read(&path).expect("readable") } else { vec![] };
+        if metadata.is_dir() {
+            open.extend(fs::read_dir(&path).expect("a directory").map(|e| e.expect("it").path()));
+        }
+        found.push((path, metadata.permissions().mode(), content));
+    }
+    found.sort();
+    found
+}
+
+fn refuses_to_run() -> Result<(), Failed> {
+    let dir = scratch();
+    let out = shell(&Sandbox::reading(), dir.path(), "echo ran");
+    assert_eq!((out.status.code(), out.stdout.as_slice()), (Some(126), &b""[..]));
+    Ok(())
+}
+
+fn reads_everything() -> Result<(), Failed> {
+    let dir = scratch();
+    let out = shell(
+        &Sandbox::reading(),
+        dir.path(),
+        "cat kept && cat /etc/passwd >/dev/null && echo lost 2>/dev/null >/dev/null",
+    );
+    assert!(out.status.success(), "{out:?}");
+    assert_eq!(out.stdout, b"kept");
+    Ok(())
+}
+
+fn writes_nothing() -> Result<(), Failed> {
+    let dir = scratch();
+    let before = tree(dir.path());
+    let modified = fs::metadata(dir.path().join("kept"))?.modified()?;
+    for script in [
+        "echo x > new",
+        "echo x > kept",
+        "echo x >> kept",
+        ": > kept",
+        "truncate -s 0 kept",
+        "rm kept",
+        "mv kept lost",
+        "ln kept hard",
+        "ln -s kept soft",
+        "mkdir dir",
+        "mkfifo fifo",
+        "chmod 777 kept",
+        "chmod 777 .",
+        "touch kept",
+        "touch -a -d @1 kept",
+        "cp kept /tmp/rookery-sandbox-copy",
+        "sed -i s/kept/lost/ kept",
+        "dd if=/dev/null of=kept",
+        "(echo x > new) ; sh -c 'echo x > new'",
+    ] {
+        let out = shell(&Sandbox::reading(), dir.path(), script);
+        assert!(!out.status.success(), "{script}: {out:?}");
+        assert_eq!(tree(dir.path()), before, "{script}");
+    }
+    assert_eq!(fs::metadata(dir.path().join("kept"))?.modified()?, modified);
+    assert!(!Path::new("/tmp/rookery-sandbox-copy").exists());
+    Ok(())
+}
+
+fn writes_where_it_may() -> Result<(), Failed> {
+    let (inside, outside) = (scratch(), scratch());
+    let before = tree(outside.path());
+    let script = format!(
+        "echo x > new && mkdir d && echo y > d/e && chmod 600 new; echo z > {}/new",
+        outside.path().display()
+    );
+    let out = shell(&writing(inside.path()), inside.path(), &script);
+    assert!(!out.status.success(), "{out:?}");
+    assert_eq!(fs::read_to_string(inside.path().join("new"))?, "x\n");
+    assert_eq!(fs::read_to_string(inside.path().join("d/e"))?, "y\n");
+    assert_eq!(tree(outside.path()), before);
+    let both = Sandbox { read_only: true, ..writing(inside.path()) };
+    assert!(!shell(&both, inside.path(), "echo x > newer").status.success());
+    Ok(())
+}
+
+fn symlinks_lead_nowhere() -> Result<(), Failed> {
+    let (inside, outside) = (scratch(), scratch());
+    symlink(outside.path(), inside.path().join("out"))?;
+    symlink(outside.path().join("kept"), inside.path().join("file"))?;
+    let before = tree(outside.path());
+    for script in
+        ["echo x > out/new", "echo x > file", "rm out/kept", "mv kept out/", "cp kept file"]
+    {
+        let out = shell(&writing(inside.path()), inside.path(), script);
+        assert!(!out.status.success(), "{script}: {out:?}");
+        assert_eq!(tree(outside.path()), before, "{script}");
+    }
+    Ok(())
+}
+
+fn races_lead_nowhere() -> Result<(), Failed> {
+    let (inside, outside) = (scratch(), scratch());
+    let before = tree(outside.path());
+    let script = format!(
+        "for i in 1 2 3 4 5 6 7 8; do rm -rf d; mkdir d; (echo x > d/kept) & \
+         rm -rf d; ln -s {} d; echo y > d/kept; wait; done",
+        outside.path().display()
+    );
+    shell(&writing(inside.path()), inside.path(), &script);
+    assert_eq!(tree(outside.path()), before);
+    Ok(())
+}
+
+fn speaks_to_nobody() -> Result<(), Failed> {
+    let dir = scratch();
+    let tcp = TcpListener::bind("127.0.0.1:0")?;
+    tcp.set_nonblocking(true)?;
+    let unix = UnixListener::bind(dir.path().join("socket"))?;
+    unix.set_nonblocking(true)?;
+    let port = tcp.local_addr()?.port();
+    let connect = format!("exec 3<>/dev/tcp/127.0.0.1/{port}");
+    let out = run(&Sandbox::reading(), dir.path(), &["bash", "-c", &connect]);
+    assert!(!out.status.success(), "{out:?}");
+    assert!(tcp.accept().is_err(), "somebody called");
+    let open = Sandbox { network: true, ..Sandbox::reading() };
+    let out = run(&open, dir.path(), &["bash", "-c", &connect]);
+    assert!(out.status.success(), "{out:?}");
+    assert!(tcp.accept().is_ok(), "nobody called");
+    let local = "use IO::Socket::UNIX; IO::Socket::UNIX->new(Peer => 'socket') or exit 3;";
+    let out = run(&Sandbox::reading(), dir.path(), &["perl", "-e", local]);
+    assert!(!out.status.success(), "{out:?}");
+    assert!(unix.accept().is_err(), "somebody called");
+    Ok(())
+}
+
+fn privileges_stay_away() -> Result<(), Failed> {
+    let dir = scratch();
+    let out = shell(
+        &Sandbox::reading(),
+        dir.path(),
+        "grep -E '^(NoNewPrivs|Seccomp):' /proc/self/status",
+    );
+    assert_eq!(String::from_utf8_lossy(&out.stdout), "NoNewPrivs:\t1\nSeccomp:\t2\n");
+    for argv in [&["unshare", "-r", "true"][..], &["mount", "-t", "tmpfs", "none", "/mnt"]] {
+        let out = run(&Sandbox::reading(), dir.path(), argv);
+        assert!(!out.status.success(), "{argv:?}: {out:?}");
+    }
+    Ok(())
+}
+
+fn a_missing_program_is_said() -> Result<(), Failed> {
+    let dir = scratch();
+    let out = run(&Sandbox::reading(), dir.path(), &["no-such-program-here"]);
+    assert_eq!(out.status.code(), Some(127));
+    assert!(String::from_utf8_lossy(&out.stderr).starts_with("no-such-program-here: "));
+    Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "git without a sandbox is what is tested")]
+fn a_quiet_repository_runs_nothing() -> Result<(), Failed> {
+    let dir = scratch();
+    let git = |args: &[&str], quiet: bool| {
+        let mut command = Command::new("git");
+        command.args(args).current_dir(dir.path());
+        if quiet {
+            command.envs(quiet_env());
+        }
+        command.output().expect("git starts")
+    };
+    let mark = dir.path().join("ran");
+    let hostile = format!("touch {}; false", mark.display());
+    git(&["init", "-q"], false);
+    git(&["add", "kept"], false);
+    git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "one"], false);
+    for key in ["core.fsmonitor", "core.pager", "gpg.program", "core.sshCommand"] {
+        git(&["config", key, &hostile], false);
+    }
+    git(&["config", "log.showSignature", "true"], false);
+    fs::write(dir.path().join("kept"), "changed")?;
+    for args in [&["status", "--short"][..], &["diff"], &["log", "-p"], &["show"], &["describe"]] {
+        git(args, true);
+        assert!(!mark.exists(), "git {args:?} ran what the repository says");
+    }
+    // What cannot be unset runs, and the sandbox holds it.
+    git(&["config", "diff.external", &hostile], false);
+    run(&Sandbox::reading(), dir.path(), &["git", "diff"]);
+    assert!(!mark.exists(), "an external diff left the sandbox");
+    git(&["config", "--unset", "diff.external"], false);
+    let out = git(&["diff"], true);
+    assert!(out.status.success() && !out.stdout.is_empty(), "{out:?}");
+    // The same without the quiet environment, so that the test is known to be able to fail.
+    git(&["status", "--short"], false);
+    assert!(mark.exists());
+    Ok(())
+}
