@@ -124,6 +124,7 @@ fn config(home: &Home) -> CoreConfig {
         },
         tab_env: rookery_roost::tab_env(),
         resources: None,
+        agent: rookery_core::AgentConfig::default(),
     }
 }
 

@@ -99,7 +99,7 @@ impl Default for Retry {
 }
 
 /// What is set about one provider. What is not set comes from the table of built-in ones.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Settings {
     /// Its id.
     pub id: String,
@@ -127,6 +127,21 @@ pub struct Settings {
     pub retry: Option<Retry>,
     /// How long the server may be silent; the environment wins.
     pub idle_timeout: Option<Duration>,
+}
+
+impl fmt::Debug for Settings {
+    /// Headers may hold keys: only their names are shown.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let headers: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
+        out.debug_struct("Settings")
+            .field("id", &self.id)
+            .field("kind", &self.kind)
+            .field("base_url", &self.base_url)
+            .field("api_key", &self.api_key)
+            .field("headers", &headers)
+            .field("models", &self.models)
+            .finish_non_exhaustive()
+    }
 }
 
 /// How long a server may be silent, by its settings and `RODER_<P>_STREAM_IDLE_TIMEOUT_MS`.
@@ -170,7 +185,8 @@ mod tests {
     fn a_key_is_not_shown() {
         let key = ApiKey::new(" sk-secret\n").unwrap();
         assert_eq!(key.expose(), "sk-secret");
-        let settings = Settings { api_key: Some(key), ..Settings::default() };
+        let headers = vec![("api-key".to_owned(), "also secret".to_owned())];
+        let settings = Settings { api_key: Some(key), headers, ..Settings::default() };
         assert!(!format!("{settings:?}").contains("secret"));
         assert_eq!(ApiKey::new(" \n"), None);
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use rookery_agent::provider::{FailureKind, ModelEvent};
+use rookery_agent::providers::Retry;
 
 use crate::fixtures::{ALL, CHAT, Fixture, RESPONSES};
 use crate::server::{Reply, serve};
@@ -175,21 +176,40 @@ async fn a_connection_that_breaks_after_a_word_is_not_tried_again() {
 #[tokio::test]
 async fn silence_has_an_end() {
     for fixture in ALL {
-        let variable = format!("RODER_{}_STREAM_IDLE_TIMEOUT_MS", fixture.id.to_uppercase());
-        let server = serve(vec![Reply::held(b": hello\n\n")]).await;
-        let setup = Setup::new(&server.address, quick(2));
-        setup.set(&variable, "40");
-        let told = told(&setup.answer(fixture.id).await);
-        let name = fixture.name;
-        let reason = format!("{name} stream error: nothing came for 40 ms");
-        assert_eq!(told, [format!("retry 2: {reason}"), format!("failed Unavailable: {reason}")]);
-        let server = serve(vec![Reply::silence()]).await;
-        let setup = Setup::new(&server.address, quick(2));
-        setup.set(&variable, "40");
-        let told = crate::told(&setup.answer(fixture.id).await);
-        let reason = format!("{name} cannot be reached: nothing came for 40 ms");
-        assert_eq!(told, [format!("retry 2: {reason}"), format!("failed Unavailable: {reason}")]);
+        for reply in [Reply::held(b": hello\n\n"), Reply::silence()] {
+            let server = serve(vec![reply]).await;
+            let setup = Setup::new(&server.address, quick(2));
+            setup.set(&format!("RODER_{}_STREAM_IDLE_TIMEOUT_MS", fixture.id.to_uppercase()), "40");
+            let told = told(&setup.answer(fixture.id).await);
+            assert_eq!(told.len(), 2, "{told:?}");
+            assert!(told[0].starts_with(&format!("retry 2: {} ", fixture.name)), "{told:?}");
+            assert!(
+                told[1].starts_with(&format!("failed Unavailable: {} ", fixture.name)),
+                "{told:?}"
+            );
+            assert!(told.iter().all(|line| line.ends_with(": nothing came for 40 ms")), "{told:?}");
+        }
     }
+}
+
+#[tokio::test]
+async fn silence_after_a_word_is_not_tried_again() {
+    let server = serve(vec![Reply::held(RESPONSES.content.as_bytes())]).await;
+    let setup = Setup::new(&server.address, quick(3));
+    setup.set("RODER_OPENAI_STREAM_IDLE_TIMEOUT_MS", "1000");
+    let told = told(&setup.answer(RESPONSES.id).await);
+    let reason = "OpenAI stream error: nothing came for 1000 ms";
+    assert_eq!(told, ["text begun".to_owned(), format!("failed Unavailable: {reason}")]);
+    assert_eq!(server.seen.lock().len(), 1);
+}
+
+#[tokio::test]
+async fn an_empty_answer_is_final_if_settings_say_so() {
+    let server = serve(vec![Reply::status(200, "", "")]).await;
+    let retry = Retry { retry_empty_body: false, ..quick(3) };
+    let told = told(&Setup::new(&server.address, retry).answer(CHAT.id).await);
+    assert_eq!(told, ["failed Unavailable: OpenRouter error 200: empty response body"]);
+    assert_eq!(server.seen.lock().len(), 1);
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! Providers against a server that answers byte for byte what a test tells it to.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so at once")]
+
 mod failures;
 mod fixtures;
 mod proxy;

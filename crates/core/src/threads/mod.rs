@@ -145,3 +145,6 @@ impl Tx<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -70,6 +70,7 @@ impl PrivateWorld {
             ui: UiConfig::default(),
             tab_env: Vec::new(),
             resources: None,
+            agent: rookery_core::AgentConfig::default(),
         })
         .await?;
         let served = Served::new(core.clone(), Arc::new(NoControl), Arc::new(shared));

@@ -7,6 +7,7 @@ pub mod sse;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -31,7 +32,7 @@ pub struct Client {
 }
 
 /// What is asked of a server.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Request {
     /// The address.
     pub url: String,
@@ -44,10 +45,28 @@ pub struct Request {
 }
 
 /// What a server answers. Dropping it ends the request at once.
-#[derive(Debug)]
 pub struct Response {
     inner: reqwest::Response,
     idle: Duration,
+}
+
+impl fmt::Debug for Request {
+    /// Headers and addresses may hold keys: only their names and lengths are shown.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
+        let length = self.body.as_ref().map(Bytes::len);
+        out.debug_struct("Request")
+            .field("headers", &names)
+            .field("body", &length)
+            .field("idle", &self.idle)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Response {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Response").field("status", &self.status()).finish_non_exhaustive()
+    }
 }
 
 /// Why there is no answer, or not all of it. The texts never show the address, which may hold a key.

@@ -1,3 +1,5 @@
+//! Lists of models: asked once, never waited for long, kept in a file.
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -123,7 +123,7 @@ async fn perform(
                     wait(delay).await;
                     out.send(ModelEvent::Text { text, phase: None }).await?;
                 }
-                out.send(ModelEvent::TextDone { opaque: None }).await?;
+                // Not said to be over: whatever follows ends it, or cuts it off.
             }
             Action::Reasoning { text, delay } => {
                 wait(delay).await;

@@ -1,3 +1,5 @@
+//! Requests and streams of the Responses API, compared as a whole.
+
 use expect_test::{Expect, expect};
 use rookery_host::http::sse::Frame;
 use serde_json::{Value, json};

@@ -1,3 +1,5 @@
+//! Who is listed, whose key is whose, and which models are known.
+
 use std::sync::Arc;
 
 use expect_test::expect;
@@ -154,4 +156,17 @@ fn efforts_are_judged_for_known_models() {
     assert!(registry.check_effort("mock", "mock", "high").is_err());
     assert_eq!(registry.check_effort("ollama", "qwen", "high"), Ok(()));
     assert!(registry.known_model("anthropic", "claude-opus-4-5-20251101").is_some());
+}
+
+#[test]
+fn a_header_can_carry_the_key() {
+    let set = Settings {
+        headers: vec![("Api-Key".into(), "secret-in-header".into())],
+        ..named("openrouter")
+    };
+    let registry = Registry::new(vec![set], &options(&[]));
+    let endpoint = registry.providers["openrouter"].endpoint.as_ref().unwrap();
+    assert_eq!(endpoint.key(), Ok(None));
+    assert_eq!(endpoint.secrets(None), ["secret-in-header"]);
+    assert!(registry.info("openrouter").unwrap().is_authenticated);
 }

@@ -1,3 +1,5 @@
+//! Frames from bytes that come in any pieces.
+
 use proptest::prelude::*;
 
 use super::{Frame, Parser, TooLong};

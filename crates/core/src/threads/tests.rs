@@ -1,0 +1,350 @@
+//! Turns over the mock provider, through the real store and the real feed.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rookery_agent::turn::Message;
+use rookery_model::{
+    Answer, Asked, Choice, ItemBody, ItemStatus, Mode, ThreadId, Turn, TurnErrorKind, TurnStatus,
+};
+use serde_json::json;
+
+use super::{FeedReader, NewThread, NewTurn, NoticeBody, StartedTurn, ThreadQuery};
+use crate::core::{Core, CoreConfig, StopKind};
+use crate::{AgentConfig, KeeperLaunch, TerminalLimits, UiConfig};
+
+/// How long anything here may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+async fn core_in(home: &Path) -> Core {
+    let config = CoreConfig {
+        state_dir: Some(home.join("state")),
+        keeper: KeeperLaunch {
+            exe: "/nonexistent/keeper".into(),
+            args: Vec::new(),
+            socket: home.join("keeper.sock"),
+        },
+        home: home.to_owned(),
+        env: Vec::new(),
+        shell: "/bin/sh".to_owned(),
+        child_env: Vec::new(),
+        limits: TerminalLimits::default(),
+        palette: rookery_term::Palette::default(),
+        shares_ids: true,
+        ui: UiConfig::default(),
+        tab_env: Vec::new(),
+        resources: None,
+        agent: AgentConfig { cwd: home.to_owned(), ..AgentConfig::default() },
+    };
+    Core::start(config).await.unwrap()
+}
+
+async fn thread_in(core: &Core, home: &Path) -> ThreadId {
+    let choice = Choice { provider: "mock".into(), ..Choice::default() };
+    let new = NewThread { cwd: home.to_owned(), choice, ..NewThread::default() };
+    core.start_thread(new).await.unwrap().thread.id
+}
+
+fn says(text: impl Into<String>) -> NewTurn {
+    let message = Message { text: text.into(), ..Message::default() };
+    NewTurn { message, ..NewTurn::default() }
+}
+
+fn script(steps: serde_json::Value) -> NewTurn {
+    says(format!("MOCK_SCRIPT:{steps}"))
+}
+
+async fn start(core: &Core, thread: ThreadId, new: NewTurn) -> Turn {
+    match core.start_turn(thread, new).await.unwrap() {
+        StartedTurn::New(turn) => *turn,
+        StartedTurn::Steered(turn) => panic!("turn {turn} ran already"),
+    }
+}
+
+/// A turn to its end.
+async fn run(core: &Core, thread: ThreadId, new: NewTurn) -> Turn {
+    let turn = start(core, thread, new).await;
+    tokio::time::timeout(PATIENCE, core.turn_ended(thread, turn.id)).await.expect("the turn ends");
+    core.turn(thread, turn.id).await.unwrap().unwrap()
+}
+
+/// Reads the feed until something fits; gives all that came, in short.
+async fn until(reader: &mut FeedReader, is_last: impl Fn(&NoticeBody) -> bool) -> Vec<String> {
+    let mut seen = Vec::new();
+    loop {
+        let batch = tokio::time::timeout(PATIENCE, reader.next()).await.expect("news").unwrap();
+        for notice in batch {
+            seen.push(sketch(&notice.body));
+            if is_last(&notice.body) {
+                return seen;
+            }
+        }
+    }
+}
+
+fn sketch(body: &NoticeBody) -> String {
+    match body {
+        NoticeBody::ThreadStarted(..) => "thread started".into(),
+        NoticeBody::StatusChanged(status) => match status.active_turn {
+            Some(_) => format!("running {:?}", status.flags),
+            None => "idle".into(),
+        },
+        NoticeBody::TurnStarted(_) => "turn started".into(),
+        NoticeBody::TurnEnded(turn) => format!("turn {:?}", turn.status),
+        NoticeBody::ItemStarted(_, item) => format!("start {}", kind(&item.body)),
+        NoticeBody::ItemDelta(..) => "delta".into(),
+        NoticeBody::ItemCompleted(_, item) => format!("end {} {:?}", kind(&item.body), item.status),
+        NoticeBody::Requested(_) => "asked".into(),
+        NoticeBody::Settled(..) => "settled".into(),
+        other => format!("{other:?}"),
+    }
+}
+
+fn kind(body: &ItemBody) -> &'static str {
+    match body {
+        ItemBody::User { .. } => "user",
+        ItemBody::Agent { .. } => "agent",
+        ItemBody::Reasoning { .. } => "reasoning",
+        ItemBody::Tool(_) => "tool",
+        ItemBody::Compaction { .. } => "compaction",
+        ItemBody::Error { .. } => "error",
+        ItemBody::Raw { .. } => "raw",
+    }
+}
+
+fn is_idle(body: &NoticeBody) -> bool {
+    matches!(body, NoticeBody::StatusChanged(status) if status.active_turn.is_none())
+}
+
+fn is_asked(body: &NoticeBody) -> bool {
+    matches!(body, NoticeBody::Requested(_))
+}
+
+#[tokio::test]
+async fn a_plain_turn_is_told_in_the_promised_order() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let thread = thread_in(&core, home.path()).await;
+    let mut reader = core.follow_threads(false);
+    start(&core, thread, says("hello")).await;
+    let seen = until(&mut reader, is_idle).await;
+    assert_eq!(
+        seen,
+        [
+            "turn started",
+            "running []",
+            "end user Completed",
+            "start agent",
+            "delta",
+            "delta",
+            "delta",
+            "end agent Completed",
+            "turn Completed",
+            "idle"
+        ]
+    );
+    let read = core.read_thread(thread).await.unwrap();
+    let turns = read.turns.unwrap();
+    assert_eq!((turns.len(), turns[0].items.len()), (1, 2));
+    assert_eq!(read.thread.preview, "hello");
+    assert_eq!(read.thread.message_count, 2);
+}
+
+#[tokio::test]
+async fn an_approval_is_asked_for_and_the_answer_decides() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let file = home.path().join("a.txt");
+    let write = json!([
+        {"tool": "write_file", "args": {"path": "a.txt", "content": "hi"}, "id": "w"},
+        {"text": "done"}
+    ]);
+    for (approved, expected) in [(false, None), (true, Some("hi"))] {
+        let thread = thread_in(&core, home.path()).await;
+        let mut reader = core.follow_threads(false);
+        let turn = start(&core, thread, script(write.clone())).await;
+        let seen = until(&mut reader, |body| {
+            matches!(body, NoticeBody::StatusChanged(status) if !status.flags.is_empty())
+        })
+        .await;
+        assert_eq!(seen[seen.len() - 3..], ["start tool", "asked", "running [ApprovalRequired]"]);
+        let request = core.requests().pop().unwrap();
+        assert!(matches!(&request.asked, Asked::Approval { .. }));
+        let answer = match approved {
+            true => Answer::Approved { remember: false },
+            false => Answer::Denied { message: Some("not now".into()) },
+        };
+        assert!(core.settle(request.id, answer.clone(), "test").await.unwrap());
+        assert!(!core.settle(request.id, answer, "test").await.unwrap());
+        let seen = until(&mut reader, is_idle).await;
+        let status = if approved { "end tool Completed" } else { "end tool Failed" };
+        assert_eq!(seen[..3], ["settled", "running []", status]);
+        assert_eq!(std::fs::read_to_string(&file).ok().as_deref(), expected);
+        let turn = core.turn(thread, turn.id).await.unwrap().unwrap();
+        assert_eq!(turn.status, TurnStatus::Completed);
+    }
+}
+
+#[tokio::test]
+async fn modes_decide_without_asking() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let write = |name: &str| {
+        script(json!([{"tool": "write_file", "args": {"path": name, "content": "x"}}, {"text": "ok"}]))
+    };
+    let thread = thread_in(&core, home.path()).await;
+    core.set_mode(Some(thread), Mode::Plan, None, None).await.unwrap();
+    run(&core, thread, write("plan")).await;
+    assert!(!home.path().join("plan").exists());
+    core.set_mode(Some(thread), Mode::AcceptAll, None, None).await.unwrap();
+    run(&core, thread, write("all")).await;
+    assert!(home.path().join("all").exists());
+    // What waits is judged again when the mode changes.
+    core.set_mode(Some(thread), Mode::Default, None, None).await.unwrap();
+    let mut reader = core.follow_threads(false);
+    start(&core, thread, write("later")).await;
+    until(&mut reader, is_asked).await;
+    core.set_mode(Some(thread), Mode::Bypass, None, None).await.unwrap();
+    until(&mut reader, is_idle).await;
+    assert!(home.path().join("later").exists());
+}
+
+#[tokio::test]
+async fn interrupting_keeps_what_was_said_and_takes_back_what_was_asked() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let thread = thread_in(&core, home.path()).await;
+    let mut reader = core.follow_threads(false);
+    let turn = start(&core, thread, script(json!([{"text": "half of it"}, {"hang": true}]))).await;
+    until(&mut reader, |body| matches!(body, NoticeBody::ItemDelta(..))).await;
+    core.interrupt(thread, Some(turn.id)).unwrap();
+    until(&mut reader, is_idle).await;
+    let read = core.read_thread(thread).await.unwrap().turns.unwrap();
+    assert_eq!(read[0].turn.status, TurnStatus::Interrupted);
+    let ItemBody::Agent { text, partial, .. } = &read[0].items[1].body else { panic!("no text") };
+    assert!(*partial && !text.is_empty());
+    let asks = json!([{"tool": "write_file", "args": {"path": "n", "content": ""}}]);
+    let turn = start(&core, thread, script(asks)).await;
+    until(&mut reader, is_asked).await;
+    core.interrupt(thread, Some(turn.id)).unwrap();
+    let seen = until(&mut reader, is_idle).await;
+    assert!(seen.contains(&"settled".to_owned()), "{seen:?}");
+    assert!(seen.contains(&"end tool Failed".to_owned()), "{seen:?}");
+    assert!(core.requests().is_empty());
+    assert!(!home.path().join("n").exists());
+}
+
+#[tokio::test]
+async fn a_turn_that_waits_goes_on_after_a_restart() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let thread = thread_in(&core, home.path()).await;
+    let mut reader = core.follow_threads(false);
+    let write = json!([
+        {"text": "first"},
+    ]);
+    run(&core, thread, script(write)).await;
+    let steps = json!([
+        {"tool": "write_file", "args": {"path": "b", "content": "b"}, "id": "w"},
+        {"text": "written"}
+    ]);
+    let turn = start(&core, thread, script(steps)).await;
+    until(&mut reader, is_asked).await;
+    core.stop(StopKind::KeepTerminals).await.unwrap();
+    let request = core.requests().pop().unwrap();
+    drop((reader, core));
+    let core = core_in(home.path()).await;
+    assert_eq!(core.requests(), [request.clone()]);
+    let seen = core.thread(thread).unwrap();
+    assert_eq!(seen.status.active_turn, Some(turn.id));
+    let mut reader = core.follow_threads(false);
+    core.settle(request.id, Answer::Approved { remember: false }, "test").await.unwrap();
+    until(&mut reader, is_idle).await;
+    let ended = core.turn(thread, turn.id).await.unwrap().unwrap();
+    assert_eq!(ended.status, TurnStatus::Completed);
+    assert_eq!(std::fs::read_to_string(home.path().join("b")).unwrap(), "b");
+}
+
+#[tokio::test]
+async fn late_words_are_never_lost() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let thread = thread_in(&core, home.path()).await;
+    let mut said = 0;
+    for round in 0..40 {
+        said += 1;
+        let turn = start(&core, thread, says(format!("round {round}"))).await;
+        for _ in 0..round % 4 {
+            tokio::task::yield_now().await;
+        }
+        match core.start_turn(thread, says("and more")).await.unwrap() {
+            StartedTurn::New(_) | StartedTurn::Steered(_) => said += 1,
+        }
+        core.turn_ended(thread, turn.id).await;
+        core.stop_turn(thread).await.unwrap();
+    }
+    let read = core.read_thread(thread).await.unwrap();
+    let items = read.turns.unwrap().into_iter().flat_map(|seen| seen.items);
+    let users = items.filter(|item| matches!(item.body, ItemBody::User { .. })).count();
+    assert_eq!(users, said);
+}
+
+#[tokio::test]
+async fn many_turns_each_end_once_and_all_are_stored() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let thread = thread_in(&core, home.path()).await;
+    let mut reader = core.follow_threads(true);
+    for _ in 0..100 {
+        run(&core, thread, says("again")).await;
+    }
+    let mut ends = 0;
+    while ends < 100 {
+        for notice in reader.next().await.unwrap() {
+            ends += usize::from(matches!(notice.body, NoticeBody::TurnEnded(_)));
+        }
+    }
+    core.stop(StopKind::KeepTerminals).await.unwrap();
+    drop((reader, core));
+    let core = core_in(home.path()).await;
+    let read = core.read_thread(thread).await.unwrap();
+    let turns = read.turns.unwrap();
+    assert_eq!(turns.len(), 100);
+    assert!(turns.iter().all(|seen| seen.turn.status == TurnStatus::Completed && seen.items.len() == 2));
+}
+
+#[tokio::test]
+async fn ephemeral_threads_leave_nothing_behind() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let choice = Choice { provider: "mock".into(), ..Choice::default() };
+    let new = NewThread { cwd: home.path().into(), choice, ephemeral: true, ..NewThread::default() };
+    let thread = core.start_thread(new).await.unwrap().thread.id;
+    run(&core, thread, says("FINDME_SECRET")).await;
+    assert_eq!(core.read_thread(thread).await.unwrap().turns.unwrap()[0].items.len(), 2);
+    core.stop(StopKind::KeepTerminals).await.unwrap();
+    drop(core);
+    for entry in std::fs::read_dir(home.path().join("state")).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap_or_default();
+        assert!(!bytes.windows(13).any(|window| window == b"FINDME_SECRET"));
+    }
+    let core = core_in(home.path()).await;
+    assert!(core.threads(&ThreadQuery { limit: 10, ..ThreadQuery::default() }).threads.is_empty());
+}
+
+#[tokio::test]
+async fn a_provider_that_fails_fails_the_turn_and_not_the_thread() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let thread = thread_in(&core, home.path()).await;
+    for steps in [json!([{"text": "so"}, {"error": "broken"}]), json!([{"error": "broken"}])] {
+        let turn = run(&core, thread, script(steps)).await;
+        assert_eq!(turn.status, TurnStatus::Failed);
+        assert_eq!(turn.error.unwrap().kind, TurnErrorKind::Provider);
+    }
+    let turn = run(&core, thread, says("and now?")).await;
+    assert_eq!(turn.status, TurnStatus::Completed);
+    let read = core.read_thread(thread).await.unwrap();
+    let items = read.turns.unwrap().into_iter().flat_map(|seen| seen.items);
+    assert!(items.into_iter().all(|item| item.status != ItemStatus::InProgress));
+}
