@@ -70,6 +70,8 @@ impl Default for DaemonConfig {
 pub struct EndpointsConfig {
     /// Our own socket. It cannot be turned off.
     pub rookery: EndpointConfig,
+    /// The Roder socket.
+    pub roder: EndpointConfig,
     /// The ptywright socket.
     pub ptywright: EndpointConfig,
     /// The Roost socket.
@@ -164,6 +166,7 @@ impl Config {
             Ok(config) => {
                 let warnings = unknown
                     .into_iter()
+                    .filter(|key| !is_of_agents(key))
                     .map(|key| Warning {
                         line: line_of_key(text, &key),
                         message: format!("unknown key `{key}` is ignored"),
@@ -187,6 +190,12 @@ impl Config {
             EndpointConfig::Path(path) => Some(path.clone()),
         }
     }
+}
+
+/// Whether a key is one of those that agents read from the same file by themselves.
+fn is_of_agents(key: &str) -> bool {
+    let first = key.split('.').next().unwrap_or(key);
+    rookery_agent::settings::TOP_LEVEL.contains(&first)
 }
 
 fn line_at(text: &str, offset: usize) -> usize {

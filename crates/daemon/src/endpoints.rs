@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rookery_core::Core;
 use rookery_native as native;
 use rookery_ptywright as ptywright;
+use rookery_roder as roder;
 use rookery_roost as roost;
 use rookery_wire::framing::{Framing, Ndjson};
 use rookery_wire::rpc::{JsonRpc, OnBadFrame, Table};
@@ -23,6 +24,7 @@ pub struct Served {
     control: Arc<dyn native::Control>,
     native: Arc<Table<native::Cx>>,
     ptywright: Arc<Table<ptywright::Cx>>,
+    roder: Arc<Table<roder::Cx>>,
     shared: Arc<ptywright::Shared>,
     roost: Arc<roost::Settings>,
 }
@@ -39,6 +41,7 @@ impl Served {
             control,
             native: Arc::new(Table::new([native::METHODS])),
             ptywright: Arc::new(Table::new([ptywright::METHODS])),
+            roder: Arc::new(Table::new([roder::METHODS])),
             shared,
             roost: Arc::new(roost::Settings::new(PathBuf::new())),
         }
@@ -54,15 +57,19 @@ impl Served {
         ptywright::Cx::new(self.core.clone(), Arc::clone(&self.shared), connection)
     }
 
-    /// Our own methods and ptywright's, as `rookery.sock` speaks them.
+    /// Our own methods, ptywright's and Roder's, as `rookery.sock` speaks them. Who does not use
+    /// Roder's is not told of threads.
     fn joined(&self, connection: ConnectionHandle) -> JsonRpc {
         let ptywright = self.ptywright_cx(connection.clone());
-        let companion = ptywright.companion();
+        let link = roder::Link::default();
+        let roder = roder::Cx::new(self.core.clone(), connection.clone(), link, false);
+        let companions = [ptywright.companion(), roder.companion()];
         let cx = native::Cx::new(self.core.clone(), connection, Arc::clone(&self.control));
-        JsonRpc::new(Arc::clone(&self.native), cx)
+        let protocol = JsonRpc::new(Arc::clone(&self.native), cx)
             .and(Arc::clone(&self.ptywright), ptywright)
-            .companion(companion)
-            .error_filter(ptywright::redact_error)
+            .and(Arc::clone(&self.roder), roder)
+            .error_filter(ptywright::redact_error);
+        companions.into_iter().fold(protocol, JsonRpc::companion)
     }
 
     /// ptywright alone, strict.
@@ -105,6 +112,7 @@ pub struct Endpoint {
 enum Speaks {
     Joined,
     Ptywright,
+    Roder,
     Roost,
 }
 
@@ -117,6 +125,14 @@ pub const ENDPOINTS: &[Endpoint] = &[
         lock: None,
         setting: |config| &config.endpoints.rookery,
         speaks: Speaks::Joined,
+    },
+    Endpoint {
+        name: "roder",
+        path: "roder/roder.sock",
+        variable: None,
+        lock: None,
+        setting: |config| &config.endpoints.roder,
+        speaks: Speaks::Roder,
     },
     Endpoint {
         name: "ptywright",
@@ -142,7 +158,7 @@ impl Endpoint {
     pub fn socket(&self, homes: &Homes, config: &Config) -> Option<PathBuf> {
         let usual = match self.speaks {
             Speaks::Roost => homes.roost_socket(),
-            Speaks::Joined | Speaks::Ptywright => homes.runtime_dir().join(self.path),
+            Speaks::Joined | Speaks::Ptywright | Speaks::Roder => homes.runtime_dir().join(self.path),
         };
         let configured = Config::endpoint((self.setting)(config), &usual);
         configured.or_else(|| matches!(self.speaks, Speaks::Joined).then_some(usual))
@@ -163,6 +179,12 @@ impl Endpoint {
                 .await
             }
             Speaks::Ptywright => served.serve_strict(stream, framing).await,
+            Speaks::Roder => {
+                serve_connection(stream, roder::framing(), roder::options(), |connection| {
+                    roder::protocol(served.core.clone(), connection, roder::Link::default())
+                })
+                .await
+            }
             Speaks::Roost => {
                 serve_connection(stream, roost::framing(), roost::options(), |connection| {
                     roost::serve(served.core.clone(), Arc::clone(&served.roost), connection)
@@ -188,9 +210,12 @@ mod tests {
 
     #[test]
     fn the_tables_of_one_endpoint_are_disjoint() {
-        let native: Vec<&str> = native::METHODS.iter().map(|method| method.name).collect();
-        for method in ptywright::METHODS {
-            assert!(!native.contains(&method.name), "{} is in two tables", method.name);
+        let native = native::METHODS.iter().map(|method| method.name);
+        let ptywright = ptywright::METHODS.iter().map(|method| method.name);
+        let roder = roder::METHODS.iter().map(|method| method.name);
+        let mut seen = std::collections::HashSet::new();
+        for name in native.chain(ptywright).chain(roder) {
+            assert!(seen.insert(name), "{name} is in two tables");
         }
     }
 }

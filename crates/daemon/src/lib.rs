@@ -1,5 +1,7 @@
 //! The daemon: homes, config, sockets, start and stop. The one room that joins all others.
 
+mod agent;
+pub mod app_server;
 pub mod config;
 mod desktop;
 mod endpoints;

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use crate::config::{Config, Warning};
 use crate::endpoints::{self, ENDPOINTS, Served};
 use crate::homes::{Homes, create_private_dir};
-use crate::{desktop, interface, lock, logs};
+use crate::{agent, desktop, interface, lock, logs};
 
 /// Bytes kept of what a terminal sends to its child by itself, in test mode.
 const CAPTURED_INPUT: usize = 1 << 20;
@@ -170,6 +170,7 @@ fn announce(ready: &Ready) -> anyhow::Result<()> {
 }
 
 fn core_config(homes: &Homes, config: &Config, exe: PathBuf) -> CoreConfig {
+    let agent = agent::config(&agent::Places::of(homes), Some(exe.clone()));
     let terminal = &config.terminal;
     let child_env = ENDPOINTS
         .iter()
@@ -203,6 +204,7 @@ fn core_config(homes: &Homes, config: &Config, exe: PathBuf) -> CoreConfig {
         ui: interface::ui_config(homes, roost_socket(homes, config), roostctl),
         tab_env: rookery_roost::tab_env(),
         resources: interface::install_resources(homes),
+        agent,
     }
 }
 

@@ -18,6 +18,28 @@ pub use crate::tool::PathScope;
 pub use edit::Edit;
 pub use spelled::{Spelled, WebSearchMode, normalize_provider};
 
+/// The keys and sections at the top of the settings file that are read here. Other parts of the
+/// program read the rest of the same file.
+pub const TOP_LEVEL: &[&str] = &[
+    "provider",
+    "model",
+    "reasoning",
+    "runtime_profile",
+    "auto_compact_token_limit",
+    "reliability",
+    "speed_policy",
+    "web_search",
+    "context",
+    "policy_modes",
+    "commands",
+    "tools",
+    "search_index",
+    "lifecycle",
+    "fs",
+    "providers",
+    "mcp_servers",
+];
+
 /// Everything that the settings file says, or would say.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {

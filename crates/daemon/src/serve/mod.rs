@@ -5,7 +5,7 @@
 mod home;
 mod logs;
 mod plugins;
-mod relay;
+pub(crate) mod relay;
 mod world;
 
 use std::io;

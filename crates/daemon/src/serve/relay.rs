@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use bytes::BytesMut;
+use rookery_wire::Outcome;
 use rookery_wire::framing::{self, Framing, Ndjson};
 use rookery_wire::transport::{Transport, unix};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::UnixStream;
 
 use super::{FramingKind, ServeError};
 
@@ -93,5 +95,97 @@ async fn reframe(
         if is_eof {
             return Ok(());
         }
+    }
+}
+
+/// Hands lines through in both directions, until the client has said everything and the daemon has
+/// answered it, or either is gone.
+pub(crate) async fn lines(client: impl Transport, daemon: UnixStream) -> std::io::Result<()> {
+    let (mut from_daemon, mut to_daemon) = daemon.into_split();
+    let (mut from_client, mut to_client) = tokio::io::split(client);
+    let up = async {
+        let sent = tokio::io::copy(&mut from_client, &mut to_daemon).await;
+        let _ = to_daemon.shutdown().await;
+        sent
+    };
+    let down = async {
+        let sent = tokio::io::copy(&mut from_daemon, &mut to_client).await;
+        to_client.flush().await.and(sent)
+    };
+    tokio::pin!(up, down);
+    tokio::select! {
+        sent = &mut up => {
+            sent?;
+            down.await.map(drop)
+        }
+        received = &mut down => received.map(drop),
+    }
+}
+
+/// How long a client is waited for when it is told that the end has come.
+const FAREWELL: std::time::Duration = std::time::Duration::from_secs(2);
+
+/// Hands messages through in both directions: each is one of the client's messages and one of the
+/// daemon's lines. Tells the client why it ends.
+pub(crate) async fn messages<T: Transport>(
+    client: T,
+    framing: impl Framing + Clone,
+    daemon: UnixStream,
+) -> std::io::Result<()> {
+    let (mut from_daemon, mut to_daemon) = daemon.into_split();
+    let (mut from_client, mut to_client) = tokio::io::split(client);
+    let lines = Ndjson::with_limit(LONGEST_REPLY);
+    let ended = {
+        let up = async {
+            let sent =
+                reframe(&mut from_client, framing.clone(), &mut to_daemon, OneLine(lines.clone())).await;
+            let _ = to_daemon.shutdown().await;
+            sent
+        };
+        let down = reframe(&mut from_daemon, lines.clone(), &mut to_client, framing.clone());
+        tokio::pin!(up, down);
+        tokio::select! {
+            sent = &mut up => match sent {
+                Ok(()) => down.await.map(|()| Outcome::PeerClosed),
+                Err(error) => Err(error),
+            },
+            // The daemon ends a connection that does not keep up, or itself.
+            received = &mut down => received.map(|()| Outcome::Cut("the daemon ended it".into())),
+        }
+    };
+    let outcome = ended.unwrap_or_else(|error| Outcome::Io(std::io::Error::other(error)));
+    let mut client = from_client.unsplit(to_client);
+    let farewell = std::future::poll_fn(|cx| client.poll_farewell(cx, &outcome));
+    let _ = tokio::time::timeout(FAREWELL, farewell).await;
+    match outcome {
+        Outcome::Io(error) => Err(error),
+        Outcome::PeerClosed | Outcome::Finished | Outcome::Cut(_) | Outcome::Framing(_) => Ok(()),
+    }
+}
+
+/// Lines whose message may have had line breaks between its tokens. JSON has none within them, so
+/// blanks in their place change nothing.
+#[derive(Clone)]
+struct OneLine(Ndjson);
+
+impl Framing for OneLine {
+    fn decode(&mut self, buf: &mut BytesMut) -> Result<Option<framing::Frame>, framing::FrameError> {
+        self.0.decode(buf)
+    }
+
+    fn decode_eof(
+        &mut self,
+        buf: &mut BytesMut,
+    ) -> Result<Option<framing::Frame>, framing::FrameError> {
+        self.0.decode_eof(buf)
+    }
+
+    fn seal(&self, out: &mut Vec<u8>, start: usize) {
+        for byte in &mut out[start..] {
+            if matches!(byte, b'\n' | b'\r') {
+                *byte = b' ';
+            }
+        }
+        self.0.seal(out, start);
     }
 }

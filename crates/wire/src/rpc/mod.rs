@@ -80,7 +80,7 @@ pub struct JsonRpc {
     error_filter: Option<fn(&str) -> String>,
     is_lenient: bool,
     reword: Reword,
-    companion: Option<Arc<dyn Companion>>,
+    companions: Vec<Arc<dyn Companion>>,
     /// The method whose reply was written last.
     last: Option<&'static str>,
 }
@@ -115,7 +115,7 @@ impl JsonRpc {
             error_filter: None,
             is_lenient: false,
             reword: |_, error| error,
-            companion: None,
+            companions: Vec::new(),
             last: None,
         };
         empty.and(table, context)
@@ -162,10 +162,10 @@ impl JsonRpc {
         self
     }
 
-    /// Has something done beside the methods.
+    /// Has something done beside the methods; one that is given later comes after the others.
     #[must_use]
     pub fn companion(mut self, companion: Arc<dyn Companion>) -> Self {
-        self.companion = Some(companion);
+        self.companions.push(companion);
         self
     }
 
@@ -285,10 +285,11 @@ impl JsonRpc {
         })
     }
 
-    fn accompany(&self, act: impl FnOnce(&dyn Companion)) {
-        let Some(companion) = &self.companion else { return };
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| act(&**companion))) {
-            panicked("companion", &*panic);
+    fn accompany(&self, act: impl Fn(&dyn Companion)) {
+        for companion in &self.companions {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| act(&**companion))) {
+                panicked("companion", &*panic);
+            }
         }
     }
 }

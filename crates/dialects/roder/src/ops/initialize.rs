@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use rookery_core::Core;
 use rookery_model as model;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,29 +83,38 @@ pub struct Attach {
 }
 
 pub(crate) async fn attach(cx: Cx, params: Attach) -> Result<Empty, Error> {
-    let profile = match params.profile.as_deref() {
+    let link = link_of(&cx.core, params).await?;
+    cx.client.set_link(link);
+    cx.follow();
+    Ok(Empty {})
+}
+
+/// What a server says of its clients, as a link; the mode it names is set.
+///
+/// # Errors
+/// If there is no such mode or profile.
+pub async fn link_of(core: &Core, attach: Attach) -> Result<Link, Error> {
+    let profile = match attach.profile.as_deref() {
         None => None,
         Some("interactive") => Some(model::Profile::Interactive),
         Some("non_interactive") => Some(model::Profile::NonInteractive),
         Some("eval") => Some(model::Profile::Eval),
         Some(other) => return Err(Error::invalid(format!("unknown profile: {other}"))),
     };
-    if let Some(word) = params.mode {
+    if let Some(word) = attach.mode {
         let mode = modes::read_argument(&word)
             .ok_or_else(|| Error::invalid(format!("unknown mode: {word}")))?;
-        cx.core.set_mode(None, mode, Some(word), Some("command line".to_owned())).await?;
+        core.set_mode(None, mode, Some(word), Some("command line".to_owned())).await?;
     }
-    cx.client.set_link(Link {
-        cwd: params.cwd.filter(|cwd| cwd.is_absolute()),
-        is_remote: params.is_remote,
-        is_patient: params.is_patient,
+    Ok(Link {
+        cwd: attach.cwd.filter(|cwd| cwd.is_absolute()),
+        is_remote: attach.is_remote,
+        is_patient: attach.is_patient,
         choice: model::Choice {
-            provider: params.provider.unwrap_or_default(),
-            model: params.model.unwrap_or_default(),
+            provider: attach.provider.unwrap_or_default(),
+            model: attach.model.unwrap_or_default(),
             reasoning: None,
         },
         profile,
-    });
-    cx.follow();
-    Ok(Empty {})
+    })
 }

@@ -1,0 +1,66 @@
+//! What agents are started with: their settings, and where their files lie.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rookery_agent::providers::Environment;
+use rookery_agent::settings::Settings;
+use rookery_core::AgentConfig;
+use rookery_host::SettingsFile;
+
+use crate::homes::{Homes, create_private_dir};
+use crate::run::user_home;
+
+/// The file that holds settings, in whichever directory.
+const FILE: &str = "config.toml";
+
+/// Where agents' files lie.
+pub(crate) struct Places {
+    settings: PathBuf,
+    artifacts: PathBuf,
+    cache: PathBuf,
+}
+
+impl Places {
+    /// In our own directories; settings where Roder has them if we have none and it does.
+    pub(crate) fn of(homes: &Homes) -> Places {
+        let ours = homes.config_file();
+        let settings = if ours.exists() || std::env::var_os("ROOKERY_HOME").is_some() {
+            ours
+        } else {
+            roder_file().unwrap_or(ours)
+        };
+        Places { settings, artifacts: homes.state_dir().join("artifacts"), cache: homes.cache_dir() }
+    }
+}
+
+/// Roder's settings file: where its variables say, or in its usual place if it is there.
+fn roder_file() -> Option<PathBuf> {
+    let named = ["RODER_CONFIG_DIR", "RODER_DATA_DIR"].iter().find_map(|name| {
+        let dir = PathBuf::from(std::env::var_os(name)?);
+        dir.is_absolute().then(|| dir.join(FILE))
+    });
+    named.or_else(|| Some(user_home().join(".roder").join(FILE)).filter(|file| file.exists()))
+}
+
+/// What core is told about agents.
+pub(crate) fn config(places: &Places, program: Option<PathBuf>) -> AgentConfig {
+    let environment: Environment = Arc::new(|name| std::env::var(name).ok());
+    let (mut settings, mut warnings) = Settings::load(&SettingsFile::new(places.settings.clone()));
+    warnings.extend(settings.apply_environment(&*environment));
+    for warning in warnings {
+        tracing::warn!("{}: {warning}", places.settings.display());
+    }
+    let artifacts = create_private_dir(&places.artifacts).is_ok().then(|| places.artifacts.clone());
+    let cache_dir = create_private_dir(&places.cache).is_ok().then(|| places.cache.clone());
+    AgentConfig {
+        settings,
+        settings_file: Some(places.settings.clone()),
+        environment,
+        cwd: std::env::current_dir().unwrap_or_else(|_| user_home()),
+        artifacts,
+        sandbox: program,
+        commands_dir: places.settings.parent().map(|dir| dir.join("commands")),
+        cache_dir,
+    }
+}

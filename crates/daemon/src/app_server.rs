@@ -1,0 +1,206 @@
+//! Roder's server in the foreground: on stdio or behind a WebSocket, over the daemon's world or one of
+//! its own. stdout belongs to the protocol.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rookery_core::{Core, CoreConfig, StopKind, TerminalLimits, UiConfig};
+use rookery_roder::{Attach, Link};
+use rookery_wire::rpc;
+use rookery_wire::serve_connection;
+use rookery_wire::transport::stdio::stdio;
+use rookery_wire::transport::ws::{self, Gate, Limits, Listener};
+use rookery_wire::transport::{Transport, unix};
+use tokio::io::AsyncWriteExt as _;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinSet;
+
+use crate::agent::{self, Places};
+use crate::homes::Homes;
+use crate::run::{login_shell, raise_descriptor_limit, user_home};
+use crate::serve::{private_keeper, relay};
+
+/// How long turns may take to stop when a server with a world of its own ends.
+const DRAIN: Duration = Duration::from_secs(5);
+
+/// What a server is started with.
+pub struct AppServer {
+    /// Where clients come from.
+    pub door: Door,
+    /// What is said of them to the world.
+    pub attach: Attach,
+    /// What is served.
+    pub world: AppWorld,
+}
+
+/// Where clients come from.
+pub enum Door {
+    /// One client at the other side of stdin and stdout.
+    Stdio,
+    /// Any number, through the network.
+    Remote {
+        /// Where to listen.
+        address: SocketAddr,
+        /// Who may come in.
+        gate: Gate,
+        /// Told where the server listens, once it does.
+        on_listening: Box<dyn FnOnce(SocketAddr, &Gate) + Send>,
+    },
+}
+
+/// What is served.
+pub enum AppWorld {
+    /// The daemon's world, by its Roder socket.
+    Daemon(PathBuf),
+    /// A world that ends with the server.
+    Standalone {
+        /// Where settings lie.
+        homes: Homes,
+        /// The executable that becomes the keeper, with `__keeper` as its first argument.
+        exe: PathBuf,
+    },
+}
+
+/// Serves until the client of stdio is done or a signal comes.
+///
+/// # Errors
+/// If it cannot listen, or the daemon cannot be reached.
+pub fn serve(server: AppServer) -> anyhow::Result<()> {
+    raise_descriptor_limit();
+    let workers = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 4);
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?;
+    let ended = runtime.block_on(run(server));
+    // A thread may still be reading stdin; nobody waits for what it would read.
+    runtime.shutdown_background();
+    ended
+}
+
+async fn run(server: AppServer) -> anyhow::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let world = World::start(server.world, server.attach).await?;
+    tokio::select! {
+        ended = listen(server.door, &world) => ended?,
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    // A second signal does not wait for turns to stop.
+    tokio::select! {
+        () = world.end() => {}
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}
+
+async fn listen(door: Door, world: &World) -> anyhow::Result<()> {
+    match door {
+        Door::Stdio => Ok(world.serve_lines(stdio()).await?),
+        Door::Remote { address, gate, on_listening } => {
+            let mut listener = Listener::bind(address, gate, Limits::default()).await?;
+            on_listening(listener.local_addr()?, listener.gate());
+            let mut clients = JoinSet::new();
+            loop {
+                let socket = listener.accept().await?;
+                while clients.try_join_next().is_some() {}
+                let world = world.clone();
+                clients.spawn(async move {
+                    if let Err(error) = world.serve_messages(socket).await {
+                        tracing::debug!(%error, "a remote client is gone");
+                    }
+                });
+            }
+        }
+    }
+}
+
+/// What is served, as connections see it.
+#[derive(Clone)]
+enum World {
+    Daemon { socket: PathBuf, attach: Attach },
+    Own { core: Core, link: Link },
+}
+
+impl World {
+    async fn start(wanted: AppWorld, attach: Attach) -> anyhow::Result<World> {
+        let (homes, exe) = match wanted {
+            AppWorld::Daemon(socket) => return Ok(World::Daemon { socket, attach }),
+            AppWorld::Standalone { homes, exe } => (homes, exe),
+        };
+        let agent = agent::config(&Places::of(&homes), Some(exe.clone()));
+        let core = Core::start(CoreConfig {
+            state_dir: None,
+            keeper: private_keeper(exe),
+            home: user_home(),
+            env: std::env::vars_os().collect(),
+            shell: login_shell(),
+            child_env: Vec::new(),
+            limits: TerminalLimits::default(),
+            palette: rookery_core::Palette::default(),
+            shares_ids: true,
+            ui: UiConfig::default(),
+            tab_env: Vec::new(),
+            resources: None,
+            agent,
+        })
+        .await?;
+        let link = rookery_roder::link_of(&core, attach).await.map_err(anyhow::Error::msg)?;
+        Ok(World::Own { core, link })
+    }
+
+    async fn serve_lines(&self, stream: impl Transport) -> io::Result<()> {
+        match self {
+            World::Daemon { socket, attach } => {
+                let mut daemon = unix::connect(socket).await?;
+                daemon.write_all(&greeting(attach)?).await?;
+                relay::lines(stream, daemon).await
+            }
+            World::Own { core, link } => {
+                let (core, link) = (core.clone(), link.clone());
+                let framing = rookery_roder::framing();
+                serve_connection(stream, framing, rookery_roder::options(), |connection| {
+                    rookery_roder::protocol(core, connection, link)
+                })
+                .await;
+                Ok(())
+            }
+        }
+    }
+
+    async fn serve_messages(&self, socket: ws::Socket) -> io::Result<()> {
+        match self {
+            World::Daemon { socket: path, attach } => {
+                let mut daemon = unix::connect(path).await?;
+                daemon.write_all(&greeting(attach)?).await?;
+                relay::messages(socket, ws::Messages, daemon).await
+            }
+            World::Own { core, link } => {
+                let (core, link) = (core.clone(), link.clone());
+                serve_connection(socket, ws::Messages, ws::options(), |connection| {
+                    rookery_roder::protocol(core, connection, link)
+                })
+                .await;
+                Ok(())
+            }
+        }
+    }
+
+    async fn end(self) {
+        let World::Own { core, .. } = self else { return };
+        core.drain(DRAIN).await;
+        if let Err(error) = core.stop(StopKind::EndTerminals).await {
+            tracing::warn!(%error, "the world did not end cleanly");
+        }
+    }
+}
+
+/// What the daemon is told of a client before its first word: a notification, so nothing comes back.
+fn greeting(attach: &Attach) -> io::Result<Vec<u8>> {
+    let body = rpc::notification("rookery/attach", attach).map_err(io::Error::other)?;
+    let mut line = Vec::from(body);
+    line.push(b'\n');
+    Ok(line)
+}
