@@ -62,6 +62,11 @@ pub(crate) enum Command {
     Events(Events),
     /// Serve the ptywright protocol in the foreground, with sessions of its own
     Serve(crate::personas::ptywright::Serve),
+    /// Serve Roder's app-server protocol in the foreground, over the daemon's world
+    AppServer(crate::personas::roder::AppServer),
+    /// Behave as roder does; so does this program under that name
+    #[command(disable_help_flag = true)]
+    Roder(Persona),
     /// Behave as ptywright does; so does this program under that name
     #[command(disable_help_flag = true)]
     Ptywright(Persona),
@@ -413,6 +418,8 @@ pub(crate) enum Dialect {
     Ptywright,
     /// Projects, tabs, palette and events
     Roost,
+    /// Threads, turns, tools and approvals of agents
+    Roder,
 }
 
 #[derive(Debug, Args)]

@@ -25,6 +25,10 @@ fn main() -> ExitCode {
     if args.next_if(|first| first == "__keeper").is_some() {
         return rookery_keeper::run_main(args);
     }
+    // As early, for the same reason: what is held to reading holds the process itself.
+    if args.next_if(|first| first == rookery_host::sandbox::SANDBOX_ARGUMENT).is_some() {
+        return sandboxed(&args.collect::<Vec<_>>());
+    }
     if let Some(persona) = personas::called_as(&called) {
         return (persona.run)(args.collect());
     }
@@ -38,4 +42,12 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(failure) => failure.report(),
     }
+}
+
+/// Becomes a command that can only read; comes back only if that did not work.
+#[expect(clippy::print_stderr, reason = "whoever ran the command reads this")]
+fn sandboxed(args: &[std::ffi::OsString]) -> ExitCode {
+    let error = rookery_host::sandbox::enter_and_exec(args);
+    eprintln!("rookery: {error}");
+    ExitCode::from(error.exit_code())
 }

@@ -147,8 +147,8 @@ impl World {
             agent,
         })
         .await?;
-        let link = rookery_roder::link_of(&core, attach).await.map_err(anyhow::Error::msg)?;
-        Ok(World::Own { core, link })
+        attach.set_mode(&core).await?;
+        Ok(World::Own { link: attach.link()?, core })
     }
 
     async fn serve_lines(&self, stream: impl Transport) -> io::Result<()> {

@@ -28,7 +28,7 @@ use crate::{
     args::{Cli, Command},
     attach,
     failure::{Failure, Outcome},
-    personas::{ptywright, roostctl},
+    personas::{ptywright, roder, roostctl},
 };
 
 /// Runs a command.
@@ -52,6 +52,8 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Some(Command::Close(args)) => block_on(close::run(args)),
         Some(Command::Events(args)) => block_on(events::run(args)),
         Some(Command::Serve(args)) => ptywright::serve(args),
+        Some(Command::AppServer(args)) => roder::serve(args),
+        Some(Command::Roder(args)) => Ok(roder::main(args.args)),
         Some(Command::Ptywright(args)) => Ok(ptywright::main(args.args)),
         Some(Command::Roostctl(args)) => Ok(roostctl::main(args.args)),
         Some(Command::Hooks(args)) => hooks::run(args.action),

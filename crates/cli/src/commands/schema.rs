@@ -16,6 +16,7 @@ fn of(dialect: Dialect) -> Value {
         Dialect::Native => document("native", rookery_native::METHODS),
         Dialect::Ptywright => document("ptywright", rookery_ptywright::METHODS),
         Dialect::Roost => roost(),
+        Dialect::Roder => document("roder", rookery_roder::METHODS),
     }
 }
 
@@ -71,7 +72,7 @@ mod tests {
 
     #[test]
     fn every_method_is_described_and_every_reference_leads_somewhere() {
-        for dialect in [Dialect::Native, Dialect::Ptywright, Dialect::Roost] {
+        for dialect in [Dialect::Native, Dialect::Ptywright, Dialect::Roost, Dialect::Roder] {
             let document = of(dialect);
             assert!(document["methods"].as_object().is_some_and(|methods| !methods.is_empty()));
             let mut found = Vec::new();

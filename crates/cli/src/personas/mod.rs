@@ -2,6 +2,7 @@
 //! a module, and a command in `args.rs`.
 
 pub(crate) mod ptywright;
+pub(crate) mod roder;
 pub(crate) mod roostctl;
 
 use std::{
@@ -21,6 +22,7 @@ pub(crate) struct Persona {
 /// All of them.
 pub(crate) const PERSONAS: &[Persona] = &[
     Persona { name: ptywright::NAME, run: ptywright::main },
+    Persona { name: roder::NAME, run: roder::main },
     Persona { name: roostctl::NAME, run: roostctl::main },
 ];
 

@@ -20,7 +20,7 @@ pub mod wire;
 use rookery_wire::rpc::Method;
 
 pub use context::{Client, Cx, Link, Wishes};
-pub use ops::initialize::{Attach, link_of};
+pub use ops::initialize::Attach;
 pub use errors::{Error, IoKind, code, reword};
 
 /// Longest line that is read: 32 MiB. A longer one is answered with a parse error and skipped.

@@ -83,38 +83,47 @@ pub struct Attach {
 }
 
 pub(crate) async fn attach(cx: Cx, params: Attach) -> Result<Empty, Error> {
-    let link = link_of(&cx.core, params).await?;
-    cx.client.set_link(link);
+    // Known before anything is waited for: the client's own words are right behind this.
+    cx.client.set_link(params.link()?);
     cx.follow();
+    params.set_mode(&cx.core).await?;
     Ok(Empty {})
 }
 
-/// What a server says of its clients, as a link; the mode it names is set.
-///
-/// # Errors
-/// If there is no such mode or profile.
-pub async fn link_of(core: &Core, attach: Attach) -> Result<Link, Error> {
-    let profile = match attach.profile.as_deref() {
-        None => None,
-        Some("interactive") => Some(model::Profile::Interactive),
-        Some("non_interactive") => Some(model::Profile::NonInteractive),
-        Some("eval") => Some(model::Profile::Eval),
-        Some(other) => return Err(Error::invalid(format!("unknown profile: {other}"))),
-    };
-    if let Some(word) = attach.mode {
+impl Attach {
+    /// What is said of the client.
+    ///
+    /// # Errors
+    /// If there is no such profile.
+    pub fn link(&self) -> Result<Link, Error> {
+        let profile = match self.profile.as_deref() {
+            None => None,
+            Some("interactive") => Some(model::Profile::Interactive),
+            Some("non_interactive") => Some(model::Profile::NonInteractive),
+            Some("eval") => Some(model::Profile::Eval),
+            Some(other) => return Err(Error::invalid(format!("unknown profile: {other}"))),
+        };
+        Ok(Link {
+            cwd: self.cwd.clone().filter(|cwd| cwd.is_absolute()),
+            is_remote: self.is_remote,
+            is_patient: self.is_patient,
+            choice: model::Choice {
+                provider: self.provider.clone().unwrap_or_default(),
+                model: self.model.clone().unwrap_or_default(),
+                reasoning: None,
+            },
+            profile,
+        })
+    }
+
+    /// Sets the mode, if one is named.
+    ///
+    /// # Errors
+    /// If there is no such mode.
+    pub async fn set_mode(&self, core: &Core) -> Result<(), Error> {
+        let Some(word) = self.mode.clone() else { return Ok(()) };
         let mode = modes::read_argument(&word)
             .ok_or_else(|| Error::invalid(format!("unknown mode: {word}")))?;
-        core.set_mode(None, mode, Some(word), Some("command line".to_owned())).await?;
+        Ok(core.set_mode(None, mode, Some(word), Some("command line".to_owned())).await?)
     }
-    Ok(Link {
-        cwd: attach.cwd.filter(|cwd| cwd.is_absolute()),
-        is_remote: attach.is_remote,
-        is_patient: attach.is_patient,
-        choice: model::Choice {
-            provider: attach.provider.unwrap_or_default(),
-            model: attach.model.unwrap_or_default(),
-            reasoning: None,
-        },
-        profile,
-    })
 }

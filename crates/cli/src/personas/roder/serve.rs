@@ -1,0 +1,212 @@
+//! `roder app-server` and `rookery app-server`: this process becomes a server, or prints its schema.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
+
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use rookery_daemon::{
+    ENDPOINTS,
+    app_server::{self, AppWorld, Door},
+    config::Config,
+};
+use rookery_roder::{Attach, manifest, modes};
+use rookery_wire::transport::ws::{self, Gate, Token, pairing};
+
+use crate::{
+    commands::{block_on, done},
+    daemon_process,
+    failure::{Failure, Outcome},
+    link, output,
+};
+
+/// What remote clients are told we are called.
+const SERVER: &str = "Rookery";
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct AppServer {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// Where to serve: stdio:// or ws://ADDRESS:PORT [default: stdio://]
+    #[arg(long, value_name = "WHERE")]
+    listen: Option<String>,
+    /// Serve remote clients over a WebSocket, on 127.0.0.1 unless --listen says otherwise
+    #[arg(long)]
+    remote: bool,
+    /// The token that remote clients need, or env:NAME for a variable that has it [default: a new one]
+    #[arg(long, value_name = "TOKEN")]
+    auth_token: Option<String>,
+    /// Let nobody new in after so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    remote_token_ttl: Option<u64>,
+    /// A web page that may connect; may be repeated
+    #[arg(long, value_name = "ORIGIN")]
+    allowed_origin: Vec<String>,
+    /// Whether to print a code for the camera of a phone
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = clap::ArgAction::Set)]
+    print_qr: bool,
+    /// What agents may do without asking: default, ask, accept_all, plan or bypass
+    #[arg(long)]
+    mode: Option<String>,
+    /// Approve everything; the same as --mode bypass
+    #[arg(long, conflicts_with = "mode")]
+    yolo: bool,
+    /// Who is there to answer
+    #[arg(long, value_enum)]
+    profile: Option<Profile>,
+    /// Who answers where a thread does not say
+    #[arg(long, value_name = "ID")]
+    provider: Option<String>,
+    /// Which model answers where a thread does not say
+    #[arg(long, value_name = "ID")]
+    model: Option<String>,
+    /// Where threads work that do not say [default: the current directory]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    cwd: Option<PathBuf>,
+    /// Serve a world that ends with this server instead of the daemon's
+    #[arg(long)]
+    standalone: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Print which methods there are
+    Schema {
+        /// A list of methods with their traits, or the JSON Schema of each
+        #[arg(long, value_enum, default_value_t = Format::Manifest)]
+        format: Format,
+        /// Write to this file instead of stdout
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        output: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Manifest,
+    JsonSchema,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum Profile {
+    Interactive,
+    NonInteractive,
+    Eval,
+}
+
+/// Serves until the client is done or a signal comes.
+pub(crate) fn serve(args: AppServer) -> Outcome {
+    if let Some(Action::Schema { format, output }) = &args.action {
+        return schema(*format, output.as_deref());
+    }
+    let attach = attach(&args)?;
+    let door = door(&args, attach.cwd.clone())?;
+    let world = match args.standalone {
+        true => AppWorld::Standalone { homes: link::homes()?, exe: daemon_process::executable()? },
+        false => AppWorld::Daemon(daemon_socket()?),
+    };
+    let attach = Attach {
+        is_remote: matches!(door, Door::Remote { .. }),
+        is_patient: matches!(door, Door::Stdio),
+        ..attach
+    };
+    app_server::serve(app_server::AppServer { door, attach, world })
+        .map_err(|error| Failure::new(format!("{error:#}")))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn schema(format: Format, file: Option<&Path>) -> Outcome {
+    let document = match format {
+        Format::Manifest => manifest::manifest(),
+        Format::JsonSchema => manifest::json_schema(),
+    };
+    match file {
+        None => output::json(&document)?,
+        Some(path) => {
+            let text = format!("{document:#}\n");
+            std::fs::write(path, text).map_err(Failure::doing("cannot write the schema"))?;
+        }
+    }
+    done()
+}
+
+fn attach(args: &AppServer) -> Outcome<Attach> {
+    let mode = if args.yolo { Some("bypass".to_owned()) } else { args.mode.clone() };
+    if let Some(word) = mode.as_deref().filter(|word| modes::read_argument(word).is_none()) {
+        let message = format!("unknown mode {word:?}; expected one of {}", modes::accepted());
+        return Err(Failure::new(message).code(2));
+    }
+    let here = std::env::current_dir().map_err(Failure::doing("cannot tell the current directory"))?;
+    let cwd = args.cwd.as_ref().map_or(here.clone(), |cwd| here.join(cwd));
+    if !cwd.is_dir() {
+        let message = format!("{} is not a directory", cwd.display());
+        return Err(Failure::new(message).code(2));
+    }
+    let profile = args.profile.map(|profile| match profile {
+        Profile::Interactive => "interactive",
+        Profile::NonInteractive => "non_interactive",
+        Profile::Eval => "eval",
+    });
+    Ok(Attach {
+        cwd: Some(cwd),
+        mode,
+        provider: args.provider.clone(),
+        model: args.model.clone(),
+        profile: profile.map(str::to_owned),
+        ..Attach::default()
+    })
+}
+
+fn door(args: &AppServer, workspace: Option<PathBuf>) -> Outcome<Door> {
+    let address = match args.listen.as_deref() {
+        None if args.remote => SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
+        None => return Ok(Door::Stdio),
+        Some("stdio://") if !args.remote => return Ok(Door::Stdio),
+        Some(text) => ws::parse_address(text).map_err(|error| Failure::new(error.to_string()).code(2))?,
+    };
+    let token = match &args.auth_token {
+        None => Token::generate(),
+        Some(setting) => Token::from_setting(setting, |name| std::env::var(name).ok()),
+    };
+    let mut gate = Gate::new(token.map_err(|error| Failure::new(error.to_string()).code(2))?);
+    for origin in &args.allowed_origin {
+        gate = gate.allow_origin(origin);
+    }
+    if let Some(seconds) = args.remote_token_ttl {
+        gate = gate.expires_in(Duration::from_secs(seconds));
+    }
+    let has_qr = args.print_qr;
+    let on_listening = Box::new(move |bound: SocketAddr, gate: &Gate| {
+        announce(bound, gate.token(), workspace.as_deref(), has_qr);
+    });
+    Ok(Door::Remote { address, gate, on_listening })
+}
+
+/// Says on stderr where remote clients find us, for people and for launchers.
+fn announce(bound: SocketAddr, token: &Token, workspace: Option<&Path>, has_qr: bool) {
+    let urls = pairing::urls(bound, &pairing::interfaces().unwrap_or_default());
+    let first = urls.first().cloned().unwrap_or_default();
+    let link = pairing::link(&pairing::payload(SERVER, &first, token, workspace));
+    let qr = has_qr.then(|| pairing::qr(&link)).flatten();
+    output::note(pairing::startup_text(&urls, token, &link, qr.as_deref()).trim_end());
+}
+
+/// The Roder socket of the daemon, which is started if none runs.
+fn daemon_socket() -> Outcome<PathBuf> {
+    let homes = link::homes()?;
+    block_on(async {
+        daemon_process::ensure(&homes).await?;
+        Ok(ExitCode::SUCCESS)
+    })?;
+    let (config, _) = Config::load(&homes);
+    let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.name == super::NAME);
+    endpoint.and_then(|endpoint| endpoint.socket(&homes, &config)).ok_or_else(|| {
+        Failure::new("the daemon's roder endpoint is turned off")
+            .hint("turn it on in the config file, or serve with --standalone")
+    })
+}
