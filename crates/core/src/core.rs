@@ -19,6 +19,7 @@ use tokio_util::task::TaskTracker;
 use crate::agents::{AgentConfig, Agents};
 use crate::clock::{self, Clock};
 use crate::events::Events;
+use crate::exec::Processes;
 use crate::keeper_link::{KeeperLaunch, KeeperLink, KeeperNotices};
 use crate::terminals::{Live, Shards, TerminalHandle, TerminalLimits};
 use crate::threads::{Feed, Interrupted, LiveThreads, MODE_KEY, Resumed, ThreadState};
@@ -83,6 +84,8 @@ pub(crate) struct Inner {
     /// Held while the settings file is changed.
     pub(crate) settings_writer: tokio::sync::Mutex<()>,
     pub(crate) agents: Agents,
+    /// Commands that clients run themselves.
+    pub(crate) processes: Arc<Processes>,
     /// What happens to threads, for those who follow it.
     pub(crate) feed: Arc<Feed>,
     pub(crate) live_threads: LiveThreads,
@@ -154,6 +157,7 @@ impl Core {
                 store,
                 world: Mutex::new(world_from(loaded, &config, mode_word)),
                 agents,
+                processes: Arc::default(),
                 feed: Arc::default(),
                 live_threads: LiveThreads::default(),
                 turns: TaskTracker::new(),
@@ -266,6 +270,7 @@ impl Core {
     pub async fn stop(&self, kind: StopKind) -> Result<()> {
         self.inner.stopping.send_replace(true);
         self.rest_turns().await;
+        self.stop_processes().await;
         if kind == StopKind::EndTerminals {
             self.end_all_terminals().await;
         }

@@ -9,6 +9,7 @@ mod agents;
 mod clock;
 mod core;
 mod events;
+mod exec;
 mod keeper_link;
 mod requests;
 mod status;
@@ -25,6 +26,10 @@ pub use rookery_term::Palette;
 pub use crate::agents::AgentConfig;
 pub use crate::core::{Core, CoreConfig, StopKind};
 pub use events::{EventPage, EventStream, Events};
+pub use exec::{
+    Artifact, ExecChunk, ExecEnd, ExecRequest, ExecStart, ExecStream, Execution, ProcessOutput,
+    ProcessState, ProcessView,
+};
 pub use keeper_link::KeeperLaunch;
 pub use status::{KeeperState, Status};
 pub use terminals::{

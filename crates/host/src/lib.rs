@@ -10,6 +10,7 @@ pub mod http;
 mod name;
 mod pipes;
 mod processes;
+mod program;
 pub mod sandbox;
 mod script;
 mod settings_file;
@@ -22,6 +23,10 @@ pub use clipboard::{CLIPBOARD_LIMIT, ClipboardTarget, Clipboards, TooLong};
 pub use name::host_name;
 pub use pipes::{PipeCommand, PipeOutput, PipeStream, Pipes};
 pub use processes::{cwd_of, descendants, kill_session, kill_tree, session_members};
+pub use program::{
+    MAX_CHUNK, Program, ProgramCommand, ProgramControl, ProgramEnd, ProgramStream, WriteError,
+    find_program,
+};
 pub use script::{End, Outcome, Script};
 pub use settings_file::{SettingsFile, SettingsFileError, remove_setting, set_setting};
 pub use user::{User, current_user};

@@ -1,7 +1,7 @@
 //! Long outputs: kept whole in files of their thread, and shown to the model by their ends.
 
 use std::collections::hash_map::RandomState;
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::hash::BuildHasher as _;
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -23,6 +23,10 @@ const EXCERPT: usize = 6_000;
 const MAX_KEPT: usize = 256;
 /// How large one that is read may be, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
+
+/// The directory of outputs that belong to no thread; every thread may read them by their id,
+/// which nobody guesses.
+const SHARED: &str = "app-server";
 
 /// Keeps a long output whole elsewhere and shortens it for the model. To be applied by whoever
 /// runs a tool, to whatever it came to.
@@ -119,16 +123,90 @@ fn excerpt(text: &str, notice: &str) -> String {
 
 /// Writes a text into a new file that only its owner can read, and gives its id.
 fn store(dir: &Path, text: &str) -> io::Result<String> {
-    DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-    let id = new_id();
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(dir.join(file_name(&id)))?;
+    let (id, mut file) = create(dir)?;
     file.write_all(text.as_bytes())?;
     drop_oldest(dir);
     Ok(id)
+}
+
+fn create(dir: &Path) -> io::Result<(String, File)> {
+    DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    let id = new_id();
+    let path = dir.join(file_name(&id));
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    Ok((id, file))
+}
+
+/// An output that is kept while it comes, beside those of threads. It blocks; one that is dropped
+/// before it is finished leaves nothing behind.
+#[derive(Debug)]
+pub struct Spool {
+    dir: PathBuf,
+    id: String,
+    file: Option<File>,
+    kept: Kept,
+    ends_in_line: bool,
+}
+
+/// What was kept of an output.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// What it is found by.
+    pub id: String,
+    /// How long the file is.
+    pub byte_count: u64,
+    /// How many lines that is; the last one need not be whole.
+    pub line_count: u64,
+    /// Whether there was more than is ever kept.
+    pub is_cut: bool,
+}
+
+impl Spool {
+    /// Begins an artifact that belongs to no thread, in the directory of all artifacts.
+    ///
+    /// # Errors
+    /// If the file cannot be made.
+    pub fn create(artifacts: &Path) -> io::Result<Self> {
+        let dir = artifacts.join(SHARED);
+        let (id, file) = create(&dir)?;
+        drop_oldest(&dir);
+        let kept = Kept { id: id.clone(), ..Kept::default() };
+        Ok(Self { dir, id, file: Some(file), kept, ends_in_line: false })
+    }
+
+    /// Adds bytes, as far as there is room.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let room = usize::try_from(MAX_BYTES - self.kept.byte_count).unwrap_or(usize::MAX);
+        let (bytes, over) = bytes.split_at(room.min(bytes.len()));
+        self.kept.is_cut |= !over.is_empty();
+        let Some(last) = bytes.last() else { return Ok(()) };
+        if let Some(file) = &mut self.file {
+            file.write_all(bytes)?;
+        }
+        self.ends_in_line = *last != b'\n';
+        self.kept.byte_count += bytes.len() as u64;
+        self.kept.line_count += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        Ok(())
+    }
+
+    /// Ends it; from now on it stays.
+    pub fn finish(mut self) -> Kept {
+        self.file = None;
+        let mut kept = std::mem::take(&mut self.kept);
+        kept.line_count += u64::from(self.ends_in_line);
+        kept
+    }
+}
+
+impl Drop for Spool {
+    fn drop(&mut self) {
+        if self.file.is_some() {
+            let _ = fs::remove_file(self.dir.join(file_name(&self.id)));
+        }
+    }
 }
 
 /// Removes the oldest files beyond the number that is kept.
@@ -162,12 +240,12 @@ pub(super) fn load(context: &ToolContext, id: &str) -> Result<String, String> {
     if !is_safe {
         return Err(unknown());
     }
-    let dir = dir.join(context.thread.to_string());
-    let dir = dir.canonicalize().map_err(|_| unknown())?;
-    let place = Place { path: dir.join(file_name(id)), shown: id.to_owned() };
-    if !place.path.exists() {
-        return Err(unknown());
-    }
+    let own = context.thread.to_string();
+    let path = [own.as_str(), SHARED].into_iter().find_map(|owner| {
+        let path = dir.join(owner).canonicalize().ok()?.join(file_name(id));
+        path.exists().then_some(path)
+    });
+    let place = Place { path: path.ok_or_else(unknown)?, shown: id.to_owned() };
     let bytes = paths::read(&place, MAX_BYTES)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -248,6 +326,32 @@ mod tests {
         ] {
             assert_eq!(load(context, id).unwrap_err(), format!("no such artifact: {id}"));
         }
+    }
+
+    #[tokio::test]
+    async fn what_comes_in_pieces_is_kept_for_all_threads() {
+        let bench = Bench::new();
+        let mut spool = Spool::create(&bench.artifacts()).unwrap();
+        for piece in ["one\n", "", "two\nth", "ree"] {
+            spool.write(piece.as_bytes()).unwrap();
+        }
+        let kept = spool.finish();
+        assert_eq!((kept.byte_count, kept.line_count, kept.is_cut), (13, 3, false));
+        assert_eq!(load(&bench.context(), &kept.id).unwrap(), "one\ntwo\nthree");
+        let path = bench.artifacts().join(SHARED).join(file_name(&kept.id));
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_spool_is_bounded_and_an_unfinished_one_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut spool = Spool::create(dir.path()).unwrap();
+        for _ in 0..65 {
+            spool.write(&vec![b'x'; 1 << 20]).unwrap();
+        }
+        assert_eq!((spool.kept.byte_count, spool.kept.is_cut), (MAX_BYTES, true));
+        drop(spool);
+        assert_eq!(fs::read_dir(dir.path().join(SHARED)).unwrap().count(), 0);
     }
 
     #[test]

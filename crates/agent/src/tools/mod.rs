@@ -37,7 +37,7 @@ use crate::tool::{Tool, ToolContext, ToolOutput};
 
 pub use answers::{plan, questions};
 pub use arguments::parse as parse_arguments;
-pub use artifacts::finish;
+pub use artifacts::{Kept, Spool, finish};
 pub use exec::Sessions;
 
 /// All built-in tools, in the order in which models are told of them.

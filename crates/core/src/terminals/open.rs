@@ -5,6 +5,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use rookery_host::shell_integration;
 use rookery_keeper::protocol::{self, Reply, Request};
 use rookery_keeper::ring::Ring;
@@ -12,12 +13,14 @@ use rookery_model::{
     Activity, Error, Event, LaunchSpec, OnExit, ProjectId, Result, Size, Terminal, TerminalId,
     TerminalState, TerminalUuid,
 };
+use tokio::sync::mpsc;
 
 use super::capture::Capture;
 use super::engine::{Engine, EngineSettings, screen_size};
 use super::live::Live;
 use super::meta::Meta;
 use super::raw_log::{OpenLog, RawLog};
+use super::request::OpenTerminal;
 use crate::clock;
 use crate::core::Core;
 use crate::transact::Tx;
@@ -28,60 +31,6 @@ const FIRST_PROJECT: &str = "Default";
 
 /// Characters of transcript at most; the ring must hold them.
 const MAX_TRANSCRIPT: usize = 16 << 20;
-
-/// A terminal to be opened.
-#[derive(Clone, Debug)]
-pub struct OpenTerminal {
-    /// Program and arguments; empty for the user's shell.
-    pub argv: Vec<String>,
-    /// Where to start; the project's directory if not said.
-    pub cwd: Option<PathBuf>,
-    /// Variables laid over the daemon's environment. They are not stored.
-    pub env: Vec<(String, String)>,
-    /// Rows and columns.
-    pub size: Size,
-    /// The project it belongs to; the selected or first one if not said, a new one if there is none.
-    pub project: Option<ProjectId>,
-    /// The user's own title.
-    pub title: Option<String>,
-    /// A title until the program says its own.
-    pub first_title: Option<String>,
-    /// Whether to select it.
-    pub activate: bool,
-    /// What becomes of it when its child ends.
-    pub on_exit: OnExit,
-    /// Whether to start elsewhere when the directory is not there.
-    pub any_cwd: bool,
-    /// Whether a shell may be given our integration.
-    pub integrate: bool,
-    /// Rows of scrollback.
-    pub scrollback: Option<usize>,
-    /// Characters of transcript.
-    pub transcript_chars: Option<usize>,
-    /// A file that gets every byte.
-    pub raw_log: Option<RawLog>,
-}
-
-impl Default for OpenTerminal {
-    fn default() -> Self {
-        OpenTerminal {
-            argv: Vec::new(),
-            cwd: None,
-            env: Vec::new(),
-            size: Size::DEFAULT,
-            project: None,
-            title: None,
-            first_title: None,
-            activate: false,
-            on_exit: OnExit::Keep,
-            any_cwd: false,
-            integrate: false,
-            scrollback: None,
-            transcript_chars: None,
-            raw_log: None,
-        }
-    }
-}
 
 impl Core {
     /// Opens a terminal; when this returns, it is durable.
@@ -163,6 +112,7 @@ impl Core {
             argv,
             cwd,
             env: request.env,
+            env_remove: request.env_remove,
             size: request.size,
             title: request.title,
             first_title: request.first_title,
@@ -173,6 +123,7 @@ impl Core {
             transcript_chars,
             ring_bytes: limits.ring_bytes.max(transcript_chars as u64 * 4 + (64 << 10)),
             raw_log: request.raw_log,
+            tap: request.tap,
         })
     }
 
@@ -244,9 +195,10 @@ impl Core {
         self.enliven(&live);
         let (activate, is_asked) = (plan.activate, plan.is_project_asked);
         let new_project = plan.new_project;
+        let raw = raw_log.map(OpenLog::start).or_else(|| plan.tap.clone());
         let terminal = plan.terminal(id, uuid, live.pid, &meta);
         let recorded = self.record_opened(terminal, is_asked, new_project, activate).await;
-        self.inner.shards.run(self.clone(), Arc::clone(&live), raw_log.map(OpenLog::start));
+        self.inner.shards.run(self.clone(), Arc::clone(&live), raw);
         match recorded {
             Ok(terminal) => {
                 // Now it is in the world as well; who looked a moment ago did not find it there.
@@ -300,6 +252,9 @@ impl Core {
         meta: &Meta,
     ) -> protocol::Spawn {
         let mut env = self.child_env(id, uuid, &plan.env);
+        for name in plan.env_remove.iter().filter(|name| !is_set(&plan.env, name)) {
+            env.remove(name.as_bytes());
+        }
         let argv = self.integrated(plan, &mut env);
         protocol::Spawn {
             terminal_id: id.get(),
@@ -363,7 +318,7 @@ impl Core {
         }
         // Left over from a terminal that the daemon itself was started in.
         for key in ["TMUX", "TMUX_PANE", "STY", "WINDOWID", "LINES", "COLUMNS", "TERMINFO"] {
-            if !extra.iter().any(|(name, _)| name == key) {
+            if !is_set(extra, key) {
                 env.remove(key.as_bytes());
             }
         }
@@ -379,6 +334,10 @@ impl Tx<'_> {
         self.select(Active { project: Some(id), terminal: None });
         id
     }
+}
+
+fn is_set(env: &[(String, String)], name: &str) -> bool {
+    env.iter().any(|(known, _)| known == name)
 }
 
 /// A log file that was created for a terminal that never came to be.
@@ -405,6 +364,7 @@ struct Plan {
     argv: Vec<String>,
     cwd: PathBuf,
     env: Vec<(String, String)>,
+    env_remove: Vec<String>,
     size: Size,
     title: Option<String>,
     first_title: Option<String>,
@@ -415,6 +375,7 @@ struct Plan {
     transcript_chars: usize,
     ring_bytes: u64,
     raw_log: Option<RawLog>,
+    tap: Option<mpsc::Sender<Bytes>>,
 }
 
 impl Plan {
@@ -447,7 +408,7 @@ impl Plan {
             scrollback: self.scrollback,
             transcript_chars: self.transcript_chars,
             palette: core.inner.ui.colors(),
-            wants_raw: self.raw_log.is_some(),
+            wants_raw: self.raw_log.is_some() || self.tap.is_some(),
         }
     }
 

@@ -17,8 +17,8 @@ use super::engine::{Engine, EngineSettings};
 use super::live::Live;
 use super::meta::Meta;
 use super::notes::noted_key;
-use super::open::OpenTerminal;
 use super::raw_log::OpenLog;
+use super::request::OpenTerminal;
 use crate::core::{Core, exit_status};
 use crate::workspace::closing_key;
 

@@ -14,16 +14,21 @@ pub struct Drained {
     pub interrupted: Vec<TurnId>,
     /// Turns that were not over in time.
     pub remaining: Vec<TurnId>,
+    /// Commands of clients that were ended.
+    pub stopped_processes: Vec<String>,
 }
 
 /// How long a stop of the daemon waits for turns.
 const STOP_LIMIT: Duration = Duration::from_secs(5);
 
 impl Core {
-    /// Takes no new turns and stops those that run.
+    /// Takes no new turns and commands, and stops those that run.
     pub async fn drain(&self, limit: Duration) -> Drained {
         self.inner.agents.drain();
-        self.stop_turns(limit, |_, _| true).await
+        let turns = self.stop_turns(limit, |_, _| true);
+        let processes = tokio::time::timeout(limit, self.stop_processes());
+        let (drained, stopped) = tokio::join!(turns, processes);
+        Drained { stopped_processes: stopped.unwrap_or_default(), ..drained }
     }
 
     /// Before the daemon ends: turns that only wait for an answer are left as they are.
@@ -63,6 +68,7 @@ impl Core {
             .partition::<Vec<_>, _>(|(thread, turn)| is_clean || is_over(*thread, *turn));
         let turns =
             |list: Vec<(ThreadId, TurnId)>| list.into_iter().map(|(_, turn)| turn).collect();
-        Drained { interrupted: turns(interrupted), remaining: turns(remaining) }
+        let (interrupted, remaining) = (turns(interrupted), turns(remaining));
+        Drained { interrupted, remaining, ..Drained::default() }
     }
 }

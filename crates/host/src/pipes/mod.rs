@@ -224,7 +224,7 @@ async fn kill(child: &mut Child, tree: &mut Tree) -> i32 {
 }
 
 /// Waits until a child has ended, or the grace is over, without reaping it.
-async fn grace(child: &Child) {
+pub(crate) async fn grace(child: &Child) {
     let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
     let Some(handle) = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else {
         return;
@@ -238,11 +238,13 @@ async fn grace(child: &Child) {
 }
 
 async fn reaped(child: &mut Child) -> i32 {
+    reap(child).await.map_or(-9, |status| code(Ok(status)))
+}
+
+/// Waits for a child that was killed; none if it takes too long.
+pub(crate) async fn reap(child: &mut Child) -> Option<ExitStatus> {
     // Beyond this the runtime reaps it, whenever the kernel lets it go.
-    match timeout(REAP_LIMIT, child.wait()).await {
-        Ok(status) => code(status),
-        Err(_) => -9,
-    }
+    timeout(REAP_LIMIT, child.wait()).await.ok()?.ok()
 }
 
 fn code(status: std::io::Result<ExitStatus>) -> i32 {

@@ -1,0 +1,19 @@
+//! Commands that clients run themselves, on pipes or in a terminal, and the table of them.
+//!
+//! It decides whether a command may run, how it is held, what is kept of its output and when it
+//! ends. How programs are run is the machine's business, and how clients say all this is theirs.
+
+mod capture;
+mod execution;
+mod process;
+mod processes;
+mod request;
+mod run;
+mod source;
+mod start;
+
+pub use execution::{Artifact, ExecChunk, ExecEnd, ExecStream, Execution};
+pub use process::{ProcessOutput, ProcessState, ProcessView};
+pub(crate) use processes::Processes;
+pub use request::ExecRequest;
+pub use start::ExecStart;

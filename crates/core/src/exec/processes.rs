@@ -1,0 +1,286 @@
+//! The table of all commands that run, and of those that ended lately.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rookery_model::{Error, Result, Size, Timestamp};
+use tokio::sync::watch;
+
+use super::process::{Process, ProcessOutput, ProcessState, ProcessView};
+use crate::core::Core;
+
+/// How many may run at once.
+const MAX_RUNNING: usize = 256;
+/// How many that ended are remembered.
+const MAX_ENDED: usize = 256;
+/// How long one that is stopped may take to be gone.
+const STOP_LIMIT: Duration = Duration::from_secs(5);
+
+/// All processes.
+#[derive(Default)]
+pub(crate) struct Processes {
+    table: Mutex<Table>,
+    changes: watch::Sender<u64>,
+}
+
+#[derive(Default)]
+struct Table {
+    /// By name; one that is being started is not there yet, but its name is taken.
+    running: HashMap<String, Option<Arc<Process>>>,
+    /// The oldest first.
+    ended: VecDeque<Arc<Process>>,
+}
+
+/// A name that is taken, and given back unless its process comes to be.
+pub(super) struct Seat {
+    processes: Arc<Processes>,
+    id: String,
+}
+
+impl Seat {
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Puts a process on it.
+    pub(super) fn fill(self, process: Arc<Process>) {
+        self.processes.table.lock().running.insert(self.id.clone(), Some(process));
+        self.processes.changed();
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut table = self.processes.table.lock();
+        if matches!(table.running.get(&self.id), Some(None)) {
+            table.running.remove(&self.id);
+        }
+    }
+}
+
+impl Processes {
+    /// Takes a name.
+    pub(super) fn reserve(self: &Arc<Self>, id: String) -> Result<Seat> {
+        let mut table = self.table.lock();
+        if table.running.contains_key(&id) {
+            return Err(Error::invalid("processId", "processId already running"));
+        }
+        if table.running.len() >= MAX_RUNNING {
+            return Err(Error::busy(format!("{MAX_RUNNING} commands run already")));
+        }
+        table.running.insert(id.clone(), None);
+        Ok(Seat { processes: Arc::clone(self), id })
+    }
+
+    /// Makes a process one of those that ended.
+    pub(super) fn end(&self, process: &Arc<Process>, state: ProcessState, at: Timestamp) {
+        let mut table = self.table.lock();
+        // Within the lock: who finds it among either finds it as it belongs there.
+        process.end(state, at);
+        table.running.remove(process.id());
+        table.ended.retain(|known| known.id() != process.id());
+        table.ended.push_back(Arc::clone(process));
+        while table.ended.len() > MAX_ENDED {
+            table.ended.pop_front();
+        }
+        drop(table);
+        self.changed();
+    }
+
+    fn changed(&self) {
+        self.changes.send_modify(|version| *version += 1);
+    }
+
+    fn running(&self, id: &str) -> Result<Arc<Process>> {
+        let process = self.table.lock().running.get(id).cloned().flatten();
+        process.ok_or_else(|| unknown(id))
+    }
+
+    fn find(&self, id: &str) -> Result<Arc<Process>> {
+        self.running(id).or_else(|error| {
+            let table = self.table.lock();
+            let ended = table.ended.iter().rev().find(|process| process.id() == id);
+            ended.cloned().ok_or(error)
+        })
+    }
+
+    fn all_running(&self) -> Vec<Arc<Process>> {
+        self.table.lock().running.values().flatten().cloned().collect()
+    }
+}
+
+fn unknown(id: &str) -> Error {
+    // A name may be as long as a client likes.
+    let shown: String = id.chars().take(64).collect();
+    Error::not_found(format!("unknown processId: {shown}"))
+}
+
+impl Core {
+    /// Writes to the input of a process, and ends that input if asked to.
+    ///
+    /// # Errors
+    /// If no such process runs, or it takes no input.
+    pub async fn write_process(&self, id: &str, bytes: &[u8], close: bool) -> Result<()> {
+        self.inner.processes.running(id)?.write(self, bytes, close).await
+    }
+
+    /// Gives the terminal of a process another size.
+    ///
+    /// # Errors
+    /// If no such process runs, or it has no terminal.
+    pub async fn resize_process(&self, id: &str, size: Size) -> Result<()> {
+        self.inner.processes.running(id)?.resize(self, size).await
+    }
+
+    /// Has a process ended, without waiting for it.
+    ///
+    /// # Errors
+    /// If no such process runs.
+    pub fn terminate_process(&self, id: &str) -> Result<()> {
+        self.inner.processes.running(id)?.stop();
+        Ok(())
+    }
+
+    /// Processes that run, and those that ended lately if asked for; the oldest first.
+    pub fn processes(&self, includes_ended: bool) -> Vec<ProcessView> {
+        let mut all = self.inner.processes.all_running();
+        if includes_ended {
+            let mut ended: Vec<Arc<Process>> =
+                self.inner.processes.table.lock().ended.iter().cloned().collect();
+            // One may have ended since those that run were listed.
+            ended.retain(|process| !is_among(process, &all));
+            all.append(&mut ended);
+        }
+        let mut views: Vec<ProcessView> = all.iter().map(|process| process.view()).collect();
+        views.sort_by(|a, b| (a.started_at, &a.process_id).cmp(&(b.started_at, &b.process_id)));
+        views
+    }
+
+    /// A process that runs or ended lately, and the last bytes of its output.
+    ///
+    /// # Errors
+    /// If there is none of that name.
+    pub fn process(&self, id: &str, output_bytes: usize) -> Result<ProcessOutput> {
+        Ok(self.inner.processes.find(id)?.output(output_bytes))
+    }
+
+    /// Ends a process and waits for that. False if it had ended before.
+    ///
+    /// # Errors
+    /// If there is none of that name.
+    pub async fn stop_process(&self, id: &str) -> Result<bool> {
+        let process = self.inner.processes.find(id)?;
+        let was_running = process.view().state == ProcessState::Running;
+        Ok(was_running && !stop_all(vec![process]).await.is_empty())
+    }
+
+    /// Ends all processes, waits for that, and names them.
+    pub async fn stop_processes(&self) -> Vec<String> {
+        stop_all(self.inner.processes.all_running()).await
+    }
+
+    /// Ends all processes that a connection asked for, waits for that, and names them.
+    pub async fn stop_processes_of(&self, owner: u64) -> Vec<String> {
+        let mut all = self.inner.processes.all_running();
+        all.retain(|process| process.owner() == owner);
+        stop_all(all).await
+    }
+
+    /// Changes whenever a process comes or ends.
+    pub fn process_changes(&self) -> watch::Receiver<u64> {
+        self.inner.processes.changes.subscribe()
+    }
+}
+
+fn is_among(process: &Arc<Process>, all: &[Arc<Process>]) -> bool {
+    all.iter().any(|known| Arc::ptr_eq(known, process))
+}
+
+/// Names those that are gone in time.
+async fn stop_all(all: Vec<Arc<Process>>) -> Vec<String> {
+    all.iter().for_each(|process| process.stop());
+    let ends = futures_util::future::join_all(all.iter().map(|process| process.ended()));
+    if tokio::time::timeout(STOP_LIMIT, ends).await.is_err() {
+        tracing::warn!("commands that were stopped have not ended yet");
+    }
+    let is_over = |process: &&Arc<Process>| process.view().state != ProcessState::Running;
+    let mut names: Vec<String> =
+        all.iter().filter(is_over).map(|process| process.id().to_owned()).collect();
+    names.sort_unstable();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use rookery_model::TerminalId;
+
+    use super::super::process::Reins;
+    use super::*;
+
+    fn process(id: &str) -> Arc<Process> {
+        let at = Timestamp::from_micros(1);
+        let view = ProcessView {
+            process_id: id.to_owned(),
+            owner: 1,
+            command: vec!["true".into()],
+            cwd: "/".into(),
+            pid: 1,
+            started_at: at,
+            state: ProcessState::Running,
+            ended_at: None,
+            tty: true,
+            terminal: None,
+        };
+        Arc::new(Process::new(view, Reins::Terminal(TerminalId::new(1))))
+    }
+
+    #[test]
+    fn names_are_taken_once_and_given_back() {
+        let processes = Arc::<Processes>::default();
+        let seat = processes.reserve("a".into()).unwrap();
+        let again = |processes: &Arc<Processes>| processes.reserve("a".into()).err().unwrap();
+        assert_eq!(again(&processes).message(), "processId already running");
+        drop(seat);
+        let known = process("a");
+        processes.reserve("a".into()).unwrap().fill(Arc::clone(&known));
+        assert_eq!(again(&processes).field(), Some("processId"));
+        processes.end(&known, ProcessState::TimedOut, Timestamp::from_micros(2));
+        assert!(processes.running("a").is_err());
+        assert_eq!(processes.find("a").unwrap().view().state, ProcessState::TimedOut);
+        assert!(processes.reserve("a".into()).is_ok());
+        assert_eq!(processes.find("b").err().unwrap().message(), "unknown processId: b");
+    }
+
+    #[test]
+    fn only_so_many_run_and_only_so_many_are_remembered() {
+        let processes = Arc::<Processes>::default();
+        let seats: Vec<Seat> =
+            (0..MAX_RUNNING).map(|id| processes.reserve(id.to_string()).unwrap()).collect();
+        assert!(processes.reserve("more".into()).is_err());
+        drop(seats);
+        for id in 0..MAX_ENDED + 10 {
+            let known = process(&id.to_string());
+            processes.reserve(id.to_string()).unwrap().fill(Arc::clone(&known));
+            processes.end(&known, ProcessState::Exited { code: 0 }, Timestamp::from_micros(2));
+        }
+        assert_eq!(processes.table.lock().ended.len(), MAX_ENDED);
+        assert!(processes.find("9").is_err() && processes.find("10").is_ok());
+        assert_eq!(*processes.changes.borrow(), 2 * (MAX_ENDED as u64 + 10));
+    }
+
+    #[test]
+    fn the_end_of_the_output_is_remembered() {
+        let known = process("a");
+        known.wrote(b"hello ");
+        known.wrote(b"world");
+        let output = known.output(5);
+        assert_eq!((output.output.as_slice(), output.total), (&b"world"[..], 11));
+        known.wrote(&vec![b'x'; 200_000]);
+        known.wrote(b"end");
+        let output = known.output(usize::MAX);
+        assert_eq!((output.output.len(), output.total), (64 << 10, 200_014));
+        assert!(output.output.ends_with(b"xend"));
+    }
+}

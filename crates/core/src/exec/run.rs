@@ -1,0 +1,142 @@
+//! The task of one command: takes its output, keeps its time, ends it when nobody wants it any more.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+use super::capture::{Capture, Meter};
+use super::execution::{ExecChunk, ExecEnd, ExecStream};
+use super::process::{Process, ProcessState};
+use super::source::{Brake, Source, Status};
+use crate::clock;
+use crate::core::Core;
+
+/// Everything a command's task works with.
+pub(super) struct Run {
+    pub(super) core: Core,
+    pub(super) process: Arc<Process>,
+    pub(super) source: Source,
+    pub(super) brake: Brake,
+    pub(super) sink: Sink,
+    pub(super) started: Instant,
+    pub(super) timeout: Option<Duration>,
+    pub(super) abandoned: CancellationToken,
+    pub(super) end: oneshot::Sender<ExecEnd>,
+}
+
+/// Where output goes.
+pub(super) enum Sink {
+    Streamed { chunks: mpsc::Sender<ExecChunk>, stdout: Meter, stderr: Meter },
+    Kept { stdout: Capture, stderr: Capture },
+}
+
+impl Run {
+    pub(super) async fn run(self) {
+        let Run { core, process, mut source, brake, mut sink, started, timeout, .. } = self;
+        let (abandoned, end) = (self.abandoned, self.end);
+        let is_late = AtomicBool::new(false);
+        let status = {
+            let mut limit = std::pin::pin!(guard(&process, &brake, &abandoned, async {
+                match timeout {
+                    Some(timeout) => sleep(timeout.saturating_sub(started.elapsed())).await,
+                    None => std::future::pending().await,
+                }
+                // What ended in time is not late, even if its last words are.
+                is_late.store(brake.is_running(), Ordering::Relaxed);
+            }));
+            let mut taking = std::pin::pin!(take_all(&mut source, &mut sink, &process));
+            tokio::select! {
+                biased;
+                status = &mut taking => status,
+                () = &mut limit => taking.await,
+            }
+        };
+        let timed_out = is_late.load(Ordering::Relaxed);
+        let duration = started.elapsed();
+        drop(source);
+        let told = sink.finish(status, duration, timed_out).await;
+        if let Some(terminal) = process.view().terminal {
+            // All that is wanted of it was read.
+            if let Err(error) = core.close_soon(terminal).await {
+                tracing::debug!(%error, "a command's terminal was closed before");
+            }
+        }
+        let state = match status {
+            _ if timed_out => ProcessState::TimedOut,
+            Status::Exited(code) => ProcessState::Exited { code },
+            Status::Signaled(signal) => ProcessState::Signaled { signal },
+        };
+        core.inner.processes.end(&process, state, clock::wall());
+        // Nobody may be waiting any more.
+        let _ = end.send(told);
+    }
+}
+
+/// Ends the command when it is late, unwanted or told to end.
+async fn guard(
+    process: &Process,
+    brake: &Brake,
+    abandoned: &CancellationToken,
+    late: impl Future<Output = ()>,
+) {
+    tokio::select! {
+        () = late => brake.kill().await,
+        () = abandoned.cancelled() => brake.kill().await,
+        () = process.stopped() => brake.end().await,
+    }
+}
+
+async fn take_all(source: &mut Source, sink: &mut Sink, process: &Process) -> Status {
+    while let Some((stream, bytes)) = source.next().await {
+        process.wrote(&bytes);
+        sink.take(stream, bytes).await;
+    }
+    source.ended().await
+}
+
+impl Sink {
+    async fn take(&mut self, stream: ExecStream, bytes: Bytes) {
+        match self {
+            Sink::Streamed { chunks, stdout, stderr } => {
+                let meter = match stream {
+                    ExecStream::Stdout => stdout,
+                    ExecStream::Stderr => stderr,
+                };
+                if let Some((bytes, cap_reached)) = meter.pass(bytes) {
+                    // With nobody left to read, it goes on into the void.
+                    let _ = chunks.send(ExecChunk { stream, bytes, cap_reached }).await;
+                }
+            }
+            Sink::Kept { stdout, stderr } => match stream {
+                ExecStream::Stdout => stdout.take(bytes).await,
+                ExecStream::Stderr => stderr.take(bytes).await,
+            },
+        }
+    }
+
+    async fn finish(self, status: Status, duration: Duration, timed_out: bool) -> ExecEnd {
+        let ((stdout, stdout_artifact), (stderr, stderr_artifact)) = match self {
+            Sink::Streamed { .. } => Default::default(),
+            Sink::Kept { stdout, stderr } => (stdout.finish().await, stderr.finish().await),
+        };
+        let (exit_code, signal) = match status {
+            Status::Exited(code) => (code, None),
+            Status::Signaled(signal) => (-1, Some(signal)),
+        };
+        ExecEnd {
+            exit_code,
+            signal,
+            stdout,
+            stderr,
+            stdout_artifact,
+            stderr_artifact,
+            duration,
+            timed_out,
+        }
+    }
+}

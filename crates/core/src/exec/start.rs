@@ -1,0 +1,268 @@
+//! Whether a command may run, and its start.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rookery_agent::policy::Verdict;
+use rookery_host::{Program, ProgramCommand, find_program, sandbox};
+use rookery_model::{Error, Mode, OnExit, RequestId, Result, Size, TerminalId};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::capture::{Capture, Meter};
+use super::execution::{ExecChunk, Execution};
+use super::process::{Process, ProcessState, ProcessView, Reins};
+use super::processes::Seat;
+use super::request::ExecRequest;
+use super::run::{Run, Sink};
+use super::source::{Brake, Source};
+use crate::clock;
+use crate::core::Core;
+use crate::terminals::OpenTerminal;
+
+/// Pieces of output that may wait for a client.
+const MAX_CHUNKS: usize = 4;
+/// Pieces of output that may wait for a terminal's command to be taken.
+const MAX_TAPPED: usize = 16;
+/// Characters of a terminal's title.
+const MAX_TITLE: usize = 64;
+
+/// What became of the wish to run a command.
+#[derive(Debug)]
+pub enum ExecStart {
+    /// It must not run.
+    Denied {
+        /// Why not.
+        reason: String,
+        /// The mode that says so.
+        mode: Mode,
+    },
+    /// It may run only if somebody says so.
+    NeedsApproval {
+        /// Why.
+        reason: String,
+        /// The mode that says so.
+        mode: Mode,
+    },
+    /// It runs.
+    Running(Execution),
+}
+
+/// How a command is really started.
+struct Launch {
+    argv: Vec<String>,
+    cwd: PathBuf,
+    /// Variables over the daemon's; none removes one.
+    env: BTreeMap<String, Option<String>>,
+    /// Whether it is held to reading, by a program of ours that becomes it.
+    is_held: bool,
+}
+
+/// A command that was started.
+struct Started {
+    source: Source,
+    brake: Brake,
+    reins: Reins,
+    pid: u32,
+    terminal: Option<TerminalId>,
+}
+
+impl Core {
+    /// Runs a command, if the mode of the world lets it.
+    ///
+    /// # Errors
+    /// `Invalid` if the request is wrong or its process runs already, `Busy` if too many run,
+    /// `Closed` if the daemon is stopping, `Failed` if the command cannot be started.
+    pub async fn exec(&self, request: ExecRequest) -> Result<ExecStart> {
+        request.check()?;
+        let mode = self.mode(None);
+        let judgement = self.inner.agents.judge_argv(&request.command, &request.env, mode);
+        let reason = judgement.reason.clone();
+        match judgement.verdict {
+            Verdict::Deny => return Ok(ExecStart::Denied { reason, mode }),
+            Verdict::Ask => return Ok(ExecStart::NeedsApproval { reason, mode }),
+            Verdict::Allow | Verdict::AutoApprove => {}
+        }
+        if self.inner.agents.is_draining() {
+            return Err(Error::closed("the server is shutting down and runs no new commands"));
+        }
+        let launch = self.command_launch(&request, judgement.is_read_only());
+        let asked = request.process_id.clone().filter(|id| !id.is_empty());
+        let seat = self.inner.processes.reserve(asked.unwrap_or_else(new_id))?;
+        let core = self.clone();
+        // A task of its own: a caller that gives up in the middle leaves nothing half started.
+        let starting = tokio::spawn(async move { core.begin_command(request, launch, seat).await });
+        let started = starting.await.map_err(|error| Error::failed(error.to_string()))?;
+        started.map(ExecStart::Running)
+    }
+
+    fn command_launch(&self, request: &ExecRequest, is_reading: bool) -> Launch {
+        let agents = &self.inner.agents;
+        let mut env = BTreeMap::new();
+        if is_reading {
+            env.extend(sandbox::quiet_env().into_iter().map(|(name, value)| (name, Some(value))));
+        }
+        env.extend(request.env.iter().cloned());
+        let argv = request.command.clone();
+        let fence = agents.sandbox().filter(|_| is_reading);
+        let (argv, is_held) = match fence {
+            Some(fence) => (fence(argv), true),
+            None => (argv, false),
+        };
+        let cwd = request.cwd.clone().unwrap_or_else(|| agents.config.cwd.clone());
+        Launch { argv, cwd, env, is_held }
+    }
+
+    async fn begin_command(
+        &self,
+        request: ExecRequest,
+        launch: Launch,
+        seat: Seat,
+    ) -> Result<Execution> {
+        let cwd = launch.cwd.clone();
+        if launch.is_held {
+            self.check_program(&request.command, &launch).await?;
+        }
+        let started_at = clock::wall();
+        let started = Instant::now();
+        let begun = match request.tty {
+            true => self.begin_in_terminal(launch, &request).await?,
+            false => self.begin_on_pipes(launch, request.stdin).await?,
+        };
+        let view = ProcessView {
+            process_id: seat.id().to_owned(),
+            owner: request.owner,
+            command: request.command,
+            cwd,
+            pid: begun.pid,
+            started_at,
+            state: ProcessState::Running,
+            ended_at: None,
+            tty: request.tty,
+            terminal: begun.terminal,
+        };
+        let process = Arc::new(Process::new(view.clone(), begun.reins));
+        seat.fill(Arc::clone(&process));
+        if self.inner.agents.is_draining() {
+            // Begun meanwhile: who ends all that run may not have seen this one.
+            process.stop();
+        }
+        let (sender, chunks) = mpsc::channel(MAX_CHUNKS);
+        let (says_end, end) = oneshot::channel();
+        let abandoned = CancellationToken::new();
+        let alive = abandoned.clone().drop_guard();
+        let sink = self.command_sink(request.streams || request.tty, request.cap, sender);
+        let run = Run {
+            core: self.clone(),
+            process,
+            source: begun.source,
+            brake: begun.brake,
+            sink,
+            started,
+            timeout: request.timeout,
+            abandoned,
+            end: says_end,
+        };
+        tokio::spawn(run.run());
+        Ok(Execution { view, chunks, end, alive })
+    }
+
+    fn command_sink(
+        &self,
+        streams: bool,
+        cap: Option<usize>,
+        chunks: mpsc::Sender<ExecChunk>,
+    ) -> Sink {
+        if streams {
+            return Sink::Streamed { chunks, stdout: Meter::new(cap), stderr: Meter::new(cap) };
+        }
+        let artifacts = self.inner.agents.config.artifacts.clone();
+        let stdout = Capture::new(cap, artifacts.clone());
+        Sink::Kept { stdout, stderr: Capture::new(cap, artifacts) }
+    }
+
+    /// The fence is always there to be started; what is behind it may not be.
+    async fn check_program(&self, command: &[String], launch: &Launch) -> Result<()> {
+        let program = command.first().map(OsString::from).unwrap_or_default();
+        let path = self.command_env(launch).remove(OsStr::new("PATH"));
+        let (name, cwd) = (program.clone(), launch.cwd.clone());
+        let looked = tokio::task::spawn_blocking(move || {
+            if !cwd.is_dir() {
+                return Err(format!("{} is not a directory", cwd.display()));
+            }
+            let found = find_program(&name, path.as_deref(), &cwd);
+            found.map(drop).ok_or_else(|| "no such program".to_owned())
+        });
+        let looked = looked.await.map_err(|error| Error::failed(error.to_string()))?;
+        looked.map_err(|reason| {
+            Error::failed(format!("cannot start {}: {reason}", program.to_string_lossy()))
+        })
+    }
+
+    /// All variables that a command on pipes gets.
+    fn command_env(&self, launch: &Launch) -> BTreeMap<OsString, OsString> {
+        let mut env: BTreeMap<OsString, OsString> = self.inner.config.env.iter().cloned().collect();
+        for (name, value) in &launch.env {
+            match value {
+                Some(value) => env.insert(name.into(), value.into()),
+                None => env.remove(OsStr::new(name)),
+            };
+        }
+        env
+    }
+
+    async fn begin_on_pipes(&self, launch: Launch, has_input: bool) -> Result<Started> {
+        let command = ProgramCommand {
+            env: self.command_env(&launch).into_iter().collect(),
+            argv: launch.argv.into_iter().map(OsString::from).collect(),
+            cwd: launch.cwd,
+            has_input,
+        };
+        let program = Program::start(command).await.map_err(Error::failed)?;
+        let control = program.control();
+        Ok(Started {
+            pid: control.pid(),
+            source: Source::Pipes(program),
+            brake: Brake::Pipes(control.clone()),
+            reins: Reins::Pipes { control, has_input },
+            terminal: None,
+        })
+    }
+
+    async fn begin_in_terminal(&self, launch: Launch, asked: &ExecRequest) -> Result<Started> {
+        let (tap, tapped) = mpsc::channel(MAX_TAPPED);
+        let title = asked.command.join(" ");
+        let title: String =
+            title.chars().filter(|char| !char.is_control()).take(MAX_TITLE).collect();
+        let (set, removed): (Vec<_>, Vec<_>) =
+            launch.env.into_iter().partition(|(_, value)| value.is_some());
+        let request = OpenTerminal {
+            argv: launch.argv,
+            cwd: Some(launch.cwd),
+            env: set.into_iter().filter_map(|(name, value)| Some((name, value?))).collect(),
+            env_remove: removed.into_iter().map(|(name, _)| name).collect(),
+            size: asked.size.unwrap_or(Size::DEFAULT),
+            first_title: Some(title).filter(|title| !title.trim().is_empty()),
+            on_exit: OnExit::Keep,
+            tap: Some(tap),
+            ..OpenTerminal::default()
+        };
+        let opened = self.open(request).await?;
+        let handle = self.terminal(opened.id)?;
+        Ok(Started {
+            pid: handle.pid(),
+            source: Source::Terminal { tap: tapped, progress: handle.progress() },
+            brake: Brake::Terminal(handle),
+            reins: Reins::Terminal(opened.id),
+            terminal: Some(opened.id),
+        })
+    }
+}
+
+/// A name for a process that nobody named.
+fn new_id() -> String {
+    format!("proc_{}", RequestId::new(uuid::Uuid::now_v7().as_u128()))
+}

@@ -1,0 +1,74 @@
+//! The table of processes.
+
+use rookery_core::model::ErrorKind;
+use rookery_core::{ExecRequest, ProcessState};
+
+use crate::world::{World, rest, sh, streamed, until};
+
+crate::cases![names_are_unique_while_they_run, processes_are_listed, all_are_stopped];
+
+fn named(id: &str, owner: u64) -> ExecRequest {
+    ExecRequest {
+        process_id: Some(id.into()),
+        owner,
+        ..streamed("echo begun; trap 'echo bye; exit 7' TERM; while :; do sleep 0.01; done")
+    }
+}
+
+async fn names_are_unique_while_they_run() {
+    let world = World::open().await;
+    let mut first = world.start(named("a", 1)).await;
+    until(&mut first, "begun").await;
+    let error = world.refusal(named("a", 2)).await;
+    assert_eq!(
+        (error.kind(), error.field(), error.message()),
+        (ErrorKind::Invalid, Some("processId"), "processId already running")
+    );
+    world.core.terminate_process("a").unwrap();
+    assert!(rest(&mut first).await.0.ends_with(b"bye\n"), "it is asked before it is killed");
+    assert_eq!(first.finish().await.unwrap().exit_code, 7);
+    let again = world.run(ExecRequest { process_id: Some("a".into()), ..sh("exit 8") }).await;
+    assert_eq!(again.exit_code, 8);
+    assert_eq!(world.core.processes(true).len(), 1, "the newer one takes the older one's place");
+    assert_eq!(world.core.terminate_process("a").unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(world.core.process("b", 1).unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+async fn processes_are_listed() {
+    let world = World::open().await;
+    let mut changes = world.core.process_changes();
+    let unnamed = world.start(sh("echo hello; exec sleep 1000")).await;
+    changes.changed().await.unwrap();
+    let id = unnamed.process_id().to_owned();
+    assert!(id.starts_with("proc_") && id.len() == 31, "{id}");
+    let listed = world.core.processes(false);
+    assert_eq!(listed, [unnamed.view().clone()]);
+    let view = &listed[0];
+    assert_eq!((view.command[0].as_str(), view.cwd.as_path()), ("sh", world.home.path()));
+    assert_eq!((view.state, view.ended_at, view.tty), (ProcessState::Running, None, false));
+    assert!(world.core.stop_process(&id).await.unwrap());
+    assert!(!world.core.stop_process(&id).await.unwrap(), "it ended before");
+    assert!(world.core.processes(false).is_empty());
+    let ended = world.core.process(&id, 3).unwrap();
+    assert_eq!(ended.view.state, ProcessState::Signaled { signal: 15 });
+    assert!(ended.view.ended_at >= Some(ended.view.started_at));
+    assert_eq!((ended.output.as_slice(), ended.total), (&b"lo\n"[..], 6));
+    assert_eq!(world.core.processes(true), [ended.view]);
+    assert_eq!(world.core.stop_process("nobody").await.unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+async fn all_are_stopped() {
+    let world = World::open().await;
+    let mut all = Vec::new();
+    for (id, owner) in [("a", 1), ("b", 2), ("c", 1)] {
+        let mut execution = world.start(named(id, owner)).await;
+        until(&mut execution, "begun").await;
+        all.push(execution);
+    }
+    assert_eq!(world.core.stop_processes_of(1).await, ["a", "c"]);
+    assert_eq!(world.core.stop_processes().await, ["b"]);
+    assert!(world.core.stop_processes().await.is_empty());
+    for execution in all {
+        assert_eq!(execution.finish().await.unwrap().exit_code, 7);
+    }
+}
