@@ -8,6 +8,7 @@ mod compaction;
 mod history;
 mod machine;
 mod names;
+mod stream;
 
 pub use compaction::{Compaction, SUMMARY_INSTRUCTION, plan as plan_compaction};
 pub use history::{entries, estimate, estimate_items, seal_opaque, window};

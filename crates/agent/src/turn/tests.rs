@@ -3,9 +3,7 @@
 use std::collections::HashSet;
 
 use proptest::prelude::*;
-use rookery_model::{
-    Item, ItemBody, ItemStatus, Pruning, TurnErrorKind, TurnId, TurnStatus, Usage,
-};
+use rookery_model::{Item, ItemBody, ItemStatus, Pruning, TurnErrorKind, TurnId, Usage};
 
 use super::*;
 use crate::provider::{EntryBody, Failure, FailureKind, ModelEvent, Stop};

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::RwLock;
 use rookery_core::Core;
@@ -51,7 +51,13 @@ pub struct Client {
     holding: AtomicUsize,
     released: Notify,
     is_following: AtomicBool,
+    watches_processes: AtomicBool,
+    /// Tells this connection's commands from those of others.
+    number: u64,
 }
+
+/// Counts connections.
+static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
 /// Which notifications a client wants, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,6 +78,8 @@ impl Cx {
             holding: AtomicUsize::new(0),
             released: Notify::new(),
             is_following: AtomicBool::new(false),
+            watches_processes: AtomicBool::new(false),
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
         };
         let cx = Cx { core, connection, client: Arc::new(client) };
         if follows {
@@ -124,6 +132,16 @@ impl Client {
 
     pub(crate) fn set_wishes(&self, wishes: Wishes) {
         *self.wishes.write() = wishes;
+    }
+
+    /// The number of its connection.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Whether it is not told of commands already; from now on it is.
+    pub(crate) fn begins_to_watch_processes(&self) -> bool {
+        !self.watches_processes.swap(true, Ordering::AcqRel)
     }
 
     /// Waits until no reply has to come first.

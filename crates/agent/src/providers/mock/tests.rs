@@ -99,15 +99,7 @@ async fn play(script: &str, turns: usize) -> String {
 async fn it_says_hello() {
     let events = answer(vec![user("hi")]).await;
     let all: Vec<String> = events.iter().map(line).collect();
-    assert_eq!(
-        all,
-        [
-            "text \"hello\"",
-            "text \" from\"",
-            "text \" roder\"",
-            "done Stop"
-        ]
-    );
+    assert_eq!(all, ["text \"hello\"", "text \" from\"", "text \" roder\"", "done Stop"]);
 }
 
 #[tokio::test]
