@@ -16,13 +16,15 @@ use rookery_term::Palette;
 use tokio::sync::{oneshot, watch};
 use tokio_util::task::TaskTracker;
 
-use crate::agents::{AgentConfig, Agents};
+use crate::agents::{AgentConfig, Agents, Places};
 use crate::clock::{self, Clock};
 use crate::events::Events;
 use crate::exec::Processes;
 use crate::keeper_link::{KeeperLaunch, KeeperLink, KeeperNotices};
 use crate::terminals::{Live, Shards, TerminalHandle, TerminalLimits};
-use crate::threads::{Feed, Interrupted, LiveThreads, MODE_KEY, Resumed, ThreadState};
+use crate::threads::{
+    ASKING_KEY, Feed, Interrupted, LiveThreads, MODE_KEY, Resumed, ThreadState, is_asking,
+};
 use crate::ui::{Ui, UiConfig};
 use crate::world::{Active, World, no_terminal};
 
@@ -86,6 +88,8 @@ pub(crate) struct Inner {
     pub(crate) agents: Agents,
     /// Commands that clients run themselves.
     pub(crate) processes: Arc<Processes>,
+    /// Workspaces. Locked after the world, if both are.
+    pub(crate) places: RwLock<Places>,
     /// What happens to threads, for those who follow it.
     pub(crate) feed: Arc<Feed>,
     pub(crate) live_threads: LiveThreads,
@@ -141,8 +145,14 @@ impl Core {
         let ui = tokio::task::spawn_blocking(move || Ui::start(ui, plain))
             .await
             .map_err(|error| rookery_model::Error::failed(error.to_string()))?;
-        let key = MODE_KEY;
-        let mode_word = store.get_meta(key).ok().flatten();
+        let (kept, cwd) = (store.clone(), config.agent.cwd.clone());
+        let (words, places) = tokio::task::spawn_blocking(move || {
+            let word = |key: &str| kept.get_meta(key).ok().flatten();
+            let words = ModeWords { mode: word(MODE_KEY), asking: word(ASKING_KEY) };
+            (words, Places::load(&kept, &cwd))
+        })
+        .await
+        .map_err(|error| rookery_model::Error::failed(error.to_string()))?;
         let damage = loaded.damage.as_ref().map(|damage| damage.reason.clone());
         let notices = Arc::new(Notices {
             core: Mutex::new(Weak::new()),
@@ -155,9 +165,10 @@ impl Core {
         let core = Core {
             inner: Arc::new(Inner {
                 store,
-                world: Mutex::new(world_from(loaded, &config, mode_word)),
+                world: Mutex::new(world_from(loaded, &config, words)),
                 agents,
                 processes: Arc::default(),
+                places: RwLock::new(places),
                 feed: Arc::default(),
                 live_threads: LiveThreads::default(),
                 turns: TaskTracker::new(),
@@ -306,9 +317,18 @@ fn remembered_key(name: &str) -> String {
     format!("dialect:{name}")
 }
 
-fn world_from(loaded: Loaded, config: &CoreConfig, mode_word: Option<String>) -> World {
+/// The words that were kept for modes.
+struct ModeWords {
+    mode: Option<String>,
+    asking: Option<String>,
+}
+
+fn world_from(loaded: Loaded, config: &CoreConfig, words: ModeWords) -> World {
     let default = &config.agent.settings.policy.default;
-    let mode_word = mode_word.unwrap_or_else(|| default.spelling.to_owned());
+    let mode_word = words.mode.unwrap_or_else(|| default.spelling.to_owned());
+    let spoken = [words.asking.as_deref(), Some(&mode_word), Some(default.spelling)];
+    let asking_word = spoken.into_iter().flatten().find(|word| is_asking(word));
+    let asking_word = asking_word.unwrap_or("default").to_owned();
     let mode = rookery_agent::policy::parse_mode(&mode_word).unwrap_or(default.value);
     let terminals: std::collections::BTreeMap<_, _> =
         loaded.terminals.into_iter().map(|terminal| (terminal.id, terminal)).collect();
@@ -328,6 +348,7 @@ fn world_from(loaded: Loaded, config: &CoreConfig, mode_word: Option<String>) ->
         requests: loaded.requests.into_iter().map(|request| (request.id, request)).collect(),
         mode,
         mode_word,
+        asking_word,
     }
 }
 

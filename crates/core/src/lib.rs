@@ -20,10 +20,11 @@ mod ui;
 mod workspace;
 mod world;
 
+pub use rookery_host::files;
 pub use rookery_model as model;
 pub use rookery_term::Palette;
 
-pub use crate::agents::AgentConfig;
+pub use crate::agents::{AgentConfig, NewRoot, Place};
 pub use crate::core::{Core, CoreConfig, StopKind};
 pub use events::{EventPage, EventStream, Events};
 pub use exec::{

@@ -14,6 +14,9 @@ use crate::core::Core;
 use crate::threads::NoticeBody;
 use crate::transact::Tx;
 
+/// The turn of requests that have none: a client called a tool by itself.
+pub(crate) const DIRECT: TurnId = TurnId::new(0);
+
 impl Core {
     /// Everything that waits for an answer, oldest first.
     pub fn requests(&self) -> Vec<Request> {
@@ -81,7 +84,9 @@ impl Core {
                 .active
                 .as_ref()
                 .is_some_and(|active| active.turn == request.turn && !active.is_interrupting);
-            if !is_current {
+            // A client that called a tool directly waits without a turn.
+            let is_direct = request.turn == DIRECT;
+            if !is_current && !is_direct {
                 return Err(Error::closed("the turn is over"));
             }
             tx.world.requests.insert(id, request.clone());
@@ -122,6 +127,22 @@ impl Core {
         }
     }
 
+    /// Takes back what a direct call waits for.
+    pub(crate) fn cancel_direct(&self, call_id: &str, by: &str) {
+        let is_meant = |request: &Request| request.turn == DIRECT && request.call_id == call_id;
+        let cancelled = self.transact(|tx| {
+            let meant = tx.world.requests.values().filter(|request| is_meant(request));
+            let ids: Vec<RequestId> = meant.map(|request| request.id).collect();
+            for id in ids {
+                self.settle_in(tx, id, Answer::Cancelled, by);
+            }
+            Ok(())
+        });
+        if let Err(error) = cancelled {
+            tracing::warn!(%error, "a request that nobody waits for stays");
+        }
+    }
+
     /// Takes back everything that a turn waits for.
     pub(crate) fn cancel_requests(&self, tx: &mut Tx<'_>, turn: TurnId, by: &str) {
         let of_turn = tx.world.requests.values().filter(|request| request.turn == turn);
@@ -139,7 +160,10 @@ impl Tx<'_> {
         if !is_kept {
             return;
         }
-        self.save(Change::RequestUpserted(Box::new(request.clone())));
+        // What has no turn ends with whoever asked; there is nothing to take up again.
+        if request.turn != DIRECT {
+            self.save(Change::RequestUpserted(Box::new(request.clone())));
+        }
         let request = Box::new(request.clone());
         self.emit(match request.state {
             RequestState::Pending => Event::RequestOpened(request),

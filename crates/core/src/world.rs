@@ -40,6 +40,8 @@ pub(crate) struct World {
     pub(crate) mode: Mode,
     /// The word by which the mode was last set.
     pub(crate) mode_word: String,
+    /// The word by which the mode that asks was last called, wherever that was.
+    pub(crate) asking_word: String,
 }
 
 impl World {

@@ -30,7 +30,11 @@ impl Places {
         } else {
             roder_file().unwrap_or(ours)
         };
-        Places { settings, artifacts: homes.state_dir().join("artifacts"), cache: homes.cache_dir() }
+        Places {
+            settings,
+            artifacts: homes.state_dir().join("artifacts"),
+            cache: homes.cache_dir(),
+        }
     }
 }
 

@@ -158,7 +158,9 @@ impl Endpoint {
     pub fn socket(&self, homes: &Homes, config: &Config) -> Option<PathBuf> {
         let usual = match self.speaks {
             Speaks::Roost => homes.roost_socket(),
-            Speaks::Joined | Speaks::Ptywright | Speaks::Roder => homes.runtime_dir().join(self.path),
+            Speaks::Joined | Speaks::Ptywright | Speaks::Roder => {
+                homes.runtime_dir().join(self.path)
+            }
         };
         let configured = Config::endpoint((self.setting)(config), &usual);
         configured.or_else(|| matches!(self.speaks, Speaks::Joined).then_some(usual))

@@ -1,7 +1,7 @@
 //! The machine itself: which effects follow from an input in which state.
 
 use rookery_model::{
-    Item, ItemBody, ItemId, ItemStatus, ToolItem, TurnError, TurnErrorKind, TurnStatus, Usage,
+    Item, ItemBody, ItemId, ItemStatus, TurnError, TurnErrorKind, TurnStatus, Usage,
 };
 
 use super::names::Names;

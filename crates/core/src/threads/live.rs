@@ -88,9 +88,6 @@ impl Contents {
         }
     }
 
-    pub(crate) fn item(&self, id: &ItemId) -> Option<&Item> {
-        self.index.get(id).and_then(|at| self.items.get(*at)).map(|placed| &placed.item)
-    }
 
     pub(crate) fn turn(&self, id: TurnId) -> Option<&Turn> {
         self.turns.iter().rev().find(|turn| turn.id == id)

@@ -39,7 +39,7 @@ pub(crate) use self::feed::Feed;
 pub use self::feed::{FeedReader, Notice, NoticeBody};
 pub use self::goal::GoalChange;
 pub use self::list::{ThreadPage, ThreadQuery};
-pub(crate) use self::mode::MODE_KEY;
+pub(crate) use self::mode::{ASKING_KEY, MODE_KEY, is_asking};
 pub(crate) use self::restore::Interrupted;
 pub use self::status::{Flag, Status};
 pub(crate) use self::tools::Resumed;

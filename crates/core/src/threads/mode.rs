@@ -10,6 +10,13 @@ use crate::transact::Tx;
 
 /// Where the world's mode is kept.
 pub(crate) const MODE_KEY: &str = "policy_mode";
+/// Where the word for the mode that asks is kept.
+pub(crate) const ASKING_KEY: &str = "asking_mode";
+
+/// Whether a word is one of the two for the mode that asks.
+pub(crate) fn is_asking(word: &str) -> bool {
+    matches!(word, "ask" | "default")
+}
 
 impl Core {
     /// The mode that holds for a thread, or for all that have none of their own.
@@ -21,6 +28,11 @@ impl Core {
     /// The word by which the world's mode was last set.
     pub fn mode_word(&self) -> String {
         self.inner.world.lock().mode_word.clone()
+    }
+
+    /// The word by which the mode that asks was last called: `ask` or `default`.
+    pub fn asking_word(&self) -> String {
+        self.inner.world.lock().asking_word.clone()
     }
 
     /// Sets the mode of a thread, or of all that have none of their own. What waits for an approval
@@ -56,7 +68,8 @@ impl Core {
             .filter_map(|request| {
                 let Asked::Approval { kind, input, .. } = &request.asked else { return None };
                 let mode = tx.world.mode_of(request.thread);
-                let judgement = agents.judge(&request.tool, *kind, input, mode, Profile::Interactive);
+                let judgement =
+                    agents.judge(&request.tool, *kind, input, mode, Profile::Interactive);
                 Some((request.id, judgement.verdict))
             })
             .collect();
@@ -84,6 +97,13 @@ impl Tx<'_> {
         word: Option<String>,
         reason: Option<String>,
     ) {
+        if let Some(word) = word.as_deref().filter(|word| is_asking(word))
+            && self.world.asking_word != word
+        {
+            word.clone_into(&mut self.world.asking_word);
+            let (key, value) = (ASKING_KEY.to_owned(), Some(word.to_owned()));
+            self.save(Change::MetaSet { key, value });
+        }
         let previous = match thread {
             Some(id) => {
                 let previous = self.world.mode_of(id);

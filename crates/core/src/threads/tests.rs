@@ -163,9 +163,10 @@ async fn an_approval_is_asked_for_and_the_answer_decides() {
         let thread = thread_in(&core, home.path()).await;
         let mut reader = core.follow_threads(false);
         let turn = start(&core, thread, script(write.clone())).await;
-        let seen = until(&mut reader, |body| {
-            matches!(body, NoticeBody::StatusChanged(status) if !status.flags.is_empty())
-        })
+        let seen = until(
+            &mut reader,
+            |body| matches!(body, NoticeBody::StatusChanged(status) if !status.flags.is_empty()),
+        )
         .await;
         assert_eq!(seen[seen.len() - 3..], ["start tool", "asked", "running [ApprovalRequired]"]);
         let request = core.requests().pop().unwrap();
@@ -190,7 +191,9 @@ async fn modes_decide_without_asking() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     let write = |name: &str| {
-        script(json!([{"tool": "write_file", "args": {"path": name, "content": "x"}}, {"text": "ok"}]))
+        script(
+            json!([{"tool": "write_file", "args": {"path": name, "content": "x"}}, {"text": "ok"}]),
+        )
     };
     let thread = thread_in(&core, home.path()).await;
     core.set_mode(Some(thread), Mode::Plan, None, None).await.unwrap();
@@ -310,7 +313,9 @@ async fn many_turns_each_end_once_and_all_are_stored() {
     let read = core.read_thread(thread).await.unwrap();
     let turns = read.turns.unwrap();
     assert_eq!(turns.len(), 100);
-    assert!(turns.iter().all(|seen| seen.turn.status == TurnStatus::Completed && seen.items.len() == 2));
+    assert!(
+        turns.iter().all(|seen| seen.turn.status == TurnStatus::Completed && seen.items.len() == 2)
+    );
 }
 
 #[tokio::test]
@@ -318,7 +323,8 @@ async fn ephemeral_threads_leave_nothing_behind() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     let choice = Choice { provider: "mock".into(), ..Choice::default() };
-    let new = NewThread { cwd: home.path().into(), choice, ephemeral: true, ..NewThread::default() };
+    let new =
+        NewThread { cwd: home.path().into(), choice, ephemeral: true, ..NewThread::default() };
     let thread = core.start_thread(new).await.unwrap().thread.id;
     run(&core, thread, says("FINDME_SECRET")).await;
     assert_eq!(core.read_thread(thread).await.unwrap().turns.unwrap()[0].items.len(), 2);

@@ -12,8 +12,8 @@ use rookery_agent::tool::{Tool, ToolContext, ToolOutput};
 use rookery_agent::tools;
 use rookery_agent::turn::ToolDone;
 use rookery_model::{
-    Answer, Asked, ExternalCall, ItemId, Mode, Profile, Request, RequestId, RequestState, Result, Thread,
-    ThreadId, Timestamp, ToolKind, TurnId,
+    Answer, Asked, ExternalCall, ItemId, Mode, Profile, Request, RequestId, RequestState, Result,
+    Thread, ThreadId, Timestamp, ToolKind, TurnId,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -22,6 +22,7 @@ use super::run::{Runner, panicked};
 use super::world::ThreadWorld;
 use crate::clock;
 use crate::core::Core;
+use crate::requests::DIRECT;
 use crate::world::no_thread;
 
 /// How long a client may take to run a tool of its own.
@@ -182,7 +183,7 @@ impl Job {
         arguments: Value,
         read_only: bool,
     ) -> ToolOutput {
-        let turn = (self.turn.get() != 0).then_some(self.turn);
+        let turn = (self.turn != DIRECT).then_some(self.turn);
         let context =
             self.core.tool_context(thread, turn, self.deadline, read_only, self.stop.clone());
         let output = (tool.run)(context.clone(), arguments).await;
@@ -239,7 +240,8 @@ impl Job {
 
     fn judge(&self, kind: ToolKind) -> Judgement {
         let mode = self.mode();
-        let mut judgement = self.core.inner.agents.judge(&self.name, kind, &self.arguments, mode, self.profile);
+        let mut judgement =
+            self.core.inner.agents.judge(&self.name, kind, &self.arguments, mode, self.profile);
         let key = (self.name.clone(), self.arguments.clone());
         let world = self.core.inner.world.lock();
         let is_remembered =
@@ -396,7 +398,7 @@ impl Core {
         let job = Job {
             core: self.clone(),
             thread: call.thread,
-            turn: TurnId::new(0),
+            turn: DIRECT,
             deadline: None,
             allowed: None,
             profile: Profile::Interactive,
@@ -406,6 +408,7 @@ impl Core {
             stop: CancellationToken::new(),
         };
         let _stop = job.stop.clone().drop_guard();
+        let _waiting = DirectGuard { core: self.clone(), call_id: job.call_id.clone() };
         let judgement = job.judge(tool.kind);
         let (reason, mode) = (judgement.reason.clone(), job.mode());
         match judgement.verdict {
@@ -425,6 +428,24 @@ impl Core {
         };
         let output = job.execute(tool, &thread, arguments, permit.read_only).await;
         Ok(DirectOutcome::Ran(output))
+    }
+}
+
+/// Takes back what a direct call asked for once nobody waits for it.
+struct DirectGuard {
+    core: Core,
+    call_id: String,
+}
+
+impl Drop for DirectGuard {
+    fn drop(&mut self) {
+        let is_waiting = {
+            let world = self.core.inner.world.lock();
+            world.requests.values().any(|request| request.call_id == self.call_id)
+        };
+        if is_waiting {
+            self.core.cancel_direct(&self.call_id, "gone");
+        }
     }
 }
 

@@ -138,7 +138,8 @@ pub(crate) async fn messages<T: Transport>(
     let ended = {
         let up = async {
             let sent =
-                reframe(&mut from_client, framing.clone(), &mut to_daemon, OneLine(lines.clone())).await;
+                reframe(&mut from_client, framing.clone(), &mut to_daemon, OneLine(lines.clone()))
+                    .await;
             let _ = to_daemon.shutdown().await;
             sent
         };
@@ -169,7 +170,10 @@ pub(crate) async fn messages<T: Transport>(
 struct OneLine(Ndjson);
 
 impl Framing for OneLine {
-    fn decode(&mut self, buf: &mut BytesMut) -> Result<Option<framing::Frame>, framing::FrameError> {
+    fn decode(
+        &mut self,
+        buf: &mut BytesMut,
+    ) -> Result<Option<framing::Frame>, framing::FrameError> {
         self.0.decode(buf)
     }
 

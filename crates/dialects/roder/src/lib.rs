@@ -14,14 +14,16 @@ pub mod items;
 pub mod manifest;
 pub mod modes;
 mod ops;
+mod serve;
 mod show;
 pub mod wire;
 
 use rookery_wire::rpc::Method;
 
 pub use context::{Client, Cx, Link, Wishes};
-pub use ops::initialize::Attach;
 pub use errors::{Error, IoKind, code, reword};
+pub use ops::initialize::Attach;
+pub use serve::{framing, options, protocol};
 
 /// Longest line that is read: 32 MiB. A longer one is answered with a parse error and skipped.
 pub const LINE_LIMIT: usize = 32 * 1024 * 1024;
@@ -101,3 +103,9 @@ pub const METHODS: &[Method<Cx>] = &[
 /// What only our own servers say: how the client that they hand through reached them.
 pub const LINK_METHODS: &[Method<Cx>] =
     &[folding_method!("rookery/attach" => ops::initialize::attach)];
+
+/// The names of all methods. A function of its own, since the table holds the very method that tells
+/// them.
+fn method_names() -> Vec<String> {
+    METHODS.iter().map(|method| method.name.to_owned()).collect()
+}

@@ -242,7 +242,11 @@ pub(crate) fn user_input_resolved(
     }
 }
 
-pub(crate) fn plan_exit(cx: &Cx, request: &model::Request, plan: &model::Plan) -> PlanExitRequested {
+pub(crate) fn plan_exit(
+    cx: &Cx,
+    request: &model::Request,
+    plan: &model::Plan,
+) -> PlanExitRequested {
     PlanExitRequested {
         thread_id: request.thread.to_string(),
         turn_id: request.turn.to_string(),

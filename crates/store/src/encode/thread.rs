@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use rookery_model as model;
 use serde::{Deserialize, Serialize};
 
-use super::word::{GoalStatusJson, ModeJson, ProfileJson, TaskStatusJson, TurnErrorKindJson, TurnStatusJson};
+use super::word::{
+    GoalStatusJson, ModeJson, ProfileJson, TaskStatusJson, TurnErrorKindJson, TurnStatusJson,
+};
 use super::{DecodeError, PathJson, id_from_text};
 
 #[derive(Default, Serialize, Deserialize)]

@@ -8,11 +8,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 pub(crate) use serve::{AppServer, serve};
 
-use crate::{
-    commands::done,
-    failure::Outcome,
-    output,
-};
+use crate::{commands::done, failure::Outcome, output};
 
 /// The name of the tool.
 pub(crate) const NAME: &str = "roder";

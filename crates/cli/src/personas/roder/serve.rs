@@ -141,7 +141,8 @@ fn attach(args: &AppServer) -> Outcome<Attach> {
         let message = format!("unknown mode {word:?}; expected one of {}", modes::accepted());
         return Err(Failure::new(message).code(2));
     }
-    let here = std::env::current_dir().map_err(Failure::doing("cannot tell the current directory"))?;
+    let here =
+        std::env::current_dir().map_err(Failure::doing("cannot tell the current directory"))?;
     let cwd = args.cwd.as_ref().map_or(here.clone(), |cwd| here.join(cwd));
     if !cwd.is_dir() {
         let message = format!("{} is not a directory", cwd.display());
@@ -167,7 +168,9 @@ fn door(args: &AppServer, workspace: Option<PathBuf>) -> Outcome<Door> {
         None if args.remote => SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
         None => return Ok(Door::Stdio),
         Some("stdio://") if !args.remote => return Ok(Door::Stdio),
-        Some(text) => ws::parse_address(text).map_err(|error| Failure::new(error.to_string()).code(2))?,
+        Some(text) => {
+            ws::parse_address(text).map_err(|error| Failure::new(error.to_string()).code(2))?
+        }
     };
     let token = match &args.auth_token {
         None => Token::generate(),

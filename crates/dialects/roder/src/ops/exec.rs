@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use rookery_core::{Artifact as CoreArtifact, ExecChunk, ExecRequest, ExecStart, ExecStream, Execution};
+use rookery_core::{
+    Artifact as CoreArtifact, ExecChunk, ExecRequest, ExecStart, ExecStream, Execution,
+};
 use rookery_model as model;
 use rookery_wire::rpc;
 
@@ -44,7 +46,7 @@ pub(crate) async fn exec(cx: Cx, params: CommandExecParams) -> Result<CommandExe
     let end = execution.finish().await?;
     let (stdout, stderr) = (text(&end.stdout), text(&end.stderr));
     if end.timed_out {
-        let limit = limit.unwrap_or(ExecRequest::DEFAULT_TIMEOUT.as_millis() as u64);
+        let limit = limit.unwrap_or(ExecRequest::USUAL_TIMEOUT.as_millis() as u64);
         return Err(Error::command_timed_out(limit, &stdout, &stderr));
     }
     let artifact = |kept: Option<CoreArtifact>, kind: &str| {

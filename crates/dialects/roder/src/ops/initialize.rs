@@ -13,12 +13,19 @@ use crate::wire::Empty;
 use crate::wire::initialize::{
     InitializeParams, InitializeResult, Remote, ServerCapabilities, ServerInfo,
 };
-use crate::{METHODS, PROTOCOL_VERSION, modes, show};
+use crate::{PROTOCOL_VERSION, method_names, modes, show};
 
-pub(crate) async fn initialize(cx: Cx, params: InitializeParams) -> Result<InitializeResult, Error> {
+pub(crate) async fn initialize(
+    cx: Cx,
+    params: InitializeParams,
+) -> Result<InitializeResult, Error> {
     let capabilities = params.capabilities.unwrap_or_default();
     cx.client.set_wishes(Wishes {
-        unwanted: capabilities.opt_out_notification_methods.unwrap_or_default().into_iter().collect(),
+        unwanted: capabilities
+            .opt_out_notification_methods
+            .unwrap_or_default()
+            .into_iter()
+            .collect(),
         reasoning_methods: capabilities.reasoning_methods.unwrap_or(false),
     });
     cx.follow();
@@ -42,15 +49,16 @@ pub(crate) async fn initialize(cx: Cx, params: InitializeParams) -> Result<Initi
         },
         protocol_version: PROTOCOL_VERSION,
         policy_mode: show::mode(&cx, cx.core.mode(None)),
-        capabilities: ServerCapabilities {
-            methods: METHODS.iter().map(|method| method.name.to_owned()).collect(),
-        },
+        capabilities: ServerCapabilities { methods: method_names() },
         remote,
     })
 }
 
 /// A client says that it is there; nothing follows from it.
-pub(crate) async fn initialized(_cx: Cx, _params: rookery_wire::rpc::NoParams) -> Result<Empty, Error> {
+pub(crate) async fn initialized(
+    _cx: Cx,
+    _params: rookery_wire::rpc::NoParams,
+) -> Result<Empty, Error> {
     Ok(Empty {})
 }
 

@@ -42,9 +42,8 @@ pub(crate) async fn message(
     if message.text.trim().is_empty() {
         message.text = prompt.unwrap_or_default();
     }
-    let is_blank = message.text.trim().is_empty()
-        && message.images.is_empty()
-        && message.context.is_empty();
+    let is_blank =
+        message.text.trim().is_empty() && message.images.is_empty() && message.context.is_empty();
     Ok((!is_blank).then_some(message))
 }
 

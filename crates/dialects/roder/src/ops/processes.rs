@@ -16,7 +16,10 @@ use crate::wire::process::{
 /// How much of a command's output is shown unless told.
 const OUTPUT: u64 = 16 << 10;
 
-pub(crate) async fn list(cx: Cx, params: ProcessesListParams) -> Result<ProcessesListResult, Error> {
+pub(crate) async fn list(
+    cx: Cx,
+    params: ProcessesListParams,
+) -> Result<ProcessesListResult, Error> {
     Ok(ProcessesListResult { processes: all(&cx, params.include_completed, None) })
 }
 

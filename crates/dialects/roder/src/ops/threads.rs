@@ -9,13 +9,13 @@ use rookery_model as model;
 
 use crate::context::Cx;
 use crate::errors::Error;
+use crate::show;
 use crate::wire::provider::Selection;
 use crate::wire::thread::{
     LifecycleLog, ThreadHistoryReadParams, ThreadHistoryReadResult, ThreadListParams,
     ThreadListResult, ThreadReadParams, ThreadReadResult, ThreadStartParams, ThreadStartResult,
 };
 use crate::wire::turn::Lifecycle;
-use crate::{ids, show};
 
 /// Threads on a page unless told, and at most.
 const PAGE: usize = 50;
@@ -70,7 +70,12 @@ async fn place(cx: &Cx, params: &ThreadStartParams) -> Result<Place, Error> {
     let usual = cx.cwd();
     let found = cx
         .core
-        .place_for(cwd.as_deref(), params.workspace_id.as_deref(), params.root_id.as_deref(), &usual)
+        .place_for(
+            cwd.as_deref(),
+            params.workspace_id.as_deref(),
+            params.root_id.as_deref(),
+            &usual,
+        )
         .await?;
     Ok(Place {
         cwd: found.cwd,

@@ -78,7 +78,8 @@ pub(crate) async fn interrupt(cx: Cx, params: TurnInterruptParams) -> Result<Tur
         return Ok(TurnIdResult { turn_id: stopped.ok_or_else(none)?.to_string() });
     };
     let turn = ids::turn(&text)?;
-    if cx.core.interrupt(thread, Some(turn))?.is_none() && cx.core.turn(thread, turn).await?.is_none()
+    if cx.core.interrupt(thread, Some(turn))?.is_none()
+        && cx.core.turn(thread, turn).await?.is_none()
     {
         return Err(Error::invalid(format!("turn not found: {turn}")));
     }

@@ -15,7 +15,10 @@ pub(crate) async fn archive(cx: Cx, params: ThreadIdParams) -> Result<ThreadArch
     put_away(&cx, params, true).await
 }
 
-pub(crate) async fn unarchive(cx: Cx, params: ThreadIdParams) -> Result<ThreadArchiveResult, Error> {
+pub(crate) async fn unarchive(
+    cx: Cx,
+    params: ThreadIdParams,
+) -> Result<ThreadArchiveResult, Error> {
     put_away(&cx, params, false).await
 }
 
@@ -41,7 +44,10 @@ pub(crate) async fn delete(cx: Cx, params: ThreadIdParams) -> Result<ThreadDelet
     Ok(ThreadDeleteResult { thread_id: params.thread_id, deleted })
 }
 
-pub(crate) async fn set_name(cx: Cx, params: ThreadNameSetParams) -> Result<ThreadNameResult, Error> {
+pub(crate) async fn set_name(
+    cx: Cx,
+    params: ThreadNameSetParams,
+) -> Result<ThreadNameResult, Error> {
     let id = ids::thread(&params.thread_id)?;
     cx.core.rename_thread(id, Some(params.name)).await?;
     let name = cx.core.thread(id).and_then(|seen| seen.thread.name);

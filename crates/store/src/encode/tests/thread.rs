@@ -128,23 +128,22 @@ fn turn() -> impl Strategy<Value = Turn> {
         Other,
     ]);
     let error = (text(), kind).prop_map(|(message, kind)| TurnError { message, kind });
-    let profile = prop::sample::select(vec![
-        Profile::Interactive,
-        Profile::NonInteractive,
-        Profile::Eval,
-    ]);
+    let profile =
+        prop::sample::select(vec![Profile::Interactive, Profile::NonInteractive, Profile::Eval]);
     let settings =
         (choice(), maybe(), option::of(texts()), any::<bool>(), option::of(time()), profile)
-            .prop_map(|(choice, developer_context, allowed_tools, needs_ledger, deadline, profile)| {
-                TurnSettings {
-                    choice,
-                    developer_context,
-                    allowed_tools,
-                    needs_ledger,
-                    deadline,
-                    profile,
-                }
-            });
+            .prop_map(
+                |(choice, developer_context, allowed_tools, needs_ledger, deadline, profile)| {
+                    TurnSettings {
+                        choice,
+                        developer_context,
+                        allowed_tools,
+                        needs_ledger,
+                        deadline,
+                        profile,
+                    }
+                },
+            );
     let names = (turn_id(), thread_id(), turn_status(), option::of(error));
     (names, (time(), option::of(time())), usage(), maybe(), settings).prop_map(
         |((id, thread, status, error), times, usage, finish_reason, settings)| Turn {

@@ -1,21 +1,33 @@
 //! What agents are run with: settings, providers, policy, and where their tools work.
 
+mod commands;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod workspaces;
+
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
+use rookery_agent::commands::{Catalog, Warning};
 use rookery_agent::policy::{self, Action, Command, Judgement, Rule, Rules, Wish};
-use rookery_agent::provider::{ModelInfo, Provider, ProviderInfo};
+use rookery_agent::provider::{Provider, ProviderInfo};
 use rookery_agent::providers::{self, Environment, Registry, RegistryOptions, Retry};
 use rookery_agent::settings::{ProviderKind, ProviderSettings, RuntimeProfile, Secret, Settings};
 use rookery_agent::tool::{PathScope, Sandbox};
 use rookery_agent::tools::Sessions;
 use rookery_agent::turn::{Limits, Profile};
+use rookery_host::http;
 use rookery_host::sandbox;
 use rookery_model::{Choice, Error, Mode, Result, Thread, Timestamp, ToolKind};
 use serde_json::Value;
+
+pub(crate) use self::workspaces::Places;
+pub use self::workspaces::{NewRoot, Place};
 
 /// The file with which a project tells agents how to work in it.
 const PROJECT_FILE: &str = "AGENTS.md";
@@ -73,6 +85,11 @@ pub(crate) struct Agents {
     rules: RwLock<Arc<Rules>>,
     pub(crate) registry: Registry,
     sessions: Arc<Sessions>,
+    /// The way to the web, which providers share.
+    client: http::Client,
+    commands: Arc<Catalog>,
+    /// Command files that were complained about.
+    warned: Mutex<HashSet<Warning>>,
     is_draining: AtomicBool,
     /// Held while the settings file is changed.
     pub(crate) settings_writer: tokio::sync::Mutex<()>,
@@ -81,12 +98,16 @@ pub(crate) struct Agents {
 impl Agents {
     pub(crate) fn new(config: AgentConfig) -> Result<Self> {
         let settings = Arc::new(config.settings.clone());
-        let registry = registry(&config)?;
+        let client = http::Client::new().map_err(|error| Error::failed(error.to_string()))?;
+        let registry = registry(&config, client.clone());
         Ok(Agents {
             rules: RwLock::new(Arc::new(rules(&settings, has_sandbox(&config)))),
             settings: RwLock::new(settings),
             registry,
             sessions: Arc::default(),
+            client,
+            commands: Arc::new(commands::catalog(&config)),
+            warned: Mutex::default(),
             is_draining: AtomicBool::new(false),
             settings_writer: tokio::sync::Mutex::new(()),
             config,
@@ -169,9 +190,6 @@ impl Agents {
         self.registry.infos().into_iter().find(|info| info.id == id)
     }
 
-    pub(crate) fn model(&self, provider: &str, model: &str) -> Option<ModelInfo> {
-        self.registry.known_model(provider, model)
-    }
 
     pub(crate) fn has_parallel_tools(&self, provider: &str) -> bool {
         self.info(provider).is_some_and(|info| info.capabilities.parallel_tool_calls)
@@ -272,6 +290,14 @@ impl Agents {
         policy::judge(&wish, mode, &rules, profile.is_unattended())
     }
 
+    /// Judges a command line that runs as it is, held to nothing.
+    pub(crate) fn judge_line(&self, line: &str, mode: Mode) -> Judgement {
+        let rules = Rules { sandboxed: false, ..Rules::clone(&self.rules.read()) };
+        let command = Some(Command::Shell(line));
+        let wish = Wish { tool: "shell", kind: ToolKind::Exec, command, env: &[] };
+        policy::judge(&wish, mode, &rules, false)
+    }
+
     /// Judges a program with its arguments.
     pub(crate) fn judge_argv(
         &self,
@@ -315,7 +341,7 @@ fn rules(settings: &Settings, has_sandbox: bool) -> Rules {
     }
 }
 
-fn registry(config: &AgentConfig) -> Result<Registry> {
+fn registry(config: &AgentConfig, client: http::Client) -> Registry {
     let set = &config.settings.reliability;
     let retry = Retry {
         max_attempts: u32::try_from(set.provider_retry_max_attempts).unwrap_or(u32::MAX),
@@ -324,15 +350,14 @@ fn registry(config: &AgentConfig) -> Result<Registry> {
         status_codes: set.provider_retry_status_codes.clone(),
         retry_empty_body: set.retry_empty_provider_body,
     };
-    let client = rookery_host::http::Client::new();
     let options = RegistryOptions {
-        client: client.map_err(|error| Error::failed(error.to_string()))?,
+        client,
         environment: Arc::clone(&config.environment),
         retry,
         cache_file: config.cache_dir.as_ref().map(|dir| dir.join("models.json")),
     };
     let providers = config.settings.providers.iter().map(|(id, set)| provider(id, set));
-    Ok(Registry::new(providers.collect(), &options))
+    Registry::new(providers.collect(), &options)
 }
 
 fn provider(id: &str, set: &ProviderSettings) -> providers::Settings {

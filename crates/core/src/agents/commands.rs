@@ -1,0 +1,159 @@
+//! Slash commands in this world: which there are, and what they come to under our policy.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rookery_agent::commands::{
+    Catalog, CommandError, CommandInfo, Expanded, Fetch, Fetched, Fetching, Gate, Listing,
+    Surroundings, expand,
+};
+use rookery_agent::policy::{Class, Verdict};
+use rookery_host::http;
+use rookery_model::{Error, Mode, Result, ThreadId};
+use url::Url;
+
+use super::{AgentConfig, Agents};
+use crate::core::Core;
+
+/// How long a server may be silent; the whole is bounded by the settings.
+const IDLE: Duration = Duration::from_secs(30);
+/// Complaints about command files that are remembered, so that each is made once.
+const WARNED_LIMIT: usize = 4096;
+
+/// The catalog with the user's directory where the settings name none.
+pub(super) fn catalog(config: &AgentConfig) -> Catalog {
+    let mut settings = config.settings.commands.clone();
+    settings.user_dir = settings.user_dir.or_else(|| config.commands_dir.clone());
+    Catalog::new(settings)
+}
+
+impl Core {
+    /// The slash commands of a workspace, by name. A file that is none is complained about once.
+    ///
+    /// # Errors
+    /// If commands are turned off, or the workspace is relative.
+    pub async fn slash_commands(&self, workspace: &Path) -> Result<Vec<CommandInfo>> {
+        Ok(self.command_listing(workspace).await?.infos())
+    }
+
+    /// What a slash command comes to with what follows its name. With a thread its includes are got as
+    /// that thread may; without one it is only looked at, and nothing runs that does more than read.
+    ///
+    /// # Errors
+    /// If there is no such command, or something that it includes is not allowed or cannot be had.
+    pub async fn expand_command(
+        &self,
+        name: &str,
+        arguments: &str,
+        workspace: &Path,
+        thread: Option<ThreadId>,
+    ) -> Result<Expanded> {
+        let command = self.command_listing(workspace).await?.find(name)?;
+        let agents = &self.inner.agents;
+        let may_write = thread.is_some();
+        let gate = PolicyGate { agents, mode: self.mode(thread), may_write };
+        let fetch = WebFetch(agents.client.clone());
+        let around = Surroundings {
+            workspace,
+            settings: agents.commands.settings(),
+            gate: &gate,
+            fetch: &fetch,
+        };
+        Ok(expand(&command, arguments, around).await?)
+    }
+
+    async fn command_listing(&self, workspace: &Path) -> Result<Listing> {
+        let (catalog, workspace) = (Arc::clone(&self.inner.agents.commands), workspace.to_owned());
+        let listed = tokio::task::spawn_blocking(move || catalog.list(Some(&workspace))).await;
+        let listed: std::result::Result<Listing, CommandError> =
+            listed.map_err(|error| Error::failed(error.to_string()))?;
+        let listing = listed?;
+        for warning in &listing.warnings {
+            let mut warned = self.inner.agents.warned.lock();
+            if warned.len() >= WARNED_LIMIT {
+                warned.clear();
+            }
+            if warned.insert(warning.clone()) {
+                drop(warned);
+                self.warn(None, warning.to_string());
+            }
+        }
+        Ok(listing)
+    }
+}
+
+/// Lets commands include what our policy lets run without asking.
+struct PolicyGate<'a> {
+    agents: &'a Agents,
+    mode: Mode,
+    may_write: bool,
+}
+
+impl Gate for PolicyGate<'_> {
+    fn check(&self, command: &str, _cwd: &Path) -> std::result::Result<(), String> {
+        let judgement = self.agents.judge_line(command, self.mode);
+        match judgement.verdict {
+            Verdict::Allow | Verdict::AutoApprove => {}
+            Verdict::Ask | Verdict::Deny => return Err(judgement.reason),
+        }
+        match self.may_write || judgement.class == Some(Class::ReadOnly) {
+            true => Ok(()),
+            false => Err("it is not known to only read, and the command is not run yet".to_owned()),
+        }
+    }
+}
+
+/// Gets pages through the way out that providers use.
+struct WebFetch(http::Client);
+
+impl Fetch for WebFetch {
+    fn fetch(&self, url: Url, limit: usize) -> Fetching<'_> {
+        Box::pin(async move {
+            let request = http::Request { url: url.into(), idle: IDLE, ..http::Request::default() };
+            let mut response = self.0.send(request).await.map_err(|error| error.to_string())?;
+            let status = response.status();
+            match status {
+                200..=299 => {
+                    let bytes = response.bytes(limit).await.map_err(|error| error.to_string())?;
+                    Ok(Fetched::Page(bytes))
+                }
+                301 | 302 | 303 | 307 | 308 => {
+                    let to = response.header("location").map(str::to_owned);
+                    Ok(to.map_or(Fetched::Status(status), Fetched::Redirect))
+                }
+                _ => Ok(Fetched::Status(status)),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(mode: Mode, may_write: bool, command: &str) -> std::result::Result<(), String> {
+        let agents = Agents::new(AgentConfig::default()).unwrap();
+        PolicyGate { agents: &agents, mode, may_write }.check(command, Path::new("/"))
+    }
+
+    #[test]
+    fn a_command_includes_what_needs_no_asking() {
+        for (mode, may_write, command, is_allowed) in [
+            (Mode::Default, true, "git status --short", true),
+            (Mode::Default, false, "git status --short", true),
+            (Mode::Default, true, "make", false),
+            (Mode::Default, true, "touch x", false),
+            (Mode::Plan, true, "touch x", false),
+            (Mode::AcceptAll, true, "touch x", true),
+            (Mode::AcceptAll, false, "touch x", false),
+            (Mode::Bypass, false, "make", false),
+            // Reads a project's configuration, which nothing holds to reading here.
+            (Mode::Default, true, "cargo metadata", false),
+        ] {
+            let checked = check(mode, may_write, command);
+            assert_eq!(checked.is_ok(), is_allowed, "{mode:?} {may_write} {command}: {checked:?}");
+        }
+        assert_eq!(check(Mode::Default, true, "make").unwrap_err(), "side-effecting tool call");
+    }
+}

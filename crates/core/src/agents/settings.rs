@@ -1,0 +1,235 @@
+//! What the user chose: read by everybody, changed here, and written back to the settings file.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use rookery_agent::provider::{ModelInfo, ProviderInfo};
+use rookery_agent::providers;
+use rookery_agent::settings::{Edit, Secret, Settings, Spelled, WebSearchMode};
+use rookery_host::SettingsFile;
+use rookery_model::{Choice, Error, Mode, Result};
+
+use crate::core::Core;
+use crate::threads::NoticeBody;
+
+/// Whether a change has to outlive this process.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keeping {
+    /// It is refused where nothing is kept.
+    Required,
+    /// It holds for this process where nothing is kept.
+    Wanted,
+}
+
+impl Core {
+    /// What the user chose, as it is now.
+    pub fn agent_settings(&self) -> Arc<Settings> {
+        self.inner.agents.settings()
+    }
+
+    /// Where threads work that name no directory.
+    pub fn agent_cwd(&self) -> PathBuf {
+        self.inner.agents.config.cwd.clone()
+    }
+
+    /// The shell that runs agents' commands.
+    pub fn agent_shell(&self) -> String {
+        self.inner.agents.shell(&self.inner.config.shell)
+    }
+
+    /// The only directories whose files clients may read; empty for all.
+    pub fn fs_roots(&self) -> Vec<PathBuf> {
+        self.inner.agents.settings().fs_roots.clone()
+    }
+
+    /// All providers as they are now, in the order of a list.
+    pub fn provider_infos(&self) -> Vec<ProviderInfo> {
+        self.inner.agents.registry.infos()
+    }
+
+    /// All providers with their models, in the order of a list. Never waits long for the network: one
+    /// that does not tell has none.
+    pub async fn model_providers(&self) -> Vec<(ProviderInfo, Vec<ModelInfo>)> {
+        let registry = &self.inner.agents.registry;
+        let listed = registry.infos().into_iter().map(|info| async move {
+            let models = registry.models(&info.id).await;
+            (info, models)
+        });
+        join_all(listed).await
+    }
+
+    /// Sets and keeps the key of a provider, which is used from the next call on; its id is returned.
+    ///
+    /// # Errors
+    /// If there is no such provider, the key is blank, or nothing can be kept.
+    pub async fn configure_provider(&self, id: &str, key: &str) -> Result<String> {
+        let id = self.known_provider(id)?;
+        let key = providers::ApiKey::new(key)
+            .ok_or_else(|| Error::invalid("apiKey", format!("api key for {id} is empty")))?;
+        self.change_key(id, Some(key)).await
+    }
+
+    /// Forgets the key of a provider; the environment may still have one. Its id is returned.
+    ///
+    /// # Errors
+    /// If there is no such provider, or nothing can be kept.
+    pub async fn clear_provider(&self, id: &str) -> Result<String> {
+        let id = self.known_provider(id)?;
+        self.change_key(id, None).await
+    }
+
+    fn known_provider(&self, id: &str) -> Result<String> {
+        let id = providers::normalize(id);
+        match self.inner.agents.provider(&id) {
+            Some(_) => Ok(id),
+            None if id.is_empty() => Err(Error::invalid("provider", "provider must not be empty")),
+            None => Err(Error::invalid("provider", format!("unknown provider: {id}"))),
+        }
+    }
+
+    async fn change_key(&self, id: String, key: Option<providers::ApiKey>) -> Result<String> {
+        let secret = key.as_ref().map(|key| Secret::new(key.expose()));
+        let edit = Edit::ApiKey { provider: id.clone(), key: secret.clone() };
+        let (core, provider) = (self.clone(), id.clone());
+        self.change(Keeping::Required, edit, NoticeBody::ProvidersChanged, move |settings| {
+            settings.providers.entry(provider.clone()).or_default().api_key = secret;
+            let registry = &core.inner.agents.registry;
+            let set = match &key {
+                Some(key) => registry.set_key(&provider, key.expose()),
+                None => registry.clear_key(&provider),
+            };
+            if let Err(error) = set {
+                tracing::error!(%error, "a key was kept but cannot be used");
+            }
+        })
+        .await?;
+        Ok(id)
+    }
+
+    /// Chooses the model of new threads. What is left open is filled in: the model by the provider's
+    /// own, the effort by what was chosen before only if the model was not chosen anew.
+    ///
+    /// # Errors
+    /// If there is no such provider, its model cannot think so hard, or the file cannot be written.
+    pub async fn select_default(&self, choice: Choice) -> Result<Choice> {
+        let mut usual = self.default_choice();
+        if !choice.model.trim().is_empty() {
+            usual.reasoning = None;
+        }
+        let chosen = self.complete_choice(choice, &usual)?;
+        let edit = Edit::Selection {
+            provider: chosen.provider.clone(),
+            model: Some(chosen.model.clone()),
+            reasoning: chosen.reasoning.clone(),
+        };
+        let new = chosen.clone();
+        self.change(Keeping::Wanted, edit, NoticeBody::ProvidersChanged, move |settings| {
+            settings.provider = Some(new.provider);
+            settings.model = Some(new.model);
+            settings.reasoning = new.reasoning;
+        })
+        .await?;
+        Ok(chosen)
+    }
+
+    /// Whether models search the web, in the words of a client.
+    ///
+    /// # Errors
+    /// If that is no mode, or the file cannot be written.
+    pub async fn set_web_search(&self, word: &str) -> Result<()> {
+        let mode = Spelled::<WebSearchMode>::from_name(word).ok_or_else(|| {
+            let accepted = "disabled, cached, auto, live";
+            Error::invalid("mode", format!("unknown mode: {word}; expected one of {accepted}"))
+        })?;
+        self.set(Edit::WebSearch(mode), move |settings| settings.web_search = mode).await
+    }
+
+    /// The mode to begin in, in the words of a client. It holds from now on as well.
+    ///
+    /// # Errors
+    /// If that is no mode, or it cannot be kept.
+    pub async fn set_default_mode(&self, word: &str) -> Result<()> {
+        let mode = Spelled::<Mode>::from_name(word)
+            .ok_or_else(|| Error::invalid("mode", format!("unknown mode: {word}")))?;
+        self.set(Edit::DefaultMode(mode), move |settings| settings.policy.default = mode).await?;
+        let reason = Some("default mode".to_owned());
+        self.set_mode(None, mode.value, Some(mode.spelling.to_owned()), reason).await
+    }
+
+    /// The shell that runs agents' commands.
+    ///
+    /// # Errors
+    /// If it is blank, or the file cannot be written.
+    pub async fn set_shell(&self, shell: &str) -> Result<()> {
+        let shell = shell.trim().to_owned();
+        if shell.is_empty() || shell.contains('\0') {
+            return Err(Error::invalid("shell", "shell must not be blank"));
+        }
+        let edit = Edit::Shell(shell.clone());
+        self.set(edit, move |settings| settings.tools.shell = Some(shell)).await
+    }
+
+    /// Whether there is a search index.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub async fn set_search_index(&self, is_on: bool) -> Result<()> {
+        self.set(Edit::SearchIndex(is_on), move |settings| settings.search_index.enabled = is_on)
+            .await
+    }
+
+    /// Whether long results are kept whole in files.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub async fn set_dynamic_context(&self, is_on: bool) -> Result<()> {
+        self.set(Edit::DynamicContext(is_on), move |settings| {
+            settings.context.file_backed_dynamic_context = is_on;
+        })
+        .await
+    }
+
+    async fn set(
+        &self,
+        edit: Edit,
+        apply: impl FnOnce(&mut Settings) + Send + 'static,
+    ) -> Result<()> {
+        self.change(Keeping::Wanted, edit, NoticeBody::SettingsChanged, apply).await
+    }
+
+    /// Writes a change to the file, lets it take effect, and tells of it; all of it or nothing, even
+    /// if whoever asked goes away meanwhile.
+    async fn change(
+        &self,
+        keeping: Keeping,
+        edit: Edit,
+        notice: NoticeBody,
+        apply: impl FnOnce(&mut Settings) + Send + 'static,
+    ) -> Result<()> {
+        let core = self.clone();
+        let work = self.inner.runtime.spawn(async move {
+            let agents = &core.inner.agents;
+            let _writing = agents.settings_writer.lock().await;
+            match agents.config.settings_file.clone() {
+                Some(path) => write(path, edit).await?,
+                None if keeping == Keeping::Required => {
+                    return Err(Error::failed("persistence is disabled"));
+                }
+                None => {}
+            }
+            agents.change_settings(apply);
+            core.inner.feed.send(None, [notice]);
+            Ok(())
+        });
+        work.await.map_err(|error| Error::failed(error.to_string()))?
+    }
+}
+
+async fn write(path: PathBuf, edit: Edit) -> Result<()> {
+    let written = tokio::task::spawn_blocking(move || {
+        SettingsFile::new(path).edit(|document| edit.apply(document)).map(drop)
+    });
+    let written = written.await.map_err(|error| Error::failed(error.to_string()))?;
+    written.map_err(|error| Error::failed(error.to_string()))
+}

@@ -1,0 +1,50 @@
+//! How a connection of this dialect is served, whatever socket it came by.
+
+use std::sync::{Arc, LazyLock};
+
+use rookery_core::Core;
+use rookery_wire::framing::Ndjson;
+use rookery_wire::outbox::OutboxLimits;
+use rookery_wire::rpc::{JsonRpc, Table};
+use rookery_wire::{ConnectionHandle, Options, Order};
+
+use crate::context::{Cx, Link};
+use crate::errors::reword;
+use crate::{LINE_LIMIT, LINK_METHODS, METHODS};
+
+/// Requests of one connection that are at work at the same time; more are refused.
+const IN_FLIGHT: usize = 1024;
+/// What may wait to be read before a client is cut off.
+const BACKLOG: OutboxLimits = OutboxLimits { messages: 100_000, bytes: 64 << 20 };
+
+static TABLE: LazyLock<Arc<Table<Cx>>> =
+    LazyLock::new(|| Arc::new(Table::new([METHODS, LINK_METHODS])));
+
+/// What serves one connection. The client is told what happens from its first request on, so that it
+/// can first say how it reached us.
+#[must_use]
+pub fn protocol(core: Core, connection: ConnectionHandle, link: Link) -> JsonRpc {
+    let cx = Cx::new(core, connection, link, false);
+    let companion = cx.companion();
+    JsonRpc::new(Arc::clone(&TABLE), cx).lenient().reword(reword).companion(companion)
+}
+
+/// One message per line, within our bound.
+#[must_use]
+pub fn framing() -> Ndjson {
+    Ndjson::with_limit(LINE_LIMIT)
+}
+
+/// Bounds and manners of a connection: requests run side by side.
+#[must_use]
+pub fn options() -> Options {
+    Options {
+        order: Order::Concurrent,
+        max_pending: IN_FLIGHT,
+        outbox: BACKLOG,
+        ..Options::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;
