@@ -6,7 +6,8 @@
 
 use std::fs;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::fd::OwnedFd;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 /// What one line of `/proc/PID/stat` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +59,33 @@ pub fn kill_session(leader: u32) {
 /// Sends SIGKILL to every descendant of a process, not to itself.
 pub fn kill_tree(ancestor: u32) {
     signal_all(&descendants(ancestor));
+}
+
+/// Processes that were found below another one, to be killed when that one is gone and they can no
+/// longer be found there.
+#[derive(Debug)]
+pub struct Strays(Vec<(u32, OwnedFd)>);
+
+impl Strays {
+    /// All descendants that a process has now. Looks through `/proc`, so it may block.
+    pub fn of(ancestor: u32) -> Self {
+        let open = |pid: u32| {
+            let handle = Pid::from_raw(i32::try_from(pid).ok()?)?;
+            Some((pid, pidfd_open(handle, PidfdFlags::empty()).ok()?))
+        };
+        Self(descendants(ancestor).into_iter().filter_map(open).collect())
+    }
+
+    /// Kills those that are still there, and what they started meanwhile.
+    pub fn kill(self) {
+        for (pid, handle) in self.0 {
+            // Stopped, it starts nothing more. Gone already is as good as killed.
+            if pidfd_send_signal(&handle, Signal::STOP).is_ok() {
+                kill_tree(pid);
+                let _ = pidfd_send_signal(&handle, Signal::KILL);
+            }
+        }
+    }
 }
 
 fn signal_all(pids: &[u32]) {
@@ -116,6 +144,28 @@ mod tests {
         assert_eq!(members(0, &table), [0_u32; 0], "led from outside is no common session");
         assert_eq!(offspring(5, &table), [6, 7]);
         assert_eq!(offspring(7, &table), [0_u32; 0]);
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a family to be killed")]
+    fn strays_are_killed_when_their_ancestor_is_gone() {
+        use std::io::BufRead as _;
+        let text = "setsid sh -c 'echo $$; sleep 1000; :' & wait";
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", text])
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
+        let mut pid = String::new();
+        output.read_line(&mut pid).unwrap();
+        let strays = Strays::of(child.id());
+        assert!(strays.0.iter().any(|(stray, _)| *stray == pid.trim().parse().unwrap()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        strays.kill();
+        // The pipe ends when nobody holds it any more.
+        assert_eq!(output.read_line(&mut pid).unwrap(), 0);
     }
 
     #[test]

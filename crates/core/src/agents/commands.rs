@@ -137,6 +137,37 @@ mod tests {
         PolicyGate { agents: &agents, mode, may_write }.check(command, Path::new("/"))
     }
 
+    #[tokio::test]
+    async fn a_page_is_cut_and_a_redirect_is_told_and_not_followed() {
+        use std::io::{Read as _, Write as _};
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = server.local_addr().unwrap();
+        let answers = [
+            "HTTP/1.1 302 Found\r\nLocation: /next\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n\r\n0123456789",
+            "HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno",
+        ];
+        let serving = std::thread::spawn(move || {
+            for answer in answers {
+                let (mut peer, _) = server.accept().unwrap();
+                let mut asked = Vec::new();
+                let mut piece = [0; 512];
+                while !asked.windows(4).any(|end| end == b"\r\n\r\n") {
+                    let count = peer.read(&mut piece).unwrap();
+                    asked.extend_from_slice(&piece[..count]);
+                }
+                peer.write_all(answer.as_bytes()).unwrap();
+            }
+        });
+        let fetch = WebFetch(http::Client::new().unwrap());
+        let url = Url::parse(&format!("http://{address}/x")).unwrap();
+        let redirect = fetch.fetch(url.clone(), 4).await.unwrap();
+        assert_eq!(redirect, Fetched::Redirect("/next".to_owned()));
+        assert_eq!(fetch.fetch(url.clone(), 4).await.unwrap(), Fetched::Page(b"0123".to_vec()));
+        assert_eq!(fetch.fetch(url, 4).await.unwrap(), Fetched::Status(404));
+        serving.join().unwrap();
+    }
+
     #[test]
     fn a_command_includes_what_needs_no_asking() {
         for (mode, may_write, command, is_allowed) in [

@@ -190,7 +190,6 @@ impl Agents {
         self.registry.infos().into_iter().find(|info| info.id == id)
     }
 
-
     pub(crate) fn has_parallel_tools(&self, provider: &str) -> bool {
         self.info(provider).is_some_and(|info| info.capabilities.parallel_tool_calls)
     }

@@ -92,7 +92,8 @@ impl Core {
         let secret = key.as_ref().map(|key| Secret::new(key.expose()));
         let edit = Edit::ApiKey { provider: id.clone(), key: secret.clone() };
         let (core, provider) = (self.clone(), id.clone());
-        self.change(Keeping::Required, edit, NoticeBody::ProvidersChanged, move |settings| {
+        let notice = Some(NoticeBody::ProvidersChanged);
+        self.change(Keeping::Required, edit, notice, move |settings| {
             settings.providers.entry(provider.clone()).or_default().api_key = secret;
             let registry = &core.inner.agents.registry;
             let set = match &key {
@@ -124,7 +125,8 @@ impl Core {
             reasoning: chosen.reasoning.clone(),
         };
         let new = chosen.clone();
-        self.change(Keeping::Wanted, edit, NoticeBody::ProvidersChanged, move |settings| {
+        let notice = Some(NoticeBody::ProvidersChanged);
+        self.change(Keeping::Wanted, edit, notice, move |settings| {
             settings.provider = Some(new.provider);
             settings.model = Some(new.model);
             settings.reasoning = new.reasoning;
@@ -152,9 +154,14 @@ impl Core {
     pub async fn set_default_mode(&self, word: &str) -> Result<()> {
         let mode = Spelled::<Mode>::from_name(word)
             .ok_or_else(|| Error::invalid("mode", format!("unknown mode: {word}")))?;
-        self.set(Edit::DefaultMode(mode), move |settings| settings.policy.default = mode).await?;
+        let edit = Edit::DefaultMode(mode);
+        self.change(Keeping::Wanted, edit, None, move |settings| settings.policy.default = mode)
+            .await?;
         let reason = Some("default mode".to_owned());
-        self.set_mode(None, mode.value, Some(mode.spelling.to_owned()), reason).await
+        self.set_mode(None, mode.value, Some(mode.spelling.to_owned()), reason).await?;
+        // Told last: by then the word for it is the one that was used.
+        self.inner.feed.send(None, [NoticeBody::SettingsChanged]);
+        Ok(())
     }
 
     /// The shell that runs agents' commands.
@@ -195,7 +202,8 @@ impl Core {
         edit: Edit,
         apply: impl FnOnce(&mut Settings) + Send + 'static,
     ) -> Result<()> {
-        self.change(Keeping::Wanted, edit, NoticeBody::SettingsChanged, apply).await
+        let notice = Some(NoticeBody::SettingsChanged);
+        self.change(Keeping::Wanted, edit, notice, apply).await
     }
 
     /// Writes a change to the file, lets it take effect, and tells of it; all of it or nothing, even
@@ -204,7 +212,7 @@ impl Core {
         &self,
         keeping: Keeping,
         edit: Edit,
-        notice: NoticeBody,
+        notice: Option<NoticeBody>,
         apply: impl FnOnce(&mut Settings) + Send + 'static,
     ) -> Result<()> {
         let core = self.clone();
@@ -219,7 +227,7 @@ impl Core {
                 None => {}
             }
             agents.change_settings(apply);
-            core.inner.feed.send(None, [notice]);
+            core.inner.feed.send(None, notice);
             Ok(())
         });
         work.await.map_err(|error| Error::failed(error.to_string()))?

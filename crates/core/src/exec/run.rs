@@ -16,6 +16,9 @@ use super::source::{Brake, Source, Status};
 use crate::clock;
 use crate::core::Core;
 
+/// How long a reader that does not read holds up the end of a command that was told to end.
+const READER_LIMIT: Duration = Duration::from_secs(1);
+
 /// Everything a command's task works with.
 pub(super) struct Run {
     pub(super) core: Core,
@@ -32,7 +35,7 @@ pub(super) struct Run {
 /// Where output goes.
 pub(super) enum Sink {
     Streamed { chunks: mpsc::Sender<ExecChunk>, stdout: Meter, stderr: Meter },
-    Kept { stdout: Capture, stderr: Capture },
+    Kept { stdout: Box<Capture>, stderr: Box<Capture> },
 }
 
 impl Run {
@@ -40,8 +43,9 @@ impl Run {
         let Run { core, process, mut source, brake, mut sink, started, timeout, .. } = self;
         let (abandoned, end) = (self.abandoned, self.end);
         let is_late = AtomicBool::new(false);
+        let hurry = CancellationToken::new();
         let status = {
-            let mut limit = std::pin::pin!(guard(&process, &brake, &abandoned, async {
+            let mut limit = std::pin::pin!(guard(&process, &brake, &abandoned, &hurry, async {
                 match timeout {
                     Some(timeout) => sleep(timeout.saturating_sub(started.elapsed())).await,
                     None => std::future::pending().await,
@@ -49,7 +53,7 @@ impl Run {
                 // What ended in time is not late, even if its last words are.
                 is_late.store(brake.is_running(), Ordering::Relaxed);
             }));
-            let mut taking = std::pin::pin!(take_all(&mut source, &mut sink, &process));
+            let mut taking = std::pin::pin!(take_all(&mut source, &mut sink, &process, &hurry));
             tokio::select! {
                 biased;
                 status = &mut taking => status,
@@ -82,34 +86,50 @@ async fn guard(
     process: &Process,
     brake: &Brake,
     abandoned: &CancellationToken,
+    hurry: &CancellationToken,
     late: impl Future<Output = ()>,
 ) {
     tokio::select! {
         () = late => brake.kill().await,
         () = abandoned.cancelled() => brake.kill().await,
-        () = process.stopped() => brake.end().await,
+        () = process.stopped() => {
+            let limit = async {
+                sleep(READER_LIMIT).await;
+                hurry.cancel();
+            };
+            tokio::join!(brake.end(), limit);
+        }
     }
 }
 
-async fn take_all(source: &mut Source, sink: &mut Sink, process: &Process) -> Status {
+async fn take_all(
+    source: &mut Source,
+    sink: &mut Sink,
+    process: &Process,
+    hurry: &CancellationToken,
+) -> Status {
     while let Some((stream, bytes)) = source.next().await {
         process.wrote(&bytes);
-        sink.take(stream, bytes).await;
+        sink.take(stream, bytes, hurry).await;
     }
     source.ended().await
 }
 
 impl Sink {
-    async fn take(&mut self, stream: ExecStream, bytes: Bytes) {
+    async fn take(&mut self, stream: ExecStream, bytes: Bytes, hurry: &CancellationToken) {
         match self {
             Sink::Streamed { chunks, stdout, stderr } => {
                 let meter = match stream {
                     ExecStream::Stdout => stdout,
                     ExecStream::Stderr => stderr,
                 };
-                if let Some((bytes, cap_reached)) = meter.pass(bytes) {
+                let Some((bytes, cap_reached)) = meter.pass(bytes) else { return };
+                tokio::select! {
+                    biased;
                     // With nobody left to read, it goes on into the void.
-                    let _ = chunks.send(ExecChunk { stream, bytes, cap_reached }).await;
+                    _ = chunks.send(ExecChunk { stream, bytes, cap_reached }) => {}
+                    // What it said last is lost to a reader that does not read.
+                    () = hurry.cancelled() => {}
                 }
             }
             Sink::Kept { stdout, stderr } => match stream {

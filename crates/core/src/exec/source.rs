@@ -1,7 +1,7 @@
 //! Where the output of a command comes from, and how the command is ended: pipes or a terminal.
 
 use bytes::Bytes;
-use rookery_host::{Program, ProgramControl, ProgramEnd, ProgramStream};
+use rookery_host::{Program, ProgramControl, ProgramEnd, ProgramStream, Strays};
 use rookery_model::ExitStatus;
 use tokio::sync::{mpsc, watch};
 
@@ -97,13 +97,20 @@ impl Brake {
         match self {
             Brake::Pipes(control) => drop(control.kill().await),
             Brake::Terminal(terminal) if self.is_running() => {
-                let pid = terminal.pid();
-                // Also those that left its session.
-                let _ = tokio::task::spawn_blocking(move || rookery_host::kill_tree(pid)).await;
-                // Killed before is as good.
-                let _ = terminal.kill().await;
+                // A task of its own: its output may be over before it is done.
+                let _ = tokio::spawn(kill_terminal(terminal.clone())).await;
             }
             Brake::Terminal(_) => {}
         }
     }
+}
+
+async fn kill_terminal(terminal: TerminalHandle) {
+    let pid = terminal.pid();
+    // Those that left its session are not found when it is gone.
+    let strays = tokio::task::spawn_blocking(move || Strays::of(pid)).await;
+    // Killed before is as good.
+    let _ = terminal.kill().await;
+    let kill = move || strays.ok().map(Strays::kill);
+    let _ = tokio::task::spawn_blocking(kill).await;
 }

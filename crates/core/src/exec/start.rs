@@ -180,8 +180,8 @@ impl Core {
             return Sink::Streamed { chunks, stdout: Meter::new(cap), stderr: Meter::new(cap) };
         }
         let artifacts = self.inner.agents.config.artifacts.clone();
-        let stdout = Capture::new(cap, artifacts.clone());
-        Sink::Kept { stdout, stderr: Capture::new(cap, artifacts) }
+        let capture = |artifacts| Box::new(Capture::new(cap, artifacts));
+        Sink::Kept { stdout: capture(artifacts.clone()), stderr: capture(artifacts) }
     }
 
     /// The fence is always there to be started; what is behind it may not be.

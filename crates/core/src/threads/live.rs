@@ -88,7 +88,6 @@ impl Contents {
         }
     }
 
-
     pub(crate) fn turn(&self, id: TurnId) -> Option<&Turn> {
         self.turns.iter().rev().find(|turn| turn.id == id)
     }

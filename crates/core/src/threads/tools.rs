@@ -409,6 +409,12 @@ impl Core {
         };
         let _stop = job.stop.clone().drop_guard();
         let _waiting = DirectGuard { core: self.clone(), call_id: job.call_id.clone() };
+        let arguments = tools::parse_arguments(&job.arguments)
+            .and_then(|arguments| (tool.check)(&arguments).map(|()| arguments));
+        let arguments = match arguments {
+            Ok(arguments) => arguments,
+            Err(reason) => return Ok(DirectOutcome::Ran(ToolOutput::error(reason))),
+        };
         let judgement = job.judge(tool.kind);
         let (reason, mode) = (judgement.reason.clone(), job.mode());
         match judgement.verdict {
@@ -421,10 +427,6 @@ impl Core {
         let permit = match job.permitted(tool.kind).await {
             Ok(permit) => permit,
             Err(refused) => return Ok(DirectOutcome::Ran(refused.output)),
-        };
-        let arguments = match tools::parse_arguments(&job.arguments) {
-            Ok(arguments) => arguments,
-            Err(reason) => return Ok(DirectOutcome::Ran(ToolOutput::error(reason))),
         };
         let output = job.execute(tool, &thread, arguments, permit.read_only).await;
         Ok(DirectOutcome::Ran(output))

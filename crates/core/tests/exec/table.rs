@@ -5,13 +5,18 @@ use rookery_core::{ExecRequest, ProcessState};
 
 use crate::world::{World, rest, sh, streamed, until};
 
-crate::cases![names_are_unique_while_they_run, processes_are_listed, all_are_stopped];
+crate::cases![
+    names_are_unique_while_they_run,
+    processes_are_listed,
+    all_are_stopped,
+    who_does_not_read_does_not_hold_up_a_stop,
+];
 
 fn named(id: &str, owner: u64) -> ExecRequest {
     ExecRequest {
         process_id: Some(id.into()),
         owner,
-        ..streamed("echo begun; trap 'echo bye; exit 7' TERM; while :; do sleep 0.01; done")
+        ..streamed("trap 'echo bye; exit 7' TERM; echo begun; while :; do sleep 0.01; done")
     }
 }
 
@@ -46,6 +51,9 @@ async fn processes_are_listed() {
     let view = &listed[0];
     assert_eq!((view.command[0].as_str(), view.cwd.as_path()), ("sh", world.home.path()));
     assert_eq!((view.state, view.ended_at, view.tty), (ProcessState::Running, None, false));
+    while world.core.process(&id, 0).unwrap().total < 6 {
+        tokio::task::yield_now().await;
+    }
     assert!(world.core.stop_process(&id).await.unwrap());
     assert!(!world.core.stop_process(&id).await.unwrap(), "it ended before");
     assert!(world.core.processes(false).is_empty());
@@ -71,4 +79,16 @@ async fn all_are_stopped() {
     for execution in all {
         assert_eq!(execution.finish().await.unwrap().exit_code, 7);
     }
+}
+
+async fn who_does_not_read_does_not_hold_up_a_stop() {
+    let world = World::open().await;
+    for tty in [false, true] {
+        let request = ExecRequest { tty, cap: None, ..streamed("while :; do seq 1 10000; done") };
+        let execution = world.start(request).await;
+        assert_eq!(world.core.stop_processes().await, ["p"]);
+        assert!(world.core.processes(false).is_empty());
+        assert!(execution.finish().await.unwrap().signal.is_some());
+    }
+    world.stop().await;
 }

@@ -157,6 +157,7 @@ impl Messages<'_> {
         self.push(name, &notification::TurnNotification { thread_id, turn });
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only what happens to items comes here")]
     fn item(&mut self, notice: &Notice, wishes: &Wishes) {
         let Some(thread) = notice.thread else { return };
         let stamp = |turn: model::TurnId| Stamp { seq: notice.seq, thread, turn, at: notice.at };

@@ -227,9 +227,9 @@ async fn attend(
     let mut tree = Tree::of(&child);
     let status = tokio::select! {
         status = child.wait() => status.ok(),
-        () = orders.kill.notified() => kill(&mut child, &tree).await,
+        () = orders.kill.notified() => kill(&mut child, &mut tree).await,
         // Nobody holds it any more, so there is nobody to be polite to.
-        _ = abandoned.recv() => kill(&mut child, &tree).await,
+        _ = abandoned.recv() => kill(&mut child, &mut tree).await,
         () = orders.ask.notified() => {
             tree.ask_to_end().await;
             // Not reaped yet, so that its number and its group's still mean it.
@@ -237,7 +237,7 @@ async fn attend(
                 () = grace(&child) => {}
                 () = orders.kill.notified() => {}
             }
-            kill(&mut child, &tree).await
+            kill(&mut child, &mut tree).await
         }
     };
     tree.let_go();
@@ -245,7 +245,7 @@ async fn attend(
     says_end.send_replace(Some(end_of(status)));
 }
 
-async fn kill(child: &mut Child, tree: &Tree) -> Option<ExitStatus> {
+async fn kill(child: &mut Child, tree: &mut Tree) -> Option<ExitStatus> {
     tree.kill().await;
     reap(child).await
 }

@@ -1,10 +1,9 @@
 //! A program and everything that it started, to be killed as a whole.
 
-use rustix::fd::OwnedFd;
-use rustix::process::{
-    Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open, pidfd_send_signal,
-};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process::Child;
+
+use crate::Strays;
 
 /// How often the table of processes is looked through for those that were just being born.
 const ROUNDS: usize = 32;
@@ -12,20 +11,20 @@ const ROUNDS: usize = 32;
 /// Kills its processes when it is dropped, unless it was let go before.
 pub(crate) struct Tree {
     root: Option<Pid>,
-    strays: Vec<OwnedFd>,
+    strays: Option<Strays>,
 }
 
 impl Tree {
     /// The tree below a child that leads a process group.
     pub(crate) fn of(child: &Child) -> Self {
         let pid = child.id().and_then(|pid| i32::try_from(pid).ok());
-        Self { root: pid.and_then(Pid::from_raw), strays: Vec::new() }
+        Self { root: pid.and_then(Pid::from_raw), strays: None }
     }
 
     /// Forgets the processes: the root was reaped, so its number may mean another one soon.
     pub(crate) fn let_go(&mut self) {
         self.root = None;
-        self.strays.clear();
+        self.strays = None;
     }
 
     /// Asks every process of the group to end, and remembers those that left the group: once the
@@ -33,25 +32,25 @@ impl Tree {
     pub(crate) async fn ask_to_end(&mut self) {
         let Some(root) = self.root else { return };
         let ask = move || {
-            let below = crate::descendants(root.as_raw_pid().cast_unsigned());
-            let open = |pid: &u32| {
-                let pid = i32::try_from(*pid).ok().and_then(Pid::from_raw)?;
-                pidfd_open(pid, PidfdFlags::empty()).ok()
-            };
-            let strays = below.iter().filter_map(open).collect();
+            // Stopped, they start nothing that would be missed; they are asked when they go on.
+            let _ = kill_process_group(root, Signal::STOP);
+            let strays = Strays::of(root.as_raw_pid().cast_unsigned());
             let _ = kill_process_group(root, Signal::TERM);
+            let _ = kill_process_group(root, Signal::CONT);
             strays
         };
-        self.strays = tokio::task::spawn_blocking(ask).await.unwrap_or_default();
+        self.strays = tokio::task::spawn_blocking(ask).await.ok();
     }
 
     /// Kills every process of the tree, off the runtime's threads. The root must not be reaped yet.
-    pub(crate) async fn kill(&self) {
+    pub(crate) async fn kill(&mut self) {
         let Some(root) = self.root else { return };
-        let _ = tokio::task::spawn_blocking(move || kill_all(root)).await;
-        for stray in &self.strays {
-            let _ = pidfd_send_signal(stray, Signal::KILL);
-        }
+        let strays = self.strays.take();
+        let kill = move || {
+            kill_all(root);
+            strays.map(Strays::kill)
+        };
+        let _ = tokio::task::spawn_blocking(kill).await;
     }
 }
 

@@ -128,12 +128,10 @@ const RUNS: Effect = Effect::ExternalProcess;
 /// The traits of every method, by name.
 pub const TRAITS: &[Traits] = &[
     row("agents/list", "discovery", (S, SAME, READS), NOTHING),
-    // exec rows
-    // row("command/exec", "exec", (S, AGAIN, RUNS), &[&twin::COMMAND_OUTPUT_DELTA]),
-    // row("command/exec/resize", "exec", (X, SAME, RUNS), NOTHING),
-    // row("command/exec/terminate", "exec", (X, SAME, RUNS), NOTHING),
-    // row("command/exec/write", "exec", (X, AGAIN, RUNS), NOTHING),
-    // exec rows
+    row("command/exec", "exec", (S, AGAIN, RUNS), &[&twin::COMMAND_OUTPUT_DELTA]),
+    row("command/exec/resize", "exec", (X, SAME, RUNS), NOTHING),
+    row("command/exec/terminate", "exec", (X, SAME, RUNS), NOTHING),
+    row("command/exec/write", "exec", (X, AGAIN, RUNS), NOTHING),
     row("commands/expand", "commands", (S, SAME, RUNS), WARNED),
     row("commands/list", "commands", (S, SAME, READS), WARNED),
     row("commands/run", "commands", (S, AGAIN, RUNS), TURN),
@@ -144,13 +142,11 @@ pub const TRAITS: &[Traits] = &[
     row("initialized", "connection", (S, SAME, READS), NOTHING),
     row("model/list", "providers", (S, SAME, READS), NOTHING),
     row("model/select", "providers", (X, SAME, KEEPS), PROVIDERS),
-    // exec rows
-    // row("processes/get", "processes", (X, SAME, READS), NOTHING),
-    // row("processes/list", "processes", (X, SAME, READS), NOTHING),
-    // row("processes/stop", "processes", (X, SAME, RUNS), &[&[name::PROCESSES_UPDATED]]),
-    // row("processes/stopAll", "processes", (X, SAME, RUNS), &[&[name::PROCESSES_UPDATED]]),
-    // row("processes/subscribe", "processes", (X, SAME, KEEPS), &[&[name::PROCESSES_UPDATED]]),
-    // exec rows
+    row("processes/get", "processes", (X, SAME, READS), NOTHING),
+    row("processes/list", "processes", (X, SAME, READS), NOTHING),
+    row("processes/stop", "processes", (X, SAME, RUNS), &[&[name::PROCESSES_UPDATED]]),
+    row("processes/stopAll", "processes", (X, SAME, RUNS), &[&[name::PROCESSES_UPDATED]]),
+    row("processes/subscribe", "processes", (X, SAME, KEEPS), &[&[name::PROCESSES_UPDATED]]),
     row("providers/clear", "providers", (X, SAME, KEEPS), PROVIDERS),
     row("providers/configure", "providers", (S, SAME, KEEPS), PROVIDERS),
     row("providers/list", "providers", (S, SAME, READS), NOTHING),

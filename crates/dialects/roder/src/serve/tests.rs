@@ -159,10 +159,15 @@ async fn selecting_and_configuring_answer_as_promised() {
 async fn modes_are_told_in_the_words_they_were_set_by() {
     let world = World::start(|_, _| {}).await;
     let client = world.connect();
+    let mut told = client.notifications().unwrap();
     let mode = |settings: &Value| settings["default_mode"].clone();
     assert_eq!(mode(&call(&client, "settings/get", Value::Null).await.unwrap()), "default");
     let set = call(&client, "settings/set_default_mode", json!({"mode": "ask"})).await.unwrap();
     assert_eq!(mode(&set), "ask");
+    let message =
+        tokio::time::timeout(Duration::from_secs(20), told.recv()).await.unwrap().unwrap();
+    let changed: Value = serde_json::from_str(message.params.get()).unwrap();
+    assert_eq!((message.method.as_str(), mode(&changed)), ("settings/changed", json!("ask")));
     let got = call(&client, "session/get", Value::Null).await.unwrap();
     assert_eq!(got["mode"], "ask");
     let set =
@@ -307,6 +312,8 @@ async fn tools_are_called_through_the_gate() {
     assert_eq!((&echoed["text"], &echoed["is_error"]), (&json!("hi"), &json!(false)));
     let wrong = call(&client, "tools/call", params("echo", json!({"x": 1}))).await.unwrap();
     assert_eq!(wrong["is_error"], true);
+    let wrong = call(&client, "tools/call", params("write_file", json!({"x": 1}))).await.unwrap();
+    assert_eq!(wrong["is_error"], true, "arguments are checked before anybody is asked");
     let write = params("write_file", json!({"path": "x", "content": "y"}));
     let asked = refused(&client, "tools/call", write.clone()).await;
     assert_eq!((asked.0, &asked.2["kind"]), (-32004, &json!("approval_required")));
