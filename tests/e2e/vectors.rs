@@ -36,6 +36,7 @@ fn check(files: &[PathBuf]) -> Result<(), Failed> {
     }
     let mut missing = missing(&coverage, rookery_native::METHODS);
     missing.extend(self::missing(&coverage, rookery_ptywright::METHODS));
+    missing.extend(self::missing(&coverage, rookery_roder::METHODS));
     missing.extend(missing_roost(&coverage));
     if missing.is_empty() { Ok(()) } else { Err(missing.join("\n").into()) }
 }

@@ -1,6 +1,6 @@
 //! The handle to everything: opens the world, restores it, and stops it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -97,6 +97,8 @@ pub(crate) struct Inner {
     pub(crate) turns: TaskTracker,
     /// Raised whenever a turn has ended.
     pub(crate) turns_ended: watch::Sender<u64>,
+    /// Terminals that tools opened.
+    pub(crate) agent_terminals: Mutex<HashSet<TerminalId>>,
     /// Who waits for the answer to a request.
     pub(crate) waiters: Mutex<HashMap<RequestId, oneshot::Sender<Answer>>>,
     /// Answers that turns of the last daemon wait for, by turn and call.
@@ -173,6 +175,7 @@ impl Core {
                 live_threads: LiveThreads::default(),
                 turns: TaskTracker::new(),
                 turns_ended: watch::Sender::new(0),
+                agent_terminals: Mutex::default(),
                 waiters: Mutex::default(),
                 resumed: Mutex::default(),
                 runtime: tokio::runtime::Handle::current(),

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use rookery_agent::policy::Bound;
 use rookery_model::{
-    Answer, Asked, Error, Event, Mode, Request, RequestId, RequestState, Result, Settled, ThreadId,
-    TurnId,
+    Answer, Asked, Error, ErrorKind, Event, Mode, Request, RequestId, RequestState, Result,
+    Settled, ThreadId, TurnId,
 };
 use rookery_store::Change;
 use tokio::sync::oneshot;
@@ -30,7 +31,40 @@ impl Core {
 
     /// Answers a request. The first answer counts: false if it was settled before, or never was.
     ///
-    /// `by` names who answers, such as a dialect.
+    /// `by` names who answers, such as a dialect, and `pid` the process that does, if it is known: what
+    /// an agent started must not answer for it.
+    ///
+    /// # Errors
+    /// If the answer does not fit what was asked, comes from an agent's own program, or cannot be kept.
+    pub async fn settle_from(
+        &self,
+        id: RequestId,
+        answer: Answer,
+        by: &str,
+        pid: Option<u32>,
+    ) -> Result<bool> {
+        if let Some(pid) = pid
+            && self.is_of_agent(pid).await
+        {
+            let message = "a program that an agent runs cannot answer what agents ask";
+            return Err(Error::new(ErrorKind::Denied, message));
+        }
+        self.settle(id, answer, by).await
+    }
+
+    /// Whether a process was started by a tool: below us, or in a terminal that a tool opened.
+    async fn is_of_agent(&self, pid: u32) -> bool {
+        let lineage = tokio::task::spawn_blocking(move || rookery_host::lineage(pid)).await;
+        let lineage = lineage.unwrap_or_default();
+        if lineage.iter().skip(1).any(|one| *one == std::process::id() && pid != *one) {
+            return true;
+        }
+        let terminals: Vec<_> = self.inner.agent_terminals.lock().iter().copied().collect();
+        let mut pids = terminals.into_iter().filter_map(|id| Some(self.terminal(id).ok()?.pid()));
+        pids.any(|terminal| lineage.contains(&terminal))
+    }
+
+    /// Answers a request on behalf of the daemon or of whoever runs it.
     ///
     /// # Errors
     /// If the answer does not fit what was asked, or cannot be kept.
@@ -56,10 +90,10 @@ impl Core {
             tx.leave_plan(thread, plan.target);
         }
         if matches!(answer, Answer::Approved { remember: true })
-            && let Asked::Approval { input, .. } = &request.asked
+            && let Some(bound) = Bound::of(&request.tool, &request.asked)
             && let Ok(state) = tx.world.thread_mut(thread)
         {
-            state.remembered.insert((request.tool.clone(), input.clone()));
+            state.remembered.insert(bound);
         }
         tx.save_request(&request);
         let mode = tx.world.mode_of(thread);

@@ -22,7 +22,9 @@ pub use banners::Banners;
 pub use clipboard::{CLIPBOARD_LIMIT, ClipboardTarget, Clipboards, TooLong};
 pub use name::host_name;
 pub use pipes::{PipeCommand, PipeOutput, PipeStream, Pipes};
-pub use processes::{Strays, cwd_of, descendants, kill_session, kill_tree, session_members};
+pub use processes::{
+    Strays, cwd_of, descendants, kill_session, kill_tree, lineage, session_members,
+};
 pub use program::{
     MAX_CHUNK, Program, ProgramCommand, ProgramControl, ProgramEnd, ProgramStream, WriteError,
     find_program,

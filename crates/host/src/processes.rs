@@ -30,6 +30,21 @@ pub fn descendants(ancestor: u32) -> Vec<u32> {
     offspring(ancestor, &all())
 }
 
+/// Where a process comes from: its session, then its parent, that one's parent, and so on.
+pub fn lineage(pid: u32) -> Vec<u32> {
+    let of = |pid: u32| parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?);
+    let Some(first) = of(pid) else { return Vec::new() };
+    let mut found = vec![first.session as u32, pid];
+    let mut parent = first.parent as u32;
+    // Bounded: ids may be reused while we look, and a circle would never end.
+    while parent > 1 && found.len() < 256 {
+        found.push(parent);
+        let Some(stat) = of(parent) else { break };
+        parent = stat.parent as u32;
+    }
+    found
+}
+
 fn members(leader: u32, processes: &[Stat]) -> Vec<u32> {
     let of_leader = |stat: &&Stat| leader != 0 && stat.session as u32 == leader;
     processes.iter().filter(of_leader).map(|stat| stat.pid as u32).collect()

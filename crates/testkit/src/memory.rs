@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use rookery_core::{Core, CoreConfig, KeeperLaunch, StopKind, TerminalLimits, UiConfig};
+use rookery_core::{
+    AgentConfig, Core, CoreConfig, KeeperLaunch, StopKind, TerminalLimits, UiConfig,
+};
 use rookery_daemon::{ENDPOINTS, Served};
 use rookery_native::{Control, Ending};
 use rookery_term::Palette;
@@ -124,7 +126,18 @@ fn config(home: &Home) -> CoreConfig {
         },
         tab_env: rookery_roost::tab_env(),
         resources: None,
-        agent: rookery_core::AgentConfig::default(),
+        agent: agent_config(home),
+    }
+}
+
+/// Agents that work in the home, and keep there what the user chose.
+fn agent_config(home: &Home) -> AgentConfig {
+    AgentConfig {
+        settings_file: Some(home.join("config/rookery/agent.toml")),
+        cwd: home.path().to_owned(),
+        artifacts: Some(home.join("state/artifacts")),
+        commands_dir: Some(home.join("config/rookery/commands")),
+        ..AgentConfig::default()
     }
 }
 

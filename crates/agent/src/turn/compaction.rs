@@ -58,7 +58,7 @@ fn prune(items: &[(TurnId, &Item)]) -> Option<Compaction> {
 }
 
 fn summarize(items: &[(TurnId, &Item)]) -> Compaction {
-    let sizes: Vec<u64> = items.iter().map(|item| size(item)).collect();
+    let sizes: Vec<u64> = items.iter().map(size).collect();
     let total: u64 = sizes.iter().sum();
     let mut sum = 0;
     let place = sizes.iter().position(|size| {

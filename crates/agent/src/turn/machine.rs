@@ -52,7 +52,7 @@ pub struct Turn {
 pub(super) enum State {
     New,
     Compacting,
-    Calling(Calling),
+    Calling(Box<Calling>),
     Working(Vec<Work>),
     Done,
 }
@@ -203,7 +203,7 @@ impl Turn {
 
     fn call(&mut self, out: &mut Vec<Effect>) {
         self.model_calls += 1;
-        self.state = State::Calling(Calling::default());
+        self.state = State::Calling(Box::default());
         let offer = if self.is_finalizing {
             Offer::None
         } else if self.setup.needs_ledger
@@ -423,8 +423,8 @@ impl Turn {
     }
 
     fn partial_result(&mut self) -> String {
-        if let State::Calling(Calling { text: Some(item), .. }) = &self.state
-            && let ItemBody::Agent { text, .. } = &item.body
+        if let State::Calling(calling) = &self.state
+            && let Some(Item { body: ItemBody::Agent { text, .. }, .. }) = &calling.text
         {
             return text.clone();
         }

@@ -13,7 +13,7 @@ const FINAL_ANSWER: &str = "final_answer";
 impl Turn {
     pub(super) fn calling(&mut self) -> &mut Calling {
         if !matches!(self.state, State::Calling(_)) {
-            self.state = State::Calling(Calling::default());
+            self.state = State::Calling(Box::default());
         }
         match &mut self.state {
             State::Calling(calling) => calling,
@@ -47,8 +47,10 @@ impl Turn {
         if let Some(Item { id, body: ItemBody::Agent { text: whole, .. }, .. }) = &mut calling.text
         {
             whole.push_str(text);
-            let delta = Delta::Text { text: text.to_owned(), phase };
-            out.push(Effect::Delta { item: id.clone(), delta });
+            for text in pieces(text) {
+                let delta = Delta::Text { text, phase: phase.clone() };
+                out.push(Effect::Delta { item: id.clone(), delta });
+            }
         }
     }
 
@@ -87,8 +89,10 @@ impl Turn {
                     Some(whole) => whole.push_str(text),
                     None => content.push(text.to_owned()),
                 }
-                let delta = Delta::Thought { text: text.to_owned() };
-                out.push(Effect::Delta { item: item.id.clone(), delta });
+                for text in pieces(text) {
+                    let delta = Delta::Thought { text };
+                    out.push(Effect::Delta { item: item.id.clone(), delta });
+                }
             }
             Some(index) => {
                 // Providers count parts from 0 without gaps; a wild number must not grow the list.
@@ -99,8 +103,10 @@ impl Turn {
                     out.push(Effect::Delta { item: item.id.clone(), delta });
                 }
                 parts[index as usize].push_str(text);
-                let delta = Delta::Summary { text: text.to_owned(), index };
-                out.push(Effect::Delta { item: item.id.clone(), delta });
+                for text in pieces(text) {
+                    let delta = Delta::Summary { text, index };
+                    out.push(Effect::Delta { item: item.id.clone(), delta });
+                }
             }
         }
     }
@@ -210,6 +216,22 @@ impl Turn {
             out.push(Effect::Completed(item));
         }
     }
+}
+
+/// The most that is added to an item at once: clients read lines of limited length.
+const LONGEST_DELTA: usize = 64 << 10;
+
+/// A text in pieces that are not too long, cut between characters.
+fn pieces(mut text: &str) -> Vec<String> {
+    let mut pieces = Vec::new();
+    while text.len() > LONGEST_DELTA {
+        let end = (0..=LONGEST_DELTA).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let (piece, rest) = text.split_at(end);
+        pieces.push(piece.to_owned());
+        text = rest;
+    }
+    pieces.push(text.to_owned());
+    pieces
 }
 
 /// What came of a tool, as its item shows it.

@@ -23,9 +23,9 @@ mod tools;
 mod turns;
 mod world;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
+use rookery_agent::policy::Remembered;
 use rookery_agent::turn::Message;
 use rookery_model::{Event, ThreadId, TurnId};
 use rookery_store::Change;
@@ -56,8 +56,8 @@ pub(crate) struct ThreadState {
     pub(crate) active: Option<ActiveTurn>,
     /// What was last told of its status.
     told: Status,
-    /// Calls that may be made again without asking, by tool and arguments.
-    pub(crate) remembered: HashSet<(String, String)>,
+    /// What may be done again without asking.
+    pub(crate) remembered: Remembered,
 }
 
 /// A turn that runs, as others may reach it.
@@ -79,7 +79,7 @@ impl ActiveTurn {
 
 impl ThreadState {
     pub(crate) fn new(thread: rookery_model::Thread) -> Self {
-        let (told, remembered) = (Status::default(), HashSet::new());
+        let (told, remembered) = (Status::default(), Remembered::default());
         ThreadState { thread, active: None, told, remembered }
     }
 }

@@ -81,6 +81,7 @@ impl Core {
         let wake = Arc::clone(&active.wake);
         self.transact_durably(|tx| {
             tx.world.thread_mut(turn.thread)?.active = Some(active);
+            self.reserve_numbers(tx, turn.thread);
             for item in &lost {
                 tx.complete_item(&live, turn.id, item);
             }
@@ -105,6 +106,7 @@ impl Core {
         let end =
             End { status: TurnStatus::Failed, error: Some(error), finish_reason: None, usage };
         self.transact_durably(|tx| {
+            self.reserve_numbers(tx, turn.thread);
             for item in items.iter().filter(|item| item.status == ItemStatus::InProgress) {
                 tx.complete_item(live, turn.id, &failed(item.clone()));
             }

@@ -257,7 +257,7 @@ async fn a_turn_that_waits_goes_on_after_a_restart() {
     let request = core.requests().pop().unwrap();
     drop((reader, core));
     let core = core_in(home.path()).await;
-    assert_eq!(core.requests(), [request.clone()]);
+    assert_eq!(core.requests(), std::slice::from_ref(&request));
     let seen = core.thread(thread).unwrap();
     assert_eq!(seen.status.active_turn, Some(turn.id));
     let mut reader = core.follow_threads(false);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
-use rookery_agent::policy::{Class, Judgement, Verdict};
+use rookery_agent::policy::{Bound, Class, Judgement, Verdict};
 use rookery_agent::provider::{HostedTool, PermissionAnswer};
 use rookery_agent::tool::{Tool, ToolContext, ToolOutput};
 use rookery_agent::tools;
@@ -206,7 +206,7 @@ impl Job {
             Verdict::Deny => return Err(denied(&judgement)),
             Verdict::Ask => {}
         }
-        let asked = self.core.approval(self, kind, &judgement);
+        let asked = self.core.approval(self, kind, &judgement, self.preview().await);
         let answer = self.answer(asked, self.core.inner.agents.approval_timeout()).await;
         let refused = |message: Option<String>| {
             let mut text = "policy rejected tool call: approval denied".to_owned();
@@ -234,6 +234,15 @@ impl Job {
         }
     }
 
+    /// What would change, as a diff or a command line.
+    async fn preview(&self) -> Option<String> {
+        let thread = self.core.thread(self.thread)?.thread;
+        let arguments = tools::parse_arguments(&self.arguments).ok()?;
+        let stop = self.stop.clone();
+        let context = self.core.tool_context(&thread, None, self.deadline, true, stop);
+        tools::preview(context, &self.name, arguments).await
+    }
+
     fn mode(&self) -> Mode {
         self.core.mode(Some(self.thread))
     }
@@ -242,11 +251,15 @@ impl Job {
         let mode = self.mode();
         let mut judgement =
             self.core.inner.agents.judge(&self.name, kind, &self.arguments, mode, self.profile);
-        let key = (self.name.clone(), self.arguments.clone());
+        if judgement.verdict != Verdict::Ask {
+            return judgement;
+        }
+        let bound = Bound::of(&self.name, &self.core.approval(self, kind, &judgement, None));
         let world = self.core.inner.world.lock();
-        let is_remembered =
-            world.threads.get(&self.thread).is_some_and(|state| state.remembered.contains(&key));
-        if judgement.verdict == Verdict::Ask && is_remembered {
+        let state = world.threads.get(&self.thread);
+        if let (Some(state), Some(bound)) = (state, bound)
+            && state.remembered.covers(&bound)
+        {
             judgement.verdict = Verdict::AutoApprove;
             judgement.rule = Some("approved for this session".to_owned());
         }
@@ -334,7 +347,13 @@ impl Job {
 
 impl Core {
     /// What is asked when a call needs approval: exactly what would be run.
-    fn approval(&self, job: &Job, kind: ToolKind, judgement: &Judgement) -> Asked {
+    fn approval(
+        &self,
+        job: &Job,
+        kind: ToolKind,
+        judgement: &Judgement,
+        preview: Option<String>,
+    ) -> Asked {
         let input: Value = serde_json::from_str(&job.arguments).unwrap_or(Value::Null);
         let thread = self.thread(job.thread).map(|seen| seen.thread);
         let root = thread.map(|thread| thread.cwd).unwrap_or_default();
@@ -351,7 +370,7 @@ impl Core {
                 .unwrap_or_default(),
             cwd,
             env: Vec::new(),
-            preview: command.or_else(|| preview(&input)),
+            preview: preview.or(command),
         }
     }
 
@@ -453,18 +472,4 @@ impl Drop for DirectGuard {
 
 fn told(output: ToolOutput) -> ToolDone {
     ToolDone { output, ..ToolDone::default() }
-}
-
-/// What would change, for tools whose arguments say it.
-fn preview(input: &Value) -> Option<String> {
-    let text = |name: &str| input.get(name).and_then(Value::as_str);
-    if let Some(patch) = text("patch") {
-        return Some(patch.to_owned());
-    }
-    let path = text("path")?;
-    match (text("content"), text("old_string"), text("new_string")) {
-        (Some(content), _, _) => Some(format!("{path}:\n{content}")),
-        (_, Some(old), Some(new)) => Some(format!("{path}:\n- {old}\n+ {new}")),
-        _ => Some(path.to_owned()),
-    }
 }

@@ -175,13 +175,20 @@ impl Core {
         if thread.preview.is_empty() {
             thread.preview = preview(&message.text);
         }
-        let feed = &self.inner.feed;
+        self.reserve_numbers(tx, id);
+        Ok(())
+    }
+
+    /// Notifications of a thread are counted on from the highest number that any daemon may have
+    /// used, and a further block of numbers is set aside for this one.
+    pub(super) fn reserve_numbers(&self, tx: &mut Tx<'_>, id: ThreadId) {
+        let Ok(state) = tx.world.thread_mut(id) else { return };
+        let (feed, thread) = (&self.inner.feed, &mut state.thread);
         if feed.seq(id) == 0 && thread.seq_reserved > 0 {
             feed.set_seq(id, thread.seq_reserved);
         }
         thread.seq_reserved = thread.seq_reserved.max(feed.seq(id) + SEQ_BLOCK);
         tx.save_thread(id);
-        Ok(())
     }
 
     /// How the machine of a turn is set up.

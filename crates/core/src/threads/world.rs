@@ -31,6 +31,7 @@ impl ToolWorld for ThreadWorld {
                 ..OpenTerminal::default()
             };
             let opened = self.core.open(request).await.map_err(|error| error.to_string())?;
+            self.core.inner.agent_terminals.lock().insert(opened.id);
             Ok(opened.id)
         })
     }
@@ -57,6 +58,7 @@ impl ToolWorld for ThreadWorld {
                 // All that is wanted of it was read; its item keeps the output.
                 let core = self.core.clone();
                 self.core.inner.endings.spawn(async move {
+                    core.inner.agent_terminals.lock().remove(&id);
                     if let Err(error) = core.close_soon(id).await {
                         tracing::debug!(%error, "a tool's terminal was closed before");
                     }

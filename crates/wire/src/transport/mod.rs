@@ -34,6 +34,11 @@ pub trait Transport: AsyncRead + AsyncWrite + Send + Unpin + 'static {
         false
     }
 
+    /// The process at the other side, if the system tells.
+    fn peer_pid(&self) -> Option<u32> {
+        None
+    }
+
     /// Tells the peer that and why the connection ends, where there is a way to say it. Called
     /// again until it is ready, but not for longer than the connection lingers.
     fn poll_farewell(&mut self, _cx: &mut Context<'_>, _outcome: &Outcome) -> Poll<()> {

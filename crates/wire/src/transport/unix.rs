@@ -218,19 +218,15 @@ pub struct UnixConnection {
     _slot: Slot,
 }
 
-impl UnixConnection {
-    /// The process at the other side, if the system tells.
-    #[must_use]
-    pub fn peer_pid(&self) -> Option<i32> {
-        self.stream.peer_cred().ok()?.pid()
-    }
-}
-
 delegate_io!(UnixConnection, stream);
 
 impl Transport for UnixConnection {
     fn peer_gone(&self) -> bool {
         self.stream.peer_gone()
+    }
+
+    fn peer_pid(&self) -> Option<u32> {
+        u32::try_from(self.stream.peer_cred().ok()?.pid()?).ok()
     }
 }
 

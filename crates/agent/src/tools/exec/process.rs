@@ -89,7 +89,7 @@ impl Launch {
     pub(super) async fn start(&self, context: &ToolContext) -> Result<Process, String> {
         let argv = self.argv(context);
         if self.has_terminal {
-            let env = ENVIRONMENT.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+            let env = environment(context);
             let title = cut(self.command.lines().next().unwrap_or_default(), 80);
             let command = TerminalCommand { argv, cwd: self.cwd.clone(), env, title };
             let id = context.world.open(command).await?;
@@ -97,12 +97,20 @@ impl Launch {
         }
         let command = PipeCommand {
             argv: argv.into_iter().map(Into::into).collect(),
-            env: ENVIRONMENT.map(|(name, value)| (name.into(), value.into())).to_vec(),
+            env: environment(context).into_iter().map(|(k, v)| (k.into(), v.into())).collect(),
             cwd: Some(self.cwd.clone()),
             ..PipeCommand::default()
         };
         Ok(Process::Pipes(Pipes::start(command).await?))
     }
+}
+
+/// What a command finds in its environment: nothing that waits for a key, and for one that may only
+/// read, nothing by which a repository has programs of its own run.
+fn environment(context: &ToolContext) -> Vec<(String, String)> {
+    let mut env = if context.read_only { rookery_host::sandbox::quiet_env() } else { Vec::new() };
+    env.extend(ENVIRONMENT.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    env
 }
 
 /// A command that was started.

@@ -29,7 +29,8 @@ pub(crate) async fn answer(cx: Cx, params: AnswerRequest) -> Result<Answered, Er
             return Err(Error::invalid("approved", "give either approved or answers"));
         }
     };
-    let settled = cx.core.settle(id, answer, BY).await?;
+    let pid = cx.connection.peer_pid();
+    let settled = cx.core.settle_from(id, answer, BY, pid).await?;
     Ok(Answered { id: id.to_string(), settled })
 }
 

@@ -120,5 +120,6 @@ pub(crate) async fn settle(
     answer: model::Answer,
 ) -> Result<ResolvedResult, Error> {
     let Some(id) = id else { return Ok(ResolvedResult { resolved: false }) };
-    Ok(ResolvedResult { resolved: cx.core.settle(id, answer, BY).await? })
+    let pid = cx.connection.peer_pid();
+    Ok(ResolvedResult { resolved: cx.core.settle_from(id, answer, BY, pid).await? })
 }

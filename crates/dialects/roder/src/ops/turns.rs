@@ -102,6 +102,6 @@ pub(crate) async fn drain(cx: Cx, params: RuntimeDrainParams) -> Result<RuntimeD
         status,
         interrupted_turn_ids: texts(drained.interrupted),
         remaining_turn_ids: texts(drained.remaining),
-        stopped_process_ids: None,
+        stopped_process_ids: Some(drained.stopped_processes).filter(|ids| !ids.is_empty()),
     })
 }
