@@ -4,6 +4,13 @@ use std::{path::PathBuf, str::FromStr};
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum, ValueHint};
 
+mod agents;
+
+pub(crate) use agents::{
+    Answer, Approve, Chat, Deny, Inbox, RequestTarget, ThreadTargets, Threads, ThreadsAction,
+    ThreadsFork, ThreadsList, ThreadsRename, ThreadsShow,
+};
+
 /// One daemon for coding agents and the terminals they live in.
 ///
 /// Without a command, starts the daemon if none runs and prints its status.
@@ -58,6 +65,26 @@ pub(crate) enum Command {
     Kill(Kill),
     /// Close terminals: end their programs and forget them
     Close(Close),
+    /// Talk to an agent: once, or as long as you like
+    ///
+    /// Exits with 0 when the turn was completed, 1 when it failed and 130 when it was interrupted.
+    Chat(Chat),
+    /// List threads, look into them and keep them in order
+    Threads(Threads),
+    /// List what waits for an answer, oldest first
+    Inbox(Inbox),
+    /// Allow what an agent asks for
+    ///
+    /// Exits with 0 when this settled it and 4 when it was settled before.
+    Approve(Approve),
+    /// Refuse what an agent asks for
+    ///
+    /// Exits with 0 when this settled it and 4 when it was settled before.
+    Deny(Deny),
+    /// Answer an agent's questions
+    ///
+    /// Exits with 0 when this settled it and 4 when it was settled before.
+    Answer(Answer),
     /// Print the event log, one JSON object per line
     Events(Events),
     /// Serve the ptywright protocol in the foreground, with sessions of its own

@@ -12,6 +12,7 @@ mod output;
 mod personas;
 mod resolve;
 mod stop;
+mod talk;
 
 use std::process::ExitCode;
 

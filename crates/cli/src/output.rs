@@ -66,9 +66,18 @@ pub(crate) struct Colors(bool);
 impl Colors {
     /// As stdout and the environment want it.
     pub(crate) fn of_stdout() -> Self {
+        Self::wanted_on(io::stdout().is_terminal())
+    }
+
+    /// As stderr and the environment want it.
+    pub(crate) fn of_stderr() -> Self {
+        Self::wanted_on(io::stderr().is_terminal())
+    }
+
+    fn wanted_on(is_terminal: bool) -> Self {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Self(io::stdout().is_terminal() && !set("NO_COLOR") && !is_dumb)
+        Self(is_terminal && !set("NO_COLOR") && !is_dumb)
     }
 
     #[cfg(test)]

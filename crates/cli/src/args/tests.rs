@@ -61,6 +61,48 @@ fn the_detach_key_is_read_at_once() {
 }
 
 #[test]
+fn a_thread_is_new_or_an_old_one() {
+    let Ok(Command::Chat(chat)) = read("chat --mode yolo -p mock say it --yes") else { panic!() };
+    assert_eq!((chat.mode.as_deref(), chat.yes), (Some("bypass"), true));
+    assert_eq!(chat.prompt, ["say", "it"]);
+    let Ok(Command::Chat(chat)) = read("chat -t 1234 -m gpt -") else { panic!() };
+    assert_eq!((chat.thread.as_deref(), &*chat.prompt), (Some("1234"), &["-".to_owned()][..]));
+    for wrong in [
+        "chat --thread a --last",
+        "chat --thread a --cwd /",
+        "chat --last --name x",
+        "chat --last --ephemeral",
+        "chat --yes --no",
+        "chat --mode odd",
+    ] {
+        assert!(read(wrong).is_err(), "{wrong}");
+    }
+    assert!(read("chat --last --cwd /").is_ok());
+}
+
+#[test]
+fn threads_are_listed_or_one_is_meant() {
+    let Ok(Command::Threads(threads)) = read("threads -n 3 --search x") else { panic!() };
+    assert!(threads.action.is_none());
+    assert_eq!((threads.list.limit, threads.list.search.as_deref()), (3, Some("x")));
+    let Ok(Command::Threads(threads)) = read("threads rename ab12 a new name") else { panic!() };
+    let Some(ThreadsAction::Rename(rename)) = threads.action else { panic!() };
+    assert_eq!((&*rename.target.id, rename.name.join(" ")), ("ab12", "a new name".to_owned()));
+    for wrong in ["threads -n 0", "threads show", "threads --json show x", "threads delete"] {
+        assert!(read(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn answers_have_names() {
+    let Ok(Command::Answer(answer)) = read("answer 9Y1D color=red size=") else { panic!() };
+    assert_eq!((&*answer.target.id, answer.answers.len()), ("9Y1D", 2));
+    for wrong in ["answer 9Y1D", "answer 9Y1D red", "approve", "deny --message x"] {
+        assert!(read(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
 fn help_of_everything() {
     let mut command = Cli::command().term_width(100);
     command.build();
@@ -85,8 +127,16 @@ fn help_of_everything() {
           replay       Play a recording
           kill         End the program in a terminal, or send it a signal
           close        Close terminals: end their programs and forget them
+          chat         Talk to an agent: once, or as long as you like
+          threads      List threads, look into them and keep them in order
+          inbox        List what waits for an answer, oldest first
+          approve      Allow what an agent asks for
+          deny         Refuse what an agent asks for
+          answer       Answer an agent's questions
           events       Print the event log, one JSON object per line
           serve        Serve the ptywright protocol in the foreground, with sessions of its own
+          app-server   Serve Roder's app-server protocol in the foreground, over the daemon's world
+          roder        Behave as roder does; so does this program under that name
           ptywright    Behave as ptywright does; so does this program under that name
           roostctl     Behave as roostctl does; so does this program under that name
           hooks        Make an agent report what it does, by hooks in its settings

@@ -1,13 +1,18 @@
 //! What each command does, a file per command.
 
+mod answer;
+mod approve;
+mod chat;
 mod close;
 mod completions;
 mod daemon;
+mod deny;
 mod doctor;
 mod down;
 mod dump;
 mod events;
 mod hooks;
+mod inbox;
 mod kill;
 mod ls;
 mod man;
@@ -19,6 +24,7 @@ mod schema;
 mod send;
 mod shims;
 mod status;
+mod threads;
 mod up;
 mod wait;
 
@@ -50,6 +56,12 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Some(Command::Replay(args)) => block_on(replay::run(args)),
         Some(Command::Kill(args)) => block_on(kill::run(args)),
         Some(Command::Close(args)) => block_on(close::run(args)),
+        Some(Command::Chat(args)) => block_on(chat::run(args)),
+        Some(Command::Threads(args)) => block_on(threads::run(args)),
+        Some(Command::Inbox(args)) => block_on(inbox::run(args)),
+        Some(Command::Approve(args)) => block_on(approve::run(args)),
+        Some(Command::Deny(args)) => block_on(deny::run(args)),
+        Some(Command::Answer(args)) => block_on(answer::run(args)),
         Some(Command::Events(args)) => block_on(events::run(args)),
         Some(Command::Serve(args)) => ptywright::serve(args),
         Some(Command::AppServer(args)) => roder::serve(args),

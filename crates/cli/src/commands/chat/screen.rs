@@ -1,0 +1,189 @@
+//! What a conversation looks like: the agent's words on stdout, everything about them on stderr.
+//! Nothing that a model or a tool wrote reaches a terminal unfiltered.
+
+use std::{
+    collections::HashMap,
+    io::{self, IsTerminal as _, Write as _},
+};
+
+use rookery_roder::wire::item::{Item, ItemDelta, ItemEvent};
+
+use crate::{
+    attach,
+    failure::Outcome,
+    output::{self, Colors, Tone, shorten},
+    talk::{safe, show},
+};
+
+/// Columns of a status line where the terminal does not tell its width.
+const USUAL_WIDTH: usize = 80;
+
+/// Shows a conversation.
+pub(super) struct Screen {
+    colors: Colors,
+    /// Whether stderr is a terminal, where a line can be replaced.
+    is_terminal: bool,
+    wants_thoughts: bool,
+    /// How much of each message was shown, in bytes of the message.
+    shown: HashMap<String, usize>,
+    /// stdout is in the middle of a line.
+    is_speaking: bool,
+    /// stderr is in the middle of a thought.
+    is_thinking: bool,
+    /// stderr ends with a line that the next one replaces.
+    has_status: bool,
+    /// stderr ends with a question.
+    is_asking: bool,
+}
+
+impl Screen {
+    pub(super) fn new(wants_thoughts: bool) -> Self {
+        Self {
+            colors: Colors::of_stderr(),
+            is_terminal: io::stderr().is_terminal(),
+            wants_thoughts,
+            shown: HashMap::new(),
+            is_speaking: false,
+            is_thinking: false,
+            has_status: false,
+            is_asking: false,
+        }
+    }
+
+    /// Shows what happened to an item.
+    pub(super) fn item(&mut self, event: &ItemEvent) -> Outcome<()> {
+        match event {
+            ItemEvent::ItemDelta { item_id, delta } => self.delta(item_id, delta),
+            ItemEvent::ItemStarted { item: Item::ToolExecution(tool) } => {
+                self.status(&show::tool(tool))
+            }
+            ItemEvent::ItemStarted { .. } => Ok(()),
+            ItemEvent::ItemCompleted { item } => self.completed(item),
+        }
+    }
+
+    fn delta(&mut self, item_id: &str, delta: &ItemDelta) -> Outcome<()> {
+        match delta {
+            ItemDelta::AgentMessageText { delta, .. } => {
+                *self.shown.entry(item_id.to_owned()).or_default() += delta.len();
+                self.say(delta)
+            }
+            ItemDelta::ReasoningText { delta, .. }
+            | ItemDelta::ReasoningSummaryText { delta, .. } => self.think(delta),
+            ItemDelta::ReasoningSummaryPartAdded { .. } if self.is_thinking => self.think("\n\n"),
+            ItemDelta::ReasoningSummaryPartAdded { .. } => Ok(()),
+        }
+    }
+
+    fn completed(&mut self, item: &Item) -> Outcome<()> {
+        match item {
+            Item::AgentMessage { id, text, .. } => {
+                // What came without being streamed.
+                let shown = self.shown.remove(id).unwrap_or(0);
+                if let Some(rest) = text.get(shown..).filter(|rest| !rest.is_empty()) {
+                    self.say(rest)?;
+                }
+                self.break_lines()
+            }
+            Item::Reasoning { .. } => self.break_lines(),
+            Item::ToolExecution(tool) => self.faint(&format!("• {}", show::tool(tool))),
+            Item::Compaction { .. } => self.faint("[what came before was summed up]"),
+            // What failed is told with the end of the turn.
+            Item::UserMessage { .. }
+            | Item::Error { .. }
+            | Item::RoutingDecision { .. }
+            | Item::Raw { .. } => Ok(()),
+        }
+    }
+
+    fn say(&mut self, words: &str) -> Outcome<()> {
+        let words = safe::text(words);
+        if words.is_empty() {
+            return Ok(());
+        }
+        if !self.is_speaking {
+            self.break_lines()?;
+        }
+        self.is_speaking = !words.ends_with('\n');
+        output::write(words.as_bytes())
+    }
+
+    fn think(&mut self, words: &str) -> Outcome<()> {
+        if !self.wants_thoughts {
+            return Ok(());
+        }
+        if !self.is_thinking {
+            self.break_lines()?;
+        }
+        self.is_thinking = true;
+        let words = self.colors.paint(Tone::Faint, &safe::text(words));
+        let mut stderr = io::stderr().lock();
+        // Nobody can be told that telling failed.
+        let _ = stderr.write_all(words.as_bytes()).and_then(|()| stderr.flush());
+        Ok(())
+    }
+
+    /// Shows what goes on, until something else is shown.
+    fn status(&mut self, text: &str) -> Outcome<()> {
+        if !self.is_terminal {
+            return Ok(());
+        }
+        self.break_lines()?;
+        let width = attach::own_size().map_or(USUAL_WIDTH, |size| usize::from(size.cols));
+        let text = shorten(&format!("• {text}"), width.saturating_sub(1));
+        output::status(self.colors.paint(Tone::Faint, &text));
+        self.has_status = true;
+        Ok(())
+    }
+
+    /// Ends whatever line is begun, so that the next is one of its own.
+    pub(super) fn break_lines(&mut self) -> Outcome<()> {
+        if std::mem::take(&mut self.has_status) {
+            output::status("");
+        }
+        let is_asking = std::mem::take(&mut self.is_asking);
+        if std::mem::take(&mut self.is_thinking) || is_asking {
+            output::note("");
+        }
+        if std::mem::take(&mut self.is_speaking) {
+            output::write(b"\n")?;
+        }
+        Ok(())
+    }
+
+    /// A line about the conversation; the text must be harmless.
+    pub(super) fn note(&mut self, tone: Tone, text: &str) -> Outcome<()> {
+        self.break_lines()?;
+        output::note(self.colors.paint(tone, text));
+        Ok(())
+    }
+
+    fn faint(&mut self, text: &str) -> Outcome<()> {
+        self.note(Tone::Faint, text)
+    }
+
+    /// Asks for a line, on stderr.
+    pub(super) fn ask(&mut self, question: &str) -> Outcome<()> {
+        self.break_lines()?;
+        let mut stderr = io::stderr().lock();
+        let question = self.colors.paint(Tone::Strong, question);
+        let _ = write!(stderr, "{question} ").and_then(|()| stderr.flush());
+        self.is_asking = true;
+        Ok(())
+    }
+
+    pub(super) fn is_asking(&self) -> bool {
+        self.is_asking
+    }
+
+    /// A line was typed behind the question.
+    pub(super) fn answered(&mut self) {
+        self.is_asking = false;
+    }
+
+    /// The turn is over.
+    pub(super) fn end(&mut self) -> Outcome<()> {
+        self.shown.clear();
+        self.break_lines()
+    }
+}

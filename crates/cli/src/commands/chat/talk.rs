@@ -1,0 +1,460 @@
+//! A connection that follows one thread, and a turn of it from its start to its end.
+
+use std::time::Duration;
+
+use rookery_native::wire::{AnswerRequest, Answered, RequestKind};
+use rookery_roder::wire::{
+    initialize::{ClientCapabilities, ClientInfo, InitializeParams, InitializeResult},
+    item::ItemNotification,
+    notification::{TurnNotification, Warning, name, twin},
+    session::ModeChanged,
+    thread::{ThreadReadParams, ThreadReadResult},
+    turn::{Turn, TurnInterruptParams, TurnStatus},
+};
+use rookery_wire::{Client, client::Notification};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::{sync::mpsc, time::timeout};
+
+use super::{
+    asking::{Next, decided},
+    desk::Desk,
+    screen::Screen,
+};
+use crate::{
+    failure::{Failure, Outcome},
+    link::call,
+    output::{self, Tone},
+    stop::Stop,
+    talk::{
+        requests::{self, Ask},
+        safe, show,
+    },
+};
+
+/// How long a turn may take to hear that it shall stop, when nobody waits for its end.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The code of a process that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+/// How a turn ended for us.
+#[derive(Debug)]
+pub(super) enum Ended {
+    Completed,
+    Failed(String),
+    Interrupted,
+    /// We left before its end, with this code.
+    Left(u8),
+}
+
+/// Why nobody waits for words any more.
+pub(super) enum Idle {
+    Disconnected,
+    /// With this code.
+    Stopped(u8),
+}
+
+/// How requests are decided.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Manners {
+    /// The answer to everything, if there is one.
+    pub(super) always: Option<bool>,
+    /// Whether somebody sits at the terminal.
+    pub(super) can_ask: bool,
+    /// Whether notifications are printed as they are.
+    pub(super) json: bool,
+}
+
+/// A thread that is followed.
+pub(super) struct Talk {
+    pub(super) client: Client,
+    pub(super) thread: String,
+    pub(super) screen: Screen,
+    pub(super) stop: Stop,
+    notifications: mpsc::Receiver<Notification>,
+    manners: Manners,
+    /// Notifications that were lost, as far as they were told.
+    missed: u64,
+}
+
+/// Names of the notifications that come under a newer name as well.
+fn older_names() -> Vec<String> {
+    let twins = [
+        twin::APPROVAL_REQUESTED,
+        twin::APPROVAL_RESOLVED,
+        twin::USER_INPUT_REQUESTED,
+        twin::USER_INPUT_RESOLVED,
+        twin::PLAN_EXIT_REQUESTED,
+        twin::PLAN_EXIT_RESOLVED,
+    ];
+    twins.iter().map(|[older, _]| (*older).to_owned()).collect()
+}
+
+/// Asks to be told what happens to threads.
+pub(super) async fn follow(client: &Client) -> Outcome<mpsc::Receiver<Notification>> {
+    let notifications = client.notifications().ok_or_else(|| Failure::new("no notifications"))?;
+    let params = InitializeParams {
+        client_info: Some(ClientInfo {
+            name: "rookery-chat".to_owned(),
+            title: None,
+            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        }),
+        capabilities: Some(ClientCapabilities {
+            opt_out_notification_methods: Some(older_names()),
+            ..ClientCapabilities::default()
+        }),
+    };
+    call::<InitializeResult>(client, "initialize", params).await?;
+    Ok(notifications)
+}
+
+impl Talk {
+    pub(super) fn new(
+        client: Client,
+        notifications: mpsc::Receiver<Notification>,
+        thread: String,
+        screen: Screen,
+        manners: Manners,
+    ) -> Outcome<Self> {
+        let stop = Stop::new()?;
+        Ok(Self { client, thread, screen, stop, notifications, manners, missed: 0 })
+    }
+
+    /// Takes another connection, after the daemon was replaced.
+    pub(super) async fn reconnect(&mut self, client: Client) -> Outcome<()> {
+        self.notifications = follow(&client).await?;
+        (self.client, self.missed) = (client, 0);
+        Ok(())
+    }
+
+    /// Lets notifications go by that nobody shows, until the connection is over, which may be known
+    /// already, or somebody wishes us to end.
+    pub(super) async fn idle(&mut self, is_connected: bool) -> Idle {
+        loop {
+            tokio::select! {
+                message = self.notifications.recv(), if is_connected => {
+                    if message.is_none() {
+                        return Idle::Disconnected;
+                    }
+                }
+                code = self.stop.wished() => return Idle::Stopped(code),
+            }
+        }
+    }
+
+    /// Shows a turn until it ends, and decides what it asks for.
+    pub(super) async fn turn(&mut self, turn: &str) -> Outcome<Ended> {
+        let ended = self.run_turn(turn).await;
+        if ended.is_err() {
+            // Nobody sees what it does any more.
+            self.interrupt(turn).await;
+        }
+        let shown = self.screen.end();
+        let ended = ended?;
+        shown.map(|()| ended)
+    }
+
+    async fn run_turn(&mut self, turn: &str) -> Outcome<Ended> {
+        let mut desk = Desk::new(self.manners.can_ask)?;
+        let mut is_interrupting = false;
+        if let Some(ended) = self.begin(turn, &mut desk).await? {
+            return Ok(ended);
+        }
+        loop {
+            tokio::select! {
+                message = self.notifications.recv() => {
+                    let Some(message) = message else { return Err(self.lost()) };
+                    if let Some(ended) = self.take(turn, &message, &mut desk).await? {
+                        return Ok(ended);
+                    }
+                }
+                line = desk.line() => self.typed(line?, &mut desk).await?,
+                code = self.stop.wished() => {
+                    if code != INTERRUPTED || is_interrupting {
+                        self.interrupt(turn).await;
+                        return Ok(Ended::Left(code));
+                    }
+                    is_interrupting = true;
+                    self.interrupt(turn).await;
+                    self.screen.note(Tone::Warning, "interrupting; Ctrl-C again leaves")?;
+                }
+            }
+            if self.client.missed() > self.missed
+                && let Some(ended) = self.catch_up(turn).await?
+            {
+                return Ok(ended);
+            }
+        }
+    }
+
+    fn lost(&self) -> Failure {
+        let short = show::short_id(&self.thread);
+        Failure::new("lost the daemon")
+            .hint(format!("go on with `rookery chat --thread {short}` when it is back"))
+    }
+
+    /// Tells a turn to stop; what comes of it is told by its end.
+    async fn interrupt(&self, turn: &str) {
+        let params =
+            TurnInterruptParams { thread_id: self.thread.clone(), turn_id: Some(turn.to_owned()) };
+        let _ = timeout(PATIENCE, self.client.call::<_, Value>("turn/interrupt", params)).await;
+    }
+
+    /// Shows a notification; gives the end of the turn if it tells of that.
+    async fn take(
+        &mut self,
+        turn: &str,
+        message: &Notification,
+        desk: &mut Desk,
+    ) -> Outcome<Option<Ended>> {
+        let params = message.params.get();
+        let Some(about) = self.about_us(params) else { return Ok(None) };
+        if self.manners.json {
+            let method = Value::String(message.method.clone());
+            let line = format!("{{\"method\":{method},\"params\":{params}}}");
+            output::line(safe::json(&line))?;
+        }
+        match &*message.method {
+            name::TURN_COMPLETED => {
+                let told = read::<TurnNotification>(params);
+                return Ok(told
+                    .filter(|told| told.turn.id == turn)
+                    .and_then(|told| end(&told.turn)));
+            }
+            method if asks(method) => {
+                let asked = requests::pending(&self.client, &self.thread).await?;
+                // Others are told of later, after what comes before them.
+                let is_meant = |ask: &Ask| Some(&*ask.request.id) == about.request();
+                self.decide(asked.into_iter().filter(is_meant), desk).await?;
+            }
+            method if settles(method) => {
+                if let Some(id) = about.request() {
+                    self.withdrawn(id, &about, desk)?;
+                }
+            }
+            _ if self.manners.json => {}
+            name::ITEM_STARTED | name::ITEM_COMPLETED | name::ITEM_DELTA => {
+                if let Some(told) = read::<ItemNotification>(params) {
+                    self.screen.item(&told.event)?;
+                }
+                if message.method != name::ITEM_DELTA {
+                    desk.repeat(&mut self.screen)?;
+                }
+            }
+            name::MODE_CHANGED => {
+                if let Some(changed) = read::<ModeChanged>(params) {
+                    let text = format!("the mode is {} now", safe::line(&changed.mode));
+                    self.screen.note(Tone::Faint, &text)?;
+                }
+            }
+            name::WARNING => {
+                if let Some(warning) = read::<Warning>(params) {
+                    let text = format!("warning: {}", safe::line(&warning.message));
+                    self.screen.note(Tone::Warning, &text)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    /// What a notification says of our thread, if it is about it.
+    fn about_us(&self, params: &str) -> Option<About> {
+        let about = read::<About>(params)?;
+        let thread = about.thread.as_ref().map(|thread| &thread.id);
+        (about.thread_id.as_ref().or(thread) == Some(&self.thread)).then_some(about)
+    }
+
+    /// Finds out what was asked before anybody told us, in a thread that runs already.
+    async fn begin(&mut self, turn: &str, desk: &mut Desk) -> Outcome<Option<Ended>> {
+        let asked = requests::pending(&self.client, &self.thread).await?;
+        // All that was told before this answer is here now; most of what is asked is told in it.
+        while let Ok(message) = self.notifications.try_recv() {
+            if let Some(ended) = self.take(turn, &message, desk).await? {
+                return Ok(Some(ended));
+            }
+        }
+        self.decide(asked.into_iter(), desk).await?;
+        Ok(None)
+    }
+
+    /// Decides or asks what was not seen before.
+    async fn decide(&mut self, asked: impl Iterator<Item = Ask>, desk: &mut Desk) -> Outcome<()> {
+        for ask in asked {
+            if !desk.is_new(&ask.request.id) {
+                continue;
+            }
+            let is_yes_or_no =
+                matches!(ask.request.kind, RequestKind::Approval | RequestKind::PlanExit);
+            match self.manners.always.filter(|_| is_yes_or_no) {
+                Some(approved) => {
+                    let answer = decided(&ask.request.id, approved);
+                    call::<Answered>(&self.client, "rookery/requests/answer", answer).await?;
+                }
+                None if desk.can_ask() && ask.request.kind != RequestKind::ExternalTool => {
+                    desk.put(ask);
+                }
+                None => self.tell_how(&ask)?,
+            }
+        }
+        desk.open_next(&mut self.screen)
+    }
+
+    /// Says what waits and how to answer it from elsewhere.
+    fn tell_how(&mut self, ask: &Ask) -> Outcome<()> {
+        let id = requests::short_id(&ask.request.id, std::iter::empty());
+        let how = match ask.request.kind {
+            RequestKind::Approval | RequestKind::PlanExit => {
+                format!("answer with `rookery approve {id}` or `rookery deny {id}`")
+            }
+            RequestKind::Input => {
+                let keys = ask.questions.iter().map(|one| format!(" {}=…", safe::line(&one.id)));
+                format!("answer with `rookery answer {id}{}`", keys.collect::<String>())
+            }
+            RequestKind::ExternalTool => "the client that runs the tool has to answer".to_owned(),
+        };
+        for line in requests::details(ask) {
+            self.screen.note(Tone::Plain, &line)?;
+        }
+        let kind = requests::kind(ask.request.kind);
+        let text = format!("waiting: {kind}, {}; {how}", requests::summary(&ask.request));
+        self.screen.note(Tone::Warning, &text)
+    }
+
+    /// Takes a typed line.
+    async fn typed(&mut self, line: Option<String>, desk: &mut Desk) -> Outcome<()> {
+        let Some(line) = line else {
+            // Nobody sits there any more; it waits for an answer from elsewhere.
+            for ask in desk.close() {
+                self.tell_how(&ask)?;
+            }
+            return Ok(());
+        };
+        self.screen.answered();
+        match desk.take(&line) {
+            Some(Next::Answer(answer)) => {
+                self.answer(answer).await?;
+                desk.open_next(&mut self.screen)
+            }
+            Some(Next::Again | Next::More) => desk.ask(&mut self.screen),
+            None => Ok(()),
+        }
+    }
+
+    async fn answer(&mut self, answer: AnswerRequest) -> Outcome<()> {
+        let answered: Answered = call(&self.client, "rookery/requests/answer", answer).await?;
+        if !answered.settled {
+            self.screen.note(Tone::Warning, "somebody else answered before")?;
+        }
+        Ok(())
+    }
+
+    /// Withdraws a question that was answered elsewhere.
+    fn withdrawn(&mut self, id: &str, about: &About, desk: &mut Desk) -> Outcome<()> {
+        if !desk.withdraw(id) {
+            return Ok(());
+        }
+        let how = match about.approved {
+            Some(true) => "approved",
+            Some(false) => "denied",
+            None => "settled",
+        };
+        let by = about.source.as_deref().map(|by| format!(" by {}", safe::line(by)));
+        let text = format!("[{how} elsewhere{}]", by.unwrap_or_default());
+        self.screen.note(Tone::Warning, &text)?;
+        desk.open_next(&mut self.screen)
+    }
+
+    /// After notifications were lost: whether the turn is over.
+    async fn catch_up(&mut self, turn: &str) -> Outcome<Option<Ended>> {
+        self.missed = self.client.missed();
+        let short = show::short_id(&self.thread);
+        let text = format!("some of it was missed; `rookery threads show {short}` has it all");
+        self.screen.note(Tone::Warning, &text)?;
+        let params = ThreadReadParams { thread_id: self.thread.clone(), include_turns: true };
+        let read: ThreadReadResult = call(&self.client, "thread/read", params).await?;
+        let turns = read.thread.and_then(|thread| thread.turns).unwrap_or_default();
+        Ok(turns.iter().find(|one| one.id == turn).and_then(end))
+    }
+
+    /// The last line of a turn in JSON.
+    pub(super) fn tell_end(&self, turn: &str, ended: &Ended) -> Outcome<()> {
+        let (status, error) = match ended {
+            Ended::Completed => ("completed", None),
+            Ended::Failed(error) => ("failed", Some(&**error)),
+            Ended::Interrupted => ("interrupted", None),
+            Ended::Left(_) => ("left", None),
+        };
+        let done = Done { r#type: "done", thread_id: &self.thread, turn_id: turn, status, error };
+        let text = serde_json::to_string(&done);
+        let text = text.map_err(|error| Failure::new(format!("cannot write JSON: {error}")))?;
+        output::line(safe::json(&text))
+    }
+}
+
+/// How a turn ended, for programs.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Done<'a> {
+    r#type: &'static str,
+    thread_id: &'a str,
+    turn_id: &'a str,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+}
+
+/// What most notifications say of themselves.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct About {
+    thread_id: Option<String>,
+    thread: Option<ThreadOnly>,
+    approval_id: Option<String>,
+    request_id: Option<String>,
+    approved: Option<bool>,
+    source: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ThreadOnly {
+    id: String,
+}
+
+impl About {
+    fn request(&self) -> Option<&str> {
+        self.approval_id.as_deref().or(self.request_id.as_deref()).map(requests::bare_id)
+    }
+}
+
+fn read<'a, T: Deserialize<'a>>(params: &'a str) -> Option<T> {
+    serde_json::from_str(params).ok()
+}
+
+fn asks(method: &str) -> bool {
+    let names =
+        [twin::APPROVAL_REQUESTED[1], twin::USER_INPUT_REQUESTED[1], twin::PLAN_EXIT_REQUESTED[1]];
+    names.contains(&method) || method == name::TOOL_EXECUTION_REQUESTED
+}
+
+fn settles(method: &str) -> bool {
+    let names =
+        [twin::APPROVAL_RESOLVED[1], twin::USER_INPUT_RESOLVED[1], twin::PLAN_EXIT_RESOLVED[1]];
+    names.contains(&method)
+}
+
+/// How a turn ended, if it did.
+fn end(turn: &Turn) -> Option<Ended> {
+    match turn.status {
+        TurnStatus::InProgress => None,
+        TurnStatus::Completed => Some(Ended::Completed),
+        TurnStatus::Interrupted => Some(Ended::Interrupted),
+        TurnStatus::Failed => {
+            let message = turn.error.as_ref().map(|error| safe::line(&error.message));
+            Some(Ended::Failed(message.unwrap_or_else(|| "the turn failed".to_owned())))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,188 @@
+//! What agents wait for: which requests there are, and how they are shown.
+
+use rookery_native::wire::{Request, RequestKind, RequestList, RequestState, Requests};
+use rookery_roder::wire::session::{PendingPlanExit, Question, SessionGetParams, SessionGetResult};
+use rookery_wire::Client;
+
+use super::{age, safe, show};
+use crate::{
+    failure::Outcome,
+    link::call,
+    output::{Table, Tone, shorten},
+};
+
+/// The fewest letters of a request's id that are shown.
+const SHORT_ID: usize = 6;
+/// Columns of a summary.
+const SUMMARY_WIDTH: usize = 72;
+
+/// A request with all that is needed to decide it.
+#[derive(Debug, Clone)]
+pub(crate) struct Ask {
+    pub(crate) request: Request,
+    /// Its questions with what the options mean.
+    pub(crate) questions: Vec<Question>,
+    pub(crate) plan: Option<PendingPlanExit>,
+}
+
+/// The bare id in an id of any spelling.
+pub(crate) fn bare_id(text: &str) -> &str {
+    text.rsplit(['_', '-']).next().unwrap_or(text)
+}
+
+/// What a thread waits for, oldest first.
+pub(crate) async fn pending(client: &Client, thread: &str) -> Outcome<Vec<Ask>> {
+    let of_thread = RequestList { thread: Some(thread.to_owned()) };
+    let list: Requests = call(client, "rookery/requests/list", of_thread).await?;
+    if list.requests.is_empty() {
+        return Ok(Vec::new());
+    }
+    let of_thread = SessionGetParams { thread_id: Some(thread.to_owned()) };
+    let session: SessionGetResult = call(client, "session/get", of_thread).await?;
+    Ok(list.requests.into_iter().map(|request| with_details(request, &session)).collect())
+}
+
+fn with_details(request: Request, session: &SessionGetResult) -> Ask {
+    let inputs = &session.pending_user_inputs;
+    let input = inputs.iter().find(|input| bare_id(&input.request_id) == request.id);
+    let plan = session.pending_plan_exit.as_ref();
+    Ask {
+        questions: input.map(|input| input.questions.clone()).unwrap_or_default(),
+        plan: plan.filter(|plan| bare_id(&plan.request_id) == request.id).cloned(),
+        request,
+    }
+}
+
+/// What is asked, in a word.
+pub(crate) fn kind(kind: RequestKind) -> &'static str {
+    match kind {
+        RequestKind::Approval => "approval",
+        RequestKind::Input => "question",
+        RequestKind::PlanExit => "plan",
+        RequestKind::ExternalTool => "client's tool",
+    }
+}
+
+/// Whether it waits, or how it was settled, in a word.
+pub(crate) fn state(state: RequestState) -> &'static str {
+    match state {
+        RequestState::Pending => "pending",
+        RequestState::Approved => "approved",
+        RequestState::Denied => "denied",
+        RequestState::Answered => "answered",
+        RequestState::Cancelled => "cancelled",
+        RequestState::TimedOut => "timed out",
+    }
+}
+
+/// The end of an id: enough letters to tell it from the others.
+pub(crate) fn short_id<'a>(id: &'a str, others: impl Iterator<Item = &'a str> + Clone) -> &'a str {
+    let end = |length: usize| id.len().checked_sub(length).and_then(|from| id.get(from..));
+    for length in SHORT_ID..id.len() {
+        let Some(end) = end(length) else { break };
+        if others.clone().filter(|other| *other != id).all(|other| !other.ends_with(end)) {
+            return end;
+        }
+    }
+    id
+}
+
+/// What it is about in one line, with the tool that asks.
+pub(crate) fn summary(request: &Request) -> String {
+    let text = safe::line(&request.summary);
+    let text = if request.kind == RequestKind::Input {
+        text
+    } else {
+        format!("{}: {text}", safe::line(&request.tool))
+    };
+    shorten(&text, SUMMARY_WIDTH)
+}
+
+/// What waits, one row each.
+pub(crate) fn table(requests: &[Request], now: i64) -> Table {
+    let mut table = Table::new(&["ID", "KIND", "THREAD", "AGE", "SUMMARY"]);
+    let ids = requests.iter().map(|request| &*request.id);
+    for request in requests {
+        table.row(vec![
+            (Tone::Strong, short_id(&request.id, ids.clone()).to_owned()),
+            (Tone::Warning, kind(request.kind).to_owned()),
+            (Tone::Faint, show::short_id(&request.thread).to_owned()),
+            (Tone::Faint, age::since_text(&request.asked_at, now)),
+            (Tone::Plain, summary(request)),
+        ]);
+    }
+    table
+}
+
+/// Exactly what would be done, or is asked, line by line.
+pub(crate) fn details(ask: &Ask) -> Vec<String> {
+    let request = &ask.request;
+    match request.kind {
+        RequestKind::Approval => approval(request),
+        RequestKind::PlanExit => plan(ask),
+        RequestKind::Input => ask.questions.iter().flat_map(question).collect(),
+        RequestKind::ExternalTool => {
+            vec![format!("{} waits for the client that runs it", safe::exact(&request.tool))]
+        }
+    }
+}
+
+fn approval(request: &Request) -> Vec<String> {
+    let reason = request.reason.as_deref().filter(|reason| !reason.is_empty());
+    let reason = reason.map(|reason| format!(" ({})", safe::line(reason))).unwrap_or_default();
+    let mut lines = vec![format!("{} asks for approval{reason}", safe::exact(&request.tool))];
+    let what = match (&request.preview, &request.input) {
+        (Some(preview), _) => preview.clone(),
+        (None, Some(input)) => pretty(input),
+        (None, None) => String::new(),
+    };
+    lines.extend(indented(&what));
+    if !request.argv.is_empty() {
+        // With its quotes, so that every argument can be told from the next.
+        let argv = serde_json::to_string(&request.argv).unwrap_or_default();
+        lines.push(format!("  runs {}", safe::exact(&argv)));
+    }
+    if let Some(cwd) = &request.cwd {
+        lines.push(format!("  in {}", safe::exact(cwd)));
+    }
+    lines
+}
+
+/// A question with its options, numbered from one.
+pub(crate) fn question(question: &Question) -> Vec<String> {
+    let header = safe::line(&question.header);
+    let mut lines = vec![format!("{header}: {}", safe::line(&question.question))];
+    for (option, number) in question.options.iter().zip(1..) {
+        let label = safe::line(&option.label);
+        let meaning = safe::line(&option.description);
+        let meaning = if meaning.is_empty() { meaning } else { format!(" — {meaning}") };
+        lines.push(format!("  {number}. {label}{meaning}"));
+    }
+    lines
+}
+
+fn plan(ask: &Ask) -> Vec<String> {
+    let mode = ask.plan.as_ref().map(|plan| format!(" and go on in mode {}", plan.target_mode));
+    let question = format!("may this plan be carried out{}?", mode.unwrap_or_default());
+    let mut lines = vec![safe::exact(&question)];
+    lines.extend(indented(ask.request.preview.as_deref().unwrap_or(&ask.request.summary)));
+    let steps = ask.plan.iter().flat_map(|plan| &plan.next_steps);
+    lines.extend(steps.zip(1..).map(|(step, n)| format!("  {n}. {}", safe::exact(step))));
+    lines
+}
+
+/// JSON with a line per member, or the text as it is.
+fn pretty(input: &str) -> String {
+    let value = serde_json::from_str::<serde_json::Value>(input);
+    let pretty = value.ok().and_then(|value| serde_json::to_string_pretty(&value).ok());
+    pretty.unwrap_or_else(|| input.to_owned())
+}
+
+fn indented(text: &str) -> Vec<String> {
+    text.split('\n')
+        .map(|line| format!("    {}", safe::exact(line.strip_suffix('\r').unwrap_or(line))))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+//! Requests are told apart, and shown as they are.
+
+use expect_test::expect;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::output::Colors;
+
+pub(crate) fn request(id: &str, more: Value) -> Request {
+    let mut request = json!({
+        "id": id, "kind": "approval", "thread": "0192d3c4-0000-7abc-8def-0123456789ab", "turn": "t",
+        "tool": "shell", "summary": "ls", "askedAt": "1970-01-01T00:00:00Z", "state": "pending",
+    });
+    let more = more.as_object().unwrap().clone();
+    request.as_object_mut().unwrap().extend(more);
+    serde_json::from_value(request).unwrap()
+}
+
+fn ask(more: Value) -> Ask {
+    Ask { request: request("01", more), questions: Vec::new(), plan: None }
+}
+
+#[test]
+fn an_approval_shows_exactly_what_would_run() {
+    let shown = ask(json!({
+        "reason": "commands ask", "argv": ["sh", "-c", "rm \u{202e}-rf x\u{1b}[8m"], "cwd": "/srv/my\napp",
+        "preview": "rm -rf x\u{1b}[1A\r\n\ttwo", "input": "{\"command\":\"rm\"}",
+    }));
+    expect![[r#"
+        shell asks for approval (commands ask)
+            rm -rf x\u{1b}[1A
+            	two
+          runs ["sh","-c","rm \u{202e}-rf x\u001b[8m"]
+          in /srv/my\u{a}app"#]]
+    .assert_eq(&details(&shown).join("\n"));
+    let plain = ask(json!({"input": "{\"path\":\"x\"}", "tool": "write\u{1b}c"}));
+    expect![[r#"
+        write\u{1b}c asks for approval
+            {
+              "path": "x"
+            }"#]]
+    .assert_eq(&details(&plain).join("\n"));
+}
+
+#[test]
+fn a_plan_is_shown_with_its_steps() {
+    let mut shown = ask(json!({"kind": "plan_exit", "preview": "First this.\nThen that."}));
+    shown.plan = Some(
+        serde_json::from_value(json!({
+            "thread_id": "", "turn_id": "", "request_id": "plan_01", "target_mode": "accept_all",
+            "next_steps": ["edit", "test"], "requested_at": "",
+        }))
+        .unwrap(),
+    );
+    expect![[r#"
+        may this plan be carried out and go on in mode accept_all?
+            First this.
+            Then that.
+          1. edit
+          2. test"#]]
+    .assert_eq(&details(&shown).join("\n"));
+}
+
+#[test]
+fn what_waits_is_one_row_each() {
+    let rows = [
+        request("01JAAAAAAAAAAAAAAAAAABCDEF", json!({"summary": "ls\u{1b}[2J -l"})),
+        request("01JAAAAAAAAAAAAAAAAAXBCDEF", json!({"kind": "input", "summary": "Which one?"})),
+    ];
+    expect![[r#"
+        ID      KIND      THREAD    AGE  SUMMARY
+        ABCDEF  approval  456789ab  2m   shell: ls[2J -l
+        XBCDEF  question  456789ab  2m   Which one?
+    "#]]
+    .assert_eq(&table(&rows, 120).render(Colors::none()));
+}
+
+#[test]
+fn short_ids_tell_requests_apart() {
+    let ids = ["01AAAAABCDEF", "01BBBAABCDEF", "01CCC"];
+    let short = |id: &'static str| short_id(id, ids.into_iter());
+    assert_eq!(short(ids[0]), "AAABCDEF");
+    assert_eq!(short(ids[1]), "BAABCDEF");
+    assert_eq!(short(ids[2]), "01CCC");
+    assert_eq!(bare_id("appr_01ABC"), "01ABC");
+    assert_eq!(bare_id("exttool-01ABC"), "01ABC");
+    assert_eq!(bare_id("01ABC"), "01ABC");
+}

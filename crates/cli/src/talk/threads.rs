@@ -1,0 +1,107 @@
+//! Which thread people mean: by id, by the end of it, or by a name that only one has.
+
+use rookery_roder::wire::thread::{Thread, ThreadListParams, ThreadListResult};
+use rookery_wire::Client;
+
+use super::show;
+use crate::{
+    failure::{Failure, Outcome},
+    link::call,
+};
+
+/// The fewest letters that name a thread by the end of its id.
+const SHORTEST_END: usize = 4;
+/// Letters of a whole id.
+const WHOLE: usize = 36;
+/// Threads asked for at once, and how often.
+const PAGE: u32 = 500;
+const PAGES: usize = 40;
+
+/// The id of the thread called `text`, put away or not.
+pub(crate) async fn find(client: &Client, text: &str) -> Outcome<String> {
+    if text.len() == WHOLE && text.chars().all(|c| c == '-' || c.is_ascii_hexdigit()) {
+        return Ok(text.to_ascii_lowercase());
+    }
+    let mut all = Vec::new();
+    for archived in [false, true] {
+        all.extend(list(client, archived).await?);
+    }
+    choose(&all, text)
+}
+
+async fn list(client: &Client, archived: bool) -> Outcome<Vec<Thread>> {
+    let mut all = Vec::new();
+    let mut cursor = None;
+    for _ in 0..PAGES {
+        let params =
+            ThreadListParams { limit: Some(PAGE), cursor, archived, ..ThreadListParams::default() };
+        let page: ThreadListResult = call(client, "thread/list", params).await?;
+        all.extend(page.data);
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    Ok(all)
+}
+
+fn choose(all: &[Thread], text: &str) -> Outcome<String> {
+    let end = text.to_ascii_lowercase();
+    let is_meant = |thread: &&Thread| {
+        let has_end = end.len() >= SHORTEST_END && thread.id.ends_with(&end);
+        has_end || thread.name.as_deref() == Some(text)
+    };
+    let found: Vec<&Thread> = all.iter().filter(is_meant).collect();
+    match *found {
+        [] => Err(Failure::new(format!("no thread has the id or name {text:?}"))
+            .hint("see what there is with `rookery threads`")),
+        [thread] => Ok(thread.id.clone()),
+        _ => {
+            let ids: Vec<&str> = found.iter().take(5).map(|thread| &*thread.id).collect();
+            Err(Failure::new(format!("{} threads are called {text:?}", found.len()))
+                .hint(format!("say which by its id: {}", ids.join(", "))))
+        }
+    }
+}
+
+/// The failure of a thread that cannot be read.
+pub(crate) fn unreadable(id: &str) -> Failure {
+    let short = show::short_id(id);
+    Failure::new(format!("no thread {id}"))
+        .hint(format!("if it was put away: `rookery threads unarchive {short}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn thread(id: &str, name: Option<&str>) -> Thread {
+        serde_json::from_value(json!({
+            "id": id, "sessionId": id, "preview": "", "modelProvider": "", "model": "",
+            "createdAt": 0, "updatedAt": 0, "cwd": "/", "messageCount": 0, "ephemeral": false,
+            "status": {"type": "idle", "activeFlags": []}, "name": name,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_thread_is_named_by_the_end_of_its_id_or_its_name() {
+        let all = [
+            thread("00-aaaa1111", Some("docs")),
+            thread("00-bbbb1111", Some("same")),
+            thread("00-cccc2222", Some("same")),
+        ];
+        for (text, expected) in
+            [("docs", "00-aaaa1111"), ("B1111", "00-bbbb1111"), ("2222", "00-cccc2222")]
+        {
+            assert_eq!(choose(&all, text).unwrap(), expected);
+        }
+        for wrong in ["", "222", "doc", "1111", "same"] {
+            assert!(choose(&all, wrong).is_err(), "{wrong}");
+        }
+        let both = format!("{:?}", choose(&all, "same").unwrap_err());
+        assert!(both.contains("00-bbbb1111, 00-cccc2222"), "{both}");
+    }
+}
