@@ -4,11 +4,14 @@
 //! - [`provider`] says what a model is asked and what it streams back; [`providers`] has one file for each.
 //! - [`tool`] says what a tool is; [`tools`] has one file for each.
 //! - [`policy`] judges what a tool wants to do, [`commands`] are prompts in files.
+//! - [`mcp`] has the tools of servers that are programs or pages of others.
 //! - [`settings`] reads what the user chose, [`workspaces`] names the directories that threads work in.
 //!
 //! It knows neither core nor a dialect: whoever drives it performs the effects.
 
 pub mod commands;
+mod complaints;
+pub mod mcp;
 pub mod policy;
 pub mod provider;
 pub mod providers;

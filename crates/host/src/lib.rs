@@ -21,7 +21,7 @@ mod watch;
 pub use banners::Banners;
 pub use clipboard::{CLIPBOARD_LIMIT, ClipboardTarget, Clipboards, TooLong};
 pub use name::host_name;
-pub use pipes::{PipeCommand, PipeOutput, PipeStream, Pipes};
+pub use pipes::{Partner, PartnerPipes, PipeCommand, PipeOutput, PipeStream, Pipes};
 pub use processes::{
     Strays, cwd_of, descendants, kill_session, kill_tree, lineage, session_members,
 };

@@ -141,6 +141,7 @@ pub(crate) fn capabilities(kind: Kind) -> Capabilities {
             ..common
         },
         Kind::OpenaiChat | Kind::Mock => common,
+        Kind::Acp => Capabilities { parallel_tool_calls: false, ..common },
     }
 }
 

@@ -3,10 +3,12 @@
 //! - [`Registry`] knows every provider: the table of built-in ones and those that settings add.
 //! - A protocol is two pure halves, a request encoded to JSON and frames decoded to events; `call`
 //!   brings them to a server, tries again and gives up.
+//! - `acp` makes providers of programs that are agents themselves.
 //! - [`mock`] answers from the conversation alone, without any network.
 //!
 //! The environment is looked up through a function, and only the host speaks HTTP.
 
+mod acp;
 mod anthropic;
 mod builtin;
 mod call;
@@ -27,4 +29,5 @@ mod transcript;
 pub use builtin::normalize;
 pub use efforts::{EFFORTS, UnsupportedEffort};
 pub use registry::{KeyError, Registry, RegistryOptions};
+pub(crate) use settings::mask;
 pub use settings::{ApiKey, Environment, Kind, Retry, Settings};

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use rookery_host::http::Client;
 
+use super::acp::{self, Acp};
 use super::anthropic::Anthropic;
 use super::builtin::{self, ADDED_SORT_ORDER, BUILTINS, Builtin, capabilities};
 use super::call::{Endpoint, Keys, Protocol, Remote};
@@ -18,7 +19,7 @@ use super::listing::Cache;
 use super::mock::Mock;
 use super::openai_chat::OpenaiChat;
 use super::openai_responses::OpenaiResponses;
-use super::settings::{ApiKey, Environment, Kind, Retry, Settings, variable_part};
+use super::settings::{ApiKey, Environment, Kind, Retry, Settings, idle_timeout, variable_part};
 use crate::provider::{Auth, ModelInfo, Provider, ProviderInfo};
 
 /// What OpenRouter is told of us unless settings say otherwise.
@@ -63,6 +64,8 @@ struct Registered {
     provider: Arc<dyn Provider>,
     /// None for one without a network.
     endpoint: Option<Arc<Endpoint>>,
+    /// Only for one that is a program.
+    acp: Option<Acp>,
     info: ProviderInfo,
     /// The models that are known without asking.
     models: Vec<ModelInfo>,
@@ -179,17 +182,25 @@ impl Registry {
 }
 
 impl Registered {
-    fn new(settings: Settings, keys: &Keys, options: &RegistryOptions) -> Self {
+    fn new(settings: Settings, keys: &Keys, shared: &RegistryOptions) -> Self {
         let builtin = builtin::find(&settings.id);
         let kind = settings.kind.or(builtin.map(|builtin| builtin.kind)).unwrap_or_default();
         let known = known_models(builtin, kind);
         let info = info(&settings, builtin, kind);
-        let models = models(&settings, builtin, known);
-        let retry = settings.retry.clone().unwrap_or_else(|| options.retry.clone());
+        let models = models(&settings, builtin, known, kind);
+        let retry = settings.retry.clone().unwrap_or_else(|| shared.retry.clone());
         let protocol: Arc<dyn Protocol> = match kind {
             Kind::Mock => {
                 let provider = Arc::new(Mock::new(&info.id, &info.name, retry));
-                return Self { provider, endpoint: None, info, models, known };
+                return Self { provider, endpoint: None, acp: None, info, models, known };
+            }
+            Kind::Acp => {
+                let mut options = acp::Options::new(&info.id, settings.command, settings.env);
+                let silence = settings.idle_timeout.unwrap_or(options.silence);
+                options.silence = idle_timeout(&info.id, Some(silence), &shared.environment);
+                let acp = Acp::new(options);
+                let provider = Arc::new(acp.clone());
+                return Self { provider, endpoint: None, acp: Some(acp), info, models, known };
             }
             Kind::OpenaiResponses => Arc::new(OpenaiResponses),
             Kind::OpenaiChat => Arc::new(OpenaiChat),
@@ -206,16 +217,20 @@ impl Registered {
             retry,
             idle: settings.idle_timeout,
             keys: Arc::clone(keys),
-            environment: Arc::clone(&options.environment),
-            client: options.client.clone(),
+            environment: Arc::clone(&shared.environment),
+            client: shared.client.clone(),
         });
         let provider = Arc::new(Remote { endpoint: Arc::clone(&endpoint), protocol });
-        Self { provider, endpoint: Some(endpoint), info, models, known }
+        Self { provider, endpoint: Some(endpoint), acp: None, info, models, known }
     }
 
     fn info(&self) -> ProviderInfo {
         let is_authenticated = self.endpoint.as_ref().is_none_or(|endpoint| endpoint.key().is_ok());
-        ProviderInfo { is_authenticated, ..self.info.clone() }
+        let mut info = ProviderInfo { is_authenticated, ..self.info.clone() };
+        if let Some(acp) = &self.acp {
+            info.capabilities.image_input = acp.takes_images();
+        }
+        info
     }
 }
 
@@ -226,12 +241,17 @@ fn known_models(builtin: Option<&Builtin>, kind: Kind) -> &'static [Known] {
         (_, Kind::OpenaiResponses) => &catalog::OPENAI,
         (_, Kind::Anthropic) => &catalog::ANTHROPIC,
         (_, Kind::Mock) => &catalog::MOCK,
-        (_, Kind::OpenaiChat) => &[],
+        (_, Kind::OpenaiChat | Kind::Acp) => &[],
     }
 }
 
 /// The models that need not be asked for: those of the settings, or a built-in provider's own.
-fn models(settings: &Settings, builtin: Option<&Builtin>, known: &[Known]) -> Vec<ModelInfo> {
+fn models(
+    settings: &Settings,
+    builtin: Option<&Builtin>,
+    known: &[Known],
+    kind: Kind,
+) -> Vec<ModelInfo> {
     let named = |id: &String| {
         let facts = catalog::find(known, id).map(Known::info).unwrap_or_default();
         let name = if facts.id == *id { facts.name.clone() } else { id.clone() };
@@ -241,6 +261,7 @@ fn models(settings: &Settings, builtin: Option<&Builtin>, known: &[Known]) -> Ve
         || settings.kind == Some(Kind::Mock);
     match settings.models.is_empty() {
         false => settings.models.iter().map(named).collect(),
+        true if kind == Kind::Acp => acp::default_models(),
         true if is_own => known.iter().map(Known::info).collect(),
         true => Vec::new(),
     }
@@ -250,7 +271,9 @@ fn info(settings: &Settings, builtin: Option<&Builtin>, kind: Kind) -> ProviderI
     let name = settings.name.clone().or_else(|| builtin.map(|builtin| builtin.name.to_owned()));
     let has_key = needs_key(settings, builtin) || settings.api_key.is_some();
     let auth = match key_variables(settings, builtin).into_iter().next() {
-        Some(variable) if has_key && kind != Kind::Mock => Auth::ApiKey(variable),
+        Some(variable) if has_key && !matches!(kind, Kind::Mock | Kind::Acp) => {
+            Auth::ApiKey(variable)
+        }
         _ => Auth::None,
     };
     ProviderInfo {

@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::settings::Secret;
+
 /// Looks up a variable of the environment, at the time it is asked.
 pub type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
@@ -52,15 +54,18 @@ pub enum Kind {
     OpenaiChat,
     /// Anthropic's Messages.
     Anthropic,
+    /// The Agent Client Protocol, spoken with a program.
+    Acp,
     /// None: answers come from the conversation itself.
     Mock,
 }
 
 /// The kinds by the names that settings use.
-const KINDS: [(&str, Kind); 4] = [
+const KINDS: [(&str, Kind); 5] = [
     ("openai_responses", Kind::OpenaiResponses),
     ("openai_chat", Kind::OpenaiChat),
     ("anthropic", Kind::Anthropic),
+    ("acp", Kind::Acp),
     ("mock", Kind::Mock),
 ];
 
@@ -127,6 +132,10 @@ pub struct Settings {
     pub retry: Option<Retry>,
     /// How long the server may be silent; the environment wins.
     pub idle_timeout: Option<Duration>,
+    /// The program that is the provider, with its arguments.
+    pub command: Vec<String>,
+    /// Variables that the program gets.
+    pub env: Vec<(String, Secret)>,
 }
 
 impl fmt::Debug for Settings {

@@ -12,7 +12,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rookery_model::Mode;
+use rookery_model::{Mode, ToolKind};
 
 pub use crate::tool::PathScope;
 pub use edit::Edit;
@@ -75,6 +75,8 @@ pub struct Settings {
     pub fs_roots: Vec<PathBuf>,
     /// Providers, by their normalized ids.
     pub providers: BTreeMap<String, ProviderSettings>,
+    /// Servers of the Model Context Protocol, by name.
+    pub mcp_servers: BTreeMap<String, McpServerSettings>,
 }
 
 /// Whether somebody watches.
@@ -329,6 +331,10 @@ pub struct ProviderSettings {
     pub http_referer: Option<String>,
     /// The title that names us.
     pub app_title: Option<String>,
+    /// The program that is the provider, with its arguments.
+    pub command: Vec<String>,
+    /// Variables that the program gets; they may be keys as well.
+    pub env: BTreeMap<String, Secret>,
 }
 
 /// Which API a provider speaks.
@@ -338,11 +344,13 @@ pub enum ProviderKind {
     OpenAiResponses,
     OpenAiChat,
     Anthropic,
+    Acp,
     Mock,
 }
 
 impl ProviderKind {
-    const ALL: [Self; 4] = [Self::OpenAiResponses, Self::OpenAiChat, Self::Anthropic, Self::Mock];
+    const ALL: [Self; 5] =
+        [Self::OpenAiResponses, Self::OpenAiChat, Self::Anthropic, Self::Acp, Self::Mock];
 
     /// Its spelling.
     pub fn as_str(self) -> &'static str {
@@ -350,6 +358,7 @@ impl ProviderKind {
             Self::OpenAiResponses => "openai_responses",
             Self::OpenAiChat => "openai_chat",
             Self::Anthropic => "anthropic",
+            Self::Acp => "acp",
             Self::Mock => "mock",
         }
     }
@@ -357,6 +366,42 @@ impl ProviderKind {
     /// The API of this spelling.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+/// A server of the Model Context Protocol: a program, or a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct McpServerSettings {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// Where it is, if it is no program of ours.
+    pub url: Option<String>,
+    /// Variables that the program gets; they may be keys.
+    pub env: BTreeMap<String, Secret>,
+    /// Headers that go with each request; they may be keys.
+    pub headers: BTreeMap<String, Secret>,
+    /// What its tools do; none leaves it to what they say of themselves.
+    pub kind: Option<ToolKind>,
+    /// Whether it is used.
+    pub enabled: bool,
+    /// How long it may take until its tools are known.
+    pub startup_timeout: Duration,
+    /// How long a tool may take.
+    pub tool_timeout: Duration,
+}
+
+impl Default for McpServerSettings {
+    fn default() -> Self {
+        Self {
+            command: Vec::new(),
+            url: None,
+            env: BTreeMap::new(),
+            headers: BTreeMap::new(),
+            kind: None,
+            enabled: true,
+            startup_timeout: Duration::from_secs(10),
+            tool_timeout: Duration::from_secs(60),
+        }
     }
 }
 

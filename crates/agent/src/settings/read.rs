@@ -9,13 +9,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rookery_host::SettingsFile;
-use rookery_model::Mode;
+use rookery_model::{Mode, ToolKind};
 use toml_edit::{DocumentMut, Item, TableLike};
 
 use super::{
-    AutoApprove, CommandSettings, ContextSettings, Lifecycle, PathScope, PolicySettings,
-    ProviderKind, ProviderSettings, Reliability, RuntimeProfile, SearchIndex, Secret, Settings,
-    Spelled, ToolSettings, WebSearchMode, normalize_provider,
+    AutoApprove, CommandSettings, ContextSettings, Lifecycle, McpServerSettings, PathScope,
+    PolicySettings, ProviderKind, ProviderSettings, Reliability, RuntimeProfile, SearchIndex,
+    Secret, Settings, Spelled, ToolSettings, WebSearchMode, normalize_provider,
 };
 
 /// The longest time that is taken from a file; more is as good as for ever.
@@ -59,6 +59,7 @@ impl Settings {
             lifecycle: lifecycle(&root.section("lifecycle")),
             fs_roots: root.section("fs").absolute_paths("roots"),
             providers: providers(&root.section("providers")),
+            mcp_servers: mcp_servers(&root.section("mcp_servers")),
         };
         (settings, warnings.into_inner())
     }
@@ -106,7 +107,8 @@ impl Settings {
 const PROFILES: &str = "interactive, non_interactive or eval";
 const WEB_SEARCH: &str = "disabled, cached, live or auto";
 const MODES: &str = "default, ask, accept_all, plan or bypass";
-const KINDS: &str = "openai_responses, openai_chat, anthropic or mock";
+const KINDS: &str = "openai_responses, openai_chat, anthropic, acp or mock";
+const TOOL_KINDS: &str = "read, write, exec or network";
 const SECOND: Duration = Duration::from_secs(1);
 const MILLISECOND: Duration = Duration::from_millis(1);
 
@@ -266,6 +268,38 @@ fn provider(section: &Section<'_>) -> ProviderSettings {
         max_tokens: section.count("max_tokens").filter(|&tokens| tokens > 0),
         http_referer: section.text("http_referer"),
         app_title: section.text("app_title"),
+        command: section.texts("command"),
+        env: section.secrets("env"),
+    }
+}
+
+fn mcp_servers(section: &Section<'_>) -> BTreeMap<String, McpServerSettings> {
+    let names: Vec<&str> =
+        section.table.iter().flat_map(|table| table.iter()).map(|(name, _)| name).collect();
+    let read = |name: &str| (name.to_owned(), mcp_server(&section.section(name)));
+    names.into_iter().map(read).collect()
+}
+
+fn mcp_server(section: &Section<'_>) -> McpServerSettings {
+    let default = McpServerSettings::default();
+    let kind = |name: &str| match name {
+        "read" => Some(ToolKind::Read),
+        "write" => Some(ToolKind::Write),
+        "exec" => Some(ToolKind::Exec),
+        "network" => Some(ToolKind::Network),
+        _ => None,
+    };
+    let time =
+        |key, default| section.time(key, SECOND).filter(|time| !time.is_zero()).unwrap_or(default);
+    McpServerSettings {
+        command: section.texts("command"),
+        url: section.text("url"),
+        env: section.secrets("env"),
+        headers: section.secrets("headers"),
+        kind: section.choice("kind", TOOL_KINDS, kind),
+        enabled: section.flag("enabled").unwrap_or(default.enabled),
+        startup_timeout: time("startup_timeout_seconds", default.startup_timeout),
+        tool_timeout: time("tool_timeout_seconds", default.tool_timeout),
     }
 }
 

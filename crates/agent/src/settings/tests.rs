@@ -98,6 +98,17 @@ headers = { Authorization = "sk-header" }
 max_tokens = 7
 http_referer = "r"
 app_title = "t"
+command = ["agent", "--acp"]
+env = { TOKEN = "sk-env" }
+[mcp_servers.git]
+command = ["git-server", "-v"]
+url = "http://s"
+env = { A = "sk-a" }
+headers = { B = "sk-b" }
+kind = "write"
+enabled = false
+startup_timeout_seconds = 3
+tool_timeout_seconds = 4
 "#;
 
 fn full() -> Settings {
@@ -169,6 +180,7 @@ fn full() -> Settings {
         },
         fs_roots: vec!["/srv".into()],
         providers: BTreeMap::from([("xai".to_owned(), xai())]),
+        mcp_servers: BTreeMap::from([("git".to_owned(), git_server())]),
     }
 }
 
@@ -183,6 +195,21 @@ fn xai() -> ProviderSettings {
         max_tokens: Some(7),
         http_referer: Some("r".into()),
         app_title: Some("t".into()),
+        command: vec!["agent".into(), "--acp".into()],
+        env: BTreeMap::from([("TOKEN".to_owned(), Secret::new("sk-env"))]),
+    }
+}
+
+fn git_server() -> McpServerSettings {
+    McpServerSettings {
+        command: vec!["git-server".into(), "-v".into()],
+        url: Some("http://s".into()),
+        env: BTreeMap::from([("A".to_owned(), Secret::new("sk-a"))]),
+        headers: BTreeMap::from([("B".to_owned(), Secret::new("sk-b"))]),
+        kind: Some(ToolKind::Write),
+        enabled: false,
+        startup_timeout: Duration::from_secs(3),
+        tool_timeout: Duration::from_secs(4),
     }
 }
 
@@ -205,11 +232,13 @@ fn what_does_not_fit_is_named_and_left_at_its_default() {
                 commands = 3\n[reliability]\nmax_model_calls_per_turn = 'many'\n\
                 provider_retry_backoff_factor = 0\nprovider_retry_status_codes = [5]\n\
                 [policy_modes]\ndefault = 'sk-oops'\ndenied_tools = [1]\n[fs]\nroots = ['here']\n\
-                [providers]\nx = 1\n[providers.y]\napi_key = 5\nheaders = {a = 1}\nkind = 'z'\n";
+                [providers]\nx = 1\n[providers.y]\napi_key = 5\nheaders = {a = 1}\nkind = 'z'\n\
+                [mcp_servers.m]\nkind = 'internal'\ntool_timeout_seconds = 0\n";
     let (settings, warnings) = read(text);
     let mut expected = Settings::default();
     expected.providers.insert("x".into(), ProviderSettings::default());
     expected.providers.insert("y".into(), ProviderSettings::default());
+    expected.mcp_servers.insert("m".into(), McpServerSettings::default());
     assert_eq!(settings, expected);
     let keys: Vec<_> = warnings.iter().map(|line| line.split(' ').nth(1).unwrap()).collect();
     let wanted = [
@@ -227,6 +256,7 @@ fn what_does_not_fit_is_named_and_left_at_its_default() {
         "providers.y.api_key",
         "providers.y.kind",
         "providers.y.headers.a",
+        "mcp_servers.m.kind",
     ];
     assert_eq!(keys, wanted);
     assert_eq!(

@@ -364,6 +364,7 @@ fn provider(id: &str, set: &ProviderSettings) -> providers::Settings {
         ProviderKind::OpenAiResponses => providers::Kind::OpenaiResponses,
         ProviderKind::OpenAiChat => providers::Kind::OpenaiChat,
         ProviderKind::Anthropic => providers::Kind::Anthropic,
+        ProviderKind::Acp => providers::Kind::Acp,
         ProviderKind::Mock => providers::Kind::Mock,
     });
     let header = |(name, value): (&String, &Secret)| (name.clone(), value.expose().to_owned());
@@ -378,6 +379,8 @@ fn provider(id: &str, set: &ProviderSettings) -> providers::Settings {
         max_tokens: set.max_tokens,
         http_referer: set.http_referer.clone(),
         app_title: set.app_title.clone(),
+        command: set.command.clone(),
+        env: set.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
         ..providers::Settings::default()
     }
 }

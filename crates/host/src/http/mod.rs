@@ -102,6 +102,11 @@ impl Client {
         Ok(Self { inner })
     }
 
+    /// The client itself, for libraries that bring a protocol of their own.
+    pub fn shared(&self) -> reqwest::Client {
+        self.inner.clone()
+    }
+
     /// Asks, and comes back with the headers of the answer.
     pub async fn send(&self, request: Request) -> Result<Response, Error> {
         let headers = headers(&request.headers)?;

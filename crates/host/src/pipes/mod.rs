@@ -4,6 +4,7 @@
 //! whether or not anybody reads them. It is killed with all that it started when it is told to end
 //! or when nobody holds it any more, and it is always reaped.
 
+mod partner;
 mod ring;
 
 use std::ffi::OsString;
@@ -23,6 +24,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::timeout;
 
 use crate::script::tree::Tree;
+pub use partner::{Partner, PartnerPipes};
 use ring::Ring;
 
 /// How long a program may take to end when it was asked to.

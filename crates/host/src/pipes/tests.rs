@@ -136,3 +136,47 @@ async fn what_cannot_be_started_says_why() {
     let missing = Pipes::start(PipeCommand { argv, ..PipeCommand::default() }).await.unwrap_err();
     assert!(missing.starts_with("cannot start /nowhere/at/all: "), "{missing}");
 }
+
+async fn partner(text: &str) -> (Partner, PartnerPipes) {
+    let argv = ["sh", "-c", text].map(OsString::from).to_vec();
+    Partner::start(PipeCommand { argv, ..PipeCommand::default() }).await.unwrap()
+}
+
+async fn first_line(pipes: &mut PartnerPipes) -> String {
+    use tokio::io::AsyncBufReadExt as _;
+    let mut line = String::new();
+    tokio::io::BufReader::new(&mut pipes.stdout).read_line(&mut line).await.unwrap();
+    line
+}
+
+#[tokio::test]
+async fn a_partner_that_ends_takes_along_what_it_started() {
+    let (partner, mut pipes) = partner("sleep 1000 & echo $!; read a; exit 4").await;
+    let left = first_line(&mut pipes).await;
+    assert!(is_alive(&left));
+    assert_eq!(partner.ended(), None);
+    pipes.stdin.write_all(b"go\n").await.unwrap();
+    assert_eq!(partner.wait().await, 4);
+    assert_eq!(partner.ended(), Some(4));
+    gone(&left).await;
+}
+
+#[tokio::test]
+async fn a_partner_that_nobody_holds_is_killed_with_all_it_started() {
+    let (partner, mut pipes) = partner("setsid sleep 1000 & echo $!; wait").await;
+    let left = first_line(&mut pipes).await;
+    let id = partner.id().to_string();
+    drop(partner);
+    gone(&left).await;
+    gone(&id).await;
+}
+
+#[tokio::test]
+async fn a_partner_that_does_not_listen_is_killed() {
+    let (partner, mut pipes) = partner("trap '' TERM; echo up; while :; do read a; done").await;
+    first_line(&mut pipes).await;
+    assert_eq!(partner.end().await, -9);
+    let missing = PipeCommand { argv: vec!["/no/such/program".into()], ..PipeCommand::default() };
+    let error = Partner::start(missing).await.unwrap_err();
+    assert!(error.starts_with("cannot start /no/such/program: "), "{error}");
+}
