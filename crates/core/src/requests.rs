@@ -53,7 +53,7 @@ impl Core {
     }
 
     /// Whether a process was started by a tool: below us, or in a terminal that a tool opened.
-    async fn is_of_agent(&self, pid: u32) -> bool {
+    pub async fn is_of_agent(&self, pid: u32) -> bool {
         let lineage = tokio::task::spawn_blocking(move || rookery_host::lineage(pid)).await;
         let lineage = lineage.unwrap_or_default();
         if lineage.iter().skip(1).any(|one| *one == std::process::id() && pid != *one) {
@@ -84,11 +84,10 @@ impl Core {
         let settled = Settled { answer: answer.clone(), by: by.to_owned(), at: clock::wall() };
         request.state = RequestState::Settled(settled);
         let thread = request.thread;
-        if let Asked::PlanExit(plan) = &request.asked
-            && matches!(answer, Answer::Approved { .. })
-        {
-            tx.leave_plan(thread, plan.target);
-        }
+        let target = match (&request.asked, &answer) {
+            (Asked::PlanExit(plan), Answer::Approved { .. }) => Some(plan.target),
+            _ => None,
+        };
         if matches!(answer, Answer::Approved { remember: true })
             && let Some(bound) = Bound::of(&request.tool, &request.asked)
             && let Ok(state) = tx.world.thread_mut(thread)
@@ -96,8 +95,11 @@ impl Core {
             state.remembered.insert(bound);
         }
         tx.save_request(&request);
-        let mode = tx.world.mode_of(thread);
+        let mode = target.unwrap_or_else(|| tx.world.mode_of(thread));
         tx.announce(thread, NoticeBody::Settled(Box::new(request), mode));
+        if let Some(target) = target {
+            tx.leave_plan(thread, target);
+        }
         tx.announce_status(thread);
         let waiter = self.inner.waiters.lock().remove(&id);
         tx.afterwards(move || {
@@ -108,9 +110,9 @@ impl Core {
         });
     }
 
-    /// Asks, and waits for the answer; one that does not come in time is refused.
-    pub(crate) async fn ask_for(&self, request: Request) -> Result<Answer> {
-        let (id, deadline) = (request.id, request.deadline);
+    /// Asks. The answer comes at the place that is given back; see [`Core::await_answer`].
+    pub(crate) async fn ask_for(&self, request: Request) -> Result<oneshot::Receiver<Answer>> {
+        let id = request.id;
         let answer = self.expect_answer(id);
         self.transact_durably(|tx| {
             let thread = tx.world.thread(request.thread)?;
@@ -130,7 +132,7 @@ impl Core {
             Ok(())
         })
         .await?;
-        self.await_answer(id, answer, deadline).await
+        Ok(answer)
     }
 
     /// From now on the answer to this request is wanted.
@@ -207,6 +209,16 @@ impl Tx<'_> {
 
     fn leave_plan(&mut self, thread: ThreadId, target: Mode) {
         let is_own = self.world.thread(thread).is_ok_and(|state| state.thread.mode.is_some());
+        if !is_own {
+            // One plan was allowed, not those that others still make.
+            let planning = self.world.threads.iter().filter(|(id, state)| {
+                **id != thread && state.active.is_some() && state.thread.mode.is_none()
+            });
+            let planning: Vec<ThreadId> = planning.map(|(id, _)| *id).collect();
+            for other in planning {
+                self.set_mode(Some(other), Mode::Plan, None, None);
+            }
+        }
         let word = None;
         self.set_mode(is_own.then_some(thread), target, word, Some("plan approved".to_owned()));
     }

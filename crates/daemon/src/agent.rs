@@ -52,8 +52,9 @@ pub(crate) fn config(places: &Places, program: Option<PathBuf>) -> AgentConfig {
     let environment: Environment = Arc::new(|name| std::env::var(name).ok());
     let (mut settings, mut warnings) = Settings::load(&SettingsFile::new(places.settings.clone()));
     warnings.extend(settings.apply_environment(&*environment));
-    for warning in warnings {
-        tracing::warn!("{}: {warning}", places.settings.display());
+    for warning in &mut warnings {
+        *warning = format!("{}: {warning}", places.settings.display());
+        tracing::warn!("{warning}");
     }
     let artifacts = create_private_dir(&places.artifacts).is_ok().then(|| places.artifacts.clone());
     let cache_dir = create_private_dir(&places.cache).is_ok().then(|| places.cache.clone());
@@ -66,5 +67,6 @@ pub(crate) fn config(places: &Places, program: Option<PathBuf>) -> AgentConfig {
         sandbox: program,
         commands_dir: places.settings.parent().map(|dir| dir.join("commands")),
         cache_dir,
+        warnings,
     }
 }

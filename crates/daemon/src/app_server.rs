@@ -179,7 +179,8 @@ impl World {
             }
             World::Own { core, link } => {
                 let (core, link) = (core.clone(), link.clone());
-                serve_connection(socket, ws::Messages, ws::options(), |connection| {
+                let options = rookery_wire::Options { outbox_first: true, ..ws::options() };
+                serve_connection(socket, ws::Messages, options, |connection| {
                     rookery_roder::protocol(core, connection, link)
                 })
                 .await;

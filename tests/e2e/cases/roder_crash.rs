@@ -31,6 +31,9 @@ struct Book {
     threads: BTreeMap<String, Known>,
     /// Approvals that were asked for and not answered, with their params.
     asked: BTreeMap<String, Value>,
+    /// Turns that were lost in a restart, and approvals that outlived one.
+    lost: usize,
+    outlived: usize,
 }
 
 impl Book {
@@ -97,7 +100,10 @@ impl Book {
                         (&end["status"], &end["error"])
                     ),
                     None if is_waiting => assert_eq!(turn["status"], "inProgress"),
-                    None => check_lost(turn),
+                    None => {
+                        check_lost(turn);
+                        self.lost += usize::from(turn["status"] == "failed");
+                    }
                 }
             }
             assert!(known.turns.is_empty(), "turns are gone: {:?}", known.turns);
@@ -191,6 +197,7 @@ fn work_until_killed(
 #[track_caller]
 fn answer_all(peer: &mut Peer, daemon: &TestDaemon, random: &mut Random, book: &mut Book) {
     for (id, asked) in std::mem::take(&mut book.asked) {
+        book.outlived += 1;
         let approved = random.below(3) > 0;
         let answer = json!({ "approvalId": id, "approved": approved });
         assert_eq!(peer.call("session/resolve_approval", answer.clone())["resolved"], true);
@@ -226,6 +233,8 @@ fn a_hundred_kills_lose_nothing_that_was_told() {
         book.check(&mut peer, &threads.all());
         answer_all(&mut peer, &daemon, &mut random, &mut book);
     }
+    let (lost, outlived) = (book.lost, book.outlived);
+    assert!(lost > KILLS / 4 && outlived > KILLS / 4, "{lost} turns and {outlived} approvals");
     // None is unreadable, also of those that were left long ago.
     book.check(&mut peer, &all);
     let listed = peer.call("thread/list", json!({ "limit": 500 }));

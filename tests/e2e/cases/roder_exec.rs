@@ -182,8 +182,8 @@ fn shown(daemon: &TestDaemon, text: &str) -> u64 {
     let client = daemon.client();
     eventually(&format!("a terminal shows {text:?}"), PATIENCE, || {
         let terminals = client.terminals();
-        let ids = terminals.iter().map(|terminal| terminal["id"].as_u64().unwrap());
-        ids.into_iter().find(|id| {
+        let mut ids = terminals.iter().map(|terminal| terminal["id"].as_u64().unwrap());
+        ids.find(|id| {
             let params = json!({ "terminal": id, "redact": false });
             let dumped = client.try_call("rookery/terminals/dump", params);
             dumped.is_ok_and(|dumped| dumped["text"].as_str().unwrap().contains(text))

@@ -86,7 +86,7 @@ impl Stories {
     fn hear(&mut self, (name, told): &Told) {
         if let (Some(seq), Some(thread)) = (told["seq"].as_u64(), told["threadId"].as_str()) {
             let last = self.seqs.insert(thread.to_owned(), seq);
-            assert!(last.is_none_or(|last| last < seq), "{seq} after {last:?} in {thread}");
+            assert!(last.is_none_or(|last| last + 1 == seq), "{seq} after {last:?} in {thread}");
         }
         // The notice that a thread has begun to work carries no turn of its own.
         if let Some(turn) = turn_of(told) {

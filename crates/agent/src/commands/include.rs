@@ -29,6 +29,11 @@ const BYTES_PER_TOKEN: u64 = 4;
 pub trait Gate: Send + Sync {
     /// `Err` has the reason why not.
     fn check(&self, command: &str, cwd: &Path) -> Result<(), String>;
+
+    /// Holds what was let through to only reading, where it is to be and can be.
+    fn hold(&self, script: Script) -> Script {
+        script
+    }
 }
 
 /// A request at work.
@@ -242,6 +247,7 @@ pub(super) async fn run(
     script.cwd = Some(around.workspace.to_owned());
     script.timeout = timeout;
     script.stdout_limit = limit;
+    let script = around.gate.hold(script);
     let Outcome { end, stdout, last_error_line } = script.run().await;
     let mut metadata = json_object(json!({"source": "shell"}));
     let mut is_cut = false;

@@ -9,7 +9,7 @@ use rookery_agent::commands::{
     Surroundings, expand,
 };
 use rookery_agent::policy::{Class, Verdict};
-use rookery_host::http;
+use rookery_host::{Script, http, sandbox};
 use rookery_model::{Error, Mode, Result, ThreadId};
 use url::Url;
 
@@ -101,6 +101,18 @@ impl Gate for PolicyGate<'_> {
             true => Ok(()),
             false => Err("it is not known to only read, and the command is not run yet".to_owned()),
         }
+    }
+
+    fn hold(&self, mut script: Script) -> Script {
+        if self.mode == Mode::Bypass && self.may_write {
+            return script;
+        }
+        script.env.extend(sandbox::quiet_env().into_iter().map(|(k, v)| (k.into(), v.into())));
+        if let Some(fence) = self.agents.sandbox() {
+            let argv = script.argv.iter().map(|word| word.to_string_lossy().into_owned());
+            script.argv = fence(argv.collect()).into_iter().map(Into::into).collect();
+        }
+        script
     }
 }
 

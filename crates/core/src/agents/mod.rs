@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
 use rookery_agent::commands::{Catalog, Warning};
+use rookery_agent::mcp::McpServers;
 use rookery_agent::policy::{self, Action, Command, Judgement, Rule, Rules, Wish};
 use rookery_agent::provider::{Provider, ProviderInfo};
 use rookery_agent::providers::{self, Environment, Registry, RegistryOptions, Retry};
@@ -55,6 +56,8 @@ pub struct AgentConfig {
     pub commands_dir: Option<PathBuf>,
     /// Where lists of models are kept.
     pub cache_dir: Option<PathBuf>,
+    /// What is wrong with the settings, to be told to clients.
+    pub warnings: Vec<String>,
 }
 
 impl std::fmt::Debug for AgentConfig {
@@ -74,6 +77,7 @@ impl Default for AgentConfig {
             sandbox: None,
             commands_dir: None,
             cache_dir: None,
+            warnings: Vec::new(),
         }
     }
 }
@@ -85,6 +89,8 @@ pub(crate) struct Agents {
     rules: RwLock<Arc<Rules>>,
     pub(crate) registry: Registry,
     sessions: Arc<Sessions>,
+    /// Servers whose tools agents may call.
+    pub(crate) mcp: McpServers,
     /// The way to the web, which providers share.
     client: http::Client,
     commands: Arc<Catalog>,
@@ -97,14 +103,19 @@ pub(crate) struct Agents {
 
 impl Agents {
     pub(crate) fn new(config: AgentConfig) -> Result<Self> {
-        let settings = Arc::new(config.settings.clone());
+        let mut settings = config.settings.clone();
         let client = http::Client::new().map_err(|error| Error::failed(error.to_string()))?;
         let registry = registry(&config, client.clone());
+        let mcp = McpServers::new(&config.settings.mcp_servers, &client);
+        // Settled once: a key that comes later makes a provider usable, and chooses nothing.
+        settings.provider.get_or_insert_with(|| first_provider(&registry));
+        let settings = Arc::new(settings);
         Ok(Agents {
             rules: RwLock::new(Arc::new(rules(&settings, has_sandbox(&config)))),
             settings: RwLock::new(settings),
             registry,
             sessions: Arc::default(),
+            mcp,
             client,
             commands: Arc::new(commands::catalog(&config)),
             warned: Mutex::default(),
@@ -131,8 +142,8 @@ impl Agents {
         self.is_draining.load(Ordering::Acquire)
     }
 
-    pub(crate) fn drain(&self) {
-        self.is_draining.store(true, Ordering::Release);
+    pub(crate) fn drain(&self, is_draining: bool) {
+        self.is_draining.store(is_draining, Ordering::Release);
     }
 
     pub(crate) fn profile(&self) -> Profile {
@@ -309,6 +320,15 @@ impl Agents {
         let wish = Wish { tool: "command/exec", kind: ToolKind::Exec, command, env };
         policy::judge(&wish, mode, &rules, false)
     }
+}
+
+/// What answers where nothing was chosen: the first provider with a key, else the mock.
+fn first_provider(registry: &Registry) -> String {
+    let infos = registry.infos();
+    let usable = infos.iter().find(|info| {
+        info.is_authenticated && matches!(info.auth, rookery_agent::provider::Auth::ApiKey(_))
+    });
+    usable.map_or_else(|| "mock".to_owned(), |info| info.id.clone())
 }
 
 fn has_sandbox(config: &AgentConfig) -> bool {

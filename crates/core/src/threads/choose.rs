@@ -6,27 +6,22 @@ use crate::core::Core;
 
 /// What answers where nothing was chosen.
 const MOCK: &str = "mock";
+/// The model of a provider that lists none: whatever it takes for its own choice.
+const ANY: &str = "default";
 
 impl Core {
     /// The choice of new threads.
     pub fn default_choice(&self) -> Choice {
         let settings = self.inner.agents.settings();
-        let provider = settings.provider.clone().unwrap_or_else(|| self.first_provider());
+        let provider = settings.provider.clone().unwrap_or_else(|| MOCK.to_owned());
         let model = settings.model.clone().unwrap_or_else(|| self.first_model(&provider));
         Choice { provider, model, reasoning: settings.reasoning.clone() }
     }
 
-    /// A provider that can be used as it is: the first one with a key, else the mock.
-    fn first_provider(&self) -> String {
-        let infos = self.inner.agents.registry.infos();
-        let usable = infos
-            .iter()
-            .find(|info| info.is_authenticated && info.auth != rookery_agent::provider::Auth::None);
-        usable.map_or_else(|| MOCK.to_owned(), |info| info.id.clone())
-    }
-
     fn first_model(&self, provider: &str) -> String {
-        self.inner.agents.registry.default_model(provider).unwrap_or_else(|| MOCK.to_owned())
+        let known = self.inner.agents.registry.default_model(provider);
+        let unknown = || if provider == MOCK { MOCK } else { ANY }.to_owned();
+        known.unwrap_or_else(unknown)
     }
 
     /// Fills in what a choice leaves open, and checks it.

@@ -24,16 +24,18 @@ const STOP_LIMIT: Duration = Duration::from_secs(5);
 impl Core {
     /// Takes no new turns and commands, and stops those that run.
     pub async fn drain(&self, limit: Duration) -> Drained {
-        self.inner.agents.drain();
+        self.inner.agents.drain(true);
         let turns = self.stop_turns(limit, |_, _| true);
         let processes = tokio::time::timeout(limit, self.stop_processes());
         let (drained, stopped) = tokio::join!(turns, processes);
+        // The daemon outlives the client that drains it, and so do its other clients.
+        self.inner.agents.drain(false);
         Drained { stopped_processes: stopped.unwrap_or_default(), ..drained }
     }
 
     /// Before the daemon ends: turns that only wait for an answer are left as they are.
     pub(crate) async fn rest_turns(&self) {
-        self.inner.agents.drain();
+        self.inner.agents.drain(true);
         let waits = |core: &Core, turn: TurnId| {
             core.inner.world.lock().requests.values().any(|request| request.turn == turn)
         };

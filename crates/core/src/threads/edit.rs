@@ -4,9 +4,7 @@ use std::collections::HashMap;
 
 use rookery_agent::provider::{ModelRequest, ToolChoice};
 use rookery_agent::turn::{estimate_items, plan_compaction, window};
-use rookery_model::{
-    Choice, Error, Event, Item, ItemBody, ItemId, ItemStatus, Result, ThreadId, TurnId,
-};
+use rookery_model::{Choice, Error, Event, Item, ItemBody, ItemStatus, Result, ThreadId, TurnId};
 use rookery_store::Change;
 
 use super::compact::shorten;
@@ -178,24 +176,31 @@ impl Core {
             Ok(None) => return Ok(unchanged("there is nothing to leave out")),
             Err(reason) => return Ok(unchanged(&reason)),
         };
+        let item = Item {
+            id: live.contents.lock().free_name(&format!("{turn}-compaction")),
+            status: ItemStatus::Completed,
+            step: 0,
+            body: ItemBody::Compaction { summary, pruning },
+            opaque: None,
+        };
+        let after = {
+            let contents = live.contents.lock();
+            let told: Vec<(TurnId, &Item)> =
+                contents.told().chain(std::iter::once((turn, &item))).collect();
+            estimate_items(told.into_iter())
+        };
+        if after >= before {
+            return Ok(unchanged("it would not become shorter"));
+        }
         self.transact_durably(|tx| {
             if tx.world.thread(id)?.active.is_some() {
                 return Err(Error::conflict("a turn is running"));
             }
-            let number = live.contents.lock().items.len();
-            let item = Item {
-                id: ItemId::new(format!("{turn}-compaction-{number}")),
-                status: ItemStatus::Completed,
-                step: 0,
-                body: ItemBody::Compaction { summary, pruning },
-                opaque: None,
-            };
             tx.complete_item(&live, turn, &item);
             Ok(())
         })
         .await?;
-        let after = estimate_items(live.contents.lock().told());
-        Ok(Compacted { is_shorter: after < before, reason: None, before, after })
+        Ok(Compacted { is_shorter: true, reason: None, before, after })
     }
 }
 

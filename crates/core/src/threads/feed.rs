@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use rookery_agent::turn::Delta;
@@ -23,6 +24,8 @@ const MAX_BEHIND: usize = 100_000;
 const MAX_BYTES: usize = 64 << 20;
 /// From so many notices on, the stream waits for a patient reader.
 const PATIENCE: u64 = 10_000;
+/// How long the stream waits for a reader that does not read at all.
+const STALLED: Duration = Duration::from_secs(2);
 /// Notices handed out at once.
 const BATCH: usize = 256;
 
@@ -208,22 +211,38 @@ impl Feed {
         self.state.lock().seqs.insert(thread, seq);
     }
 
-    /// Waits until patient readers are near enough for more to be streamed.
+    /// Waits until all readers are near enough for more to be streamed. One that does not read at all
+    /// for a while is cut off, unless it asked for patience.
     pub(crate) async fn room(&self) {
         loop {
             let mut drained = std::pin::pin!(self.drained.notified());
             drained.as_mut().enable();
-            {
-                let state = self.state.lock();
-                let is_behind = |reader: &Reader| {
-                    reader.is_patient && state.end().saturating_sub(reader.next) > PATIENCE
-                };
-                if state.is_closed || !state.readers.values().any(is_behind) {
-                    return;
-                }
+            let stalled = self.behind();
+            if stalled.is_empty() {
+                return;
             }
-            drained.await;
+            if tokio::time::timeout(STALLED, drained).await.is_err() {
+                let mut state = self.state.lock();
+                for (id, place) in stalled {
+                    if let Some(reader) = state.readers.get_mut(&id) {
+                        reader.is_cut_off |= !reader.is_patient && reader.next == place;
+                    }
+                }
+                state.trim();
+                drop(state);
+                self.grown.notify_waiters();
+            }
         }
+    }
+
+    /// Readers that are too far behind, with their places.
+    fn behind(&self) -> Vec<(u64, u64)> {
+        let state = self.state.lock();
+        let end = state.end();
+        let is_behind = |reader: &Reader| !reader.is_cut_off && end - reader.next > PATIENCE;
+        let behind =
+            state.readers.iter().filter(|(_, reader)| !state.is_closed && is_behind(reader));
+        behind.map(|(id, reader)| (*id, reader.next)).collect()
     }
 
     /// Ends every reader.

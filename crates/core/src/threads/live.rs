@@ -88,6 +88,13 @@ impl Contents {
         }
     }
 
+    /// A name that no item has: this one, or with a number behind it.
+    pub(crate) fn free_name(&self, base: &str) -> ItemId {
+        let numbered = (2..).map(|number| ItemId::new(format!("{base}-{number}")));
+        let mut names = std::iter::once(ItemId::new(base)).chain(numbered);
+        names.find(|name| !self.index.contains_key(name)).unwrap_or_else(|| ItemId::new(base))
+    }
+
     pub(crate) fn turn(&self, id: TurnId) -> Option<&Turn> {
         self.turns.iter().rev().find(|turn| turn.id == id)
     }

@@ -19,6 +19,7 @@ mod prompt;
 mod restore;
 mod run;
 mod status;
+mod steers;
 mod tools;
 mod turns;
 mod world;
@@ -66,6 +67,8 @@ pub(crate) struct ActiveTurn {
     pub(crate) is_interrupting: bool,
     /// What the user said since the task last looked.
     pub(crate) steers: Vec<Message>,
+    /// What the user said and no item holds yet.
+    pub(crate) unrecorded: Vec<Message>,
     /// Wakes the task.
     pub(crate) wake: Arc<Notify>,
 }
@@ -73,7 +76,8 @@ pub(crate) struct ActiveTurn {
 impl ActiveTurn {
     fn new(turn: TurnId) -> Self {
         let wake = Arc::new(Notify::new());
-        ActiveTurn { turn, is_interrupting: false, steers: Vec::new(), wake }
+        let (steers, unrecorded) = (Vec::new(), Vec::new());
+        ActiveTurn { turn, is_interrupting: false, steers, unrecorded, wake }
     }
 }
 
@@ -109,6 +113,11 @@ impl Core {
     /// waits for it.
     pub fn follow_threads(&self, is_patient: bool) -> FeedReader {
         self.inner.feed.subscribe(is_patient)
+    }
+
+    /// What is wrong with the settings of agents.
+    pub fn settings_warnings(&self) -> Vec<String> {
+        self.inner.agents.config.warnings.clone()
     }
 
     /// Tells everybody who follows threads something.

@@ -115,7 +115,9 @@ impl Tx<'_> {
             None => {
                 let previous = std::mem::replace(&mut self.world.mode, mode);
                 self.world.mode_word = word.unwrap_or_else(|| policy::mode_name(mode).to_owned());
-                let value = Some(self.world.mode_word.clone());
+                // What allows more than asking is for now; a new daemon begins as it was set up.
+                let is_kept = matches!(mode, Mode::Default | Mode::Plan);
+                let value = is_kept.then(|| self.world.mode_word.clone());
                 self.save(Change::MetaSet { key: MODE_KEY.to_owned(), value });
                 previous
             }

@@ -4,7 +4,7 @@ use rookery_agent::provider::{Entry, EntryBody, Failure, FailureKind, ModelEvent
 use rookery_agent::provider::{ModelStream, ToolChoice, ToolSpec};
 use rookery_agent::tools;
 use rookery_agent::turn::{CallShape, Offer, entries};
-use rookery_model::{Mode, Thread};
+use rookery_model::{ItemBody, Mode, Thread};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -26,12 +26,21 @@ impl Runner {
         let request = self.request(shape);
         self.model = Some(match agents.provider(&choice.provider) {
             None => failed(format!("unknown provider: {}", choice.provider), FailureKind::Rejected),
-            Some(_) if has_images(&request.entries) && !agents.takes_images(&choice.provider) => {
+            Some(_) if self.brings_images() && !agents.takes_images(&choice.provider) => {
                 let message = format!("provider {} does not support image input", choice.provider);
                 failed(message, FailureKind::NoImages)
             }
             Some(provider) => provider.call(request),
         });
+    }
+
+    /// Whether what the user said in this turn has images.
+    fn brings_images(&self) -> bool {
+        let contents = self.live.contents.lock();
+        let mut said = contents.items.iter().filter(|placed| placed.turn == self.turn.id);
+        said.any(|placed| {
+            matches!(&placed.item.body, ItemBody::User { images, .. } if !images.is_empty())
+        })
     }
 
     fn request(&self, shape: CallShape) -> ModelRequest {
@@ -51,6 +60,9 @@ impl Runner {
             web_search: agents.searches_web(),
             ..ModelRequest::default()
         };
+        if !agents.takes_images(&choice.provider) {
+            without_images(&mut request.entries);
+        }
         let Some(thread) = thread else { return request };
         request.cwd.clone_from(&thread.cwd);
         request.instructions = self.instructions(&thread, mode);
@@ -112,15 +124,23 @@ impl crate::core::Core {
                 && (mode == Mode::Plan || tool.name != "exit_plan_mode")
         });
         offered.extend(built_in.map(rookery_agent::tool::Tool::spec));
+        let foreign = agents.mcp.tools().into_iter().map(|(spec, _)| spec);
+        offered.extend(foreign.filter(|spec| {
+            !is_shadowed(&spec.name) && agents.may_use(&spec.name, thread, allowed)
+        }));
         offered
     }
 }
 
-fn has_images(entries: &[Entry]) -> bool {
-    entries.iter().any(|entry| match &entry.body {
-        EntryBody::User { images, .. } => !images.is_empty(),
-        _ => false,
-    })
+/// Leaves out images of earlier turns, which another provider saw.
+fn without_images(entries: &mut [Entry]) {
+    for entry in entries {
+        if let EntryBody::User { images, .. } | EntryBody::ToolResult { images, .. } =
+            &mut entry.body
+        {
+            images.clear();
+        }
+    }
 }
 
 /// A stream that fails at once.

@@ -34,6 +34,7 @@ impl Core {
                 tracing::error!(%error, "a turn could not be taken up again");
             }
         }
+        self.end_left_tools().await;
         // Requests whose turn is gone wait for nobody.
         self.transact_durably(|tx| {
             let is_alone = |request: &Request| {
@@ -77,7 +78,9 @@ impl Core {
             let resumed = Resumed { id: request.id, deadline: request.deadline, answer };
             self.inner.resumed.lock().insert((turn.id, request.call_id.clone()), resumed);
         }
-        let active = ActiveTurn::new(turn.id);
+        let mut active = ActiveTurn::new(turn.id);
+        active.steers = self.kept_steers(turn.id).await;
+        active.unrecorded.clone_from(&active.steers);
         let wake = Arc::clone(&active.wake);
         self.transact_durably(|tx| {
             tx.world.thread_mut(turn.thread)?.active = Some(active);

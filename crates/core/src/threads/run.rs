@@ -9,7 +9,7 @@ use rookery_agent::provider::{ModelEvent, ModelStream, PermissionAnswer};
 use rookery_agent::tool::ToolOutput;
 use rookery_agent::turn::{Effect, Input, Profile, ToolDone, Turn as Machine, View};
 use rookery_model::{ItemId, Pruning, TaskStatus, Timestamp, Turn};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -29,6 +29,8 @@ pub(super) struct Runner {
     wake: Arc<Notify>,
     pub(super) model: Option<ModelStream>,
     pub(super) tools: JoinSet<(ItemId, ToolDone)>,
+    /// Told when the last tool call was asked for, or need not be.
+    pub(super) last_call: Option<oneshot::Receiver<()>>,
     /// Permissions that an agent behind a provider waits for.
     pub(super) judged: JoinSet<PermissionAnswer>,
     pub(super) compaction: JoinSet<Result<Option<(String, Pruning)>, String>>,
@@ -61,6 +63,7 @@ impl Runner {
             wake,
             model: None,
             tools: JoinSet::new(),
+            last_call: None,
             judged: JoinSet::new(),
             compaction: JoinSet::new(),
             stop: CancellationToken::new(),

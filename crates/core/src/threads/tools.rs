@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
+use parking_lot::Mutex;
 use rookery_agent::policy::{Bound, Class, Judgement, Verdict};
 use rookery_agent::provider::{HostedTool, PermissionAnswer};
 use rookery_agent::tool::{Tool, ToolContext, ToolOutput};
@@ -16,6 +17,7 @@ use rookery_model::{
     Thread, ThreadId, Timestamp, ToolKind, TurnId,
 };
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::run::{Runner, panicked};
@@ -87,6 +89,30 @@ struct Job {
     arguments: String,
     call_id: String,
     stop: CancellationToken,
+    turnstile: Turnstile,
+}
+
+/// Keeps the calls of one step in order up to the moment when each was asked for, or need not be.
+#[derive(Default)]
+struct Turnstile {
+    before: Mutex<Option<oneshot::Receiver<()>>>,
+    after: Mutex<Option<oneshot::Sender<()>>>,
+}
+
+impl Turnstile {
+    /// Waits for the calls before this one.
+    async fn wait(&self) {
+        let before = self.before.lock().take();
+        if let Some(before) = before {
+            // A call that is gone stands in nobody's way.
+            let _ = before.await;
+        }
+    }
+
+    /// Lets the next call come.
+    fn pass(&self) {
+        drop(self.after.lock().take());
+    }
 }
 
 impl Runner {
@@ -98,7 +124,10 @@ impl Runner {
         arguments: String,
         call_id: String,
     ) {
-        let job = self.job(name, arguments, call_id);
+        let mut job = self.job(name, arguments, call_id);
+        let (after, next) = oneshot::channel();
+        let before = self.last_call.replace(next);
+        job.turnstile = Turnstile { before: Mutex::new(before), after: Mutex::new(Some(after)) };
         self.tools.spawn(async move {
             let began = Instant::now();
             let done = AssertUnwindSafe(job.run()).catch_unwind().await;
@@ -130,6 +159,7 @@ impl Runner {
             arguments,
             call_id,
             stop: self.stop.clone(),
+            turnstile: Turnstile::default(),
         }
     }
 }
@@ -153,6 +183,10 @@ impl Job {
         }
         let is_allowed =
             self.core.inner.agents.may_use(&self.name, &thread, self.allowed.as_deref());
+        let foreign = self.core.inner.agents.mcp.kind(&self.name).filter(|_| is_allowed);
+        if let Some(kind) = foreign {
+            return self.foreign(kind).await;
+        }
         let Some(tool) = tools::find(&self.name).filter(|_| is_allowed) else {
             return told(ToolOutput::error("tool not found"));
         };
@@ -173,6 +207,21 @@ impl Job {
             Err(refused) => return *refused,
         };
         let output = self.execute(tool, &thread, arguments, permit.read_only).await;
+        ToolDone { output, approval: permit.approval, duration_ms: None }
+    }
+
+    /// A tool of a server, through the same gate.
+    async fn foreign(&self, kind: ToolKind) -> ToolDone {
+        let arguments = match tools::parse_arguments(&self.arguments) {
+            Ok(arguments) => arguments,
+            Err(reason) => return told(ToolOutput::error(reason)),
+        };
+        let permit = match self.permitted(kind).await {
+            Ok(permit) => permit,
+            Err(refused) => return *refused,
+        };
+        let mcp = &self.core.inner.agents.mcp;
+        let output = mcp.call(&self.name, arguments, self.stop.clone()).await;
         ToolDone { output, approval: permit.approval, duration_ms: None }
     }
 
@@ -199,6 +248,7 @@ impl Job {
         let judgement = self.judge(kind);
         match judgement.verdict {
             Verdict::Allow | Verdict::AutoApprove => {
+                self.turnstile.pass();
                 let read_only =
                     judgement.class == Some(Class::ReadOnly) && self.mode() != Mode::Bypass;
                 return Ok(Permit { approval: None, read_only });
@@ -287,7 +337,11 @@ impl Job {
             deadline,
             state: RequestState::Pending,
         };
-        self.core.ask_for(request).await
+        self.turnstile.wait().await;
+        let (id, deadline) = (request.id, request.deadline);
+        let answer = self.core.ask_for(request).await;
+        self.turnstile.pass();
+        self.core.await_answer(id, answer?, deadline).await
     }
 
     async fn external(&self) -> ToolOutput {
@@ -337,10 +391,15 @@ impl Job {
                 let data = json!({ "approved": true, "mode": mode });
                 ToolOutput::new(format!("Plan approved; mode is now {mode}."), data)
             }
-            Ok(Answer::TimedOut) => {
-                ToolOutput::error("Plan rejected: nobody answered in time; the mode stays plan.")
+            answer => {
+                let mode = rookery_agent::policy::mode_name(self.mode());
+                let why = if matches!(answer, Ok(Answer::TimedOut)) {
+                    ": nobody answered in time"
+                } else {
+                    ""
+                };
+                ToolOutput::error(format!("Plan rejected{why}; the mode is {mode}."))
             }
-            _ => ToolOutput::error("Plan rejected; the mode stays plan."),
         }
     }
 }
@@ -425,6 +484,7 @@ impl Core {
             arguments: call.arguments.to_string(),
             call_id: uuid::Uuid::now_v7().to_string(),
             stop: CancellationToken::new(),
+            turnstile: Turnstile::default(),
         };
         let _stop = job.stop.clone().drop_guard();
         let _waiting = DirectGuard { core: self.clone(), call_id: job.call_id.clone() };

@@ -106,9 +106,9 @@ impl Core {
             if new.must_be_new {
                 return Err(Error::conflict("a turn is running"));
             }
-            active.steers.push(new.message);
-            active.wake.notify_one();
-            return Ok(Begun::Steered(active.turn));
+            let turn = active.turn;
+            tx.accept_steer(live.id, new.message);
+            return Ok(Begun::Steered(turn));
         }
         if let Some((mode, word)) = new.mode {
             tx.set_mode(None, mode, Some(word), None);
@@ -228,8 +228,7 @@ impl Core {
             match &mut state.active {
                 Some(active) if active.turn == expected && !active.is_interrupting => {
                     if let Some(message) = message {
-                        active.steers.push(message);
-                        active.wake.notify_one();
+                        tx.accept_steer(id, message);
                     }
                     Ok(Steered::Told(expected))
                 }
@@ -318,6 +317,9 @@ impl Tx<'_> {
     pub(super) fn complete_item(&mut self, live: &LiveThread, turn: TurnId, item: &Item) {
         let position = live.contents.lock().put(turn, item);
         self.save_item(live.id, turn, position, item);
+        if matches!(item.body, ItemBody::User { .. }) {
+            self.record_steer(live.id, turn);
+        }
         let is_message = matches!(item.body, ItemBody::User { .. } | ItemBody::Agent { .. });
         if is_message && let Ok(state) = self.world.thread_mut(live.id) {
             state.thread.message_count += 1;

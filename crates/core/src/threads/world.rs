@@ -6,11 +6,18 @@ use rookery_agent::tool::{TerminalCommand, TerminalOutput, ToolWorld, WorldFutur
 use rookery_model::{ExitStatus, Goal, GoalStatus, OnExit, Task, TerminalId, ThreadId};
 
 use super::goal::GoalChange;
+use rookery_store::Change;
+
 use crate::core::Core;
 use crate::terminals::OpenTerminal;
 
 /// Characters of output that are kept of a tool's terminal.
 const KEPT_OUTPUT: usize = 1 << 20;
+
+/// How long a program may take to end when it is asked to.
+const GRACE: Duration = Duration::from_millis(250);
+/// The signal that asks.
+const TERM: i32 = rustix::process::Signal::TERM.as_raw();
 
 /// The world as tools see it.
 pub(super) struct ThreadWorld {
@@ -32,6 +39,7 @@ impl ToolWorld for ThreadWorld {
             };
             let opened = self.core.open(request).await.map_err(|error| error.to_string())?;
             self.core.inner.agent_terminals.lock().insert(opened.id);
+            self.core.mark_tool_terminal(opened.id, true);
             Ok(opened.id)
         })
     }
@@ -59,6 +67,7 @@ impl ToolWorld for ThreadWorld {
                 let core = self.core.clone();
                 self.core.inner.endings.spawn(async move {
                     core.inner.agent_terminals.lock().remove(&id);
+                    core.mark_tool_terminal(id, false);
                     if let Err(error) = core.close_soon(id).await {
                         tracing::debug!(%error, "a tool's terminal was closed before");
                     }
@@ -81,7 +90,9 @@ impl ToolWorld for ThreadWorld {
     }
 
     fn end(&self, id: TerminalId) -> WorldFuture<'_, ()> {
-        Box::pin(async move { self.core.close(id).await.map_err(|error| error.to_string()) })
+        Box::pin(
+            async move { self.core.end_tool_terminal(id).await.map_err(|error| error.to_string()) },
+        )
     }
 
     fn goal(&self, thread: ThreadId) -> Option<Goal> {
@@ -122,6 +133,59 @@ impl ToolWorld for ThreadWorld {
             self.core.set_tasks(thread, ledger, true).await.map_err(|error| error.to_string())
         })
     }
+}
+
+impl Core {
+    /// Ends a tool's program with all it started: asked first, by force after a grace.
+    pub(crate) async fn end_tool_terminal(&self, id: TerminalId) -> rookery_model::Result<()> {
+        let terminal = self.terminal(id)?;
+        let pid = terminal.pid();
+        let strays = tokio::task::spawn_blocking(move || rookery_host::Strays::of(pid)).await;
+        let _asked = terminal.signal(TERM, true);
+        let mut progress = terminal.progress();
+        let ended = progress.wait_for(|progress| progress.exit.is_some() || progress.is_closed);
+        // One that takes its time is ended by closing.
+        let _ = tokio::time::timeout(GRACE, ended).await;
+        let closed = self.close(id).await;
+        if let Ok(strays) = strays {
+            let _ = tokio::task::spawn_blocking(move || strays.kill()).await;
+        }
+        self.inner.agent_terminals.lock().remove(&id);
+        self.mark_tool_terminal(id, false);
+        closed
+    }
+
+    /// Notes that a terminal belongs to a tool, so that the next daemon ends it.
+    fn mark_tool_terminal(&self, id: TerminalId, is_tools: bool) {
+        let change = Change::MetaSet { key: tool_key(id), value: is_tools.then(|| "1".to_owned()) };
+        let marked = self.transact(|tx| {
+            tx.save(change);
+            Ok(())
+        });
+        if let Err(error) = marked {
+            tracing::warn!(%error, "a tool's terminal was not noted");
+        }
+    }
+
+    /// Ends what tools of the last daemon left running: nobody waits for it any more.
+    pub(crate) async fn end_left_tools(&self) {
+        let ids: Vec<TerminalId> = self.inner.world.lock().terminals.keys().copied().collect();
+        for id in ids {
+            let store = self.inner.store.clone();
+            let key = tool_key(id);
+            let marked = tokio::task::spawn_blocking(move || store.get_meta(&key)).await;
+            if !matches!(marked, Ok(Ok(Some(_)))) {
+                continue;
+            }
+            if let Err(error) = self.end_tool_terminal(id).await {
+                tracing::debug!(%error, "a tool's terminal was gone already");
+            }
+        }
+    }
+}
+
+fn tool_key(id: TerminalId) -> String {
+    format!("tool-terminal/{id}")
 }
 
 fn exit_number(status: ExitStatus) -> i32 {

@@ -108,18 +108,33 @@ pub(crate) async fn lines(client: impl Transport, daemon: UnixStream) -> std::io
         let _ = to_daemon.shutdown().await;
         sent
     };
-    let down = async {
-        let sent = tokio::io::copy(&mut from_daemon, &mut to_client).await;
-        to_client.flush().await.and(sent)
-    };
+    let down = copy_lines(&mut from_daemon, &mut to_client);
     tokio::pin!(up, down);
     tokio::select! {
         sent = &mut up => {
             sent?;
-            down.await.map(drop)
+            down.await
         }
-        received = &mut down => received.map(drop),
+        received = &mut down => {
+            received?;
+            Err(std::io::Error::other("the daemon ended; start again to go on where it was"))
+        }
     }
+}
+
+/// Copies whole lines. What is left of one when its writer dies is no message.
+async fn copy_lines(
+    from: &mut (impl AsyncRead + Unpin),
+    to: &mut (impl AsyncWrite + Unpin),
+) -> std::io::Result<()> {
+    let mut input = BytesMut::new();
+    while from.read_buf(&mut input).await? > 0 {
+        if let Some(end) = input.iter().rposition(|byte| *byte == b'\n') {
+            to.write_all(&input.split_to(end + 1)).await?;
+            to.flush().await?;
+        }
+    }
+    Ok(())
 }
 
 /// How long a client is waited for when it is told that the end has come.
@@ -143,7 +158,8 @@ pub(crate) async fn messages<T: Transport>(
             let _ = to_daemon.shutdown().await;
             sent
         };
-        let down = reframe(&mut from_daemon, lines.clone(), &mut to_client, framing.clone());
+        let whole = WholeLines(lines.clone());
+        let down = reframe(&mut from_daemon, whole, &mut to_client, framing.clone());
         tokio::pin!(up, down);
         tokio::select! {
             sent = &mut up => match sent {
@@ -151,7 +167,7 @@ pub(crate) async fn messages<T: Transport>(
                 Err(error) => Err(error),
             },
             // The daemon ends a connection that does not keep up, or itself.
-            received = &mut down => received.map(|()| Outcome::Cut("the daemon ended it".into())),
+            received = &mut down => received.map(|()| Outcome::Cut(ENDED.into())),
         }
     };
     let outcome = ended.unwrap_or_else(|error| Outcome::Io(std::io::Error::other(error)));
@@ -161,6 +177,37 @@ pub(crate) async fn messages<T: Transport>(
     match outcome {
         Outcome::Io(error) => Err(error),
         Outcome::PeerClosed | Outcome::Finished | Outcome::Cut(_) | Outcome::Framing(_) => Ok(()),
+    }
+}
+
+/// What a client is told whose daemon hung up.
+const ENDED: &str = "the client does not keep up, or the daemon ended";
+
+/// Lines of a writer that may die within one; then there is nothing left to read.
+#[derive(Clone)]
+struct WholeLines(Ndjson);
+
+impl Framing for WholeLines {
+    fn decode(
+        &mut self,
+        buf: &mut BytesMut,
+    ) -> Result<Option<framing::Frame>, framing::FrameError> {
+        self.0.decode(buf)
+    }
+
+    fn decode_eof(
+        &mut self,
+        buf: &mut BytesMut,
+    ) -> Result<Option<framing::Frame>, framing::FrameError> {
+        let frame = self.0.decode(buf)?;
+        if frame.is_none() {
+            buf.clear();
+        }
+        Ok(frame)
+    }
+
+    fn seal(&self, out: &mut Vec<u8>, start: usize) {
+        self.0.seal(out, start);
     }
 }
 

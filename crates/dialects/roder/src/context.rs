@@ -12,6 +12,7 @@ use rookery_wire::ConnectionHandle;
 use rookery_wire::rpc::Companion;
 use tokio::sync::Notify;
 
+use crate::errors::Error;
 use crate::forward;
 
 /// Methods whose reply carries an id that the client needs before it is told of anything.
@@ -93,6 +94,21 @@ impl Cx {
         if !self.client.is_following.swap(true, Ordering::AcqRel) {
             let reader = self.core.follow_threads(self.client.link().is_patient);
             tokio::spawn(forward::forward(self.clone(), reader));
+            for warning in self.core.settings_warnings() {
+                forward::warn(self, warning);
+            }
+        }
+    }
+
+    /// Refuses what an agent's own program must not decide: what agents may do.
+    pub(crate) async fn check_is_no_agent(&self) -> Result<(), Error> {
+        let Some(pid) = self.connection.peer_pid() else { return Ok(()) };
+        match self.core.is_of_agent(pid).await {
+            false => Ok(()),
+            true => {
+                let mode = crate::show::mode(self, self.core.mode(None));
+                Err(Error::denied("a program that an agent runs cannot change the mode", &mode))
+            }
         }
     }
 
@@ -110,7 +126,8 @@ impl Cx {
     pub(crate) fn choice(&self) -> model::Choice {
         let chosen = self.client.link().choice;
         let usual = self.core.default_choice();
-        self.core.complete_choice(chosen, &usual).unwrap_or(usual)
+        // One that does not exist is kept, so that whoever uses it is told.
+        self.core.complete_choice(chosen.clone(), &usual).unwrap_or(chosen)
     }
 }
 

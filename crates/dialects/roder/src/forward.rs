@@ -43,6 +43,15 @@ pub(crate) async fn forward(cx: Cx, mut reader: FeedReader) {
     }
 }
 
+/// Tells this client alone that something is wrong.
+pub(crate) fn warn(cx: &Cx, message: String) {
+    let warning = notification::Warning { message, thread_id: None };
+    if let Ok(body) = rpc::notification(name::WARNING, &warning) {
+        // A queue that is full at the very beginning belongs to a client that is gone.
+        let _ = cx.connection.outbox().try_send(body);
+    }
+}
+
 async fn send(cx: &Cx, notice: &Arc<Notice>) -> Result<(), Rejected> {
     let wishes = cx.client.wishes();
     for body in render(cx, notice, &wishes) {

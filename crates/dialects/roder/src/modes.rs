@@ -26,11 +26,16 @@ pub fn read_argument(text: &str) -> Option<Mode> {
     if text == "yolo" { Some(Mode::Bypass) } else { read(text) }
 }
 
+/// What clients are told when a text spells no mode.
+#[must_use]
+pub fn spellings() -> String {
+    SPELLINGS.iter().map(|(spelling, _)| *spelling).collect::<Vec<_>>().join(", ")
+}
+
 /// What the command line lists when a text spells no mode.
 #[must_use]
 pub fn accepted() -> String {
-    let names: Vec<_> = SPELLINGS.iter().map(|(spelling, _)| *spelling).collect();
-    format!("{}, yolo", names.join(", "))
+    format!("{}, yolo", spellings())
 }
 
 /// The spelling that every client knows.

@@ -42,6 +42,9 @@ pub fn options() -> Options {
         order: Order::Concurrent,
         max_pending: IN_FLIGHT,
         outbox: BACKLOG,
+        // A command's output comes before the reply that it ended; what has to come behind its reply
+        // is held back (see `context`).
+        outbox_first: true,
         ..Options::default()
     }
 }

@@ -49,7 +49,7 @@ impl Mock {
             if position < calls.len() {
                 return Ok(calls.swap_remove(position));
             }
-        } else if entries.iter().any(has_images) {
+        } else if newest(entries).iter().any(has_images) {
             let message = format!("provider {} does not support image input", self.id);
             return Err(Failure { message, kind: FailureKind::NoImages });
         }
@@ -92,6 +92,13 @@ impl Provider for Mock {
     fn models(&self) -> Pin<Box<dyn Future<Output = Result<Vec<ModelInfo>, String>> + Send + '_>> {
         Box::pin(async { Ok(catalog::MOCK.iter().map(catalog::Known::info).collect()) })
     }
+}
+
+/// What was said since the mock last spoke.
+fn newest(entries: &[Entry]) -> &[Entry] {
+    let spoke = |entry: &Entry| matches!(entry.body, EntryBody::Agent { .. });
+    let start = entries.iter().rposition(spoke).map_or(0, |place| place + 1);
+    &entries[start..]
 }
 
 fn has_images(entry: &Entry) -> bool {

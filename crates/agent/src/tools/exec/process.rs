@@ -77,7 +77,9 @@ impl Launch {
     }
 
     fn argv(&self, context: &ToolContext) -> Vec<String> {
-        let option = if self.is_login { "-lc" } else { "-c" };
+        // A profile writes files here and there, which what may only read cannot.
+        let is_login = self.is_login && !(context.read_only && context.sandbox.is_some());
+        let option = if is_login { "-lc" } else { "-c" };
         let argv = vec![self.shell.clone(), option.to_owned(), self.command.clone()];
         match &context.sandbox {
             Some(wrap) if context.read_only => wrap(argv),

@@ -94,6 +94,9 @@ pub(crate) async fn attach(cx: Cx, params: Attach) -> Result<Empty, Error> {
     // Known before anything is waited for: the client's own words are right behind this.
     cx.client.set_link(params.link()?);
     cx.follow();
+    if params.mode.is_some() {
+        cx.check_is_no_agent().await?;
+    }
     params.set_mode(&cx.core).await?;
     Ok(Empty {})
 }

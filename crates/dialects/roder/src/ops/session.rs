@@ -74,6 +74,7 @@ pub(crate) async fn set_mode(
     params: SessionSetModeParams,
 ) -> Result<SessionSetModeResult, Error> {
     let (mode, word) = read_mode(params.mode)?;
+    cx.check_is_no_agent().await?;
     let thread = params.thread_id.as_deref().map(ids::thread).transpose()?;
     cx.core.set_mode(thread, mode, Some(word), params.reason).await?;
     Ok(SessionSetModeResult { mode: show::mode(&cx, cx.core.mode(thread)) })

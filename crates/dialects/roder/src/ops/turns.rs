@@ -21,6 +21,9 @@ const DRAIN_BOUNDS: (u64, u64) = (1, 45_000);
 pub(crate) async fn start(cx: Cx, params: TurnStartParams) -> Result<TurnStartResult, Error> {
     let thread = ids::thread(&params.thread_id)?;
     let mode = params.policy_mode.map(read_mode).transpose()?;
+    if mode.is_some() {
+        cx.check_is_no_agent().await?;
+    }
     let message = message(params.prompt, params.input).await?;
     let message = message.ok_or_else(|| Error::invalid("turn input is empty"))?;
     let new = NewTurn {
@@ -48,7 +51,7 @@ pub(crate) async fn start(cx: Cx, params: TurnStartParams) -> Result<TurnStartRe
 }
 
 pub(crate) fn read_mode(word: String) -> Result<(model::Mode, String), Error> {
-    let accepted = || format!("unknown mode: {word}; expected one of {}", modes::accepted());
+    let accepted = || format!("unknown mode: {word}; expected one of {}", modes::spellings());
     let mode = modes::read(&word).ok_or_else(|| Error::invalid(accepted()))?;
     Ok((mode, word))
 }

@@ -1,7 +1,5 @@
 //! Upkeep of threads: putting away, naming, forking, shortening.
 
-use rookery_model as model;
-
 use crate::context::Cx;
 use crate::errors::Error;
 use crate::wire::upkeep::{
@@ -28,19 +26,14 @@ async fn put_away(
     is_archived: bool,
 ) -> Result<ThreadArchiveResult, Error> {
     let thread_id = params.thread_id;
-    let Ok(id) = thread_id.parse::<model::ThreadId>() else {
-        return Ok(ThreadArchiveResult { thread_id, archived: false });
-    };
+    let id = ids::thread(&thread_id)?;
     cx.core.archive_thread(id, is_archived).await?;
     let archived = cx.core.thread(id).is_some_and(|seen| seen.thread.archived);
     Ok(ThreadArchiveResult { thread_id, archived })
 }
 
 pub(crate) async fn delete(cx: Cx, params: ThreadIdParams) -> Result<ThreadDeleteResult, Error> {
-    let deleted = match params.thread_id.parse::<model::ThreadId>() {
-        Ok(id) => cx.core.delete_thread(id).await?,
-        Err(_) => false,
-    };
+    let deleted = cx.core.delete_thread(ids::thread(&params.thread_id)?).await?;
     Ok(ThreadDeleteResult { thread_id: params.thread_id, deleted })
 }
 
