@@ -44,11 +44,14 @@ pub enum Door {
         /// Where to listen.
         address: SocketAddr,
         /// Who may come in.
-        gate: Gate,
+        gate: Box<Gate>,
         /// Told where the server listens, once it does.
-        on_listening: Box<dyn FnOnce(SocketAddr, &Gate) + Send>,
+        on_listening: OnListening,
     },
 }
+
+/// Told where a server listens, and who may come in.
+pub type OnListening = Box<dyn FnOnce(SocketAddr, &Gate) + Send>;
 
 /// What is served.
 pub enum AppWorld {
@@ -100,7 +103,7 @@ async fn listen(door: Door, world: &World) -> anyhow::Result<()> {
     match door {
         Door::Stdio => Ok(world.serve_lines(stdio()).await?),
         Door::Remote { address, gate, on_listening } => {
-            let mut listener = Listener::bind(address, gate, Limits::default()).await?;
+            let mut listener = Listener::bind(address, *gate, Limits::default()).await?;
             on_listening(listener.local_addr()?, listener.gate());
             let mut clients = JoinSet::new();
             loop {

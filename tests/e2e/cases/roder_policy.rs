@@ -182,6 +182,44 @@ fn hostile_commands_never_run_unasked_in_plan_and_ask_mode() {
 }
 
 #[test]
+fn no_arguments_and_no_environment_make_a_reader_a_writer() {
+    let daemon = TestDaemon::start();
+    let scratch = Scratch::new(daemon.home());
+    let mut peer = Peer::to(&daemon);
+    let before = scratch.state();
+    let hostile: &[(&[&str], Value)] = &[
+        (&["rm", "a.txt"], json!({})),
+        (&["/bin/rm", "-rf", "."], json!({})),
+        (&["./ls"], json!({})),
+        (&["env", "touch", "new"], json!({})),
+        (&["find", ".", "-delete"], json!({})),
+        (&["find", ".", "-exec", "touch", "new", ";"], json!({})),
+        (&["sort", "a.txt", "-o", "a.txt"], json!({})),
+        (&["sed", "-i", "s/a/b/", "a.txt"], json!({})),
+        (&["git", "-c", "core.pager=touch new", "-p", "log"], json!({})),
+        (&["git", "diff", "--output=new"], json!({})),
+        (&["git", "checkout", "--", "a.txt"], json!({})),
+        (&["git", "diff"], json!({ "GIT_EXTERNAL_DIFF": "./evil" })),
+        (&["git", "status"], json!({ "GIT_DIR": "evil" })),
+        (&["ls"], json!({ "PATH": "." })),
+        (&["ls"], json!({ "LD_PRELOAD": "./evil.so" })),
+        (&["bash", "-c", "ls"], json!({ "BASH_ENV": "evil.sh" })),
+        (&["sh", "-c", "touch \"$1\"", "sh", "new"], json!({})),
+        (&["xargs", "touch"], json!({})),
+        (&["tee", "new"], json!({})),
+    ];
+    for mode in ["plan", "ask"] {
+        peer.set_mode(mode);
+        for (command, env) in hostile {
+            let params = json!({ "command": command, "env": env, "cwd": scratch.work });
+            let error = peer.refused("command/exec", params);
+            assert_eq!(error["code"], -32004, "{command:?} {env}: {error}");
+        }
+        assert!(scratch.state() == before, "something changed in {mode} mode");
+    }
+}
+
+#[test]
 fn harmless_commands_run_unasked_and_change_nothing() {
     let daemon = TestDaemon::start();
     let scratch = Scratch::new(daemon.home());

@@ -10,6 +10,12 @@ use serde_json::{Value, json};
 use crate::roder_link::{Peer, Told, parse, roder, script};
 use crate::roder_ws::{Remote, TOKEN};
 
+/// A path, headers, the status that comes of them and the subprotocol that is agreed on.
+type Attempt<'a> = (&'a str, &'a [(&'a str, &'a str)], u16, Option<&'a str>);
+
+/// A name, headers, the expected status, and the subprotocol that is echoed.
+type Attempt<'a> = (&'a str, &'a [(&'a str, &'a str)], u16, Option<&'a str>);
+
 #[test]
 fn only_who_has_the_token_comes_in() {
     let daemon = TestDaemon::start();
@@ -18,7 +24,7 @@ fn only_who_has_the_token_comes_in() {
     let offered = format!("roder.remote.v1, bearer.{TOKEN}");
     let protocol = "Sec-WebSocket-Protocol";
     let with_query = format!("/?token={TOKEN}&access_token={TOKEN}");
-    let matrix: &[(&str, &[(&str, &str)], u16, Option<&str>)] = &[
+    let matrix: &[Attempt<'_>] = &[
         ("/", &[], 401, None),
         ("/", &[("Authorization", &good)], 101, None),
         (&with_query, &[], 401, None),

@@ -94,11 +94,10 @@ impl Provider for Mock {
     }
 }
 
-/// What was said since the mock last spoke.
+/// What the user said last, and what came of it.
 fn newest(entries: &[Entry]) -> &[Entry] {
-    let spoke = |entry: &Entry| matches!(entry.body, EntryBody::Agent { .. });
-    let start = entries.iter().rposition(spoke).map_or(0, |place| place + 1);
-    &entries[start..]
+    let is_user = |entry: &Entry| matches!(entry.body, EntryBody::User { .. });
+    &entries[entries.iter().rposition(is_user).unwrap_or(0)..]
 }
 
 fn has_images(entry: &Entry) -> bool {

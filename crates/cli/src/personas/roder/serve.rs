@@ -187,7 +187,7 @@ fn door(args: &AppServer, workspace: Option<PathBuf>) -> Outcome<Door> {
     let on_listening = Box::new(move |bound: SocketAddr, gate: &Gate| {
         announce(bound, gate.token(), workspace.as_deref(), has_qr);
     });
-    Ok(Door::Remote { address, gate, on_listening })
+    Ok(Door::Remote { address, gate: Box::new(gate), on_listening })
 }
 
 /// Says on stderr where remote clients find us, for people and for launchers.
