@@ -10,10 +10,7 @@ use serde_json::{Value, json};
 use crate::roder_link::{Peer, Told, parse, roder, script};
 use crate::roder_ws::{Remote, TOKEN};
 
-/// A path, headers, the status that comes of them and the subprotocol that is agreed on.
-type Attempt<'a> = (&'a str, &'a [(&'a str, &'a str)], u16, Option<&'a str>);
-
-/// A name, headers, the expected status, and the subprotocol that is echoed.
+/// A path, headers, the expected status, and the subprotocol that is echoed.
 type Attempt<'a> = (&'a str, &'a [(&'a str, &'a str)], u16, Option<&'a str>);
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tests of the policy: the table of modes and kinds, rules, and the parser against real shells.
+
 use proptest::prelude::*;
 use rookery_model::{Mode, ToolKind};
 

@@ -7,6 +7,7 @@ mod cache;
 mod choose;
 mod compact;
 mod create;
+mod direct;
 mod drain;
 mod edit;
 mod feed;
@@ -34,6 +35,7 @@ use tokio::sync::Notify;
 
 pub(crate) use self::cache::LiveThreads;
 pub use self::create::NewThread;
+pub use self::direct::{DirectCall, DirectOutcome};
 pub use self::drain::Drained;
 pub use self::edit::Compacted;
 pub(crate) use self::feed::Feed;
@@ -44,7 +46,6 @@ pub(crate) use self::mode::{ASKING_KEY, MODE_KEY, is_asking};
 pub(crate) use self::restore::Interrupted;
 pub use self::status::{Flag, Status};
 pub(crate) use self::tools::Resumed;
-pub use self::tools::{DirectCall, DirectOutcome};
 pub use self::turns::{NewTurn, StartedTurn, Steered};
 
 use crate::core::Core;

@@ -25,50 +25,11 @@ use super::world::ThreadWorld;
 use crate::clock;
 use crate::core::Core;
 use crate::requests::DIRECT;
-use crate::world::no_thread;
 
 /// How long a client may take to run a tool of its own.
 const EXTERNAL_LIMIT: Duration = Duration::from_secs(300);
 /// How long a plan waits to be judged.
 const PLAN_LIMIT: Duration = Duration::from_secs(600);
-
-/// A tool that a client calls without a turn.
-#[derive(Clone, Debug)]
-pub struct DirectCall {
-    /// In which thread.
-    pub thread: ThreadId,
-    /// Which tool.
-    pub tool: String,
-    /// Its arguments.
-    pub arguments: Value,
-    /// Whether to wait if somebody has to approve.
-    pub waits: bool,
-}
-
-/// What became of a direct call.
-#[derive(Clone, Debug)]
-pub enum DirectOutcome {
-    /// It ran.
-    Ran(ToolOutput),
-    /// It may not run.
-    Denied {
-        /// Why.
-        reason: String,
-        /// In which mode.
-        mode: Mode,
-    },
-    /// Somebody has to approve first.
-    NeedsApproval {
-        /// Why.
-        reason: String,
-        /// In which mode.
-        mode: Mode,
-    },
-    /// There is no such tool.
-    Unknown,
-    /// It works only within a turn.
-    NeedsTurn,
-}
 
 /// A request that outlived a daemon, with the place where its answer will come.
 pub(crate) struct Resumed {
@@ -78,23 +39,23 @@ pub(crate) struct Resumed {
 }
 
 /// One call on its way.
-struct Job {
-    core: Core,
-    thread: ThreadId,
-    turn: TurnId,
-    deadline: Option<Timestamp>,
-    allowed: Option<Vec<String>>,
-    profile: Profile,
-    name: String,
-    arguments: String,
-    call_id: String,
-    stop: CancellationToken,
-    turnstile: Turnstile,
+pub(super) struct Job {
+    pub(super) core: Core,
+    pub(super) thread: ThreadId,
+    pub(super) turn: TurnId,
+    pub(super) deadline: Option<Timestamp>,
+    pub(super) allowed: Option<Vec<String>>,
+    pub(super) profile: Profile,
+    pub(super) name: String,
+    pub(super) arguments: String,
+    pub(super) call_id: String,
+    pub(super) stop: CancellationToken,
+    pub(super) turnstile: Turnstile,
 }
 
 /// Keeps the calls of one step in order up to the moment when each was asked for, or need not be.
 #[derive(Default)]
-struct Turnstile {
+pub(super) struct Turnstile {
     before: Mutex<Option<oneshot::Receiver<()>>>,
     after: Mutex<Option<oneshot::Sender<()>>>,
 }
@@ -165,11 +126,11 @@ impl Runner {
 }
 
 /// A call that may be made.
-struct Permit {
+pub(super) struct Permit {
     /// Whether somebody was asked.
-    approval: Option<bool>,
+    pub(super) approval: Option<bool>,
     /// Whether it is held to reading.
-    read_only: bool,
+    pub(super) read_only: bool,
 }
 
 impl Job {
@@ -225,7 +186,7 @@ impl Job {
         ToolDone { output, approval: permit.approval, duration_ms: None }
     }
 
-    async fn execute(
+    pub(super) async fn execute(
         &self,
         tool: &'static Tool,
         thread: &Thread,
@@ -240,7 +201,10 @@ impl Job {
     }
 
     /// Whether the call may be made: by policy, or because somebody says so.
-    async fn permitted(&self, kind: ToolKind) -> std::result::Result<Permit, Box<ToolDone>> {
+    pub(super) async fn permitted(
+        &self,
+        kind: ToolKind,
+    ) -> std::result::Result<Permit, Box<ToolDone>> {
         let denied = |judgement: &Judgement| {
             let text = format!("policy denied tool call: {}", judgement.reason);
             Box::new(told(ToolOutput::error(text)))
@@ -293,11 +257,11 @@ impl Job {
         tools::preview(context, &self.name, arguments).await
     }
 
-    fn mode(&self) -> Mode {
+    pub(super) fn mode(&self) -> Mode {
         self.core.mode(Some(self.thread))
     }
 
-    fn judge(&self, kind: ToolKind) -> Judgement {
+    pub(super) fn judge(&self, kind: ToolKind) -> Judgement {
         let mode = self.mode();
         let mut judgement =
             self.core.inner.agents.judge(&self.name, kind, &self.arguments, mode, self.profile);
@@ -460,72 +424,6 @@ impl Core {
             sessions: agents.sessions(),
             sandbox: agents.sandbox(),
             shell: agents.shell(&self.inner.config.shell),
-        }
-    }
-
-    /// Runs a tool for a client, through the same gate as in a turn.
-    ///
-    /// # Errors
-    /// If there is no such thread.
-    pub async fn call_tool(&self, call: DirectCall) -> Result<DirectOutcome> {
-        let thread = self.thread(call.thread).ok_or_else(|| no_thread(call.thread))?.thread;
-        let Some(tool) = tools::find(&call.tool) else { return Ok(DirectOutcome::Unknown) };
-        if tool.needs_turn {
-            return Ok(DirectOutcome::NeedsTurn);
-        }
-        let job = Job {
-            core: self.clone(),
-            thread: call.thread,
-            turn: DIRECT,
-            deadline: None,
-            allowed: None,
-            profile: Profile::Interactive,
-            name: call.tool,
-            arguments: call.arguments.to_string(),
-            call_id: uuid::Uuid::now_v7().to_string(),
-            stop: CancellationToken::new(),
-            turnstile: Turnstile::default(),
-        };
-        let _stop = job.stop.clone().drop_guard();
-        let _waiting = DirectGuard { core: self.clone(), call_id: job.call_id.clone() };
-        let arguments = tools::parse_arguments(&job.arguments)
-            .and_then(|arguments| (tool.check)(&arguments).map(|()| arguments));
-        let arguments = match arguments {
-            Ok(arguments) => arguments,
-            Err(reason) => return Ok(DirectOutcome::Ran(ToolOutput::error(reason))),
-        };
-        let judgement = job.judge(tool.kind);
-        let (reason, mode) = (judgement.reason.clone(), job.mode());
-        match judgement.verdict {
-            Verdict::Deny => return Ok(DirectOutcome::Denied { reason, mode }),
-            Verdict::Ask if !call.waits => {
-                return Ok(DirectOutcome::NeedsApproval { reason, mode });
-            }
-            Verdict::Allow | Verdict::AutoApprove | Verdict::Ask => {}
-        }
-        let permit = match job.permitted(tool.kind).await {
-            Ok(permit) => permit,
-            Err(refused) => return Ok(DirectOutcome::Ran(refused.output)),
-        };
-        let output = job.execute(tool, &thread, arguments, permit.read_only).await;
-        Ok(DirectOutcome::Ran(output))
-    }
-}
-
-/// Takes back what a direct call asked for once nobody waits for it.
-struct DirectGuard {
-    core: Core,
-    call_id: String,
-}
-
-impl Drop for DirectGuard {
-    fn drop(&mut self) {
-        let is_waiting = {
-            let world = self.core.inner.world.lock();
-            world.requests.values().any(|request| request.call_id == self.call_id)
-        };
-        if is_waiting {
-            self.core.cancel_direct(&self.call_id, "gone");
         }
     }
 }

@@ -1,3 +1,5 @@
+//! Tests of what needs no process of its own; the rest is in `tests/sandbox.rs`.
+
 use super::*;
 
 fn os(args: &[&str]) -> Vec<OsString> {

@@ -1,0 +1,119 @@
+//! Tools that a client calls without a turn, through the same gate as in one.
+
+use rookery_agent::policy::Verdict;
+use rookery_agent::tool::ToolOutput;
+use rookery_agent::tools;
+use rookery_model::{Mode, Profile, Result, ThreadId};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::tools::{Job, Turnstile};
+use crate::core::Core;
+use crate::requests::DIRECT;
+use crate::world::no_thread;
+
+/// A tool that a client calls without a turn.
+#[derive(Clone, Debug)]
+pub struct DirectCall {
+    /// In which thread.
+    pub thread: ThreadId,
+    /// Which tool.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: Value,
+    /// Whether to wait if somebody has to approve.
+    pub waits: bool,
+}
+
+/// What became of a direct call.
+#[derive(Clone, Debug)]
+pub enum DirectOutcome {
+    /// It ran.
+    Ran(ToolOutput),
+    /// It may not run.
+    Denied {
+        /// Why.
+        reason: String,
+        /// In which mode.
+        mode: Mode,
+    },
+    /// Somebody has to approve first.
+    NeedsApproval {
+        /// Why.
+        reason: String,
+        /// In which mode.
+        mode: Mode,
+    },
+    /// There is no such tool.
+    Unknown,
+    /// It works only within a turn.
+    NeedsTurn,
+}
+
+impl Core {
+    /// Runs a tool for a client, through the same gate as in a turn.
+    ///
+    /// # Errors
+    /// If there is no such thread.
+    pub async fn call_tool(&self, call: DirectCall) -> Result<DirectOutcome> {
+        let thread = self.thread(call.thread).ok_or_else(|| no_thread(call.thread))?.thread;
+        let Some(tool) = tools::find(&call.tool) else { return Ok(DirectOutcome::Unknown) };
+        if tool.needs_turn {
+            return Ok(DirectOutcome::NeedsTurn);
+        }
+        let job = Job {
+            core: self.clone(),
+            thread: call.thread,
+            turn: DIRECT,
+            deadline: None,
+            allowed: None,
+            profile: Profile::Interactive,
+            name: call.tool,
+            arguments: call.arguments.to_string(),
+            call_id: uuid::Uuid::now_v7().to_string(),
+            stop: CancellationToken::new(),
+            turnstile: Turnstile::default(),
+        };
+        let _stop = job.stop.clone().drop_guard();
+        let _waiting = DirectGuard { core: self.clone(), call_id: job.call_id.clone() };
+        let arguments = tools::parse_arguments(&job.arguments)
+            .and_then(|arguments| (tool.check)(&arguments).map(|()| arguments));
+        let arguments = match arguments {
+            Ok(arguments) => arguments,
+            Err(reason) => return Ok(DirectOutcome::Ran(ToolOutput::error(reason))),
+        };
+        let judgement = job.judge(tool.kind);
+        let (reason, mode) = (judgement.reason.clone(), job.mode());
+        match judgement.verdict {
+            Verdict::Deny => return Ok(DirectOutcome::Denied { reason, mode }),
+            Verdict::Ask if !call.waits => {
+                return Ok(DirectOutcome::NeedsApproval { reason, mode });
+            }
+            Verdict::Allow | Verdict::AutoApprove | Verdict::Ask => {}
+        }
+        let permit = match job.permitted(tool.kind).await {
+            Ok(permit) => permit,
+            Err(refused) => return Ok(DirectOutcome::Ran(refused.output)),
+        };
+        let output = job.execute(tool, &thread, arguments, permit.read_only).await;
+        Ok(DirectOutcome::Ran(output))
+    }
+}
+
+/// Takes back what a direct call asked for once nobody waits for it.
+struct DirectGuard {
+    core: Core,
+    call_id: String,
+}
+
+impl Drop for DirectGuard {
+    fn drop(&mut self) {
+        let is_waiting = {
+            let world = self.core.inner.world.lock();
+            world.requests.values().any(|request| request.call_id == self.call_id)
+        };
+        if is_waiting {
+            self.core.cancel_direct(&self.call_id, "gone");
+        }
+    }
+}
