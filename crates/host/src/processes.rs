@@ -175,7 +175,7 @@ mod tests {
         let mut pid = String::new();
         output.read_line(&mut pid).unwrap();
         let strays = Strays::of(child.id());
-        assert!(strays.0.iter().any(|(stray, _)| *stray == pid.trim().parse().unwrap()));
+        assert!(strays.0.iter().any(|(stray, _)| *stray == pid.trim().parse::<u32>().unwrap()));
         child.kill().unwrap();
         child.wait().unwrap();
         strays.kill();

@@ -2,6 +2,8 @@
 //!
 //! Tables are read raw: no metamethod of the plugin runs while the host looks at what it got.
 
+use std::collections::BTreeMap;
+
 use mlua::{Lua, Table, Value as LuaValue};
 use serde_json::{Map, Number, Value};
 
@@ -108,12 +110,13 @@ impl Reader {
             }
             return Ok(Value::Array(items));
         }
-        let mut members = Map::new();
+        // Sorted: a table has no order of its own, and equal ones shall look equal.
+        let mut members = BTreeMap::new();
         for pair in table.pairs::<LuaValue, LuaValue>() {
             let (key, value) = pair?;
             members.insert(self.key(&key)?, self.read(&value, depth + 1)?);
         }
-        Ok(Value::Object(members))
+        Ok(Value::Object(Map::from_iter(members)))
     }
 
     /// Whether the keys are exactly 1 to `length`, which is at least 1.

@@ -87,7 +87,7 @@ fn shims_are_made_listed_and_removed_but_never_over_something_else() {
     let dir = home.join("bin");
     let dir = dir.to_str().unwrap();
     let shims = |action: &str| home.rookery(&["shims", action, dir]);
-    let links = format!("{dir}/ptywright\n{dir}/roostctl\n");
+    let links = format!("{dir}/ptywright\n{dir}/roder\n{dir}/roostctl\n");
     assert!(shims("list").success().contains("not installed"));
     for _ in 0..2 {
         assert_eq!(shims("install").success(), links);

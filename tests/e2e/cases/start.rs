@@ -57,7 +57,12 @@ fn a_socket_somebody_listens_on_is_not_stolen() {
 fn directories_and_sockets_are_private() {
     let daemon = TestDaemon::start();
     daemon.client().open_sh("read line");
-    for socket in ["rookery/rookery.sock", "rookery/keeper.sock", "ptywright/ptywright.sock"] {
+    for socket in [
+        "rookery/rookery.sock",
+        "rookery/keeper.sock",
+        "ptywright/ptywright.sock",
+        "roder/roder.sock",
+    ] {
         let path = daemon.home().join("run").join(socket);
         assert_eq!(mode(&path), 0o600, "{socket}");
         assert_eq!(mode(path.parent().unwrap()), 0o700, "{socket}");
@@ -66,7 +71,8 @@ fn directories_and_sockets_are_private() {
     assert_eq!(mode(&state), 0o700);
     for entry in fs::read_dir(&state).unwrap() {
         let path = entry.unwrap().path();
-        assert_eq!(mode(&path), 0o600, "{}", path.display());
+        let expected = if path.is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(mode(&path), expected, "{}", path.display());
     }
 }
 

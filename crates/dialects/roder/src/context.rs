@@ -53,6 +53,8 @@ pub struct Client {
     released: Notify,
     is_following: AtomicBool,
     watches_processes: AtomicBool,
+    /// Whether it has drained the server, and so wants nothing new of it.
+    is_drained: AtomicBool,
     /// Tells this connection's commands from those of others.
     number: u64,
 }
@@ -80,6 +82,7 @@ impl Cx {
             released: Notify::new(),
             is_following: AtomicBool::new(false),
             watches_processes: AtomicBool::new(false),
+            is_drained: AtomicBool::new(false),
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
         };
         let cx = Cx { core, connection, client: Arc::new(client) };
@@ -159,6 +162,19 @@ impl Client {
     /// Whether it is not told of commands already; from now on it is.
     pub(crate) fn begins_to_watch_processes(&self) -> bool {
         !self.watches_processes.swap(true, Ordering::AcqRel)
+    }
+
+    /// It wants nothing new from now on. The daemon goes on for others.
+    pub(crate) fn drained(&self) {
+        self.is_drained.store(true, Ordering::Release);
+    }
+
+    /// Refuses what would begin something on a connection that was drained.
+    pub(crate) fn check_not_drained(&self) -> Result<(), Error> {
+        match self.is_drained.load(Ordering::Acquire) {
+            false => Ok(()),
+            true => Err(Error::runtime("the server was drained and begins nothing new")),
+        }
     }
 
     /// Waits until no reply has to come first.

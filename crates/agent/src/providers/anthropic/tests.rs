@@ -47,7 +47,7 @@ fn signed() -> Option<Value> {
 fn a_request_has_everything() {
     let mut request = request(vec![user("hi")]);
     request.reasoning = Some("low".into());
-    expect![[r#"{"max_tokens":32000,"messages":[{"content":[{"cache_control":{"type":"ephemeral"},"text":"hi","type":"text"}],"role":"user"}],"model":"claude-sonnet-4-5","stream":true,"system":[{"text":"One.","type":"text"},{"cache_control":{"type":"ephemeral"},"text":"Two.","type":"text"}],"thinking":{"budget_tokens":4096,"type":"enabled"},"tool_choice":{"type":"auto"},"tools":[{"description":"Does","input_schema":{},"name":"grep"},{"cache_control":{"type":"ephemeral"},"description":"Does","input_schema":{},"name":"a__b"}]}"#]]
+    expect![[r#"{"model":"claude-sonnet-4-5","max_tokens":32000,"thinking":{"type":"enabled","budget_tokens":4096},"stream":true,"system":[{"type":"text","text":"One."},{"type":"text","text":"Two.","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":[{"type":"text","text":"hi","cache_control":{"type":"ephemeral"}}]}],"tools":[{"name":"grep","description":"Does","input_schema":{}},{"name":"a__b","description":"Does","input_schema":{},"cache_control":{"type":"ephemeral"}}],"tool_choice":{"type":"auto"}}"#]]
     .assert_eq(&body(&request).to_string());
 }
 
@@ -86,10 +86,10 @@ fn roles_alternate_and_results_come_together() {
     check_messages(
         entries,
         expect![[r#"
-            {"content":[{"text":"go","type":"text"},{"text":"on","type":"text"}],"role":"user"}
-            {"content":[{"signature":"sig","thinking":"hm","type":"thinking"},{"text":"Both.","type":"text"},{"id":"c_1","input":{"x":1},"name":"a__b","type":"tool_use"},{"id":"c2","input":{"arguments":"nonsense"},"name":"grep","type":"tool_use"}],"role":"assistant"}
-            {"content":[{"content":"r1","is_error":false,"tool_use_id":"c_1","type":"tool_result"},{"content":"(no tool result was recorded for this call)","is_error":true,"tool_use_id":"c2","type":"tool_result"},{"text":"steer","type":"text"}],"role":"user"}
-            {"content":[{"cache_control":{"type":"ephemeral"},"text":"Done.","type":"text"}],"role":"assistant"}"#]],
+            {"role":"user","content":[{"type":"text","text":"go"},{"type":"text","text":"on"}]}
+            {"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"sig"},{"type":"text","text":"Both."},{"type":"tool_use","id":"c_1","name":"a__b","input":{"x":1}},{"type":"tool_use","id":"c2","name":"grep","input":{"arguments":"nonsense"}}]}
+            {"role":"user","content":[{"type":"tool_result","tool_use_id":"c_1","content":"r1","is_error":false},{"type":"tool_result","tool_use_id":"c2","content":"(no tool result was recorded for this call)","is_error":true},{"type":"text","text":"steer"}]}
+            {"role":"assistant","content":[{"type":"text","text":"Done.","cache_control":{"type":"ephemeral"}}]}"#]],
     );
 }
 
@@ -98,8 +98,8 @@ fn a_conversation_begins_with_the_user() {
     check_messages(
         vec![agent(1, "Summary."), thought(2, "alone", signed())],
         expect![[r#"
-            {"content":[{"text":"(the conversation goes on)","type":"text"}],"role":"user"}
-            {"content":[{"cache_control":{"type":"ephemeral"},"text":"Summary.","type":"text"}],"role":"assistant"}"#]],
+            {"role":"user","content":[{"type":"text","text":"(the conversation goes on)"}]}
+            {"role":"assistant","content":[{"type":"text","text":"Summary.","cache_control":{"type":"ephemeral"}}]}"#]],
     );
 }
 
@@ -120,9 +120,9 @@ fn images_are_data_or_addresses() {
             Entry { step: 1, body: shot, opaque: None },
         ],
         expect![[r#"
-            {"content":[{"source":{"data":"AA==","media_type":"image/png","type":"base64"},"type":"image"},{"source":{"type":"url","url":"https://x/y.png"},"type":"image"},{"text":"(an image that cannot be sent was left out)","type":"text"},{"text":"see","type":"text"}],"role":"user"}
-            {"content":[{"id":"c","input":{},"name":"grep","type":"tool_use"}],"role":"assistant"}
-            {"content":[{"cache_control":{"type":"ephemeral"},"content":[{"source":{"data":"BB==","media_type":"image/gif","type":"base64"},"type":"image"}],"is_error":false,"tool_use_id":"c","type":"tool_result"}],"role":"user"}"#]],
+            {"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}},{"type":"image","source":{"type":"url","url":"https://x/y.png"}},{"type":"text","text":"(an image that cannot be sent was left out)"},{"type":"text","text":"see"}]}
+            {"role":"assistant","content":[{"type":"tool_use","id":"c","name":"grep","input":{}}]}
+            {"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":[{"type":"image","source":{"type":"base64","media_type":"image/gif","data":"BB=="}}],"is_error":false,"cache_control":{"type":"ephemeral"}}]}"#]],
     );
 }
 
@@ -199,8 +199,8 @@ fn a_whole_answer() {
         expect![[r#"
             Usage(Usage { prompt: 10, completion: 1, cached: 3, cache_creation: 2 })
             Reasoning { text: "Hm", summary: None }
-            ReasoningDone { opaque: Some(Object {"signature": String("sig"), "thinking": String("Hm"), "type": String("thinking")}) }
-            ReasoningDone { opaque: Some(Object {"data": String("xx"), "type": String("redacted_thinking")}) }
+            ReasoningDone { opaque: Some(Object {"type": String("thinking"), "thinking": String("Hm"), "signature": String("sig")}) }
+            ReasoningDone { opaque: Some(Object {"type": String("redacted_thinking"), "data": String("xx")}) }
             Text { text: "Hi", phase: None }
             TextDone { opaque: None }
             ToolCall { id: "t1", name: "a.b", arguments: "{}", opaque: None }

@@ -46,7 +46,7 @@ fn a_request_has_everything() {
     request.reasoning = Some("low".into());
     request.tool_choice = ToolChoice::Tool("a.b".into());
     let limit = Some((limit_name("https://api.openai.com/v1"), 7));
-    expect![[r#"{"max_completion_tokens":7,"messages":[{"content":"One.\n\nTwo.","role":"system"},{"content":"hi","role":"user"}],"model":"m","parallel_tool_calls":false,"reasoning_effort":"low","stream":true,"stream_options":{"include_usage":true},"tool_choice":{"function":{"name":"a_b"},"type":"function"},"tools":[{"function":{"description":"Does","name":"a_b","parameters":{"type":"object"}},"type":"function"}]}"#]]
+    expect![[r#"{"model":"m","messages":[{"role":"system","content":"One.\n\nTwo."},{"role":"user","content":"hi"}],"stream":true,"stream_options":{"include_usage":true},"tools":[{"type":"function","function":{"name":"a_b","description":"Does","parameters":{"type":"object"}}}],"tool_choice":{"type":"function","function":{"name":"a_b"}},"parallel_tool_calls":false,"max_completion_tokens":7,"reasoning_effort":"low"}"#]]
     .assert_eq(&body(&request, limit).to_string());
     request.tools.clear();
     let bare = body(&request, Some((limit_name("http://127.0.0.1/v1"), 7)));
@@ -73,15 +73,15 @@ fn all_calls_of_a_step_are_one_message() {
     check_messages(
         entries,
         expect![[r#"
-            {"content":"One.\n\nTwo.","role":"system"}
-            {"content":"go","role":"user"}
-            {"content":null,"role":"assistant","tool_calls":[{"function":{"arguments":"{}","name":"a_b"},"id":"c0","type":"function"}]}
-            {"content":"r0","role":"tool","tool_call_id":"c0"}
-            {"content":"again","role":"user"}
-            {"content":"Both.","reasoning_content":"hm","role":"assistant","tool_calls":[{"function":{"arguments":"{\"x\":1}","name":"a_b"},"id":"c1","type":"function"},{"function":{"arguments":"{\"arguments\":\"{\\\"x\\\":\"}","name":"a_b"},"id":"c2","type":"function"}]}
-            {"content":"r1","role":"tool","tool_call_id":"c1"}
-            {"content":"(no tool result was recorded for this call)","role":"tool","tool_call_id":"c2"}
-            {"content":"Done.","role":"assistant"}"#]],
+            {"role":"system","content":"One.\n\nTwo."}
+            {"role":"user","content":"go"}
+            {"role":"assistant","content":null,"tool_calls":[{"id":"c0","type":"function","function":{"name":"a_b","arguments":"{}"}}]}
+            {"role":"tool","tool_call_id":"c0","content":"r0"}
+            {"role":"user","content":"again"}
+            {"role":"assistant","content":"Both.","reasoning_content":"hm","tool_calls":[{"id":"c1","type":"function","function":{"name":"a_b","arguments":"{\"x\":1}"}},{"id":"c2","type":"function","function":{"name":"a_b","arguments":"{\"arguments\":\"{\\\"x\\\":\"}"}}]}
+            {"role":"tool","tool_call_id":"c1","content":"r1"}
+            {"role":"tool","tool_call_id":"c2","content":"(no tool result was recorded for this call)"}
+            {"role":"assistant","content":"Done."}"#]],
     );
 }
 
@@ -102,11 +102,11 @@ fn images_are_parts_and_those_of_tools_follow_them() {
             Entry { step: 1, body: shot, opaque: None },
         ],
         expect![[r#"
-            {"content":"One.\n\nTwo.","role":"system"}
-            {"content":[{"text":"see","type":"text"},{"image_url":{"url":"data:image/png;base64,AA=="},"type":"image_url"}],"role":"user"}
-            {"content":null,"role":"assistant","tool_calls":[{"function":{"arguments":"{}","name":"view"},"id":"c","type":"function"}]}
-            {"content":"shot","role":"tool","tool_call_id":"c"}
-            {"content":[{"text":"Images from the tool results above:","type":"text"},{"image_url":{"url":"data:image/png;base64,AA=="},"type":"image_url"}],"role":"user"}"#]],
+            {"role":"system","content":"One.\n\nTwo."}
+            {"role":"user","content":[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}]}
+            {"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"view","arguments":"{}"}}]}
+            {"role":"tool","tool_call_id":"c","content":"shot"}
+            {"role":"user","content":[{"type":"text","text":"Images from the tool results above:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}]}"#]],
     );
 }
 

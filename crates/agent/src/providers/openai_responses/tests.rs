@@ -44,47 +44,47 @@ fn a_request_has_everything() {
     request.web_search = true;
     expect![[r#"
         {
-          "include": [
-            "reasoning.encrypted_content"
-          ],
+          "model": "gpt-5.5",
+          "stream": true,
+          "store": false,
+          "instructions": "Be brief.\n\nIn German.",
           "input": [
             {
+              "type": "message",
+              "role": "user",
               "content": [
                 {
-                  "text": "hi",
-                  "type": "input_text"
+                  "type": "input_text",
+                  "text": "hi"
                 }
-              ],
-              "role": "user",
-              "type": "message"
+              ]
             }
           ],
-          "instructions": "Be brief.\n\nIn German.",
-          "max_output_tokens": 900,
-          "model": "gpt-5.5",
-          "parallel_tool_calls": true,
-          "prompt_cache_key": "thread-1",
-          "reasoning": {
-            "effort": "high",
-            "summary": "auto"
-          },
-          "store": false,
-          "stream": true,
-          "tool_choice": "auto",
           "tools": [
             {
-              "description": "Updates",
+              "type": "function",
               "name": "task_ledger_update",
+              "description": "Updates",
               "parameters": {
                 "type": "object"
               },
-              "strict": false,
-              "type": "function"
+              "strict": false
             },
             {
               "type": "web_search"
             }
-          ]
+          ],
+          "tool_choice": "auto",
+          "parallel_tool_calls": true,
+          "reasoning": {
+            "effort": "high",
+            "summary": "auto"
+          },
+          "include": [
+            "reasoning.encrypted_content"
+          ],
+          "max_output_tokens": 900,
+          "prompt_cache_key": "thread-1"
         }"#]]
     .assert_eq(&format!("{:#}", body(&request, Some(900))));
 }
@@ -149,13 +149,13 @@ fn a_conversation_keeps_thoughts_before_calls_and_outputs_behind() {
     check_input(
         entries,
         expect![[r#"
-            {"content":[{"text":"go","type":"input_text"}],"role":"user","type":"message"}
-            {"encrypted_content":"xyz","id":"rs_1","summary":[],"type":"reasoning"}
-            {"content":[{"text":"Looking.","type":"output_text"}],"phase":"commentary","role":"assistant","type":"message"}
-            {"arguments":"{}","call_id":"c1","name":"task_ledger_update","type":"function_call"}
-            {"arguments":"{\"a\":","call_id":"c2","name":"old_tool","type":"function_call"}
-            {"call_id":"c1","output":"(no tool result was recorded for this call)","type":"function_call_output"}
-            {"call_id":"c2","output":"bad","type":"function_call_output"}"#]],
+            {"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}
+            {"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"xyz"}
+            {"type":"message","role":"assistant","content":[{"type":"output_text","text":"Looking."}],"phase":"commentary"}
+            {"type":"function_call","call_id":"c1","name":"task_ledger_update","arguments":"{}"}
+            {"type":"function_call","call_id":"c2","name":"old_tool","arguments":"{\"a\":"}
+            {"type":"function_call_output","call_id":"c1","output":"(no tool result was recorded for this call)"}
+            {"type":"function_call_output","call_id":"c2","output":"bad"}"#]],
     );
 }
 
@@ -177,9 +177,9 @@ fn images_go_with_the_user_and_with_results() {
     check_input(
         entries,
         expect![[r#"
-            {"content":[{"text":"see","type":"input_text"},{"image_url":"data:image/png;base64,AA==","type":"input_image"},{"text":"(an image that cannot be sent was left out)","type":"input_text"}],"role":"user","type":"message"}
-            {"arguments":"{}","call_id":"c1","name":"view","type":"function_call"}
-            {"call_id":"c1","output":[{"text":"shot","type":"input_text"},{"image_url":"https://x/y.png","type":"input_image"}],"type":"function_call_output"}"#]],
+            {"type":"message","role":"user","content":[{"type":"input_text","text":"see"},{"type":"input_image","image_url":"data:image/png;base64,AA=="},{"type":"input_text","text":"(an image that cannot be sent was left out)"}]}
+            {"type":"function_call","call_id":"c1","name":"view","arguments":"{}"}
+            {"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"shot"},{"type":"input_image","image_url":"https://x/y.png"}]}"#]],
     );
 }
 
@@ -232,7 +232,7 @@ fn a_whole_answer_is_told_once() {
         expect![[r#"
             Reasoning { text: "Think", summary: Some(0) }
             Reasoning { text: "More", summary: Some(1) }
-            ReasoningDone { opaque: Some(Object {"encrypted_content": String("x"), "id": String("rs_1"), "summary": Array [Object {"text": String("Think")}, Object {"text": String("More")}], "type": String("reasoning")}) }
+            ReasoningDone { opaque: Some(Object {"type": String("reasoning"), "id": String("rs_1"), "encrypted_content": String("x"), "summary": Array [Object {"text": String("Think")}, Object {"text": String("More")}]}) }
             Text { text: "Hel", phase: Some("final_answer") }
             Text { text: "lo", phase: Some("final_answer") }
             TextDone { opaque: Some(Object {"phase": String("final_answer")}) }
@@ -252,7 +252,7 @@ fn an_answer_without_pieces_is_told_from_its_end() {
         ]}})],
         expect![[r#"
             Reasoning { text: "Hm", summary: None }
-            ReasoningDone { opaque: Some(Object {"content": Array [Object {"text": String("Hm"), "type": String("reasoning_text")}], "id": String("rs"), "summary": Array [], "type": String("reasoning")}) }
+            ReasoningDone { opaque: Some(Object {"type": String("reasoning"), "id": String("rs"), "summary": Array [], "content": Array [Object {"type": String("reasoning_text"), "text": String("Hm")}]}) }
             Text { text: "Hi", phase: None }
             TextDone { opaque: None }
             ToolCall { id: "c", name: "x", arguments: "{}", opaque: None }
@@ -318,7 +318,7 @@ fn a_search_of_the_web_is_shown() {
         ],
         expect![[r#"
             HostedTool(HostedTool { id: "ws", name: "web_search", input: Object {}, output: None, is_done: false, is_error: false, kind: Some(Network) })
-            HostedTool(HostedTool { id: "ws", name: "web_search", input: Object {"query": String("q"), "type": String("search")}, output: None, is_done: true, is_error: false, kind: Some(Network) })
+            HostedTool(HostedTool { id: "ws", name: "web_search", input: Object {"type": String("search"), "query": String("q")}, output: None, is_done: true, is_error: false, kind: Some(Network) })
             Done { stop: Stop }"#]],
     );
 }

@@ -42,7 +42,7 @@ fn a_conversation_is_readable_and_harmless() {
         On [31mit.
 
         • shell ls -l · failed · exit 2 · 1.5 s
-        • write_file content=y path=x · denied
+        • write_file path=x content=y · denied
 
         failed: no[2J key
 

@@ -31,6 +31,7 @@ pub(crate) async fn expand(
 }
 
 pub(crate) async fn run(cx: Cx, params: CommandsRunParams) -> Result<CommandsRunResult, Error> {
+    cx.client.check_not_drained()?;
     let thread = ids::thread(&params.thread_id)?;
     let seen = cx.core.thread(thread).ok_or_else(|| ids::thread_not_found(&params.thread_id))?;
     if let Some(turn) = seen.status.active_turn {

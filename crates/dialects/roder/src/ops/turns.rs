@@ -19,6 +19,7 @@ const DRAIN: u64 = 5_000;
 const DRAIN_BOUNDS: (u64, u64) = (1, 45_000);
 
 pub(crate) async fn start(cx: Cx, params: TurnStartParams) -> Result<TurnStartResult, Error> {
+    cx.client.check_not_drained()?;
     let thread = ids::thread(&params.thread_id)?;
     let mode = params.policy_mode.map(read_mode).transpose()?;
     if mode.is_some() {
@@ -92,6 +93,7 @@ pub(crate) async fn interrupt(cx: Cx, params: TurnInterruptParams) -> Result<Tur
 pub(crate) async fn drain(cx: Cx, params: RuntimeDrainParams) -> Result<RuntimeDrainResult, Error> {
     let (least, most) = DRAIN_BOUNDS;
     let limit = params.timeout_ms.unwrap_or(DRAIN).clamp(least, most);
+    cx.client.drained();
     let drained = cx.core.drain(Duration::from_millis(limit)).await;
     let texts = |turns: Vec<model::TurnId>| {
         let texts: Vec<String> = turns.iter().map(ToString::to_string).collect();

@@ -2,8 +2,8 @@
 
 use rookery_model::{
     Answer, Asked, Choice, ExternalCall, ExternalTool, Goal, GoalStatus, Item, ItemBody, ItemId,
-    ItemStatus, Mode, Plan, Pruning, Question, QuestionOption, Request, RequestId, RequestState,
-    Settled, Task, TaskStatus, Thread, ThreadId, ToolItem, ToolKind, Turn, TurnError,
+    ItemStatus, Mode, Plan, Profile, Pruning, Question, QuestionOption, Request, RequestId,
+    RequestState, Settled, Task, TaskStatus, Thread, ThreadId, ToolItem, ToolKind, Turn, TurnError,
     TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
 };
 
