@@ -274,8 +274,9 @@ impl Agents {
         input.get(name).and_then(Value::as_str).map(str::to_owned)
     }
 
-    pub(crate) fn shell_argv(&self, command: &str) -> Vec<String> {
-        let shell = self.shell("/bin/sh");
+    /// Program and arguments that a command of a tool becomes.
+    pub(crate) fn shell_argv(&self, command: &str, usual: &str) -> Vec<String> {
+        let shell = self.shell(usual);
         vec![shell, "-lc".to_owned(), command.to_owned()]
     }
 

@@ -389,7 +389,7 @@ impl Core {
             input: job.arguments.clone(),
             argv: command
                 .clone()
-                .map(|command| self.inner.agents.shell_argv(&command))
+                .map(|command| self.inner.agents.shell_argv(&command, &self.inner.config.shell))
                 .unwrap_or_default(),
             cwd,
             env: Vec::new(),
