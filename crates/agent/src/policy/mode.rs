@@ -16,8 +16,11 @@ const SPELLINGS: &[(&str, Mode)] = &[
     ("accept_edits", Mode::AcceptAll),
     ("accept-edits", Mode::AcceptAll),
     ("accept-all", Mode::AcceptAll),
-    ("yolo", Mode::Bypass),
+    (FLAG_ONLY, Mode::Bypass),
 ];
+
+/// The one spelling that only command lines take.
+pub const FLAG_ONLY: &str = "yolo";
 
 /// The mode that a name means. Names are exact: case and blanks count.
 pub fn parse_mode(name: &str) -> Option<Mode> {

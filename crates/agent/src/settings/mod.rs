@@ -12,11 +12,12 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rookery_model::{Mode, ToolKind};
+use rookery_model::{Mode, Profile, ToolKind};
 
+pub use crate::providers::normalize as normalize_provider;
 pub use crate::tool::PathScope;
 pub use edit::Edit;
-pub use spelled::{Spelled, WebSearchMode, normalize_provider};
+pub use spelled::{Spelled, WebSearchMode};
 
 /// The keys and sections at the top of the settings file that are read here. Other parts of the
 /// program read the rest of the same file.
@@ -50,7 +51,7 @@ pub struct Settings {
     /// How hard models think in new threads.
     pub reasoning: Option<String>,
     /// Whether somebody watches.
-    pub runtime_profile: RuntimeProfile,
+    pub runtime_profile: Profile,
     /// From how many tokens on a conversation is summed up; none leaves it to the model's window.
     pub auto_compact_token_limit: Option<u64>,
     /// What is borne before a turn is given up.
@@ -79,34 +80,16 @@ pub struct Settings {
     pub mcp_servers: BTreeMap<String, McpServerSettings>,
 }
 
-/// Whether somebody watches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RuntimeProfile {
-    /// Somebody does, and can be asked.
-    #[default]
-    Interactive,
-    /// Nobody does.
-    NonInteractive,
-    /// Nobody does, and the result is judged.
-    Eval,
-}
+/// The spellings of profiles.
+const PROFILES: [(&str, Profile); 3] = [
+    ("interactive", Profile::Interactive),
+    ("non_interactive", Profile::NonInteractive),
+    ("eval", Profile::Eval),
+];
 
-impl RuntimeProfile {
-    const ALL: [Self; 3] = [Self::Interactive, Self::NonInteractive, Self::Eval];
-
-    /// Its spelling.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Interactive => "interactive",
-            Self::NonInteractive => "non_interactive",
-            Self::Eval => "eval",
-        }
-    }
-
-    /// The profile of this spelling.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|profile| profile.as_str() == name)
-    }
+/// The profile of this spelling.
+pub fn parse_profile(name: &str) -> Option<Profile> {
+    PROFILES.iter().find(|(known, _)| *known == name).map(|(_, profile)| *profile)
 }
 
 /// What is borne before a turn is given up.

@@ -14,8 +14,8 @@ use toml_edit::{DocumentMut, Item, TableLike};
 
 use super::{
     AutoApprove, CommandSettings, ContextSettings, Lifecycle, McpServerSettings, PathScope,
-    PolicySettings, ProviderKind, ProviderSettings, Reliability, RuntimeProfile, SearchIndex,
-    Secret, Settings, Spelled, ToolSettings, WebSearchMode, normalize_provider,
+    PolicySettings, ProviderKind, ProviderSettings, Reliability, SearchIndex, Secret, Settings,
+    Spelled, ToolSettings, WebSearchMode, normalize_provider, parse_profile,
 };
 
 /// The longest time that is taken from a file; more is as good as for ever.
@@ -42,7 +42,7 @@ impl Settings {
             model: root.text("model"),
             reasoning: root.text("reasoning"),
             runtime_profile: root
-                .choice("runtime_profile", PROFILES, RuntimeProfile::from_name)
+                .choice("runtime_profile", PROFILES, parse_profile)
                 .unwrap_or_default(),
             auto_compact_token_limit: root.count("auto_compact_token_limit").filter(|&n| n > 0),
             reliability: reliability(&root.section("reliability")),
@@ -80,7 +80,7 @@ impl Settings {
         }
         self.provider = self.provider.take().map(|id| normalize_provider(&id));
         if let Some(name) = text("RODER_RUNTIME_PROFILE") {
-            match RuntimeProfile::from_name(&name) {
+            match parse_profile(&name) {
                 Some(profile) => self.runtime_profile = profile,
                 None => warnings.push(format!("RODER_RUNTIME_PROFILE must be {PROFILES}")),
             }

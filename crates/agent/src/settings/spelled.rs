@@ -2,6 +2,11 @@
 
 use rookery_model::Mode;
 
+use crate::policy::{FLAG_ONLY, mode_name, parse_mode};
+
+/// The other word for the default mode, which clients that use it are told back.
+const ASK: &str = "ask";
+
 /// A value, and how whoever set it spelled it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spelled<T> {
@@ -24,17 +29,6 @@ pub enum WebSearchMode {
 }
 
 /// Accepted spelling, value, and what is told to clients.
-const MODES: [(&str, Mode, &str); 8] = [
-    ("default", Mode::Default, "default"),
-    ("ask", Mode::Default, "ask"),
-    ("accept_all", Mode::AcceptAll, "accept_all"),
-    ("accept-all", Mode::AcceptAll, "accept_all"),
-    ("accept_edits", Mode::AcceptAll, "accept_all"),
-    ("accept-edits", Mode::AcceptAll, "accept_all"),
-    ("plan", Mode::Plan, "plan"),
-    ("bypass", Mode::Bypass, "bypass"),
-];
-
 const WEB_SEARCH: [(&str, WebSearchMode, &str); 4] = [
     ("disabled", WebSearchMode::Disabled, "disabled"),
     ("cached", WebSearchMode::Cached, "cached"),
@@ -45,12 +39,15 @@ const WEB_SEARCH: [(&str, WebSearchMode, &str); 4] = [
 impl Spelled<Mode> {
     /// The mode of a spelling, as it stands in the file or on a wire.
     pub fn from_name(name: &str) -> Option<Self> {
-        find(&MODES, name)
+        if name == FLAG_ONLY { None } else { Self::from_flag(name) }
     }
 
     /// The mode of a spelling on a command line, which has one more.
     pub fn from_flag(name: &str) -> Option<Self> {
-        Self::from_name(if name == "yolo" { "bypass" } else { name })
+        let value = parse_mode(name)?;
+        // Of all the others clients are told the canonical one.
+        let spelling = if name == ASK { ASK } else { mode_name(value) };
+        Some(Self { value, spelling })
     }
 }
 
@@ -75,14 +72,5 @@ impl Default for Spelled<Mode> {
 impl Default for Spelled<WebSearchMode> {
     fn default() -> Self {
         Self { value: WebSearchMode::Disabled, spelling: "disabled" }
-    }
-}
-
-/// The id that a provider is known by: trimmed, in lower case, without an alias.
-pub fn normalize_provider(id: &str) -> String {
-    let id = id.trim().to_lowercase();
-    match id.as_str() {
-        "x-ai" => "xai".to_owned(),
-        _ => id,
     }
 }

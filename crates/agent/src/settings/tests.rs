@@ -117,7 +117,7 @@ fn full() -> Settings {
         provider: Some("openai".into()),
         model: Some("m".into()),
         reasoning: Some("high".into()),
-        runtime_profile: RuntimeProfile::Eval,
+        runtime_profile: Profile::Eval,
         auto_compact_token_limit: Some(1000),
         reliability: Reliability {
             max_consecutive_tool_failures: 1,
@@ -284,7 +284,7 @@ fn the_environment_beats_the_file() {
     assert_eq!(settings.provider.as_deref(), Some("xai"));
     assert_eq!(settings.model.as_deref(), Some("kept"));
     assert_eq!(settings.reasoning.as_deref(), Some("low"));
-    assert_eq!(settings.runtime_profile, RuntimeProfile::NonInteractive);
+    assert_eq!(settings.runtime_profile, Profile::NonInteractive);
     assert_eq!(settings.auto_compact_token_limit, Some(7));
     assert!(!settings.context.file_backed_dynamic_context);
     let before = settings.clone();

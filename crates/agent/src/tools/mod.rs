@@ -39,6 +39,7 @@ pub use answers::{plan, questions};
 pub use arguments::parse as parse_arguments;
 pub use artifacts::{Kept, Spool, finish};
 pub use exec::Sessions;
+pub use view_image::media_type;
 
 /// All built-in tools, in the order in which models are told of them.
 pub const TOOLS: &[Tool] = &[

@@ -42,7 +42,7 @@ fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
 }
 
 /// What an image is by its first bytes; names lie.
-fn media_type(bytes: &[u8]) -> Option<&'static str> {
+pub fn media_type(bytes: &[u8]) -> Option<&'static str> {
     let begins = |magic: &[u8]| bytes.starts_with(magic);
     if begins(b"\x89PNG\r\n\x1a\n") {
         Some("image/png")

@@ -18,7 +18,7 @@ use rookery_agent::mcp::McpServers;
 use rookery_agent::policy::{self, Action, Command, Judgement, Rule, Rules, Wish};
 use rookery_agent::provider::{Provider, ProviderInfo};
 use rookery_agent::providers::{self, Environment, Registry, RegistryOptions, Retry};
-use rookery_agent::settings::{ProviderKind, ProviderSettings, RuntimeProfile, Secret, Settings};
+use rookery_agent::settings::{ProviderKind, ProviderSettings, Secret, Settings};
 use rookery_agent::tool::{PathScope, Sandbox};
 use rookery_agent::tools::Sessions;
 use rookery_agent::turn::{Limits, Profile};
@@ -147,11 +147,7 @@ impl Agents {
     }
 
     pub(crate) fn profile(&self) -> Profile {
-        match self.settings().runtime_profile {
-            RuntimeProfile::Interactive => Profile::Interactive,
-            RuntimeProfile::NonInteractive => Profile::NonInteractive,
-            RuntimeProfile::Eval => Profile::Eval,
-        }
+        self.settings().runtime_profile
     }
 
     pub(crate) fn limits(&self) -> Limits {

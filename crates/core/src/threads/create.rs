@@ -101,6 +101,6 @@ impl Core {
             Ok(())
         })
         .await?;
-        Ok(ThreadView { thread, status: Status::default(), turns: None })
+        Ok(ThreadView { thread, status: Status::default(), turns: None, unreadable: 0 })
     }
 }

@@ -82,13 +82,15 @@ impl Core {
         let world = self.inner.world.lock();
         let mut seen = view(&world, id).ok_or_else(|| crate::world::no_thread(id))?;
         seen.turns = Some(turns(&live.contents.lock()));
+        seen.unreadable = live.unreadable;
         Ok(seen)
     }
 }
 
 fn view(world: &World, id: ThreadId) -> Option<ThreadView> {
     let state = world.threads.get(&id)?;
-    Some(ThreadView { thread: state.thread.clone(), status: status::of(world, id), turns: None })
+    let (thread, status) = (state.thread.clone(), status::of(world, id));
+    Some(ThreadView { thread, status, turns: None, unreadable: 0 })
 }
 
 /// Lists are ordered by what they show: whole seconds, then ids.

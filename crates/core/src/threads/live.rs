@@ -11,6 +11,8 @@ use rookery_store::ThreadContents;
 pub(crate) struct LiveThread {
     pub(crate) id: ThreadId,
     pub(crate) contents: Mutex<Contents>,
+    /// Records of it that could not be read.
+    pub(crate) unreadable: u64,
 }
 
 /// Turns and items of a thread.
@@ -33,10 +35,11 @@ pub(crate) struct Placed {
 
 impl LiveThread {
     pub(crate) fn new(id: ThreadId) -> Self {
-        LiveThread { id, contents: Mutex::default() }
+        LiveThread { id, contents: Mutex::default(), unreadable: 0 }
     }
 
     pub(crate) fn from_stored(id: ThreadId, stored: ThreadContents) -> Self {
+        let unreadable = stored.skipped;
         let mut contents = Contents { turns: stored.turns, ..Contents::default() };
         for stored in stored.items {
             contents.index.insert(stored.item.id.clone(), contents.items.len());
@@ -44,7 +47,7 @@ impl LiveThread {
             let (turn, position, item) = (stored.turn, stored.position, stored.item);
             contents.items.push(Placed { turn, position, item });
         }
-        LiveThread { id, contents: Mutex::new(contents) }
+        LiveThread { id, contents: Mutex::new(contents), unreadable }
     }
 }
 

@@ -98,6 +98,8 @@ pub struct ThreadView {
     pub status: Status,
     /// Its turns with their items, if they were asked for.
     pub turns: Option<Vec<TurnView>>,
+    /// Records that could not be read, as far as they were looked at.
+    pub unreadable: u64,
 }
 
 /// A turn with its items.

@@ -1,52 +1,37 @@
 //! Spellings of policy modes. A mode has several, and clients see the one that was last used.
 
+use rookery_agent::policy;
 use rookery_model::Mode;
-
-/// Every spelling that is understood, and what it means.
-const SPELLINGS: &[(&str, Mode)] = &[
-    ("default", Mode::Default),
-    ("ask", Mode::Default),
-    ("accept_all", Mode::AcceptAll),
-    ("accept-all", Mode::AcceptAll),
-    ("accept_edits", Mode::AcceptAll),
-    ("accept-edits", Mode::AcceptAll),
-    ("plan", Mode::Plan),
-    ("bypass", Mode::Bypass),
-];
 
 /// The mode that a text spells.
 #[must_use]
 pub fn read(text: &str) -> Option<Mode> {
-    SPELLINGS.iter().find(|(spelling, _)| *spelling == text).map(|(_, mode)| *mode)
+    policy::parse_mode(text).filter(|_| text != policy::FLAG_ONLY)
 }
 
 /// The same with what only the command line understands.
 #[must_use]
 pub fn read_argument(text: &str) -> Option<Mode> {
-    if text == "yolo" { Some(Mode::Bypass) } else { read(text) }
+    policy::parse_mode(text)
 }
 
 /// What clients are told when a text spells no mode.
 #[must_use]
 pub fn spellings() -> String {
-    SPELLINGS.iter().map(|(spelling, _)| *spelling).collect::<Vec<_>>().join(", ")
+    let names = policy::mode_names().filter(|name| *name != policy::FLAG_ONLY);
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// What the command line lists when a text spells no mode.
 #[must_use]
 pub fn accepted() -> String {
-    format!("{}, yolo", spellings())
+    policy::mode_names().collect::<Vec<_>>().join(", ")
 }
 
 /// The spelling that every client knows.
 #[must_use]
 pub fn canonical(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Default => "default",
-        Mode::AcceptAll => "accept_all",
-        Mode::Plan => "plan",
-        Mode::Bypass => "bypass",
-    }
+    policy::mode_name(mode)
 }
 
 /// Which of its two names the mode that asks goes by: the one that was used last. Published
@@ -84,6 +69,18 @@ impl Asking {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Every spelling that is understood, and what it means.
+    const SPELLINGS: &[(&str, Mode)] = &[
+        ("default", Mode::Default),
+        ("ask", Mode::Default),
+        ("accept_all", Mode::AcceptAll),
+        ("accept-all", Mode::AcceptAll),
+        ("accept_edits", Mode::AcceptAll),
+        ("accept-edits", Mode::AcceptAll),
+        ("plan", Mode::Plan),
+        ("bypass", Mode::Bypass),
+    ];
 
     #[test]
     fn every_spelling_of_the_contract_is_understood() {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use rookery_agent::settings::parse_profile;
 use rookery_core::Core;
 use rookery_model as model;
 use schemars::JsonSchema;
@@ -107,13 +108,9 @@ impl Attach {
     /// # Errors
     /// If there is no such profile.
     pub fn link(&self) -> Result<Link, Error> {
-        let profile = match self.profile.as_deref() {
-            None => None,
-            Some("interactive") => Some(model::Profile::Interactive),
-            Some("non_interactive") => Some(model::Profile::NonInteractive),
-            Some("eval") => Some(model::Profile::Eval),
-            Some(other) => return Err(Error::invalid(format!("unknown profile: {other}"))),
-        };
+        let unknown = |name: &str| Error::invalid(format!("unknown profile: {name}"));
+        let read = |name: &String| parse_profile(name).ok_or_else(|| unknown(name));
+        let profile = self.profile.as_ref().map(read).transpose()?;
         Ok(Link {
             cwd: self.cwd.clone().filter(|cwd| cwd.is_absolute()),
             is_remote: self.is_remote,

@@ -12,14 +12,6 @@ use crate::wire::input::InputItem;
 /// The largest image that is taken from a file.
 const LARGEST_IMAGE: u64 = 10 << 20;
 
-/// The first bytes of the images that models know, and what they are.
-const IMAGES: &[(&[u8], &str)] = &[
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-];
-
 /// Reads what was said; none if it is blank.
 pub(crate) async fn message(
     prompt: Option<String>,
@@ -70,9 +62,7 @@ async fn local_image(path: String) -> Result<String, Error> {
             .map_err(|_| Error::invalid(format!("image cannot be read, or is too large: {path}")))
     });
     let bytes = read.await.map_err(|error| Error::runtime(error.to_string()))??;
-    let known = IMAGES.iter().find(|(start, _)| bytes.starts_with(start)).map(|(_, kind)| *kind);
-    let is_webp = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP");
-    let kind = known.or(is_webp.then_some("image/webp"));
+    let kind = rookery_agent::tools::media_type(&bytes);
     let kind = kind.ok_or_else(|| Error::invalid("image must be png, jpeg, gif or webp"))?;
     Ok(format!("data:{kind};base64,{}", STANDARD.encode(bytes)))
 }

@@ -192,7 +192,7 @@ fn lifecycle(seen: &rookery_core::ThreadView) -> LifecycleLog {
             timestamp: show::time(seen.turn.completed_at.unwrap_or(seen.turn.started_at)),
         })
     });
-    LifecycleLog { records: records.collect(), corrupt_record_count: 0 }
+    LifecycleLog { records: records.collect(), corrupt_record_count: seen.unreadable }
 }
 
 /// Turns of a page of history unless told.
