@@ -223,8 +223,9 @@ mod tests {
     }
 
     #[test]
-    fn every_target_has_a_file_and_seeds() {
+    fn every_target_has_a_file_and_seeds_and_is_listed() {
         let root = crate::repository_root().unwrap();
+        let guide = fs::read_to_string(root.join("CONTRIBUTING.md")).unwrap();
         let names = targets(&root).unwrap();
         assert!(!names.is_empty());
         for name in names {
@@ -233,6 +234,7 @@ mod tests {
             let seeds = root.join("fuzz/seeds").join(&name);
             let has_seed = fs::read_dir(&seeds).is_ok_and(|mut dir| dir.next().is_some());
             assert!(has_seed, "{} has no seed", seeds.display());
+            assert!(guide.contains(&format!("`{name}`")), "CONTRIBUTING.md does not list {name}");
         }
     }
 }

@@ -1,12 +1,17 @@
-//! Files and directories as clients ask for them: whole, in part, or listed. Blocking; callers keep
-//! it off the runtime's threads.
+//! Files and directories: read whole or in part, listed, and replaced at once. It knows nothing of what
+//! is in them. Blocking; callers keep it off the runtime's threads.
 
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{Mode, OFlags};
+
+/// Tells files apart that are replaced at the same time.
+static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// One child of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,6 +86,36 @@ pub fn read_dir(path: &Path) -> io::Result<Vec<DirEntry>> {
     Ok(shown.collect())
 }
 
+/// Replaces a file, or makes it and its directory. After a crash either the old or the new content is
+/// there, and nobody else can read it at any moment.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // A link stays a link: what it leads to is replaced.
+    let path = match fs::canonicalize(path) {
+        Ok(real) => real,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
+        Err(error) => return Err(error),
+    };
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    let mut name = path.clone().into_os_string();
+    name.push(format!(".{}-{}.new", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
+    let fresh = PathBuf::from(name);
+    // Left by a process that died and whose number came around again.
+    let _ = fs::remove_file(&fresh);
+    let done = write_new(&fresh, bytes).and_then(|()| fs::rename(&fresh, &path));
+    if done.is_err() {
+        let _ = fs::remove_file(&fresh);
+        return done;
+    }
+    File::open(dir)?.sync_all()
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
 /// Opens a regular file. A pipe without a writer would hang the open, and a device may never end.
 fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -111,6 +146,19 @@ mod tests {
         assert_eq!(read_range(&path, 99, None, 10).unwrap(), b"");
         assert!(matches!(read_range(&path, 0, None, 9), Err(ReadError::TooLarge { limit: 9 })));
         assert_eq!(read_range(&path, 0, Some(9), 9).unwrap().len(), 9);
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("deep/er/f");
+        replace(&path, b"one").unwrap();
+        replace(&path, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        // A directory cannot be replaced by a file, and nothing is left of the attempt.
+        assert!(replace(path.parent().unwrap(), b"three").is_err());
+        let names = |dir: &Path| read_dir(dir).unwrap().len();
+        assert_eq!((names(dir.path()), names(path.parent().unwrap())), (1, 1));
     }
 
     #[test]

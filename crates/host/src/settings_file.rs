@@ -3,17 +3,16 @@
 //! It keeps comments, order and keys it has never heard of, and knows no key itself. A file that does
 //! not parse is never written over. All of it blocks; writers of one process take turns by themselves.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, TomlError, Value};
 
+use crate::files;
+
 /// The longest file that is read.
 const LIMIT: u64 = 4 << 20;
-static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// Why the settings were not read or not written. Never has any text of the file.
 #[derive(Debug, thiserror::Error)]
@@ -87,7 +86,7 @@ impl SettingsFile {
         let document: DocumentMut =
             after.parse().map_err(|error: TomlError| self.broken(&after, &error))?;
         if after != before {
-            replace(&self.path, &after).map_err(|error| self.io(error))?;
+            files::replace(&self.path, after.as_bytes()).map_err(|error| self.io(error))?;
         }
         Ok(document)
     }
@@ -170,36 +169,6 @@ fn read_text(path: &Path) -> io::Result<String> {
         return Err(io::Error::other(format!("it is longer than {LIMIT} bytes")));
     }
     Ok(text)
-}
-
-/// Writes the file so that after a crash either the old or the new content is there, and that nobody
-/// else can read it at any moment.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    // A link stays a link: what it leads to is replaced.
-    let path = match fs::canonicalize(path) {
-        Ok(real) => real,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
-        Err(error) => return Err(error),
-    };
-    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-    let mut name = path.clone().into_os_string();
-    name.push(format!(".{}-{}.new", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
-    let fresh = PathBuf::from(name);
-    // Left by a process that died and whose number came around again.
-    let _ = fs::remove_file(&fresh);
-    let done = write_new(&fresh, text).and_then(|()| fs::rename(&fresh, &path));
-    if done.is_err() {
-        let _ = fs::remove_file(&fresh);
-        return done;
-    }
-    File::open(dir)?.sync_all()
-}
-
-fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
 }
 
 #[cfg(test)]

@@ -1,26 +1,23 @@
 //! The sandbox from outside: this program starts itself as the product does, and tries to get out.
 
-use std::ffi::OsString;
+mod sandboxed;
+
 use std::fs;
 use std::net::TcpListener;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use rookery_host::sandbox::{SANDBOX_ARGUMENT, Sandbox, enter_and_exec, quiet_env, support, wrap};
+use rookery_host::sandbox::{Sandbox, quiet_env, support, wrap};
 
-#[expect(
-    clippy::print_stderr,
-    reason = "a child says why it did not run, a test why it has little to do"
-)]
+use sandboxed::found;
+
+#[expect(clippy::print_stderr, reason = "a test says why it has little to do")]
 fn main() -> ExitCode {
-    let args: Vec<OsString> = std::env::args_os().collect();
-    if args.get(1).is_some_and(|arg| arg == SANDBOX_ARGUMENT) {
-        let error = enter_and_exec(&args[2..]);
-        eprintln!("{error}");
-        return ExitCode::from(error.exit_code());
+    if let Some(code) = sandboxed::second_life() {
+        return code;
     }
     if let Some(missing) = support().missing() {
         eprintln!("skipped, nothing to test here: {missing}");
@@ -72,22 +69,6 @@ fn writing(path: &Path) -> Sandbox {
     Sandbox { read_only: false, writable: vec![path.to_owned()], network: false }
 }
 
-/// Names, contents and modes of all files beneath `root`, links not followed.
-fn tree(root: &Path) -> Vec<(PathBuf, u32, Vec<u8>)> {
-    let mut found = Vec::new();
-    let mut open = vec![root.to_owned()];
-    while let Some(path) = open.pop() {
-        let metadata = fs::symlink_metadata(&path).expect("it is there");
-        let content = if metadata.is_file() { fs::read(&path).expect("readable") } else { vec![] };
-        if metadata.is_dir() {
-            open.extend(fs::read_dir(&path).expect("a directory").map(|e| e.expect("it").path()));
-        }
-        found.push((path, metadata.permissions().mode(), content));
-    }
-    found.sort();
-    found
-}
-
 fn refuses_to_run() -> Result<(), Failed> {
     let dir = scratch();
     let out = shell(&Sandbox::reading(), dir.path(), "echo ran");
@@ -109,8 +90,7 @@ fn reads_everything() -> Result<(), Failed> {
 
 fn writes_nothing() -> Result<(), Failed> {
     let dir = scratch();
-    let before = tree(dir.path());
-    let modified = fs::metadata(dir.path().join("kept"))?.modified()?;
+    let before = found(dir.path());
     for script in [
         "echo x > new",
         "echo x > kept",
@@ -134,16 +114,15 @@ fn writes_nothing() -> Result<(), Failed> {
     ] {
         let out = shell(&Sandbox::reading(), dir.path(), script);
         assert!(!out.status.success(), "{script}: {out:?}");
-        assert_eq!(tree(dir.path()), before, "{script}");
+        assert_eq!(found(dir.path()), before, "{script}");
     }
-    assert_eq!(fs::metadata(dir.path().join("kept"))?.modified()?, modified);
     assert!(!Path::new("/tmp/rookery-sandbox-copy").exists());
     Ok(())
 }
 
 fn writes_where_it_may() -> Result<(), Failed> {
     let (inside, outside) = (scratch(), scratch());
-    let before = tree(outside.path());
+    let before = found(outside.path());
     let script = format!(
         "echo x > new && mkdir d && echo y > d/e && chmod 600 new; echo z > {}/new",
         outside.path().display()
@@ -152,7 +131,7 @@ fn writes_where_it_may() -> Result<(), Failed> {
     assert!(!out.status.success(), "{out:?}");
     assert_eq!(fs::read_to_string(inside.path().join("new"))?, "x\n");
     assert_eq!(fs::read_to_string(inside.path().join("d/e"))?, "y\n");
-    assert_eq!(tree(outside.path()), before);
+    assert_eq!(found(outside.path()), before);
     let both = Sandbox { read_only: true, ..writing(inside.path()) };
     assert!(!shell(&both, inside.path(), "echo x > newer").status.success());
     Ok(())
@@ -162,27 +141,27 @@ fn symlinks_lead_nowhere() -> Result<(), Failed> {
     let (inside, outside) = (scratch(), scratch());
     symlink(outside.path(), inside.path().join("out"))?;
     symlink(outside.path().join("kept"), inside.path().join("file"))?;
-    let before = tree(outside.path());
+    let before = found(outside.path());
     for script in
         ["echo x > out/new", "echo x > file", "rm out/kept", "mv kept out/", "cp kept file"]
     {
         let out = shell(&writing(inside.path()), inside.path(), script);
         assert!(!out.status.success(), "{script}: {out:?}");
-        assert_eq!(tree(outside.path()), before, "{script}");
+        assert_eq!(found(outside.path()), before, "{script}");
     }
     Ok(())
 }
 
 fn races_lead_nowhere() -> Result<(), Failed> {
     let (inside, outside) = (scratch(), scratch());
-    let before = tree(outside.path());
+    let before = found(outside.path());
     let script = format!(
         "for i in 1 2 3 4 5 6 7 8; do rm -rf d; mkdir d; (echo x > d/kept) & \
          rm -rf d; ln -s {} d; echo y > d/kept; wait; done",
         outside.path().display()
     );
     shell(&writing(inside.path()), inside.path(), &script);
-    assert_eq!(tree(outside.path()), before);
+    assert_eq!(found(outside.path()), before);
     Ok(())
 }
 

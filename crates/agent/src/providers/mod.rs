@@ -30,4 +30,4 @@ pub use builtin::normalize;
 pub use efforts::{EFFORTS, UnsupportedEffort};
 pub use registry::{KeyError, Registry, RegistryOptions};
 pub(crate) use settings::mask;
-pub use settings::{ApiKey, Environment, Kind, Retry, Settings};
+pub use settings::{Environment, Kind, Retry, Settings};

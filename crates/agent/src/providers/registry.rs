@@ -19,8 +19,9 @@ use super::listing::Cache;
 use super::mock::Mock;
 use super::openai_chat::OpenaiChat;
 use super::openai_responses::OpenaiResponses;
-use super::settings::{ApiKey, Environment, Kind, Retry, Settings, idle_timeout, variable_part};
+use super::settings::{Environment, Kind, Retry, Settings, idle_timeout, variable_part};
 use crate::provider::{Auth, ModelInfo, Provider, ProviderInfo};
+use crate::settings::Secret;
 
 /// What OpenRouter is told of us unless settings say otherwise.
 const REFERER: &str = "http://localhost";
@@ -157,7 +158,7 @@ impl Registry {
     /// Sets a provider's key from the next call on.
     pub fn set_key(&self, id: &str, key: &str) -> Result<(), KeyError> {
         let id = self.known_id(id)?;
-        let key = ApiKey::new(key).ok_or_else(|| KeyError::EmptyKey(id.clone()))?;
+        let key = Secret::key(key).ok_or_else(|| KeyError::EmptyKey(id.clone()))?;
         self.keys.write().insert(id.clone(), key);
         self.listings.forget_age(&id);
         Ok(())

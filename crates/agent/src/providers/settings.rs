@@ -21,29 +21,6 @@ const MASK: &str = "***";
 /// Shorter secrets are not looked for in texts: they would be found everywhere.
 const MASKED_LENGTH: usize = 4;
 
-/// A key, which neither logs nor messages show.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ApiKey(String);
-
-impl ApiKey {
-    /// A key, if the text has one besides blanks.
-    pub fn new(text: &str) -> Option<Self> {
-        let text = text.trim();
-        (!text.is_empty()).then(|| Self(text.to_owned()))
-    }
-
-    /// The key itself, for the one who sends or stores it.
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for ApiKey {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("ApiKey(***)")
-    }
-}
-
 /// Which protocol a provider speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
@@ -115,7 +92,7 @@ pub struct Settings {
     /// Where it is.
     pub base_url: Option<String>,
     /// Its key.
-    pub api_key: Option<ApiKey>,
+    pub api_key: Option<Secret>,
     /// The variable that holds its key, asked before the usual one.
     pub api_key_env: Option<String>,
     /// Headers to send besides ours; they win over ours.
@@ -191,13 +168,11 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_not_shown() {
-        let key = ApiKey::new(" sk-secret\n").unwrap();
-        assert_eq!(key.expose(), "sk-secret");
+    fn neither_key_nor_headers_are_shown() {
+        let key = Secret::new("sk-secret");
         let headers = vec![("api-key".to_owned(), "also secret".to_owned())];
         let settings = Settings { api_key: Some(key), headers, ..Settings::default() };
         assert!(!format!("{settings:?}").contains("secret"));
-        assert_eq!(ApiKey::new(" \n"), None);
     }
 
     #[test]

@@ -5,18 +5,21 @@
 
 mod edit;
 mod read;
+mod secret;
 mod spelled;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use rookery_model::{Mode, Profile, ToolKind};
 
+use crate::providers::Kind;
+
 pub use crate::providers::normalize as normalize_provider;
 pub use crate::tool::PathScope;
 pub use edit::Edit;
+pub use secret::Secret;
 pub use spelled::{Spelled, WebSearchMode};
 
 /// The keys and sections at the top of the settings file that are read here. Other parts of the
@@ -303,7 +306,7 @@ pub struct ProviderSettings {
     /// Where it is.
     pub base_url: Option<String>,
     /// Which API it speaks; none for what its id says.
-    pub kind: Option<ProviderKind>,
+    pub kind: Option<Kind>,
     /// Models that it has beside those it lists.
     pub models: Vec<String>,
     /// Headers that go with each request; they may carry keys as well.
@@ -318,38 +321,6 @@ pub struct ProviderSettings {
     pub command: Vec<String>,
     /// Variables that the program gets; they may be keys as well.
     pub env: BTreeMap<String, Secret>,
-}
-
-/// Which API a provider speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it all")]
-pub enum ProviderKind {
-    OpenAiResponses,
-    OpenAiChat,
-    Anthropic,
-    Acp,
-    Mock,
-}
-
-impl ProviderKind {
-    const ALL: [Self; 5] =
-        [Self::OpenAiResponses, Self::OpenAiChat, Self::Anthropic, Self::Acp, Self::Mock];
-
-    /// Its spelling.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::OpenAiResponses => "openai_responses",
-            Self::OpenAiChat => "openai_chat",
-            Self::Anthropic => "anthropic",
-            Self::Acp => "acp",
-            Self::Mock => "mock",
-        }
-    }
-
-    /// The API of this spelling.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
 }
 
 /// A server of the Model Context Protocol: a program, or a page.
@@ -385,28 +356,6 @@ impl Default for McpServerSettings {
             startup_timeout: Duration::from_secs(10),
             tool_timeout: Duration::from_secs(60),
         }
-    }
-}
-
-/// A text that is never shown, neither in logs nor in messages.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Hides a text.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    /// The text, for those who send it to where it belongs.
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(…)")
     }
 }
 

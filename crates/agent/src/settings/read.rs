@@ -13,9 +13,9 @@ use rookery_model::{Mode, ToolKind};
 use toml_edit::{DocumentMut, Item, TableLike};
 
 use super::{
-    AutoApprove, CommandSettings, ContextSettings, Lifecycle, McpServerSettings, PathScope,
-    PolicySettings, ProviderKind, ProviderSettings, Reliability, SearchIndex, Secret, Settings,
-    Spelled, ToolSettings, WebSearchMode, normalize_provider, parse_profile,
+    AutoApprove, CommandSettings, ContextSettings, Kind, Lifecycle, McpServerSettings, PathScope,
+    PolicySettings, ProviderSettings, Reliability, SearchIndex, Secret, Settings, Spelled,
+    ToolSettings, WebSearchMode, normalize_provider, parse_profile,
 };
 
 /// The longest time that is taken from a file; more is as good as for ever.
@@ -262,7 +262,7 @@ fn provider(section: &Section<'_>) -> ProviderSettings {
         api_key: section.text("api_key").map(Secret::new),
         api_key_env: section.text("api_key_env"),
         base_url: section.text("base_url"),
-        kind: section.choice("kind", KINDS, ProviderKind::from_name),
+        kind: section.choice("kind", KINDS, Kind::parse),
         models: section.texts("models"),
         headers: section.secrets("headers"),
         max_tokens: section.count("max_tokens").filter(|&tokens| tokens > 0),

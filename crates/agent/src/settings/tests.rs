@@ -189,7 +189,7 @@ fn xai() -> ProviderSettings {
         api_key: Some(Secret::new("sk-secret")),
         api_key_env: Some("XAI_KEY".into()),
         base_url: Some("http://x".into()),
-        kind: Some(ProviderKind::OpenAiChat),
+        kind: Some(Kind::OpenaiChat),
         models: vec!["m1".into()],
         headers: BTreeMap::from([("Authorization".to_owned(), Secret::new("sk-header"))]),
         max_tokens: Some(7),

@@ -2,7 +2,7 @@
 //! and then done.
 
 use serde_json::Value;
-use similar::TextDiff;
+use similar::{TextDiff, TextDiffConfig};
 
 use super::hunks::{FileChange, PATIENCE, hunks};
 use super::writing::{self, Change};
@@ -80,12 +80,36 @@ impl Touched {
         let old_path = self.old_path.as_ref().unwrap_or(&self.path);
         let (old_name, new_name) =
             (name("a", old_path, &self.old), name("b", &self.path, &self.new));
-        let (old, new) = (self.old.as_deref().unwrap_or(""), self.new.as_deref().unwrap_or(""));
+        // Only a line feed ends a line: a return alone would break a line of the diff in two.
+        let (old, new) = (lines(self.old.as_deref()), lines(self.new.as_deref()));
+        let mut config = TextDiffConfig::default();
         let diff: TextDiff<'_, '_, str> =
-            TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
+            config.timeout(PATIENCE).newline_terminated(true).diff_slices(&old, &new);
         let text =
             diff.unified_diff().context_radius(CONTEXT).header(&old_name, &new_name).to_string();
         // Without hunks there would be nothing to see of a new name or an empty file.
         if text.is_empty() { format!("--- {old_name}\n+++ {new_name}\n") } else { text }
+    }
+}
+
+fn lines(text: Option<&str>) -> Vec<&str> {
+    text.unwrap_or_default().split_inclusive('\n').collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_return_alone_breaks_no_line_of_a_diff() {
+        let touched = Touched {
+            path: "f".into(),
+            old_path: None,
+            old: Some("one\rtwo\nlast".into()),
+            new: Some("one\rthree\nlast".into()),
+            was_binary: false,
+        };
+        let shown = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-one\rtwo\n+one\rthree\n last\n\\ No newline at end of file\n";
+        assert_eq!(touched.diff(), shown);
     }
 }

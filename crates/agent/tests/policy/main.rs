@@ -2,17 +2,18 @@
 //! Whatever runs here runs in the sandbox, in a repository made for it; this program starts itself
 //! as the product does.
 
+#[path = "../../../host/tests/sandboxed/mod.rs"]
+mod sandboxed;
 mod scratch;
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use rookery_agent::policy::{Class, Command, Rules, Verdict, Wish, classify, judge};
-use rookery_host::sandbox::{SANDBOX_ARGUMENT, Sandbox, enter_and_exec, quiet_env, support, wrap};
+use rookery_host::sandbox::{Sandbox, quiet_env, support, wrap};
 use rookery_host::{End, Outcome, Script};
 use rookery_model::{Mode, ToolKind};
 
@@ -36,16 +37,10 @@ const SANDBOX_TRIALS: &[(&str, Run)] = &[
     ("hostile_commands_change_nothing_in_the_sandbox", hostile_is_held),
 ];
 
-#[expect(
-    clippy::print_stderr,
-    reason = "a child says why it did not run, a test why it has little to do"
-)]
+#[expect(clippy::print_stderr, reason = "a test says why it has little to do")]
 fn main() -> ExitCode {
-    let args: Vec<OsString> = std::env::args_os().collect();
-    if args.get(1).is_some_and(|arg| arg == SANDBOX_ARGUMENT) {
-        let error = enter_and_exec(&args[2..]);
-        eprintln!("{error}");
-        return ExitCode::from(error.exit_code());
+    if let Some(code) = sandboxed::second_life() {
+        return code;
     }
     let mut trials: Vec<Trial> = TRIALS.iter().map(|(name, run)| Trial::test(*name, run)).collect();
     match support().missing() {

@@ -1,10 +1,12 @@
 //! A repository to try commands in, with a place beside it that links lead to.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
+
+use crate::sandboxed::{Found, found};
 
 /// Files of the repository.
 const FILES: &[(&str, &str)] = &[
@@ -30,9 +32,6 @@ pub(crate) struct Scratch {
     dir: TempDir,
     work: PathBuf,
 }
-
-/// A file as it was found: name, mode, time of change, content or target.
-pub(crate) type Found = (PathBuf, u32, i64, i64, Vec<u8>);
 
 impl Scratch {
     pub(crate) fn new() -> Self {
@@ -71,25 +70,7 @@ impl Scratch {
 
     /// All that is there, with content, mode and time of change; links are not followed.
     pub(crate) fn state(&self) -> Vec<Found> {
-        let mut found = Vec::new();
-        let mut open = vec![self.dir.path().to_owned()];
-        while let Some(path) = open.pop() {
-            let metadata = fs::symlink_metadata(&path).expect("it is there");
-            let content = if metadata.is_symlink() {
-                fs::read_link(&path).expect("a link").into_os_string().into_encoded_bytes()
-            } else if metadata.is_file() {
-                fs::read(&path).expect("readable")
-            } else {
-                Vec::new()
-            };
-            if metadata.is_dir() {
-                let entries = fs::read_dir(&path).expect("a directory");
-                open.extend(entries.map(|entry| entry.expect("an entry").path()));
-            }
-            found.push((path, metadata.mode(), metadata.mtime(), metadata.mtime_nsec(), content));
-        }
-        found.sort();
-        found
+        found(self.dir.path())
     }
 
     #[expect(clippy::disallowed_methods, reason = "the repository is made by git itself")]

@@ -18,7 +18,7 @@ use rookery_agent::mcp::McpServers;
 use rookery_agent::policy::{self, Action, Command, Judgement, Rule, Rules, Wish};
 use rookery_agent::provider::{Provider, ProviderInfo};
 use rookery_agent::providers::{self, Environment, Registry, RegistryOptions, Retry};
-use rookery_agent::settings::{ProviderKind, ProviderSettings, Secret, Settings};
+use rookery_agent::settings::{ProviderSettings, Secret, Settings};
 use rookery_agent::tool::{PathScope, Sandbox};
 use rookery_agent::tools::Sessions;
 use rookery_agent::turn::{Limits, Profile};
@@ -377,19 +377,12 @@ fn registry(config: &AgentConfig, client: http::Client) -> Registry {
 }
 
 fn provider(id: &str, set: &ProviderSettings) -> providers::Settings {
-    let kind = set.kind.map(|kind| match kind {
-        ProviderKind::OpenAiResponses => providers::Kind::OpenaiResponses,
-        ProviderKind::OpenAiChat => providers::Kind::OpenaiChat,
-        ProviderKind::Anthropic => providers::Kind::Anthropic,
-        ProviderKind::Acp => providers::Kind::Acp,
-        ProviderKind::Mock => providers::Kind::Mock,
-    });
     let header = |(name, value): (&String, &Secret)| (name.clone(), value.expose().to_owned());
     providers::Settings {
         id: id.to_owned(),
-        kind,
+        kind: set.kind,
         base_url: set.base_url.clone(),
-        api_key: set.api_key.as_ref().and_then(|key| providers::ApiKey::new(key.expose())),
+        api_key: set.api_key.as_ref().and_then(|key| Secret::key(key.expose())),
         api_key_env: set.api_key_env.clone(),
         headers: set.headers.iter().map(header).collect(),
         models: set.models.clone(),

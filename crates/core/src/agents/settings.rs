@@ -65,7 +65,7 @@ impl Core {
     /// If there is no such provider, the key is blank, or nothing can be kept.
     pub async fn configure_provider(&self, id: &str, key: &str) -> Result<String> {
         let id = self.known_provider(id)?;
-        let key = providers::ApiKey::new(key)
+        let key = Secret::key(key)
             .ok_or_else(|| Error::invalid("apiKey", format!("api key for {id} is empty")))?;
         self.change_key(id, Some(key)).await
     }
@@ -88,18 +88,17 @@ impl Core {
         }
     }
 
-    async fn change_key(&self, id: String, key: Option<providers::ApiKey>) -> Result<String> {
-        let secret = key.as_ref().map(|key| Secret::new(key.expose()));
-        let edit = Edit::ApiKey { provider: id.clone(), key: secret.clone() };
+    async fn change_key(&self, id: String, key: Option<Secret>) -> Result<String> {
+        let edit = Edit::ApiKey { provider: id.clone(), key: key.clone() };
         let (core, provider) = (self.clone(), id.clone());
         let notice = Some(NoticeBody::ProvidersChanged);
         self.change(Keeping::Required, edit, notice, move |settings| {
-            settings.providers.entry(provider.clone()).or_default().api_key = secret;
             let registry = &core.inner.agents.registry;
             let set = match &key {
                 Some(key) => registry.set_key(&provider, key.expose()),
                 None => registry.clear_key(&provider),
             };
+            settings.providers.entry(provider.clone()).or_default().api_key = key;
             if let Err(error) = set {
                 tracing::error!(%error, "a key was kept but cannot be used");
             }

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use rookery_agent::turn::Delta as CoreDelta;
 use rookery_core::{FeedReader, Notice, NoticeBody};
 use rookery_model as model;
 use rookery_wire::{Rejected, rpc};
 use serde::Serialize;
 
 use crate::context::{Cx, Wishes};
-use crate::items::{self, Delta, Stamp};
+use crate::items::{self, Stamp};
 use crate::show;
 use crate::wire::notification::{self, name, twin};
 use crate::wire::{session, tool, upkeep};
@@ -178,7 +177,6 @@ impl Messages<'_> {
                 self.push(name::ITEM_COMPLETED, &items::completed(stamp(*turn), item));
             }
             NoticeBody::ItemDelta(turn, id, delta) => {
-                let delta = delta_of(delta);
                 let method = items::method(delta, wishes.reasoning_methods);
                 self.push(method, &items::delta(stamp(*turn), id, delta));
             }
@@ -225,14 +223,5 @@ impl Messages<'_> {
                 self.push(name::TOOL_EXECUTION_RESOLVED, &resolved);
             }
         }
-    }
-}
-
-fn delta_of(delta: &CoreDelta) -> Delta<'_> {
-    match delta {
-        CoreDelta::Text { text, phase } => Delta::Agent { text, phase },
-        CoreDelta::Thought { text } => Delta::Reasoning { text, part: 0 },
-        CoreDelta::Summary { text, index } => Delta::Summary { text, part: *index },
-        CoreDelta::SummaryPart { index } => Delta::SummaryPart { part: *index },
     }
 }

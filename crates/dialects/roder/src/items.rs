@@ -1,6 +1,7 @@
 //! Items as this dialect shows them, and the notifications that tell of them. Pure: numbers, times
 //! and words come from core.
 
+use rookery_agent::turn::Delta;
 use rookery_model as model;
 use serde_json::Value;
 
@@ -26,37 +27,6 @@ pub struct Stamp {
     pub turn: model::TurnId,
     /// When.
     pub at: model::Timestamp,
-}
-
-/// What is added to an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Delta<'a> {
-    /// Words of the agent.
-    Agent {
-        /// The words.
-        text: &'a str,
-        /// Which part of the answer they belong to.
-        phase: &'a str,
-    },
-    /// Words of a thought.
-    Reasoning {
-        /// The words.
-        text: &'a str,
-        /// Which part they belong to.
-        part: u32,
-    },
-    /// Words of a thought's summary.
-    Summary {
-        /// The words.
-        text: &'a str,
-        /// Which part they belong to.
-        part: u32,
-    },
-    /// A further part of a summary.
-    SummaryPart {
-        /// Which part.
-        part: u32,
-    },
 }
 
 /// The item as it goes over the wire.
@@ -142,11 +112,11 @@ pub fn completed(stamp: Stamp, ended: &model::Item) -> ItemNotification {
 
 /// Params of a delta, whichever of its [methods](method) it goes by.
 #[must_use]
-pub fn delta(stamp: Stamp, id: &model::ItemId, added: Delta<'_>) -> ItemNotification {
+pub fn delta(stamp: Stamp, id: &model::ItemId, added: &Delta) -> ItemNotification {
     let item_id = id.as_str().to_owned();
     let (flat, phase) = match added {
-        Delta::Agent { text, phase } => (text, phase),
-        Delta::Reasoning { text, .. } | Delta::Summary { text, .. } => (text, REASONING_PHASE),
+        Delta::Text { text, phase } => (text.as_str(), phase.as_str()),
+        Delta::Thought { text } | Delta::Summary { text, .. } => (text.as_str(), REASONING_PHASE),
         Delta::SummaryPart { .. } => ("", REASONING_PHASE),
     };
     let event = ItemEvent::ItemDelta { item_id: item_id.clone(), delta: typed(added) };
@@ -158,32 +128,34 @@ pub fn delta(stamp: Stamp, id: &model::ItemId, added: Delta<'_>) -> ItemNotifica
     }
 }
 
-fn typed(added: Delta<'_>) -> ItemDelta {
+fn typed(added: &Delta) -> ItemDelta {
     match added {
-        Delta::Agent { text, phase } => ItemDelta::AgentMessageText {
-            delta: text.to_owned(),
-            phase: (!phase.is_empty()).then(|| phase.to_owned()),
+        Delta::Text { text, phase } => ItemDelta::AgentMessageText {
+            delta: text.clone(),
+            phase: (!phase.is_empty()).then(|| phase.clone()),
         },
-        Delta::Reasoning { text, part } => {
-            ItemDelta::ReasoningText { delta: text.to_owned(), content_index: part }
+        Delta::Thought { text } => {
+            ItemDelta::ReasoningText { delta: text.clone(), content_index: 0 }
         }
-        Delta::Summary { text, part } => {
-            ItemDelta::ReasoningSummaryText { delta: text.to_owned(), summary_index: part }
+        Delta::Summary { text, index } => {
+            ItemDelta::ReasoningSummaryText { delta: text.clone(), summary_index: *index }
         }
-        Delta::SummaryPart { part } => ItemDelta::ReasoningSummaryPartAdded { summary_index: part },
+        Delta::SummaryPart { index } => {
+            ItemDelta::ReasoningSummaryPartAdded { summary_index: *index }
+        }
     }
 }
 
 /// The one method by which a delta goes to a connection; `reasoning_methods` is what that
 /// connection said it can take.
 #[must_use]
-pub fn method(added: Delta<'_>, reasoning_methods: bool) -> &'static str {
+pub fn method(added: &Delta, reasoning_methods: bool) -> &'static str {
     match added {
-        Delta::Reasoning { .. } if reasoning_methods => name::REASONING_TEXT_DELTA,
+        Delta::Thought { .. } if reasoning_methods => name::REASONING_TEXT_DELTA,
         Delta::Summary { .. } if reasoning_methods => name::REASONING_SUMMARY_TEXT_DELTA,
         Delta::SummaryPart { .. } if reasoning_methods => name::REASONING_SUMMARY_PART_ADDED,
-        Delta::Agent { .. }
-        | Delta::Reasoning { .. }
+        Delta::Text { .. }
+        | Delta::Thought { .. }
         | Delta::Summary { .. }
         | Delta::SummaryPart { .. } => name::ITEM_DELTA,
     }

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::call::{Decoder, Endpoint, Failed, Protocol};
 use super::names::{Names, Spelling};
-use super::settings::ApiKey;
 use crate::provider::ModelRequest;
+use crate::settings::Secret;
 
 /// The version of the API that is spoken here.
 const VERSION: &str = "2023-06-01";
@@ -34,7 +34,7 @@ impl Protocol for Anthropic {
         versioned(base, "models?limit=1000")
     }
 
-    fn auth(&self, key: &ApiKey) -> (String, String) {
+    fn auth(&self, key: &Secret) -> (String, String) {
         ("x-api-key".to_owned(), key.expose().to_owned())
     }
 

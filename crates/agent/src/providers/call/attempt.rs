@@ -12,7 +12,8 @@ use super::{
     Decoder, Endpoint, Failed, Gone, Names, Out, Progress, Remote, StreamError, status_failure,
 };
 use crate::provider::{Failure, FailureKind, ModelEvent};
-use crate::providers::settings::{ApiKey, mask};
+use crate::providers::settings::mask;
+use crate::settings::Secret;
 
 /// How much of an error's body is read to find its message.
 const ERROR_BODY: usize = 64 * 1024;
@@ -29,7 +30,7 @@ impl Remote {
         &self,
         body: &Value,
         names: &Names,
-        key: Option<&ApiKey>,
+        key: Option<&Secret>,
         out: &Out,
     ) -> Result<Result<(), Failed>, Gone> {
         let endpoint = &self.endpoint;
@@ -55,7 +56,7 @@ impl Remote {
     }
 
     /// The headers of a request: ours, the key's, and those of the settings last.
-    pub(crate) fn request_headers(&self, key: Option<&ApiKey>) -> Vec<(String, String)> {
+    pub(crate) fn request_headers(&self, key: Option<&Secret>) -> Vec<(String, String)> {
         let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
         headers.push(("accept".to_owned(), "text/event-stream, application/json".to_owned()));
         // A stream that is packed may be held back until a block of it is full.

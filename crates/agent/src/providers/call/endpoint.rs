@@ -7,10 +7,11 @@ use std::time::Duration;
 use parking_lot::RwLock;
 use rookery_host::http::Client;
 
-use crate::providers::settings::{self, ApiKey, Environment, Retry};
+use crate::providers::settings::{self, Environment, Retry};
+use crate::settings::Secret;
 
 /// The keys that were set, by provider; changed while providers are in use.
-pub(crate) type Keys = Arc<RwLock<HashMap<String, ApiKey>>>;
+pub(crate) type Keys = Arc<RwLock<HashMap<String, Secret>>>;
 
 /// Headers whose values are as secret as keys.
 const SECRET_NAMES: [&str; 4] = ["auth", "key", "token", "secret"];
@@ -36,10 +37,10 @@ pub(crate) struct Endpoint {
 
 impl Endpoint {
     /// The key as it is now: set, or from the environment. An error says where one is looked for.
-    pub(crate) fn key(&self) -> Result<Option<ApiKey>, String> {
+    pub(crate) fn key(&self) -> Result<Option<Secret>, String> {
         let set = self.keys.read().get(&self.id).cloned();
         let from_environment =
-            || self.key_variables.iter().find_map(|name| ApiKey::new(&(self.environment)(name)?));
+            || self.key_variables.iter().find_map(|name| Secret::key(&(self.environment)(name)?));
         match set.or_else(from_environment) {
             None if self.needs_key => Err(self.missing_key()),
             key => Ok(key),
@@ -52,7 +53,7 @@ impl Endpoint {
     }
 
     /// What no message may show.
-    pub(crate) fn secrets(&self, key: Option<&ApiKey>) -> Vec<String> {
+    pub(crate) fn secrets(&self, key: Option<&Secret>) -> Vec<String> {
         let is_secret =
             |name: &str| SECRET_NAMES.iter().any(|part| name.to_ascii_lowercase().contains(part));
         let headers = self.headers.iter().filter(|(name, _)| is_secret(name));

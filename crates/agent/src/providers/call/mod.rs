@@ -22,10 +22,10 @@ pub(crate) use retry::{Failed, delay};
 
 use super::listing;
 use super::names::{Names, Spelling};
-use super::settings::ApiKey;
 use crate::provider::{
     Failure, FailureKind, ModelEvent, ModelInfo, ModelRequest, ModelStream, Provider,
 };
+use crate::settings::Secret;
 
 /// How many events may wait for a slow reader.
 const QUEUE: usize = 64;
@@ -37,7 +37,7 @@ pub(crate) trait Protocol: Send + Sync {
     /// Where models are listed.
     fn models_url(&self, base: &str) -> String;
     /// The headers that carry a key.
-    fn auth(&self, key: &ApiKey) -> (String, String);
+    fn auth(&self, key: &Secret) -> (String, String);
     /// Headers that every request has.
     fn headers(&self) -> Vec<(String, String)> {
         Vec::new()

@@ -1,8 +1,8 @@
 //! Lists of models in a file: a cache, of which nothing is missed when it is gone or broken.
 
-use std::io::Write as _;
 use std::path::Path;
 
+use rookery_host::files;
 use serde_json::{Value, json};
 
 use crate::provider::ModelInfo;
@@ -12,8 +12,7 @@ const FILE_LIMIT: u64 = 32 * 1024 * 1024;
 
 /// The lists of a file; none if it cannot be read.
 pub(super) fn read(path: &Path) -> Vec<(String, Vec<ModelInfo>)> {
-    let is_small = std::fs::metadata(path).is_ok_and(|metadata| metadata.len() <= FILE_LIMIT);
-    let bytes = if is_small { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
+    let bytes = files::read_range(path, 0, None, FILE_LIMIT).unwrap_or_default();
     let Ok(Value::Object(lists)) = serde_json::from_slice(&bytes) else { return Vec::new() };
     lists
         .into_iter()
@@ -29,19 +28,7 @@ pub(super) fn write(path: &Path, lists: &[(String, Vec<ModelInfo>)]) -> std::io:
     };
     let all: serde_json::Map<String, Value> =
         lists.iter().map(|(id, list)| (id.clone(), models(list))).collect();
-    let directory = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(directory)?;
-    // Another refresh may write at the same time: each has a file of its own until it is whole.
-    let temporary =
-        directory.join(format!(".models-{}-{}.tmp", std::process::id(), fastrand::u64(..)));
-    let written = std::fs::File::create(&temporary)
-        .and_then(|mut file| file.write_all(Value::Object(all).to_string().as_bytes()))
-        .and_then(|()| std::fs::rename(&temporary, path));
-    if written.is_err() {
-        // What is left of a failed write is of no use; if it cannot go either, nothing more can be done.
-        let _ = std::fs::remove_file(&temporary);
-    }
-    written
+    files::replace(path, Value::Object(all).to_string().as_bytes())
 }
 
 fn model(value: &Value) -> Option<ModelInfo> {

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::call::{Decoder, Endpoint, Failed, Protocol};
 use super::names::Names;
-use super::settings::ApiKey;
 use crate::provider::ModelRequest;
+use crate::settings::Secret;
 
 /// The protocol.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl Protocol for OpenaiChat {
         format!("{base}/models")
     }
 
-    fn auth(&self, key: &ApiKey) -> (String, String) {
+    fn auth(&self, key: &Secret) -> (String, String) {
         ("authorization".to_owned(), format!("Bearer {}", key.expose()))
     }
 

@@ -7,7 +7,8 @@ use rookery_host::http::Client;
 
 use super::{KeyError, Registry, RegistryOptions};
 use crate::provider::{Auth, ModelEvent, ModelRequest};
-use crate::providers::settings::{ApiKey, Environment, Kind, Retry, Settings};
+use crate::providers::settings::{Environment, Kind, Retry, Settings};
+use crate::settings::Secret;
 
 fn options(pairs: &'static [(&'static str, &'static str)]) -> RegistryOptions {
     let environment: Environment = Arc::new(move |name| {
@@ -89,7 +90,7 @@ fn a_key_belongs_to_one_provider() {
 #[test]
 fn keys_of_the_settings_win_over_the_environment() {
     let set = Settings {
-        api_key: ApiKey::new("set"),
+        api_key: Secret::key("set"),
         api_key_env: Some("OTHER".into()),
         ..named("openai")
     };

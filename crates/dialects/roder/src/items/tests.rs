@@ -105,7 +105,8 @@ fn a_tool_has_what_is_known_of_it() {
 #[test]
 fn a_delta_is_told_to_both_generations_in_one() {
     let id = model::ItemId::new("t-agent-final_answer");
-    let told = delta(stamp(), &id, Delta::Agent { text: "Hello", phase: "final_answer" });
+    let told =
+        delta(stamp(), &id, &Delta::Text { text: "Hello".into(), phase: "final_answer".into() });
     let want = concat!(
         r#""itemId":"t-agent-final_answer","delta":"Hello","phase":"final_answer","#,
         r#""event":{"type":"itemDelta","itemId":"t-agent-final_answer","#,
@@ -124,32 +125,32 @@ fn reasoning_looks_like_text_to_the_older_generation() {
     let id = model::ItemId::new("t-agent-reasoning");
     for (added, flat, typed, own) in [
         (
-            Delta::Reasoning { text: "h", part: 0 },
+            Delta::Thought { text: "h".into() },
             "h",
             json!({"type": "reasoningText", "delta": "h", "contentIndex": 0}),
             "item/reasoning/textDelta",
         ),
         (
-            Delta::Summary { text: "s", part: 2 },
+            Delta::Summary { text: "s".into(), index: 2 },
             "s",
             json!({"type": "reasoningSummaryText", "delta": "s", "summaryIndex": 2}),
             "item/reasoning/summaryTextDelta",
         ),
         (
-            Delta::SummaryPart { part: 1 },
+            Delta::SummaryPart { index: 1 },
             "",
             json!({"type": "reasoningSummaryPartAdded", "summaryIndex": 1}),
             "item/reasoning/summaryPartAdded",
         ),
     ] {
-        let told = serde_json::to_value(delta(stamp(), &id, added)).unwrap();
+        let told = serde_json::to_value(delta(stamp(), &id, &added)).unwrap();
         assert_eq!((&told["delta"], &told["phase"]), (&json!(flat), &json!("reasoning")));
         assert_eq!(told["event"]["delta"], typed);
-        assert_eq!(method(added, true), own);
-        assert_eq!(method(added, false), "item/agentMessage/delta");
+        assert_eq!(method(&added, true), own);
+        assert_eq!(method(&added, false), "item/agentMessage/delta");
     }
-    let words = Delta::Agent { text: "x", phase: "commentary" };
-    assert_eq!(method(words, true), "item/agentMessage/delta");
+    let words = Delta::Text { text: "x".into(), phase: "commentary".into() };
+    assert_eq!(method(&words, true), "item/agentMessage/delta");
 }
 
 #[test]
