@@ -93,6 +93,15 @@ pub enum PathScope {
 /// Wraps program and arguments so that they can only read.
 pub type Sandbox = Arc<dyn Fn(Vec<String>) -> Vec<String> + Send + Sync>;
 
+/// What searches leave out beside what they always do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchBounds {
+    /// Files longer than this; none leaves it to the tool.
+    pub max_file_bytes: Option<u64>,
+    /// Files that match one of these, or are below a directory that does.
+    pub ignored_globs: Vec<String>,
+}
+
 /// What a tool works with.
 #[derive(Clone)]
 pub struct ToolContext {
@@ -106,6 +115,8 @@ pub struct ToolContext {
     pub home: PathBuf,
     /// Which files it may touch.
     pub scope: PathScope,
+    /// What searches leave out.
+    pub search: SearchBounds,
     /// Where long outputs are kept whole; none cuts them in place.
     pub artifacts: Option<PathBuf>,
     /// Whether its command was allowed because it only reads, and has to be held to that.

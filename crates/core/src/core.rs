@@ -21,6 +21,7 @@ use crate::clock::{self, Clock};
 use crate::events::Events;
 use crate::exec::Processes;
 use crate::keeper_link::{KeeperLaunch, KeeperLink, KeeperNotices};
+use crate::parked::Parked;
 use crate::terminals::{Live, Shards, TerminalHandle, TerminalLimits};
 use crate::threads::{
     ASKING_KEY, Feed, Interrupted, LiveThreads, MODE_KEY, Resumed, ThreadState, is_asking,
@@ -349,6 +350,7 @@ fn world_from(loaded: Loaded, config: &CoreConfig, words: ModeWords) -> World {
         shares_ids: config.shares_ids,
         threads: loaded.threads.into_iter().map(|t| (t.id, ThreadState::new(t))).collect(),
         requests: loaded.requests.into_iter().map(|request| (request.id, request)).collect(),
+        parked: Parked::default(),
         mode,
         mode_word,
         asking_word,

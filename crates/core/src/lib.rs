@@ -8,9 +8,11 @@
 mod agents;
 mod clock;
 mod core;
+mod decisions;
 mod events;
 mod exec;
 mod keeper_link;
+mod parked;
 mod requests;
 mod status;
 mod terminals;
@@ -22,6 +24,7 @@ mod world;
 
 pub use rookery_host::files;
 pub use rookery_model as model;
+pub use rookery_store::{DecisionQuery, NumberedDecision};
 pub use rookery_term::Palette;
 
 pub use crate::agents::{AgentConfig, NewRoot, Place};
@@ -39,9 +42,9 @@ pub use terminals::{
 };
 pub use threads::Status as ThreadStatus;
 pub use threads::{
-    Compacted, DirectCall, DirectOutcome, Drained, FeedReader, Flag, GoalChange, NewThread,
-    NewTurn, Notice, NoticeBody, StartedTurn, Steered, ThreadPage, ThreadQuery, ThreadView,
-    TurnView,
+    Compacted, DirectCall, DirectOutcome, Drained, FeedReader, Flag, GoalChange, LifecycleState,
+    NewThread, NewTurn, Notice, NoticeBody, StartedTurn, Steered, ThreadPage, ThreadQuery,
+    ThreadView, TurnLifecycle, TurnView,
 };
 pub use ui::{Clipboard, Presented, SceneCounts, UiConfig, WindowMetrics, view};
 pub use workspace::{AgentReport, Attention, OwnershipAction, Tabs, Workspace};

@@ -1,22 +1,25 @@
 //! Requests: what agents wait for. One object for every dialect; the first answer settles it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rookery_agent::policy::Bound;
+use rookery_agent::policy::{Bound, Judgement};
 use rookery_model::{
     Answer, Asked, Error, ErrorKind, Event, Mode, Request, RequestId, RequestState, Result,
-    Settled, ThreadId, TurnId,
+    Settled, ThreadId, Timestamp, TurnId,
 };
 use rookery_store::Change;
 use tokio::sync::oneshot;
 
 use crate::clock;
 use crate::core::Core;
+use crate::decisions;
 use crate::threads::NoticeBody;
 use crate::transact::Tx;
 
+/// Who settles what the mode of now decides by itself.
+pub(crate) const BY_MODE: &str = "mode";
 /// The turn of requests that have none: a client called a tool by itself.
-pub(crate) const DIRECT: TurnId = TurnId::new(0);
+pub(crate) const DIRECT: TurnId = Request::NO_TURN;
 
 impl Core {
     /// Everything that waits for an answer, oldest first.
@@ -82,21 +85,18 @@ impl Core {
     pub(crate) fn settle_in(&self, tx: &mut Tx<'_>, id: RequestId, answer: Answer, by: &str) {
         let Some(mut request) = tx.world.requests.remove(&id) else { return };
         let settled = Settled { answer: answer.clone(), by: by.to_owned(), at: clock::wall() };
+        let mode = tx.world.mode_of(request.thread);
+        tx.record_settled(&request, &settled, mode);
         request.state = RequestState::Settled(settled);
         let thread = request.thread;
         let target = match (&request.asked, &answer) {
             (Asked::PlanExit(plan), Answer::Approved { .. }) => Some(plan.target),
             _ => None,
         };
-        if matches!(answer, Answer::Approved { remember: true })
-            && let Some(bound) = Bound::of(&request.tool, &request.asked)
-            && let Ok(state) = tx.world.thread_mut(thread)
-        {
-            state.remembered.insert(bound);
-        }
+        tx.note_approval(&request, &answer, by);
         tx.save_request(&request);
         let mode = target.unwrap_or_else(|| tx.world.mode_of(thread));
-        tx.announce(thread, NoticeBody::Settled(Box::new(request), mode));
+        tx.announce(request.thread(), NoticeBody::Settled(Box::new(request), mode));
         if let Some(target) = target {
             tx.leave_plan(thread, target);
         }
@@ -111,7 +111,12 @@ impl Core {
     }
 
     /// Asks. The answer comes at the place that is given back; see [`Core::await_answer`].
-    pub(crate) async fn ask_for(&self, request: Request) -> Result<oneshot::Receiver<Answer>> {
+    /// With it goes why it is asked, if the policy says so.
+    pub(crate) async fn ask_for(
+        &self,
+        request: Request,
+        judgement: Option<&Judgement>,
+    ) -> Result<oneshot::Receiver<Answer>> {
         let id = request.id;
         let answer = self.expect_answer(id);
         self.transact_durably(|tx| {
@@ -125,6 +130,10 @@ impl Core {
             if !is_current && !is_direct {
                 return Err(Error::closed("the turn is over"));
             }
+            if let Some(judgement) = judgement {
+                let mode = tx.world.mode_of(request.thread);
+                tx.record(decisions::asked(&request, judgement, mode));
+            }
             tx.world.requests.insert(id, request.clone());
             tx.save_request(&request);
             tx.announce(request.thread, NoticeBody::Requested(Box::new(request.clone())));
@@ -133,6 +142,11 @@ impl Core {
         })
         .await?;
         Ok(answer)
+    }
+
+    /// When something that is asked for now is refused if nobody answers.
+    pub(crate) fn approval_deadline(&self) -> Option<Timestamp> {
+        self.inner.agents.approval_timeout().map(clock::after)
     }
 
     /// From now on the answer to this request is wanted.
@@ -190,17 +204,39 @@ impl Core {
 }
 
 impl Tx<'_> {
+    /// Remembers what was approved for longer than the one who waits for it, if anybody does.
+    fn note_approval(&mut self, request: &Request, answer: &Answer, by: &str) {
+        let is_parked = self.world.parked.forget(request.id);
+        let Answer::Approved { remember } = *answer else { return };
+        let Some(bound) = Bound::of(&request.tool, &request.asked) else { return };
+        match request.thread() {
+            Some(thread) if remember => {
+                if let Ok(state) = self.world.thread_mut(thread) {
+                    state.remembered.insert(bound);
+                }
+            }
+            None if remember => self.world.parked.remember(bound),
+            // What a mode lets through is let through as long as the mode holds.
+            Some(_) | None if is_parked && by != BY_MODE => {
+                self.world.parked.grant(request.thread, bound, Instant::now());
+            }
+            Some(_) | None => {}
+        }
+    }
+
     /// Stores a request as it is now, and says so in the log.
-    fn save_request(&mut self, request: &Request) {
-        let is_kept = self.world.thread(request.thread).is_ok_and(|state| !state.thread.ephemeral);
+    pub(crate) fn save_request(&mut self, request: &Request) {
+        let is_kept = request.thread().is_none_or(|thread| {
+            self.world.thread(thread).is_ok_and(|state| !state.thread.ephemeral)
+        });
         if !is_kept {
             return;
         }
-        // What has no turn ends with whoever asked; there is nothing to take up again.
+        // What has no turn ends with this daemon; there is nothing to take up again.
         if request.turn != DIRECT {
             self.save(Change::RequestUpserted(Box::new(request.clone())));
         }
-        let request = Box::new(request.clone());
+        let request = Box::new(without_secrets(request.clone()));
         self.emit(match request.state {
             RequestState::Pending => Event::RequestOpened(request),
             RequestState::Settled(_) => Event::RequestSettled(request),
@@ -222,6 +258,16 @@ impl Tx<'_> {
         let word = None;
         self.set_mode(is_own.then_some(thread), target, word, Some("plan approved".to_owned()));
     }
+}
+
+/// A request as the log may have it: what a variable is set to stays with us.
+fn without_secrets(mut request: Request) -> Request {
+    if let Asked::Approval { env, .. } = &mut request.asked {
+        for (_, value) in env.iter_mut() {
+            *value = value.take().map(|_| rookery_term::redact::DEFAULT_REPLACEMENT.to_owned());
+        }
+    }
+    request
 }
 
 /// Whether this is an answer to that question at all.

@@ -7,6 +7,7 @@ use rookery_model::{
     ThreadId,
 };
 
+use crate::parked::Parked;
 use crate::threads::ThreadState;
 
 /// What is selected: a project, and a terminal in it.
@@ -36,6 +37,8 @@ pub(crate) struct World {
     pub(crate) threads: HashMap<ThreadId, ThreadState>,
     /// What agents wait for.
     pub(crate) requests: BTreeMap<RequestId, Request>,
+    /// What clients were told to ask for, and may do since somebody said so.
+    pub(crate) parked: Parked,
     /// What agents may do without asking, where their thread does not say otherwise.
     pub(crate) mode: Mode,
     /// The word by which the mode was last set.

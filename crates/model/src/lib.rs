@@ -4,6 +4,7 @@
 //! runtime and no I/O; conversions live beside whoever needs them.
 
 mod activity;
+mod decision;
 mod error;
 mod event;
 mod ids;
@@ -17,6 +18,7 @@ mod thread;
 mod time;
 
 pub use activity::{Activity, Lifecycle, Owner, Pending, RunState, ShellState};
+pub use decision::{Decision, DecisionSource, DecisionVerdict};
 pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, NumberedEvent};
 pub use ids::{EventSeq, IdError, ProjectId, RequestId, TerminalId, ThreadId, TurnId};

@@ -10,9 +10,9 @@ use crate::{Mode, RequestId, ThreadId, Timestamp, ToolKind, TurnId};
 pub struct Request {
     /// Its id, never reused.
     pub id: RequestId,
-    /// The thread that asks.
+    /// The thread that asks; [`Request::NO_THREAD`] if there is none.
     pub thread: ThreadId,
-    /// The turn that asks.
+    /// The turn that asks; [`Request::NO_TURN`] if there is none.
     pub turn: TurnId,
     /// The tool call that asks.
     pub call_id: String,
@@ -26,6 +26,23 @@ pub struct Request {
     pub deadline: Option<Timestamp>,
     /// Whether it waits, or how it was settled.
     pub state: RequestState,
+}
+
+impl Request {
+    /// The thread of requests that belong to none: a client wants to run a command.
+    pub const NO_THREAD: ThreadId = ThreadId::new(0);
+    /// The turn of requests that belong to none: a client wants to do something by itself.
+    pub const NO_TURN: TurnId = TurnId::new(0);
+
+    /// The thread that asks, if there is one.
+    pub fn thread(&self) -> Option<ThreadId> {
+        Some(self.thread).filter(|thread| *thread != Self::NO_THREAD)
+    }
+
+    /// The turn that asks, if there is one.
+    pub fn turn(&self) -> Option<TurnId> {
+        Some(self.turn).filter(|turn| *turn != Self::NO_TURN)
+    }
 }
 
 /// What is asked.

@@ -1,13 +1,13 @@
 //! What can be written: a closed list of changes, and the SQL of each.
 
 use rookery_model::{
-    EventSeq, Item, NumberedEvent, Project, ProjectId, Request, Terminal, TerminalId, Thread,
-    ThreadId, Turn, TurnId,
+    Decision, EventSeq, Item, NumberedEvent, Project, ProjectId, Request, Terminal, TerminalId,
+    Thread, ThreadId, Turn, TurnId,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::encode;
 use crate::reserved::{LARGEST, Numbers};
+use crate::{decision, encode};
 
 mod thread;
 
@@ -65,6 +65,8 @@ pub enum Change {
     },
     /// A request is new or was settled. Its turn is stored already.
     RequestUpserted(Box<Request>),
+    /// The policy, or somebody, decided something.
+    DecisionMade(Box<Decision>),
 }
 
 /// Changes and events that become durable together or not at all.
@@ -157,6 +159,7 @@ impl Change {
                 thread::put_item(connection, *thread, *turn, *position, item)
             }
             Change::RequestUpserted(request) => thread::put_request(connection, request),
+            Change::DecisionMade(decision) => decision::append(connection, decision),
         }
     }
 }

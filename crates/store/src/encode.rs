@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 mod activity;
+mod decision;
 mod event;
 mod item;
 mod request;
@@ -21,6 +22,7 @@ mod thread;
 mod word;
 
 use activity::ActivityJson;
+use decision::DecisionJson;
 use event::EventJson;
 use item::ItemJson;
 use request::RequestJson;
@@ -373,6 +375,16 @@ pub(crate) fn request_to_json(request: &model::Request) -> String {
 /// Reads [`request_to_json`] back.
 pub(crate) fn request_from_json(text: &str) -> Result<model::Request, DecodeError> {
     serde_json::from_str::<RequestJson<'_>>(text)?.into_model()
+}
+
+/// The stored form of a decision.
+pub(crate) fn decision_to_json(decision: &model::Decision) -> String {
+    to_json(&DecisionJson::of(decision))
+}
+
+/// Reads [`decision_to_json`] back.
+pub(crate) fn decision_from_json(text: &str) -> Result<model::Decision, DecodeError> {
+    serde_json::from_str::<DecisionJson<'_>>(text)?.into_model()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //! What a ticket confirmed, or a subscriber was shown, survives `kill -9` of the process.
 
 mod change;
+mod decision;
 mod encode;
 mod error;
 mod files;
@@ -22,6 +23,7 @@ mod ticket;
 mod writer;
 
 pub use change::{Batch, Change};
+pub use decision::{DecisionQuery, NumberedDecision};
 pub use error::StoreError;
 pub use open::{Damage, Loaded};
 pub use prune::Retention;

@@ -79,6 +79,16 @@ const STEPS: &[&str] = &[
     CREATE INDEX requests_by_turn ON requests (thread, turn);
     CREATE INDEX requests_pending ON requests (thread) WHERE is_pending = 1;
 ",
+    "
+    -- What the policy decided, in order. A record stays when what it tells of is gone.
+    CREATE TABLE decisions (
+        seq INTEGER PRIMARY KEY,
+        at INTEGER NOT NULL,
+        thread BLOB CHECK (length(thread) = 16),
+        body TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX decisions_by_thread ON decisions (thread, seq) WHERE thread IS NOT NULL;
+",
 ];
 
 /// The newest format known here.

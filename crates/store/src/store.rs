@@ -11,6 +11,7 @@ use rookery_model::{EventSeq, NumberedEvent, Request, RequestId, ThreadId, Times
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::change::next_event;
+use crate::decision::{self, DecisionQuery, NumberedDecision};
 use crate::encode::event_from_json;
 use crate::open::{Opened, open, open_in_memory};
 use crate::thread;
@@ -189,6 +190,16 @@ impl Store {
     /// are left out. Blocks.
     pub fn settled_requests(&self, id: ThreadId) -> Result<Vec<Request>, StoreError> {
         self.read(|connection| thread::settled_requests(connection, id))
+    }
+
+    /// The newest decisions that are wanted, at most `limit`, oldest first, as last made durable.
+    /// Those that cannot be read are left out. Blocks.
+    pub fn decisions(
+        &self,
+        query: &DecisionQuery,
+        limit: usize,
+    ) -> Result<Vec<NumberedDecision>, StoreError> {
+        self.read(|connection| decision::read(connection, query, limit))
     }
 
     /// Queues a value to be stored under a key; `None` removes it.

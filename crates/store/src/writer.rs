@@ -15,6 +15,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use thiserror::Error;
 
 use crate::change::{Change, append_event, set_numbers};
+use crate::decision;
 use crate::error::is_refusal;
 use crate::prune::{self, Retention};
 use crate::reserved::{Numbers, Reserved};
@@ -35,7 +36,7 @@ const TRIES: u32 = 5;
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// Old events are looked for after so many new ones.
+/// Old events and decisions are looked for after so many new ones.
 const PRUNE_EVERY: usize = 1_000;
 
 /// What the writer shares with the handles.
@@ -295,7 +296,9 @@ impl Writer {
         }
         let batches = std::mem::take(&mut self.pending);
         let events: Vec<_> = batches.iter().flat_map(|batch| &batch.events).cloned().collect();
-        self.events_since_prune += events.len();
+        let changes = batches.iter().flat_map(|batch| &batch.changes);
+        let decisions = changes.filter(|change| matches!(change, Change::DecisionMade(_))).count();
+        self.events_since_prune += events.len() + decisions;
         self.shared.tail.lock().extend(&events);
         if !events.is_empty()
             && let Some(sink) = &*self.shared.sink.lock()
@@ -344,7 +347,8 @@ impl Writer {
         }
         self.events_since_prune = 0;
         self.prune_due = prune::step(&mut self.connection, &self.retention, self.next.event)
-            .inspect_err(|error| tracing::warn!(%error, "cannot remove old events"))
+            .and_then(|has_events| Ok(decision::prune(&self.connection)? || has_events))
+            .inspect_err(|error| tracing::warn!(%error, "cannot remove what is old"))
             .unwrap_or(false);
     }
 

@@ -2,6 +2,8 @@
 //!
 //! The change comes along as context, so that the reviewer needs no tool that could change anything.
 
+use std::path::Path;
+
 use rookery_host::Script;
 
 use super::expand::Surroundings;
@@ -174,6 +176,11 @@ async fn collect(
     let mut text = include::run(script, around.settings.include_timeout, around).await?;
     let code = text.metadata.get("exit_code").and_then(serde_json::Value::as_i64).unwrap_or(0);
     if code != 0 {
+        // What git says then is about paths to compare, not about what is missing.
+        let is_repository = |dir: &Path| dir.join(".git").exists();
+        if !around.workspace.ancestors().any(is_repository) {
+            return Err("this is not a git repository".to_owned());
+        }
         let line = text.metadata.get("error").and_then(serde_json::Value::as_str);
         return Err(line.unwrap_or("git failed").to_owned());
     }

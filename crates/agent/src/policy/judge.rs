@@ -68,6 +68,13 @@ pub struct Judgement {
 }
 
 impl Judgement {
+    /// What asked, as it is once somebody approved exactly this before.
+    #[must_use]
+    pub fn granted(&self) -> Self {
+        let rule = Some("approved once".to_owned());
+        Self { verdict: Verdict::AutoApprove, rule, ..self.clone() }
+    }
+
     /// True if a command goes ahead only because it was proved to read: it is to be held to that.
     pub fn is_read_only(&self) -> bool {
         self.verdict == Verdict::Allow && self.rule.is_none() && self.class == Some(Class::ReadOnly)

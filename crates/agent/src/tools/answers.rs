@@ -28,7 +28,8 @@ pub(super) const EXIT_PLAN_MODE: Tool = Tool {
     description: "In plan mode: present the finished plan and wait until it is approved.",
     needs_turn: true,
     parameters: arguments::schema::<PlanArgs>,
-    check: |value| plan(value.clone()).map(drop),
+    // Whether the summary may be blank is for the settings to say.
+    check: |value| plan(value.clone(), false).map(drop),
     run: |_, _| refused("exit_plan_mode"),
 };
 
@@ -111,9 +112,11 @@ pub fn questions(arguments: Value) -> Result<Vec<Question>, String> {
 }
 
 /// Reads the arguments of `exit_plan_mode`.
-pub fn plan(arguments: Value) -> Result<Plan, String> {
+pub fn plan(arguments: Value, needs_summary: bool) -> Result<Plan, String> {
     let args: PlanArgs = arguments::decode(arguments)?;
-    arguments::not_blank("summary", &args.summary)?;
+    if needs_summary {
+        arguments::not_blank("summary", &args.summary)?;
+    }
     let target = match args.target_mode {
         None | Some(TargetMode::Default) => Mode::Default,
         Some(TargetMode::AcceptAll | TargetMode::AcceptEdits) => Mode::AcceptAll,
@@ -165,19 +168,22 @@ mod tests {
 
     #[test]
     fn plans_have_a_summary_and_a_mode() {
-        let bare = plan(json!({"summary": "do it"})).unwrap();
+        let bare = plan(json!({"summary": "do it"}), true).unwrap();
         assert_eq!(
             bare,
             Plan { target: Mode::Default, summary: "do it".into(), next_steps: Vec::new() }
         );
         for mode in ["accept_all", "accept_edits"] {
             let full = json!({"summary": "s", "next_steps": ["a"], "target_mode": mode});
-            assert_eq!(plan(full).unwrap().target, Mode::AcceptAll);
+            assert_eq!(plan(full, true).unwrap().target, Mode::AcceptAll);
         }
         assert!(
-            plan(json!({"summary": " \n"})).unwrap_err().contains("summary: must not be blank")
+            plan(json!({"summary": " \n"}), true)
+                .unwrap_err()
+                .contains("summary: must not be blank")
         );
-        assert!(plan(json!({"summary": "s", "target_mode": "bypass"})).is_err());
+        assert_eq!(plan(json!({"summary": ""}), false).unwrap().summary, "");
+        assert!(plan(json!({"summary": "s", "target_mode": "bypass"}), true).is_err());
     }
 
     #[tokio::test]

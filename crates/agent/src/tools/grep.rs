@@ -101,6 +101,9 @@ fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
     if !place.path.exists() {
         return Err(format!("no such file or directory: {}", place.shown));
     }
+    let most = context.search.max_file_bytes.unwrap_or(MAX_FILE).min(MAX_FILE);
+    let ignored = walk::Ignored::new(&context.search.ignored_globs);
+    let root = context.root.canonicalize().unwrap_or_else(|_| context.root.clone());
     let mut searcher = SearcherBuilder::new().line_number(true).build();
     let mut page = Page::new(args.offset, args.limit);
     let (mut searched, mut hit) = (0_usize, 0_usize);
@@ -108,10 +111,13 @@ fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
         if context.cancel.is_cancelled() {
             return Err("the search was cancelled".into());
         }
+        if ignored.covers(&file, &root) {
+            continue;
+        }
         let shown = paths::shown_below(&place, &file);
         let file = paths::Place { path: file, shown };
         // What cannot be read, or is too large, is passed over as ripgrep does.
-        let Ok(bytes) = paths::read(&file, MAX_FILE) else { continue };
+        let Ok(bytes) = paths::read(&file, most) else { continue };
         if bytes.contains(&0) {
             continue;
         }
@@ -159,6 +165,7 @@ fn search(
 mod tests {
     use super::super::test_world::Bench;
     use super::*;
+    use crate::tool::SearchBounds;
 
     fn bench() -> Bench {
         let bench = Bench::new();
@@ -179,6 +186,21 @@ mod tests {
         let output = bench.run("grep", arguments).await;
         assert!(!output.is_error, "{}", output.text);
         output.text
+    }
+
+    #[tokio::test]
+    async fn the_settings_leave_files_out_in_every_mode() {
+        let bench = bench();
+        bench.file("dist/deep/x.js", "main\n");
+        bench.file("long.txt", &format!("main{}\n", " ".repeat(100)));
+        let ignored_globs = vec!["*.rs".to_owned(), "dist".to_owned(), "[".to_owned()];
+        let search = SearchBounds { max_file_bytes: Some(100), ignored_globs };
+        for mode in ["auto", "indexed", "scan"] {
+            let context = ToolContext { search: search.clone(), ..bench.context() };
+            let output = (GREP.run)(context, json!({"query": "main", "mode": mode})).await;
+            assert_eq!(output.text, ".hidden:1:main\nb.txt:1:a+b main", "{mode}");
+            assert_eq!(output.data["mode"], mode);
+        }
     }
 
     #[tokio::test]

@@ -13,7 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::Sessions;
 use crate::tool::{
-    PathScope, TerminalCommand, TerminalOutput, ToolContext, ToolOutput, ToolWorld, WorldFuture,
+    PathScope, SearchBounds, TerminalCommand, TerminalOutput, ToolContext, ToolOutput, ToolWorld,
+    WorldFuture,
 };
 
 /// Everything that a tool needs.
@@ -51,6 +52,7 @@ impl Bench {
             root: self.root(),
             home: self.home(),
             scope: PathScope::Workspace,
+            search: SearchBounds::default(),
             artifacts: Some(self.artifacts()),
             read_only: false,
             sandbox: None,

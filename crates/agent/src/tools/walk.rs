@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use ignore::{DirEntry, WalkBuilder};
 
 /// Directories that are never searched.
@@ -20,6 +21,33 @@ pub(super) fn files(base: &Path) -> impl Iterator<Item = PathBuf> {
         .filter_map(Result::ok)
         .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
         .map(DirEntry::into_path)
+}
+
+/// Files that the settings leave out of searches.
+pub(super) struct Ignored(GlobSet);
+
+impl Ignored {
+    /// A glob means a path below the workspace, or a name anywhere in it, with all that is below.
+    /// One that cannot be understood leaves nothing out.
+    pub(super) fn new(globs: &[String]) -> Self {
+        let mut set = GlobSetBuilder::new();
+        for glob in globs {
+            let glob = glob.trim_matches('/');
+            for pattern in [glob.to_owned(), format!("**/{glob}")] {
+                for pattern in [format!("{pattern}/**"), pattern] {
+                    if let Ok(glob) = GlobBuilder::new(&pattern).literal_separator(true).build() {
+                        set.add(glob);
+                    }
+                }
+            }
+        }
+        Ignored(set.build().unwrap_or_else(|_| GlobSet::empty()))
+    }
+
+    /// Whether a file is left out, by its path below the workspace.
+    pub(super) fn covers(&self, file: &Path, root: &Path) -> bool {
+        self.0.is_match(file.strip_prefix(root).unwrap_or(file))
+    }
 }
 
 fn is_searched(entry: &DirEntry) -> bool {

@@ -19,6 +19,8 @@ const LEDGER_RULE: &str = "Keep the task ledger: list the tasks with task_ledger
 begin, and mark each as completed, with evidence, when it is done.";
 const LEDGER_OPEN: &str = "The task ledger still has open tasks. Finish them, or mark them as \
 completed or blocked with task_ledger.update, before you give your final answer.";
+const REALLY_DONE: &str = "You called no tool. Check that everything that was asked for is done: if \
+something is missing, go on with it; else give your final answer.";
 const CHECKPOINT: &str = "Little time is left. Save what can be scored now: write the files and \
 results that the task asks for, even if they are not perfect yet.";
 const ANSWER_NOW: &str = "The time is nearly up. Answer now with what you have; tools are no longer \
@@ -39,6 +41,7 @@ pub struct Turn {
     steers: Vec<Message>,
     reminders: Vec<String>,
     ledger_reminders: u32,
+    nudges: u32,
     is_finalizing: bool,
     was_forced: bool,
     compacted_at: u64,
@@ -91,6 +94,7 @@ impl Turn {
             steers: Vec::new(),
             reminders: Vec::new(),
             ledger_reminders: 0,
+            nudges: 0,
             is_finalizing: false,
             was_forced: false,
             compacted_at: 0,
@@ -306,6 +310,14 @@ impl Turn {
         if is_reminded {
             self.ledger_reminders += 1;
             self.reminders.push(LEDGER_OPEN.to_owned());
+            return self.advance(view, out);
+        }
+        let is_nudged = self.setup.profile.is_unattended()
+            && !self.is_finalizing
+            && self.nudges < self.setup.limits.nudges;
+        if is_nudged {
+            self.nudges += 1;
+            self.reminders.push(REALLY_DONE.to_owned());
             return self.advance(view, out);
         }
         self.state = State::Done;

@@ -33,6 +33,8 @@ pub struct Limits {
     pub consecutive_failures: u32,
     /// Whether failures one after the other are only ever mentioned.
     pub continues_on_failures: bool,
+    /// How often a turn that nobody watches is asked whether it is really done.
+    pub nudges: u32,
 }
 
 impl Default for Limits {
@@ -43,6 +45,7 @@ impl Default for Limits {
             tool_failures: 128,
             consecutive_failures: 5,
             continues_on_failures: false,
+            nudges: 0,
         }
     }
 }

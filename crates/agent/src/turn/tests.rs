@@ -284,6 +284,26 @@ fn an_evaluated_turn_keeps_its_ledger_and_answers_in_time() {
 }
 
 #[test]
+fn an_end_that_nobody_watches_is_doubted_as_often_as_was_set() {
+    let limits = Limits { nudges: 2, ..Limits::default() };
+    let calls = |profile: Profile, limits: Limits| {
+        let mut turn = Turn::new(Setup { profile, limits, ..setup() });
+        run(&mut turn, [hello()]);
+        let said = || [text("done"), done(Stop::Stop)];
+        (0..9)
+            .take_while(|_| {
+                matches!(run(&mut turn, said()).last(), Some(Effect::CallModel(shape))
+            if shape.reminders.len() == 1)
+            })
+            .count()
+    };
+    assert_eq!(calls(Profile::NonInteractive, limits), 2);
+    assert_eq!(calls(Profile::Eval, limits), 2);
+    assert_eq!(calls(Profile::Interactive, limits), 0);
+    assert_eq!(calls(Profile::Eval, Limits::default()), 0);
+}
+
+#[test]
 fn a_turn_that_waited_goes_on_where_it_was() {
     let mut turn = Turn::new(setup());
     let effects = run(&mut turn, [hello(), text("so"), call("a"), call("b"), done(Stop::ToolUse)]);

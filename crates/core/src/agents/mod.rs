@@ -18,8 +18,8 @@ use rookery_agent::mcp::McpServers;
 use rookery_agent::policy::{self, Action, Command, Judgement, Rule, Rules, Wish};
 use rookery_agent::provider::{Provider, ProviderInfo};
 use rookery_agent::providers::{self, Environment, Registry, RegistryOptions, Retry};
-use rookery_agent::settings::{ProviderSettings, Secret, Settings};
-use rookery_agent::tool::{PathScope, Sandbox};
+use rookery_agent::settings::{Lifecycle, ProviderSettings, SearchIndex, Secret, Settings};
+use rookery_agent::tool::{PathScope, Sandbox, SearchBounds};
 use rookery_agent::tools::Sessions;
 use rookery_agent::turn::{Limits, Profile};
 use rookery_host::http;
@@ -34,6 +34,8 @@ pub use self::workspaces::{NewRoot, Place};
 const PROJECT_FILE: &str = "AGENTS.md";
 /// How much of it is told.
 const PROJECT_LIMIT: usize = 32 << 10;
+/// What a command that a client runs by itself is called where tools are named.
+pub(crate) const EXEC: &str = "command/exec";
 /// How full a model's window may get before the conversation is made shorter, in percent.
 const FULL: u64 = 90;
 
@@ -159,6 +161,7 @@ impl Agents {
             tool_failures: number(set.max_tool_failures_per_turn),
             consecutive_failures: number(set.max_consecutive_tool_failures),
             continues_on_failures: set.continue_on_failure_limit,
+            nudges: number(set.empty_tool_call_nudges),
             ..Limits::default()
         }
     }
@@ -231,6 +234,17 @@ impl Agents {
         self.settings().tools.path_scope
     }
 
+    /// What the settings leave out of searches. There is no index whose own bound could count, so
+    /// only one that was set does.
+    pub(crate) fn search_bounds(&self) -> SearchBounds {
+        let set = self.settings().search_index.clone();
+        let is_set = set.max_file_bytes != SearchIndex::default().max_file_bytes;
+        SearchBounds {
+            max_file_bytes: is_set.then_some(set.max_file_bytes),
+            ignored_globs: set.ignored_globs,
+        }
+    }
+
     pub(crate) fn artifacts(&self) -> Option<PathBuf> {
         let is_kept = self.settings().context.file_backed_dynamic_context;
         self.config.artifacts.clone().filter(|_| is_kept)
@@ -249,6 +263,11 @@ impl Agents {
 
     pub(crate) fn shell(&self, usual: &str) -> String {
         self.settings().tools.shell.clone().unwrap_or_else(|| usual.to_owned())
+    }
+
+    /// How long the end of turns and programs may take.
+    pub(crate) fn lifecycle(&self) -> Lifecycle {
+        self.settings().lifecycle.clone()
     }
 
     pub(crate) fn approval_timeout(&self) -> Option<Duration> {
@@ -311,11 +330,12 @@ impl Agents {
         argv: &[String],
         env: &[(String, Option<String>)],
         mode: Mode,
+        profile: Profile,
     ) -> Judgement {
         let rules = Arc::clone(&self.rules.read());
         let command = Some(Command::Argv(argv));
-        let wish = Wish { tool: "command/exec", kind: ToolKind::Exec, command, env };
-        policy::judge(&wish, mode, &rules, false)
+        let wish = Wish { tool: EXEC, kind: ToolKind::Exec, command, env };
+        policy::judge(&wish, mode, &rules, profile.is_unattended())
     }
 }
 

@@ -3,6 +3,7 @@
 //! It decides whether a command may run, how it is held, what is kept of its output and when it
 //! ends. How programs are run is the machine's business, and how clients say all this is theirs.
 
+mod approval;
 mod capture;
 mod execution;
 mod process;

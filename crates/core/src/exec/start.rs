@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::approval::Permission;
 use super::capture::{Capture, Meter};
 use super::execution::{ExecChunk, Execution};
 use super::process::{Process, ProcessState, ProcessView, Reins};
@@ -46,6 +47,8 @@ pub enum ExecStart {
         reason: String,
         /// The mode that says so.
         mode: Mode,
+        /// What waits for that; once it is approved, the same command may be run once.
+        approval: RequestId,
     },
     /// It runs.
     Running(Execution),
@@ -79,11 +82,22 @@ impl Core {
     pub async fn exec(&self, request: ExecRequest) -> Result<ExecStart> {
         request.check()?;
         let mode = self.mode(None);
-        let judgement = self.inner.agents.judge_argv(&request.command, &request.env, mode);
+        let agents = &self.inner.agents;
+        let profile = agents.profile();
+        let judgement = agents.judge_argv(&request.command, &request.env, mode, profile);
         let reason = judgement.reason.clone();
+        if judgement.verdict != Verdict::Ask {
+            self.record_exec(&request, &judgement);
+        }
         match judgement.verdict {
             Verdict::Deny => return Ok(ExecStart::Denied { reason, mode }),
-            Verdict::Ask => return Ok(ExecStart::NeedsApproval { reason, mode }),
+            Verdict::Ask => {
+                if let Permission::Asked(approval) =
+                    self.exec_permission(&request, &judgement).await?
+                {
+                    return Ok(ExecStart::NeedsApproval { reason, mode, approval });
+                }
+            }
             Verdict::Allow | Verdict::AutoApprove => {}
         }
         if self.inner.agents.is_draining() {

@@ -101,6 +101,12 @@ impl Core {
             Ok(())
         })
         .await?;
-        Ok(ThreadView { thread, status: Status::default(), turns: None, unreadable: 0 })
+        Ok(ThreadView {
+            thread,
+            status: Status::default(),
+            interrupted_at: None,
+            turns: None,
+            unreadable: 0,
+        })
     }
 }

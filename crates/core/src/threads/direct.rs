@@ -1,9 +1,9 @@
 //! Tools that a client calls without a turn, through the same gate as in one.
 
-use rookery_agent::policy::Verdict;
+use rookery_agent::policy::{Bound, Judgement, Verdict};
 use rookery_agent::tool::ToolOutput;
 use rookery_agent::tools;
-use rookery_model::{Mode, Profile, Result, ThreadId};
+use rookery_model::{Error, Mode, RequestId, Result, ThreadId, ToolKind};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -43,6 +43,8 @@ pub enum DirectOutcome {
         reason: String,
         /// In which mode.
         mode: Mode,
+        /// What waits for that; once it is approved, the same call may be made once.
+        approval: RequestId,
     },
     /// There is no such tool.
     Unknown,
@@ -67,7 +69,7 @@ impl Core {
             turn: DIRECT,
             deadline: None,
             allowed: None,
-            profile: Profile::Interactive,
+            profile: self.inner.agents.profile(),
             name: call.tool,
             arguments: call.arguments.to_string(),
             call_id: uuid::Uuid::now_v7().to_string(),
@@ -75,7 +77,6 @@ impl Core {
             turnstile: Turnstile::default(),
         };
         let _stop = job.stop.clone().drop_guard();
-        let _waiting = DirectGuard { core: self.clone(), call_id: job.call_id.clone() };
         let arguments = tools::parse_arguments(&job.arguments)
             .and_then(|arguments| (tool.check)(&arguments).map(|()| arguments));
         let arguments = match arguments {
@@ -85,18 +86,50 @@ impl Core {
         let judgement = job.judge(tool.kind);
         let (reason, mode) = (judgement.reason.clone(), job.mode());
         match judgement.verdict {
-            Verdict::Deny => return Ok(DirectOutcome::Denied { reason, mode }),
+            Verdict::Deny => {
+                job.record(tool.kind, &judgement);
+                return Ok(DirectOutcome::Denied { reason, mode });
+            }
+            Verdict::Ask if job.is_granted(tool.kind, &judgement) => {
+                job.record(tool.kind, &judgement.granted());
+                let output = job.execute(tool, &thread, arguments, false).await;
+                return Ok(DirectOutcome::Ran(output));
+            }
             Verdict::Ask if !call.waits => {
-                return Ok(DirectOutcome::NeedsApproval { reason, mode });
+                let approval = job.park(tool.kind, &judgement).await?;
+                return Ok(DirectOutcome::NeedsApproval { reason, mode, approval });
             }
             Verdict::Allow | Verdict::AutoApprove | Verdict::Ask => {}
         }
+        let _waiting = DirectGuard { core: self.clone(), call_id: job.call_id.clone() };
         let permit = match job.permitted(tool.kind).await {
             Ok(permit) => permit,
             Err(refused) => return Ok(DirectOutcome::Ran(refused.output)),
         };
         let output = job.execute(tool, &thread, arguments, permit.read_only).await;
         Ok(DirectOutcome::Ran(output))
+    }
+}
+
+impl Job {
+    /// Whether somebody approved exactly this call for one more time, which is now.
+    fn is_granted(&self, kind: ToolKind, judgement: &Judgement) -> bool {
+        let asked = self.core.approval(self, kind, judgement, None);
+        let bound = Bound::of(&self.name, &asked);
+        bound.is_some_and(|bound| self.core.take_grant(self.thread, &bound))
+    }
+
+    /// Asks for the call without waiting, unless exactly this is asked for already.
+    async fn park(&self, kind: ToolKind, judgement: &Judgement) -> Result<RequestId> {
+        let asked = self.core.approval(self, kind, judgement, None);
+        let bound = Bound::of(&self.name, &asked)
+            .ok_or_else(|| Error::failed("this cannot be approved"))?;
+        if let Some(waiting) = self.core.find_parked(self.thread, &bound) {
+            return Ok(waiting);
+        }
+        let asked = self.core.approval(self, kind, judgement, self.preview().await);
+        let limit = self.core.inner.agents.approval_timeout();
+        self.core.park(self.request(asked, limit), judgement, bound).await
     }
 }
 

@@ -18,9 +18,6 @@ pub struct Drained {
     pub stopped_processes: Vec<String>,
 }
 
-/// How long a stop of the daemon waits for turns.
-const STOP_LIMIT: Duration = Duration::from_secs(5);
-
 impl Core {
     /// Takes no new turns and commands, and stops those that run.
     pub async fn drain(&self, limit: Duration) -> Drained {
@@ -39,7 +36,8 @@ impl Core {
         let waits = |core: &Core, turn: TurnId| {
             core.inner.world.lock().requests.values().any(|request| request.turn == turn)
         };
-        self.stop_turns(STOP_LIMIT, |core, turn| !waits(core, turn)).await;
+        let limit = self.inner.agents.lifecycle().shutdown_drain_timeout;
+        self.stop_turns(limit, |core, turn| !waits(core, turn)).await;
     }
 
     async fn stop_turns(

@@ -65,6 +65,7 @@ impl Core {
             tx.save_thread(id);
             tx.emit_of(id, Event::ThreadArchived { id, is_archived });
             if is_archived {
+                self.cancel_parked(tx, id, "archived");
                 tx.announce(id, NoticeBody::Archived);
             }
             Ok(true)
@@ -80,6 +81,7 @@ impl Core {
         self.stop_turn(id).await?;
         self.transact_durably(|tx| {
             tx.emit_of(id, Event::ThreadDeleted { id });
+            self.cancel_parked(tx, id, "deleted");
             let Some(state) = tx.world.threads.remove(&id) else { return Ok(false) };
             if !state.thread.ephemeral {
                 tx.save(Change::ThreadDeleted(id));

@@ -15,6 +15,7 @@ use rookery_model::{
 };
 use tokio::sync::Notify;
 
+use super::lifecycle::TurnLifecycle;
 use super::status::Status;
 use crate::clock;
 
@@ -51,6 +52,8 @@ pub enum NoticeBody {
     StatusChanged(Status),
     /// A turn began.
     TurnStarted(Box<Turn>),
+    /// A turn is at another place in its life. The last one comes before its end is told.
+    Lifecycle(TurnLifecycle),
     /// A turn came to its end.
     TurnEnded(Box<Turn>),
     /// An item began.

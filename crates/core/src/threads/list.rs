@@ -90,7 +90,8 @@ impl Core {
 fn view(world: &World, id: ThreadId) -> Option<ThreadView> {
     let state = world.threads.get(&id)?;
     let (thread, status) = (state.thread.clone(), status::of(world, id));
-    Some(ThreadView { thread, status, turns: None, unreadable: 0 })
+    let interrupted_at = state.active.as_ref().and_then(|active| active.interrupted_at);
+    Some(ThreadView { thread, status, interrupted_at, turns: None, unreadable: 0 })
 }
 
 /// Lists are ordered by what they show: whole seconds, then ids.

@@ -12,6 +12,7 @@ mod drain;
 mod edit;
 mod feed;
 mod goal;
+mod lifecycle;
 mod list;
 mod live;
 mod mode;
@@ -25,11 +26,12 @@ mod tools;
 mod turns;
 mod world;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rookery_agent::policy::Remembered;
 use rookery_agent::turn::Message;
-use rookery_model::{Event, ThreadId, TurnId};
+use rookery_model::{Decision, Event, ThreadId, Timestamp, TurnId};
 use rookery_store::Change;
 use tokio::sync::Notify;
 
@@ -41,6 +43,7 @@ pub use self::edit::Compacted;
 pub(crate) use self::feed::Feed;
 pub use self::feed::{FeedReader, Notice, NoticeBody};
 pub use self::goal::GoalChange;
+pub use self::lifecycle::{LifecycleState, TurnLifecycle};
 pub use self::list::{ThreadPage, ThreadQuery};
 pub(crate) use self::mode::{ASKING_KEY, MODE_KEY, is_asking};
 pub(crate) use self::restore::Interrupted;
@@ -60,12 +63,16 @@ pub(crate) struct ThreadState {
     told: Status,
     /// What may be done again without asking.
     pub(crate) remembered: Remembered,
+    /// What was decided lately, if the thread is kept in memory only.
+    pub(crate) decisions: VecDeque<Decision>,
 }
 
 /// A turn that runs, as others may reach it.
 pub(crate) struct ActiveTurn {
     pub(crate) turn: TurnId,
     pub(crate) is_interrupting: bool,
+    /// Since when it is to stop.
+    pub(crate) interrupted_at: Option<Timestamp>,
     /// What the user said since the task last looked.
     pub(crate) steers: Vec<Message>,
     /// What the user said and no item holds yet.
@@ -78,14 +85,14 @@ impl ActiveTurn {
     fn new(turn: TurnId) -> Self {
         let wake = Arc::new(Notify::new());
         let (steers, unrecorded) = (Vec::new(), Vec::new());
-        ActiveTurn { turn, is_interrupting: false, steers, unrecorded, wake }
+        ActiveTurn { turn, is_interrupting: false, interrupted_at: None, steers, unrecorded, wake }
     }
 }
 
 impl ThreadState {
     pub(crate) fn new(thread: rookery_model::Thread) -> Self {
         let (told, remembered) = (Status::default(), Remembered::default());
-        ThreadState { thread, active: None, told, remembered }
+        ThreadState { thread, active: None, told, remembered, decisions: VecDeque::new() }
     }
 }
 
@@ -96,6 +103,8 @@ pub struct ThreadView {
     pub thread: rookery_model::Thread,
     /// What it does.
     pub status: Status,
+    /// Since when the turn that runs is to stop.
+    pub interrupted_at: Option<Timestamp>,
     /// Its turns with their items, if they were asked for.
     pub turns: Option<Vec<TurnView>>,
     /// Records that could not be read, as far as they were looked at.

@@ -6,12 +6,16 @@ use rookery_store::Change;
 
 use super::NoticeBody;
 use crate::core::Core;
+use crate::requests::BY_MODE;
 use crate::transact::Tx;
 
 /// Where the world's mode is kept.
 pub(crate) const MODE_KEY: &str = "policy_mode";
 /// Where the word for the mode that asks is kept.
 pub(crate) const ASKING_KEY: &str = "asking_mode";
+
+/// What is said when nobody will be asked any more.
+const BYPASSED: &str = "the policy mode is bypass: every tool call runs without being asked for";
 
 /// Whether a word is one of the two for the mode that asks.
 pub(crate) fn is_asking(word: &str) -> bool {
@@ -51,11 +55,28 @@ impl Core {
             if let Some(thread) = thread {
                 tx.world.thread(thread)?;
             }
-            tx.set_mode(thread, mode, word, reason);
+            self.switch_mode(tx, thread, mode, word, reason);
             self.judge_again(tx);
             Ok(())
         })
         .await
+    }
+
+    /// Sets a mode, and warns if nobody will be asked any more.
+    pub(super) fn switch_mode(
+        &self,
+        tx: &mut Tx<'_>,
+        thread: Option<ThreadId>,
+        mode: Mode,
+        word: Option<String>,
+        reason: Option<String>,
+    ) {
+        let before = thread.map_or(tx.world.mode, |thread| tx.world.mode_of(thread));
+        tx.set_mode(thread, mode, word, reason);
+        let is_new = mode == Mode::Bypass && before != Mode::Bypass;
+        if is_new && self.inner.agents.settings().policy.warn_on_bypass {
+            tx.announce(thread, NoticeBody::Warning(BYPASSED.to_owned()));
+        }
     }
 
     /// Settles approvals that the modes of now decide by themselves.
@@ -66,21 +87,27 @@ impl Core {
             .requests
             .values()
             .filter_map(|request| {
-                let Asked::Approval { kind, input, .. } = &request.asked else { return None };
+                let Asked::Approval { kind, input, argv, env, .. } = &request.asked else {
+                    return None;
+                };
                 let mode = tx.world.mode_of(request.thread);
-                let judgement =
-                    agents.judge(&request.tool, *kind, input, mode, Profile::Interactive);
+                let judgement = match request.thread() {
+                    Some(_) => {
+                        agents.judge(&request.tool, *kind, input, mode, Profile::Interactive)
+                    }
+                    None => agents.judge_argv(argv, env, mode, Profile::Interactive),
+                };
                 Some((request.id, judgement.verdict))
             })
             .collect();
         for (id, verdict) in judged {
             match verdict {
                 Verdict::Allow | Verdict::AutoApprove => {
-                    self.settle_in(tx, id, Answer::Approved { remember: false }, "mode");
+                    self.settle_in(tx, id, Answer::Approved { remember: false }, BY_MODE);
                 }
                 Verdict::Deny => {
                     let message = Some(policy::DENIED.to_owned());
-                    self.settle_in(tx, id, Answer::Denied { message }, "mode");
+                    self.settle_in(tx, id, Answer::Denied { message }, BY_MODE);
                 }
                 Verdict::Ask => {}
             }

@@ -8,12 +8,13 @@ use rookery_model::{
     Event, Item, ItemBody, ItemId, Timestamp, TurnError, TurnErrorKind, TurnStatus,
 };
 
-use super::NoticeBody;
 use super::run::Runner;
+use super::{NoticeBody, TurnLifecycle};
 use crate::clock;
 
-/// How long tools that are told to stop may take before they are left to themselves.
-const STOP_LIMIT: Duration = Duration::from_millis(1_500);
+/// How long tools that are told to stop may take, once their programs are gone, before they are left
+/// to themselves.
+const STOP_SLACK: Duration = Duration::from_millis(250);
 
 /// Something to be told, in the order of the machine.
 enum Told {
@@ -85,7 +86,9 @@ impl Runner {
         self.stop.cancel();
         self.cancel_waiting().await;
         let gone = async { while self.tools.join_next().await.is_some() {} };
-        if tokio::time::timeout(STOP_LIMIT, gone).await.is_err() {
+        let set = self.core.inner.agents.lifecycle();
+        let limit = set.process_grace_timeout + set.process_kill_timeout + STOP_SLACK;
+        if tokio::time::timeout(limit, gone).await.is_err() {
             self.tools.abort_all();
         }
     }
@@ -263,6 +266,7 @@ impl crate::core::Core {
         tx.save_turn(turn);
         let (thread, status) = (live.id, turn.status);
         tx.emit_of(thread, Event::TurnEnded { thread, turn: turn.id, status });
+        tx.announce(thread, NoticeBody::Lifecycle(TurnLifecycle::of(turn, None)));
         tx.announce(thread, NoticeBody::TurnEnded(Box::new(turn.clone())));
         tx.announce_status(thread);
         if let Some(goal) = goal {

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use rookery_agent::turn::Message;
 use rookery_model::{
-    Answer, Asked, Choice, ItemBody, ItemStatus, Mode, ThreadId, Turn, TurnErrorKind, TurnStatus,
+    Answer, Asked, Choice, DecisionSource, ItemBody, ItemStatus, Mode, ThreadId, Turn,
+    TurnErrorKind, TurnStatus,
 };
+use rookery_store::DecisionQuery;
 use serde_json::json;
 
 use super::{FeedReader, NewThread, NewTurn, NoticeBody, StartedTurn, ThreadQuery};
@@ -90,6 +92,7 @@ fn sketch(body: &NoticeBody) -> String {
             None => "idle".into(),
         },
         NoticeBody::TurnStarted(_) => "turn started".into(),
+        NoticeBody::Lifecycle(life) => format!("life {:?}", life.state),
         NoticeBody::TurnEnded(turn) => format!("turn {:?}", turn.status),
         NoticeBody::ItemStarted(_, item) => format!("start {}", kind(&item.body)),
         NoticeBody::ItemDelta(..) => "delta".into(),
@@ -132,6 +135,7 @@ async fn a_plain_turn_is_told_in_the_promised_order() {
         seen,
         [
             "turn started",
+            "life Running",
             "running []",
             "end user Completed",
             "start agent",
@@ -139,6 +143,7 @@ async fn a_plain_turn_is_told_in_the_promised_order() {
             "delta",
             "delta",
             "end agent Completed",
+            "life Completed",
             "turn Completed",
             "idle"
         ]
@@ -208,8 +213,72 @@ async fn modes_decide_without_asking() {
     start(&core, thread, write("later")).await;
     until(&mut reader, is_asked).await;
     core.set_mode(Some(thread), Mode::Bypass, None, None).await.unwrap();
-    until(&mut reader, is_idle).await;
+    let seen = until(&mut reader, is_idle).await;
+    assert!(seen.iter().any(|one| one.starts_with("Warning") && one.contains("bypass")));
     assert!(home.path().join("later").exists());
+    let query = DecisionQuery { thread: Some(thread), ..DecisionQuery::default() };
+    let decided = core.decisions(query, 100).await.unwrap();
+    let words: Vec<_> = decided.iter().map(|one| one.decision.verdict.name()).collect();
+    assert_eq!(words, ["denied", "auto_approved", "requires_approval", "approved"]);
+    let last = &decided[3].decision;
+    assert_eq!((last.by.as_deref(), last.source), (Some("mode"), DecisionSource::Model));
+    assert_eq!(last.request, decided[2].decision.request);
+    assert!(last.subject.contains(r#""path":"later""#), "{}", last.subject);
+}
+
+#[tokio::test]
+async fn bypass_is_not_warned_of_where_nobody_wants_that() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    core.inner.agents.change_settings(|settings| settings.policy.warn_on_bypass = false);
+    let mut reader = core.follow_threads(false);
+    core.set_mode(None, Mode::Bypass, None, None).await.unwrap();
+    core.set_mode(None, Mode::Default, None, None).await.unwrap();
+    let is_default =
+        |body: &NoticeBody| matches!(body, NoticeBody::ModeChanged { mode: Mode::Default, .. });
+    let seen = until(&mut reader, is_default).await;
+    assert!(!seen.iter().any(|one| one.starts_with("Warning")), "{seen:?}");
+}
+
+#[tokio::test]
+async fn a_plan_needs_a_summary_unless_the_settings_say_otherwise() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let thread = thread_in(&core, home.path()).await;
+    core.set_mode(Some(thread), Mode::Plan, None, None).await.unwrap();
+    let plan =
+        || script(json!([{"tool": "exit_plan_mode", "args": {"summary": " "}}, {"text": "x"}]));
+    run(&core, thread, plan()).await;
+    assert_eq!(core.mode(Some(thread)), Mode::Plan);
+    core.inner.agents.change_settings(|settings| {
+        settings.policy.exit_plan_requires_summary = false;
+    });
+    let mut reader = core.follow_threads(false);
+    start(&core, thread, plan()).await;
+    until(&mut reader, is_asked).await;
+    let id = core.requests()[0].id;
+    assert!(core.settle(id, Answer::Approved { remember: false }, "test").await.unwrap());
+    until(&mut reader, is_idle).await;
+    assert_eq!(core.mode(Some(thread)), Mode::Default);
+}
+
+#[tokio::test]
+async fn a_stop_waits_for_turns_as_long_as_was_set() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let thread = thread_in(&core, home.path()).await;
+    core.inner.agents.change_settings(|settings| {
+        settings.lifecycle.shutdown_drain_timeout = Duration::ZERO;
+        settings.lifecycle.process_grace_timeout = Duration::from_millis(7);
+    });
+    assert_eq!(core.inner.agents.lifecycle().process_grace_timeout, Duration::from_millis(7));
+    let mut reader = core.follow_threads(false);
+    start(&core, thread, script(json!([{"hang": true}]))).await;
+    until(&mut reader, |body| matches!(body, NoticeBody::ItemCompleted(..))).await;
+    let begun = std::time::Instant::now();
+    core.rest_turns().await;
+    assert!(begun.elapsed() < Duration::from_secs(4));
+    until(&mut reader, is_idle).await;
 }
 
 #[tokio::test]
@@ -328,6 +397,10 @@ async fn ephemeral_threads_leave_nothing_behind() {
     let thread = core.start_thread(new).await.unwrap().thread.id;
     run(&core, thread, says("FINDME_SECRET")).await;
     assert_eq!(core.read_thread(thread).await.unwrap().turns.unwrap()[0].items.len(), 2);
+    let args = json!({"text": "FINDME_SECRET"});
+    run(&core, thread, script(json!([{"tool": "echo", "args": args}, {"text": "ok"}]))).await;
+    let query = DecisionQuery { thread: Some(thread), ..DecisionQuery::default() };
+    assert_eq!(core.decisions(query, 9).await.unwrap().len(), 1);
     core.stop(StopKind::KeepTerminals).await.unwrap();
     drop(core);
     for entry in std::fs::read_dir(home.path().join("state")).unwrap() {

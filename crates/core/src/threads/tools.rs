@@ -13,8 +13,8 @@ use rookery_agent::tool::{Tool, ToolContext, ToolOutput};
 use rookery_agent::tools;
 use rookery_agent::turn::ToolDone;
 use rookery_model::{
-    Answer, Asked, ExternalCall, ItemId, Mode, Profile, Request, RequestId, RequestState, Result,
-    Thread, ThreadId, Timestamp, ToolKind, TurnId,
+    Answer, Asked, Decision, ExternalCall, ItemId, Mode, Profile, Request, RequestId, RequestState,
+    Result, Thread, ThreadId, Timestamp, ToolKind, TurnId,
 };
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -24,6 +24,7 @@ use super::run::{Runner, panicked};
 use super::world::ThreadWorld;
 use crate::clock;
 use crate::core::Core;
+use crate::decisions;
 use crate::requests::DIRECT;
 
 /// How long a client may take to run a tool of its own.
@@ -210,6 +211,9 @@ impl Job {
             Box::new(told(ToolOutput::error(text)))
         };
         let judgement = self.judge(kind);
+        if judgement.verdict != Verdict::Ask {
+            self.record(kind, &judgement);
+        }
         match judgement.verdict {
             Verdict::Allow | Verdict::AutoApprove => {
                 self.turnstile.pass();
@@ -221,7 +225,8 @@ impl Job {
             Verdict::Ask => {}
         }
         let asked = self.core.approval(self, kind, &judgement, self.preview().await);
-        let answer = self.answer(asked, self.core.inner.agents.approval_timeout()).await;
+        let limit = self.core.inner.agents.approval_timeout();
+        let answer = self.answer(asked, Some(&judgement), limit).await;
         let refused = |message: Option<String>| {
             let mut text = "policy rejected tool call: approval denied".to_owned();
             if let Some(message) = message.filter(|message| !message.trim().is_empty()) {
@@ -243,13 +248,16 @@ impl Job {
         }
         // The mode may have become stricter while somebody thought about it.
         match self.judge(kind) {
-            judgement if judgement.verdict == Verdict::Deny => Err(denied(&judgement)),
+            judgement if judgement.verdict == Verdict::Deny => {
+                self.record(kind, &judgement);
+                Err(denied(&judgement))
+            }
             _ => Ok(Permit { approval: Some(true), read_only: false }),
         }
     }
 
     /// What would change, as a diff or a command line.
-    async fn preview(&self) -> Option<String> {
+    pub(super) async fn preview(&self) -> Option<String> {
         let thread = self.core.thread(self.thread)?.thread;
         let arguments = tools::parse_arguments(&self.arguments).ok()?;
         let stop = self.stop.clone();
@@ -280,37 +288,51 @@ impl Job {
         judgement
     }
 
+    /// Records what the policy decided on this call.
+    pub(super) fn record(&self, kind: ToolKind, judgement: &Judgement) {
+        let request = self.request(self.core.approval(self, kind, judgement, None), None);
+        let decision = decisions::asked(&request, judgement, self.mode());
+        // It was not asked.
+        self.core.record(Decision { request: None, ..decision });
+    }
+
     /// Asks and waits, or goes on waiting for what was asked before a restart.
-    async fn answer(&self, asked: Asked, limit: Option<Duration>) -> Result<Answer> {
+    async fn answer(
+        &self,
+        asked: Asked,
+        judgement: Option<&Judgement>,
+        limit: Option<Duration>,
+    ) -> Result<Answer> {
         let resumed = self.core.inner.resumed.lock().remove(&(self.turn, self.call_id.clone()));
         if let Some(Resumed { id, deadline, answer }) = resumed {
             return self.core.await_answer(id, answer, deadline).await;
         }
-        let now = clock::wall();
-        let deadline = limit.map(|limit| {
-            Timestamp::from_micros(now.as_micros().saturating_add(limit.as_micros() as i64))
-        });
-        let request = Request {
+        let request = self.request(asked, limit);
+        self.turnstile.wait().await;
+        let (id, deadline) = (request.id, request.deadline);
+        let answer = self.core.ask_for(request, judgement).await;
+        self.turnstile.pass();
+        self.core.await_answer(id, answer?, deadline).await
+    }
+
+    /// What is to be asked, from now on for so long.
+    pub(super) fn request(&self, asked: Asked, limit: Option<Duration>) -> Request {
+        Request {
             id: RequestId::new(uuid::Uuid::now_v7().as_u128()),
             thread: self.thread,
             turn: self.turn,
             call_id: self.call_id.clone(),
             tool: self.name.clone(),
             asked,
-            asked_at: now,
-            deadline,
+            asked_at: clock::wall(),
+            deadline: limit.map(clock::after),
             state: RequestState::Pending,
-        };
-        self.turnstile.wait().await;
-        let (id, deadline) = (request.id, request.deadline);
-        let answer = self.core.ask_for(request).await;
-        self.turnstile.pass();
-        self.core.await_answer(id, answer?, deadline).await
+        }
     }
 
     async fn external(&self) -> ToolOutput {
         let asked = Asked::External(ExternalCall { arguments: self.arguments.clone() });
-        match self.answer(asked, Some(EXTERNAL_LIMIT)).await {
+        match self.answer(asked, None, Some(EXTERNAL_LIMIT)).await {
             Ok(Answer::Output { text, is_error }) => {
                 ToolOutput { text, is_error, ..ToolOutput::default() }
             }
@@ -327,7 +349,7 @@ impl Job {
             Ok(questions) => questions,
             Err(reason) => return ToolOutput::error(reason),
         };
-        match self.answer(Asked::Input { questions }, None).await {
+        match self.answer(Asked::Input { questions }, None, None).await {
             Ok(Answer::Given(answers)) => {
                 let value: Value = serde_json::from_str(&answers).unwrap_or(Value::Null);
                 let data = json!({ "request_id": self.call_id, "answers": value });
@@ -342,14 +364,15 @@ impl Job {
         if mode != Mode::Plan {
             return ToolOutput::error("not_in_plan_mode: exit_plan_mode works only in plan mode");
         }
-        let plan = match tools::plan(arguments) {
+        let needs_summary = self.core.inner.agents.settings().policy.exit_plan_requires_summary;
+        let plan = match tools::plan(arguments, needs_summary) {
             Ok(plan) => plan,
             Err(reason) => return ToolOutput::error(reason),
         };
         if self.profile.is_unattended() {
             return ToolOutput::error("nobody is there to judge the plan; the mode stays plan");
         }
-        match self.answer(Asked::PlanExit(plan), Some(PLAN_LIMIT)).await {
+        match self.answer(Asked::PlanExit(plan), None, Some(PLAN_LIMIT)).await {
             Ok(Answer::Approved { .. }) => {
                 let mode = rookery_agent::policy::mode_name(self.mode());
                 let data = json!({ "approved": true, "mode": mode });
@@ -370,7 +393,7 @@ impl Job {
 
 impl Core {
     /// What is asked when a call needs approval: exactly what would be run.
-    fn approval(
+    pub(super) fn approval(
         &self,
         job: &Job,
         kind: ToolKind,
@@ -416,6 +439,7 @@ impl Core {
             root: thread.cwd.clone(),
             home: self.inner.config.home.clone(),
             scope: agents.path_scope(),
+            search: agents.search_bounds(),
             artifacts: agents.artifacts(),
             read_only,
             cancel,

@@ -11,7 +11,7 @@ use rookery_store::Change;
 
 use super::live::LiveThread;
 use super::run::Runner;
-use super::{ActiveTurn, NoticeBody};
+use super::{ActiveTurn, LifecycleState, NoticeBody, TurnLifecycle};
 use crate::clock;
 use crate::core::Core;
 use crate::transact::Tx;
@@ -111,7 +111,7 @@ impl Core {
             return Ok(Begun::Steered(turn));
         }
         if let Some((mode, word)) = new.mode {
-            tx.set_mode(None, mode, Some(word), None);
+            self.switch_mode(tx, None, mode, Some(word), None);
         }
         let now = clock::wall();
         let profile = new.profile.unwrap_or_else(|| self.inner.agents.profile());
@@ -144,6 +144,7 @@ impl Core {
         tx.save_turn(&turn);
         tx.emit_of(live.id, Event::TurnStarted { thread: live.id, turn: turn.id });
         tx.announce(live.id, NoticeBody::TurnStarted(Box::new(turn.clone())));
+        tx.announce(live.id, NoticeBody::Lifecycle(TurnLifecycle::of(&turn, None)));
         tx.announce_status(live.id);
         let view = View { tokens: self.tokens(live, &turn), has_open_tasks: false };
         let mut effects = machine.step(Input::Begin(vec![new.message]), view);
@@ -252,7 +253,16 @@ impl Core {
             active.is_interrupting = true;
             active.wake.notify_one();
             let turn = active.turn;
+            let is_first = active.interrupted_at.is_none();
+            let at = *active.interrupted_at.get_or_insert_with(clock::wall);
             tx.announce_status(id);
+            if is_first {
+                let state = LifecycleState::InterruptRequested;
+                tx.announce(
+                    id,
+                    NoticeBody::Lifecycle(TurnLifecycle { turn, state, error: None, at }),
+                );
+            }
             Ok(Some(turn))
         })?;
         Ok(stopped)

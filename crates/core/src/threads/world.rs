@@ -14,8 +14,6 @@ use crate::terminals::OpenTerminal;
 /// Characters of output that are kept of a tool's terminal.
 const KEPT_OUTPUT: usize = 1 << 20;
 
-/// How long a program may take to end when it is asked to.
-const GRACE: Duration = Duration::from_millis(250);
 /// The signal that asks.
 const TERM: i32 = rustix::process::Signal::TERM.as_raw();
 
@@ -143,9 +141,10 @@ impl Core {
         let strays = tokio::task::spawn_blocking(move || rookery_host::Strays::of(pid)).await;
         let _asked = terminal.signal(TERM, true);
         let mut progress = terminal.progress();
+        let grace = self.inner.agents.lifecycle().process_grace_timeout;
         let ended = progress.wait_for(|progress| progress.exit.is_some() || progress.is_closed);
         // One that takes its time is ended by closing.
-        let _ = tokio::time::timeout(GRACE, ended).await;
+        let _ = tokio::time::timeout(grace, ended).await;
         let closed = self.close(id).await;
         if let Ok(strays) = strays {
             let _ = tokio::task::spawn_blocking(move || strays.kill()).await;

@@ -97,17 +97,10 @@ impl Error {
         Self::new(code::DENIED, message).kind("policy_denied").with("mode", mode)
     }
 
-    /// Somebody has to allow it first; `approval` names the request if one was made.
-    pub fn approval_required(
-        message: impl Into<String>,
-        mode: &str,
-        approval: Option<&str>,
-    ) -> Self {
-        let error = Self::new(code::DENIED, message).kind("approval_required").with("mode", mode);
-        match approval {
-            Some(id) => error.with("approvalId", id),
-            None => error,
-        }
+    /// Somebody has to allow it first; `approval` names the request that waits for that.
+    pub fn approval_required(message: impl Into<String>, mode: &str, approval: &str) -> Self {
+        let error = Self::new(code::DENIED, message).kind("approval_required");
+        error.with("mode", mode).with("approvalId", approval)
     }
 
     /// It cannot be done here at all.
@@ -252,7 +245,7 @@ mod tests {
         let id = turn.to_string();
         check(Error::denied("x", "plan"), -32004, json!({"kind": "policy_denied", "mode": "plan"}));
         check(
-            Error::approval_required("x", "ask", Some("appr_1")),
+            Error::approval_required("x", "ask", "appr_1"),
             -32004,
             json!({"kind": "approval_required", "mode": "ask", "approvalId": "appr_1"}),
         );

@@ -105,6 +105,13 @@ fn render(cx: &Cx, notice: &Notice, wishes: &Wishes) -> Vec<Vec<u8>> {
             };
             out.push(name::TURN_DEADLINE_EXCEEDED, &exceeded);
         }
+        NoticeBody::Lifecycle(life) => {
+            let lifecycle = show::lifecycle(&thread, life);
+            let turn_id = life.turn.to_string();
+            let updated =
+                notification::TurnLifecycleUpdated { thread_id: thread, turn_id, lifecycle };
+            out.push(name::TURN_LIFECYCLE_UPDATED, &updated);
+        }
         NoticeBody::Archived => {
             out.push(name::THREAD_ARCHIVED, &notification::ThreadArchived { thread_id: thread });
         }

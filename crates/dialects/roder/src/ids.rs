@@ -2,8 +2,12 @@
 //! Pure; a text that is no id names nothing.
 
 use rookery_model as model;
+use serde_json::Value;
 
 use crate::errors::Error;
+
+/// What stands where a thread would, if a client runs a command by itself.
+pub const APP_SERVER: &str = "app-server";
 
 /// The kinds of requests, each with ids of its own look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +54,23 @@ impl RequestKind {
     pub fn read(self, text: &str) -> Option<model::RequestId> {
         text.strip_prefix(self.prefix())?.parse().ok()
     }
+}
+
+/// The thread and the turn of a request as clients see them. A command that a client runs has none:
+/// its process stands for the turn, if it was named.
+#[must_use]
+pub fn place_of(request: &model::Request) -> (String, String) {
+    if request.thread().is_some() {
+        return (request.thread.to_string(), request.turn.to_string());
+    }
+    let input = match &request.asked {
+        model::Asked::Approval { input, .. } => serde_json::from_str(input).unwrap_or(Value::Null),
+        model::Asked::Input { .. } | model::Asked::PlanExit(_) | model::Asked::External(_) => {
+            Value::Null
+        }
+    };
+    let process = input.get("processId").and_then(Value::as_str).unwrap_or_default();
+    (APP_SERVER.to_owned(), process.to_owned())
 }
 
 /// The thread that a text names.

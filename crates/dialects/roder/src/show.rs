@@ -1,11 +1,11 @@
 //! Domain objects as this dialect shows them.
 
-use rookery_core::{Flag, ThreadStatus, ThreadView, TurnView};
+use rookery_core::{Flag, LifecycleState, ThreadStatus, ThreadView, TurnLifecycle, TurnView};
 use rookery_model as model;
 use serde_json::Value;
 
 use crate::context::Cx;
-use crate::ids::RequestKind;
+use crate::ids::{self, RequestKind};
 use crate::items;
 use crate::modes;
 use crate::wire::discovery::ToolSpec;
@@ -16,9 +16,9 @@ use crate::wire::session::{
     ApprovalRequested, ApprovalResolved, PlanExitRequested, PlanExitResolved, Question,
     QuestionOption, UserInputRequested, UserInputResolved,
 };
-use crate::wire::thread::{self, ActiveFlag, ThreadState, Usage};
+use crate::wire::thread::{self, ActiveFlag, PolicyDecision, ThreadState, Usage};
 use crate::wire::tool::{ToolCall, ToolExecutionRequested, ToolExecutionResolved, ToolOutcome};
-use crate::wire::turn::{Turn, TurnError, TurnStatus};
+use crate::wire::turn::{Lifecycle, Turn, TurnError, TurnStatus};
 use crate::wire::upkeep;
 
 /// What a thread is called in lists before anything was said in it.
@@ -148,14 +148,54 @@ pub(crate) fn turn(turn: &model::Turn, items: Vec<Item>) -> Turn {
 }
 
 fn turn_error(error: &model::TurnError) -> TurnError {
-    let kind = match error.kind {
+    TurnError { message: error.message.clone(), kind: error_kind(error.kind) }
+}
+
+fn error_kind(kind: model::TurnErrorKind) -> Option<String> {
+    let kind = match kind {
         model::TurnErrorKind::RuntimeRestart => Some("runtime_restart"),
         model::TurnErrorKind::ReliabilityLimit => Some("reliability_limit"),
         model::TurnErrorKind::DeadlineTimeout => Some("deadline_timeout"),
         model::TurnErrorKind::Provider => Some("provider"),
         model::TurnErrorKind::Other => None,
     };
-    TurnError { message: error.message.clone(), kind: kind.map(str::to_owned) }
+    kind.map(str::to_owned)
+}
+
+/// Where a turn is in its life. We vouch for our own task, not for what a provider does elsewhere.
+pub(crate) fn lifecycle(thread: &str, life: &TurnLifecycle) -> Lifecycle {
+    let (state, cleanup) = match life.state {
+        LifecycleState::Running => ("running", "not_requested"),
+        LifecycleState::InterruptRequested => ("interrupt_requested", "requested"),
+        LifecycleState::Interrupted => ("interrupted", "completed"),
+        LifecycleState::Completed => ("completed", "not_requested"),
+        LifecycleState::Failed => ("failed", "not_requested"),
+        LifecycleState::RecoveryNeeded => ("recovery_needed", "unknown"),
+    };
+    Lifecycle {
+        thread_id: thread.to_owned(),
+        turn_id: life.turn.to_string(),
+        state: state.to_owned(),
+        cleanup: cleanup.to_owned(),
+        ownership: "runtime_task_only".to_owned(),
+        reason: life.error.and_then(error_kind),
+        timestamp: time(life.at),
+    }
+}
+
+/// What the policy decided.
+pub(crate) fn decision(cx: &Cx, it: &model::Decision) -> PolicyDecision {
+    PolicyDecision {
+        tool_id: it.tool_id.clone(),
+        tool_name: it.tool.clone(),
+        mode: mode(cx, it.mode),
+        decision: it.verdict.name().to_owned(),
+        reason: it.reason.clone().filter(|_| it.rule.is_none()),
+        matched_rule: it.rule.clone(),
+        source: it.source.name().to_owned(),
+        by: it.by.clone(),
+        timestamp: time(it.at),
+    }
 }
 
 pub(crate) fn approval(request: &model::Request) -> ApprovalRequested {
@@ -167,9 +207,10 @@ pub(crate) fn approval(request: &model::Request) -> ApprovalRequested {
             (None, None, None)
         }
     };
+    let (thread_id, turn_id) = ids::place_of(request);
     ApprovalRequested {
-        thread_id: request.thread.to_string(),
-        turn_id: request.turn.to_string(),
+        thread_id,
+        turn_id,
         approval_id: RequestKind::Approval.spell(request.id),
         tool_id: request.call_id.clone(),
         tool_name: request.tool.clone(),
@@ -184,9 +225,10 @@ pub(crate) fn approval_resolved(
     approved: bool,
     by: &str,
 ) -> ApprovalResolved {
+    let (thread_id, turn_id) = ids::place_of(request);
     ApprovalResolved {
-        thread_id: request.thread.to_string(),
-        turn_id: request.turn.to_string(),
+        thread_id,
+        turn_id,
         approval_id: RequestKind::Approval.spell(request.id),
         tool_id: request.call_id.clone(),
         tool_name: request.tool.clone(),

@@ -31,6 +31,10 @@ macro_rules! words {
 words! {
     ProfileJson of Profile { Interactive, NonInteractive, Eval }
     ModeJson of Mode { Default, AcceptAll, Plan, Bypass }
+    DecisionVerdictJson of DecisionVerdict {
+        Allowed, RequiresApproval, AutoApproved, Denied, Approved,
+    }
+    DecisionSourceJson of DecisionSource { Model, Client }
     ToolKindJson of ToolKind { Read, Internal, Write, Exec, Network, Agents, Unknown }
     GoalStatusJson of GoalStatus {
         Active, Paused, Blocked, UsageLimited, BudgetLimited, Complete,

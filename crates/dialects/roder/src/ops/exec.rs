@@ -13,6 +13,7 @@ use rookery_wire::rpc;
 
 use crate::context::Cx;
 use crate::errors::Error;
+use crate::ids::{APP_SERVER, RequestKind};
 use crate::show;
 use crate::wire::Empty;
 use crate::wire::exec::{
@@ -20,9 +21,6 @@ use crate::wire::exec::{
     CommandExecResult, CommandExecTerminateParams, CommandExecWriteParams, OutputStream, TtySize,
 };
 use crate::wire::notification::twin;
-
-/// The thread under which output of commands is kept.
-const THREAD: &str = "app-server";
 
 pub(crate) async fn exec(cx: Cx, params: CommandExecParams) -> Result<CommandExecResult, Error> {
     cx.client.check_not_drained()?;
@@ -35,9 +33,10 @@ pub(crate) async fn exec(cx: Cx, params: CommandExecParams) -> Result<CommandExe
             let message = format!("command/exec denied by policy: {reason}");
             return Err(Error::denied(message, &show::mode(&cx, mode)));
         }
-        ExecStart::NeedsApproval { reason, mode } => {
+        ExecStart::NeedsApproval { reason, mode, approval } => {
             let message = format!("command/exec requires approval: {reason}");
-            return Err(Error::approval_required(message, &show::mode(&cx, mode), None));
+            let approval = RequestKind::Approval.spell(approval);
+            return Err(Error::approval_required(message, &show::mode(&cx, mode), &approval));
         }
     };
     if streams {
@@ -54,7 +53,7 @@ pub(crate) async fn exec(cx: Cx, params: CommandExecParams) -> Result<CommandExe
         kept.map(|kept| Artifact {
             id: kept.id,
             kind: kind.to_owned(),
-            thread_id: THREAD.to_owned(),
+            thread_id: APP_SERVER.to_owned(),
             turn_id: turn.clone(),
             byte_count: kept.byte_count,
             line_count: kept.line_count,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use rookery_core::{NewThread, ThreadQuery};
+use rookery_core::{DecisionQuery, NewThread, ThreadQuery, TurnLifecycle};
 use rookery_model as model;
 
 use crate::context::Cx;
@@ -15,11 +15,12 @@ use crate::wire::thread::{
     LifecycleLog, ThreadHistoryReadParams, ThreadHistoryReadResult, ThreadListParams,
     ThreadListResult, ThreadReadParams, ThreadReadResult, ThreadStartParams, ThreadStartResult,
 };
-use crate::wire::turn::Lifecycle;
 
 /// Threads on a page unless told, and at most.
 const PAGE: usize = 50;
 const LARGEST_PAGE: u32 = 500;
+/// Decisions that are shown with a thread.
+const MAX_DECISIONS: usize = 200;
 
 pub(crate) async fn start(cx: Cx, params: ThreadStartParams) -> Result<ThreadStartResult, Error> {
     let place = place(&cx, &params).await?;
@@ -165,32 +166,37 @@ impl Cursor {
 }
 
 pub(crate) async fn read(cx: Cx, params: ThreadReadParams) -> Result<ThreadReadResult, Error> {
-    let nothing = ThreadReadResult { thread: None, lifecycle: LifecycleLog::default() };
+    let nothing = ThreadReadResult {
+        thread: None,
+        lifecycle: LifecycleLog::default(),
+        policy_decisions: None,
+    };
     let Ok(id) = params.thread_id.parse::<model::ThreadId>() else { return Ok(nothing) };
     let Some(seen) = cx.core.thread(id).filter(|seen| !seen.thread.archived) else {
         return Ok(nothing);
     };
     let whole = cx.core.read_thread(id).await?;
     let lifecycle = lifecycle(&whole);
-    let seen = if params.include_turns { whole } else { seen };
-    Ok(ThreadReadResult { thread: Some(show::thread(&cx, &seen)), lifecycle })
+    if !params.include_turns {
+        let thread = Some(show::thread(&cx, &seen));
+        return Ok(ThreadReadResult { thread, lifecycle, policy_decisions: None });
+    }
+    let query = DecisionQuery { thread: Some(id), ..DecisionQuery::default() };
+    let decisions = cx.core.decisions(query, MAX_DECISIONS).await?;
+    let decisions: Vec<_> =
+        decisions.iter().map(|one| show::decision(&cx, &one.decision)).collect();
+    let policy_decisions = (!decisions.is_empty()).then_some(decisions);
+    let thread = Some(show::thread(&cx, &whole));
+    Ok(ThreadReadResult { thread, lifecycle, policy_decisions })
 }
 
-/// What became of turns that did not end by themselves.
+/// The last record of each turn.
 fn lifecycle(seen: &rookery_core::ThreadView) -> LifecycleLog {
-    let turns = seen.turns.iter().flatten();
-    let records = turns.filter_map(|seen| {
-        let error = seen.turn.error.as_ref()?;
-        let is_lost = error.kind == model::TurnErrorKind::RuntimeRestart;
-        is_lost.then(|| Lifecycle {
-            thread_id: seen.turn.thread.to_string(),
-            turn_id: seen.turn.id.to_string(),
-            state: "recovery_needed".to_owned(),
-            cleanup: "complete".to_owned(),
-            ownership: "released".to_owned(),
-            reason: Some("runtime_restart".to_owned()),
-            timestamp: show::time(seen.turn.completed_at.unwrap_or(seen.turn.started_at)),
-        })
+    let thread = seen.thread.id.to_string();
+    let active = seen.status.active_turn;
+    let records = seen.turns.iter().flatten().map(|one| {
+        let interrupted_at = seen.interrupted_at.filter(|_| active == Some(one.turn.id));
+        show::lifecycle(&thread, &TurnLifecycle::of(&one.turn, interrupted_at))
     });
     LifecycleLog { records: records.collect(), corrupt_record_count: seen.unreadable }
 }

@@ -28,9 +28,10 @@ pub(crate) async fn call(cx: Cx, params: ToolsCallParams) -> Result<ToolsCallRes
             let message = format!("tools/call denied by policy: {reason}");
             Err(Error::denied(message, &show::mode(&cx, mode)))
         }
-        DirectOutcome::NeedsApproval { reason, mode } => {
+        DirectOutcome::NeedsApproval { reason, mode, approval } => {
             let message = format!("tools/call requires approval: {reason}");
-            Err(Error::approval_required(message, &show::mode(&cx, mode), None))
+            let approval = RequestKind::Approval.spell(approval);
+            Err(Error::approval_required(message, &show::mode(&cx, mode), &approval))
         }
         DirectOutcome::Unknown => Err(Error::invalid(format!("unknown tool: {name}"))),
         DirectOutcome::NeedsTurn => {

@@ -14,8 +14,7 @@ use crate::wire::turn::{
 };
 use crate::{ids, modes, show};
 
-/// How long a drain waits unless told, and at least and at most.
-const DRAIN: u64 = 5_000;
+/// The least and the most milliseconds that a client may give a drain.
 const DRAIN_BOUNDS: (u64, u64) = (1, 45_000);
 
 pub(crate) async fn start(cx: Cx, params: TurnStartParams) -> Result<TurnStartResult, Error> {
@@ -92,7 +91,9 @@ pub(crate) async fn interrupt(cx: Cx, params: TurnInterruptParams) -> Result<Tur
 
 pub(crate) async fn drain(cx: Cx, params: RuntimeDrainParams) -> Result<RuntimeDrainResult, Error> {
     let (least, most) = DRAIN_BOUNDS;
-    let limit = params.timeout_ms.unwrap_or(DRAIN).clamp(least, most);
+    let set = cx.core.agent_settings().lifecycle.shutdown_drain_timeout;
+    let usual = || u64::try_from(set.as_millis()).unwrap_or(u64::MAX);
+    let limit = params.timeout_ms.unwrap_or_else(usual).clamp(least, most);
     cx.client.drained();
     let drained = cx.core.drain(Duration::from_millis(limit)).await;
     let texts = |turns: Vec<model::TurnId>| {

@@ -252,6 +252,36 @@ pub struct ThreadReadResult {
     pub thread: Option<Thread>,
     /// What became of its turns.
     pub lifecycle: LifecycleLog,
+    /// What the policy decided lately, oldest first, if the turns were asked for and anything was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy_decisions: Option<Vec<PolicyDecision>>,
+}
+
+/// What the policy, or whoever it asked, decided on a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PolicyDecision {
+    /// The call.
+    pub tool_id: String,
+    /// The tool.
+    pub tool_name: String,
+    /// The mode of that moment.
+    pub mode: String,
+    /// `allowed`, `requires_approval`, `auto_approved` or `denied`, or `approved` by whoever was asked.
+    pub decision: String,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The rule that decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matched_rule: Option<String>,
+    /// `model`, or `client` for what a client called by itself.
+    pub source: String,
+    /// Who decided, if it was not the policy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// When.
+    pub timestamp: String,
 }
 
 /// What became of the turns of a thread.

@@ -1,10 +1,10 @@
 //! The stored form of threads, turns, items and requests.
 
 use rookery_model::{
-    Answer, Asked, Choice, ExternalCall, ExternalTool, Goal, GoalStatus, Item, ItemBody, ItemId,
-    ItemStatus, Mode, Plan, Profile, Pruning, Question, QuestionOption, Request, RequestId,
-    RequestState, Settled, Task, TaskStatus, Thread, ThreadId, ToolItem, ToolKind, Turn, TurnError,
-    TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
+    Answer, Asked, Choice, Decision, DecisionSource, DecisionVerdict, ExternalCall, ExternalTool,
+    Goal, GoalStatus, Item, ItemBody, ItemId, ItemStatus, Mode, Plan, Profile, Pruning, Question,
+    QuestionOption, Request, RequestId, RequestState, Settled, Task, TaskStatus, Thread, ThreadId,
+    ToolItem, ToolKind, Turn, TurnError, TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
 };
 
 use super::*;
@@ -268,6 +268,36 @@ pub(super) fn request() -> impl Strategy<Value = Request> {
     )
 }
 
+fn decision() -> impl Strategy<Value = Decision> {
+    let verdict = prop_oneof![
+        Just(DecisionVerdict::Allowed),
+        Just(DecisionVerdict::RequiresApproval),
+        Just(DecisionVerdict::AutoApproved),
+        Just(DecisionVerdict::Denied),
+        Just(DecisionVerdict::Approved),
+    ];
+    let source = prop_oneof![Just(DecisionSource::Model), Just(DecisionSource::Client)];
+    let place = (option::of(thread_id()), option::of(turn_id()), option::of(any::<u128>()));
+    let why = (maybe(), maybe(), maybe());
+    (time(), place, (text(), text(), text()), mode(), verdict, why, source).prop_map(
+        |(at, place, texts, mode, verdict, why, source)| Decision {
+            at,
+            thread: place.0,
+            turn: place.1,
+            request: place.2.map(RequestId::new),
+            tool_id: texts.0,
+            tool: texts.1,
+            mode,
+            verdict,
+            by: why.0,
+            reason: why.1,
+            rule: why.2,
+            source,
+            subject: texts.2,
+        },
+    )
+}
+
 /// Every beginning of a stored text is an error, never a panic and never another value.
 fn torn<T>(whole: &str, cut: prop::sample::Index, decode: fn(&str) -> Result<T, DecodeError>) {
     if let Some(torn) = whole.get(..cut.index(whole.len())) {
@@ -283,6 +313,13 @@ proptest! {
         let text = thread_to_json(&thread);
         torn(&text, cut, thread_from_json);
         prop_assert_eq!(thread_from_json(&text).unwrap(), thread);
+    }
+
+    #[test]
+    fn every_decision_comes_back(decision in decision(), cut: prop::sample::Index) {
+        let text = decision_to_json(&decision);
+        torn(&text, cut, decision_from_json);
+        prop_assert_eq!(decision_from_json(&text).unwrap(), decision);
     }
 
     #[test]

@@ -1,0 +1,216 @@
+//! The record of what the policy, and whoever it asks, decided. Written with the change it belongs
+//! to where there is one; what is to be decided is no business of this file.
+
+use std::sync::LazyLock;
+
+use rookery_agent::policy::{Judgement, Verdict};
+use rookery_model::{
+    Answer, Asked, Decision, DecisionSource, DecisionVerdict, Mode, Request, Result, Settled,
+};
+use rookery_store::{Batch, Change, DecisionQuery, NumberedDecision};
+use rookery_term::redact::Policy;
+use serde_json::json;
+
+use crate::clock;
+use crate::core::Core;
+use crate::transact::Tx;
+
+/// Decisions that are remembered of a thread that is kept in memory only.
+pub(crate) const MAX_REMEMBERED: usize = 200;
+
+/// What is hidden in records.
+static POLICY: LazyLock<Policy> = LazyLock::new(Policy::strict);
+
+impl Core {
+    /// The newest decisions that are wanted, at most `limit`, oldest first. Those of threads that are
+    /// kept in memory only are told for such a thread alone, and have no numbers to go on from.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub async fn decisions(
+        &self,
+        query: DecisionQuery,
+        limit: usize,
+    ) -> Result<Vec<NumberedDecision>> {
+        if let Some(remembered) = self.remembered_decisions(&query, limit) {
+            return Ok(remembered);
+        }
+        // What was decided a moment ago may still be on its way.
+        self.inner.store.commit(Batch::default()).await?;
+        let store = self.inner.store.clone();
+        let read = tokio::task::spawn_blocking(move || store.decisions(&query, limit)).await;
+        let read = read.map_err(|error| rookery_model::Error::failed(error.to_string()))?;
+        Ok(read?)
+    }
+
+    fn remembered_decisions(
+        &self,
+        query: &DecisionQuery,
+        limit: usize,
+    ) -> Option<Vec<NumberedDecision>> {
+        let world = self.inner.world.lock();
+        let state = world.threads.get(&query.thread?).filter(|state| state.thread.ephemeral)?;
+        let since = query.since.unwrap_or(rookery_model::Timestamp::from_micros(i64::MIN));
+        let wanted = state.decisions.iter().filter(|decision| decision.at >= since);
+        let wanted: Vec<NumberedDecision> = wanted
+            .map(|decision| NumberedDecision { number: 0, decision: decision.clone() })
+            .collect();
+        Some(wanted[wanted.len().saturating_sub(limit)..].to_vec())
+    }
+
+    /// Records a decision that belongs to no other change. Nobody waits for the disk: whatever
+    /// follows from it is stored after it.
+    pub(crate) fn record(&self, decision: Decision) {
+        let recorded = self.transact(|tx| {
+            tx.record(decision);
+            Ok(())
+        });
+        if let Err(error) = recorded {
+            tracing::error!(%error, "a decision was not recorded");
+        }
+    }
+}
+
+impl Tx<'_> {
+    /// Records a decision, in memory only if its thread is.
+    pub(crate) fn record(&mut self, decision: Decision) {
+        let state = decision.thread.and_then(|thread| self.world.threads.get_mut(&thread));
+        if let Some(state) = state.filter(|state| state.thread.ephemeral) {
+            if state.decisions.len() == MAX_REMEMBERED {
+                state.decisions.pop_front();
+            }
+            state.decisions.push_back(decision);
+            return;
+        }
+        self.save(Change::DecisionMade(Box::new(decision)));
+    }
+
+    /// Records how an approval, or a plan, was settled.
+    pub(crate) fn record_settled(&mut self, request: &Request, settled: &Settled, mode: Mode) {
+        if !matches!(request.asked, Asked::Approval { .. } | Asked::PlanExit(_)) {
+            return;
+        }
+        let (verdict, reason) = match &settled.answer {
+            Answer::Approved { .. } => (DecisionVerdict::Approved, None),
+            Answer::Denied { message } => (DecisionVerdict::Denied, message.clone()),
+            Answer::TimedOut => (DecisionVerdict::Denied, Some("nobody answered in time".into())),
+            Answer::Cancelled | Answer::Given(_) | Answer::Output { .. } => {
+                (DecisionVerdict::Denied, Some("nobody waits for it any more".into()))
+            }
+        };
+        self.record(Decision {
+            at: settled.at,
+            verdict,
+            by: Some(settled.by.clone()),
+            reason,
+            ..of_request(request, mode)
+        });
+    }
+}
+
+/// What a request is about, as a decision on which nothing is decided yet.
+pub(crate) fn of_request(request: &Request, mode: Mode) -> Decision {
+    Decision {
+        at: request.asked_at,
+        thread: request.thread(),
+        turn: request.turn(),
+        request: Some(request.id),
+        tool_id: request.call_id.clone(),
+        tool: request.tool.clone(),
+        mode,
+        verdict: DecisionVerdict::RequiresApproval,
+        by: None,
+        reason: None,
+        rule: None,
+        source: match request.turn() {
+            Some(_) => DecisionSource::Model,
+            None => DecisionSource::Client,
+        },
+        subject: subject(&request.asked),
+    }
+}
+
+/// A request that the policy asks for.
+pub(crate) fn asked(request: &Request, judgement: &Judgement, mode: Mode) -> Decision {
+    judged(of_request(request, mode), judgement)
+}
+
+/// What the policy decided on something.
+pub(crate) fn judged(about: Decision, judgement: &Judgement) -> Decision {
+    Decision {
+        at: clock::wall(),
+        verdict: match judgement.verdict {
+            Verdict::Allow => DecisionVerdict::Allowed,
+            Verdict::AutoApprove => DecisionVerdict::AutoApproved,
+            Verdict::Ask => DecisionVerdict::RequiresApproval,
+            Verdict::Deny => DecisionVerdict::Denied,
+        },
+        reason: Some(judgement.reason.clone()),
+        rule: judgement.rule.clone(),
+        ..about
+    }
+}
+
+/// What exactly was to be done, without secrets and within bounds.
+pub(crate) fn subject(asked: &Asked) -> String {
+    let text = match asked {
+        Asked::Approval { input, argv, .. } if argv.is_empty() => cut(input, 2).to_owned(),
+        Asked::Approval { argv, cwd, env, .. } => {
+            let names: Vec<&String> = env.iter().map(|(name, _)| name).collect();
+            let mut shown = json!({ "argv": argv, "cwd": cwd.to_string_lossy() });
+            if !names.is_empty() {
+                shown["env"] = json!(names);
+            }
+            shown.to_string()
+        }
+        Asked::PlanExit(plan) => plan.summary.clone(),
+        Asked::Input { .. } | Asked::External(_) => String::new(),
+    };
+    let hidden = POLICY.redact(cut(&text, 2)).into_owned();
+    cut(&hidden, 1).to_owned()
+}
+
+/// The beginning of a text, up to so many times what is kept.
+fn cut(text: &str, times: usize) -> &str {
+    let mut end = (Decision::MAX_SUBJECT * times).min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use rookery_model::ToolKind;
+
+    use super::*;
+
+    fn approval(input: &str, argv: &[&str]) -> Asked {
+        Asked::Approval {
+            kind: ToolKind::Exec,
+            reason: String::new(),
+            input: input.to_owned(),
+            argv: argv.iter().map(ToString::to_string).collect(),
+            cwd: "/w".into(),
+            env: vec![("TOKEN".into(), Some("hidden".into()))],
+            preview: None,
+        }
+    }
+
+    #[test]
+    fn a_subject_tells_what_was_to_be_done_and_no_secret() {
+        let shown = subject(&approval("{}", &["make", "x"]));
+        assert_eq!(shown, r#"{"argv":["make","x"],"cwd":"/w","env":["TOKEN"]}"#);
+        let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+        let input = format!(r#"{{"content":"{secret}","path":"a"}}"#);
+        let shown = subject(&approval(&input, &[]));
+        assert!(!shown.contains(secret) && shown.contains("path"), "{shown}");
+    }
+
+    #[test]
+    fn a_subject_is_short() {
+        let long = "ä".repeat(Decision::MAX_SUBJECT);
+        assert!(subject(&approval(&long, &[])).len() <= Decision::MAX_SUBJECT);
+        assert!(subject(&approval("", &["echo", &long])).len() <= Decision::MAX_SUBJECT);
+    }
+}

@@ -1,0 +1,87 @@
+//! Decisions of the policy: what was let through, asked for or refused, by which rule or by whom.
+//! Records of what happened; nothing is decided here.
+
+use crate::{Mode, RequestId, ThreadId, Timestamp, TurnId};
+
+/// One decision, as it was made. What is asked for leads to a second one, by whoever answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// When it was made.
+    pub at: Timestamp,
+    /// The thread it was made in; none if a client runs a command by itself.
+    pub thread: Option<ThreadId>,
+    /// The turn it was made in; none if a client called the tool.
+    pub turn: Option<TurnId>,
+    /// What was asked, or what was answered.
+    pub request: Option<RequestId>,
+    /// The call.
+    pub tool_id: String,
+    /// The tool.
+    pub tool: String,
+    /// The mode of that moment.
+    pub mode: Mode,
+    /// What was decided.
+    pub verdict: DecisionVerdict,
+    /// Who decided: none for the policy, else a dialect or what became of the request.
+    pub by: Option<String>,
+    /// Why, in words for people.
+    pub reason: Option<String>,
+    /// The rule of the configuration that decided.
+    pub rule: Option<String>,
+    /// Who wanted it.
+    pub source: DecisionSource,
+    /// What exactly was to be done, without secrets and not longer than [`Decision::MAX_SUBJECT`].
+    pub subject: String,
+}
+
+impl Decision {
+    /// Bytes of a subject.
+    pub const MAX_SUBJECT: usize = 4096;
+}
+
+/// What was decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecisionVerdict {
+    /// It is harmless, or a rule allows it.
+    Allowed,
+    /// Somebody has to be asked.
+    RequiresApproval,
+    /// The mode, a list, or an earlier answer approves it.
+    AutoApproved,
+    /// It must not be done.
+    Denied,
+    /// Whoever was asked said yes.
+    Approved,
+}
+
+impl DecisionVerdict {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Allowed => "allowed",
+            Self::RequiresApproval => "requires_approval",
+            Self::AutoApproved => "auto_approved",
+            Self::Denied => "denied",
+            Self::Approved => "approved",
+        }
+    }
+}
+
+/// Who wanted something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecisionSource {
+    /// A model, within a turn.
+    Model,
+    /// A client, by itself.
+    Client,
+}
+
+impl DecisionSource {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Client => "client",
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The JSON twins of decisions.
+
+use std::borrow::Cow;
+
+use rookery_model as model;
+use serde::{Deserialize, Serialize};
+
+use super::word::{DecisionSourceJson, DecisionVerdictJson, ModeJson};
+use super::{DecodeError, id_from_text};
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct DecisionJson<'a> {
+    at: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    thread: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    turn: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request: Option<Cow<'a, str>>,
+    tool_id: Cow<'a, str>,
+    tool: Cow<'a, str>,
+    mode: ModeJson,
+    verdict: DecisionVerdictJson,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rule: Option<Cow<'a, str>>,
+    source: DecisionSourceJson,
+    subject: Cow<'a, str>,
+}
+
+impl<'a> DecisionJson<'a> {
+    pub(super) fn of(decision: &'a model::Decision) -> Self {
+        let model::Decision {
+            at,
+            thread,
+            turn,
+            request,
+            tool_id,
+            tool,
+            mode,
+            verdict,
+            by,
+            reason,
+            rule,
+            source,
+            subject,
+        } = decision;
+        DecisionJson {
+            at: at.as_micros(),
+            thread: thread.map(|id| id.to_string().into()),
+            turn: turn.map(|id| id.to_string().into()),
+            request: request.map(|id| id.to_string().into()),
+            tool_id: tool_id.into(),
+            tool: tool.into(),
+            mode: ModeJson::of(*mode),
+            verdict: DecisionVerdictJson::of(*verdict),
+            by: by.as_ref().map(Into::into),
+            reason: reason.as_ref().map(Into::into),
+            rule: rule.as_ref().map(Into::into),
+            source: DecisionSourceJson::of(*source),
+            subject: subject.into(),
+        }
+    }
+
+    pub(super) fn into_model(self) -> Result<model::Decision, DecodeError> {
+        Ok(model::Decision {
+            at: model::Timestamp::from_micros(self.at),
+            thread: self.thread.map(|text| id_from_text(&text)).transpose()?,
+            turn: self.turn.map(|text| id_from_text(&text)).transpose()?,
+            request: self.request.map(|text| id_from_text(&text)).transpose()?,
+            tool_id: self.tool_id.into_owned(),
+            tool: self.tool.into_owned(),
+            mode: self.mode.into_model(),
+            verdict: self.verdict.into_model(),
+            by: self.by.map(Cow::into_owned),
+            reason: self.reason.map(Cow::into_owned),
+            rule: self.rule.map(Cow::into_owned),
+            source: self.source.into_model(),
+            subject: self.subject.into_owned(),
+        })
+    }
+}
