@@ -32,7 +32,7 @@ pub use crate::core::{Core, CoreConfig, StopKind};
 pub use events::{EventPage, EventStream, Events};
 pub use exec::{
     Artifact, ExecChunk, ExecEnd, ExecRequest, ExecStart, ExecStream, Execution, ProcessOutput,
-    ProcessState, ProcessView,
+    ProcessState, ProcessView, Shows as ExecShows,
 };
 pub use keeper_link::KeeperLaunch;
 pub use status::{KeeperState, Status};

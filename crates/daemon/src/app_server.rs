@@ -16,6 +16,7 @@ use rookery_wire::transport::{Transport, unix};
 use tokio::io::AsyncWriteExt as _;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 use crate::agent::{self, Places};
 use crate::homes::Homes;
@@ -24,6 +25,8 @@ use crate::serve::{private_keeper, relay};
 
 /// How long turns may take to stop when a server with a world of its own ends.
 const DRAIN: Duration = Duration::from_secs(5);
+/// How long clients may take to read of the end.
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// What a server is started with.
 pub struct AppServer {
@@ -85,21 +88,55 @@ async fn run(server: AppServer) -> anyhow::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let world = World::start(server.world, server.attach).await?;
-    tokio::select! {
-        ended = listen(server.door, &world) => ended?,
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
+    let over = CancellationToken::new();
+    let mut serving = std::pin::pin!(listen(server.door, &world, &over));
+    let is_serving = tokio::select! {
+        ended = &mut serving => {
+            ended?;
+            false
+        }
+        _ = terminate.recv() => world.is_own(),
+        _ = interrupt.recv() => world.is_own(),
+    };
     // A second signal does not wait for turns to stop.
     tokio::select! {
-        () = world.end() => {}
+        () = wind_up(&world, &over, serving, is_serving) => {}
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
     }
     Ok(())
 }
 
-async fn listen(door: Door, world: &World) -> anyhow::Result<()> {
+/// Ends the world while its clients are still told what becomes of it.
+async fn wind_up(
+    world: &World,
+    over: &CancellationToken,
+    serving: impl Future<Output = anyhow::Result<()>>,
+    is_serving: bool,
+) {
+    let end = async {
+        world.end().await;
+        over.cancel();
+    };
+    let late = async {
+        over.cancelled().await;
+        tokio::time::sleep(FAREWELL).await;
+    };
+    let serve_on = async {
+        if !is_serving {
+            return;
+        }
+        tokio::select! {
+            ended = serving => if let Err(error) = ended {
+                tracing::debug!(%error, "clients were not told of the end");
+            },
+            () = late => {}
+        }
+    };
+    tokio::join!(end, serve_on);
+}
+
+async fn listen(door: Door, world: &World, over: &CancellationToken) -> anyhow::Result<()> {
     match door {
         Door::Stdio => Ok(world.serve_lines(stdio()).await?),
         Door::Remote { address, gate, on_listening } => {
@@ -107,7 +144,10 @@ async fn listen(door: Door, world: &World) -> anyhow::Result<()> {
             on_listening(listener.local_addr()?, listener.gate());
             let mut clients = JoinSet::new();
             loop {
-                let socket = listener.accept().await?;
+                let socket = tokio::select! {
+                    socket = listener.accept() => socket?,
+                    () = over.cancelled() => break,
+                };
                 while clients.try_join_next().is_some() {}
                 let world = world.clone();
                 clients.spawn(async move {
@@ -116,6 +156,8 @@ async fn listen(door: Door, world: &World) -> anyhow::Result<()> {
                     }
                 });
             }
+            while clients.join_next().await.is_some() {}
+            Ok(())
         }
     }
 }
@@ -192,7 +234,11 @@ impl World {
         }
     }
 
-    async fn end(self) {
+    fn is_own(&self) -> bool {
+        matches!(self, World::Own { .. })
+    }
+
+    async fn end(&self) {
         let World::Own { core, .. } = self else { return };
         core.drain(DRAIN).await;
         if let Err(error) = core.stop(StopKind::EndTerminals).await {

@@ -23,7 +23,7 @@ pub use clipboard::{CLIPBOARD_LIMIT, ClipboardTarget, Clipboards, TooLong};
 pub use name::host_name;
 pub use pipes::{Partner, PartnerPipes, PipeCommand, PipeOutput, PipeStream, Pipes};
 pub use processes::{
-    Strays, cwd_of, descendants, kill_session, kill_tree, lineage, session_members,
+    Brand, Strays, cwd_of, descendants, kill_session, kill_tree, lineage, session_members,
 };
 pub use program::{
     MAX_CHUNK, Program, ProgramCommand, ProgramControl, ProgramEnd, ProgramStream, WriteError,

@@ -4,10 +4,14 @@
 //! in that session, and what leaves it stays a descendant of the keeper, which
 //! adopts orphans. So nothing a terminal started escapes these two searches.
 
+mod brand;
+
 use std::fs;
 
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
+
+pub use brand::Brand;
 
 /// What one line of `/proc/PID/stat` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

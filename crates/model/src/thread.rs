@@ -161,6 +161,10 @@ pub struct Thread {
     pub ledger: Vec<Task>,
     /// Up to which number its notifications may have been counted.
     pub seq_reserved: u64,
+    /// The workspace it was started in, and the root of that; none if nobody said.
+    pub place: Option<(String, String)>,
+    /// Names of items that were taken away again, which no later one may have.
+    pub retired: Vec<String>,
 }
 
 /// Where a turn is in its life.

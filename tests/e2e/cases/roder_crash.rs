@@ -242,3 +242,34 @@ fn a_hundred_kills_lose_nothing_that_was_told() {
         listed["data"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap()).collect();
     assert_eq!(listed, all.iter().map(String::as_str).collect());
 }
+
+#[test]
+fn a_thread_keeps_its_workspace_and_its_used_names() {
+    let mut daemon = TestDaemon::start();
+    let mut peer = Peer::to(&daemon);
+    let dirs = ["one", "two"].map(|name| daemon.home().join(name));
+    dirs.iter().for_each(|dir| std::fs::create_dir(dir).unwrap());
+    let roots = json!([{ "path": dirs[0] }, { "path": dirs[1] }]);
+    let made = peer.call("workspace/create", json!({ "roots": roots }))["workspace"].take();
+    peer.call("workspace/create", json!({ "roots": [{ "path": dirs[1] }] }));
+    let (id, root) = (&made["id"], &made["roots"][1]["id"]);
+    let params = json!({ "workspaceId": id, "rootId": root, "modelProvider": "mock" });
+    let thread = peer.call("thread/start", params)["thread"]["id"].as_str().unwrap().to_owned();
+    let steps = json!([{ "tool": "echo", "args": { "text": "a" }, "id": "x" }, { "text": "ok" }]);
+    let tool_name = |peer: &mut Peer| {
+        let turn = peer.turn(&thread, &script(&steps));
+        let told = peer.until_over(&turn);
+        let is_tool = |told: &&Told| told.1["item"]["type"] == "toolExecution";
+        told.iter().rev().find(is_tool).unwrap().1["item"]["id"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(tool_name(&mut peer), "x");
+    peer.call("thread/rollback", json!({ "threadId": thread, "numTurns": 1 }));
+    daemon.kill9();
+    daemon.restart();
+    let mut peer = Peer::to(&daemon);
+    let listed = peer.call("thread/list", json!({}))["data"][0].take();
+    for shown in [listed, peer.stored(&thread)] {
+        assert_eq!((&shown["workspaceId"], &shown["rootId"]), (id, root), "{shown}");
+    }
+    assert_eq!(tool_name(&mut peer), "x-2");
+}

@@ -277,3 +277,18 @@ fn files_are_read_byte_by_byte_and_only_by_absolute_paths() {
         assert_eq!(peer.refused("fs/readFile", json!({ "path": path }))["code"], code);
     }
 }
+
+#[test]
+fn a_tool_that_is_late_takes_along_who_left_it() {
+    let (daemon, mut peer) = start();
+    let thread = peer.thread(daemon.home().path());
+    let text = "(setsid sh -c 'exec sleep 98765' >/dev/null 2>&1 &); sleep 98764";
+    let steps = json!([
+        { "tool": "shell", "args": { "command": text, "timeout_seconds": 2 } },
+        { "text": "done" },
+    ]);
+    let turn = peer.turn(&thread, &script(&steps));
+    wait_until("it runs", PATIENCE, || runs(daemon.home(), "sleep 98765"));
+    peer.until_over(&turn);
+    wait_gone(daemon.home(), &["sleep 98765", "sleep 98764"]);
+}

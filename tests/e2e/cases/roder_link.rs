@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rookery_testkit::{Home, PATIENCE, TestDaemon, rookery_binary};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 /// What a client was told: the name of a notification and its params.
@@ -258,6 +259,13 @@ impl Peer {
             }
         }
         self.sink = Box::new(Silent);
+    }
+
+    /// Sends a signal to the server that is ours alone.
+    #[track_caller]
+    pub(crate) fn signal_server(&self, signal: Signal) {
+        let pid = self.server.as_ref().unwrap().id();
+        kill_process(Pid::from_raw(pid.try_into().unwrap()).unwrap(), signal).unwrap();
     }
 
     /// Waits for the end of the server that is ours alone, which is a success.

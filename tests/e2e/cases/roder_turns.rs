@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use rookery_testkit::{Random, TestDaemon};
+use rookery_testkit::{Home, Random, TestDaemon};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::roder_link::{Peer, Told, script, turn_of};
@@ -315,5 +316,23 @@ fn turns_with_failures_denials_steers_and_interrupts_are_told_and_stored_alike()
         daemon.restart();
         let mut peer = Peer::to(&daemon);
         check_stored(&peer.stored(&thread), &stories, &turns);
+    }
+}
+
+#[test]
+fn a_server_that_is_told_to_end_tells_what_becomes_of_its_turns() {
+    let home = Home::new();
+    for signal in [Signal::TERM, Signal::INT] {
+        let mut peer = Peer::stdio(&home, &["--standalone"]);
+        let thread = peer.thread(home.path());
+        let steps = json!([{ "text": "so far" }, { "hang": true }]);
+        let turn = peer.turn(&thread, &script(&steps));
+        peer.wait_told("item/agentMessage/delta");
+        peer.signal_server(signal);
+        let told = peer.until_over(&turn);
+        assert_eq!(told.last().unwrap().1["turn"]["status"], "interrupted");
+        let kept = told.iter().find(|(name, _)| name == "item/completed").unwrap();
+        assert_eq!(kept.1["item"]["partial"], true, "{kept:?}");
+        peer.wait_server_ended();
     }
 }

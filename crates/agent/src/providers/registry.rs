@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rookery_host::http::Client;
+use serde_json::Value;
 
 use super::acp::{self, Acp};
 use super::anthropic::Anthropic;
@@ -19,9 +20,10 @@ use super::listing::Cache;
 use super::mock::Mock;
 use super::openai_chat::OpenaiChat;
 use super::openai_responses::OpenaiResponses;
-use super::settings::{Environment, Kind, Retry, Settings, idle_timeout, variable_part};
+use super::settings::{Environment, Kind, Retry, Settings, idle_timeout, mask, variable_part};
 use crate::provider::{Auth, ModelInfo, Provider, ProviderInfo};
 use crate::settings::Secret;
+use crate::tool::ToolOutput;
 
 /// What OpenRouter is told of us unless settings say otherwise.
 const REFERER: &str = "http://localhost";
@@ -59,6 +61,27 @@ pub struct Registry {
     providers: BTreeMap<String, Registered>,
     keys: Keys,
     listings: Arc<Cache>,
+}
+
+/// Shorter keys are not looked for in what tools find.
+const SHORTEST_SECRET: usize = 8;
+
+fn mask_text(text: &mut String, secrets: &[String]) {
+    // Looked for first: hardly any text has one, and then nothing is copied.
+    if secrets.iter().any(|secret| text.contains(secret.as_str())) {
+        *text = mask(text, secrets);
+    }
+}
+
+fn mask_value(value: &mut Value, secrets: &[String]) {
+    match value {
+        Value::String(text) => mask_text(text, secrets),
+        Value::Array(values) => values.iter_mut().for_each(|value| mask_value(value, secrets)),
+        Value::Object(members) => {
+            members.values_mut().for_each(|value| mask_value(value, secrets));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 struct Registered {
@@ -170,6 +193,33 @@ impl Registry {
         self.keys.write().remove(&id);
         self.listings.forget_age(&id);
         Ok(())
+    }
+
+    /// Takes every key that is known now, set or from the environment, out of what a tool found, so
+    /// that no conversation has it.
+    #[must_use]
+    pub fn mask(&self, mut output: ToolOutput) -> ToolOutput {
+        let secrets = self.secrets();
+        if !secrets.is_empty() {
+            mask_text(&mut output.text, &secrets);
+            mask_value(&mut output.data, &secrets);
+        }
+        output
+    }
+
+    /// Keys that are long enough to be told from ordinary words.
+    fn secrets(&self) -> Vec<String> {
+        let set = self.keys.read().values().map(|key| key.expose().to_owned()).collect::<Vec<_>>();
+        let endpoints =
+            self.providers.values().filter_map(|registered| registered.endpoint.as_ref());
+        let used =
+            endpoints.flat_map(|endpoint| endpoint.secrets(endpoint.key().ok().flatten().as_ref()));
+        let mut all: Vec<String> = set.into_iter().chain(used).collect();
+        all.retain(|secret| secret.len() >= SHORTEST_SECRET);
+        // The longest first: one may be the beginning of another.
+        all.sort_by(|one, other| (other.len(), other).cmp(&(one.len(), one)));
+        all.dedup();
+        all
     }
 
     fn find(&self, id: &str) -> Option<&Registered> {

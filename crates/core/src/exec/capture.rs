@@ -47,6 +47,22 @@ impl Capture {
         };
     }
 
+    /// What is kept in memory.
+    pub(super) fn kept(&self) -> &[u8] {
+        &self.kept
+    }
+
+    /// Shows no more than this; all of it goes to a file.
+    pub(super) async fn cut(&mut self, length: usize) {
+        if length >= self.kept.len() {
+            return;
+        }
+        if matches!(self.overflow, Overflow::None) {
+            self.overflow = begin(self.artifacts.take(), self.kept.clone()).await;
+        }
+        self.kept.truncate(length);
+    }
+
     pub(super) async fn finish(mut self) -> (Vec<u8>, Option<Artifact>) {
         if !matches!(self.overflow, Overflow::None) {
             let whole = self.kept.len() - partial_end(&self.kept);
@@ -188,6 +204,12 @@ mod tests {
             let file = dir.path().join("app-server").join(format!("{}.txt", artifact.id));
             assert_eq!(std::fs::read_to_string(file).unwrap(), "abcé\nf");
         }
+        let mut shown = Capture::new(None, Some(dir.path().to_owned()));
+        shown.take(Bytes::from_static(b"abcdef")).await;
+        shown.cut(6).await;
+        shown.cut(2).await;
+        assert_eq!(shown.kept(), b"ab");
+        assert_eq!(shown.finish().await.1.unwrap().byte_count, 6);
         let mut exact = Capture::new(Some(4), Some(dir.path().to_owned()));
         exact.take(Bytes::from_static(b"abcd")).await;
         assert_eq!(exact.finish().await, (b"abcd".to_vec(), None));

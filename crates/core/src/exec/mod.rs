@@ -16,5 +16,5 @@ mod start;
 pub use execution::{Artifact, ExecChunk, ExecEnd, ExecStream, Execution};
 pub use process::{ProcessOutput, ProcessState, ProcessView};
 pub(crate) use processes::Processes;
-pub use request::ExecRequest;
+pub use request::{ExecRequest, Shows};
 pub use start::ExecStart;

@@ -82,6 +82,8 @@ pub(super) struct Process {
     state: watch::Sender<(ProcessState, Option<Timestamp>)>,
     tail: Mutex<Tail>,
     reins: Reins,
+    /// Whether it streams to the connection that asked for it, and so is that one's alone.
+    is_streamed: bool,
     stop: Notify,
 }
 
@@ -92,9 +94,9 @@ struct Tail {
 }
 
 impl Process {
-    pub(super) fn new(first: ProcessView, reins: Reins) -> Self {
+    pub(super) fn new(first: ProcessView, reins: Reins, is_streamed: bool) -> Self {
         let state = watch::Sender::new((first.state, None));
-        Process { first, state, tail: Mutex::default(), reins, stop: Notify::new() }
+        Process { first, state, tail: Mutex::default(), reins, is_streamed, stop: Notify::new() }
     }
 
     pub(super) fn id(&self) -> &str {
@@ -103,6 +105,11 @@ impl Process {
 
     pub(super) fn owner(&self) -> u64 {
         self.first.owner
+    }
+
+    /// Whether a connection may type into it and end it as its own.
+    pub(super) fn is_driven_by(&self, connection: u64) -> bool {
+        !self.is_streamed || self.first.owner == connection
     }
 
     pub(super) fn view(&self) -> ProcessView {

@@ -98,6 +98,14 @@ impl Processes {
         process.ok_or_else(|| unknown(id))
     }
 
+    /// One that this connection drives; those of others are as good as unknown to it.
+    fn driven(&self, id: &str, by: u64) -> Result<Arc<Process>> {
+        self.running(id).and_then(|process| match process.is_driven_by(by) {
+            true => Ok(process),
+            false => Err(unknown(id)),
+        })
+    }
+
     fn find(&self, id: &str) -> Result<Arc<Process>> {
         self.running(id).or_else(|error| {
             let table = self.table.lock();
@@ -121,25 +129,25 @@ impl Core {
     /// Writes to the input of a process, and ends that input if asked to.
     ///
     /// # Errors
-    /// If no such process runs, or it takes no input.
-    pub async fn write_process(&self, id: &str, bytes: &[u8], close: bool) -> Result<()> {
-        self.inner.processes.running(id)?.write(self, bytes, close).await
+    /// If no such process runs for this connection, or it takes no input.
+    pub async fn write_process(&self, by: u64, id: &str, bytes: &[u8], close: bool) -> Result<()> {
+        self.inner.processes.driven(id, by)?.write(self, bytes, close).await
     }
 
     /// Gives the terminal of a process another size.
     ///
     /// # Errors
-    /// If no such process runs, or it has no terminal.
-    pub async fn resize_process(&self, id: &str, size: Size) -> Result<()> {
-        self.inner.processes.running(id)?.resize(self, size).await
+    /// If no such process runs for this connection, or it has no terminal.
+    pub async fn resize_process(&self, by: u64, id: &str, size: Size) -> Result<()> {
+        self.inner.processes.driven(id, by)?.resize(self, size).await
     }
 
     /// Has a process ended, without waiting for it.
     ///
     /// # Errors
-    /// If no such process runs.
-    pub fn terminate_process(&self, id: &str) -> Result<()> {
-        self.inner.processes.running(id)?.stop();
+    /// If no such process runs for this connection.
+    pub fn terminate_process(&self, by: u64, id: &str) -> Result<()> {
+        self.inner.processes.driven(id, by)?.stop();
         Ok(())
     }
 
@@ -233,7 +241,7 @@ mod tests {
             tty: true,
             terminal: None,
         };
-        Arc::new(Process::new(view, Reins::Terminal(TerminalId::new(1))))
+        Arc::new(Process::new(view, Reins::Terminal(TerminalId::new(1)), true))
     }
 
     #[test]
@@ -251,6 +259,16 @@ mod tests {
         assert_eq!(processes.find("a").unwrap().view().state, ProcessState::TimedOut);
         assert!(processes.reserve("a".into()).is_ok());
         assert_eq!(processes.find("b").err().unwrap().message(), "unknown processId: b");
+    }
+
+    #[test]
+    fn what_streams_is_driven_by_its_own_connection() {
+        let processes = Arc::<Processes>::default();
+        processes.reserve("a".into()).unwrap().fill(process("a"));
+        assert!(processes.driven("a", 1).is_ok());
+        let refused = processes.driven("a", 2).err().unwrap();
+        assert_eq!(refused.message(), "unknown processId: a");
+        assert!(processes.find("a").is_ok());
     }
 
     #[test]

@@ -34,7 +34,13 @@ pub struct ExecRequest {
     pub size: Option<Size>,
     /// The connection that asks.
     pub owner: u64,
+    /// How much of its two outputs can be shown at the end; what is cut is kept on disk. All of
+    /// what is within the cap if not said.
+    pub shows: Option<Shows>,
 }
+
+/// Says how many bytes of both outputs can be shown together.
+pub type Shows = fn(&[u8], &[u8]) -> (usize, usize);
 
 impl Default for ExecRequest {
     fn default() -> Self {
@@ -50,6 +56,7 @@ impl Default for ExecRequest {
             stdin: false,
             size: None,
             owner: 0,
+            shows: None,
         }
     }
 }

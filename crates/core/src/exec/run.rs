@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::capture::{Capture, Meter};
 use super::execution::{ExecChunk, ExecEnd, ExecStream};
 use super::process::{Process, ProcessState};
+use super::request::Shows;
 use super::source::{Brake, Source, Status};
 use crate::clock;
 use crate::core::Core;
@@ -35,7 +36,7 @@ pub(super) struct Run {
 /// Where output goes.
 pub(super) enum Sink {
     Streamed { chunks: mpsc::Sender<ExecChunk>, stdout: Meter, stderr: Meter },
-    Kept { stdout: Box<Capture>, stderr: Box<Capture> },
+    Kept { stdout: Box<Capture>, stderr: Box<Capture>, shows: Option<Shows> },
 }
 
 impl Run {
@@ -132,7 +133,7 @@ impl Sink {
                     () = hurry.cancelled() => {}
                 }
             }
-            Sink::Kept { stdout, stderr } => match stream {
+            Sink::Kept { stdout, stderr, .. } => match stream {
                 ExecStream::Stdout => stdout.take(bytes).await,
                 ExecStream::Stderr => stderr.take(bytes).await,
             },
@@ -142,7 +143,14 @@ impl Sink {
     async fn finish(self, status: Status, duration: Duration, timed_out: bool) -> ExecEnd {
         let ((stdout, stdout_artifact), (stderr, stderr_artifact)) = match self {
             Sink::Streamed { .. } => Default::default(),
-            Sink::Kept { stdout, stderr } => (stdout.finish().await, stderr.finish().await),
+            Sink::Kept { mut stdout, mut stderr, shows } => {
+                if let Some(shows) = shows {
+                    let (first, second) = shows(stdout.kept(), stderr.kept());
+                    stdout.cut(first).await;
+                    stderr.cut(second).await;
+                }
+                (stdout.finish().await, stderr.finish().await)
+            }
         };
         let (exit_code, signal) = match status {
             Status::Exited(code) => (code, None),

@@ -1,6 +1,7 @@
 //! Where the output of a command comes from, and how the command is ended: pipes or a terminal.
 
 use bytes::Bytes;
+use rookery_host::Brand;
 use rookery_host::{Program, ProgramControl, ProgramEnd, ProgramStream, Strays};
 use rookery_model::ExitStatus;
 use tokio::sync::{mpsc, watch};
@@ -108,9 +109,13 @@ impl Brake {
 async fn kill_terminal(terminal: TerminalHandle) {
     let pid = terminal.pid();
     // Those that left its session are not found when it is gone.
-    let strays = tokio::task::spawn_blocking(move || Strays::of(pid)).await;
+    let found = tokio::task::spawn_blocking(move || (Strays::of(pid), Brand::of(pid))).await;
     // Killed before is as good.
     let _ = terminal.kill().await;
-    let kill = move || strays.ok().map(Strays::kill);
+    let kill = move || {
+        let Ok((strays, brand)) = found else { return };
+        strays.kill();
+        brand.into_iter().for_each(|brand| brand.kill());
+    };
     let _ = tokio::task::spawn_blocking(kill).await;
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rookery_agent::policy::Verdict;
-use rookery_host::{Program, ProgramCommand, find_program, sandbox};
+use rookery_host::{Brand, Program, ProgramCommand, find_program, sandbox};
 use rookery_model::{Error, Mode, OnExit, RequestId, Result, Size, TerminalId};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -17,7 +17,7 @@ use super::capture::{Capture, Meter};
 use super::execution::{ExecChunk, Execution};
 use super::process::{Process, ProcessState, ProcessView, Reins};
 use super::processes::Seat;
-use super::request::ExecRequest;
+use super::request::{ExecRequest, Shows};
 use super::run::{Run, Sink};
 use super::source::{Brake, Source};
 use crate::clock;
@@ -158,7 +158,8 @@ impl Core {
             tty: request.tty,
             terminal: begun.terminal,
         };
-        let process = Arc::new(Process::new(view.clone(), begun.reins));
+        let streams = request.streams || request.tty;
+        let process = Arc::new(Process::new(view.clone(), begun.reins, streams));
         seat.fill(Arc::clone(&process));
         if self.inner.agents.is_draining() {
             // Begun meanwhile: who ends all that run may not have seen this one.
@@ -168,7 +169,7 @@ impl Core {
         let (says_end, end) = oneshot::channel();
         let abandoned = CancellationToken::new();
         let alive = abandoned.clone().drop_guard();
-        let sink = self.command_sink(request.streams || request.tty, request.cap, sender);
+        let sink = self.command_sink(streams, request.cap, request.shows, sender);
         let run = Run {
             core: self.clone(),
             process,
@@ -188,6 +189,7 @@ impl Core {
         &self,
         streams: bool,
         cap: Option<usize>,
+        shows: Option<Shows>,
         chunks: mpsc::Sender<ExecChunk>,
     ) -> Sink {
         if streams {
@@ -195,7 +197,7 @@ impl Core {
         }
         let artifacts = self.inner.agents.config.artifacts.clone();
         let capture = |artifacts| Box::new(Capture::new(cap, artifacts));
-        Sink::Kept { stdout: capture(artifacts.clone()), stderr: capture(artifacts) }
+        Sink::Kept { stdout: capture(artifacts.clone()), stderr: capture(artifacts), shows }
     }
 
     /// The fence is always there to be started; what is behind it may not be.
@@ -253,10 +255,12 @@ impl Core {
             title.chars().filter(|char| !char.is_control()).take(MAX_TITLE).collect();
         let (set, removed): (Vec<_>, Vec<_>) =
             launch.env.into_iter().partition(|(_, value)| value.is_some());
+        let set = set.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let brand = (Brand::VARIABLE.to_owned(), Brand::fresh().value().to_owned());
         let request = OpenTerminal {
             argv: launch.argv,
             cwd: Some(launch.cwd),
-            env: set.into_iter().filter_map(|(name, value)| Some((name, value?))).collect(),
+            env: set.chain(std::iter::once(brand)).collect(),
             env_remove: removed.into_iter().map(|(name, _)| name).collect(),
             size: asked.size.unwrap_or(Size::DEFAULT),
             first_title: Some(title).filter(|title| !title.trim().is_empty()),

@@ -17,6 +17,8 @@ pub struct NewThread {
     pub cwd: PathBuf,
     /// The directory its tools may work in; `cwd` if none is named.
     pub root: Option<PathBuf>,
+    /// The workspace and the root of it that were selected, by their ids.
+    pub place: Option<(String, String)>,
     /// Which model answers; what is empty is filled in.
     pub choice: Choice,
     /// Whether it is kept in memory only.
@@ -73,6 +75,8 @@ impl Core {
             plan: Vec::new(),
             ledger: Vec::new(),
             seq_reserved: 0,
+            place: new.place,
+            retired: Vec::new(),
         };
         self.add_thread(thread, LiveThread::new).await
     }

@@ -131,7 +131,8 @@ impl Core {
                 return Err(Error::conflict("a turn is running"));
             }
             let mut contents = live.contents.lock();
-            let gone = contents.drop_turns(turns);
+            let (gone, names) = contents.drop_turns(turns);
+            state.thread.retired.extend(names);
             let is_message =
                 |item: &Item| matches!(item.body, ItemBody::User { .. } | ItemBody::Agent { .. });
             let count = contents.items.iter().filter(|placed| is_message(&placed.item)).count();

@@ -126,17 +126,24 @@ impl Contents {
         of_turn.map(|placed| placed.item.clone()).collect()
     }
 
-    /// Takes the last turns away; gives them.
-    pub(crate) fn drop_turns(&mut self, count: usize) -> Vec<Turn> {
+    /// Takes the last turns away; gives them, and the names of their tools' items: those are not made
+    /// from the turn's, so that they could come again.
+    pub(crate) fn drop_turns(&mut self, count: usize) -> (Vec<Turn>, Vec<String>) {
         let keep = self.turns.len().saturating_sub(count);
         let gone = self.turns.split_off(keep);
-        self.items.retain(|placed| gone.iter().all(|turn| turn.id != placed.turn));
+        let is_gone = |placed: &Placed| gone.iter().any(|turn| turn.id == placed.turn);
+        let names = self
+            .items
+            .iter()
+            .filter(|placed| is_gone(placed) && matches!(placed.item.body, ItemBody::Tool(_)));
+        let names = names.map(|placed| placed.item.id.as_str().to_owned()).collect();
+        self.items.retain(|placed| !is_gone(placed));
         self.index = self
             .items
             .iter()
             .enumerate()
             .map(|(at, placed)| (placed.item.id.clone(), at))
             .collect();
-        gone
+        (gone, names)
     }
 }

@@ -68,6 +68,9 @@ impl Core {
             items.iter().filter(is_lost).map(|item| failed(item.clone())).collect();
         let mut setup = self.setup(&turn, live.contents.lock().used_names(turn.id));
         setup.used_names.extend(items.iter().map(|item| item.id.as_str().to_owned()));
+        setup
+            .used_names
+            .extend(self.thread(turn.thread).into_iter().flat_map(|it| it.thread.retired));
         let current: Vec<Item> = items
             .into_iter()
             .map(|item| lost.iter().find(|lost| lost.id == item.id).cloned().unwrap_or(item))

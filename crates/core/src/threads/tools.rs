@@ -184,6 +184,7 @@ impl Job {
         };
         let mcp = &self.core.inner.agents.mcp;
         let output = mcp.call(&self.name, arguments, self.stop.clone()).await;
+        let output = self.core.inner.agents.registry.mask(output);
         ToolDone { output, approval: permit.approval, duration_ms: None }
     }
 
@@ -198,6 +199,8 @@ impl Job {
         let context =
             self.core.tool_context(thread, turn, self.deadline, read_only, self.stop.clone());
         let output = (tool.run)(context.clone(), arguments).await;
+        // Before it is kept anywhere.
+        let output = self.core.inner.agents.registry.mask(output);
         tools::finish(&context, output).await
     }
 
@@ -334,7 +337,8 @@ impl Job {
         let asked = Asked::External(ExternalCall { arguments: self.arguments.clone() });
         match self.answer(asked, None, Some(EXTERNAL_LIMIT)).await {
             Ok(Answer::Output { text, is_error }) => {
-                ToolOutput { text, is_error, ..ToolOutput::default() }
+                let output = ToolOutput { text, is_error, ..ToolOutput::default() };
+                self.core.inner.agents.registry.mask(output)
             }
             Ok(Answer::TimedOut) => ToolOutput::error("the client did not run the tool in time"),
             _ => ToolOutput::error("the tool call was cancelled"),

@@ -135,7 +135,9 @@ impl Core {
             settings,
         };
         let mut contents = live.contents.lock();
-        let mut machine = turn::Turn::new(self.setup(&turn, contents.used_names(turn.id)));
+        let mut used_names = contents.used_names(turn.id);
+        used_names.extend_from_slice(&tx.world.thread(live.id)?.thread.retired);
+        let mut machine = turn::Turn::new(self.setup(&turn, used_names));
         contents.put_turn(&turn);
         drop(contents);
         let active = ActiveTurn::new(turn.id);

@@ -25,7 +25,9 @@ pub(super) struct ThreadWorld {
 impl ToolWorld for ThreadWorld {
     fn open(&self, command: TerminalCommand) -> WorldFuture<'_, TerminalId> {
         Box::pin(async move {
-            let TerminalCommand { argv, cwd, env, title } = command;
+            let TerminalCommand { argv, cwd, mut env, title } = command;
+            let brand = rookery_host::Brand::fresh();
+            env.push((rookery_host::Brand::VARIABLE.to_owned(), brand.value().to_owned()));
             let request = OpenTerminal {
                 argv,
                 cwd: Some(cwd),
@@ -138,7 +140,8 @@ impl Core {
     pub(crate) async fn end_tool_terminal(&self, id: TerminalId) -> rookery_model::Result<()> {
         let terminal = self.terminal(id)?;
         let pid = terminal.pid();
-        let strays = tokio::task::spawn_blocking(move || rookery_host::Strays::of(pid)).await;
+        let find = move || (rookery_host::Strays::of(pid), rookery_host::Brand::of(pid));
+        let found = tokio::task::spawn_blocking(find).await;
         let _asked = terminal.signal(TERM, true);
         let mut progress = terminal.progress();
         let grace = self.inner.agents.lifecycle().process_grace_timeout;
@@ -146,8 +149,12 @@ impl Core {
         // One that takes its time is ended by closing.
         let _ = tokio::time::timeout(grace, ended).await;
         let closed = self.close(id).await;
-        if let Ok(strays) = strays {
-            let _ = tokio::task::spawn_blocking(move || strays.kill()).await;
+        if let Ok((strays, brand)) = found {
+            let kill = move || {
+                strays.kill();
+                brand.into_iter().for_each(|brand| brand.kill());
+            };
+            let _ = tokio::task::spawn_blocking(kill).await;
         }
         self.inner.agent_terminals.lock().remove(&id);
         self.mark_tool_terminal(id, false);

@@ -9,6 +9,7 @@ use crate::world::{World, command, gone, rest, sh, streamed, text, until};
 
 crate::cases![
     time_runs_out_for_grandchildren_too,
+    time_runs_out_for_those_who_left,
     a_late_stream_is_told_as_well,
     orphans_do_not_hold_up_the_end,
     dropping_it_kills_it,
@@ -35,6 +36,22 @@ async fn time_runs_out_for_grandchildren_too() {
     }
     let known = world.core.processes(true);
     assert_eq!(known[0].state, ProcessState::TimedOut);
+}
+
+async fn time_runs_out_for_those_who_left() {
+    let world = World::open().await;
+    // Its parent ends at once, so that nothing but its environment tells where it comes from.
+    let family =
+        "(setsid sh -c 'trap \"\" TERM HUP; echo $$; exec >&- 2>&-; sleep 1000; :' &); sleep 1000";
+    let request = ExecRequest { timeout: Some(Duration::from_millis(1500)), ..sh(family) };
+    let end = world.run(request.clone()).await;
+    assert!(end.timed_out);
+    gone(text(&end.stdout).trim()).await;
+    let mut execution =
+        world.start(ExecRequest { tty: true, process_id: Some("t".into()), ..request }).await;
+    let pid = until(&mut execution, "\n").await;
+    assert!(execution.finish().await.unwrap().timed_out);
+    gone(pid.trim()).await;
 }
 
 async fn a_late_stream_is_told_as_well() {

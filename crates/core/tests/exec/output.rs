@@ -115,12 +115,12 @@ async fn input_is_written_and_closed() {
     let world = World::open().await;
     let request = ExecRequest { stdin: true, ..streamed("read a; echo got $a; cat; echo end") };
     let mut execution = world.start(request).await;
-    world.core.write_process("p", b"one\n", false).await.unwrap();
+    world.core.write_process(0, "p", b"one\n", false).await.unwrap();
     assert_eq!(until(&mut execution, "\n").await, "got one\n");
-    world.core.write_process("p", b"two\n", true).await.unwrap();
+    world.core.write_process(0, "p", b"two\n", true).await.unwrap();
     assert_eq!(text(&rest(&mut execution).await.0), "two\nend\n");
     assert_eq!(execution.finish().await.unwrap().exit_code, 0);
-    let gone = world.core.write_process("p", b"x", false).await.unwrap_err();
+    let gone = world.core.write_process(0, "p", b"x", false).await.unwrap_err();
     assert_eq!(gone.kind(), ErrorKind::NotFound);
 }
 
@@ -128,8 +128,8 @@ async fn input_is_null_otherwise() {
     let world = World::open().await;
     let mut execution = world.start(streamed("cat; echo end; exec sleep 1000")).await;
     assert_eq!(until(&mut execution, "\n").await, "end\n");
-    let error = world.core.write_process("p", b"x", false).await.unwrap_err();
+    let error = world.core.write_process(0, "p", b"x", false).await.unwrap_err();
     assert_eq!((error.kind(), error.message()), (ErrorKind::Invalid, "the process takes no input"));
     let size = rookery_core::model::Size::DEFAULT;
-    assert!(world.core.resize_process("p", size).await.is_err());
+    assert!(world.core.resize_process(0, "p", size).await.is_err());
 }

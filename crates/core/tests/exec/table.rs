@@ -29,13 +29,13 @@ async fn names_are_unique_while_they_run() {
         (error.kind(), error.field(), error.message()),
         (ErrorKind::Invalid, Some("processId"), "processId already running")
     );
-    world.core.terminate_process("a").unwrap();
+    world.core.terminate_process(1, "a").unwrap();
     assert!(rest(&mut first).await.0.ends_with(b"bye\n"), "it is asked before it is killed");
     assert_eq!(first.finish().await.unwrap().exit_code, 7);
     let again = world.run(ExecRequest { process_id: Some("a".into()), ..sh("exit 8") }).await;
     assert_eq!(again.exit_code, 8);
     assert_eq!(world.core.processes(true).len(), 1, "the newer one takes the older one's place");
-    assert_eq!(world.core.terminate_process("a").unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(world.core.terminate_process(0, "a").unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(world.core.process("b", 1).unwrap_err().kind(), ErrorKind::NotFound);
 }
 

@@ -30,10 +30,10 @@ async fn a_terminal_is_written_resized_and_seen() {
     assert_eq!(until(&mut execution, "x\r\n").await, "30 90\r\ngone x\r\n");
     let terminal = execution.view().terminal.unwrap();
     assert!(world.core.terminals().iter().any(|known| known.id == terminal));
-    world.core.resize_process("t", Size::new(40, 100).unwrap()).await.unwrap();
-    world.core.write_process("t", b"go\n", false).await.unwrap();
+    world.core.resize_process(0, "t", Size::new(40, 100).unwrap()).await.unwrap();
+    world.core.write_process(0, "t", b"go\n", false).await.unwrap();
     assert_eq!(until(&mut execution, "100\r\n").await, "go\r\n40 100\r\n");
-    world.core.write_process("t", b"line\n", true).await.unwrap();
+    world.core.write_process(0, "t", b"line\n", true).await.unwrap();
     let (out, err, _) = rest(&mut execution).await;
     assert_eq!((text(&out), err.len()), ("line\r\nline\r\nend\r\n", 0));
     let end = execution.finish().await.unwrap();
@@ -47,12 +47,12 @@ async fn a_terminal_is_terminated_with_all_in_it() {
     let text = "setsid sh -c 'trap \"\" TERM HUP; echo $$; sleep 1000; :' & wait";
     let mut execution = world.start(tty(sh(text))).await;
     let pid = until(&mut execution, "\n").await;
-    world.core.terminate_process("t").unwrap();
+    world.core.terminate_process(0, "t").unwrap();
     rest(&mut execution).await;
     let end = execution.finish().await.unwrap();
     assert!(end.signal.is_some() && end.exit_code == -1, "{end:?}");
     gone(&pid).await;
-    assert_eq!(world.core.terminate_process("t").unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(world.core.terminate_process(0, "t").unwrap_err().kind(), ErrorKind::NotFound);
     world.stop().await;
 }
 

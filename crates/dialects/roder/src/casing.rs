@@ -52,6 +52,9 @@ where
     };
     let invalid =
         |why: &dyn fmt::Display| RpcError::invalid_params(format!("Invalid params: {why}"));
+    if !params.get().starts_with('{') {
+        return Err(invalid(&"params must be an object"));
+    }
     let folded = fold(params, shape).map_err(|conflict| invalid(&conflict))?;
     rpc::invoke(function, context, Some(&folded)).map_err(|error| invalid(&error.message))
 }

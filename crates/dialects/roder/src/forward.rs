@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use rookery_core::{FeedReader, Notice, NoticeBody};
 use rookery_model as model;
-use rookery_wire::{Rejected, rpc};
+use rookery_wire::Rejected;
 use serde::Serialize;
 
 use crate::context::{Cx, Wishes};
+use crate::fit;
 use crate::items::{self, Stamp};
 use crate::show;
 use crate::wire::notification::{self, name, twin};
@@ -27,8 +28,10 @@ pub(crate) async fn forward(cx: Cx, mut reader: FeedReader) {
         let batch = match batch {
             Ok(batch) => batch,
             Err(error) => {
-                if error.kind() == model::ErrorKind::Busy {
-                    cx.connection.close(TOO_SLOW);
+                match error.kind() == model::ErrorKind::Busy {
+                    true => cx.connection.close(TOO_SLOW),
+                    // The world is over and all of it was told.
+                    false => cx.connection.finish(),
                 }
                 return;
             }
@@ -45,7 +48,7 @@ pub(crate) async fn forward(cx: Cx, mut reader: FeedReader) {
 /// Tells this client alone that something is wrong.
 pub(crate) fn warn(cx: &Cx, message: String) {
     let warning = notification::Warning { message, thread_id: None };
-    if let Ok(body) = rpc::notification(name::WARNING, &warning) {
+    if let Ok(body) = fit::notification(name::WARNING, &warning) {
         // A queue that is full at the very beginning belongs to a client that is gone.
         let _ = cx.connection.outbox().try_send(body);
     }
@@ -154,7 +157,7 @@ impl Messages<'_> {
         if self.wishes.unwanted.contains(name) {
             return;
         }
-        match rpc::notification(name, params) {
+        match fit::notification(name, params) {
             Ok(body) => self.bodies.push(body.into()),
             Err(error) => tracing::error!(%error, name, "a notification cannot be written"),
         }

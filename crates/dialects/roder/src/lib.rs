@@ -8,6 +8,7 @@
 pub mod casing;
 mod context;
 mod errors;
+pub mod fit;
 mod forward;
 pub mod ids;
 pub mod items;

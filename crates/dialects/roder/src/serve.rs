@@ -10,6 +10,7 @@ use rookery_wire::{ConnectionHandle, Options, Order};
 
 use crate::context::{Cx, Link};
 use crate::errors::reword;
+use crate::fit;
 use crate::{LINE_LIMIT, LINK_METHODS, METHODS};
 
 /// Requests of one connection that are at work at the same time; more are refused.
@@ -26,7 +27,11 @@ static TABLE: LazyLock<Arc<Table<Cx>>> =
 pub fn protocol(core: Core, connection: ConnectionHandle, link: Link) -> JsonRpc {
     let cx = Cx::new(core, connection, link, false);
     let companion = cx.companion();
-    JsonRpc::new(Arc::clone(&TABLE), cx).lenient().reword(reword).companion(companion)
+    JsonRpc::new(Arc::clone(&TABLE), cx)
+        .lenient()
+        .reword(reword)
+        .within(fit::RESULT, fit::reply)
+        .companion(companion)
 }
 
 /// One message per line, within our bound.

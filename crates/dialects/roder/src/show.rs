@@ -54,7 +54,8 @@ pub(crate) fn thread(cx: &Cx, seen: &ThreadView) -> thread::Thread {
 
 /// A thread without its turns.
 pub(crate) fn thread_of(cx: &Cx, it: &model::Thread, now: &ThreadStatus) -> thread::Thread {
-    let place = cx.core.workspace_of(&it.root);
+    // What was selected at its start holds, even if other workspaces have that root as well.
+    let place = it.place.clone().or_else(|| cx.core.workspace_of(&it.root));
     thread::Thread {
         id: it.id.to_string(),
         session_id: it.id.to_string(),

@@ -23,6 +23,7 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::timeout;
 
+use crate::Brand;
 use crate::script::tree::Tree;
 pub use partner::{Partner, PartnerPipes};
 use ring::Ring;
@@ -175,6 +176,7 @@ fn spawn(command: &PipeCommand) -> std::io::Result<Child> {
         child.env_remove(name);
     }
     child.envs(command.env.iter().map(|(name, value)| (name, value)));
+    child.env(Brand::VARIABLE, Brand::fresh().value());
     if let Some(cwd) = &command.cwd {
         child.current_dir(cwd);
     }
@@ -189,7 +191,7 @@ async fn attend(
     says_end: watch::Sender<Option<i32>>,
     mut abandoned: mpsc::Receiver<()>,
 ) {
-    let mut tree = Tree::of(&child);
+    let mut tree = Tree::branded(&child);
     let out = pump(child.stdout.take(), buffers.clone(), |buffers| &mut buffers.stdout);
     let err = pump(child.stderr.take(), buffers, |buffers| &mut buffers.stderr);
     let mut pumps = std::pin::pin!(async { tokio::join!(out, err) });

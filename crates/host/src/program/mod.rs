@@ -20,6 +20,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::{Mutex, Notify, mpsc, watch};
 
+use crate::Brand;
 use crate::pipes::{grace, reap};
 use crate::script::tree::Tree;
 
@@ -211,6 +212,7 @@ fn spawn(command: &ProgramCommand) -> Result<Child, String> {
     let mut child: Command = std::process::Command::new(program).into();
     child.args(arguments).current_dir(&command.cwd).process_group(0).kill_on_drop(true);
     child.env_clear().envs(command.env.iter().map(|(name, value)| (name, value)));
+    child.env(Brand::VARIABLE, Brand::fresh().value());
     child.stdin(if command.has_input { Stdio::piped() } else { Stdio::null() });
     let spawned = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     spawned.map_err(|error| error.to_string())
@@ -224,7 +226,7 @@ async fn attend(
     says_end: watch::Sender<Option<ProgramEnd>>,
     mut abandoned: mpsc::Receiver<()>,
 ) {
-    let mut tree = Tree::of(&child);
+    let mut tree = Tree::branded(&child);
     let status = tokio::select! {
         status = child.wait() => status.ok(),
         () = orders.kill.notified() => kill(&mut child, &mut tree).await,

@@ -151,7 +151,8 @@ async fn only_the_given_environment_is_there() {
     let (out, _) = rest(&mut program).await;
     let mut names: Vec<&str> = out.lines().filter_map(|line| line.split('=').next()).collect();
     names.sort_unstable();
-    assert_eq!(names, ["A", "PATH"]);
+    // The last is how we find what it started.
+    assert_eq!(names, ["A", "PATH", "ROOKERY_EXEC"]);
 }
 
 #[tokio::test]

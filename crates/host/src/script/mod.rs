@@ -20,6 +20,7 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::Brand;
 use output::Collected;
 use tree::Tree;
 
@@ -158,7 +159,7 @@ async fn supervise(script: Script, mut abandoned: oneshot::Receiver<()>) -> Outc
         Ok(child) => child,
         Err(end) => return Outcome { end, stdout: Vec::new(), last_error_line: None },
     };
-    let mut tree = Tree::of(&child);
+    let mut tree = Tree::branded(&child);
     let mut collected = Collected::new(&mut child, script.stdout_limit, script.stderr_limit);
     let stdin = child.stdin.take();
     let end = tokio::select! {
@@ -215,6 +216,7 @@ fn command(script: &Script) -> Option<Command> {
         command.env_remove(name);
     }
     command.envs(script.env.iter().map(|(name, value)| (name, value)));
+    command.env(Brand::VARIABLE, Brand::fresh().value());
     if let Some(cwd) = &script.cwd {
         command.current_dir(cwd);
     }

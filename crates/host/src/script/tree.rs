@@ -3,7 +3,7 @@
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process::Child;
 
-use crate::Strays;
+use crate::{Brand, Strays};
 
 /// How often the table of processes is looked through for those that were just being born.
 const ROUNDS: usize = 32;
@@ -12,19 +12,28 @@ const ROUNDS: usize = 32;
 pub(crate) struct Tree {
     root: Option<Pid>,
     strays: Option<Strays>,
+    brand: Option<Brand>,
 }
 
 impl Tree {
     /// The tree below a child that leads a process group.
     pub(crate) fn of(child: &Child) -> Self {
         let pid = child.id().and_then(|pid| i32::try_from(pid).ok());
-        Self { root: pid.and_then(Pid::from_raw), strays: None }
+        Self { root: pid.and_then(Pid::from_raw), strays: None, brand: None }
+    }
+
+    /// The same of a child that was just started with a mark of its own.
+    pub(crate) fn branded(child: &Child) -> Self {
+        let mut tree = Self::of(child);
+        tree.brand = child.id().and_then(Brand::of);
+        tree
     }
 
     /// Forgets the processes: the root was reaped, so its number may mean another one soon.
     pub(crate) fn let_go(&mut self) {
         self.root = None;
         self.strays = None;
+        self.brand = None;
     }
 
     /// Asks every process of the group to end, and remembers those that left the group: once the
@@ -45,10 +54,11 @@ impl Tree {
     /// Kills every process of the tree, off the runtime's threads. The root must not be reaped yet.
     pub(crate) async fn kill(&mut self) {
         let Some(root) = self.root else { return };
-        let strays = self.strays.take();
+        let (strays, brand) = (self.strays.take(), self.brand.take());
         let kill = move || {
             kill_all(root);
-            strays.map(Strays::kill)
+            strays.map(Strays::kill);
+            brand.map(|brand| brand.kill())
         };
         let _ = tokio::task::spawn_blocking(kill).await;
     }
@@ -59,6 +69,9 @@ impl Drop for Tree {
         // Only when the runtime itself ends, so there is no other thread to do it.
         if let Some(root) = self.root {
             kill_all(root);
+        }
+        if let Some(brand) = &self.brand {
+            brand.kill();
         }
     }
 }

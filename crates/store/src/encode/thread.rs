@@ -206,6 +206,10 @@ pub(super) struct ThreadJson<'a> {
     ledger: Vec<TaskJson<'a>>,
     #[serde(default)]
     seq_reserved: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    place: Option<(Cow<'a, str>, Cow<'a, str>)>,
+    #[serde(default, skip_serializing_if = "<[String]>::is_empty")]
+    retired: Cow<'a, [String]>,
 }
 
 impl<'a> ThreadJson<'a> {
@@ -232,6 +236,8 @@ impl<'a> ThreadJson<'a> {
             plan,
             ledger,
             seq_reserved,
+            place,
+            retired,
         } = thread;
         ThreadJson {
             id: id.to_string().into(),
@@ -255,6 +261,8 @@ impl<'a> ThreadJson<'a> {
             plan: plan.iter().map(TaskJson::of).collect(),
             ledger: ledger.iter().map(TaskJson::of).collect(),
             seq_reserved: *seq_reserved,
+            place: place.as_ref().map(|(workspace, root)| (workspace.into(), root.into())),
+            retired: Cow::Borrowed(retired),
         }
     }
 
@@ -282,6 +290,8 @@ impl<'a> ThreadJson<'a> {
             plan: self.plan.into_iter().map(TaskJson::into_model).collect(),
             ledger: self.ledger.into_iter().map(TaskJson::into_model).collect(),
             seq_reserved: self.seq_reserved,
+            place: self.place.map(|(workspace, root)| (workspace.into_owned(), root.into_owned())),
+            retired: self.retired.into_owned(),
         })
     }
 }

@@ -55,6 +55,8 @@ pub(crate) fn thread(number: u64) -> Thread {
         plan: Vec::new(),
         ledger: Vec::new(),
         seq_reserved: u64::MAX,
+        place: Some(("ws_1".to_owned(), "root_1".to_owned())),
+        retired: vec!["call".to_owned()],
     }
 }
 

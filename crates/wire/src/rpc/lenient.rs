@@ -18,7 +18,7 @@ use super::{
 pub(super) enum Refused {
     /// It is no JSON.
     Unreadable(RpcError),
-    /// It is JSON, but no object.
+    /// It is JSON, but nothing that could be answered by its id.
     NoObject(RpcError),
     /// It is an object, but no request; without an id nobody waits for an answer.
     Invalid {
@@ -40,6 +40,10 @@ pub(super) fn parse(text: &str) -> Result<Request<'_>, Refused> {
     check_depth(text).map_err(Refused::Unreadable)?;
     let mut request = Request { id: members.0[Member::Id as usize], ..Request::default() };
     request.check_id().map_err(Refused::Unreadable)?;
+    if request.id.is_some_and(|id| !is_plain(id.get())) {
+        let message = "id must be a string, an integer or null";
+        return Err(Refused::NoObject(RpcError::invalid_request(message)));
+    }
     let invalid = |message: &str| Refused::Invalid {
         id: request.id.map(Id::new),
         error: RpcError::invalid_request(message),
@@ -56,6 +60,15 @@ pub(super) fn parse(text: &str) -> Result<Request<'_>, Refused> {
     request.method = Some(method);
     request.params = members.0[Member::Params as usize].filter(|params| params.get() != "null");
     Ok(request)
+}
+
+/// Whether an id, which is valid JSON, is one that clients find again: a string, an integer or null.
+fn is_plain(id: &str) -> bool {
+    match id.as_bytes() {
+        [b'"', ..] | b"null" => true,
+        [b'-' | b'0'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    }
 }
 
 fn no_object(text: &str) -> RpcError {

@@ -61,6 +61,10 @@ pub enum Fault {
 /// Turns an error of the envelope's into the dialect's own.
 pub type Reword = fn(Fault, RpcError) -> RpcError;
 
+/// Makes a reply shorter that is over its bound: the method that was called, and the whole reply. None
+/// leaves it as it is.
+pub type Shorten = fn(Option<&'static str>, &[u8]) -> Option<Vec<u8>>;
+
 /// What a dialect does beside its methods, in step with the replies. Called from the connection's
 /// own task, so it must not block.
 pub trait Companion: Send + Sync {
@@ -80,6 +84,8 @@ pub struct JsonRpc {
     error_filter: Option<fn(&str) -> String>,
     is_lenient: bool,
     reword: Reword,
+    /// From which length on replies are made shorter, and how.
+    bound: Option<(usize, Shorten)>,
     companions: Vec<Arc<dyn Companion>>,
     /// The method whose reply was written last.
     last: Option<&'static str>,
@@ -115,6 +121,7 @@ impl JsonRpc {
             error_filter: None,
             is_lenient: false,
             reword: |_, error| error,
+            bound: None,
             companions: Vec::new(),
             last: None,
         };
@@ -159,6 +166,13 @@ impl JsonRpc {
     #[must_use]
     pub fn reword(mut self, reword: Reword) -> Self {
         self.reword = reword;
+        self
+    }
+
+    /// Has replies of more than `limit` bytes made shorter.
+    #[must_use]
+    pub fn within(mut self, limit: usize, shorten: Shorten) -> Self {
+        self.bound = Some((limit, shorten));
         self
     }
 
@@ -228,7 +242,31 @@ impl Protocol for JsonRpc {
     }
 
     fn encode(&mut self, reply: Reply, out: &mut Vec<u8>) {
-        self.last = reply.method;
+        let (start, method) = (out.len(), reply.method);
+        self.last = method;
+        self.write(reply, out);
+        let Some((limit, shorten)) = self.bound else { return };
+        if out.len() - start > limit
+            && let Some(short) = shorten(method, &out[start..])
+        {
+            out.truncate(start);
+            out.extend_from_slice(&short);
+        }
+    }
+
+    fn replied(&mut self) {
+        let method = self.last.take();
+        self.accompany(|companion| companion.replied(method));
+    }
+
+    fn ending(&mut self) {
+        self.accompany(|companion| companion.ending());
+    }
+}
+
+impl JsonRpc {
+    /// Writes a reply, whatever its length.
+    fn write(&self, reply: Reply, out: &mut Vec<u8>) {
         let Addressee::Peer(id) = &reply.to else { return };
         let start = out.len();
         out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
@@ -258,17 +296,6 @@ impl Protocol for JsonRpc {
         out.push(b'}');
     }
 
-    fn replied(&mut self) {
-        let method = self.last.take();
-        self.accompany(|companion| companion.replied(method));
-    }
-
-    fn ending(&mut self) {
-        self.accompany(|companion| companion.ending());
-    }
-}
-
-impl JsonRpc {
     /// Reads a request, or says what is answered instead.
     fn parse<'a>(&self, text: &'a str) -> Result<Request<'a>, Reply> {
         let unreadable = |error| Reply::unaddressed((self.reword)(Fault::Parse, error));

@@ -51,6 +51,20 @@ async fn an_id_of_null_is_answered_and_none_is_not() {
 }
 
 #[tokio::test]
+async fn an_id_is_a_string_an_integer_or_null() {
+    for id in ["1.5", "1.0", "1e3", "-1E2", "true", "false", "{}", "[]", "[1]", r#"{"a":1}"#] {
+        for rest in [r#""method":"t.count""#, r#""method":5"#, r#""jsonrpc":"1.0""#] {
+            let message = "id must be a string, an integer or null";
+            check_error(&format!(r#"{{"id":{id},{rest}}}"#), "null", -32600, message).await;
+        }
+    }
+    for id in ["0", "-7", "123456789012345678901234567890", r#""""#, r#""1.5""#] {
+        let reply = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":5}}"#);
+        check(&format!(r#"{{"id":{id},"method":"t.echo","params":5}}"#), &reply).await;
+    }
+}
+
+#[tokio::test]
 async fn json_that_is_no_request_is_an_invalid_request() {
     let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"t.count"}]"#;
     check_error(batch, "null", -32600, "batches are not supported").await;

@@ -1,8 +1,10 @@
 //! A model without a network: answers come from the conversation alone, always the same ones.
 //!
-//! It keeps nothing between calls. How far a script has come is read from the conversation, so that a
-//! restart changes nothing.
+//! How far a script has come is read from the conversation, so that a restart changes nothing. Only
+//! when a script says that the conversation is too long is that kept in mind: what is made shorter then
+//! may be the script itself.
 
+mod memory;
 mod plan;
 mod script;
 #[cfg(test)]
@@ -13,6 +15,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
+use self::memory::{Memory, Place, is_summary};
 use self::plan::{Action, Attempt, Call, End};
 use super::call::{Failed, Gone, Out, classify, delay, retrying, status_failure, stream};
 use super::catalog;
@@ -31,23 +34,38 @@ pub struct Mock {
     id: String,
     name: String,
     retry: Retry,
+    memory: Memory,
 }
 
 impl Mock {
     /// A mock of this id and name that tries again as others do.
     pub fn new(id: &str, name: &str, retry: Retry) -> Self {
-        Self { id: id.to_owned(), name: name.to_owned(), retry }
+        Self { id: id.to_owned(), name: name.to_owned(), retry, memory: Memory::default() }
     }
 
     /// What the conversation makes it do next.
-    fn next(&self, entries: &[Entry]) -> Result<Call, Failure> {
-        if let Some((after, text)) = script::find(entries) {
+    fn next(&self, thread: &str, entries: &[Entry]) -> Result<Call, Failure> {
+        let found = script::find(entries);
+        let remembered = self.memory.recall(thread, entries, found);
+        let script = remembered.as_ref().map(|place| place.script.as_str());
+        if let Some(text) = script.or(found.map(|(_, text)| text)) {
             let steps = script::parse(text)
                 .map_err(|message| Failure { message, kind: FailureKind::Rejected })?;
             let mut calls = plan::calls(steps, &self.retry);
-            let position = plan::position(&entries[after..], &calls);
+            let position = match (&remembered, found) {
+                (Some(place), _) => place.next,
+                (None, Some((after, _))) => plan::position(&entries[after..], &calls),
+                (None, None) => 0,
+            };
             if position < calls.len() {
-                return Ok(calls.swap_remove(position));
+                let call = calls.swap_remove(position);
+                let is_too_long = call.is_too_long(&self.name);
+                if remembered.is_some() || is_too_long {
+                    let is_retried = is_too_long || is_summary(entries);
+                    let script = text.to_owned();
+                    self.memory.keep(thread, Place { script, next: position + 1, is_retried });
+                }
+                return Ok(call);
             }
         } else if newest(entries).iter().any(has_images) {
             let message = format!("provider {} does not support image input", self.id);
@@ -57,7 +75,7 @@ impl Mock {
     }
 
     async fn run(self, request: ModelRequest, out: Out) -> Result<(), Gone> {
-        let call = match self.next(&request.entries) {
+        let call = match self.next(&request.thread, &request.entries) {
             Ok(call) => call,
             Err(failure) => return out.send(ModelEvent::Failed(failure)).await,
         };

@@ -9,7 +9,8 @@ use rookery_model::Usage;
 use serde_json::Value;
 
 use super::script::{ScriptCall, ScriptStep};
-use crate::provider::{Entry, EntryBody, Stop};
+use crate::provider::{Entry, EntryBody, FailureKind, Stop};
+use crate::providers::call::{classify, status_failure};
 use crate::providers::settings::Retry;
 
 /// The longest wait of a step.
@@ -57,6 +58,16 @@ impl Attempt {
 }
 
 impl Call {
+    /// Whether it ends by saying that the conversation is too long.
+    pub(super) fn is_too_long(&self, name: &str) -> bool {
+        let kind = match self.attempts.last().map(|attempt| &attempt.end) {
+            Some(End::Error(message)) => classify(None, &[], message),
+            Some(End::Status(status)) => status_failure(name, *status, b"").kind,
+            Some(End::Done(_) | End::Hang) | None => return false,
+        };
+        kind == FailureKind::ContextTooLong
+    }
+
     /// Whether the conversation shows nothing of it once it is over.
     fn leaves_nothing(&self) -> bool {
         self.attempts

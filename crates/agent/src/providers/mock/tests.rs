@@ -24,7 +24,10 @@ fn line(event: &ModelEvent) -> String {
 }
 
 async fn answer(entries: Vec<Entry>) -> Vec<ModelEvent> {
-    let mock = Mock::new("mock", "Mock", Retry::default());
+    answer_by(&Mock::new("mock", "Mock", Retry::default()), entries).await
+}
+
+async fn answer_by(mock: &Mock, entries: Vec<Entry>) -> Vec<ModelEvent> {
     let mut stream = mock.call(ModelRequest { entries, ..ModelRequest::default() });
     let mut events = Vec::new();
     while let Some(event) = stream.events.recv().await {
@@ -34,7 +37,10 @@ async fn answer(entries: Vec<Entry>) -> Vec<ModelEvent> {
 }
 
 async fn lines(entries: Vec<Entry>) -> String {
-    let events = answer(entries).await;
+    shown(&answer(entries).await)
+}
+
+fn shown(events: &[ModelEvent]) -> String {
     let is_shown = |event: &&ModelEvent| {
         !matches!(event, ModelEvent::TextDone { .. } | ModelEvent::ReasoningDone { .. })
     };
@@ -166,6 +172,33 @@ async fn statuses_are_tried_again_as_the_table_says() {
         )
         .await,
     );
+}
+
+#[tokio::test]
+async fn a_step_is_played_once_even_if_the_conversation_becomes_shorter() {
+    let text = r#"MOCK_SCRIPT:[{"error":"prompt is too long"},{"text":"so far"},{"tool":"echo"},{"text":"end"}]"#;
+    for is_kept in [false, true] {
+        let mock = Mock::new("mock", "Mock", Retry::default());
+        let said = async |entries: Vec<Entry>| shown(&answer_by(&mock, entries).await);
+        let begun = vec![user("before"), user(text)];
+        let is_failed = said(begun.clone()).await.starts_with("failed ContextTooLong");
+        assert!(is_failed);
+        // Either the script is summed up as well, by its own next step, or it is kept.
+        let summed_up = if is_kept { &begun[..1] } else { &begun[..] };
+        let asked = [summed_up, &[user(crate::turn::SUMMARY_INSTRUCTION)]].concat();
+        let summary = said(asked).await;
+        assert_eq!(summary.starts_with("text \"so far\""), !is_kept, "{summary}");
+        let mut entries = vec![user("in short: so far")];
+        entries.extend(is_kept.then(|| user(text)));
+        if is_kept {
+            assert_eq!(said(entries.clone()).await, "text \"so far\"\ndone Stop");
+            entries.extend([agent(1, "so far"), user("go on")]);
+        }
+        let called = said(entries.clone()).await;
+        assert!(called.contains(" echo {}"), "{called}");
+        entries.extend([call(2, "a", "echo", "{}"), result(2, "a", "")]);
+        assert_eq!(said(entries).await, "text \"end\"\ndone Stop");
+    }
 }
 
 #[tokio::test]

@@ -171,3 +171,17 @@ fn a_header_can_carry_the_key() {
     assert_eq!(endpoint.secrets(None), ["secret-in-header"]);
     assert!(registry.info("openrouter").unwrap().is_authenticated);
 }
+
+#[test]
+fn keys_are_taken_out_of_what_tools_find() {
+    let set = Settings { api_key: ApiKey::new("set-0123456789"), ..named("openai") };
+    let registry = Registry::new(vec![set], &options(&[("ANTHROPIC_API_KEY", "env-0123456789")]));
+    registry.set_key("xai", "set-0123456789-longer").unwrap();
+    registry.set_key("openrouter", "short").unwrap();
+    let text = "a set-0123456789-longer b set-0123456789 c env-0123456789 short";
+    let data = serde_json::json!({ "lines": [text], "n": 1 });
+    let masked = registry.mask(crate::tool::ToolOutput::new(text, data));
+    let all = format!("{} {}", masked.text, masked.data);
+    assert!(!all.contains("0123456789") && !all.contains("longer"), "{all}");
+    assert!(masked.text.starts_with("a ") && masked.text.ends_with(" short"), "{all}");
+}

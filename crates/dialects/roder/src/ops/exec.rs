@@ -13,6 +13,7 @@ use rookery_wire::rpc;
 
 use crate::context::Cx;
 use crate::errors::Error;
+use crate::fit;
 use crate::ids::{APP_SERVER, RequestKind};
 use crate::show;
 use crate::wire::Empty;
@@ -88,6 +89,7 @@ fn request(cx: &Cx, params: CommandExecParams) -> Result<ExecRequest, Error> {
         stdin: params.stream_stdin,
         size,
         owner: cx.client.number(),
+        shows: Some(fit::outputs),
     };
     request.check()?;
     Ok(request)
@@ -151,16 +153,18 @@ pub(crate) async fn write(cx: Cx, params: CommandExecWriteParams) -> Result<Empt
     let decoded = params.delta_base64.map(|text| STANDARD.decode(text)).transpose();
     let bytes = decoded.map_err(|_| Error::invalid("deltaBase64 is no Base64"))?;
     let bytes = bytes.unwrap_or_default();
-    cx.core.write_process(&params.process_id, &bytes, params.close_stdin).await?;
+    cx.core
+        .write_process(cx.client.number(), &params.process_id, &bytes, params.close_stdin)
+        .await?;
     Ok(Empty {})
 }
 
 pub(crate) async fn resize(cx: Cx, params: CommandExecResizeParams) -> Result<Empty, Error> {
-    cx.core.resize_process(&params.process_id, size(&params.size)?).await?;
+    cx.core.resize_process(cx.client.number(), &params.process_id, size(&params.size)?).await?;
     Ok(Empty {})
 }
 
 pub(crate) async fn terminate(cx: Cx, params: CommandExecTerminateParams) -> Result<Empty, Error> {
-    cx.core.terminate_process(&params.process_id)?;
+    cx.core.terminate_process(cx.client.number(), &params.process_id)?;
     Ok(Empty {})
 }

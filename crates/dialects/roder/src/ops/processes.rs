@@ -5,6 +5,7 @@ use rookery_wire::rpc;
 
 use crate::context::Cx;
 use crate::errors::Error;
+use crate::fit;
 use crate::show;
 use crate::wire::notification::name;
 use crate::wire::process::{
@@ -69,7 +70,7 @@ pub(crate) async fn subscribe(
                 }
                 let processes = all(&cx, true, params.process_id.as_deref());
                 let told = ProcessesSubscribeResult { processes };
-                let Ok(body) = rpc::notification(name::PROCESSES_UPDATED, &told) else { continue };
+                let Ok(body) = fit::notification(name::PROCESSES_UPDATED, &told) else { continue };
                 if outbox.send(body).await.is_err() {
                     return;
                 }

@@ -34,6 +34,7 @@ pub(crate) async fn start(cx: Cx, params: ThreadStartParams) -> Result<ThreadSta
     let new = NewThread {
         cwd: place.cwd,
         root: Some(place.root),
+        place: Some((place.workspace.clone(), place.root_id.clone())),
         choice,
         ephemeral: params.ephemeral,
         name: params.name,

@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
+mod raw;
+
 struct World {
     home: tempfile::TempDir,
     core: Core,

@@ -115,6 +115,8 @@ fn thread() -> impl Strategy<Value = Thread> {
         plan: aims.1,
         ledger: aims.2,
         seq_reserved: counts.2,
+        place: Some(("ws_1".to_owned(), "root_1".to_owned())),
+        retired: vec!["call-1".to_owned()],
     })
 }
 
