@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use crate::measure::Section;
 use crate::streams::Stream;
 
-/// Measure Rookery beside tmux, ptywright, pexpect, tui-test and a bare PTY read loop.
+/// Measure Rookery beside tmux, ptywright, pexpect, tui-test, roder and a bare PTY read loop.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask bench", bin_name = "cargo xtask bench")]
 pub(crate) struct Args {
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// Seconds to wait, before each measurement, for a moment in which nobody else uses the machine.
     #[arg(long, value_name = "S", default_value_t = 10)]
     pub(crate) patience: u64,
-    /// Install pexpect and tui-test below the target directory if they are not there.
+    /// Install pexpect, tui-test and roder below the target directory if they are needed and not there.
     #[arg(long)]
     pub(crate) install: bool,
     /// Measure Rookery and the floor alone.

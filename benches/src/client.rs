@@ -6,6 +6,7 @@ use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
@@ -18,6 +19,9 @@ const READ_BYTES: usize = 64 << 10;
 /// Where the head of a reply ends, in which its id and its kind are.
 const HEAD_BYTES: usize = 64;
 
+/// What the name of a notification follows.
+const METHOD: &[u8] = b"\"method\":\"";
+
 /// A connection.
 pub(crate) struct Client {
     output: BufReader<Output>,
@@ -26,19 +30,29 @@ pub(crate) struct Client {
     next_id: u64,
 }
 
+/// Whether a message is a notification of this name. Only its head is looked at.
+pub(crate) fn is_notification(message: &[u8], method: &str) -> bool {
+    let head = &message[..message.len().min(HEAD_BYTES)];
+    let start = head.windows(METHOD.len()).position(|window| window == METHOD);
+    let name = start.map(|start| &message[start + METHOD.len()..]);
+    name.and_then(|name| name.strip_prefix(method.as_bytes()))
+        .is_some_and(|rest| rest.first() == Some(&b'"'))
+}
+
 /// Where replies come from.
 enum Output {
     /// It has a limit of its own.
     Socket(UnixStream),
-    Pipe(File),
+    /// With how long it may be silent.
+    Pipe(File, Duration),
 }
 
 impl Read for Output {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Output::Socket(socket) => socket.read(buffer),
-            Output::Pipe(pipe) => {
-                await_readable(&*pipe, WORK_LIMIT).map_err(io::Error::other)?;
+            Output::Pipe(pipe, limit) => {
+                await_readable(&*pipe, *limit).map_err(io::Error::other)?;
                 pipe.read(buffer)
             }
         }
@@ -57,7 +71,16 @@ impl Client {
 
     /// Talks to a server over its standard input and output.
     pub(crate) fn on_pipes(input: OwnedFd, output: OwnedFd) -> Client {
-        Client::new(Output::Pipe(output.into()), input.into())
+        Client::new(Output::Pipe(output.into(), WORK_LIMIT), input.into())
+    }
+
+    /// Gives up when nothing comes for this long.
+    pub(crate) fn limit(&mut self, limit: Duration) -> anyhow::Result<()> {
+        match self.output.get_mut() {
+            Output::Socket(socket) => socket.set_read_timeout(Some(limit))?,
+            Output::Pipe(_, current) => *current = limit,
+        }
+        Ok(())
     }
 
     fn new(output: Output, input: File) -> Client {
@@ -122,16 +145,44 @@ impl Client {
         self.receive_result()
     }
 
+    /// The next notification of this name. Others and replies are passed by; an error is one.
+    pub(crate) fn receive_notification(&mut self, method: &str) -> anyhow::Result<&[u8]> {
+        while !is_notification(self.receive_line()?, method) {
+            let head = &self.line[..self.line.len().min(HEAD_BYTES)];
+            if head.windows(8).any(|window| window == b"\"error\":") {
+                bail!("refused: {}", String::from_utf8_lossy(&self.line).trim());
+            }
+        }
+        Ok(&self.line)
+    }
+
+    /// Sends an encoded request and waits for its reply, past notifications. Nothing is decoded.
+    pub(crate) fn ask(&mut self, request: &[u8]) -> anyhow::Result<&[u8]> {
+        self.send_bytes(request)?;
+        loop {
+            let head = &self.receive_line()?;
+            let head = &head[..head.len().min(HEAD_BYTES)];
+            if !head.windows(METHOD.len()).any(|window| window == METHOD) {
+                break;
+            }
+        }
+        check_result(&self.line)
+    }
+
     /// The next reply, which is not decoded: its end is found, and that it is a result.
     pub(crate) fn receive_result(&mut self) -> anyhow::Result<&[u8]> {
-        let reply = self.receive_line()?;
-        let head = &reply[..reply.len().min(HEAD_BYTES)];
-        let has = |word: &[u8]| head.windows(word.len()).any(|window| window == word);
-        if !has(b"\"result\"") || !has(b"\"id\":") {
-            bail!("refused: {}", String::from_utf8_lossy(&reply[..reply.len().min(1_000)]));
-        }
-        Ok(reply)
+        check_result(self.receive_line()?)
     }
+}
+
+/// A message if it is a result.
+fn check_result(reply: &[u8]) -> anyhow::Result<&[u8]> {
+    let head = &reply[..reply.len().min(HEAD_BYTES)];
+    let has = |word: &[u8]| head.windows(word.len()).any(|window| window == word);
+    if !has(b"\"result\"") || !has(b"\"id\":") {
+        bail!("refused: {}", String::from_utf8_lossy(&reply[..reply.len().min(1_000)]));
+    }
+    Ok(reply)
 }
 
 #[cfg(test)]
@@ -167,6 +218,21 @@ mod tests {
         assert!(client.call("m", &json!({})).unwrap_err().root_cause().to_string().contains("no"));
         drop(server);
         assert!(client.receive_line().is_err());
+    }
+
+    #[test]
+    fn notifications_are_waited_for_and_passed_by() {
+        let (mut client, mut server) = pair();
+        server
+            .write_all(b"{\"method\":\"a/b\"}\n{\"id\":1,\"result\":{}}\n{\"method\":\"a\"}\n")
+            .unwrap();
+        assert!(client.receive_notification("a").unwrap().starts_with(b"{\"method\":\"a\""));
+        server.write_all(b"{\"method\":\"a\"}\n{\"id\":1,\"result\":{}}\n").unwrap();
+        assert!(client.ask(b"x").unwrap().starts_with(b"{\"id\":1"));
+        server.write_all(b"{\"id\":2,\"error\":{}}\n").unwrap();
+        assert!(client.receive_notification("a").is_err());
+        client.limit(Duration::from_millis(1)).unwrap();
+        assert!(client.receive_notification("a").is_err());
     }
 
     #[test]

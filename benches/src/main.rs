@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: measures Rookery beside tmux, ptywright and a bare PTY read loop, in one run on one machine.
+//! `cargo xtask bench`: measures Rookery beside tmux, ptywright, roder and a bare PTY read loop, in one run on one
+//! machine.
 //!
 //! Owns the command line and the order of the sections. It drives the real release binary from outside, over its
 //! sockets, and links nothing of the product.
@@ -15,6 +16,7 @@ mod gate;
 mod machine;
 mod measure;
 mod memory;
+mod model_server;
 mod peers;
 mod process;
 mod report;

@@ -40,6 +40,13 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file())
 }
 
+/// Where a program is, if cargo has installed it.
+pub(crate) fn in_cargo(name: &str) -> Option<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")))?;
+    Some(home.join("bin").join(name)).filter(|file| file.is_file())
+}
+
 /// Where peers are installed, so that the next run finds them: beside the profiles in the target directory.
 pub(crate) fn peers_dir() -> PathBuf {
     let own = std::env::current_exe().unwrap_or_default();

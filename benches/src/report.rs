@@ -47,6 +47,7 @@ pub(crate) struct Row {
     pub(crate) ptywright: Option<Figure>,
     pub(crate) pexpect: Option<Figure>,
     pub(crate) tui_test: Option<Figure>,
+    pub(crate) roder: Option<Figure>,
     pub(crate) targets: Vec<Target>,
 }
 
@@ -70,6 +71,7 @@ impl Row {
             ptywright: None,
             pexpect: None,
             tui_test: None,
+            roder: None,
             targets: Vec::new(),
         }
     }
@@ -117,6 +119,7 @@ struct Versions {
     ptywright: Option<String>,
     pexpect: Option<String>,
     tui_test: Option<String>,
+    roder: Option<String>,
 }
 
 /// All that one run brought.
@@ -146,6 +149,7 @@ impl Report {
                 ptywright: bench.ptywright.as_ref().map(|(_, version)| version.clone()),
                 pexpect: bench.pexpect.as_ref().map(|(_, version)| version.clone()),
                 tui_test: bench.tui_test.as_ref().map(|(_, version)| version.clone()),
+                roder: bench.roder.as_ref().map(|(_, version)| version.clone()),
             },
             rows: Vec::new(),
             notes: bench.notes.clone(),
@@ -198,8 +202,8 @@ impl Report {
         let commit =
             self.versions.commit.as_ref().map(|commit| format!(" at {commit}")).unwrap_or_default();
         let own = format!("Rookery {}{commit}", self.versions.rookery);
-        let Versions { tmux, ptywright, pexpect, tui_test, .. } = &self.versions;
-        let peers = [tmux, ptywright, pexpect, tui_test].into_iter().flatten().cloned();
+        let Versions { tmux, ptywright, pexpect, tui_test, roder, .. } = &self.versions;
+        let peers = [tmux, ptywright, pexpect, tui_test, roder].into_iter().flatten().cloned();
         std::iter::once(own).chain(peers).collect()
     }
 
@@ -218,12 +222,13 @@ impl Report {
 /// Whoever may be measured besides Rookery.
 type Peer = (&'static str, fn(&Row) -> Option<Figure>);
 
-const PEERS: [Peer; 5] = [
+const PEERS: [Peer; 6] = [
     ("floor", |row| row.floor),
     ("tmux", |row| row.tmux),
     ("ptywright", |row| row.ptywright),
     ("pexpect", |row| row.pexpect),
     ("tui-test", |row| row.tui_test),
+    ("roder", |row| row.roder),
 ];
 
 /// The rows of a section, with a column for everyone who was measured in it.
@@ -299,6 +304,7 @@ mod tests {
                 ptywright: None,
                 pexpect: None,
                 tui_test: None,
+                roder: None,
             },
             rows,
             notes: vec!["a remark".to_owned()],

@@ -27,6 +27,13 @@ impl Figure {
         Figure { value, low: value, high: value, median: value, samples: 1 }
     }
 
+    /// The same in another unit.
+    pub(crate) fn divided_by(self, divisor: f64) -> Figure {
+        let Figure { value, low, high, median, samples } = self;
+        let [value, low, high, median] = [value, low, high, median].map(|figure| figure / divisor);
+        Figure { value, low, high, median, samples }
+    }
+
     /// The best of some measurements; none if there are none. Whatever disturbs a measurement makes it worse, so the best
     /// one is the least disturbed.
     pub(crate) fn best(samples: &[f64], better: Better) -> Option<Figure> {

@@ -7,6 +7,7 @@ mod ptywright;
 mod redaction;
 mod requests;
 mod restart;
+mod roder;
 mod roost;
 mod wake;
 
@@ -51,11 +52,13 @@ pub(crate) enum Section {
     Roost,
     /// The ptywright protocol beside the real one and other ways to wait for a program.
     Ptywright,
+    /// The Roder protocol beside the published server: turns, deltas, threads.
+    Roder,
 }
 
 impl Section {
     /// All of them, in order.
-    pub(crate) const ALL: [Section; 10] = [
+    pub(crate) const ALL: [Section; 11] = [
         Section::Ingest,
         Section::Waiters,
         Section::Requests,
@@ -66,6 +69,7 @@ impl Section {
         Section::Redaction,
         Section::Roost,
         Section::Ptywright,
+        Section::Roder,
     ];
 
     /// As the command line and the report spell it.
@@ -81,6 +85,7 @@ impl Section {
             Section::Redaction => "redaction",
             Section::Roost => "roost",
             Section::Ptywright => "ptywright",
+            Section::Roder => "roder",
         }
     }
 
@@ -97,6 +102,7 @@ impl Section {
             Section::Redaction => redaction::run(bench, report),
             Section::Roost => roost::run(bench, report),
             Section::Ptywright => ptywright::run(bench, report),
+            Section::Roder => roder::run(bench, report),
         }
     }
 }
@@ -119,6 +125,7 @@ pub(crate) struct Bench {
     pub(crate) pexpect: Option<(PathBuf, String)>,
     /// The folder that it is in.
     pub(crate) tui_test: Option<(PathBuf, String)>,
+    pub(crate) roder: Option<(PathBuf, String)>,
     pub(crate) machine: Machine,
     pub(crate) notes: Vec<String>,
     rookery: PathBuf,
@@ -150,11 +157,13 @@ impl Bench {
             .map(|(_, version)| version);
         let ptywright = found(peers::ptywright::find());
         // Installing takes time, so only who needs them looks for these.
-        let wants_all = args.wants(Section::Ptywright) && !args.no_peers;
-        let mut find = |find: fn(bool) -> Result<(PathBuf, String), String>| {
-            wants_all.then(|| found(find(args.install))).flatten()
+        let mut find = |section, find: fn(bool) -> Result<(PathBuf, String), String>| {
+            let is_wanted = args.wants(section) && !args.no_peers;
+            is_wanted.then(|| found(find(args.install))).flatten()
         };
-        let (pexpect, tui_test) = (find(pexpect::find), find(tui_test::find));
+        let pexpect = find(Section::Ptywright, pexpect::find);
+        let tui_test = find(Section::Ptywright, tui_test::find);
+        let roder = find(Section::Roder, peers::roder::find);
         let (rounds, megabytes) = if args.quick { (1, 8) } else { (5, 64) };
         Ok(Bench {
             is_quick: args.quick,
@@ -172,6 +181,7 @@ impl Bench {
             ptywright,
             pexpect,
             tui_test,
+            roder,
             machine,
             notes,
             rookery,
@@ -269,6 +279,15 @@ fn definitions() -> Vec<String> {
          request to the PNG. Under load eight clients ask for pictures without a pause while twenty terminals print a \
          thousand lines a second each. One event: from the request that changes a title until the last of 100 \
          subscribers has its line. The original has a window and cannot run beside us here.",
+        "roder: one blocking client; `daemon` is `rookery app-server`, which hands its client through to the daemon, \
+         `standalone` has its world in memory, as the published server has none to hand through to; that one writes \
+         its threads to files, as our daemon does. Cold start: a fresh home, from starting the process until the reply \
+         to `initialize` is here; with the daemon, that is started too. A turn: from `turn/start` to `turn/completed`, \
+         answered by the provider `mock`, which says the same in both. First delta: from the first byte of the first \
+         event that a local server of chat completions writes until the client has the delta. Deltas are counted as \
+         notifications, each with the whole of what clients of both generations want, and joined and compared with \
+         the text afterwards. Clients look at the heads of messages; nothing is decoded while time runs. Everyone \
+         takes a turn in every round; of the batches, the best median and the best p99; of whole runs, the best.",
         "waiters: ptywright was given a thirty-second of the data, because it looks at the whole screen for every \
          waiter.",
     ]

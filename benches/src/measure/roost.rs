@@ -44,13 +44,7 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
 /// Median and p99 as two rows.
 fn push(report: &mut Report, name: &str, unit: &'static str, divisor: f64, times: &Times) {
     for (which, figure) in [("p50", times.p50()), ("p99", times.p99())] {
-        let figure = figure.map(|mut figure| {
-            for value in [&mut figure.value, &mut figure.low, &mut figure.high, &mut figure.median]
-            {
-                *value /= divisor;
-            }
-            figure
-        });
+        let figure = figure.map(|figure| figure.divided_by(divisor));
         let row = Row::new(Section::Roost.name(), format!("{name}, {which}"), unit, Better::Lower);
         report.push(Row { rookery: figure, ..row });
     }

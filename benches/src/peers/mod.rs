@@ -3,6 +3,7 @@
 pub(crate) mod floor;
 pub(crate) mod pexpect;
 pub(crate) mod ptywright;
+pub(crate) mod roder;
 pub(crate) mod rookery;
 pub(crate) mod stdio;
 pub(crate) mod tmux;

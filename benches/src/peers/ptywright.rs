@@ -20,17 +20,14 @@ const VERSION: &str = "ptywright 0.3.0";
 
 /// Where the release is, and its version; or why there is none.
 pub(crate) fn find() -> Result<(PathBuf, String), String> {
-    let in_cargo = || {
-        let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-        let home =
-            home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")))?;
-        Some(home.join("bin/ptywright")).filter(|file| file.is_file())
-    };
     let named = std::env::var_os(VARIABLE).map(PathBuf::from);
     // Where `cargo xtask compare ptywright --install` puts it.
     let in_target =
         || Some(process::peers_dir().join("bin/ptywright")).filter(|file| file.is_file());
-    let found = named.or_else(in_target).or_else(|| process::find("ptywright")).or_else(in_cargo);
+    let found = named
+        .or_else(in_target)
+        .or_else(|| process::find("ptywright"))
+        .or_else(|| process::in_cargo("ptywright"));
     let Some(binary) = found else {
         return Err(format!(
             "ptywright is not there (cargo xtask compare ptywright --install, or {VARIABLE}=PATH)"

@@ -6,6 +6,7 @@ use rookery_model::{
 
 use super::names::Names;
 use super::stream::{fill, finish_word};
+use super::work::{Work, close_work};
 use super::{CallShape, Effect, End, Input, Message, Offer, Profile, Setup, ToolDone, View};
 use crate::provider::{Failure, FailureKind, ModelEvent, Stop};
 
@@ -68,14 +69,6 @@ pub(super) struct Calling {
     pub(super) work: Vec<Work>,
     pub(super) hosted: Vec<Item>,
     pub(super) has_content: bool,
-}
-
-/// A tool call of the step.
-#[derive(Debug)]
-pub(super) struct Work {
-    pub(super) item: Item,
-    pub(super) is_running: bool,
-    pub(super) is_done: bool,
 }
 
 impl Turn {
@@ -485,21 +478,5 @@ impl Turn {
 
     pub(super) fn item(&self, id: ItemId, status: ItemStatus, body: ItemBody) -> Item {
         Item { id, status, step: self.step, body, opaque: None }
-    }
-}
-
-impl Work {
-    pub(super) fn new(item: Item) -> Self {
-        Work { item, is_running: false, is_done: false }
-    }
-}
-
-fn close_work(work: Vec<Work>, why: &str, out: &mut Vec<Effect>) {
-    for mut work in work.into_iter().filter(|work| !work.is_done) {
-        work.item.status = ItemStatus::Failed;
-        if let ItemBody::Tool(tool) = &mut work.item.body {
-            tool.error = Some(why.to_owned());
-        }
-        out.push(Effect::Completed(work.item));
     }
 }

@@ -9,6 +9,7 @@ mod history;
 mod machine;
 mod names;
 mod stream;
+mod work;
 
 pub use compaction::{Compaction, SUMMARY_INSTRUCTION, plan as plan_compaction};
 pub use history::{entries, estimate, estimate_items, seal_opaque, window};
@@ -119,6 +120,17 @@ pub enum Input {
     Checkpoint,
     /// The time is up.
     Deadline,
+}
+
+impl Input {
+    /// Whether a step with it may look at the [`View`]. Pieces of an answer do not, and there are many of
+    /// them, while a view is as much work as the conversation is long.
+    pub fn needs_view(&self) -> bool {
+        match self {
+            Input::Model(event) => matches!(event, ModelEvent::Done { .. } | ModelEvent::Failed(_)),
+            _ => true,
+        }
+    }
 }
 
 /// What came of a tool.

@@ -3,7 +3,8 @@
 use rookery_model::{Item, ItemBody, ItemId, ItemStatus, ToolItem};
 use serde_json::Value;
 
-use super::machine::{Calling, State, Turn, Work};
+use super::machine::{Calling, State, Turn};
+use super::work::Work;
 use super::{Delta, Effect, ToolDone};
 use crate::provider::{HostedTool, Stop};
 

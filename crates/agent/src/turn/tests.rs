@@ -393,6 +393,17 @@ proptest! {
         prop_assert!(matches!(effects.last(), Some(Effect::Finish(_))));
         prop_assert!(turn.is_done());
     }
+
+    #[test]
+    fn a_view_is_looked_at_only_where_it_is_said_to_be(inputs in inputs(), tokens: u32) {
+        let make = || Turn::new(Setup { compact_at: Some(1_000), needs_ledger: true, ..setup() });
+        let (mut one, mut other) = (make(), make());
+        let view = View { tokens: u64::from(tokens), has_open_tasks: true };
+        for input in inputs {
+            let seen = if input.needs_view() { view } else { View::default() };
+            prop_assert_eq!(one.step(input.clone(), view), other.step(input, seen));
+        }
+    }
 }
 
 #[test]

@@ -40,6 +40,11 @@ impl LiveThreads {
         self.threads.lock().remove(&id);
     }
 
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.threads.lock().len()
+    }
+
     /// Lets go of those that were not used for longest and that `may_go`.
     fn shrink(&self, may_go: impl Fn(ThreadId) -> bool) {
         let mut threads = self.threads.lock();
@@ -83,13 +88,18 @@ impl Core {
         }
         let live = Arc::new(LiveThread::from_stored(id, stored));
         live_threads.insert(&live);
+        self.let_threads_go();
+        Ok(live)
+    }
+
+    /// Lets go of threads that nobody uses; they can be read again.
+    pub(super) fn let_threads_go(&self) {
         let world = self.inner.world.lock();
-        live_threads.shrink(|id| {
+        self.inner.live_threads.shrink(|id| {
             world
                 .threads
                 .get(&id)
                 .is_none_or(|state| !state.thread.ephemeral && state.active.is_none())
         });
-        Ok(live)
     }
 }

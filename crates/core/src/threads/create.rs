@@ -105,6 +105,7 @@ impl Core {
             Ok(())
         })
         .await?;
+        self.let_threads_go();
         Ok(ThreadView {
             thread,
             status: Status::default(),

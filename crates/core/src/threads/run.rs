@@ -91,7 +91,7 @@ impl Runner {
                 return;
             }
             let input = self.next().await;
-            let view = self.view();
+            let view = if input.needs_view() { self.view() } else { View::default() };
             effects = self.machine.step(input, view);
         }
     }

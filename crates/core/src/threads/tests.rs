@@ -388,6 +388,20 @@ async fn many_turns_each_end_once_and_all_are_stored() {
 }
 
 #[tokio::test]
+async fn threads_at_rest_are_not_kept_in_memory_and_can_still_be_read() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let first = thread_in(&core, home.path()).await;
+    run(&core, first, says("hi")).await;
+    for _ in 0..100 {
+        thread_in(&core, home.path()).await;
+    }
+    assert!(core.inner.live_threads.len() < 100);
+    let read = core.read_thread(first).await.unwrap();
+    assert_eq!(read.turns.unwrap()[0].items.len(), 2);
+}
+
+#[tokio::test]
 async fn ephemeral_threads_leave_nothing_behind() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
