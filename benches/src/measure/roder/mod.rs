@@ -160,8 +160,12 @@ fn turn_request(client: &mut Client, thread: &str, text: &str) -> Vec<u8> {
     client.encode("turn/start", &json!({"threadId": thread, "input": input}))
 }
 
+/// How long the published server is left alone after a turn: one that is started as soon as the turn
+/// before it is completed goes to that one, and never ends. Nothing says when it is ready.
+const PEER_PAUSE: Duration = Duration::from_millis(50);
+
 /// Runs a turn to its end, and says how long that took. The thread is idle when this returns.
-fn run_turn(client: &mut Client, thread: &str, text: &str) -> anyhow::Result<Duration> {
+fn run_turn(client: &mut Client, kind: Kind, thread: &str, text: &str) -> anyhow::Result<Duration> {
     let request = turn_request(client, thread, text);
     let start = Instant::now();
     client.send_bytes(&request)?;
@@ -169,6 +173,9 @@ fn run_turn(client: &mut Client, thread: &str, text: &str) -> anyhow::Result<Dur
     let time = start.elapsed();
     check_completed(end)?;
     client.receive_notification("thread/status/changed")?;
+    if kind == Kind::Theirs {
+        std::thread::park_timeout(PEER_PAUSE);
+    }
     Ok(time)
 }
 

@@ -32,7 +32,7 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
             let (mut turns, begin) = (0, Instant::now());
             for items in sizes {
                 while turns < items / 2 {
-                    run_turn(client, &thread, "hi")?;
+                    run_turn(client, kind, &thread, "hi")?;
                     turns += 1;
                     let is_slow = kind == Kind::Theirs && begin.elapsed() > FILL_LIMIT;
                     ensure!(!is_slow, "{turns} turns took {} s", FILL_LIMIT.as_secs());

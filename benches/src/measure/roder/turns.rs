@@ -47,15 +47,16 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     let at_once = bench.count(AT_ONCE, 20);
     for _ in 0..bench.rounds {
         group.each(bench, report, |member| {
+            let kind = member.kind;
             let client = member.server.client()?;
             let thread = start_thread(client, &member.thread)?;
             for _ in 0..warm_up {
-                run_turn(client, &thread, "hi")?;
+                run_turn(client, kind, &thread, "hi")?;
             }
             let thread = start_thread(client, &member.thread)?;
             member.figures.all.begin();
             for number in 0..count {
-                let time = run_turn(client, &thread, "hi")?;
+                let time = run_turn(client, kind, &thread, "hi")?;
                 member.figures.all.push(time);
                 if number < ENDS {
                     member.figures.first.push(millis(time));
