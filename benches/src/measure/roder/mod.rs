@@ -143,8 +143,10 @@ fn row(what: impl Into<String>, unit: &'static str, better: Better, (rookery, ro
 }
 
 /// Median and p99 of times.
-const SHARES: [(&str, fn(&Times) -> Option<Figure>); 2] =
-    [("p50", Times::p50), ("p99", Times::p99)];
+const SHARES: [(&str, Share); 2] = [("p50", Times::p50), ("p99", Times::p99)];
+
+/// A figure out of many times.
+type Share = fn(&Times) -> Option<Figure>;
 
 /// Microseconds in a millisecond.
 const MILLI: f64 = 1_000.0;

@@ -65,6 +65,9 @@ fn cold(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The times of one kind of request.
+type Which = fn(&Both) -> &Times;
+
 /// Times of the two requests.
 #[derive(Default)]
 struct Both {
@@ -98,7 +101,7 @@ fn warm(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
             Ok(())
         })?;
     }
-    let requests: [(&str, fn(&Both) -> &Times); 2] =
+    let requests: [(&str, Which); 2] =
         [("initialize", |both| &both.initialize), ("session/get", |both| &both.state)];
     for (request, of) in requests {
         for kind in OWN {

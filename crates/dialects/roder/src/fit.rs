@@ -132,7 +132,8 @@ fn prefix(text: &str, room: usize) -> &str {
 fn shorten(line: &[u8], limit: usize) -> Option<Vec<u8>> {
     let mut message: Value = serde_json::from_slice(line).ok()?;
     // Each step gives up more than the one before it.
-    for step in [keep, flatten_foreign, drop_old_items, drop_old_turns] {
+    let flatten = |message: &mut Value, _: usize| flatten_foreign(message);
+    for step in [keep, flatten, drop_old_items, drop_old_turns] {
         step(&mut message, limit);
         if let Some(short) = cut_texts(&mut message, limit) {
             return Some(short);
@@ -226,7 +227,7 @@ fn shortened(text: &str, level: usize) -> String {
 }
 
 /// Makes long values that are not ours texts, which can be cut.
-fn flatten_foreign(value: &mut Value, limit: usize) {
+fn flatten_foreign(value: &mut Value) {
     match value {
         Value::Object(members) => {
             for (name, value) in members.iter_mut() {
@@ -238,12 +239,12 @@ fn flatten_foreign(value: &mut Value, limit: usize) {
                             _ => Value::String(text),
                         };
                     }
-                    _ if is_ours => flatten_foreign(value, limit),
+                    _ if is_ours => flatten_foreign(value),
                     _ => {}
                 }
             }
         }
-        Value::Array(values) => values.iter_mut().for_each(|value| flatten_foreign(value, limit)),
+        Value::Array(values) => values.iter_mut().for_each(flatten_foreign),
         Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -57,7 +57,9 @@ impl Tree {
         let (strays, brand) = (self.strays.take(), self.brand.take());
         let kill = move || {
             kill_all(root);
-            strays.map(Strays::kill);
+            if let Some(strays) = strays {
+                strays.kill();
+            }
             brand.map(|brand| brand.kill())
         };
         let _ = tokio::task::spawn_blocking(kill).await;

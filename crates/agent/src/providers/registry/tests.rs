@@ -174,7 +174,7 @@ fn a_header_can_carry_the_key() {
 
 #[test]
 fn keys_are_taken_out_of_what_tools_find() {
-    let set = Settings { api_key: ApiKey::new("set-0123456789"), ..named("openai") };
+    let set = Settings { api_key: Secret::key("set-0123456789"), ..named("openai") };
     let registry = Registry::new(vec![set], &options(&[("ANTHROPIC_API_KEY", "env-0123456789")]));
     registry.set_key("xai", "set-0123456789-longer").unwrap();
     registry.set_key("openrouter", "short").unwrap();
