@@ -127,7 +127,7 @@ fn run_in_turn(peer: &mut Peer, thread: &str, commands: &[String]) -> (Vec<Value
     loop {
         let (name, told) = peer.next().unwrap();
         match name.as_str() {
-            "session/approvalRequested" => {
+            "session/approvalRequested" if told["turnId"] == turn => {
                 asked += 1;
                 let answer = json!({ "approvalId": told["approvalId"], "approved": false });
                 peer.call("session/resolve_approval", answer);

@@ -176,7 +176,7 @@ async fn statuses_are_tried_again_as_the_table_says() {
 
 #[tokio::test]
 async fn a_step_is_played_once_even_if_the_conversation_becomes_shorter() {
-    let text = r#"MOCK_SCRIPT:[{"error":"prompt is too long"},{"text":"so far"},{"tool":"echo"},{"text":"end"}]"#;
+    let text = r#"MOCK_SCRIPT:[{"error":"prompt is too long"},{"text":"so far"},{"reasoning":"hm"},{"tool":"echo"},{"text":"end"}]"#;
     for is_kept in [false, true] {
         let mock = Mock::new("mock", "Mock", Retry::default());
         let said = async |entries: Vec<Entry>| shown(&answer_by(&mock, entries).await);
