@@ -115,6 +115,7 @@ impl Bench {
             root: self.root(),
             home: self.dir.path().join("home"),
             scope: PathScope::Workspace,
+            search: Default::default(),
             artifacts: None,
             read_only: false,
             sandbox: None,
