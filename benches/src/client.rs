@@ -6,6 +6,7 @@ use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -69,8 +70,20 @@ impl Client {
         Ok(Client::new(Output::Socket(stream), input))
     }
 
-    /// Talks to a server over its standard input and output.
-    pub(crate) fn on_pipes(input: OwnedFd, output: OwnedFd) -> Client {
+    /// Starts a server and talks to it over its standard input and output.
+    pub(crate) fn of_server(command: &mut Command) -> anyhow::Result<(Child, Client)> {
+        let mut server = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .with_context(|| format!("cannot start {}", command.get_program().display()))?;
+        let input = OwnedFd::from(server.stdin.take().context("no input")?);
+        let output = OwnedFd::from(server.stdout.take().context("no output")?);
+        Ok((server, Client::on_pipes(input, output)))
+    }
+
+    fn on_pipes(input: OwnedFd, output: OwnedFd) -> Client {
         Client::new(Output::Pipe(output.into(), WORK_LIMIT), input.into())
     }
 

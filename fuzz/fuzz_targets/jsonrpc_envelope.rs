@@ -3,12 +3,11 @@
 #![no_main]
 
 use std::collections::BTreeMap;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
 
 use libfuzzer_sys::fuzz_target;
+use rookery_fuzz::reply;
+use rookery_wire::method;
 use rookery_wire::rpc::{Id, JsonRpc, Method, Request, RpcError, Table};
-use rookery_wire::{Protocol as _, Step, method};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -24,29 +23,12 @@ fuzz_target!(|frame: &[u8]| {
     if let Some(id) = id {
         assert_eq!(Id::new(id).as_str(), id.get());
     }
-    match (reply(frame), request.is_some()) {
+    match (reply(JsonRpc::new(Table::new([METHODS]), ()), frame), request.is_some()) {
         (Some(reply), true) => check(&reply, id.expect("a notification is not answered").get()),
         (Some(reply), false) => check(&reply, "null"),
         (None, parsed) => assert!(parsed && id.is_none(), "a request stays without a reply"),
     }
 });
-
-/// What the endpoint answers, if anything.
-fn reply(frame: &[u8]) -> Option<Vec<u8>> {
-    let mut endpoint = JsonRpc::new(Table::new([METHODS]), ());
-    let reply = match endpoint.accept(frame) {
-        Step::Skip => return None,
-        Step::Reply(reply) => reply,
-        Step::Call(call) => match pin!(call).poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(reply) => reply,
-            Poll::Pending => panic!("echo has nothing to wait for"),
-        },
-        Step::Close(reply, _) => reply?,
-    };
-    let mut out = Vec::new();
-    endpoint.encode(reply, &mut out);
-    (!out.is_empty()).then_some(out)
-}
 
 fn check(reply: &[u8], id: &str) {
     let members: BTreeMap<String, &RawValue> =

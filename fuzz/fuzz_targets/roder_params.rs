@@ -4,10 +4,9 @@
 
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
 
 use libfuzzer_sys::fuzz_target;
+use rookery_fuzz::reply;
 use rookery_roder::casing::{Shape, fold};
 use rookery_roder::wire::exec::CommandExecParams;
 use rookery_roder::wire::provider::ModelSelectParams;
@@ -17,7 +16,6 @@ use rookery_roder::wire::tool::ToolsCallParams;
 use rookery_roder::wire::turn::TurnStartParams;
 use rookery_roder::{folding_method, reword};
 use rookery_wire::rpc::{JsonRpc, Method, RpcError, Table};
-use rookery_wire::{Protocol as _, Step};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -45,7 +43,8 @@ thread_local! {
 }
 
 fuzz_target!(|input: &[u8]| {
-    if let Some(reply) = reply(input) {
+    let endpoint = JsonRpc::new(Table::new([METHODS]), ()).lenient().reword(reword);
+    if let Some(reply) = reply(endpoint, input) {
         check_reply(input, &reply);
     }
     let Ok(params) = serde_json::from_slice::<&RawValue>(input) else { return };
@@ -61,23 +60,6 @@ fn check<T: DeserializeOwned>(params: &RawValue, shape: &Shape) {
     let again = fold(&folded, shape).expect("what was folded has one spelling");
     assert_eq!(again.get(), folded.get());
     let _ = serde_json::from_str::<T>(folded.get());
-}
-
-/// What the endpoint answers, if anything.
-fn reply(frame: &[u8]) -> Option<Vec<u8>> {
-    let mut endpoint = JsonRpc::new(Table::new([METHODS]), ()).lenient().reword(reword);
-    let reply = match endpoint.accept(frame) {
-        Step::Skip => return None,
-        Step::Reply(reply) => reply,
-        Step::Call(call) => match pin!(call).poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(reply) => reply,
-            Poll::Pending => panic!("echo has nothing to wait for"),
-        },
-        Step::Close(reply, _) => reply?,
-    };
-    let mut out = Vec::new();
-    endpoint.encode(reply, &mut out);
-    (!out.is_empty()).then_some(out)
 }
 
 fn check_reply(frame: &[u8], reply: &[u8]) {

@@ -1,7 +1,29 @@
-//! What the fuzz targets share: cutting an input into the pieces in which it arrives.
+//! What the fuzz targets share: cutting an input into the pieces in which it arrives, and asking an
+//! endpoint for its answer.
+
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 
 use bytes::BytesMut;
 use rookery_wire::framing::{Frame, FrameError, Framing};
+use rookery_wire::rpc::JsonRpc;
+use rookery_wire::{Protocol as _, Step};
+
+/// What an endpoint answers, if anything; its methods must have nothing to wait for.
+pub fn reply(mut endpoint: JsonRpc, frame: &[u8]) -> Option<Vec<u8>> {
+    let reply = match endpoint.accept(frame) {
+        Step::Skip => return None,
+        Step::Reply(reply) => reply,
+        Step::Call(call) => match pin!(call).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(reply) => reply,
+            Poll::Pending => panic!("echo has nothing to wait for"),
+        },
+        Step::Close(reply, _) => reply?,
+    };
+    let mut out = Vec::new();
+    endpoint.encode(reply, &mut out);
+    (!out.is_empty()).then_some(out)
+}
 
 /// Splits off the first byte, which says how long the pieces are, and cuts the rest into them.
 ///

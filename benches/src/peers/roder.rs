@@ -2,9 +2,8 @@
 //! own, and roder 0.4.0 where it is installed: `ROOKERY_BENCH_RODER`, where `--install` puts it, the path, or cargo's
 //! directory of programs.
 
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -108,20 +107,13 @@ impl AppServer {
         }
         let mut command = process::program(binary);
         command.arg("app-server").args((kind == Kind::Standalone).then_some("--standalone"));
-        let mut server = command
+        command
             .env("ROOKERY_HOME", home.path())
             .env("RODER_CONFIG_DIR", &theirs)
             .env("HOME", home.path())
-            .current_dir(&work)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .with_context(|| format!("cannot start {}", binary.display()))?;
-        let input = OwnedFd::from(server.stdin.take().context("no input")?);
-        let output = OwnedFd::from(server.stdout.take().context("no output")?);
-        let client = Some(Client::on_pipes(input, output));
-        Ok(AppServer { kind, client, server, home, work })
+            .current_dir(&work);
+        let (server, client) = Client::of_server(&mut command)?;
+        Ok(AppServer { kind, client: Some(client), server, home, work })
     }
 
     /// The client.

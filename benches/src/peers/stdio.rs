@@ -1,8 +1,7 @@
 //! A server on its standard input and output: one client, one server, the way most programs would start it.
 
-use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -38,20 +37,14 @@ impl StdioServer {
 
     fn start(binary: &Path, args: &[&str]) -> anyhow::Result<StdioServer> {
         let home = tempfile::Builder::new().prefix("rkb-").tempdir_in("/tmp")?;
-        let mut server = process::program(binary)
+        let mut command = process::program(binary);
+        command
             .args(args)
             .env("PTYWRIGHT_HOME", home.path())
             .env("ROOKERY_HOME", home.path())
-            .current_dir("/")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .with_context(|| format!("cannot start {}", binary.display()))?;
-        let input = OwnedFd::from(server.stdin.take().context("no input")?);
-        let output = OwnedFd::from(server.stdout.take().context("no output")?);
-        let client = Some(Client::on_pipes(input, output));
-        Ok(StdioServer { client, server, keeper: None, _home: home })
+            .current_dir("/");
+        let (server, client) = Client::of_server(&mut command)?;
+        Ok(StdioServer { client: Some(client), server, keeper: None, _home: home })
     }
 
     /// The client.
