@@ -2,10 +2,11 @@
 //!
 //! Everything here asks the operating system; nothing here knows the world.
 
+mod agent_tools;
 mod banners;
 mod clipboard;
 pub mod files;
-pub mod git_metrics;
+pub mod git;
 pub mod http;
 mod name;
 mod pipes;
@@ -18,8 +19,10 @@ pub mod shell_integration;
 mod user;
 mod watch;
 
+pub use agent_tools::{AGENT_TOOLS, AgentTool, FoundTool, find_agent_tools};
 pub use banners::Banners;
 pub use clipboard::{CLIPBOARD_LIMIT, ClipboardTarget, Clipboards, TooLong};
+pub use git::metrics as git_metrics;
 pub use name::host_name;
 pub use pipes::{Partner, PartnerPipes, PipeCommand, PipeOutput, PipeStream, Pipes};
 pub use processes::{

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use super::*;
+use crate::Script;
 
 /// A busy machine must not make a test fail.
 async fn changes(directory: &Path) -> Option<Changes> {

@@ -11,47 +11,14 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{FileType, Mode, OFlags};
 
-use crate::{End, Script};
+use super::run::{Git, line};
 
 /// How long all of it may take.
 const LIMIT: Duration = Duration::from_secs(2);
-/// How much one call of git may print.
-const OUTPUT_LIMIT: usize = 8 << 20;
 /// How many bytes of files that git does not know are read for their lines, in all.
 const READ_LIMIT: u64 = 64 << 20;
 /// How far git itself looks for a zero byte before it takes a file for text.
 const BINARY_PROBE: usize = 8000;
-
-/// What would point git elsewhere or make it run or write something.
-const UNWANTED: &[&str] = &[
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_ATTR_SOURCE",
-    "GIT_COMMON_DIR",
-    "GIT_CONFIG",
-    "GIT_CONFIG_COUNT",
-    "GIT_CONFIG_PARAMETERS",
-    "GIT_DIFF_OPTS",
-    "GIT_DIR",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_INDEX_FILE",
-    "GIT_NAMESPACE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_PREFIX",
-    "GIT_TRACE",
-    "GIT_TRACE2",
-    "GIT_TRACE2_EVENT",
-    "GIT_TRACE2_PERF",
-    "GIT_WORK_TREE",
-];
-
-/// Settings that go before those of the user and of the tree.
-const SETTINGS: &[(&str, &str)] = &[
-    ("core.fsmonitor", ""),
-    ("core.hooksPath", "/dev/null"),
-    ("core.pager", "cat"),
-    ("diff.autoRefreshIndex", "false"),
-    ("protocol.allow", "never"),
-];
 
 const DIFF: &[&str] = &[
     "diff",
@@ -96,98 +63,31 @@ impl Changes {
 }
 
 async fn count(directory: &Path, limit: Duration) -> Option<Changes> {
-    let git = Git { directory: directory.to_owned(), filters: Vec::new(), limit };
-    let top = line(git.run(&["rev-parse", "--show-toplevel"]).await?);
-    let mut git = Git { directory: PathBuf::from(OsString::from_vec(top)), ..git };
-    git.filters = git.filters().await?;
-    let base = git.base().await?;
+    let git = Git::bare_of(directory, limit);
+    let top = git.run(["rev-parse", "--show-toplevel"]).await.ok()?;
+    let top = PathBuf::from(OsString::from_vec(line(top)));
+    let git = git.moved_to(&top).disarmed().await.ok()?;
+    let base = base(&git).await?;
     let mut arguments = DIFF.to_vec();
     arguments.extend([base.as_str(), "--"]);
-    let mut changes = tracked(&git.run(&arguments).await?)?;
-    let others = git.run(&["ls-files", "--others", "--exclude-standard", "-z"]).await?;
+    let mut changes = tracked(&git.run(&arguments).await.ok()?)?;
+    let others = ["ls-files", "--others", "--exclude-standard", "-z"];
+    let others = git.run(others).await.ok()?;
     let deadline = Instant::now() + limit;
-    let count = move || untracked(&git.directory, &others, deadline);
+    let count = move || untracked(&top, &others, deadline);
     let (files, added) = tokio::task::spawn_blocking(count).await.ok()??;
     changes.files += files;
     changes.added += added;
     Some(changes)
 }
 
-/// How git is called in one tree.
-struct Git {
-    directory: PathBuf,
-    /// Names of the tree's filters, which are switched off.
-    filters: Vec<Vec<u8>>,
-    limit: Duration,
-}
-
-impl Git {
-    async fn run(&self, arguments: &[&str]) -> Option<Vec<u8>> {
-        let outcome = self.script(arguments).run().await;
-        outcome.is_success().then_some(outcome.stdout)
+/// The last commit, or the empty tree where there is none yet.
+async fn base(git: &Git) -> Option<String> {
+    let head = git.call(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
+    match head.line().await {
+        Ok(head) => Some(head),
+        Err(_) => git.call(["hash-object", "-t", "tree", "--stdin"]).line().await.ok(),
     }
-
-    fn script(&self, arguments: &[&str]) -> Script {
-        let fixed = ["git", "--no-optional-locks", "--no-pager", "--literal-pathspecs"];
-        let mut script = Script::new(fixed.iter().chain(arguments).copied());
-        script.cwd = Some(self.directory.clone());
-        script.timeout = self.limit;
-        script.stdout_limit = OUTPUT_LIMIT;
-        script.env_remove = UNWANTED.iter().map(OsString::from).collect();
-        let fixed = SETTINGS.iter().map(|(key, value)| (key.into(), value.into()));
-        let settings: Vec<(OsString, OsString)> = fixed.chain(self.filters_off()).collect();
-        script.env.push(("GIT_CONFIG_COUNT".into(), settings.len().to_string().into()));
-        for (index, (key, value)) in settings.into_iter().enumerate() {
-            script.env.push((format!("GIT_CONFIG_KEY_{index}").into(), key));
-            script.env.push((format!("GIT_CONFIG_VALUE_{index}").into(), value));
-        }
-        let plain = [("GIT_TERMINAL_PROMPT", "0"), ("GIT_NO_LAZY_FETCH", "1"), ("LC_ALL", "C")];
-        script.env.extend(plain.map(|(name, value)| (name.into(), value.into())));
-        script
-    }
-
-    /// The tree's filters, by the first part of their settings' names: `filter.NAME`.
-    async fn filters(&self) -> Option<Vec<Vec<u8>>> {
-        let list = ["config", "-z", "--name-only", "--get-regexp", "^filter\\."];
-        let outcome = self.script(&list).run().await;
-        // 1 says that there are none.
-        if !matches!(outcome.end, End::Exited(0 | 1)) {
-            return None;
-        }
-        let names = outcome.stdout.split(|byte| *byte == 0);
-        let prefix = |name: &[u8]| Some(name[..name.iter().rposition(|b| *b == b'.')?].to_vec());
-        let mut names: Vec<Vec<u8>> = names.filter_map(prefix).collect();
-        names.sort_unstable();
-        names.dedup();
-        Some(names)
-    }
-
-    /// Settings that leave each filter without a program, and do not miss it.
-    fn filters_off(&self) -> impl Iterator<Item = (OsString, OsString)> {
-        let parts = [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")];
-        self.filters.iter().flat_map(move |filter| {
-            parts.map(|(part, value)| {
-                let name = [filter, b".".as_slice(), part.as_bytes()].concat();
-                (OsString::from_vec(name), value.into())
-            })
-        })
-    }
-
-    /// The last commit, or the empty tree where there is none yet.
-    async fn base(&self) -> Option<String> {
-        let head = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
-        let head = match self.run(&head).await {
-            Some(head) => head,
-            None => self.run(&["hash-object", "-t", "tree", "--stdin"]).await?,
-        };
-        String::from_utf8(line(head)).ok()
-    }
-}
-
-/// One line of output without its end, whatever is in it.
-fn line(mut output: Vec<u8>) -> Vec<u8> {
-    output.pop_if(|byte| *byte == b'\n');
-    output
 }
 
 /// Adds up what `--numstat -z` says: added, deleted and name, with dashes for what is not text.

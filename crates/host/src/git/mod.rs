@@ -1,0 +1,17 @@
+//! Repositories, through the `git` program: what changed, snapshots, and worktrees.
+//!
+//! Only `run` and `stream` start git, and only with settings under which a repository that may be
+//! anybody's gets nothing run and nothing fetched. Nothing here knows sessions or threads.
+
+pub mod metrics;
+mod repo;
+mod run;
+pub mod snapshot;
+mod stream;
+pub mod worktree;
+
+pub use repo::{Head, Oid, Repository};
+pub use run::GitError;
+
+#[cfg(test)]
+mod testing;

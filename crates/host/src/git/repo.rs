@@ -1,0 +1,159 @@
+//! A work tree and the repository that it belongs to: where its parts are and what it stands on.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::run::{Git, GitError, USUAL_LIMIT, line, path};
+
+/// The name of an object, in lower-case hexadecimal digits.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Oid(String);
+
+impl Oid {
+    /// Reads a name as git prints it: 40 digits, or 64 where SHA-256 is used.
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        let fits = matches!(text.len(), 40 | 64) && text.bytes().all(is_digit);
+        fits.then(|| Self(text.to_owned()))
+    }
+
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        Self::parse(str::from_utf8(bytes).ok()?)
+    }
+
+    /// The digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it names nothing.
+    pub(super) fn is_null(&self) -> bool {
+        self.0.bytes().all(|byte| byte == b'0')
+    }
+}
+
+impl fmt::Display for Oid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Oid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What a work tree stands on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    /// The commit, unless there is none yet.
+    pub commit: Option<Oid>,
+    /// The branch, unless the head is detached. It need not exist yet.
+    pub branch: Option<String>,
+}
+
+/// Names of objects that every repository has, by the length of its names.
+struct Known {
+    format: &'static str,
+    empty_tree: &'static str,
+    empty_blob: &'static str,
+}
+
+const KNOWN: &[Known] = &[
+    Known {
+        format: "sha1",
+        empty_tree: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+        empty_blob: "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+    },
+    Known {
+        format: "sha256",
+        empty_tree: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+        empty_blob: "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
+    },
+];
+
+/// A work tree of a repository. Nothing that the repository names is run through it.
+#[derive(Clone, Debug)]
+pub struct Repository {
+    pub(super) git: Git,
+    top: PathBuf,
+    git_dir: PathBuf,
+    common_dir: PathBuf,
+    index: PathBuf,
+    known: usize,
+}
+
+impl Repository {
+    /// The work tree around a directory.
+    ///
+    /// # Errors
+    /// If there is no such directory, or it is in no work tree, or git cannot tell.
+    pub async fn discover(directory: &Path) -> Result<Self, GitError> {
+        let git = Git::bare_of(directory, USUAL_LIMIT);
+        let question = ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir"];
+        let more = ["--git-common-dir", "--git-path", "index", "--show-object-format"];
+        let answer = line(git.run(question.into_iter().chain(more)).await?);
+        let parts: Vec<&[u8]> = answer.split(|byte| *byte == b'\n').collect();
+        // More parts mean a line break in a path, which cannot be told from the end of it.
+        let [top, git_dir, common_dir, index, format] = parts[..] else {
+            return Err(GitError::Unreadable("rev-parse".into()));
+        };
+        let known = KNOWN.iter().position(|known| known.format.as_bytes() == format);
+        let known = known.ok_or_else(|| GitError::Unreadable("rev-parse".into()))?;
+        Ok(Self {
+            git: git.moved_to(&path(top)).disarmed().await?,
+            top: path(top),
+            git_dir: path(git_dir),
+            common_dir: path(common_dir),
+            index: path(index),
+            known,
+        })
+    }
+
+    /// The top of the work tree.
+    pub fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// Where git keeps what belongs to this work tree.
+    pub fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
+    /// Where git keeps what all work trees of the repository share.
+    pub fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+
+    /// Whether this is a linked work tree and not the main one.
+    pub fn is_linked(&self) -> bool {
+        self.git_dir != self.common_dir
+    }
+
+    /// What the work tree stands on now.
+    ///
+    /// # Errors
+    /// If git cannot tell.
+    pub async fn head(&self) -> Result<Head, GitError> {
+        let commit = self.git.call(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).answer();
+        let branch = self.git.call(["symbolic-ref", "--quiet", "HEAD"]).answer();
+        let (commit, branch) = tokio::try_join!(commit, branch)?;
+        let branch = branch.map(line).and_then(|name| String::from_utf8(name).ok());
+        let branch = branch.and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned));
+        Ok(Head { commit: commit.map(line).and_then(|oid| Oid::read(&oid)), branch })
+    }
+
+    /// The user's index, which need not be there.
+    pub(super) fn index(&self) -> &Path {
+        &self.index
+    }
+
+    pub(super) fn empty_tree(&self) -> Oid {
+        Oid(KNOWN[self.known].empty_tree.to_owned())
+    }
+
+    pub(super) fn empty_blob(&self) -> Oid {
+        Oid(KNOWN[self.known].empty_blob.to_owned())
+    }
+}
