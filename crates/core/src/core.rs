@@ -22,6 +22,7 @@ use crate::events::Events;
 use crate::exec::Processes;
 use crate::keeper_link::{KeeperLaunch, KeeperLink, KeeperNotices};
 use crate::parked::Parked;
+use crate::supervision::Supervision;
 use crate::terminals::{Live, Shards, TerminalHandle, TerminalLimits};
 use crate::threads::{
     ASKING_KEY, Feed, Interrupted, LiveThreads, MODE_KEY, Resumed, ThreadState, is_asking,
@@ -59,6 +60,8 @@ pub struct CoreConfig {
     pub resources: Option<PathBuf>,
     /// Agents.
     pub agent: AgentConfig,
+    /// The agent that is started where one is wanted and none is named.
+    pub default_tool: Option<String>,
 }
 
 /// How long a stop waits for the programs of closed terminals.
@@ -106,6 +109,8 @@ pub(crate) struct Inner {
     pub(crate) resumed: Mutex<HashMap<(TurnId, String), Resumed>>,
     /// Children of closed terminals that are being ended.
     pub(crate) endings: TaskTracker,
+    /// Agents that were started in terminals, since this daemon runs.
+    pub(crate) launches: watch::Sender<Vec<(TerminalId, rookery_host::AgentTool)>>,
     pub(crate) live: RwLock<HashMap<TerminalId, Arc<Live>>>,
     pub(crate) keeper: KeeperLink,
     pub(crate) shards: Shards,
@@ -183,6 +188,7 @@ impl Core {
                 ui,
                 settings_writer: tokio::sync::Mutex::new(()),
                 endings: TaskTracker::new(),
+                launches: watch::Sender::new(Vec::new()),
                 live: RwLock::default(),
                 keeper: KeeperLink::new(config.keeper.clone()),
                 shards: Shards::start()?,
@@ -208,6 +214,11 @@ impl Core {
         })
         .await?;
         Ok(core)
+    }
+
+    /// Changes whenever something happened and is durable.
+    pub fn happened(&self) -> watch::Receiver<EventSeq> {
+        self.inner.published.clone()
     }
 
     /// The event log.
@@ -350,6 +361,8 @@ fn world_from(loaded: Loaded, config: &CoreConfig, words: ModeWords) -> World {
         shares_ids: config.shares_ids,
         threads: loaded.threads.into_iter().map(|t| (t.id, ThreadState::new(t))).collect(),
         requests: loaded.requests.into_iter().map(|request| (request.id, request)).collect(),
+        settled: loaded.settled.into_iter().map(|request| (request.id, request)).collect(),
+        supervision: Supervision::of(loaded.records),
         parked: Parked::default(),
         mode,
         mode_word,

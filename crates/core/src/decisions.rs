@@ -87,7 +87,7 @@ impl Tx<'_> {
 
     /// Records how an approval, or a plan, was settled.
     pub(crate) fn record_settled(&mut self, request: &Request, settled: &Settled, mode: Mode) {
-        if !matches!(request.asked, Asked::Approval { .. } | Asked::PlanExit(_)) {
+        if matches!(request.asked, Asked::Input { .. } | Asked::External(_)) {
             return;
         }
         let (verdict, reason) = match &settled.answer {
@@ -164,6 +164,8 @@ pub(crate) fn subject(asked: &Asked) -> String {
             shown.to_string()
         }
         Asked::PlanExit(plan) => plan.summary.clone(),
+        Asked::Permission { action, .. } => action.clone(),
+        Asked::Dialog { text, .. } => text.clone(),
         Asked::Input { .. } | Asked::External(_) => String::new(),
     };
     let hidden = POLICY.redact(cut(&text, 2)).into_owned();

@@ -15,6 +15,7 @@ mod keeper_link;
 mod parked;
 mod requests;
 mod status;
+mod supervision;
 mod terminals;
 mod threads;
 mod transact;
@@ -23,6 +24,7 @@ mod workspace;
 mod world;
 
 pub use rookery_host::files;
+pub use rookery_host::{AgentTool, FoundTool};
 pub use rookery_model as model;
 pub use rookery_store::{DecisionQuery, NumberedDecision};
 pub use rookery_term::Palette;
@@ -36,6 +38,11 @@ pub use exec::{
 };
 pub use keeper_link::KeeperLaunch;
 pub use status::{KeeperState, Status};
+pub use supervision::{
+    AgentEvent, AgentEventKind, Approval, ApprovalStatus, Compared, Created, Decision, Difference,
+    HeadChange, Keep, NewCheckpoint, NewComment, NewHandoff, NewReview, NewSession, Reported,
+    Restored, Session, SessionError, SessionHome, SessionNotice, ToolWish, What,
+};
 pub use terminals::{
     Attachment, Expansion, MouseOutcome, OpenTerminal, Output, OutputStream, Piece, Preedit,
     Progress, RawLog, Scene, Selected, TerminalHandle, TerminalLimits, ViewCell, Waited,

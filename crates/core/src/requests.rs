@@ -46,13 +46,19 @@ impl Core {
         by: &str,
         pid: Option<u32>,
     ) -> Result<bool> {
+        self.refuse_agents(pid).await?;
+        self.settle(id, answer, by).await
+    }
+
+    /// An agent's own program must not decide for it.
+    pub(crate) async fn refuse_agents(&self, pid: Option<u32>) -> Result<()> {
         if let Some(pid) = pid
             && self.is_of_agent(pid).await
         {
             let message = "a program that an agent runs cannot answer what agents ask";
             return Err(Error::new(ErrorKind::Denied, message));
         }
-        self.settle(id, answer, by).await
+        Ok(())
     }
 
     /// Whether a process was started by a tool: below us, or in a terminal that a tool opened.
@@ -95,6 +101,7 @@ impl Core {
         };
         tx.note_approval(&request, &answer, by);
         tx.save_request(&request);
+        tx.archive(request.clone());
         let mode = target.unwrap_or_else(|| tx.world.mode_of(thread));
         tx.announce(request.thread(), NoticeBody::Settled(Box::new(request), mode));
         if let Some(target) = target {
@@ -226,14 +233,15 @@ impl Tx<'_> {
 
     /// Stores a request as it is now, and says so in the log.
     pub(crate) fn save_request(&mut self, request: &Request) {
+        self.follow_request(request);
         let is_kept = request.thread().is_none_or(|thread| {
             self.world.thread(thread).is_ok_and(|state| !state.thread.ephemeral)
         });
         if !is_kept {
             return;
         }
-        // What has no turn ends with this daemon; there is nothing to take up again.
-        if request.turn != DIRECT {
+        // What a client wanted by itself ends with this daemon; there is nothing to take up again.
+        if request.turn != DIRECT || request.session.is_some() {
             self.save(Change::RequestUpserted(Box::new(request.clone())));
         }
         let request = Box::new(without_secrets(request.clone()));
@@ -274,7 +282,13 @@ fn without_secrets(mut request: Request) -> Request {
 fn fits(asked: &Asked, answer: &Answer) -> Result<()> {
     let is_fitting = match answer {
         Answer::Approved { .. } | Answer::Denied { .. } => {
-            matches!(asked, Asked::Approval { .. } | Asked::PlanExit(_))
+            matches!(
+                asked,
+                Asked::Approval { .. }
+                    | Asked::PlanExit(_)
+                    | Asked::Permission { .. }
+                    | Asked::Dialog { .. }
+            )
         }
         Answer::Given(_) => matches!(asked, Asked::Input { .. }),
         Answer::Output { .. } => matches!(asked, Asked::External(_)),

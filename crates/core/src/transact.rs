@@ -77,6 +77,11 @@ impl Core {
             after: Vec::new(),
         };
         let value = work(&mut tx)?;
+        let happened = std::mem::take(&mut tx.events);
+        for event in &happened {
+            self.observe(&mut tx, event);
+        }
+        tx.events.splice(..0, happened);
         let Tx { changes, events, notices, after, .. } = tx;
         let at = clock::wall();
         let numbered = events

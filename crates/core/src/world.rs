@@ -8,6 +8,7 @@ use rookery_model::{
 };
 
 use crate::parked::Parked;
+use crate::supervision::Supervision;
 use crate::threads::ThreadState;
 
 /// What is selected: a project, and a terminal in it.
@@ -37,6 +38,10 @@ pub(crate) struct World {
     pub(crate) threads: HashMap<ThreadId, ThreadState>,
     /// What agents wait for.
     pub(crate) requests: BTreeMap<RequestId, Request>,
+    /// What they waited for lately, and the answers.
+    pub(crate) settled: BTreeMap<RequestId, Request>,
+    /// Who waits for somebody, and what was decided.
+    pub(crate) supervision: Supervision,
     /// What clients were told to ask for, and may do since somebody said so.
     pub(crate) parked: Parked,
     /// What agents may do without asking, where their thread does not say otherwise.

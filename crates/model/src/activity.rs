@@ -4,9 +4,9 @@
 //! runs, reports of an agent say how far its turn is. An agent that died without a word must not
 //! mute its terminal for ever, so a prompt of the shell takes back what the agent last said.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{NotificationText, Timestamp};
+use crate::{NotificationText, RequestId, Timestamp};
 
 /// What the shell's marks say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -100,6 +100,8 @@ pub struct Activity {
     pub has_spoken: bool,
     /// The newest notification that waits to be seen.
     pub pending: Option<Pending>,
+    /// What waits for an answer and is shown here.
+    pub requests: BTreeSet<RequestId>,
 }
 
 impl Activity {
@@ -108,6 +110,7 @@ impl Activity {
         let by_shell =
             if self.shell == ShellState::Foreground { RunState::Running } else { RunState::Quiet };
         match self.lifecycle {
+            _ if !self.requests.is_empty() => RunState::NeedsInput,
             _ if self.owner.is_none() => by_shell,
             Lifecycle::Inactive => by_shell,
             Lifecycle::Working => RunState::Running,

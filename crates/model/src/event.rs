@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use crate::{
-    Activity, EventSeq, ExitStatus, Mode, NotificationText, Project, ProjectId, Request, RunState,
-    Size, Terminal, TerminalId, ThreadId, Timestamp, TurnId, TurnStatus,
+    Activity, Checkpoint, EventSeq, ExitStatus, Handoff, Mode, NotificationText, Project,
+    ProjectId, QueueItem, QueueItemId, Request, Review, RunState, SessionId, Size, Source,
+    Terminal, TerminalId, ThreadId, Timestamp, TurnId, TurnStatus,
 };
 
 /// Something that happened to the world.
@@ -137,6 +138,8 @@ pub enum Event {
         id: TerminalId,
         /// What it said.
         text: NotificationText,
+        /// Who said so.
+        source: Source,
     },
     /// A program rang the bell.
     TerminalBell {
@@ -198,6 +201,21 @@ pub enum Event {
         /// Why, if somebody said so.
         reason: Option<String>,
     },
+    /// Something asks for attention.
+    QueueItemFiled(Box<QueueItem>),
+    /// Something that asked for attention was dealt with.
+    QueueItemResolved {
+        /// Which item.
+        id: QueueItemId,
+        /// The session it was about.
+        session: SessionId,
+    },
+    /// A review was asked for, commented or decided.
+    ReviewChanged(Box<Review>),
+    /// A checkpoint was made.
+    CheckpointCreated(Box<Checkpoint>),
+    /// A handoff was made, taken or done.
+    HandoffChanged(Box<Handoff>),
 }
 
 impl Event {
@@ -234,7 +252,12 @@ impl Event {
             | Event::TurnEnded { .. }
             | Event::RequestOpened(_)
             | Event::RequestSettled(_)
-            | Event::ModeChanged { .. } => None,
+            | Event::ModeChanged { .. }
+            | Event::QueueItemFiled(_)
+            | Event::QueueItemResolved { .. }
+            | Event::ReviewChanged(_)
+            | Event::CheckpointCreated(_)
+            | Event::HandoffChanged(_) => None,
         }
     }
 }

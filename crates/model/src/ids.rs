@@ -107,6 +107,34 @@ long_id_type! {
     /// Something that waits for an answer; printed as a ULID.
     RequestId, write_ulid, read_ulid
 }
+long_id_type! {
+    /// A terminal or a thread, whichever bears this universally unique name.
+    SessionId, write_uuid, read_uuid
+}
+long_id_type! {
+    /// Something that asks for attention.
+    QueueItemId, write_uuid, read_uuid
+}
+long_id_type! {
+    /// Changes that somebody should look at.
+    ReviewId, write_uuid, read_uuid
+}
+long_id_type! {
+    /// A state of a working tree to come back to.
+    CheckpointId, write_uuid, read_uuid
+}
+long_id_type! {
+    /// Work that goes from one session to another.
+    HandoffId, write_uuid, read_uuid
+}
+long_id_type! {
+    /// A line of the timeline.
+    TimelineItemId, write_uuid, read_uuid
+}
+long_id_type! {
+    /// An agent's event; its sender chose the id.
+    EventId, write_uuid, read_uuid
+}
 
 fn write_uuid(raw: u128, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let hex = format!("{raw:032x}");

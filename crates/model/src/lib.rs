@@ -13,6 +13,7 @@ mod mode;
 mod project;
 mod request;
 mod size;
+mod supervision;
 mod terminal;
 mod thread;
 mod time;
@@ -21,7 +22,10 @@ pub use activity::{Activity, Lifecycle, Owner, Pending, RunState, ShellState};
 pub use decision::{Decision, DecisionSource, DecisionVerdict};
 pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, NumberedEvent};
-pub use ids::{EventSeq, IdError, ProjectId, RequestId, TerminalId, ThreadId, TurnId};
+pub use ids::{
+    CheckpointId, EventId, EventSeq, HandoffId, IdError, ProjectId, QueueItemId, RequestId,
+    ReviewId, SessionId, TerminalId, ThreadId, TimelineItemId, TurnId,
+};
 pub use item::{Item, ItemBody, ItemId, ItemStatus, Pruning, ToolItem};
 pub use mode::{Mode, Profile, ToolKind};
 pub use project::Project;
@@ -29,9 +33,14 @@ pub use request::{
     Answer, Asked, ExternalCall, Plan, Question, QuestionOption, Request, RequestState, Settled,
 };
 pub use size::{Size, SizeError};
+pub use supervision::{
+    Category, ChangedFile, Checkpoint, CheckpointSource, DiffStat, Differences, HandledEvent,
+    Handoff, HandoffStatus, QueueItem, Record, RecordKind, Related, Review, ReviewComment,
+    ReviewStatus, Source, TestStatus, TestSummary, TimelineItem, TimelineKind,
+};
 pub use terminal::{
-    ExitStatus, LaunchSpec, NotificationText, OnExit, Terminal, TerminalState, TerminalUuid,
-    title_of_dir,
+    Checkout, ExitStatus, LaunchSpec, NotificationText, OnExit, Terminal, TerminalState,
+    TerminalUuid, title_of_dir,
 };
 pub use thread::{
     Choice, ExternalTool, Goal, GoalStatus, Task, TaskStatus, Thread, Turn, TurnError,

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use crate::{Mode, RequestId, ThreadId, Timestamp, ToolKind, TurnId};
+use crate::{Mode, RequestId, SessionId, ThreadId, Timestamp, ToolKind, TurnId};
 
 /// Something that waits, or waited, for an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub struct Request {
     pub thread: ThreadId,
     /// The turn that asks; [`Request::NO_TURN`] if there is none.
     pub turn: TurnId,
+    /// The session that asks, if no thread does.
+    pub session: Option<SessionId>,
     /// The tool call that asks.
     pub call_id: String,
     /// The tool that asks.
@@ -24,6 +26,8 @@ pub struct Request {
     pub asked_at: Timestamp,
     /// When it will be refused if nobody answers.
     pub deadline: Option<Timestamp>,
+    /// Whether somebody wants to answer later.
+    pub is_deferred: bool,
     /// Whether it waits, or how it was settled.
     pub state: RequestState,
 }
@@ -33,6 +37,23 @@ impl Request {
     pub const NO_THREAD: ThreadId = ThreadId::new(0);
     /// The turn of requests that belong to none: a client wants to do something by itself.
     pub const NO_TURN: TurnId = TurnId::new(0);
+
+    /// A request of a session that is no thread.
+    pub fn of_session(id: RequestId, session: SessionId, asked: Asked, at: Timestamp) -> Request {
+        Request {
+            id,
+            thread: Self::NO_THREAD,
+            turn: Self::NO_TURN,
+            session: Some(session),
+            call_id: String::new(),
+            tool: String::new(),
+            asked,
+            asked_at: at,
+            deadline: None,
+            is_deferred: false,
+            state: RequestState::Pending,
+        }
+    }
 
     /// The thread that asks, if there is one.
     pub fn thread(&self) -> Option<ThreadId> {
@@ -74,6 +95,26 @@ pub enum Asked {
     PlanExit(Plan),
     /// A tool that a client runs.
     External(ExternalCall),
+    /// A harness wants something to be allowed, in its own words.
+    Permission {
+        /// In a few words.
+        title: String,
+        /// In a few more.
+        summary: String,
+        /// What exactly.
+        action: String,
+        /// How far it reaches.
+        scope: Option<String>,
+    },
+    /// A dialog that was read from a screen; the answer is typed there.
+    Dialog {
+        /// What tells this dialog from the next.
+        dialog: String,
+        /// In a few words.
+        title: String,
+        /// What it says.
+        text: String,
+    },
 }
 
 /// A question with a few answers to choose from.

@@ -52,6 +52,17 @@ pub enum OnExit {
     Close,
 }
 
+/// Where a terminal works in a repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkout {
+    /// The top level of the repository.
+    pub repo: PathBuf,
+    /// The branch, if it is on one.
+    pub branch: Option<String>,
+    /// The linked working tree, if it is in one.
+    pub worktree: Option<PathBuf>,
+}
+
 /// A terminal as the world knows it. Its bytes and its screen live elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terminal {
@@ -87,6 +98,8 @@ pub struct Terminal {
     pub on_exit: OnExit,
     /// What goes on in it.
     pub activity: Activity,
+    /// The repository that it was opened for.
+    pub checkout: Option<Checkout>,
 }
 
 impl Terminal {

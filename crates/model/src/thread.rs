@@ -54,6 +54,17 @@ pub struct ExternalTool {
     pub parameters: String,
 }
 
+impl Thread {
+    /// The title to show: its name, else how it began.
+    pub fn title(&self) -> &str {
+        match self.name.as_deref() {
+            Some(name) if !name.is_empty() => name,
+            _ if self.preview.is_empty() => "Untitled thread",
+            _ => &self.preview,
+        }
+    }
+}
+
 /// Where a goal stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GoalStatus {

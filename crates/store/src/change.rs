@@ -1,16 +1,18 @@
 //! What can be written: a closed list of changes, and the SQL of each.
 
 use rookery_model::{
-    Decision, EventSeq, Item, NumberedEvent, Project, ProjectId, Request, Terminal, TerminalId,
-    Thread, ThreadId, Turn, TurnId,
+    Decision, EventSeq, Item, NumberedEvent, Project, ProjectId, Record, RecordKind, Request,
+    Terminal, TerminalId, Thread, ThreadId, Turn, TurnId,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::reserved::{LARGEST, Numbers};
 use crate::{decision, encode};
 
+mod record;
 mod thread;
 
+pub(crate) use record::word as word_of;
 pub(crate) use thread::{Key, is_open, is_pending};
 
 /// Where the selected project stands among the other values.
@@ -67,6 +69,10 @@ pub enum Change {
     RequestUpserted(Box<Request>),
     /// The policy, or somebody, decided something.
     DecisionMade(Box<Decision>),
+    /// Something that supervision keeps is new or has changed.
+    RecordUpserted(Box<Record>),
+    /// Something that supervision kept is gone.
+    RecordDeleted(RecordKind, u128),
 }
 
 /// Changes and events that become durable together or not at all.
@@ -160,6 +166,8 @@ impl Change {
             }
             Change::RequestUpserted(request) => thread::put_request(connection, request),
             Change::DecisionMade(decision) => decision::append(connection, decision),
+            Change::RecordUpserted(changed) => record::put(connection, changed),
+            Change::RecordDeleted(kind, id) => record::delete(connection, *kind, *id),
         }
     }
 }

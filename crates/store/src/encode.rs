@@ -17,6 +17,7 @@ mod activity;
 mod decision;
 mod event;
 mod item;
+mod record;
 mod request;
 mod thread;
 mod word;
@@ -25,6 +26,7 @@ use activity::ActivityJson;
 use decision::DecisionJson;
 use event::EventJson;
 use item::ItemJson;
+use record::RecordJson;
 use request::RequestJson;
 use thread::{ThreadJson, TurnJson};
 
@@ -218,6 +220,37 @@ struct TerminalJson<'a> {
     /// Absent while nothing is known to go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     activity: Option<ActivityJson<'a>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    checkout: Option<CheckoutJson<'a>>,
+}
+
+/// Where a terminal works in a repository.
+#[derive(Serialize, Deserialize)]
+struct CheckoutJson<'a> {
+    repo: PathJson<'a>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    branch: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    worktree: Option<PathJson<'a>>,
+}
+
+impl<'a> CheckoutJson<'a> {
+    fn of(checkout: &'a model::Checkout) -> Self {
+        let model::Checkout { repo, branch, worktree } = checkout;
+        CheckoutJson {
+            repo: PathJson::of(repo),
+            branch: branch.as_ref().map(Cow::from),
+            worktree: worktree.as_deref().map(PathJson::of),
+        }
+    }
+
+    fn into_model(self) -> model::Checkout {
+        model::Checkout {
+            repo: self.repo.into_path(),
+            branch: self.branch.map(Cow::into_owned),
+            worktree: self.worktree.map(PathJson::into_path),
+        }
+    }
 }
 
 impl<'a> TerminalJson<'a> {
@@ -240,6 +273,7 @@ impl<'a> TerminalJson<'a> {
             last_active,
             on_exit,
             activity,
+            checkout,
         } = terminal;
         TerminalJson {
             id: id.get(),
@@ -260,6 +294,7 @@ impl<'a> TerminalJson<'a> {
             last_active: Some(last_active.as_micros()),
             closes_on_exit: *on_exit == model::OnExit::Close,
             activity: (*activity != model::Activity::default()).then(|| ActivityJson::of(activity)),
+            checkout: checkout.as_ref().map(CheckoutJson::of),
         }
     }
 
@@ -285,6 +320,7 @@ impl<'a> TerminalJson<'a> {
             last_active: model::Timestamp::from_micros(self.last_active.unwrap_or(self.created_at)),
             on_exit: if self.closes_on_exit { model::OnExit::Close } else { model::OnExit::Keep },
             activity: self.activity.map(ActivityJson::into_model).unwrap_or_default(),
+            checkout: self.checkout.map(CheckoutJson::into_model),
         })
     }
 }
@@ -385,6 +421,16 @@ pub(crate) fn decision_to_json(decision: &model::Decision) -> String {
 /// Reads [`decision_to_json`] back.
 pub(crate) fn decision_from_json(text: &str) -> Result<model::Decision, DecodeError> {
     serde_json::from_str::<DecisionJson<'_>>(text)?.into_model()
+}
+
+/// The stored form of what supervision keeps.
+pub(crate) fn record_to_json(record: &model::Record) -> String {
+    to_json(&RecordJson::of(record))
+}
+
+/// Reads [`record_to_json`] back.
+pub(crate) fn record_from_json(text: &str) -> Result<model::Record, DecodeError> {
+    serde_json::from_str::<RecordJson<'_>>(text)?.into_model()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use rookery_model::{
-    EventSeq, Project, ProjectId, Request, Terminal, TerminalId, Thread, Timestamp, Turn,
+    EventSeq, Project, ProjectId, Record, Request, Terminal, TerminalId, Thread, Timestamp, Turn,
 };
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -13,8 +13,13 @@ use crate::change::ACTIVE_PROJECT;
 use crate::encode::{self, DecodeError};
 use crate::files;
 use crate::reserved::{LARGEST, Numbers};
+use crate::thread::lately_settled;
 
+mod record;
 mod thread;
+
+/// How many settled requests are read at start.
+const SETTLED: usize = 1_000;
 
 /// What the database holds.
 pub(crate) struct Contents {
@@ -29,6 +34,10 @@ pub(crate) struct Contents {
     pub(crate) open_turns: Vec<Turn>,
     /// The requests that wait.
     pub(crate) requests: Vec<Request>,
+    /// The newest of those that were settled.
+    pub(crate) settled: Vec<Request>,
+    /// What supervision keeps.
+    pub(crate) records: Vec<Record>,
     /// The next numbers as written down; `None` in a database that was never in use.
     pub(crate) written: Option<Numbers>,
     /// The next numbers as the rows themselves tell.
@@ -46,7 +55,9 @@ pub(crate) fn load(connection: &mut Connection, find_orphans: bool) -> rusqlite:
     adopt_orphans(&transaction)?;
     damaged_rows += mend_terminals(&transaction)?;
     let agents = thread::load(&transaction, find_orphans)?;
-    damaged_rows += agents.damaged_rows;
+    let settled = lately_settled(&transaction, SETTLED)?;
+    let (records, damaged_records) = record::load(&transaction)?;
+    damaged_rows += agents.damaged_rows + damaged_records;
     // Only now: a damaged id may be anything.
     let seen = Numbers {
         event: EventSeq::new(highest(&transaction, "SELECT max(seq) FROM events WHERE seq < ?1")?)
@@ -79,6 +90,8 @@ pub(crate) fn load(connection: &mut Connection, find_orphans: bool) -> rusqlite:
         threads: agents.threads,
         open_turns: agents.open_turns,
         requests: agents.requests,
+        settled,
+        records,
         written,
         seen,
         damaged_rows,

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use rookery_model::{EventSeq, Project, ProjectId, Request, Terminal, TerminalId, Thread, Turn};
+use rookery_model::{
+    EventSeq, Project, ProjectId, Record, Request, Terminal, TerminalId, Thread, Turn,
+};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
@@ -39,6 +41,10 @@ pub struct Loaded {
     pub open_turns: Vec<Turn>,
     /// The requests that nobody has answered, by id.
     pub requests: Vec<Request>,
+    /// The newest of those that were settled, oldest first.
+    pub settled: Vec<Request>,
+    /// What supervision keeps.
+    pub records: Vec<Record>,
     /// The number of the next event; no event ever had it.
     pub next_event: EventSeq,
     /// The id of the next project; no project ever had it.
@@ -162,6 +168,8 @@ fn loaded(contents: Contents, next: Numbers, damage: Option<Damage>) -> Loaded {
         threads: contents.threads,
         open_turns: contents.open_turns,
         requests: contents.requests,
+        settled: contents.settled,
+        records: contents.records,
         next_event: next.event,
         next_project: next.project,
         next_terminal: next.terminal,

@@ -89,6 +89,30 @@ const STEPS: &[&str] = &[
     ) STRICT;
     CREATE INDEX decisions_by_thread ON decisions (thread, seq) WHERE thread IS NOT NULL;
 ",
+    "
+    -- What supervision keeps: the queue, reviews, checkpoints, handoffs, the timeline, and which
+    -- events of agents were taken.
+    CREATE TABLE records (
+        kind TEXT NOT NULL,
+        id BLOB NOT NULL CHECK (length(id) = 16),
+        body TEXT NOT NULL,
+        PRIMARY KEY (kind, id)
+    ) STRICT, WITHOUT ROWID;
+    -- Sessions ask as well; their requests have neither thread nor turn.
+    CREATE TABLE new_requests (
+        id BLOB PRIMARY KEY CHECK (length(id) = 16),
+        thread BLOB,
+        turn BLOB,
+        is_pending INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        FOREIGN KEY (thread, turn) REFERENCES turns (thread, id) ON DELETE CASCADE
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO new_requests SELECT id, thread, turn, is_pending, body FROM requests;
+    DROP TABLE requests;
+    ALTER TABLE new_requests RENAME TO requests;
+    CREATE INDEX requests_by_turn ON requests (thread, turn);
+    CREATE INDEX requests_pending ON requests (thread) WHERE is_pending = 1;
+",
 ];
 
 /// The newest format known here.

@@ -53,8 +53,13 @@ pub(crate) fn read_turn(row: &Row<'_>) -> Result<Turn, String> {
 pub(crate) fn read_request(row: &Row<'_>) -> Result<Request, String> {
     let request = decode(row, 4, encode::request_from_json)?;
     same_id(row, 0, "id", request.id)?;
-    same_id(row, 1, "thread", request.thread)?;
-    same_id(row, 2, "turn", request.turn)?;
+    match (request.thread(), request.turn()) {
+        (Some(thread), Some(turn)) => {
+            same_id(row, 1, "thread", thread)?;
+            same_id(row, 2, "turn", turn)?;
+        }
+        _ => none_there(row, 1, "thread")?,
+    }
     same_flag(row, 3, "is_pending", is_pending(&request))?;
     Ok(request)
 }
@@ -89,6 +94,13 @@ fn same_id(
     match row.get_ref(column) {
         Ok(ValueRef::Blob(bytes)) if bytes == body.key() => Ok(()),
         _ => Err(format!("{what} is {} in the body and another in the table", body.to_string())),
+    }
+}
+
+fn none_there(row: &Row<'_>, column: usize, what: &str) -> Result<(), String> {
+    match row.get_ref(column) {
+        Ok(ValueRef::Null) => Ok(()),
+        _ => Err(format!("{what} is none in the body and one in the table")),
     }
 }
 
@@ -152,6 +164,24 @@ pub(crate) fn request(
             })
         })
         .optional()
+}
+
+/// Requests that were settled lately, oldest first. Unreadable ones are left out.
+pub(crate) fn lately_settled(
+    connection: &Connection,
+    limit: usize,
+) -> rusqlite::Result<Vec<Request>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, thread, turn, is_pending, body FROM requests
+         WHERE is_pending = 0 ORDER BY id DESC LIMIT ?1",
+    )?;
+    let mut rows = statement.query([i64::try_from(limit).unwrap_or(i64::MAX)])?;
+    let mut settled = Vec::new();
+    while let Some(row) = rows.next()? {
+        settled.extend(read_request(row));
+    }
+    settled.reverse();
+    Ok(settled)
 }
 
 /// The requests of a thread that were settled, oldest first. Unreadable ones are left out.

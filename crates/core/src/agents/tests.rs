@@ -56,6 +56,7 @@ impl Home {
             ui: UiConfig::default(),
             tab_env: Vec::new(),
             resources: None,
+            default_tool: None,
             agent,
         };
         Core::start(config).await.unwrap()

@@ -59,6 +59,8 @@ impl Core {
             asked: self.exec_asked(request, judgement),
             asked_at: clock::wall(),
             deadline: self.approval_deadline(),
+            session: None,
+            is_deferred: false,
             state: RequestState::Pending,
         }
     }

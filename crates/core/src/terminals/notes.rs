@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rookery_model::{Event, NotificationText, Result, ShellState, TerminalId};
+use rookery_model::{Event, NotificationText, Result, ShellState, Source, TerminalId};
 use rookery_store::Change;
 use rookery_term::ScreenEvent;
 use rookery_term::osc::{self, Osc, ShellMark, cwd_path};
@@ -140,7 +140,7 @@ impl Tx<'_> {
         if self.world.terminal(id)?.activity.mutes_program() {
             return Ok(false);
         }
-        self.raise_attention(id, text)?;
+        self.raise_attention(id, text, Source::Program)?;
         Ok(true)
     }
 

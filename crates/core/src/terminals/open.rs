@@ -10,8 +10,8 @@ use rookery_host::shell_integration;
 use rookery_keeper::protocol::{self, Reply, Request};
 use rookery_keeper::ring::Ring;
 use rookery_model::{
-    Activity, Error, Event, LaunchSpec, OnExit, ProjectId, Result, Size, Terminal, TerminalId,
-    TerminalState, TerminalUuid,
+    Activity, Checkout, Error, Event, LaunchSpec, OnExit, ProjectId, Result, Size, Terminal,
+    TerminalId, TerminalState, TerminalUuid,
 };
 use tokio::sync::mpsc;
 
@@ -124,6 +124,8 @@ impl Core {
             ring_bytes: limits.ring_bytes.max(transcript_chars as u64 * 4 + (64 << 10)),
             raw_log: request.raw_log,
             tap: request.tap,
+            uuid: request.uuid,
+            checkout: request.checkout,
         })
     }
 
@@ -167,7 +169,8 @@ impl Core {
             Some(log) => Some(blocking(move || OpenLog::create(&log)).await??),
             None => None,
         };
-        let uuid = TerminalUuid(*uuid::Uuid::new_v4().as_bytes());
+        let fresh = || TerminalUuid(*uuid::Uuid::new_v4().as_bytes());
+        let uuid = plan.uuid.unwrap_or_else(fresh);
         let meta = plan.meta(uuid, raw_log.as_ref().map(|log| log.base));
         let spawn = Request::Spawn(self.spawn_request(id, &plan, uuid, &meta));
         // The number may have been another's, whose opening failed.
@@ -376,6 +379,8 @@ struct Plan {
     ring_bytes: u64,
     raw_log: Option<RawLog>,
     tap: Option<mpsc::Sender<Bytes>>,
+    uuid: Option<TerminalUuid>,
+    checkout: Option<Checkout>,
 }
 
 impl Plan {
@@ -431,6 +436,7 @@ impl Plan {
             last_active: meta.created_at,
             on_exit: self.on_exit,
             activity: Activity::default(),
+            checkout: self.checkout,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use bytes::Bytes;
-use rookery_model::{OnExit, ProjectId, Size};
+use rookery_model::{Checkout, OnExit, ProjectId, Size, TerminalUuid};
 use tokio::sync::mpsc;
 
 use super::raw_log::RawLog;
@@ -44,6 +44,10 @@ pub struct OpenTerminal {
     /// Gets every byte when there is no such file. The terminal waits for whoever reads it, so
     /// nothing is lost, and goes on alone when nobody holds the other end any more.
     pub tap: Option<mpsc::Sender<Bytes>>,
+    /// Its universally unique name, if it was given one before.
+    pub uuid: Option<TerminalUuid>,
+    /// The repository that it is opened for.
+    pub checkout: Option<Checkout>,
 }
 
 impl Default for OpenTerminal {
@@ -65,6 +69,8 @@ impl Default for OpenTerminal {
             transcript_chars: None,
             raw_log: None,
             tap: None,
+            uuid: None,
+            checkout: None,
         }
     }
 }

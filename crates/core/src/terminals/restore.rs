@@ -106,6 +106,7 @@ impl Core {
                     last_active: meta.created_at,
                     on_exit: OnExit::Keep,
                     activity: Activity::default(),
+                    checkout: None,
                 };
                 tx.world.terminals.insert(id, terminal.clone());
                 tx.world.next_terminal = tx.world.next_terminal.max(id.next());

@@ -35,7 +35,9 @@ pub(crate) fn of(world: &World, id: ThreadId) -> Status {
     let waits = world.requests.values().filter(|request| request.thread == id);
     let mut flags: Vec<Flag> = waits
         .map(|request| match request.asked {
-            Asked::Approval { .. } => Flag::ApprovalRequired,
+            Asked::Approval { .. } | Asked::Permission { .. } | Asked::Dialog { .. } => {
+                Flag::ApprovalRequired
+            }
             Asked::Input { .. } => Flag::UserInputRequired,
             Asked::PlanExit(_) => Flag::PlanExitRequired,
             Asked::External(_) => Flag::ExternalToolPending,

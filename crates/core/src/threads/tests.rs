@@ -29,6 +29,7 @@ async fn core_in(home: &Path) -> Core {
         home: home.to_owned(),
         env: Vec::new(),
         shell: "/bin/sh".to_owned(),
+        default_tool: None,
         child_env: Vec::new(),
         limits: TerminalLimits::default(),
         palette: rookery_term::Palette::default(),

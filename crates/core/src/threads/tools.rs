@@ -324,11 +324,13 @@ impl Job {
             id: RequestId::new(uuid::Uuid::now_v7().as_u128()),
             thread: self.thread,
             turn: self.turn,
+            session: None,
             call_id: self.call_id.clone(),
             tool: self.name.clone(),
             asked,
             asked_at: clock::wall(),
             deadline: limit.map(clock::after),
+            is_deferred: false,
             state: RequestState::Pending,
         }
     }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use rookery_model::{
-    Activity, Event, Lifecycle, NotificationText, Owner, Result, RunState, Terminal, TerminalId,
-    Timestamp,
+    Activity, Event, Lifecycle, NotificationText, Owner, Result, RunState, Source, Terminal,
+    TerminalId, Timestamp,
 };
 
 use crate::clock;
@@ -79,7 +79,7 @@ impl Core {
                 tx.emit(Event::AgentReported { id, activity: activity.1 });
             }
             match report.attention {
-                Attention::Set(text) => tx.raise_attention(id, text)?,
+                Attention::Set(text) => tx.raise_attention(id, text, Source::Report)?,
                 Attention::Clear => tx.lower_attention(id)?,
                 Attention::Preserve => {}
             }

@@ -1,6 +1,8 @@
 //! Notifications: raised for a terminal, seen when somebody looks at it.
 
-use rookery_model::{Event, NotificationText, Pending, Project, Result, Terminal, TerminalId};
+use rookery_model::{
+    Event, NotificationText, Pending, Project, Result, Source, Terminal, TerminalId,
+};
 
 use crate::clock;
 use crate::core::Core;
@@ -14,7 +16,7 @@ impl Core {
     pub async fn notify(&self, id: TerminalId, text: NotificationText) -> Result<()> {
         self.transact_durably(|tx| {
             tx.living(id)?;
-            tx.raise_attention(id, text)
+            tx.raise_attention(id, text, Source::Report)
         })
         .await
     }
@@ -26,6 +28,7 @@ impl Core {
             tx.world.terminal_mut(id)?.activity.pending = None;
             tx.save_terminal(id);
             tx.emit(Event::TerminalAttention { id, is_pending: false });
+            tx.put_words_away(id);
             Ok(())
         })
         .await
@@ -35,7 +38,11 @@ impl Core {
     pub async fn clear_all_attention(&self) -> Result<()> {
         self.transact_durably(|tx| {
             let pending: Vec<TerminalId> = tx.world.terminals.keys().copied().collect();
-            pending.into_iter().try_for_each(|id| tx.lower_attention(id))
+            for id in pending {
+                tx.lower_attention(id)?;
+                tx.put_words_away(id);
+            }
+            Ok(())
         })
         .await
     }
@@ -70,7 +77,12 @@ impl Core {
 
 impl Tx<'_> {
     /// Raises a notification, unless somebody looks at the terminal right now.
-    pub(crate) fn raise_attention(&mut self, id: TerminalId, text: NotificationText) -> Result<()> {
+    pub(crate) fn raise_attention(
+        &mut self,
+        id: TerminalId,
+        text: NotificationText,
+        source: Source,
+    ) -> Result<()> {
         let is_seen = self.world.focus == Some(true) && self.world.active.terminal == Some(id);
         if is_seen {
             return Ok(());
@@ -79,7 +91,7 @@ impl Tx<'_> {
         self.world.terminal_mut(id)?.activity.pending = Some(pending);
         self.save_terminal(id);
         self.emit(Event::TerminalAttention { id, is_pending: true });
-        self.emit(Event::TerminalNotified { id, text });
+        self.emit(Event::TerminalNotified { id, text, source });
         Ok(())
     }
 

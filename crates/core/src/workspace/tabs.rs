@@ -85,6 +85,7 @@ impl Tx<'_> {
         self.save(Change::TerminalDeleted(id));
         self.save(Change::MetaSet { key: noted_key(id), value: None });
         self.save(Change::MetaSet { key: closing_key(id), value: Some(String::new()) });
+        self.observe_closing(&terminal);
         self.emit(Event::TerminalClosed { id, was_alive: terminal.is_alive() });
         Ok(terminal)
     }

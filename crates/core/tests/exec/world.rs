@@ -37,6 +37,7 @@ impl World {
             home: home.path().to_owned(),
             env: vec![("PATH".into(), path), ("HERE".into(), "yes".into())],
             shell: "/bin/sh".to_owned(),
+            default_tool: None,
             child_env: Vec::new(),
             limits: TerminalLimits::default(),
             palette: Palette::default(),

@@ -107,8 +107,8 @@ pub(super) fn put_request(connection: &Connection, request: &Request) -> rusqlit
          is_pending = excluded.is_pending, body = excluded.body",
         params![
             request.id.key(),
-            request.thread.key(),
-            request.turn.key(),
+            request.thread().map(Key::key),
+            request.turn().map(Key::key),
             is_pending(request),
             encode::request_to_json(request)
         ],

@@ -105,11 +105,13 @@ pub(super) struct ActivityJson<'a> {
     has_spoken: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pending: Option<PendingJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    requests: Vec<String>,
 }
 
 impl<'a> ActivityJson<'a> {
     pub(super) fn of(activity: &'a model::Activity) -> Self {
-        let model::Activity { shell, lifecycle, owner, has_spoken, pending } = activity;
+        let model::Activity { shell, lifecycle, owner, has_spoken, pending, requests } = activity;
         ActivityJson {
             shell: twin(&SHELLS, *shell, ShellJson::Unknown),
             lifecycle: twin(&LIFECYCLES, *lifecycle, LifecycleJson::Inactive),
@@ -126,6 +128,7 @@ impl<'a> ActivityJson<'a> {
                 body: (&pending.text.body).into(),
                 at: pending.at.as_micros(),
             }),
+            requests: requests.iter().map(ToString::to_string).collect(),
         }
     }
 
@@ -148,6 +151,8 @@ impl<'a> ActivityJson<'a> {
                 },
                 at: model::Timestamp::from_micros(pending.at),
             }),
+            // One that is no id is no request of ours.
+            requests: self.requests.iter().filter_map(|id| id.parse().ok()).collect(),
         }
     }
 }

@@ -6,8 +6,9 @@ use rookery_model as model;
 use serde::{Deserialize, Serialize};
 
 use super::activity::{ActivityJson, RunStateJson};
+use super::record::{CheckpointJson, HandoffJson, QueueJson, ReviewJson};
 use super::request::RequestJson;
-use super::word::{ModeJson, TurnStatusJson};
+use super::word::{ModeJson, SourceJson, TurnStatusJson};
 use super::{DecodeError, ExitJson, PathJson, ProjectJson, SizeJson, TerminalJson, id_from_text};
 
 #[derive(Serialize, Deserialize)]
@@ -92,6 +93,9 @@ pub(super) enum EventJson<'a> {
         id: u64,
         title: Cow<'a, str>,
         body: Cow<'a, str>,
+        /// Stored by older versions without it, for what programs said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        source: Option<SourceJson>,
     },
     TerminalBell {
         id: u64,
@@ -132,6 +136,22 @@ pub(super) enum EventJson<'a> {
         to: ModeJson,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<Cow<'a, str>>,
+    },
+    QueueItemFiled {
+        item: Box<QueueJson<'a>>,
+    },
+    QueueItemResolved {
+        id: Cow<'a, str>,
+        session: Cow<'a, str>,
+    },
+    ReviewChanged {
+        review: Box<ReviewJson<'a>>,
+    },
+    CheckpointCreated {
+        checkpoint: Box<CheckpointJson<'a>>,
+    },
+    HandoffChanged {
+        handoff: Box<HandoffJson<'a>>,
     },
 }
 
@@ -195,10 +215,11 @@ impl<'a> EventJson<'a> {
             Event::TerminalAttention { id, is_pending } => {
                 EventJson::TerminalAttention { id: id.get(), is_pending: *is_pending }
             }
-            Event::TerminalNotified { id, text } => EventJson::TerminalNotified {
+            Event::TerminalNotified { id, text, source } => EventJson::TerminalNotified {
                 id: id.get(),
                 title: (&text.title).into(),
                 body: (&text.body).into(),
+                source: Some(SourceJson::of(*source)),
             },
             Event::TerminalBell { id } => EventJson::TerminalBell { id: id.get() },
             Event::TerminalCommandFinished { id, code } => {
@@ -230,6 +251,22 @@ impl<'a> EventJson<'a> {
                 to: ModeJson::of(*to),
                 reason: reason.as_ref().map(Cow::from),
             },
+            Event::QueueItemFiled(item) => {
+                EventJson::QueueItemFiled { item: Box::new(QueueJson::of(item)) }
+            }
+            Event::QueueItemResolved { id, session } => EventJson::QueueItemResolved {
+                id: id.to_string().into(),
+                session: session.to_string().into(),
+            },
+            Event::ReviewChanged(review) => {
+                EventJson::ReviewChanged { review: Box::new(ReviewJson::of(review)) }
+            }
+            Event::CheckpointCreated(made) => {
+                EventJson::CheckpointCreated { checkpoint: Box::new(CheckpointJson::of(made)) }
+            }
+            Event::HandoffChanged(handoff) => {
+                EventJson::HandoffChanged { handoff: Box::new(HandoffJson::of(handoff)) }
+            }
         }
     }
 
@@ -289,12 +326,13 @@ impl<'a> EventJson<'a> {
             EventJson::TerminalAttention { id, is_pending } => {
                 Event::TerminalAttention { id: TerminalId::new(id), is_pending }
             }
-            EventJson::TerminalNotified { id, title, body } => Event::TerminalNotified {
+            EventJson::TerminalNotified { id, title, body, source } => Event::TerminalNotified {
                 id: TerminalId::new(id),
                 text: model::NotificationText {
                     title: title.into_owned(),
                     body: body.into_owned(),
                 },
+                source: source.map_or(model::Source::Program, SourceJson::into_model),
             },
             EventJson::TerminalBell { id } => Event::TerminalBell { id: TerminalId::new(id) },
             EventJson::TerminalCommandFinished { id, code } => {
@@ -325,6 +363,22 @@ impl<'a> EventJson<'a> {
                 to: to.into_model(),
                 reason: reason.map(Cow::into_owned),
             },
+            EventJson::QueueItemFiled { item } => {
+                Event::QueueItemFiled(Box::new(item.into_model()?))
+            }
+            EventJson::QueueItemResolved { id, session } => Event::QueueItemResolved {
+                id: id_from_text(&id)?,
+                session: id_from_text(&session)?,
+            },
+            EventJson::ReviewChanged { review } => {
+                Event::ReviewChanged(Box::new(review.into_model()?))
+            }
+            EventJson::CheckpointCreated { checkpoint } => {
+                Event::CheckpointCreated(Box::new(checkpoint.into_model()?))
+            }
+            EventJson::HandoffChanged { handoff } => {
+                Event::HandoffChanged(Box::new(handoff.into_model()?))
+            }
         })
     }
 }

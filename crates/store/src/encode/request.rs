@@ -13,12 +13,16 @@ pub(super) struct RequestJson<'a> {
     id: Cow<'a, str>,
     thread: Cow<'a, str>,
     turn: Cow<'a, str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
     call_id: Cow<'a, str>,
     tool: Cow<'a, str>,
     asked: AskedJson<'a>,
     asked_at: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     deadline: Option<i64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_deferred: bool,
     /// Absent while it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     settled: Option<SettledJson<'a>>,
@@ -26,17 +30,31 @@ pub(super) struct RequestJson<'a> {
 
 impl<'a> RequestJson<'a> {
     pub(super) fn of(request: &'a model::Request) -> Self {
-        let model::Request { id, thread, turn, call_id, tool, asked, asked_at, deadline, state } =
-            request;
+        // Taken apart in full, so that a new field cannot be forgotten here.
+        let model::Request {
+            id,
+            thread,
+            turn,
+            session,
+            call_id,
+            tool,
+            asked,
+            asked_at,
+            deadline,
+            is_deferred,
+            state,
+        } = request;
         RequestJson {
             id: id.to_string().into(),
             thread: thread.to_string().into(),
             turn: turn.to_string().into(),
+            session: session.map(|id| id.to_string()),
             call_id: call_id.into(),
             tool: tool.into(),
             asked: AskedJson::of(asked),
             asked_at: asked_at.as_micros(),
             deadline: deadline.map(model::Timestamp::as_micros),
+            is_deferred: *is_deferred,
             settled: match state {
                 model::RequestState::Pending => None,
                 model::RequestState::Settled(settled) => Some(SettledJson::of(settled)),
@@ -49,11 +67,13 @@ impl<'a> RequestJson<'a> {
             id: id_from_text(&self.id)?,
             thread: id_from_text(&self.thread)?,
             turn: id_from_text(&self.turn)?,
+            session: self.session.as_deref().map(id_from_text).transpose()?,
             call_id: self.call_id.into_owned(),
             tool: self.tool.into_owned(),
             asked: self.asked.into_model(),
             asked_at: model::Timestamp::from_micros(self.asked_at),
             deadline: self.deadline.map(model::Timestamp::from_micros),
+            is_deferred: self.is_deferred,
             state: match self.settled {
                 None => model::RequestState::Pending,
                 Some(settled) => model::RequestState::Settled(settled.into_model()),
@@ -91,6 +111,18 @@ enum AskedJson<'a> {
     External {
         arguments: Cow<'a, str>,
     },
+    Permission {
+        title: Cow<'a, str>,
+        summary: Cow<'a, str>,
+        action: Cow<'a, str>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        scope: Option<Cow<'a, str>>,
+    },
+    Dialog {
+        dialog: Cow<'a, str>,
+        title: Cow<'a, str>,
+        text: Cow<'a, str>,
+    },
 }
 
 impl<'a> AskedJson<'a> {
@@ -118,6 +150,15 @@ impl<'a> AskedJson<'a> {
             },
             Asked::External(model::ExternalCall { arguments }) => {
                 AskedJson::External { arguments: arguments.into() }
+            }
+            Asked::Permission { title, summary, action, scope } => AskedJson::Permission {
+                title: title.into(),
+                summary: summary.into(),
+                action: action.into(),
+                scope: scope.as_ref().map(Cow::from),
+            },
+            Asked::Dialog { dialog, title, text } => {
+                AskedJson::Dialog { dialog: dialog.into(), title: title.into(), text: text.into() }
             }
         }
     }
@@ -147,6 +188,17 @@ impl<'a> AskedJson<'a> {
             AskedJson::External { arguments } => {
                 Asked::External(model::ExternalCall { arguments: arguments.into_owned() })
             }
+            AskedJson::Permission { title, summary, action, scope } => Asked::Permission {
+                title: title.into_owned(),
+                summary: summary.into_owned(),
+                action: action.into_owned(),
+                scope: scope.map(Cow::into_owned),
+            },
+            AskedJson::Dialog { dialog, title, text } => Asked::Dialog {
+                dialog: dialog.into_owned(),
+                title: title.into_owned(),
+                text: text.into_owned(),
+            },
         }
     }
 }

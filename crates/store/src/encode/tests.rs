@@ -4,13 +4,14 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use rookery_model::{
-    Activity, Event, ExitStatus, LaunchSpec, Lifecycle, NotificationText, OnExit, Owner, Pending,
-    Project, ProjectId, ShellState, Size, Terminal, TerminalId, TerminalState, TerminalUuid,
-    Timestamp,
+    Activity, Checkout, Event, ExitStatus, LaunchSpec, Lifecycle, NotificationText, OnExit, Owner,
+    Pending, Project, ProjectId, ShellState, Size, Terminal, TerminalId, TerminalState,
+    TerminalUuid, Timestamp,
 };
 
 use super::*;
 
+mod record;
 mod thread;
 
 /// Any text, control characters and NUL among it.
@@ -90,17 +91,25 @@ fn activity() -> impl Strategy<Value = Activity> {
             metadata,
             last_event_at,
         });
+    let requests =
+        prop::collection::btree_set(any::<u128>().prop_map(rookery_model::RequestId::new), 0..3);
     let pending = (text(), text(), time())
         .prop_map(|(title, body, at)| Pending { text: NotificationText { title, body }, at });
-    (shell, lifecycle, option::of(owner), any::<bool>(), option::of(pending)).prop_map(
-        |(shell, lifecycle, owner, has_spoken, pending)| Activity {
+    (shell, lifecycle, option::of(owner), any::<bool>(), option::of(pending), requests).prop_map(
+        |(shell, lifecycle, owner, has_spoken, pending, requests)| Activity {
             shell,
             lifecycle,
             owner,
             has_spoken,
             pending,
+            requests,
         },
     )
+}
+
+fn checkout() -> impl Strategy<Value = Option<Checkout>> {
+    let parts = (path(), option::of(text()), option::of(path()));
+    option::of(parts.prop_map(|(repo, branch, worktree)| Checkout { repo, branch, worktree }))
 }
 
 fn terminal() -> impl Strategy<Value = Terminal> {
@@ -112,7 +121,7 @@ fn terminal() -> impl Strategy<Value = Terminal> {
     let launch = (vec(text(), 0..4), path(), vec((text(), text()), 0..4))
         .prop_map(|(argv, cwd, env)| LaunchSpec { argv, cwd, env });
     let names = (terminal_id(), any::<[u8; 16]>(), project_id(), any::<u32>(), any::<i32>());
-    let looks = (size(), option::of(text()), option::of(text()), option::of(path()));
+    let looks = (size(), option::of(text()), option::of(text()), option::of(path()), checkout());
     let closes = any::<bool>().prop_map(|is| if is { OnExit::Close } else { OnExit::Keep });
     let life = (state, time(), option::of(time()), time(), closes, activity());
     (names, launch, looks, life).prop_map(|(names, launch, looks, life)| Terminal {
@@ -132,6 +141,7 @@ fn terminal() -> impl Strategy<Value = Terminal> {
         last_active: life.3,
         on_exit: life.4,
         activity: life.5,
+        checkout: looks.4,
     })
 }
 
@@ -168,12 +178,14 @@ fn event() -> impl Strategy<Value = Event> {
             .prop_map(|(id, activity)| Event::TerminalStateChanged { id, state: activity.state() }),
         (id(), text(), text()).prop_map(|(id, title, body)| Event::TerminalNotified {
             id,
-            text: NotificationText { title, body }
+            text: NotificationText { title, body },
+            source: rookery_model::Source::Report,
         }),
         id().prop_map(|id| Event::TerminalBell { id }),
         (id(), option::of(any::<i32>()))
             .prop_map(|(id, code)| Event::TerminalCommandFinished { id, code }),
         agent_event(),
+        record::event(),
     ]
 }
 
@@ -260,6 +272,7 @@ fn the_format_is_stable() {
         last_active: Timestamp::from_micros(5),
         on_exit: OnExit::Keep,
         activity: Activity::default(),
+        checkout: None,
     };
     let line = concat!(
         r#"{"kind":"terminal_opened","terminal":{"id":3,"uuid":"0102030405060708090a0b0c0d0e0fff","#,

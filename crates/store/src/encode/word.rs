@@ -45,4 +45,17 @@ words! {
         RuntimeRestart, ReliabilityLimit, DeadlineTimeout, Provider, Other,
     }
     ItemStatusJson of ItemStatus { InProgress, Completed, Failed }
+    CategoryJson of Category {
+        ApprovalNeeded, ReviewRequested, Error, Blocked, Completed, Informational,
+    }
+    SourceJson of Source { Protocol, Report, Screen, Program }
+    TestStatusJson of TestStatus { Passed, Failed, Unknown }
+    ReviewStatusJson of ReviewStatus { Open, Approved, ChangesRequested, Deferred }
+    CheckpointSourceJson of CheckpointSource { Manual, AgentEvent, Automatic }
+    HandoffStatusJson of HandoffStatus { Pending, Accepted, Resolved }
+    TimelineKindJson of TimelineKind {
+        SessionCreated, SessionClosed, SessionLaunched, CheckpointCreated, HandoffCreated,
+        HandoffUpdated, ReviewRequested, ReviewUpdated, ApprovalRequested, ApprovalUpdated,
+        StatusProgress, StatusCompleted, StatusError, StatusBlocked, StatusNeedsInput,
+    }
 }

@@ -38,7 +38,7 @@ struct Table {
 const REQUESTS: Table = Table {
     name: "requests",
     row: "0",
-    key: "hex(id) || ' ' || hex(thread) || ' ' || hex(turn)",
+    key: "hex(id) || ' ' || coalesce(hex(thread), '') || ' ' || coalesce(hex(turn), '')",
     lost: "thread = ?1 AND (?2 IS NULL OR turn = ?2)",
 };
 
@@ -75,7 +75,7 @@ const ORPHANS: [(&str, &str); 3] = [
     ),
     (
         "SELECT thread, turn FROM (SELECT DISTINCT thread, turn FROM requests) AS used
-         WHERE NOT EXISTS (
+         WHERE thread IS NOT NULL AND NOT EXISTS (
             SELECT 1 FROM turns WHERE turns.thread = used.thread AND turns.id = used.turn)",
         "its turn is missing",
     ),
@@ -120,7 +120,7 @@ fn requests(
 ) -> rusqlite::Result<Vec<Request>> {
     let (requests, lost) = readable(
         transaction,
-        "SELECT id, thread, turn, is_pending, body, EXISTS (
+        "SELECT id, thread, turn, is_pending, body, thread IS NULL OR EXISTS (
             SELECT 1 FROM turns WHERE turns.thread = requests.thread AND turns.id = requests.turn)
          FROM requests WHERE is_pending = 1 ORDER BY id",
         |row| match row.get(5) {

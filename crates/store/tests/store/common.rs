@@ -47,6 +47,7 @@ pub(crate) fn terminal(id: u64, project: u64) -> Terminal {
         last_active: Timestamp::from_micros(12),
         on_exit: OnExit::Close,
         activity: Activity::default(),
+        checkout: None,
     }
 }
 

@@ -110,6 +110,8 @@ pub(crate) fn request(number: u64, thread: u64, turn: u64) -> Request {
         },
         asked_at: Timestamp::from_micros(7),
         deadline: None,
+        session: None,
+        is_deferred: false,
         state: RequestState::Pending,
     }
 }

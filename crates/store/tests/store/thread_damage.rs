@@ -182,7 +182,7 @@ fn orphans_are_moved_aside() {
 fn what_cannot_be_read_of_a_thread_is_skipped_and_counted() {
     let dir = scratch();
     three(dir.path());
-    let (store, loaded) = Store::open(dir.path()).unwrap();
+    let (store, mut loaded) = Store::open(dir.path()).unwrap();
     let spoil = format!(
         "UPDATE items SET body = '{{\"id\":1}}' WHERE thread = x'{one}' AND position = 1;
          UPDATE items SET position = -1 WHERE thread = x'{one}' AND position = 2;
@@ -204,5 +204,6 @@ fn what_cannot_be_read_of_a_thread_is_skipped_and_counted() {
     drop(store);
     // None of these is needed to start, so they stay where they are.
     let (_, again) = Store::open(dir.path()).unwrap();
+    loaded.settled.retain(|request| request.id != request_id(30));
     assert_eq!(again, loaded);
 }

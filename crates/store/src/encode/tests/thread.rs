@@ -239,6 +239,14 @@ fn asked() -> impl Strategy<Value = Asked> {
             Asked::PlanExit(Plan { target, summary, next_steps })
         }),
         text().prop_map(|arguments| Asked::External(ExternalCall { arguments })),
+        (text(), text(), text(), maybe()).prop_map(|(title, summary, action, scope)| {
+            Asked::Permission { title, summary, action, scope }
+        }),
+        (text(), text(), text()).prop_map(|(dialog, title, text)| Asked::Dialog {
+            dialog,
+            title,
+            text
+        }),
     ]
 }
 
@@ -260,11 +268,13 @@ pub(super) fn request() -> impl Strategy<Value = Request> {
             id: RequestId::new(names.0),
             thread: names.1,
             turn: names.2,
+            session: deadline.map(|at| rookery_model::SessionId::new(at.as_micros() as u128)),
             call_id: names.3,
             tool: names.4,
             asked,
             asked_at,
             deadline,
+            is_deferred: deadline.is_some(),
             state,
         },
     )

@@ -1,0 +1,354 @@
+//! Approvals as those who supervise see them: requests in words, open ones and those decided.
+//!
+//! There is no list of approvals beside the requests. What is decided here goes through `settle`,
+//! like every other answer, and so the first one counts.
+
+use rookery_model::{
+    Activity, Answer, Asked, Category, Error, ErrorKind, NotificationText, Related, Request,
+    RequestId, RequestState, Result, SessionId, Settled, Source, TerminalId, TimelineKind,
+    Timestamp,
+};
+
+use super::sessions::session_of_thread;
+use super::{NewItem, draw};
+use crate::clock;
+use crate::core::Core;
+use crate::threads::NoticeBody;
+use crate::transact::Tx;
+
+/// Settled requests that are kept at hand.
+const MAX_SETTLED: usize = 1_000;
+
+/// Where an approval stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ApprovalStatus {
+    /// Nobody has decided.
+    Pending,
+    /// Somebody wants to decide later.
+    Deferred,
+    /// Allowed.
+    Approved,
+    /// Refused, or nobody waits for it any more.
+    Denied,
+}
+
+/// An approval in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Approval {
+    /// Its id.
+    pub id: RequestId,
+    /// The session that asks.
+    pub session: SessionId,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// In a few words.
+    pub title: String,
+    /// Why it asks.
+    pub summary: String,
+    /// What exactly would be done.
+    pub action: String,
+    /// How far it reaches.
+    pub scope: Option<String>,
+    /// Where it stands.
+    pub status: ApprovalStatus,
+}
+
+/// What somebody decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Yes.
+    Approve,
+    /// No.
+    Deny {
+        /// Why.
+        message: Option<String>,
+    },
+    /// Later.
+    Defer,
+}
+
+impl Core {
+    /// Approvals that wait and those that were decided lately: open ones first, then the newest.
+    pub fn approvals(&self) -> Vec<Approval> {
+        let world = self.inner.world.lock();
+        let all = world.requests.values().chain(world.settled.values());
+        let mut approvals: Vec<Approval> = all.filter_map(Approval::of).collect();
+        approvals.sort_by_key(|one| {
+            let is_open = one.status == ApprovalStatus::Pending;
+            (!is_open, std::cmp::Reverse((one.created_at, one.id)))
+        });
+        approvals
+    }
+
+    /// Decides about an approval. Saying the same again is no second decision.
+    ///
+    /// # Errors
+    /// Not found if there is no such approval, conflict if it was decided otherwise and somebody
+    /// went on with that, denied if the one who decides is the agent that asks.
+    pub async fn decide(
+        &self,
+        id: RequestId,
+        decision: Decision,
+        by: &str,
+        pid: Option<u32>,
+    ) -> Result<()> {
+        self.refuse_agents(pid).await?;
+        self.transact_durably(|tx| {
+            if let Some(request) = tx.world.requests.get(&id) {
+                if Approval::of(request).is_none() {
+                    return Err(no_approval(id));
+                }
+                match decision {
+                    Decision::Defer => tx.defer(id),
+                    Decision::Approve => {
+                        self.settle_in(tx, id, Answer::Approved { remember: false }, by);
+                    }
+                    Decision::Deny { message } => {
+                        self.settle_in(tx, id, Answer::Denied { message }, by);
+                    }
+                }
+                return Ok(());
+            }
+            let request = tx.world.settled.get(&id).cloned().ok_or_else(|| no_approval(id))?;
+            tx.decide_again(request, decision, by)
+        })
+        .await
+    }
+}
+
+impl Approval {
+    /// A request in words, if it is one that is allowed or refused.
+    pub(crate) fn of(request: &Request) -> Option<Approval> {
+        let (title, summary, action, scope) = match &request.asked {
+            Asked::Approval { reason, argv, input, cwd, .. } => {
+                let action = match argv.as_slice() {
+                    [] => format!("{} {input}", request.tool),
+                    argv => format!("{} {}", request.tool, argv.join(" ")),
+                };
+                let scope = Some(cwd.display().to_string()).filter(|cwd| !cwd.is_empty());
+                (request.tool.clone(), reason.clone(), action, scope)
+            }
+            Asked::PlanExit(plan) => {
+                let steps = plan.next_steps.join("; ");
+                let action = if steps.is_empty() { plan.summary.clone() } else { steps };
+                (request.tool.clone(), plan.summary.clone(), action, None)
+            }
+            Asked::Permission { title, summary, action, scope } => {
+                (title.clone(), summary.clone(), action.clone(), scope.clone())
+            }
+            Asked::Dialog { title, text, .. } => (title.clone(), text.clone(), text.clone(), None),
+            Asked::Input { .. } | Asked::External(_) => return None,
+        };
+        Some(Approval {
+            id: request.id,
+            session: session_of_request(request),
+            created_at: request.asked_at,
+            title,
+            summary,
+            action,
+            scope,
+            status: status(request),
+        })
+    }
+}
+
+/// The session that a request belongs to.
+pub(crate) fn session_of_request(request: &Request) -> SessionId {
+    let thread = request.thread().map(session_of_thread);
+    request.session.or(thread).unwrap_or(SessionId::new(0))
+}
+
+fn status(request: &Request) -> ApprovalStatus {
+    match &request.state {
+        RequestState::Pending if request.is_deferred => ApprovalStatus::Deferred,
+        RequestState::Pending => ApprovalStatus::Pending,
+        RequestState::Settled(Settled { answer: Answer::Approved { .. }, .. }) => {
+            ApprovalStatus::Approved
+        }
+        RequestState::Settled(_) => ApprovalStatus::Denied,
+    }
+}
+
+impl Tx<'_> {
+    /// A harness wants something to be allowed; nobody here waits for the answer.
+    pub(super) fn ask_permission(
+        &mut self,
+        session: SessionId,
+        title: String,
+        summary: String,
+        action: String,
+        scope: Option<String>,
+    ) -> RequestId {
+        let tool = title.clone();
+        let asked = Asked::Permission { title, summary, action, scope };
+        let mut request =
+            Request::of_session(RequestId::new(draw()), session, asked, clock::wall());
+        request.tool = tool;
+        let id = request.id;
+        self.world.requests.insert(id, request.clone());
+        self.save_request(&request);
+        self.announce(None, NoticeBody::Requested(Box::new(request)));
+        id
+    }
+
+    /// Somebody wants to decide later.
+    fn defer(&mut self, id: RequestId) {
+        let Some(request) = self.world.requests.get_mut(&id) else { return };
+        if std::mem::replace(&mut request.is_deferred, true) {
+            return;
+        }
+        let request = request.clone();
+        self.save_request(&request);
+        let Some(approval) = Approval::of(&request) else { return };
+        let related = Some(Related::Request(id));
+        self.file_once(NewItem {
+            session: approval.session,
+            related,
+            category: Category::ApprovalNeeded,
+            title: approval.title,
+            subtitle: Some(format!("Deferred: {}", approval.summary)),
+            source: source_of(&request),
+        });
+        let kind = TimelineKind::ApprovalUpdated;
+        self.log_line(approval.session, kind, "Approval deferred", related);
+    }
+
+    /// What was decided may be decided otherwise as long as nobody acted on it: only a harness that
+    /// asks from time to time might have.
+    fn decide_again(&mut self, mut request: Request, decision: Decision, by: &str) -> Result<()> {
+        let now = status(&request);
+        let wanted = match decision {
+            Decision::Approve => ApprovalStatus::Approved,
+            Decision::Deny { .. } => ApprovalStatus::Denied,
+            Decision::Defer => ApprovalStatus::Deferred,
+        };
+        if Approval::of(&request).is_none() {
+            return Err(no_approval(request.id));
+        }
+        if now == wanted {
+            return Ok(());
+        }
+        if !matches!(request.asked, Asked::Permission { .. }) {
+            return Err(Error::new(ErrorKind::Conflict, "the approval was settled before"));
+        }
+        let answer = match decision {
+            Decision::Approve => Answer::Approved { remember: false },
+            Decision::Deny { message } => Answer::Denied { message },
+            Decision::Defer => {
+                self.world.settled.remove(&request.id);
+                request.state = RequestState::Pending;
+                request.is_deferred = false;
+                let id = request.id;
+                self.world.requests.insert(id, request);
+                self.defer(id);
+                return Ok(());
+            }
+        };
+        request.state =
+            RequestState::Settled(Settled { answer, by: by.to_owned(), at: clock::wall() });
+        self.world.settled.insert(request.id, request.clone());
+        self.save_request(&request);
+        Ok(())
+    }
+
+    /// Keeps a settled request at hand for a while.
+    pub(crate) fn archive(&mut self, request: Request) {
+        self.world.settled.insert(request.id, request);
+        if self.world.settled.len() > MAX_SETTLED {
+            self.world.settled.pop_first();
+        }
+    }
+
+    /// Shows on a terminal that something waits for an answer.
+    fn wait_on(&mut self, terminal: TerminalId, id: RequestId, text: NotificationText) {
+        let waits = |activity: &mut Activity, _| {
+            activity.requests.insert(id);
+        };
+        let shown = self
+            .change_activity(terminal, waits)
+            .and_then(|()| self.raise_attention(terminal, text, Source::Protocol));
+        if let Err(error) = shown {
+            tracing::debug!(%error, "a terminal went before it could show what waits");
+        }
+    }
+
+    /// Nothing waits for this answer any more, wherever that was shown.
+    fn stop_waiting(&mut self, id: RequestId) {
+        let shown = self.world.terminals.values();
+        let shown: Vec<TerminalId> = shown
+            .filter(|terminal| terminal.activity.requests.contains(&id))
+            .map(|terminal| terminal.id)
+            .collect();
+        for terminal in shown {
+            let goes_on = |activity: &mut Activity, _| {
+                activity.requests.remove(&id);
+            };
+            if self.change_activity(terminal, goes_on).is_ok() {
+                // It lives, so there is nothing that could fail.
+                let _ = self.lower_attention(terminal);
+            }
+        }
+    }
+
+    /// A request was asked or settled: what that means for the queue, the timeline and the terminal
+    /// on which it is shown.
+    pub(crate) fn follow_request(&mut self, request: &Request) {
+        let session = session_of_request(request);
+        let related = Related::Request(request.id);
+        match &request.state {
+            RequestState::Pending if request.is_deferred => {}
+            RequestState::Pending => self.show_request(request, session),
+            RequestState::Settled(settled) => {
+                self.resolve_related(related);
+                self.stop_waiting(request.id);
+                let word = match &settled.answer {
+                    Answer::Approved { .. } => "Approval approved",
+                    Answer::Denied { .. } => "Approval denied",
+                    Answer::Cancelled | Answer::TimedOut => "Approval expired",
+                    Answer::Given(_) | Answer::Output { .. } => return,
+                };
+                self.log_line(session, TimelineKind::ApprovalUpdated, word, Some(related));
+            }
+        }
+    }
+
+    fn show_request(&mut self, request: &Request, session: SessionId) {
+        let (title, summary) = match (&request.asked, Approval::of(request)) {
+            (Asked::Input { questions }, _) => {
+                let first = questions.first();
+                let title = first.map_or("Question", |question| &question.header);
+                let text = first.map_or("", |question| &question.question);
+                (title.to_owned(), text.to_owned())
+            }
+            (_, Some(approval)) => (approval.title, approval.summary),
+            // A client runs it; no person is waited for.
+            (_, None) => return,
+        };
+        let related = Some(Related::Request(request.id));
+        self.file_once(NewItem {
+            session,
+            related,
+            category: Category::ApprovalNeeded,
+            title: title.clone(),
+            subtitle: Some(summary.clone()),
+            source: source_of(request),
+        });
+        self.log_line(session, TimelineKind::ApprovalRequested, title.clone(), related);
+        if let Some(terminal) = self.shown_on(session) {
+            let body = Approval::of(request).map_or(summary, |approval| approval.action);
+            self.wait_on(terminal, request.id, NotificationText { title, body });
+        }
+    }
+}
+
+fn source_of(request: &Request) -> Source {
+    match &request.asked {
+        Asked::Permission { .. } => Source::Report,
+        Asked::Dialog { .. } => Source::Screen,
+        _ => Source::Protocol,
+    }
+}
+
+fn no_approval(id: RequestId) -> Error {
+    Error::not_found(format!("no approval {id}"))
+}

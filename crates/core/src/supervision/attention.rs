@@ -1,0 +1,101 @@
+//! What tools and hooks say about a session: a word for the queue, and what the session is at.
+
+use rookery_model::{
+    Activity, Category, Lifecycle, NotificationText, Owner, QueueItemId, Result, SessionId, Source,
+    TerminalId, TimelineKind, Timestamp,
+};
+
+use super::{NewItem, SessionHome};
+use crate::core::Core;
+use crate::transact::Tx;
+
+/// Who speaks for a terminal when a notice said what it is at.
+const REPORTER: &str = "notify";
+
+/// What a notice says that a session is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reported {
+    /// At work.
+    Active,
+    /// Waits for somebody.
+    Waiting,
+    /// Done.
+    Completed,
+    /// Failed.
+    Error,
+    /// Nothing is said about it any more.
+    Clear,
+}
+
+/// A word about a session. The session need not exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionNotice {
+    /// Which session.
+    pub session: SessionId,
+    /// How urgent it is.
+    pub category: Category,
+    /// In a few words.
+    pub title: String,
+    /// In a few more.
+    pub summary: Option<String>,
+    /// What the session is at, with a word on it.
+    pub activity: Option<(Reported, String)>,
+}
+
+impl Core {
+    /// Takes a word about a session.
+    ///
+    /// # Errors
+    /// If it cannot be kept.
+    pub async fn take_notice(&self, notice: SessionNotice) -> Result<QueueItemId> {
+        self.transact_durably(|tx| {
+            let SessionNotice { session, category, title, summary, activity } = notice;
+            let text = NotificationText {
+                title: title.clone(),
+                body: summary.clone().unwrap_or_default(),
+            };
+            tx.log_line(session, TimelineKind::StatusProgress, title.clone(), None);
+            let source = Source::Report;
+            let new =
+                NewItem { session, related: None, category, title, subtitle: summary, source };
+            let id = tx.file(new);
+            if let Some(terminal) = tx.living_terminal_of(session) {
+                if let Some((reported, word)) = activity {
+                    tx.change_activity(terminal, |now, at| report(now, reported, &word, at))?;
+                }
+                // The queue has it already; what follows is for those who look at the terminal.
+                tx.raise_attention(terminal, text, Source::Protocol)?;
+            }
+            Ok(id)
+        })
+        .await
+    }
+}
+
+impl Tx<'_> {
+    /// The terminal that a session is, if its child lives.
+    pub(crate) fn living_terminal_of(&self, session: SessionId) -> Option<TerminalId> {
+        match self.world.session(session)?.home {
+            SessionHome::Terminal(id) => self.living(id).is_ok().then_some(id),
+            SessionHome::Thread(_) => None,
+        }
+    }
+}
+
+/// Lays what was reported over what goes on in a terminal. A failure is shown as an end: what went
+/// wrong is in the queue, and nobody waits for an answer.
+pub(super) fn report(activity: &mut Activity, reported: Reported, word: &str, at: Timestamp) {
+    let lifecycle = match reported {
+        Reported::Clear => return activity.release(),
+        Reported::Active => Lifecycle::Working,
+        Reported::Waiting => Lifecycle::Waiting,
+        Reported::Completed | Reported::Error => Lifecycle::Finished,
+    };
+    let owner = activity
+        .owner
+        .get_or_insert_with(|| Owner { source: REPORTER.to_owned(), ..Owner::default() });
+    word.clone_into(&mut owner.detail);
+    owner.last_event_at = at;
+    activity.lifecycle = lifecycle;
+    activity.has_spoken = true;
+}

@@ -1,0 +1,335 @@
+//! Checkpoints: snapshots of what a session works on, and the way back to them.
+
+use std::path::{Path, PathBuf};
+
+use rookery_host::git::snapshot::{self, Against, CaptureOptions, CheckpointError, RestoreOptions};
+use rookery_host::git::{GitError, Repository};
+use rookery_model::{
+    Category, ChangedFile, Checkpoint, CheckpointId, CheckpointSource, DiffStat, Differences,
+    Error, ErrorKind, Record, Related, Result, SessionId, Source, TimelineKind,
+};
+
+use super::{NewItem, NewReview, draw};
+use crate::clock;
+use crate::core::Core;
+use crate::transact::Tx;
+
+pub use rookery_host::git::snapshot::{Difference, HeadChange, Keep, Restored, What};
+
+/// A checkpoint to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewCheckpoint {
+    /// The session whose work is captured.
+    pub session: SessionId,
+    /// In a few words.
+    pub title: String,
+    /// In a few more.
+    pub summary: String,
+    /// Whether a review of it is asked for.
+    pub review: bool,
+}
+
+/// What a checkpoint is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compared {
+    /// The commit that was checked out.
+    Head,
+    /// The working tree as it is.
+    Now,
+    /// Another checkpoint.
+    Checkpoint(CheckpointId),
+}
+
+impl Core {
+    /// An id for a checkpoint that is about to be made.
+    pub fn new_checkpoint_id(&self) -> CheckpointId {
+        CheckpointId::new(draw())
+    }
+
+    /// Makes a checkpoint in the background. What goes wrong becomes an item of the queue.
+    pub fn make_checkpoint_soon(&self, id: CheckpointId, new: NewCheckpoint) {
+        let core = self.clone();
+        self.inner.endings.spawn_on(
+            async move {
+                let session = new.session;
+                if let Err(error) = core.make_checkpoint(id, new).await {
+                    core.file_failure(session, "Checkpoint failed", &error).await;
+                }
+            },
+            &self.inner.runtime,
+        );
+    }
+
+    /// Makes a checkpoint of what a session works on. A session that works in no repository gets
+    /// one without a snapshot.
+    ///
+    /// # Errors
+    /// If there is no such session, nothing could be captured, or it cannot be kept.
+    pub async fn make_checkpoint(
+        &self,
+        id: CheckpointId,
+        new: NewCheckpoint,
+    ) -> Result<Checkpoint> {
+        let (place, label) = {
+            let world = self.inner.world.lock();
+            let session = world.session(new.session).ok_or_else(|| no_session(new.session))?;
+            let checkout = world.checkout_of(new.session);
+            let place =
+                checkout.map(|one| one.worktree.clone().unwrap_or_else(|| one.repo.clone()));
+            (place.unwrap_or(session.cwd), checkout.and_then(|one| one.branch.clone()))
+        };
+        let mut made = Checkpoint {
+            id,
+            session: new.session,
+            repo: None,
+            branch: label,
+            worktree: None,
+            title: new.title,
+            summary: new.summary,
+            head: None,
+            snapshot: None,
+            differences: Differences::default(),
+            created_at: clock::wall(),
+            source: CheckpointSource::Manual,
+        };
+        match Repository::discover(&place).await {
+            Ok(repo) => capture(&repo, &mut made).await?,
+            Err(GitError::NotARepository(_) | GitError::NoSuchPath(_)) => {}
+            Err(error) => return Err(Error::failed(error.to_string())),
+        }
+        self.transact_durably(|tx| {
+            let line = format!("Checkpoint: {}", made.title);
+            tx.add_checkpoint(made.clone(), &line);
+            if new.review {
+                tx.ask_review(
+                    NewReview {
+                        session: made.session,
+                        checkpoint: Some(id),
+                        summary: made.summary.clone(),
+                        differences: Differences::default(),
+                    },
+                    Source::Report,
+                );
+            }
+            Ok(())
+        })
+        .await?;
+        Ok(made)
+    }
+
+    /// All checkpoints, newest first.
+    pub fn checkpoints(&self) -> Vec<Checkpoint> {
+        let mut all: Vec<Checkpoint> =
+            self.inner.world.lock().supervision.checkpoints.values().cloned().collect();
+        all.sort_by_key(|one| std::cmp::Reverse((one.created_at, one.id)));
+        all
+    }
+
+    /// One checkpoint.
+    ///
+    /// # Errors
+    /// If there is none of this id.
+    pub fn checkpoint(&self, id: CheckpointId) -> Result<Checkpoint> {
+        let world = self.inner.world.lock();
+        world.supervision.checkpoints.get(&id).cloned().ok_or_else(|| no_checkpoint(id))
+    }
+
+    /// What differs between a checkpoint and something else.
+    ///
+    /// # Errors
+    /// If there is no such checkpoint or nothing was captured, or git cannot tell.
+    pub async fn diff_checkpoint(&self, id: CheckpointId, with: Compared) -> Result<Difference> {
+        let repo = self.repository_of(id).await?;
+        let against = match with {
+            Compared::Head => Against::Head,
+            Compared::Now => Against::WorkTree,
+            Compared::Checkpoint(other) => Against::Checkpoint(name(other)?),
+        };
+        snapshot::diff(&repo, &name(id)?, &against).await.map_err(failed)
+    }
+
+    /// Puts the working tree back. The state before becomes a checkpoint, by which this is undone.
+    ///
+    /// # Errors
+    /// If it cannot be done, or something runs in the way of it.
+    pub async fn restore_checkpoint(
+        &self,
+        id: CheckpointId,
+        what: What,
+        head: HeadChange,
+    ) -> Result<(Checkpoint, Restored)> {
+        let from = self.checkpoint(id)?;
+        let repo = self.repository_of(id).await?;
+        let safety = CheckpointId::new(draw());
+        let options = RestoreOptions { what, head };
+        let restored = snapshot::restore(&repo, &name(id)?, &name(safety)?, &options).await;
+        let restored = restored.map_err(failed)?;
+        let mut before = Checkpoint {
+            id: safety,
+            title: format!("Before restoring {}", from.title),
+            summary: "Saved so that the restore can be undone".to_owned(),
+            created_at: clock::wall(),
+            source: CheckpointSource::Automatic,
+            ..from
+        };
+        describe(&repo, &restored.safety, &mut before);
+        self.transact_durably(|tx| {
+            // Nobody has to be told of what was saved for them.
+            tx.keep(Record::Checkpoint(before.clone()));
+            let related = Some(Related::Checkpoint(id));
+            let line = format!("Restored: {}", before.title);
+            tx.log_line(before.session, TimelineKind::CheckpointCreated, line, related);
+            Ok(())
+        })
+        .await?;
+        Ok((before, restored))
+    }
+
+    /// Forgets checkpoints of a repository that are not to be kept, with their snapshots.
+    ///
+    /// # Errors
+    /// If there is no repository, or git does not do its part.
+    pub async fn prune_checkpoints(&self, place: &Path, keep: Keep) -> Result<Vec<CheckpointId>> {
+        let repo =
+            Repository::discover(place).await.map_err(|error| Error::failed(error.to_string()))?;
+        let gone = snapshot::prune(&repo, keep).await.map_err(failed)?;
+        let gone: Vec<CheckpointId> =
+            gone.iter().filter_map(|id| id.as_str().parse().ok()).collect();
+        self.forget_checkpoints(&gone).await?;
+        Ok(gone)
+    }
+
+    /// Forgets one checkpoint, with its snapshot.
+    ///
+    /// # Errors
+    /// If there is none of this id, or git does not do its part.
+    pub async fn delete_checkpoint(&self, id: CheckpointId) -> Result<()> {
+        if self.checkpoint(id)?.snapshot.is_some() {
+            let repo = self.repository_of(id).await?;
+            match snapshot::delete(&repo, &name(id)?).await {
+                Ok(()) | Err(CheckpointError::NotFound(_)) => {}
+                Err(error) => return Err(failed(error)),
+            }
+        }
+        self.forget_checkpoints(&[id]).await
+    }
+
+    async fn forget_checkpoints(&self, ids: &[CheckpointId]) -> Result<()> {
+        self.transact_durably(|tx| {
+            for id in ids {
+                tx.forget_checkpoint(*id);
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// The repository that the snapshot of a checkpoint is in.
+    async fn repository_of(&self, id: CheckpointId) -> Result<Repository> {
+        let checkpoint = self.checkpoint(id)?;
+        let place: Option<PathBuf> = checkpoint.worktree.or(checkpoint.repo);
+        let place = place.filter(|_| checkpoint.snapshot.is_some());
+        let nothing =
+            || Error::new(ErrorKind::Conflict, "nothing was captured for this checkpoint");
+        let place = place.ok_or_else(nothing)?;
+        Repository::discover(&place).await.map_err(|error| Error::failed(error.to_string()))
+    }
+
+    /// Says in the queue that something did not work that nobody waits for any more.
+    pub(super) async fn file_failure(&self, session: SessionId, title: &str, error: &Error) {
+        let filed = self.transact_durably(|tx| {
+            tx.file(NewItem {
+                session,
+                related: None,
+                category: Category::Error,
+                title: title.to_owned(),
+                subtitle: Some(error.to_string()),
+                source: Source::Protocol,
+            });
+            Ok(())
+        });
+        if let Err(failure) = filed.await {
+            tracing::error!(%failure, %error, title, "a failure could not be told");
+        }
+    }
+
+    /// Where a session works: its working tree, its repository, or its directory.
+    pub fn place_of(&self, id: SessionId) -> Option<PathBuf> {
+        let world = self.inner.world.lock();
+        let session = world.session(id)?;
+        let checkout = world.checkout_of(id);
+        let place = checkout.map(|one| one.worktree.clone().unwrap_or_else(|| one.repo.clone()));
+        Some(place.unwrap_or(session.cwd))
+    }
+
+    /// The terminals that work in a directory or below it.
+    pub fn terminals_in(&self, place: &Path) -> Vec<rookery_model::TerminalId> {
+        let world = self.inner.world.lock();
+        let living = world.terminals.values().filter(|terminal| terminal.is_alive());
+        living.filter(|terminal| terminal.cwd().starts_with(place)).map(|one| one.id).collect()
+    }
+}
+
+impl Tx<'_> {
+    fn forget_checkpoint(&mut self, id: CheckpointId) {
+        if self.world.supervision.checkpoints.remove(&id).is_some() {
+            self.forget(rookery_model::RecordKind::Checkpoint, id.get());
+        }
+        self.resolve_related(Related::Checkpoint(id));
+    }
+}
+
+/// Takes the snapshot, and says what it found.
+async fn capture(repo: &Repository, made: &mut Checkpoint) -> Result<()> {
+    let options = CaptureOptions::titled(made.title.clone());
+    let captured = snapshot::capture(repo, &name(made.id)?, &options).await.map_err(failed)?;
+    describe(repo, &captured, made);
+    Ok(())
+}
+
+fn describe(repo: &Repository, captured: &snapshot::Captured, made: &mut Checkpoint) {
+    let top = repo.top().to_owned();
+    let main = repo.common_dir().parent().filter(|_| repo.is_linked()).map(Path::to_owned);
+    made.worktree = main.is_some().then(|| top.clone());
+    made.repo = Some(main.unwrap_or(top));
+    made.branch = captured.branch.clone().or(made.branch.take());
+    made.head = captured.head.as_ref().map(|head| head.as_str().to_owned());
+    made.snapshot = Some(captured.commit.as_str().to_owned());
+    made.differences = differences(&captured.changed_files, captured.stat);
+}
+
+/// What git found, as supervision keeps it.
+pub(crate) fn differences(files: &[snapshot::ChangedFile], stat: snapshot::Stat) -> Differences {
+    let file = |file: &snapshot::ChangedFile| ChangedFile {
+        path: file.path.to_string_lossy().into_owned(),
+        additions: file.additions,
+        deletions: file.deletions,
+        status: file.status.to_string(),
+    };
+    let stat = DiffStat { files: stat.files, additions: stat.additions, deletions: stat.deletions };
+    Differences { files: files.iter().map(file).collect(), stat: Some(stat), tests: None }
+}
+
+/// The name under which git keeps a checkpoint.
+fn name(id: CheckpointId) -> Result<snapshot::CheckpointId> {
+    id.to_string().parse().map_err(failed)
+}
+
+fn failed(error: CheckpointError) -> Error {
+    let kind = match error {
+        CheckpointError::NotFound(_) => ErrorKind::NotFound,
+        CheckpointError::Busy | CheckpointError::IndexLocked(_) => ErrorKind::Busy,
+        CheckpointError::Exists(_) | CheckpointError::Blocked(_) => ErrorKind::Conflict,
+        CheckpointError::BadId | CheckpointError::NoSuchPaths(_) => ErrorKind::Invalid,
+        _ => ErrorKind::Failed,
+    };
+    Error::new(kind, error.to_string())
+}
+
+fn no_checkpoint(id: CheckpointId) -> Error {
+    Error::not_found(format!("no checkpoint {id}"))
+}
+
+pub(super) fn no_session(id: SessionId) -> Error {
+    Error::not_found(format!("no session {id}"))
+}

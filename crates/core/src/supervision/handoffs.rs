@@ -1,0 +1,115 @@
+//! Handoffs: work that goes from one session to another.
+
+use rookery_model::{
+    Category, CheckpointId, Error, Event, Handoff, HandoffId, HandoffStatus, Record, Related,
+    Result, SessionId, Source, TimelineKind,
+};
+
+use super::{NewItem, draw};
+use crate::clock;
+use crate::core::Core;
+use crate::transact::Tx;
+
+/// A handoff to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewHandoff {
+    /// Who hands over.
+    pub from: SessionId,
+    /// Who takes over, if that was said.
+    pub to: Option<SessionId>,
+    /// The snapshot to go on from.
+    pub checkpoint: Option<CheckpointId>,
+    /// In a few words.
+    pub title: String,
+    /// In a few more.
+    pub summary: String,
+    /// What may go wrong.
+    pub risks: Vec<String>,
+    /// What comes next.
+    pub next_actions: Vec<String>,
+}
+
+impl Core {
+    /// Makes a handoff.
+    ///
+    /// # Errors
+    /// If it cannot be kept.
+    pub async fn create_handoff(&self, new: NewHandoff) -> Result<Handoff> {
+        self.transact_durably(|tx| Ok(tx.hand_over(new, Source::Report))).await
+    }
+
+    /// All handoffs, newest first.
+    pub fn handoffs(&self) -> Vec<Handoff> {
+        let mut handoffs: Vec<Handoff> =
+            self.inner.world.lock().supervision.handoffs.values().cloned().collect();
+        handoffs.sort_by_key(|handoff| std::cmp::Reverse((handoff.created_at, handoff.id)));
+        handoffs
+    }
+
+    /// A handoff stands elsewhere now.
+    ///
+    /// # Errors
+    /// If there is no such handoff, or that cannot be kept.
+    pub async fn set_handoff_status(&self, id: HandoffId, status: HandoffStatus) -> Result<()> {
+        self.transact_durably(|tx| {
+            let handoff = tx.world.supervision.handoffs.get(&id);
+            let mut handoff = handoff.cloned().ok_or_else(|| no_handoff(id))?;
+            if handoff.status == status {
+                return Ok(());
+            }
+            handoff.status = status;
+            let session = handoff.to.unwrap_or(handoff.from);
+            let word = match status {
+                HandoffStatus::Pending => "Handoff pending",
+                HandoffStatus::Accepted => "Handoff accepted",
+                HandoffStatus::Resolved => "Handoff resolved",
+            };
+            tx.keep(Record::Handoff(handoff.clone()));
+            tx.log_line(session, TimelineKind::HandoffUpdated, word, Some(Related::Handoff(id)));
+            if status != HandoffStatus::Pending {
+                tx.resolve_related(Related::Handoff(id));
+            }
+            tx.emit(Event::HandoffChanged(Box::new(handoff)));
+            Ok(())
+        })
+        .await
+    }
+}
+
+impl Tx<'_> {
+    pub(super) fn hand_over(&mut self, new: NewHandoff, source: Source) -> Handoff {
+        let NewHandoff { from, to, checkpoint, title, summary, risks, next_actions } = new;
+        let handoff = Handoff {
+            id: HandoffId::new(draw()),
+            from,
+            to,
+            checkpoint,
+            title,
+            summary,
+            risks,
+            next_actions,
+            created_at: clock::wall(),
+            status: HandoffStatus::Pending,
+        };
+        let related = Some(Related::Handoff(handoff.id));
+        self.keep(Record::Handoff(handoff.clone()));
+        self.file(NewItem {
+            session: to.unwrap_or(from),
+            related,
+            category: Category::Blocked,
+            title: format!("Handoff: {}", handoff.title),
+            subtitle: Some(handoff.summary.clone()),
+            source,
+        });
+        self.log_line(from, TimelineKind::HandoffCreated, "Handoff created", related);
+        if let Some(to) = to {
+            self.log_line(to, TimelineKind::HandoffCreated, "Handoff received", related);
+        }
+        self.emit(Event::HandoffChanged(Box::new(handoff.clone())));
+        handoff
+    }
+}
+
+fn no_handoff(id: HandoffId) -> Error {
+    Error::not_found(format!("no handoff {id}"))
+}

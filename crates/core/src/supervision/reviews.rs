@@ -1,0 +1,187 @@
+//! Reviews: changes that somebody should look at, and what was said about them.
+
+use rookery_model::{
+    Category, CheckpointId, Differences, Error, Event, Record, Related, Result, Review,
+    ReviewComment, ReviewId, ReviewStatus, SessionId, Source, TimelineKind,
+};
+
+use super::{NewItem, draw};
+use crate::clock;
+use crate::core::Core;
+use crate::transact::Tx;
+
+/// Comments of one review at most.
+const MAX_COMMENTS: usize = 1_000;
+
+/// A review to be asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewReview {
+    /// Whose changes they are.
+    pub session: SessionId,
+    /// The snapshot they are in.
+    pub checkpoint: Option<CheckpointId>,
+    /// What it is about.
+    pub summary: String,
+    /// What differs; taken from the checkpoint if nothing is said.
+    pub differences: Differences,
+}
+
+/// A comment to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewComment {
+    /// The file, if it is about one.
+    pub path: Option<String>,
+    /// The line of the new side, if it is about one.
+    pub line: Option<u32>,
+    /// The comment.
+    pub text: String,
+}
+
+pub(super) fn is_open(review: &Review) -> bool {
+    review.status != ReviewStatus::Approved
+}
+
+impl Core {
+    /// Asks for a review.
+    ///
+    /// # Errors
+    /// If it cannot be kept.
+    pub async fn request_review(&self, new: NewReview) -> Result<Review> {
+        self.transact_durably(|tx| Ok(tx.ask_review(new, Source::Report))).await
+    }
+
+    /// All reviews, newest first.
+    pub fn reviews(&self) -> Vec<Review> {
+        let mut reviews: Vec<Review> =
+            self.inner.world.lock().supervision.reviews.values().cloned().collect();
+        reviews.sort_by_key(|review| std::cmp::Reverse((review.created_at, review.id)));
+        reviews
+    }
+
+    /// One review.
+    ///
+    /// # Errors
+    /// If there is none of this id.
+    pub fn review(&self, id: ReviewId) -> Result<Review> {
+        let world = self.inner.world.lock();
+        world.supervision.reviews.get(&id).cloned().ok_or_else(|| no_review(id))
+    }
+
+    /// A review stands elsewhere now. Saying the same again changes nothing.
+    ///
+    /// # Errors
+    /// If there is no such review, or that cannot be kept.
+    pub async fn set_review_status(&self, id: ReviewId, status: ReviewStatus) -> Result<Review> {
+        self.transact_durably(|tx| {
+            let mut review = tx.review(id)?;
+            if review.status == status {
+                return Ok(review);
+            }
+            review.status = status;
+            tx.keep(Record::Review(review.clone()));
+            tx.follow_review(&review);
+            tx.emit(Event::ReviewChanged(Box::new(review.clone())));
+            Ok(review)
+        })
+        .await
+    }
+
+    /// Adds comments to a review. They reach the agent by [`Core::deliver_review`].
+    ///
+    /// # Errors
+    /// If there is no such review, it has too many comments, or they cannot be kept.
+    pub async fn comment_review(&self, id: ReviewId, comments: Vec<NewComment>) -> Result<Review> {
+        self.transact_durably(|tx| {
+            let mut review = tx.review(id)?;
+            if review.comments.len() + comments.len() > MAX_COMMENTS {
+                let message = format!("a review has at most {MAX_COMMENTS} comments");
+                return Err(Error::invalid("comments", message));
+            }
+            let at = clock::wall();
+            review.comments.extend(comments.into_iter().map(|comment| {
+                let NewComment { path, line, text } = comment;
+                ReviewComment { path, line, text, at, is_delivered: false }
+            }));
+            tx.keep(Record::Review(review.clone()));
+            tx.emit(Event::ReviewChanged(Box::new(review.clone())));
+            Ok(review)
+        })
+        .await
+    }
+}
+
+impl Tx<'_> {
+    pub(super) fn review(&self, id: ReviewId) -> Result<Review> {
+        self.world.supervision.reviews.get(&id).cloned().ok_or_else(|| no_review(id))
+    }
+
+    pub(super) fn ask_review(&mut self, new: NewReview, source: Source) -> Review {
+        let NewReview { session, checkpoint, summary, mut differences } = new;
+        let known = checkpoint.and_then(|id| self.world.supervision.checkpoints.get(&id));
+        if let Some(known) = known {
+            if differences.files.is_empty() {
+                differences.files.clone_from(&known.differences.files);
+            }
+            differences.stat = differences.stat.or(known.differences.stat);
+            if differences.tests.is_none() {
+                differences.tests.clone_from(&known.differences.tests);
+            }
+        }
+        let review = Review {
+            id: ReviewId::new(draw()),
+            session,
+            checkpoint,
+            created_at: clock::wall(),
+            summary,
+            differences,
+            status: ReviewStatus::Open,
+            comments: Vec::new(),
+        };
+        let related = Some(Related::Review(review.id));
+        self.keep(Record::Review(review.clone()));
+        self.file(NewItem {
+            session,
+            related,
+            category: Category::ReviewRequested,
+            title: "Review requested".to_owned(),
+            subtitle: Some(review.summary.clone()),
+            source,
+        });
+        self.log_line(session, TimelineKind::ReviewRequested, "Review requested", related);
+        self.emit(Event::ReviewChanged(Box::new(review.clone())));
+        review
+    }
+
+    /// What the new status of a review means for queue and timeline.
+    fn follow_review(&mut self, review: &Review) {
+        let related = Related::Review(review.id);
+        let again = |category, title: &str| NewItem {
+            session: review.session,
+            related: Some(related),
+            category,
+            title: title.to_owned(),
+            subtitle: Some(review.summary.clone()),
+            source: Source::Report,
+        };
+        let line = match review.status {
+            ReviewStatus::Open => "Review reopened",
+            ReviewStatus::Approved => {
+                self.resolve_related(related);
+                "Review approved"
+            }
+            ReviewStatus::ChangesRequested => {
+                self.file_once(again(Category::ReviewRequested, "Changes requested"));
+                "Review changes requested"
+            }
+            ReviewStatus::Deferred => {
+                self.file_once(again(Category::Informational, "Review deferred"));
+                "Review deferred"
+            }
+        };
+        self.log_line(review.session, TimelineKind::ReviewUpdated, line, Some(related));
+    }
+}
+
+fn no_review(id: ReviewId) -> Error {
+    Error::not_found(format!("no review {id}"))
+}

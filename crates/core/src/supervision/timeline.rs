@@ -1,0 +1,43 @@
+//! The timeline: what happened in sessions, in few words, the newest thousand lines of it.
+
+use rookery_model::{Record, Related, SessionId, TimelineItem, TimelineItemId, TimelineKind};
+
+use super::draw;
+use crate::clock;
+use crate::core::Core;
+use crate::transact::Tx;
+
+/// Lines that are kept.
+pub(super) const MAX_LINES: usize = 1_000;
+
+impl Core {
+    /// The newest lines, of one session or of all; newest first.
+    pub fn timeline(&self, session: Option<SessionId>, limit: usize) -> Vec<TimelineItem> {
+        let world = self.inner.world.lock();
+        let lines = world.supervision.timeline.values().rev();
+        let wanted = lines.filter(|line| session.is_none_or(|session| line.session == session));
+        wanted.take(limit).cloned().collect()
+    }
+}
+
+impl Tx<'_> {
+    /// Writes a line.
+    pub(crate) fn log_line(
+        &mut self,
+        session: SessionId,
+        kind: TimelineKind,
+        title: impl Into<String>,
+        related: Option<Related>,
+    ) {
+        let line = TimelineItem {
+            id: TimelineItemId::new(draw()),
+            session,
+            created_at: clock::wall(),
+            order: self.world.supervision.next_order(),
+            kind,
+            title: title.into(),
+            related,
+        };
+        self.keep(Record::Timeline(line));
+    }
+}
