@@ -38,6 +38,7 @@ fn check(files: &[PathBuf]) -> Result<(), Failed> {
     missing.extend(self::missing(&coverage, rookery_ptywright::METHODS));
     missing.extend(self::missing(&coverage, rookery_roder::METHODS));
     missing.extend(missing_roost(&coverage));
+    missing.extend(missing_idx0(&coverage));
     if missing.is_empty() { Ok(()) } else { Err(missing.join("\n").into()) }
 }
 
@@ -67,6 +68,18 @@ fn missing_roost(coverage: &Coverage) -> Vec<String> {
         }
     }
     missing
+}
+
+/// Any payload with a value that is no string is bad, so that every command can be called badly.
+fn missing_idx0(coverage: &Coverage) -> Vec<String> {
+    let wanted = [(Verdict::Good, "good"), (Verdict::Bad, "bad")];
+    // A vector has no repository; the end-to-end tests have.
+    let is_elsewhere = |name: &str, verdict| name == "removeWorktree" && verdict == Verdict::Good;
+    let rows = rookery_idx0::COMMANDS.iter().flat_map(|command| wanted.map(|one| (command, one)));
+    rows.filter(|(command, (verdict, _))| !coverage.has(command.name, *verdict))
+        .filter(|(command, (verdict, _))| !is_elsewhere(command.name, *verdict))
+        .map(|(command, (_, word))| format!("{} has no {word} vector", command.name))
+        .collect()
 }
 
 /// Takes params, and yet nothing that is sent is wrong.

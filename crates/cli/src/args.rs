@@ -91,6 +91,9 @@ pub(crate) enum Command {
     Serve(crate::personas::ptywright::Serve),
     /// Serve Roder's app-server protocol in the foreground, over the daemon's world
     AppServer(crate::personas::roder::AppServer),
+    /// Behave as idx0 does; so does this program under that name
+    #[command(disable_help_flag = true)]
+    Idx0(Persona),
     /// Behave as roder does; so does this program under that name
     #[command(disable_help_flag = true)]
     Roder(Persona),
@@ -447,6 +450,8 @@ pub(crate) enum Dialect {
     Roost,
     /// Threads, turns, tools and approvals of agents
     Roder,
+    /// Sessions, checkpoints, reviews, approvals and the queue
+    Idx0,
 }
 
 #[derive(Debug, Args)]

@@ -182,6 +182,7 @@ impl World {
             home: user_home(),
             env: std::env::vars_os().collect(),
             shell: login_shell(),
+            default_tool: None,
             child_env: Vec::new(),
             limits: TerminalLimits::default(),
             palette: rookery_core::Palette::default(),

@@ -21,6 +21,16 @@ pub struct Config {
     pub ptywright: PtywrightConfig,
     /// Who the Roost dialect says it is.
     pub roost: RoostConfig,
+    /// Supervision.
+    pub idx0: Idx0Config,
+}
+
+/// `[idx0]`
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, schemars::JsonSchema)]
+#[serde(default)]
+pub struct Idx0Config {
+    /// The agent that `newSessionWithTool` starts when none is named.
+    pub default_tool: Option<String>,
 }
 
 /// `[ptywright]`
@@ -76,6 +86,8 @@ pub struct EndpointsConfig {
     pub ptywright: EndpointConfig,
     /// The Roost socket.
     pub roost: EndpointConfig,
+    /// The idx0 socket.
+    pub idx0: EndpointConfig,
 }
 
 /// One endpoint: where it listens, or whether it does.

@@ -30,7 +30,7 @@ async fn tell(core: Core, mut events: EventStream, banners: Banners) {
         let Ok(page) = page else { return };
         for numbered in page {
             match &numbered.event {
-                Event::TerminalNotified { id, text } => {
+                Event::TerminalNotified { id, text, .. } => {
                     banners.show(id.get(), &text.title, &text.body);
                 }
                 Event::TerminalAttention { id, is_pending: false }

@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rookery_core::Core;
+use rookery_idx0 as idx0;
 use rookery_native as native;
 use rookery_ptywright as ptywright;
 use rookery_roder as roder;
 use rookery_roost as roost;
+use rookery_wire::exchange::{Limits, serve_exchange};
 use rookery_wire::framing::{Framing, Ndjson};
 use rookery_wire::rpc::{JsonRpc, OnBadFrame, Table};
 use rookery_wire::transport::Transport;
@@ -110,6 +112,7 @@ pub struct Endpoint {
 
 #[derive(Clone, Copy, Debug)]
 enum Speaks {
+    Idx0,
     Joined,
     Ptywright,
     Roder,
@@ -150,6 +153,14 @@ pub const ENDPOINTS: &[Endpoint] = &[
         setting: |config| &config.endpoints.roost,
         speaks: Speaks::Roost,
     },
+    Endpoint {
+        name: "idx0",
+        path: "idx0/idx0.sock",
+        variable: Some("IDX0_IPC_SOCKET"),
+        lock: None,
+        setting: |config| &config.endpoints.idx0,
+        speaks: Speaks::Idx0,
+    },
 ];
 
 impl Endpoint {
@@ -158,6 +169,7 @@ impl Endpoint {
     pub fn socket(&self, homes: &Homes, config: &Config) -> Option<PathBuf> {
         let usual = match self.speaks {
             Speaks::Roost => homes.roost_socket(),
+            Speaks::Idx0 => homes.idx0_socket(),
             Speaks::Joined | Speaks::Ptywright | Speaks::Roder => {
                 homes.runtime_dir().join(self.path)
             }
@@ -174,6 +186,13 @@ impl Endpoint {
     pub async fn serve<T: Transport>(&self, stream: T, served: Served) {
         let framing = Ndjson::default();
         let outcome = match self.speaks {
+            Speaks::Idx0 => {
+                let (core, pid) = (served.core.clone(), stream.peer_pid());
+                let answer = |request| idx0::serve(core, pid, request);
+                let outcome = serve_exchange(stream, Limits::default(), answer).await;
+                tracing::debug!(?outcome, "an exchange ended");
+                return;
+            }
             Speaks::Joined => {
                 serve_connection(stream, framing, Options::default(), |connection| {
                     served.joined(connection)

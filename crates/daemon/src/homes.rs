@@ -94,6 +94,14 @@ impl Homes {
         self.run.join("roost/roost.sock")
     }
 
+    /// Where the idx0 dialect listens, by the rule of that tool's own clients.
+    pub fn idx0_socket(&self) -> PathBuf {
+        if self.run == fallback_dir("rookery") {
+            return fallback_dir("idx0").join("idx0.sock");
+        }
+        self.run.join("idx0/idx0.sock")
+    }
+
     /// Where the keeper listens.
     pub fn keeper_socket(&self) -> PathBuf {
         self.run.join("rookery/keeper.sock")

@@ -190,6 +190,7 @@ fn core_config(homes: &Homes, config: &Config, exe: PathBuf) -> CoreConfig {
         home: user_home(),
         env: std::env::vars_os().collect(),
         shell: terminal.shell.clone().unwrap_or_else(login_shell),
+        default_tool: config.idx0.default_tool.clone(),
         child_env,
         limits: TerminalLimits {
             max_terminals: terminal.max_terminals,

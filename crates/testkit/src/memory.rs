@@ -113,6 +113,7 @@ fn config(home: &Home) -> CoreConfig {
             ("LANG".into(), "C.UTF-8".into()),
         ],
         shell: "/bin/sh".to_owned(),
+        default_tool: None,
         child_env: vec![(
             "ROOST_SOCKET".to_owned(),
             home.join("run/roost/roost.sock").display().to_string(),

@@ -28,6 +28,7 @@
 
 pub mod client;
 pub mod connection;
+pub mod exchange;
 pub mod framing;
 pub mod outbox;
 pub mod protocol;

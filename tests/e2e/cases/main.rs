@@ -12,6 +12,7 @@ mod cli;
 mod crash;
 mod docs;
 mod hostile;
+mod idx0;
 mod input;
 mod keeper;
 mod lifecycle;

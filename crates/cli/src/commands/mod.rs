@@ -34,7 +34,7 @@ use crate::{
     args::{Cli, Command},
     attach,
     failure::{Failure, Outcome},
-    personas::{ptywright, roder, roostctl},
+    personas::{idx0, ptywright, roder, roostctl},
 };
 
 /// Runs a command.
@@ -65,6 +65,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Some(Command::Events(args)) => block_on(events::run(args)),
         Some(Command::Serve(args)) => ptywright::serve(args),
         Some(Command::AppServer(args)) => roder::serve(args),
+        Some(Command::Idx0(args)) => Ok(idx0::main(args.args)),
         Some(Command::Roder(args)) => Ok(roder::main(args.args)),
         Some(Command::Ptywright(args)) => Ok(ptywright::main(args.args)),
         Some(Command::Roostctl(args)) => Ok(roostctl::main(args.args)),

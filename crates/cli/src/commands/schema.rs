@@ -17,6 +17,7 @@ fn of(dialect: Dialect) -> Value {
         Dialect::Ptywright => document("ptywright", rookery_ptywright::METHODS),
         Dialect::Roost => roost(),
         Dialect::Roder => document("roder", rookery_roder::METHODS),
+        Dialect::Idx0 => idx0(),
     }
 }
 
@@ -30,6 +31,30 @@ fn roost() -> Value {
         }
     }
     finished("roost", described, generator)
+}
+
+/// Payloads are strings under known keys; so are the facts of a reply.
+fn idx0() -> Value {
+    let reply = json!({ "$ref": "#/$defs/Reply" });
+    let described = rookery_idx0::COMMANDS.iter().map(|command| {
+        let payload = rookery_idx0::keys::schema(command.keys);
+        (command.name.to_owned(), json!({ "params": payload, "result": reply }))
+    });
+    let methods: Map<String, Value> = described.collect();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Methods of the idx0 dialect",
+        "methods": methods,
+        "$defs": { "Reply": {
+            "type": "object",
+            "properties": {
+                "success": { "type": "boolean" },
+                "message": { "type": "string" },
+                "data": { "type": "object", "additionalProperties": { "type": "string" } },
+            },
+            "required": ["success"],
+        } },
+    })
 }
 
 fn document<C>(dialect: &str, methods: &[Method<C>]) -> Value {
@@ -72,7 +97,9 @@ mod tests {
 
     #[test]
     fn every_method_is_described_and_every_reference_leads_somewhere() {
-        for dialect in [Dialect::Native, Dialect::Ptywright, Dialect::Roost, Dialect::Roder] {
+        for dialect in
+            [Dialect::Native, Dialect::Ptywright, Dialect::Roost, Dialect::Roder, Dialect::Idx0]
+        {
             let document = of(dialect);
             assert!(document["methods"].as_object().is_some_and(|methods| !methods.is_empty()));
             let mut found = Vec::new();

@@ -1,6 +1,7 @@
 //! Other tools that this program can be, by the name it is called by. A further one is a row here,
 //! a module, and a command in `args.rs`.
 
+pub(crate) mod idx0;
 pub(crate) mod ptywright;
 pub(crate) mod roder;
 pub(crate) mod roostctl;
@@ -21,6 +22,7 @@ pub(crate) struct Persona {
 
 /// All of them.
 pub(crate) const PERSONAS: &[Persona] = &[
+    Persona { name: idx0::NAME, run: idx0::main },
     Persona { name: ptywright::NAME, run: ptywright::main },
     Persona { name: roder::NAME, run: roder::main },
     Persona { name: roostctl::NAME, run: roostctl::main },

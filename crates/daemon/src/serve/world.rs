@@ -63,6 +63,7 @@ impl PrivateWorld {
             home: user_home(),
             env: std::env::vars_os().filter(|(name, _)| !is_foreign(name)).collect(),
             shell: login_shell(),
+            default_tool: None,
             child_env: Vec::new(),
             limits: TerminalLimits::default(),
             palette: Palette::default(),

@@ -70,7 +70,7 @@ fn body(event: &model::Event) -> EventBody {
         model::Event::TerminalAttention { id, is_pending } => {
             EventBody::TerminalAttention { terminal: id.get(), pending: *is_pending }
         }
-        model::Event::TerminalNotified { id, text } => EventBody::TerminalNotified {
+        model::Event::TerminalNotified { id, text, .. } => EventBody::TerminalNotified {
             terminal: id.get(),
             title: redacted(&text.title).into_owned(),
             body: redacted(&text.body).into_owned(),
@@ -104,6 +104,19 @@ fn body(event: &model::Event) -> EventBody {
             to: (*to).into(),
             reason: reason.clone(),
         },
+        model::Event::QueueItemFiled(item) => EventBody::QueueFiled { item: (&**item).into() },
+        model::Event::QueueItemResolved { id, session } => {
+            EventBody::QueueResolved { item: id.to_string(), session: session.to_string() }
+        }
+        model::Event::ReviewChanged(review) => {
+            EventBody::ReviewChanged { review: (&**review).into() }
+        }
+        model::Event::CheckpointCreated(checkpoint) => {
+            EventBody::CheckpointCreated { checkpoint: (&**checkpoint).into() }
+        }
+        model::Event::HandoffChanged(handoff) => {
+            EventBody::HandoffChanged { handoff: (&**handoff).into() }
+        }
     }
 }
 
@@ -147,6 +160,7 @@ mod tests {
             last_active: AT,
             on_exit: model::OnExit::Keep,
             activity: model::Activity::default(),
+            checkout: None,
         }
     }
 
@@ -184,7 +198,7 @@ mod tests {
             E::TerminalHooked { id: ID, is_hooked: true },
             E::AgentReported { id: ID, activity: model::Activity::default() },
             E::TerminalAttention { id: ID, is_pending: true },
-            E::TerminalNotified { id: ID, text },
+            E::TerminalNotified { id: ID, text, source: model::Source::Program },
             E::TerminalBell { id: ID },
             E::TerminalCommandFinished { id: ID, code: Some(0) },
             E::TerminalCommandFinished { id: ID, code: None },

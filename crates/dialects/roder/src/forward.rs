@@ -196,7 +196,9 @@ impl Messages<'_> {
 
     fn requested(&mut self, cx: &Cx, request: &model::Request) {
         match &request.asked {
-            model::Asked::Approval { .. } => {
+            model::Asked::Approval { .. }
+            | model::Asked::Permission { .. }
+            | model::Asked::Dialog { .. } => {
                 self.push_twin(twin::APPROVAL_REQUESTED, &show::approval(request));
             }
             model::Asked::Input { .. } => {
@@ -215,7 +217,9 @@ impl Messages<'_> {
         let model::RequestState::Settled(settled) = &request.state else { return };
         let is_approved = matches!(settled.answer, model::Answer::Approved { .. });
         match &request.asked {
-            model::Asked::Approval { .. } => {
+            model::Asked::Approval { .. }
+            | model::Asked::Permission { .. }
+            | model::Asked::Dialog { .. } => {
                 let resolved = show::approval_resolved(request, is_approved, &settled.by);
                 self.push_twin(twin::APPROVAL_RESOLVED, &resolved);
             }

@@ -27,7 +27,9 @@ impl RequestKind {
     #[must_use]
     pub fn of(asked: &model::Asked) -> Self {
         match asked {
-            model::Asked::Approval { .. } => Self::Approval,
+            model::Asked::Approval { .. }
+            | model::Asked::Permission { .. }
+            | model::Asked::Dialog { .. } => Self::Approval,
             model::Asked::Input { .. } => Self::UserInput,
             model::Asked::PlanExit(_) => Self::PlanExit,
             model::Asked::External(_) => Self::ExternalTool,
@@ -65,9 +67,11 @@ pub fn place_of(request: &model::Request) -> (String, String) {
     }
     let input = match &request.asked {
         model::Asked::Approval { input, .. } => serde_json::from_str(input).unwrap_or(Value::Null),
-        model::Asked::Input { .. } | model::Asked::PlanExit(_) | model::Asked::External(_) => {
-            Value::Null
-        }
+        model::Asked::Input { .. }
+        | model::Asked::PlanExit(_)
+        | model::Asked::External(_)
+        | model::Asked::Permission { .. }
+        | model::Asked::Dialog { .. } => Value::Null,
     };
     let process = input.get("processId").and_then(Value::as_str).unwrap_or_default();
     (APP_SERVER.to_owned(), process.to_owned())

@@ -204,6 +204,10 @@ pub(crate) fn approval(request: &model::Request) -> ApprovalRequested {
         model::Asked::Approval { reason, input, preview, .. } => {
             (Some(reason.clone()), Some(json(input)), preview.clone())
         }
+        model::Asked::Permission { summary, action, .. } => {
+            (Some(summary.clone()), None, Some(action.clone()))
+        }
+        model::Asked::Dialog { text, .. } => (None, None, Some(text.clone())),
         model::Asked::Input { .. } | model::Asked::PlanExit(_) | model::Asked::External(_) => {
             (None, None, None)
         }
@@ -241,9 +245,11 @@ pub(crate) fn approval_resolved(
 pub(crate) fn user_input(request: &model::Request) -> UserInputRequested {
     let questions = match &request.asked {
         model::Asked::Input { questions } => questions.iter().map(question).collect(),
-        model::Asked::Approval { .. } | model::Asked::PlanExit(_) | model::Asked::External(_) => {
-            Vec::new()
-        }
+        model::Asked::Approval { .. }
+        | model::Asked::PlanExit(_)
+        | model::Asked::External(_)
+        | model::Asked::Permission { .. }
+        | model::Asked::Dialog { .. } => Vec::new(),
     };
     UserInputRequested {
         thread_id: request.thread.to_string(),

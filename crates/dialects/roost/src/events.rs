@@ -55,7 +55,7 @@ pub(crate) fn to_wire(event: &model::Event) -> Option<Event> {
             tab_id: (*id).into(),
             has_pending: *is_pending,
         }),
-        E::TerminalNotified { id, text } => Event::NotificationFired(NotificationFired {
+        E::TerminalNotified { id, text, .. } => Event::NotificationFired(NotificationFired {
             tab_id: (*id).into(),
             title: text.title.clone(),
             body: text.body.clone(),
@@ -77,7 +77,12 @@ pub(crate) fn to_wire(event: &model::Event) -> Option<Event> {
         | E::TurnEnded { .. }
         | E::RequestOpened(_)
         | E::RequestSettled(_)
-        | E::ModeChanged { .. } => return None,
+        | E::ModeChanged { .. }
+        | E::QueueItemFiled(_)
+        | E::QueueItemResolved { .. }
+        | E::ReviewChanged(_)
+        | E::CheckpointCreated(_)
+        | E::HandoffChanged(_) => return None,
     })
 }
 

@@ -27,6 +27,10 @@ fn add_call(calls: &mut Calls, message: &Value) {
     if let (Some(id), Some(name)) = (message.get("id"), name) {
         calls.insert(id.to_string(), name.to_owned());
     }
+    // One request per connection needs no id.
+    if let Some(command) = message.get("command").and_then(Value::as_str) {
+        calls.insert(String::new(), command.to_owned());
+    }
 }
 
 impl Coverage {
@@ -51,6 +55,12 @@ impl Coverage {
     }
 
     fn add_reply(&mut self, calls: &Calls, pattern: &Value) {
+        if let (Some(Value::Bool(success)), Some(command)) = (pattern.get("success"), calls.get(""))
+        {
+            let verdict = if *success { Verdict::Good } else { Verdict::Bad };
+            self.0.insert((command.clone(), verdict));
+            return;
+        }
         let method = pattern.get("id").and_then(|id| calls.get(&id.to_string()));
         let verdict = match (pattern.get("result"), pattern.get("error")) {
             (Some(_), None) => Verdict::Good,

@@ -3,6 +3,7 @@
 //! - The strings `"<any>"`, `"<int>"`, `"<num>"`, `"<str>"` and `"<bool>"` stand for anything of that kind.
 //! - An object with the member `"...": true` allows members it does not name.
 //! - `{"$bind": "x"}` takes anything and calls it `x`; `{"$bind": "x", "$is": PATTERN}` only what fits.
+//! - `{"$json": PATTERN}` takes a string that is JSON and fits.
 //! - `"$x"`, as a whole string or inside one, is what was bound to `x` before.
 
 use std::collections::BTreeMap;
@@ -77,6 +78,11 @@ fn compare(
             }
             bindings.insert(name.to_owned(), value.clone());
             Ok(())
+        }
+        (Value::Object(members), Value::String(text)) if members.contains_key("$json") => {
+            let inner = serde_json::from_str(text)
+                .map_err(|error| format!("at {path}: {error} in {text}"))?;
+            compare(&members["$json"], &inner, bindings, &format!("{path}>"))
         }
         (Value::Object(wanted), Value::Object(got)) => {
             let is_open = wanted.get("...") == Some(&Value::Bool(true));
@@ -177,6 +183,14 @@ mod tests {
         let mut bindings = bindings;
         assert!(matches(&json!({"x": "$n"}), &json!({"x": 3}), &mut bindings).is_ok());
         assert!(matches(&json!({"x": "$n"}), &json!({"x": 4}), &mut bindings).is_err());
+    }
+
+    #[test]
+    fn json_within_a_string_is_looked_into() {
+        let pattern = json!({"$json": [{"a": {"$bind": "x"}}]});
+        assert_eq!(check(pattern.clone(), json!("[{\"a\":1}]")).unwrap()["x"], 1);
+        assert!(check(pattern.clone(), json!("[]")).is_err());
+        assert!(check(pattern, json!("[")).is_err());
     }
 
     #[test]

@@ -16,6 +16,9 @@ use crate::memory::MemoryDaemon;
 /// How long to wait for a message.
 const WAIT: Duration = Duration::from_secs(10);
 
+/// The endpoint that takes one request per connection.
+const EXCHANGE: &str = "idx0";
+
 /// How long to wait before something is asked again.
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -34,10 +37,20 @@ pub fn run(script: &Script) -> Result<(), String> {
     let mut talks: BTreeMap<usize, Talk> = BTreeMap::new();
     runtime().block_on(async {
         for step in &script.steps {
-            let connect = || Talk::over(daemon.connect(&script.endpoint));
-            let talk = talks.entry(step.on).or_insert_with(connect);
+            let connect = || daemon.connect(&script.endpoint);
+            let talk = talks.entry(step.on).or_insert_with(|| Talk::over(connect()));
+            let is_asking = matches!(step.kind, StepKind::Send(_) | StepKind::Until { .. });
+            if is_asking && script.endpoint == EXCHANGE {
+                talk.renew(connect());
+            }
             std::mem::swap(&mut talk.bindings, &mut bindings);
-            talk.step(step).await.map_err(|error| {
+            let stepped = match &step.kind {
+                StepKind::Until { send, expect } if script.endpoint == EXCHANGE => {
+                    talk.until_over(send, expect, connect).await
+                }
+                _ => talk.step(step).await,
+            };
+            stepped.map_err(|error| {
                 let at = format!("{}:{}", script.path.display(), step.line);
                 format!("{at} ({}): {error}\n{}", script.name, talk.so_far())
             })?;
@@ -63,6 +76,13 @@ impl Talk {
         let (reader, writer) = tokio::io::split(stream);
         let reader = BufReader::new(reader);
         Talk { reader, writer, bindings: Bindings::new(), said: Vec::new() }
+    }
+
+    /// Goes on over another connection.
+    fn renew(&mut self, stream: DuplexStream) {
+        let (reader, writer) = tokio::io::split(stream);
+        self.reader = BufReader::new(reader);
+        self.writer = writer;
     }
 
     async fn step(&mut self, step: &Step) -> Result<(), String> {
@@ -102,6 +122,26 @@ impl Talk {
     async fn until(&mut self, message: &Value, pattern: &Value) -> Result<(), String> {
         let until = tokio::time::Instant::now() + WAIT;
         loop {
+            self.send(message).await?;
+            let reply = self.receive().await?;
+            match matches(pattern, &reply, &mut self.bindings) {
+                Err(error) if tokio::time::Instant::now() >= until => return Err(error),
+                Err(_) => tokio::time::sleep(PAUSE).await,
+                Ok(()) => return Ok(()),
+            }
+        }
+    }
+
+    /// The same with a connection for each time.
+    async fn until_over(
+        &mut self,
+        message: &Value,
+        pattern: &Value,
+        connect: impl Fn() -> DuplexStream,
+    ) -> Result<(), String> {
+        let until = tokio::time::Instant::now() + WAIT;
+        loop {
+            self.renew(connect());
             self.send(message).await?;
             let reply = self.receive().await?;
             match matches(pattern, &reply, &mut self.bindings) {

@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Exit, Mode, Request, RunState, Size, Time, TurnStatus};
+use super::{
+    Checkpoint, Exit, Handoff, Mode, QueueItem, Request, Review, RunState, Size, Time, TurnStatus,
+};
 
 /// An event with its place in the durable log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -129,6 +131,21 @@ pub enum EventBody {
     /// Agents may do more or less without asking.
     #[serde(rename = "mode.changed")]
     ModeChanged { thread: Option<String>, from: Mode, to: Mode, reason: Option<String> },
+    /// Something asks for attention.
+    #[serde(rename = "queue.filed")]
+    QueueFiled { item: QueueItem },
+    /// Something that asked for attention was dealt with.
+    #[serde(rename = "queue.resolved")]
+    QueueResolved { item: String, session: String },
+    /// A review was asked for, commented or decided.
+    #[serde(rename = "review.changed")]
+    ReviewChanged { review: Review },
+    /// A checkpoint was made.
+    #[serde(rename = "checkpoint.created")]
+    CheckpointCreated { checkpoint: Checkpoint },
+    /// A handoff was made, taken or done.
+    #[serde(rename = "handoff.changed")]
+    HandoffChanged { handoff: Handoff },
 }
 
 /// Params of `rookery/events/list`.

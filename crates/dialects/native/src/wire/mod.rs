@@ -6,6 +6,7 @@ mod daemon;
 mod event;
 mod project;
 mod request;
+mod supervision;
 mod terminal;
 mod time;
 
@@ -18,6 +19,10 @@ pub use project::{Project, ProjectCreate, ProjectDelete, ProjectList, ProjectRen
 pub use request::{
     AnswerRequest, Answered, Mode, Question, Request, RequestKind, RequestList, RequestState,
     Requests, TurnStatus,
+};
+pub use supervision::{
+    Category, ChangedFile, Checkpoint, CheckpointSource, Differences, Handoff, HandoffStatus,
+    QueueItem, Related, Review, ReviewComment, ReviewStatus, Source, TestStatus, TestSummary,
 };
 pub use terminal::{
     Attach, Attached, Cursor, Detach, Dump, Dumped, Exit, Output, OutputNotification, RunState,

@@ -188,6 +188,16 @@ impl From<&model::Request> for Request {
                 shown.summary = first_line(&plan.summary);
                 shown.preview = Some(plan.summary.clone());
             }
+            model::Asked::Permission { title, summary, action, scope } => {
+                shown.summary = first_line(title);
+                shown.reason = Some(summary.clone());
+                shown.preview = Some(action.clone());
+                shown.cwd.clone_from(scope);
+            }
+            model::Asked::Dialog { title, text, .. } => {
+                shown.summary = first_line(title);
+                shown.preview = Some(text.clone());
+            }
             model::Asked::External(call) => {
                 shown.summary = first_line(&call.arguments);
                 shown.input = Some(call.arguments.clone());
@@ -199,7 +209,9 @@ impl From<&model::Request> for Request {
 
 fn kind(asked: &model::Asked) -> RequestKind {
     match asked {
-        model::Asked::Approval { .. } => RequestKind::Approval,
+        model::Asked::Approval { .. }
+        | model::Asked::Permission { .. }
+        | model::Asked::Dialog { .. } => RequestKind::Approval,
         model::Asked::Input { .. } => RequestKind::Input,
         model::Asked::PlanExit(_) => RequestKind::PlanExit,
         model::Asked::External(_) => RequestKind::ExternalTool,

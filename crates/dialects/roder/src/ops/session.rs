@@ -27,9 +27,11 @@ pub(crate) async fn get(cx: Cx, params: SessionGetParams) -> Result<SessionGetRe
     let of_thread = || requests.iter().filter(|one| thread.is_none_or(|id| one.thread == id));
     let plan = of_thread().find_map(|request| match &request.asked {
         model::Asked::PlanExit(plan) => Some(pending_plan(&cx, request, plan)),
-        model::Asked::Approval { .. } | model::Asked::Input { .. } | model::Asked::External(_) => {
-            None
-        }
+        model::Asked::Approval { .. }
+        | model::Asked::Input { .. }
+        | model::Asked::External(_)
+        | model::Asked::Permission { .. }
+        | model::Asked::Dialog { .. } => None,
     });
     let is = |kind: RequestKind| {
         of_thread().filter(move |request| RequestKind::of(&request.asked) == kind)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use expect_test::expect;
 use rookery_model::{
     Activity, ExitStatus, LaunchSpec, Lifecycle, NotificationText, OnExit, Owner, Project,
-    RunState, ShellState, Size, Terminal, TerminalState, TerminalUuid,
+    RunState, ShellState, Size, Source, Terminal, TerminalState, TerminalUuid,
 };
 
 use super::*;
@@ -48,6 +48,7 @@ fn terminal() -> Terminal {
         last_active: AT,
         on_exit: OnExit::Close,
         activity: Activity::default(),
+        checkout: None,
     }
 }
 
@@ -84,7 +85,7 @@ fn every_event() -> Vec<Event> {
         Event::TerminalHooked { id: ID, is_hooked: true },
         Event::AgentReported { id: ID, activity: activity() },
         Event::TerminalAttention { id: ID, is_pending: true },
-        Event::TerminalNotified { id: ID, text },
+        Event::TerminalNotified { id: ID, text, source: Source::Program },
         Event::TerminalBell { id: ID },
         Event::TerminalCommandFinished { id: ID, code: None },
     ]

@@ -1,0 +1,14 @@
+//! What a command has at hand.
+
+use rookery_core::Core;
+
+/// The world, and who asks.
+#[derive(Clone)]
+pub(crate) struct Cx {
+    /// The world.
+    pub(crate) core: Core,
+    /// The process that asks, if the system tells.
+    pub(crate) pid: Option<u32>,
+    /// The names of all commands.
+    pub(crate) commands: fn() -> Vec<&'static str>,
+}

@@ -1,0 +1,125 @@
+//! Approvals: the requests of agents that are allowed or refused.
+
+use std::time::Duration;
+
+use rookery_core::model::{ErrorKind, RequestId};
+use rookery_core::{Approval, ApprovalStatus, Decision};
+
+use super::listed;
+use crate::context::Cx;
+use crate::envelope::Reply;
+use crate::errors::Failure;
+use crate::ids::{self, Payload, filled};
+use crate::values::{date, uuid};
+use crate::wire::ApprovalRequest;
+
+/// Who decides, as records have it.
+const BY: &str = "idx0";
+/// How long to wait for a decision at most.
+const LONGEST_WAIT: Duration = Duration::from_secs(600);
+
+const STATUSES: &[(&str, ApprovalStatus)] = &[
+    ("pending", ApprovalStatus::Pending),
+    ("approved", ApprovalStatus::Approved),
+    ("denied", ApprovalStatus::Denied),
+    ("deferred", ApprovalStatus::Deferred),
+];
+
+fn spell(status: ApprovalStatus) -> &'static str {
+    STATUSES.iter().find(|(_, known)| *known == status).map_or("pending", |(word, _)| word)
+}
+
+fn show(approval: &Approval) -> ApprovalRequest {
+    ApprovalRequest {
+        created_at: date(approval.created_at),
+        id: uuid(approval.id.get()),
+        requested_action: approval.action.clone(),
+        scope_description: approval.scope.clone(),
+        session_id: uuid(approval.session.get()),
+        status: spell(approval.status).to_owned(),
+        summary: approval.summary.clone(),
+        title: approval.title.clone(),
+    }
+}
+
+pub(crate) async fn list(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
+    let raw = |key: &str| payload.get(key).filter(|value| !value.trim().is_empty());
+    let session = match raw("session") {
+        Some(query) => Some(ids::resolve(&cx.core, query)?.id),
+        None => None,
+    };
+    let status = match raw("status") {
+        None => None,
+        Some(raw) => {
+            let word = raw.to_lowercase();
+            let known = STATUSES.iter().find(|(known, _)| *known == word);
+            let invalid = || Failure::new(format!("Invalid approval status '{raw}'"));
+            Some(known.ok_or_else(invalid)?.1)
+        }
+    };
+    let approvals = cx.core.approvals();
+    let wanted = approvals.iter().filter(|one| {
+        session.is_none_or(|session| one.session == session)
+            && status.is_none_or(|status| one.status == status)
+    });
+    Ok(listed(&wanted.map(show).collect::<Vec<_>>()))
+}
+
+fn approval_id(payload: &Payload) -> Result<RequestId, Failure> {
+    let id = ids::id(payload, "approvalID");
+    id.map(RequestId::new).ok_or_else(|| Failure::new("Missing approvalID"))
+}
+
+pub(crate) async fn respond(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
+    let id = approval_id(&payload)?;
+    let message = filled(&payload, "message").map(str::to_owned);
+    let decision = match payload.get("status").map(String::as_str) {
+        Some("approved") => Decision::Approve,
+        Some("denied") => Decision::Deny { message },
+        Some("deferred") => Decision::Defer,
+        _ => return Err(Failure::new("Missing or invalid approval status")),
+    };
+    match cx.core.decide(id, decision, BY, cx.pid).await {
+        Ok(()) => Ok(Reply::ok("Approval updated")),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(not_found()),
+        Err(error) if error.kind() == ErrorKind::Conflict => {
+            Err(Failure::new("Approval already resolved."))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+pub(crate) async fn wait(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
+    let id = approval_id(&payload)?;
+    let limit = match filled(&payload, "timeoutMs") {
+        None => LONGEST_WAIT,
+        Some(text) => {
+            let millis = text.parse().map_err(|_| Failure::new("Invalid timeoutMs"))?;
+            Duration::from_millis(millis).min(LONGEST_WAIT)
+        }
+    };
+    let decided = async {
+        let mut happened = cx.core.happened();
+        loop {
+            let found = cx.core.approvals().into_iter().find(|one| one.id == id);
+            let approval = found.ok_or_else(not_found)?;
+            match approval.status {
+                ApprovalStatus::Approved | ApprovalStatus::Denied => {
+                    return Ok(approval.status);
+                }
+                ApprovalStatus::Pending | ApprovalStatus::Deferred => {}
+            }
+            if happened.changed().await.is_err() {
+                return Err(Failure::new("App unavailable"));
+            }
+        }
+    };
+    match tokio::time::timeout(limit, decided).await {
+        Ok(status) => Ok(Reply::ok("OK").with("status", spell(status?))),
+        Err(_) => Err(Failure::new("Timed out waiting for approval")),
+    }
+}
+
+fn not_found() -> Failure {
+    Failure::new("Approval request not found.")
+}

@@ -1,0 +1,96 @@
+//! New sessions, with their worktrees and tools.
+
+use std::path::{Component, Path, PathBuf};
+
+use rookery_core::{NewSession, ToolWish};
+
+use crate::context::Cx;
+use crate::envelope::Reply;
+use crate::errors::Failure;
+use crate::ids::{self, Payload, filled};
+use crate::values::{is_true, uuid};
+
+pub(crate) async fn new_session(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
+    make(cx, payload, ToolWish::None, "Session creation requested").await
+}
+
+pub(crate) async fn new_session_with_tool(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
+    make(cx, payload, ToolWish::Usual, "Session with tool requested").await
+}
+
+async fn make(
+    cx: Cx,
+    payload: Payload,
+    otherwise: ToolWish,
+    message: &str,
+) -> Result<Reply, Failure> {
+    let flag = |key: &str| payload.get(key).is_some_and(|value| is_true(value));
+    let text = |key: &str| filled(&payload, key).map(str::to_owned);
+    let repo = path(&payload, "repoPath")?;
+    let new = NewSession {
+        title: text("title"),
+        branch: text("branchName"),
+        create_worktree: repo.is_some() && flag("createWorktree"),
+        existing_worktree: path(&payload, "existingWorktreePath")?.filter(|_| repo.is_some()),
+        repo,
+        tool: text("toolID").map_or(otherwise, ToolWish::Named),
+    };
+    let id = cx.core.new_session_id();
+    if flag("wait") {
+        cx.core.make_session(id, new).await?;
+    } else {
+        cx.core.make_session_soon(id, new);
+    }
+    Ok(Reply::ok(message).with("sessionID", uuid(id.get())))
+}
+
+/// A path with `~` and dots resolved.
+fn path(payload: &Payload, key: &str) -> Result<Option<PathBuf>, Failure> {
+    let Some(text) = filled(payload, key) else { return Ok(None) };
+    let home = || std::env::var_os("HOME").map(PathBuf::from);
+    let path = match text.strip_prefix('~') {
+        Some("") => home(),
+        Some(rest) if rest.starts_with('/') => home().map(|home| home.join(&rest[1..])),
+        _ => Some(PathBuf::from(text)),
+    };
+    let path = path.filter(|path| path.is_absolute());
+    let path = path.ok_or_else(|| Failure::new(format!("{key} must be an absolute path")))?;
+    Ok(Some(normal(&path)))
+}
+
+/// The same path without dots.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(normal.pop()),
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => normal.push(part),
+        }
+    }
+    normal
+}
+
+pub(crate) async fn remove_worktree(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
+    let session = ids::session(&cx.core, &payload)?;
+    let force = payload.get("force").is_some_and(|value| is_true(value));
+    let removed = cx.core.remove_worktree(session.id, force).await?;
+    Ok(Reply::ok("Worktree removed").with("path", removed.to_string_lossy()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lose_their_dots_and_must_be_absolute() {
+        let of = |text: &str| {
+            path(&Payload::from([("repoPath".to_owned(), text.to_owned())]), "repoPath")
+        };
+        assert_eq!(of(" /a/./b/../c "), Ok(Some("/a/c".into())));
+        assert_eq!(of("/../.."), Ok(Some("/".into())));
+        assert_eq!(of("  "), Ok(None));
+        assert!(of("a/b").is_err() && of("~x/b").is_err());
+        assert!(of("~/b").unwrap().unwrap().ends_with("b"));
+    }
+}

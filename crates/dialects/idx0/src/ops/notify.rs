@@ -1,0 +1,75 @@
+//! A word about a session, from hooks and scripts.
+
+use rookery_core::model::{Category, SessionId};
+use rookery_core::{Reported, SessionNotice};
+
+use crate::context::Cx;
+use crate::envelope::Reply;
+use crate::errors::Failure;
+use crate::ids::{self, Payload, filled, text_or};
+use crate::values::uuid;
+use crate::wire::read_category;
+
+/// Programs whose doings are believed.
+const AGENTS: &[&str] = &[
+    "claude", "aider", "cursor", "codex", "copilot", "cody", "goose", "gemini", "opencode",
+    "droid", "roo", "roder",
+];
+
+const ACTIVITIES: &[(&str, Reported)] = &[
+    ("active", Reported::Active),
+    ("waiting", Reported::Waiting),
+    ("completed", Reported::Completed),
+    ("error", Reported::Error),
+    ("clear", Reported::Clear),
+];
+
+pub(crate) async fn notify(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
+    let session = ids::id(&payload, "sessionID");
+    let session = session.ok_or_else(|| Failure::new("Missing or invalid sessionID"))?;
+    let title = text_or(&payload, "title", "Activity");
+    let summary = payload.get("summary").cloned();
+    let category = payload.get("category").and_then(|word| read_category(word));
+    let is_believed = is_agentic(&title, summary.as_deref());
+    let activity = payload.get("activity").and_then(|word| {
+        let (_, reported) = ACTIVITIES.iter().find(|(known, _)| known == word)?;
+        (is_believed || *reported == Reported::Clear).then_some(*reported)
+    });
+    let word = filled(&payload, "activityDescription").unwrap_or(&title).to_owned();
+    let notice = SessionNotice {
+        session: SessionId::new(session),
+        category: category.unwrap_or(Category::Informational),
+        title,
+        summary,
+        activity: activity.map(|reported| (reported, word)),
+    };
+    let id = cx.core.take_notice(notice).await?;
+    Ok(Reply::ok("Notification created").with("queueID", uuid(id.get())))
+}
+
+/// Whether the words are those of a shell that reports what an agent does.
+fn is_agentic(title: &str, summary: Option<&str>) -> bool {
+    let text = format!("{title} {}", summary.unwrap_or_default()).to_lowercase();
+    AGENTS.iter().any(|agent| {
+        let says = |words: String| text.contains(&words);
+        says(format!("{agent} started"))
+            || says(format!("{agent} finished"))
+            || says(format!("{agent} failed"))
+            || says(format!("running: {agent}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_shell_says_of_an_agent_is_believed() {
+        assert!(is_agentic("claude started", None));
+        assert!(is_agentic("x", Some("Running: codex -c")));
+        assert!(is_agentic("CLAUDE FAILED", Some("")));
+        assert!(!is_agentic("Activity", Some("claude is nice")));
+        assert!(!is_agentic("make finished", None));
+        assert!(is_agentic("running:", Some("goose")), "the two are one text");
+    }
+}

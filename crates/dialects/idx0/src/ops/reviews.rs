@@ -1,0 +1,51 @@
+//! Reviews.
+
+use rookery_core::NewReview;
+use rookery_core::model::{CheckpointId, Differences, ErrorKind, ReviewId, ReviewStatus};
+
+use super::listed;
+use crate::context::Cx;
+use crate::envelope::Reply;
+use crate::errors::Failure;
+use crate::ids::{self, Payload, filled, text_or};
+use crate::values::uuid;
+use crate::wire::{ReviewRequest, read_review_status};
+
+pub(crate) async fn request(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
+    let session = ids::session(&cx.core, &payload)?.id;
+    let review = cx.core.request_review(NewReview {
+        session,
+        checkpoint: ids::id(&payload, "checkpointID").map(CheckpointId::new),
+        summary: text_or(&payload, "summary", "Review requested"),
+        differences: Differences::default(),
+    });
+    Ok(Reply::ok("Review requested").with("reviewID", uuid(review.await?.id.get())))
+}
+
+pub(crate) async fn set_status(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
+    let id = ids::id(&payload, "reviewID").ok_or_else(|| Failure::new("Missing reviewID"))?;
+    let status = payload.get("status").and_then(|status| read_review_status(status));
+    let status = match status {
+        None | Some(ReviewStatus::Open) => {
+            return Err(Failure::new("Missing or invalid review status"));
+        }
+        Some(status) => status,
+    };
+    match cx.core.set_review_status(ReviewId::new(id), status).await {
+        Ok(_) => Ok(Reply::ok("Review updated")),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err(Failure::new("Review request not found."))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+pub(crate) async fn list(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
+    let session = match filled(&payload, "session") {
+        Some(query) => Some(ids::resolve(&cx.core, query)?.id),
+        None => None,
+    };
+    let reviews = cx.core.reviews();
+    let wanted = reviews.iter().filter(|one| session.is_none_or(|session| one.session == session));
+    Ok(listed(&wanted.map(ReviewRequest::from).collect::<Vec<_>>()))
+}

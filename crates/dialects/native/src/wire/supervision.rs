@@ -1,0 +1,389 @@
+//! Supervision: what asks for attention, and what goes between people and agents.
+
+use rookery_model as model;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Time, format_time};
+
+/// Declares words with the same names as those of the domain.
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident of $model:ident { $($(#[$word_doc:meta])* $word:ident),+ $(,)? })+) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub enum $name {
+            $($(#[$word_doc])* $word),+
+        }
+
+        impl From<model::$model> for $name {
+            fn from(value: model::$model) -> Self {
+                match value {
+                    $(model::$model::$word => $name::$word),+
+                }
+            }
+        }
+
+        impl From<$name> for model::$model {
+            fn from(value: $name) -> Self {
+                match value {
+                    $($name::$word => model::$model::$word),+
+                }
+            }
+        }
+    )+};
+}
+
+words! {
+    /// How urgent something is.
+    Category of Category {
+        /// An agent waits for a decision or an answer.
+        ApprovalNeeded,
+        /// Somebody should look at changes.
+        ReviewRequested,
+        /// Something failed.
+        Error,
+        /// Work cannot go on by itself.
+        Blocked,
+        /// Work is done.
+        Completed,
+        /// Good to know.
+        Informational,
+    }
+    /// Where word of something came from.
+    Source of Source {
+        /// A thread of ours, or the daemon itself.
+        Protocol,
+        /// An agent or a hook that told us.
+        Report,
+        /// A screen that was read.
+        Screen,
+        /// An escape sequence of a program.
+        Program,
+    }
+    /// Where a review stands.
+    ReviewStatus of ReviewStatus {
+        /// Nobody has looked.
+        Open,
+        /// Good as it is.
+        Approved,
+        /// Something should be different.
+        ChangesRequested,
+        /// Later.
+        Deferred,
+    }
+    /// How tests went.
+    TestStatus of TestStatus {
+        /// All of them passed.
+        Passed,
+        /// Some failed.
+        Failed,
+        /// Nobody knows.
+        Unknown,
+    }
+    /// Who made a checkpoint.
+    CheckpointSource of CheckpointSource {
+        /// Somebody asked for it.
+        Manual,
+        /// An agent told of it.
+        AgentEvent,
+        /// The daemon, before it changed something.
+        Automatic,
+    }
+    /// Where a handoff stands.
+    HandoffStatus of HandoffStatus {
+        /// Nobody has taken it.
+        Pending,
+        /// Somebody works on it.
+        Accepted,
+        /// It is done.
+        Resolved,
+    }
+}
+
+/// What something in the queue is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", content = "id", rename_all = "snake_case")]
+pub enum Related {
+    /// Something that waits for an answer.
+    Request(String),
+    /// A review.
+    Review(String),
+    /// A checkpoint.
+    Checkpoint(String),
+    /// A handoff.
+    Handoff(String),
+}
+
+impl From<model::Related> for Related {
+    fn from(related: model::Related) -> Self {
+        match related {
+            model::Related::Request(id) => Related::Request(id.to_string()),
+            model::Related::Review(id) => Related::Review(id.to_string()),
+            model::Related::Checkpoint(id) => Related::Checkpoint(id.to_string()),
+            model::Related::Handoff(id) => Related::Handoff(id.to_string()),
+        }
+    }
+}
+
+/// Something that asks for attention.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct QueueItem {
+    /// Its id.
+    pub id: String,
+    /// The session to look at.
+    pub session: String,
+    /// What it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub related: Option<Related>,
+    /// How urgent it is.
+    pub category: Category,
+    /// In a few words.
+    pub title: String,
+    /// In a few more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subtitle: Option<String>,
+    /// Who said so.
+    pub source: Source,
+    /// When it was filed.
+    pub created_at: Time,
+}
+
+impl From<&model::QueueItem> for QueueItem {
+    fn from(item: &model::QueueItem) -> Self {
+        QueueItem {
+            id: item.id.to_string(),
+            session: item.session.to_string(),
+            related: item.related.map(Into::into),
+            category: item.category.into(),
+            title: item.title.clone(),
+            subtitle: item.subtitle.clone(),
+            source: item.source.into(),
+            created_at: format_time(item.created_at),
+        }
+    }
+}
+
+/// A file that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangedFile {
+    /// Its path within the repository.
+    pub path: String,
+    /// Lines added, if it is text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub additions: Option<u64>,
+    /// Lines deleted, if it is text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletions: Option<u64>,
+    /// Git's letter for what happened to it.
+    pub status: String,
+}
+
+/// What differs, as a whole.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Differences {
+    /// The files.
+    pub files: Vec<ChangedFile>,
+    /// Lines added in all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub additions: Option<u64>,
+    /// Lines deleted in all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletions: Option<u64>,
+    /// How tests went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests: Option<TestSummary>,
+}
+
+/// What is said of tests.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TestSummary {
+    /// How they went.
+    pub status: TestStatus,
+    /// In words.
+    pub text: String,
+}
+
+impl From<&model::Differences> for Differences {
+    fn from(differences: &model::Differences) -> Self {
+        let file = |file: &model::ChangedFile| ChangedFile {
+            path: file.path.clone(),
+            additions: file.additions,
+            deletions: file.deletions,
+            status: file.status.clone(),
+        };
+        Differences {
+            files: differences.files.iter().map(file).collect(),
+            additions: differences.stat.map(|stat| stat.additions),
+            deletions: differences.stat.map(|stat| stat.deletions),
+            tests: differences
+                .tests
+                .as_ref()
+                .map(|tests| TestSummary { status: tests.status.into(), text: tests.text.clone() }),
+        }
+    }
+}
+
+/// A word on a line of a review.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewComment {
+    /// The file, if it is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The line of the new side, if it is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The comment.
+    pub text: String,
+    /// When it was made.
+    pub at: Time,
+    /// Whether the agent was told.
+    pub delivered: bool,
+}
+
+/// Changes that somebody should look at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Review {
+    /// Its id.
+    pub id: String,
+    /// Whose changes they are.
+    pub session: String,
+    /// The snapshot they are in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<String>,
+    /// When it was asked for.
+    pub created_at: Time,
+    /// What it is about.
+    pub summary: String,
+    /// What differs.
+    pub differences: Differences,
+    /// Where it stands.
+    pub status: ReviewStatus,
+    /// What was said.
+    pub comments: Vec<ReviewComment>,
+}
+
+impl From<&model::Review> for Review {
+    fn from(review: &model::Review) -> Self {
+        let comment = |comment: &model::ReviewComment| ReviewComment {
+            path: comment.path.clone(),
+            line: comment.line,
+            text: comment.text.clone(),
+            at: format_time(comment.at),
+            delivered: comment.is_delivered,
+        };
+        Review {
+            id: review.id.to_string(),
+            session: review.session.to_string(),
+            checkpoint: review.checkpoint.map(|id| id.to_string()),
+            created_at: format_time(review.created_at),
+            summary: review.summary.clone(),
+            differences: (&review.differences).into(),
+            status: review.status.into(),
+            comments: review.comments.iter().map(comment).collect(),
+        }
+    }
+}
+
+/// A state of a working tree to come back to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Checkpoint {
+    /// Its id.
+    pub id: String,
+    /// The session it was made for.
+    pub session: String,
+    /// The top level of the repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repo: Option<String>,
+    /// The branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The linked working tree, if it is in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<String>,
+    /// In a few words.
+    pub title: String,
+    /// In a few more.
+    pub summary: String,
+    /// The commit that was checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
+    /// The commit that holds the snapshot; absent if nothing was captured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
+    /// What differed from the commit that was checked out.
+    pub differences: Differences,
+    /// When it was made.
+    pub created_at: Time,
+    /// Who made it.
+    pub source: CheckpointSource,
+}
+
+impl From<&model::Checkpoint> for Checkpoint {
+    fn from(checkpoint: &model::Checkpoint) -> Self {
+        let path = |path: &std::path::PathBuf| path.to_string_lossy().into_owned();
+        Checkpoint {
+            id: checkpoint.id.to_string(),
+            session: checkpoint.session.to_string(),
+            repo: checkpoint.repo.as_ref().map(path),
+            branch: checkpoint.branch.clone(),
+            worktree: checkpoint.worktree.as_ref().map(path),
+            title: checkpoint.title.clone(),
+            summary: checkpoint.summary.clone(),
+            head: checkpoint.head.clone(),
+            snapshot: checkpoint.snapshot.clone(),
+            differences: (&checkpoint.differences).into(),
+            created_at: format_time(checkpoint.created_at),
+            source: checkpoint.source.into(),
+        }
+    }
+}
+
+/// Work that goes from one session to another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Handoff {
+    /// Its id.
+    pub id: String,
+    /// Who hands over.
+    pub from: String,
+    /// Who takes over, if that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// The snapshot to go on from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<String>,
+    /// In a few words.
+    pub title: String,
+    /// In a few more.
+    pub summary: String,
+    /// What may go wrong.
+    pub risks: Vec<String>,
+    /// What comes next.
+    pub next_actions: Vec<String>,
+    /// When it was made.
+    pub created_at: Time,
+    /// Where it stands.
+    pub status: HandoffStatus,
+}
+
+impl From<&model::Handoff> for Handoff {
+    fn from(handoff: &model::Handoff) -> Self {
+        Handoff {
+            id: handoff.id.to_string(),
+            from: handoff.from.to_string(),
+            to: handoff.to.map(|id| id.to_string()),
+            checkpoint: handoff.checkpoint.map(|id| id.to_string()),
+            title: handoff.title.clone(),
+            summary: handoff.summary.clone(),
+            risks: handoff.risks.clone(),
+            next_actions: handoff.next_actions.clone(),
+            created_at: format_time(handoff.created_at),
+            status: handoff.status.into(),
+        }
+    }
+}

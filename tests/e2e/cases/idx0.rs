@@ -1,0 +1,254 @@
+//! The idx0 dialect on the real binary: one approval in every view, sessions of all dialects, silent
+//! clients, and what survives `kill -9`.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::Command;
+
+use rookery_testkit::{Home, PATIENCE, TestDaemon, eventually, wait_until};
+use serde_json::{Value, json};
+
+use crate::roder_link::{Peer, script};
+use crate::roost_link::Link;
+
+/// One request and its reply.
+#[track_caller]
+fn ask(home: &Home, command: &str, payload: Value) -> Value {
+    let mut stream = UnixStream::connect(home.join("run/idx0/idx0.sock")).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let request = json!({ "command": command, "payload": payload });
+    stream.write_all(request.to_string().as_bytes()).unwrap();
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).unwrap();
+    let reply: Value = serde_json::from_str(&reply).unwrap();
+    let data = reply["data"].as_object().into_iter().flatten();
+    assert!(data.into_iter().all(|(_, value)| value.is_string()), "nothing but strings: {reply}");
+    reply
+}
+
+#[track_caller]
+fn done(home: &Home, command: &str, payload: Value) -> Value {
+    let reply = ask(home, command, payload);
+    assert_eq!(reply["success"], true, "{command}: {reply}");
+    reply
+}
+
+#[track_caller]
+fn list(home: &Home, command: &str, payload: Value) -> Vec<Value> {
+    let reply = done(home, command, payload);
+    serde_json::from_str(reply["data"]["json"].as_str().unwrap()).unwrap()
+}
+
+fn state(roost: &mut Link, tab: &str) -> Value {
+    let tabs = roost.call("tab.list", json!({}));
+    let projects = tabs["projects"].as_array().unwrap().iter();
+    let mut tabs = projects.flat_map(|project| project["tabs"].as_array().unwrap().clone());
+    tabs.find(|one| one["id"] == tab).unwrap()
+}
+
+fn write_steps(path: &str) -> String {
+    let args = json!({ "path": path, "content": "x" });
+    script(&json!([{ "tool": "write_file", "args": args }, { "text": "done" }]))
+}
+
+#[test]
+fn one_approval_is_seen_and_decided_everywhere() {
+    let mut daemon = TestDaemon::start();
+    let dir = daemon.home().join("work");
+    fs::create_dir(&dir).unwrap();
+    let mut roost = Link::to(daemon.home());
+    let opened = roost.call("tab.open", json!({ "argv": ["cat"], "cwd": dir }));
+    let tab = opened["tab"]["id"].as_str().unwrap().to_owned();
+    let mut roder = Peer::to(&daemon);
+    let thread = roder.thread(&dir);
+
+    for (round, decided_by) in ["idx0", "roder", "cli"].into_iter().enumerate() {
+        let file = format!("made-{round}");
+        let turn = roder.turn(&thread, &write_steps(&file));
+        let asked = roder.wait_told("session/approvalRequested");
+        let pending = list(daemon.home(), "listApprovals", json!({ "status": "pending" }));
+        assert_eq!(pending.len(), 1, "{pending:?}");
+        assert_eq!(pending[0]["title"], "write_file");
+        let queue = list(daemon.home(), "listQueue", json!({}));
+        assert_eq!(queue[0]["category"], "approvalNeeded");
+        assert_eq!(queue[0]["relatedObjectID"], pending[0]["id"]);
+        let shown = state(&mut roost, &tab);
+        assert_eq!(shown["state"], "needs_input");
+        assert_eq!(shown["has_notification"], true);
+        // Nobody has decided when the daemon dies; the one after it waits for the same answer.
+        if round == 0 {
+            daemon.kill9();
+            daemon.restart();
+            roder = Peer::to(&daemon);
+            roost = Link::to(daemon.home());
+            let again = list(daemon.home(), "listApprovals", json!({ "status": "pending" }));
+            assert_eq!(again, pending);
+            assert_eq!(state(&mut roost, &tab)["state"], "needs_input");
+        }
+        let id = pending[0]["id"].as_str().unwrap();
+        match decided_by {
+            "idx0" => {
+                let answer = json!({ "approvalID": id, "status": "approved" });
+                assert_eq!(
+                    done(daemon.home(), "respondApproval", answer)["message"],
+                    "Approval updated"
+                );
+            }
+            "roder" => {
+                let answer = json!({ "approvalId": asked["approvalId"], "approved": true });
+                assert_eq!(roder.call("session/resolve_approval", answer)["resolved"], true);
+            }
+            _ => drop(daemon.rookery(&["approve", &id_of_cli(&daemon)]).success()),
+        }
+        let told = roder.until_over(&turn);
+        assert_eq!(told.last().unwrap().1["turn"]["status"], "completed");
+        assert!(dir.join(&file).exists(), "{decided_by}");
+        let open = list(daemon.home(), "listApprovals", json!({ "status": "pending" }));
+        assert_eq!(open, Vec::<Value>::new());
+        let needed = list(daemon.home(), "listQueue", json!({}));
+        assert!(needed.iter().all(|item| item["category"] != "approvalNeeded"), "{needed:?}");
+        assert_ne!(state(&mut roost, &tab)["state"], "needs_input");
+        let late =
+            ask(daemon.home(), "respondApproval", json!({ "approvalID": id, "status": "denied" }));
+        assert_eq!(late["message"], "Approval already resolved.");
+    }
+}
+
+fn id_of_cli(daemon: &TestDaemon) -> String {
+    let inbox = daemon.rookery(&["inbox", "--json"]).json();
+    let rows = inbox.as_array().cloned().or_else(|| inbox["requests"].as_array().cloned());
+    rows.unwrap()[0]["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn sessions_of_all_dialects_have_one_name_for_ever() {
+    let mut daemon = TestDaemon::start();
+    let home = daemon.home().path().to_owned();
+    let tell = |file: &str| {
+        let file = home.join(file);
+        format!(
+            "printf %s \"$IDX0_SESSION_ID\" > {0}.new && mv {0}.new {0}; exec cat",
+            file.display()
+        )
+    };
+    let mut roost = Link::to(daemon.home());
+    roost.call("tab.open", json!({ "argv": ["sh", "-c", tell("from-roost")] }));
+    let client = daemon.client();
+    client
+        .call("session.create", json!({ "program": "sh", "args": ["-c", tell("from-ptywright")] }));
+    let names: Vec<String> = ["from-roost", "from-ptywright"]
+        .map(|file| eventually(file, PATIENCE, || fs::read_to_string(home.join(file)).ok()))
+        .to_vec();
+    let known =
+        |daemon: &TestDaemon| done(daemon.home(), "listSessions", json!({}))["data"].clone();
+    let before = known(&daemon);
+    for name in &names {
+        assert!(before[name].is_string(), "{name} in {before}");
+    }
+    daemon.kill9();
+    daemon.restart();
+    assert_eq!(known(&daemon), before);
+}
+
+#[test]
+fn silent_clients_hold_nobody_up_and_replies_survive_a_kill() {
+    let mut daemon = TestDaemon::start();
+    let connect = || UnixStream::connect(daemon.home().join("run/idx0/idx0.sock")).unwrap();
+    let silent: Vec<UnixStream> = (0..20).map(|_| connect()).collect();
+    let mut half: Vec<UnixStream> = (0..5).map(|_| connect()).collect();
+    for stream in &mut half {
+        stream.write_all(br#"{"command":"listQu"#).unwrap();
+    }
+    let made = done(daemon.home(), "newSession", json!({ "title": "api", "wait": "1" }));
+    let session = made["data"]["sessionID"].clone();
+    let said = json!({ "sessionID": session, "title": "remember me" });
+    done(daemon.home(), "notify", said);
+    daemon.kill9();
+    drop((silent, half));
+    daemon.restart();
+    let queue = list(daemon.home(), "listQueue", json!({}));
+    assert!(queue.iter().any(|item| item["title"] == "remember me"), "{queue:?}");
+    assert_eq!(
+        done(daemon.home(), "listSessions", json!({}))["data"][session.as_str().unwrap()],
+        "api"
+    );
+}
+
+fn git(dir: &Path, args: &[&str]) -> String {
+    #[expect(clippy::disallowed_methods, reason = "a test sets a repository up")]
+    let mut git = Command::new("git");
+    let who =
+        ["-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "init.defaultBranch=main"];
+    let output = git.current_dir(dir).args(who).args(args).output().unwrap();
+    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_session_works_in_a_worktree_of_its_own_and_is_captured() {
+    let daemon = TestDaemon::start();
+    let repo = daemon.home().join("repo");
+    fs::create_dir(&repo).unwrap();
+    git(&repo, &["init", "-q"]);
+    fs::write(repo.join("a"), "one\n").unwrap();
+    git(&repo, &["add", "."]);
+    git(&repo, &["commit", "-qm", "first"]);
+    let made =
+        json!({ "title": "Fix it!", "repoPath": repo, "createWorktree": "true", "wait": "1" });
+    done(daemon.home(), "newSession", made);
+    let trees = git(&repo, &["worktree", "list", "--porcelain"]);
+    let tree = trees.lines().filter_map(|line| line.strip_prefix("worktree ")).nth(1).unwrap();
+    let tree = Path::new(tree).to_owned();
+    assert!(trees.contains("refs/heads/idx0/fix-it-"), "{trees}");
+    fs::write(tree.join("a"), "two\n").unwrap();
+    fs::write(tree.join("née"), "new\n").unwrap();
+    let asked = json!({ "session": "Fix it!", "requestReview": "1" });
+    done(daemon.home(), "createCheckpoint", asked);
+    wait_until("the checkpoint is made", PATIENCE, || {
+        !list(daemon.home(), "listCheckpoints", json!({})).is_empty()
+    });
+    let made = list(daemon.home(), "listCheckpoints", json!({})).remove(0);
+    assert_eq!(made["diffStat"], json!({ "additions": 2, "deletions": 1, "filesChanged": 2 }));
+    assert_eq!(made["worktreePath"], tree.to_str().unwrap());
+    let review = list(daemon.home(), "listReviews", json!({})).remove(0);
+    assert_eq!(review["changedFiles"], made["changedFiles"]);
+    let refs = git(&repo, &["for-each-ref", "refs/rookery/checkpoints"]);
+    assert_eq!(refs.lines().count(), 1);
+    let refused = ask(daemon.home(), "removeWorktree", json!({ "session": "Fix it!" }));
+    assert_eq!(refused["message"], "Worktree has local changes. Clean it before deletion.");
+    done(daemon.home(), "removeWorktree", json!({ "session": "Fix it!", "force": "1" }));
+    assert!(!tree.exists());
+}
+
+#[test]
+fn the_tool_speaks_as_the_original_does() {
+    let daemon = TestDaemon::start();
+    let idx0 = |args: &[&str]| daemon.rookery(&[&["idx0"], args].concat());
+    assert_eq!(idx0(&["list-sessions"]).success().trim_end(), "No sessions");
+    assert_eq!(idx0(&["queue"]).success().trim_end(), "Queue empty");
+    assert_eq!(
+        idx0(&["new-session", "--title", "api"]).success().trim_end(),
+        "Session creation requested"
+    );
+    wait_until("the session is there", PATIENCE, || {
+        idx0(&["list-sessions"]).success().trim_end().ends_with("\tapi")
+    });
+    assert_eq!(idx0(&["focus", "--session", "api"]).success().trim_end(), "Focused 'api'");
+    assert_eq!(
+        idx0(&["focus"]).failure(1).trim_end(),
+        "idx0: focus requires --session <id-or-title>"
+    );
+    assert_eq!(
+        idx0(&["focus", "--session=nope"]).failure(1).trim_end(),
+        "idx0: No session matched 'nope'"
+    );
+    assert!(idx0(&["help"]).success().contains("respond-approval"));
+    let mut stream = UnixStream::connect(daemon.home().join("run/idx0/idx0.sock")).unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).unwrap();
+    assert_eq!(reply, r#"{"success":false,"message":"Invalid IPC request: the request is empty"}"#);
+}
