@@ -381,8 +381,8 @@ local function focused_options(view)
 end
 
 -- Remembers the dialog, so that an intent can tell whether its caller speaks of this one.
-local function open_dialog(metadata, fingerprint, options, block)
-  dialog = { id = kit.fnv1a(fingerprint:sub(1, MAX_FINGERPRINT)), options = options }
+local function open_dialog(metadata, fingerprint, options, block, focus)
+  dialog = { id = kit.fnv1a(fingerprint:sub(1, MAX_FINGERPRINT)), options = options, focus = focus }
   metadata.dialog_id = dialog.id
   if block then
     block.dialog_id = dialog.id
@@ -682,7 +682,9 @@ local function plan_approval(view)
     return nil
   end
   local text = plan_text(view, header)
-  local metadata = open_dialog({ plan = text, options = #options > 0 and options or nil }, "plan:" .. text, options)
+  local focus = view.focused and focused_option(view.rows[view.focused]) or nil
+  local shown = { plan = text, options = #options > 0 and options or nil }
+  local metadata = open_dialog(shown, "plan:" .. text, options, nil, focus)
   return verdict("waiting_for_plan_approval", 0.8, "plan approval dialog", metadata)
 end
 
@@ -804,8 +806,9 @@ local function permission_verdict(view, row, title, tool)
   summary = said(summary or "")
   local detail = #lines > 1 and said(table.concat(lines, "\n")) or nil
   local block = { tool = tool or "unknown", summary = summary, detail = detail }
-  local options = focused_option(view.rows[row]) and read_options(view.rows, row) or {}
-  local metadata = open_dialog({ permission = block }, "perm:" .. block.tool .. ":" .. summary, options, block)
+  local focus = focused_option(view.rows[row])
+  local options = focus and read_options(view.rows, row) or {}
+  local metadata = open_dialog({ permission = block }, "perm:" .. block.tool .. ":" .. summary, options, block, focus)
   return verdict("waiting_for_permission", 0.84, "permission dialog", metadata)
 end
 
@@ -1777,9 +1780,16 @@ function M.steer(params)
   return { actions = { action.bracketed_paste(prompt), action.key("enter") } }
 end
 
+-- Enter takes the answer that has the focus. Who names the dialog wants its first answer, so the focus goes there.
 function M.approve(params)
   check_dialog(params)
-  return pressing("enter")
+  local named = kit.object(params).dialog_id ~= nil
+  local keys = {}
+  for _ = 2, named and dialog and dialog.focus or 1 do
+    keys[#keys + 1] = "up"
+  end
+  keys[#keys + 1] = "enter"
+  return pressing(table.unpack(keys))
 end
 
 function M.deny(params)

@@ -13,7 +13,7 @@ use rookery_model::{
 };
 use rookery_store::{Change, Loaded, Store};
 use rookery_term::Palette;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{broadcast, oneshot, watch};
 use tokio_util::task::TaskTracker;
 
 use crate::agents::{AgentConfig, Agents, Places};
@@ -22,7 +22,7 @@ use crate::events::Events;
 use crate::exec::Processes;
 use crate::keeper_link::{KeeperLaunch, KeeperLink, KeeperNotices};
 use crate::parked::Parked;
-use crate::supervision::Supervision;
+use crate::supervision::{AgentSeen, Supervision, Typist};
 use crate::terminals::{Live, Shards, TerminalHandle, TerminalLimits};
 use crate::threads::{
     ASKING_KEY, Feed, Interrupted, LiveThreads, MODE_KEY, Resumed, ThreadState, is_asking,
@@ -67,6 +67,9 @@ pub struct CoreConfig {
 /// How long a stop waits for the programs of closed terminals.
 const ENDINGS_LIMIT: Duration = Duration::from_secs(8);
 
+/// News of agents that may wait to be heard.
+const MAX_AGENTS_SEEN: usize = 256;
+
 /// How to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopKind {
@@ -109,8 +112,14 @@ pub(crate) struct Inner {
     pub(crate) resumed: Mutex<HashMap<(TurnId, String), Resumed>>,
     /// Children of closed terminals that are being ended.
     pub(crate) endings: TaskTracker,
-    /// Agents that were started in terminals, since this daemon runs.
-    pub(crate) launches: watch::Sender<Vec<(TerminalId, rookery_host::AgentTool)>>,
+    /// Agents that are started in terminals, and their ends.
+    pub(crate) agents_seen: broadcast::Sender<AgentSeen>,
+    /// Who answers dialogs on screens.
+    pub(crate) typist: std::sync::OnceLock<Arc<dyn Typist>>,
+    /// Dialogs that are being answered.
+    pub(crate) typing: Mutex<HashSet<RequestId>>,
+    /// Held while comments go to an agent.
+    pub(crate) deliveries: tokio::sync::Mutex<()>,
     pub(crate) live: RwLock<HashMap<TerminalId, Arc<Live>>>,
     pub(crate) keeper: KeeperLink,
     pub(crate) shards: Shards,
@@ -188,7 +197,10 @@ impl Core {
                 ui,
                 settings_writer: tokio::sync::Mutex::new(()),
                 endings: TaskTracker::new(),
-                launches: watch::Sender::new(Vec::new()),
+                agents_seen: broadcast::Sender::new(MAX_AGENTS_SEEN),
+                typist: std::sync::OnceLock::new(),
+                typing: Mutex::default(),
+                deliveries: tokio::sync::Mutex::default(),
                 live: RwLock::default(),
                 keeper: KeeperLink::new(config.keeper.clone()),
                 shards: Shards::start()?,
@@ -362,6 +374,7 @@ fn world_from(loaded: Loaded, config: &CoreConfig, words: ModeWords) -> World {
         threads: loaded.threads.into_iter().map(|t| (t.id, ThreadState::new(t))).collect(),
         requests: loaded.requests.into_iter().map(|request| (request.id, request)).collect(),
         settled: loaded.settled.into_iter().map(|request| (request.id, request)).collect(),
+        acted_on: Default::default(),
         supervision: Supervision::of(loaded.records),
         parked: Parked::default(),
         mode,

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use rookery_agent::policy::{Judgement, Verdict};
 use rookery_model::{
-    Answer, Asked, Decision, DecisionSource, DecisionVerdict, Mode, Request, Result, Settled,
+    Answer, Asked, Decision, DecisionSource, DecisionVerdict, Mode, Request, Result, Review,
+    ReviewStatus, Settled,
 };
 use rookery_store::{Batch, Change, DecisionQuery, NumberedDecision};
 use rookery_term::redact::Policy;
@@ -114,6 +115,7 @@ pub(crate) fn of_request(request: &Request, mode: Mode) -> Decision {
         at: request.asked_at,
         thread: request.thread(),
         turn: request.turn(),
+        session: request.session,
         request: Some(request.id),
         tool_id: request.call_id.clone(),
         tool: request.tool.clone(),
@@ -122,12 +124,49 @@ pub(crate) fn of_request(request: &Request, mode: Mode) -> Decision {
         by: None,
         reason: None,
         rule: None,
-        source: match request.turn() {
-            Some(_) => DecisionSource::Model,
-            None => DecisionSource::Client,
+        source: match (request.turn(), request.session) {
+            (Some(_), _) => DecisionSource::Model,
+            (None, None) => DecisionSource::Client,
+            (None, Some(_)) => DecisionSource::Agent,
         },
         subject: subject(&request.asked),
     }
+}
+
+/// Somebody decides later.
+pub(crate) fn deferred(request: &Request, mode: Mode, by: &str) -> Decision {
+    Decision {
+        at: clock::wall(),
+        verdict: DecisionVerdict::Deferred,
+        by: Some(by.to_owned()),
+        ..of_request(request, mode)
+    }
+}
+
+/// Somebody looked at changes and said what is to become of them; none if nothing was said.
+pub(crate) fn of_review(review: &Review, mode: Mode, by: &str) -> Option<Decision> {
+    let verdict = match review.status {
+        ReviewStatus::Open => return None,
+        ReviewStatus::Approved => DecisionVerdict::Approved,
+        ReviewStatus::ChangesRequested => DecisionVerdict::ChangesRequested,
+        ReviewStatus::Deferred => DecisionVerdict::Deferred,
+    };
+    Some(Decision {
+        at: clock::wall(),
+        thread: None,
+        turn: None,
+        session: Some(review.session),
+        request: None,
+        tool_id: review.id.to_string(),
+        tool: "review".to_owned(),
+        mode,
+        verdict,
+        by: Some(by.to_owned()),
+        reason: None,
+        rule: None,
+        source: DecisionSource::Agent,
+        subject: hidden(&review.summary),
+    })
 }
 
 /// A request that the policy asks for.
@@ -168,8 +207,12 @@ pub(crate) fn subject(asked: &Asked) -> String {
         Asked::Dialog { text, .. } => text.clone(),
         Asked::Input { .. } | Asked::External(_) => String::new(),
     };
-    let hidden = POLICY.redact(cut(&text, 2)).into_owned();
-    cut(&hidden, 1).to_owned()
+    hidden(&text)
+}
+
+/// A text without secrets and within bounds.
+fn hidden(text: &str) -> String {
+    cut(&POLICY.redact(cut(text, 2)), 1).to_owned()
 }
 
 /// The beginning of a text, up to so many times what is kept.

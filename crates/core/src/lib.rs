@@ -39,9 +39,10 @@ pub use exec::{
 pub use keeper_link::KeeperLaunch;
 pub use status::{KeeperState, Status};
 pub use supervision::{
-    AgentEvent, AgentEventKind, Approval, ApprovalStatus, Compared, Created, Decision, Difference,
-    HeadChange, Keep, NewCheckpoint, NewComment, NewHandoff, NewReview, NewSession, Reported,
-    Restored, Session, SessionError, SessionHome, SessionNotice, ToolWish, What,
+    AgentEvent, AgentEventKind, AgentSeen, Approval, ApprovalStatus, Compared, Created, Decision,
+    Difference, HeadChange, Keep, NewCheckpoint, NewComment, NewHandoff, NewReview, NewSession,
+    Reported, Restored, SeenDialog, Session, SessionError, SessionHome, SessionNotice, ToolWish,
+    Typing, Typist, What,
 };
 pub use terminals::{
     Attachment, Expansion, MouseOutcome, OpenTerminal, Output, OutputStream, Piece, Preedit,

@@ -47,6 +47,9 @@ impl Core {
         pid: Option<u32>,
     ) -> Result<bool> {
         self.refuse_agents(pid).await?;
+        if self.is_dialog(id) {
+            return self.answer_dialog(id, answer, by).await;
+        }
         self.settle(id, answer, by).await
     }
 
@@ -87,27 +90,11 @@ impl Core {
         .await
     }
 
-    /// Settles a pending request as part of a transaction.
+    /// Settles a pending request as part of a transaction, and lets whoever waits for it go on.
     pub(crate) fn settle_in(&self, tx: &mut Tx<'_>, id: RequestId, answer: Answer, by: &str) {
-        let Some(mut request) = tx.world.requests.remove(&id) else { return };
-        let settled = Settled { answer: answer.clone(), by: by.to_owned(), at: clock::wall() };
-        let mode = tx.world.mode_of(request.thread);
-        tx.record_settled(&request, &settled, mode);
-        request.state = RequestState::Settled(settled);
-        let thread = request.thread;
-        let target = match (&request.asked, &answer) {
-            (Asked::PlanExit(plan), Answer::Approved { .. }) => Some(plan.target),
-            _ => None,
-        };
-        tx.note_approval(&request, &answer, by);
-        tx.save_request(&request);
-        tx.archive(request.clone());
-        let mode = target.unwrap_or_else(|| tx.world.mode_of(thread));
-        tx.announce(request.thread(), NoticeBody::Settled(Box::new(request), mode));
-        if let Some(target) = target {
-            tx.leave_plan(thread, target);
+        if !tx.settle_request(id, answer.clone(), by) {
+            return;
         }
-        tx.announce_status(thread);
         let waiter = self.inner.waiters.lock().remove(&id);
         tx.afterwards(move || {
             if let Some(waiter) = waiter {
@@ -211,6 +198,30 @@ impl Core {
 }
 
 impl Tx<'_> {
+    /// Settles a pending request, wherever it is shown. False if it does not wait.
+    pub(crate) fn settle_request(&mut self, id: RequestId, answer: Answer, by: &str) -> bool {
+        let Some(mut request) = self.world.requests.remove(&id) else { return false };
+        let settled = Settled { answer: answer.clone(), by: by.to_owned(), at: clock::wall() };
+        let mode = self.world.mode_of(request.thread);
+        self.record_settled(&request, &settled, mode);
+        request.state = RequestState::Settled(settled);
+        let thread = request.thread;
+        let target = match (&request.asked, &answer) {
+            (Asked::PlanExit(plan), Answer::Approved { .. }) => Some(plan.target),
+            _ => None,
+        };
+        self.note_approval(&request, &answer, by);
+        self.save_request(&request);
+        self.archive(request.clone());
+        let mode = target.unwrap_or_else(|| self.world.mode_of(thread));
+        self.announce(request.thread(), NoticeBody::Settled(Box::new(request), mode));
+        if let Some(target) = target {
+            self.leave_plan(thread, target);
+        }
+        self.announce_status(thread);
+        true
+    }
+
     /// Remembers what was approved for longer than the one who waits for it, if anybody does.
     fn note_approval(&mut self, request: &Request, answer: &Answer, by: &str) {
         let is_parked = self.world.parked.forget(request.id);

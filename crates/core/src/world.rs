@@ -1,6 +1,6 @@
 //! The world: plain data, changed only in a transaction.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rookery_model::{
     Error, EventSeq, Mode, Project, ProjectId, Request, RequestId, Result, Terminal, TerminalId,
@@ -40,6 +40,8 @@ pub(crate) struct World {
     pub(crate) requests: BTreeMap<RequestId, Request>,
     /// What they waited for lately, and the answers.
     pub(crate) settled: BTreeMap<RequestId, Request>,
+    /// Those of them whose answers somebody took, so that they stand.
+    pub(crate) acted_on: BTreeSet<RequestId>,
     /// Who waits for somebody, and what was decided.
     pub(crate) supervision: Supervision,
     /// What clients were told to ask for, and may do since somebody said so.

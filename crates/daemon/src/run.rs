@@ -98,6 +98,7 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     let control = Arc::new(StopRequest(Mutex::new(Some(stop))));
     let shared = ptywright_shared(&config).await?;
     shared.restore(&core).await;
+    let watch = rookery_ptywright::watch_screens(core.clone(), Arc::clone(&shared));
     let served = Served::new(core.clone(), control, shared).with_roost(roost);
     let mut ready = Ready {
         version: env!("CARGO_PKG_VERSION"),
@@ -106,6 +107,7 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
         terminals: core.status().running,
     };
     let mut accepting = tokio::task::JoinSet::new();
+    accepting.spawn(watch);
     for (endpoint, socket) in sockets {
         ready.endpoints.insert(endpoint.name, socket.path().to_owned());
         accepting.spawn(endpoints::accept_all(endpoint, socket, served.clone()));

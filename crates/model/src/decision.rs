@@ -1,7 +1,7 @@
-//! Decisions of the policy: what was let through, asked for or refused, by which rule or by whom.
+//! Decisions: what was let through, asked for or refused, by which rule or by whom.
 //! Records of what happened; nothing is decided here.
 
-use crate::{Mode, RequestId, ThreadId, Timestamp, TurnId};
+use crate::{Mode, RequestId, SessionId, ThreadId, Timestamp, TurnId};
 
 /// One decision, as it was made. What is asked for leads to a second one, by whoever answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub struct Decision {
     pub thread: Option<ThreadId>,
     /// The turn it was made in; none if a client called the tool.
     pub turn: Option<TurnId>,
+    /// The session it was made for, if no thread wanted it.
+    pub session: Option<SessionId>,
     /// What was asked, or what was answered.
     pub request: Option<RequestId>,
     /// The call.
@@ -52,6 +54,10 @@ pub enum DecisionVerdict {
     Denied,
     /// Whoever was asked said yes.
     Approved,
+    /// Whoever was asked will decide later.
+    Deferred,
+    /// Whoever looked at changes wants others.
+    ChangesRequested,
 }
 
 impl DecisionVerdict {
@@ -63,6 +69,8 @@ impl DecisionVerdict {
             Self::AutoApproved => "auto_approved",
             Self::Denied => "denied",
             Self::Approved => "approved",
+            Self::Deferred => "deferred",
+            Self::ChangesRequested => "changes_requested",
         }
     }
 }
@@ -74,6 +82,8 @@ pub enum DecisionSource {
     Model,
     /// A client, by itself.
     Client,
+    /// An agent that runs elsewhere, or in a terminal.
+    Agent,
 }
 
 impl DecisionSource {
@@ -82,6 +92,7 @@ impl DecisionSource {
         match self {
             Self::Model => "model",
             Self::Client => "client",
+            Self::Agent => "agent",
         }
     }
 }

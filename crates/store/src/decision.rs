@@ -100,6 +100,7 @@ mod tests {
         Decision {
             at: Timestamp::from_micros(at),
             thread: thread.map(ThreadId::new),
+            session: None,
             turn: None,
             request: None,
             tool_id: at.to_string(),

@@ -46,9 +46,13 @@ impl Home {
         let mut command = Command::new(program);
         command.env_clear().env("ROOKERY_HOME", self.path());
         command.env("HOME", self.path()).env("SHELL", "/bin/sh").env("LANG", "C.UTF-8");
-        if let Some(path) = std::env::var_os("PATH") {
-            command.env("PATH", path);
+        // Programs of the test itself are found before those of the machine.
+        let mut path = self.join("bin").into_os_string();
+        if let Some(others) = std::env::var_os("PATH") {
+            path.push(":");
+            path.push(others);
         }
+        command.env("PATH", path);
         command.stdin(Stdio::null());
         command
     }

@@ -11,36 +11,9 @@ use std::process::Command;
 use rookery_testkit::{Home, PATIENCE, TestDaemon, eventually, wait_until};
 use serde_json::{Value, json};
 
+use crate::idx0_link::{ask, done, list};
 use crate::roder_link::{Peer, script};
 use crate::roost_link::Link;
-
-/// One request and its reply.
-#[track_caller]
-fn ask(home: &Home, command: &str, payload: Value) -> Value {
-    let mut stream = UnixStream::connect(home.join("run/idx0/idx0.sock")).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    let request = json!({ "command": command, "payload": payload });
-    stream.write_all(request.to_string().as_bytes()).unwrap();
-    let mut reply = String::new();
-    stream.read_to_string(&mut reply).unwrap();
-    let reply: Value = serde_json::from_str(&reply).unwrap();
-    let data = reply["data"].as_object().into_iter().flatten();
-    assert!(data.into_iter().all(|(_, value)| value.is_string()), "nothing but strings: {reply}");
-    reply
-}
-
-#[track_caller]
-fn done(home: &Home, command: &str, payload: Value) -> Value {
-    let reply = ask(home, command, payload);
-    assert_eq!(reply["success"], true, "{command}: {reply}");
-    reply
-}
-
-#[track_caller]
-fn list(home: &Home, command: &str, payload: Value) -> Vec<Value> {
-    let reply = done(home, command, payload);
-    serde_json::from_str(reply["data"]["json"].as_str().unwrap()).unwrap()
-}
 
 fn state(roost: &mut Link, tab: &str) -> Value {
     let tabs = roost.call("tab.list", json!({}));

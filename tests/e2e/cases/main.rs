@@ -13,6 +13,8 @@ mod crash;
 mod docs;
 mod hostile;
 mod idx0;
+mod idx0_link;
+mod idx0_screens;
 mod input;
 mod keeper;
 mod lifecycle;

@@ -4,8 +4,8 @@
 //! like every other answer, and so the first one counts.
 
 use rookery_model::{
-    Activity, Answer, Asked, Category, Error, ErrorKind, NotificationText, Related, Request,
-    RequestId, RequestState, Result, SessionId, Settled, Source, TerminalId, TimelineKind,
+    Activity, Answer, Asked, Category, Error, ErrorKind, NotificationText, QueueItem, Related,
+    Request, RequestId, RequestState, Result, SessionId, Settled, Source, TerminalId, TimelineKind,
     Timestamp,
 };
 
@@ -13,6 +13,7 @@ use super::sessions::session_of_thread;
 use super::{NewItem, draw};
 use crate::clock;
 use crate::core::Core;
+use crate::decisions;
 use crate::threads::NoticeBody;
 use crate::transact::Tx;
 
@@ -93,13 +94,16 @@ impl Core {
         pid: Option<u32>,
     ) -> Result<()> {
         self.refuse_agents(pid).await?;
+        if self.is_dialog(id) {
+            return self.decide_dialog(id, decision, by).await;
+        }
         self.transact_durably(|tx| {
             if let Some(request) = tx.world.requests.get(&id) {
                 if Approval::of(request).is_none() {
                     return Err(no_approval(id));
                 }
                 match decision {
-                    Decision::Defer => tx.defer(id),
+                    Decision::Defer => tx.defer(id, by),
                     Decision::Approve => {
                         self.settle_in(tx, id, Answer::Approved { remember: false }, by);
                     }
@@ -113,6 +117,38 @@ impl Core {
             tx.decide_again(request, decision, by)
         })
         .await
+    }
+}
+
+impl Core {
+    async fn decide_dialog(&self, id: RequestId, decision: Decision, by: &str) -> Result<()> {
+        let answer = match decision {
+            Decision::Approve => Answer::Approved { remember: false },
+            Decision::Deny { message } => Answer::Denied { message },
+            Decision::Defer => {
+                return self
+                    .transact_durably(|tx| {
+                        tx.defer(id, by);
+                        Ok(())
+                    })
+                    .await;
+            }
+        };
+        match self.answer_dialog(id, answer, by).await? {
+            true => Ok(()),
+            false => Err(settled_before()),
+        }
+    }
+
+    /// One approval, whether it waits or was decided lately.
+    pub fn approval_of(&self, id: RequestId) -> Option<Approval> {
+        let world = self.inner.world.lock();
+        world.requests.get(&id).or_else(|| world.settled.get(&id)).and_then(Approval::of)
+    }
+
+    /// Somebody who waited for this decision has it: from now on it stands.
+    pub fn took_decision(&self, id: RequestId) {
+        self.inner.world.lock().acted_on.insert(id);
     }
 }
 
@@ -192,13 +228,15 @@ impl Tx<'_> {
     }
 
     /// Somebody wants to decide later.
-    fn defer(&mut self, id: RequestId) {
+    fn defer(&mut self, id: RequestId, by: &str) {
         let Some(request) = self.world.requests.get_mut(&id) else { return };
         if std::mem::replace(&mut request.is_deferred, true) {
             return;
         }
         let request = request.clone();
         self.save_request(&request);
+        let mode = self.world.mode_of(request.thread);
+        self.record(decisions::deferred(&request, mode, by));
         let Some(approval) = Approval::of(&request) else { return };
         let related = Some(Related::Request(id));
         self.file_once(NewItem {
@@ -228,8 +266,9 @@ impl Tx<'_> {
         if now == wanted {
             return Ok(());
         }
-        if !matches!(request.asked, Asked::Permission { .. }) {
-            return Err(Error::new(ErrorKind::Conflict, "the approval was settled before"));
+        let is_free = matches!(request.asked, Asked::Permission { .. });
+        if !is_free || self.world.acted_on.contains(&request.id) {
+            return Err(settled_before());
         }
         let answer = match decision {
             Decision::Approve => Answer::Approved { remember: false },
@@ -240,12 +279,14 @@ impl Tx<'_> {
                 request.is_deferred = false;
                 let id = request.id;
                 self.world.requests.insert(id, request);
-                self.defer(id);
+                self.defer(id, by);
                 return Ok(());
             }
         };
-        request.state =
-            RequestState::Settled(Settled { answer, by: by.to_owned(), at: clock::wall() });
+        let settled = Settled { answer, by: by.to_owned(), at: clock::wall() };
+        let mode = self.world.mode_of(request.thread);
+        self.record_settled(&request, &settled, mode);
+        request.state = RequestState::Settled(settled);
         self.world.settled.insert(request.id, request.clone());
         self.save_request(&request);
         Ok(())
@@ -256,17 +297,20 @@ impl Tx<'_> {
         self.world.settled.insert(request.id, request);
         if self.world.settled.len() > MAX_SETTLED {
             self.world.settled.pop_first();
+            let settled = &self.world.settled;
+            self.world.acted_on.retain(|id| settled.contains_key(id));
         }
     }
 
     /// Shows on a terminal that something waits for an answer.
-    fn wait_on(&mut self, terminal: TerminalId, id: RequestId, text: NotificationText) {
+    fn wait_on(&mut self, terminal: TerminalId, id: RequestId, text: Option<NotificationText>) {
         let waits = |activity: &mut Activity, _| {
             activity.requests.insert(id);
         };
-        let shown = self
-            .change_activity(terminal, waits)
-            .and_then(|()| self.raise_attention(terminal, text, Source::Protocol));
+        let shown = self.change_activity(terminal, waits).and_then(|()| match text {
+            Some(text) => self.raise_attention(terminal, text, Source::Protocol),
+            None => Ok(()),
+        });
         if let Err(error) = shown {
             tracing::debug!(%error, "a terminal went before it could show what waits");
         }
@@ -334,9 +378,19 @@ impl Tx<'_> {
             source: source_of(request),
         });
         self.log_line(session, TimelineKind::ApprovalRequested, title.clone(), related);
+        // That the session waits may have been said a moment ago, by somebody who did not know for
+        // what. It is one matter, and nobody is told twice.
+        let vague = |item: &QueueItem| {
+            item.session == session
+                && item.category == Category::ApprovalNeeded
+                && item.related.is_none()
+        };
+        let was_told = self.has_open_item(vague);
+        self.resolve_items(vague);
         if let Some(terminal) = self.shown_on(session) {
             let body = Approval::of(request).map_or(summary, |approval| approval.action);
-            self.wait_on(terminal, request.id, NotificationText { title, body });
+            let text = (!was_told).then_some(NotificationText { title, body });
+            self.wait_on(terminal, request.id, text);
         }
     }
 }
@@ -347,6 +401,10 @@ fn source_of(request: &Request) -> Source {
         Asked::Dialog { .. } => Source::Screen,
         _ => Source::Protocol,
     }
+}
+
+fn settled_before() -> Error {
+    Error::new(ErrorKind::Conflict, "the approval was settled before")
 }
 
 fn no_approval(id: RequestId) -> Error {

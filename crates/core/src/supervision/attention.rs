@@ -27,6 +27,17 @@ pub enum Reported {
     Clear,
 }
 
+impl Reported {
+    /// Whether an agent of which this is said runs, if that can be told.
+    fn runs(self) -> Option<bool> {
+        match self {
+            Reported::Active => Some(true),
+            Reported::Completed | Reported::Error | Reported::Clear => Some(false),
+            Reported::Waiting => None,
+        }
+    }
+}
+
 /// A word about a session. The session need not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionNotice {
@@ -40,6 +51,8 @@ pub struct SessionNotice {
     pub summary: Option<String>,
     /// What the session is at, with a word on it.
     pub activity: Option<(Reported, String)>,
+    /// The agent that is spoken of, if one is.
+    pub agent: Option<String>,
 }
 
 impl Core {
@@ -49,7 +62,7 @@ impl Core {
     /// If it cannot be kept.
     pub async fn take_notice(&self, notice: SessionNotice) -> Result<QueueItemId> {
         self.transact_durably(|tx| {
-            let SessionNotice { session, category, title, summary, activity } = notice;
+            let SessionNotice { session, category, title, summary, activity, agent } = notice;
             let text = NotificationText {
                 title: title.clone(),
                 body: summary.clone().unwrap_or_default(),
@@ -62,6 +75,12 @@ impl Core {
             if let Some(terminal) = tx.living_terminal_of(session) {
                 if let Some((reported, word)) = activity {
                     tx.change_activity(terminal, |now, at| report(now, reported, &word, at))?;
+                    let (core, runs) = (self.clone(), reported.runs());
+                    tx.afterwards(move || {
+                        if let (Some(agent), Some(runs)) = (agent, runs) {
+                            core.see_agent(terminal, &agent, runs);
+                        }
+                    });
                 }
                 // The queue has it already; what follows is for those who look at the terminal.
                 tx.raise_attention(terminal, text, Source::Protocol)?;

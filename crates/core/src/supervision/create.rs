@@ -257,7 +257,7 @@ impl Core {
             Ok(())
         })
         .await?;
-        self.inner.launches.send_modify(|launches| launches.push((id, found.tool)));
+        self.see_agent(id, found.tool.program, true);
         Ok(found.tool)
     }
 

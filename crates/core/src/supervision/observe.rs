@@ -4,7 +4,7 @@
 //! tells of, and nobody sees one without the other.
 
 use rookery_model::{
-    Category, Event, ExitStatus, Lifecycle, NotificationText, SessionId, Source, Terminal,
+    Answer, Category, Event, ExitStatus, Lifecycle, NotificationText, SessionId, Source, Terminal,
     TerminalId, ThreadId, TimelineKind, TurnStatus,
 };
 
@@ -15,6 +15,8 @@ use crate::transact::Tx;
 
 /// What idx0 calls the wish of a terminal to be looked at.
 const NEEDED: &str = "Approval needed";
+/// Who settles what a session asked that is closed.
+const BY_CLOSING: &str = "closed";
 
 impl Core {
     /// Follows up what a transaction brought.
@@ -93,6 +95,8 @@ impl Tx<'_> {
                 let title = title.to_owned();
                 let new = NewItem { session, related: None, category, title, subtitle, source };
                 match category {
+                    // Somebody more trusted said so, or it was said before.
+                    Category::ApprovalNeeded if self.waits_already(session) => {}
                     Category::Informational => drop(self.file(new)),
                     _ => self.file_once(new),
                 }
@@ -110,12 +114,7 @@ impl Tx<'_> {
 
     /// A session wants to be looked at, and has no better word for it.
     fn need(&mut self, session: SessionId, source: Source) {
-        let waits = |item: &rookery_model::QueueItem| {
-            item.session == session
-                && item.category == Category::ApprovalNeeded
-                && item.resolved_at.is_none()
-        };
-        if self.world.supervision.queue.values().any(waits) {
+        if self.waits_already(session) {
             return;
         }
         self.file(NewItem {
@@ -190,6 +189,12 @@ impl Tx<'_> {
         self.resolve_items(|item| {
             item.session == session && item.category == Category::Informational
         });
+        // Nobody can act on these any more.
+        let asked = self.world.requests.values().filter(|one| one.session == Some(session));
+        let asked: Vec<_> = asked.map(|request| request.id).collect();
+        for id in asked {
+            self.settle_request(id, Answer::Cancelled, BY_CLOSING);
+        }
     }
 
     /// The terminal on which it is shown that a thread waits: one that works in its directory, the

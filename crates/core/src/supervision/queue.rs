@@ -99,6 +99,12 @@ impl Tx<'_> {
         }
     }
 
+    /// Whether an item that is wanted waits.
+    pub(crate) fn has_open_item(&self, is_wanted: impl Fn(&QueueItem) -> bool) -> bool {
+        let mut items = self.world.supervision.queue.values();
+        items.any(|item| item.resolved_at.is_none() && is_wanted(item))
+    }
+
     /// All items about one thing are dealt with.
     pub(crate) fn resolve_related(&mut self, related: Related) {
         self.resolve_items(|item| item.related == Some(related));

@@ -8,6 +8,7 @@ use rookery_model::{
 use super::{NewItem, draw};
 use crate::clock;
 use crate::core::Core;
+use crate::decisions;
 use crate::transact::Tx;
 
 /// Comments of one review at most.
@@ -71,7 +72,12 @@ impl Core {
     ///
     /// # Errors
     /// If there is no such review, or that cannot be kept.
-    pub async fn set_review_status(&self, id: ReviewId, status: ReviewStatus) -> Result<Review> {
+    pub async fn set_review_status(
+        &self,
+        id: ReviewId,
+        status: ReviewStatus,
+        by: &str,
+    ) -> Result<Review> {
         self.transact_durably(|tx| {
             let mut review = tx.review(id)?;
             if review.status == status {
@@ -80,6 +86,10 @@ impl Core {
             review.status = status;
             tx.keep(Record::Review(review.clone()));
             tx.follow_review(&review);
+            let mode = tx.world.mode_of(rookery_model::Request::NO_THREAD);
+            if let Some(decision) = decisions::of_review(&review, mode, by) {
+                tx.record(decision);
+            }
             tx.emit(Event::ReviewChanged(Box::new(review.clone())));
             Ok(review)
         })

@@ -250,6 +250,13 @@ impl TerminalHandle {
         Ok(())
     }
 
+    /// Whether something else than the child itself, such as a command of a shell, is in the
+    /// foreground of the terminal.
+    pub fn has_foreground_job(&self) -> bool {
+        let group = rustix::termios::tcgetpgrp(&*self.live.pty);
+        group.is_ok_and(|group| group.as_raw_nonzero().get().unsigned_abs() != self.live.pid)
+    }
+
     /// Ends the child: hangup, a moment of grace, then kill, with everything in its session.
     /// Fails with `Closed` if it was killed before.
     pub async fn kill(&self) -> Result<()> {

@@ -38,9 +38,9 @@ impl Core {
         // Requests whose turn is gone wait for nobody.
         self.transact_durably(|tx| {
             let is_alone = |request: &Request| {
-                if request.session.is_some() {
-                    // A screen is read anew; what a harness wants to know is still to be said.
-                    return matches!(request.asked, rookery_model::Asked::Dialog { .. });
+                if let Some(session) = request.session {
+                    // What a harness wants to know is still to be said; a screen is read anew.
+                    return tx.world.session(session).is_none();
                 }
                 let active =
                     tx.world.threads.get(&request.thread).and_then(|state| state.active.as_ref());

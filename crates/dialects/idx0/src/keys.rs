@@ -80,8 +80,11 @@ pub const WAIT_APPROVAL: &[Key] = &[
 /// Keys of `agentEvent`.
 pub const EVENT: &[Key] = &[need("envelope", "the event as JSON")];
 /// Keys of `setReviewStatus`.
-pub const REVIEW_STATUS: &[Key] =
-    &[need("reviewID", "which review"), need("status", "approved, changesRequested or deferred")];
+pub const REVIEW_STATUS: &[Key] = &[
+    need("reviewID", "which review"),
+    need("status", "approved, changesRequested or deferred"),
+    may("comment", "what the agent is told about its changes"),
+];
 /// Keys of `setHandoffStatus`.
 pub const HANDOFF_STATUS: &[Key] =
     &[need("handoffID", "which handoff"), need("status", "pending, accepted or resolved")];

@@ -20,6 +20,7 @@ use crate::{
     adapters::{Adapter, Adapters},
     cache::CellCache,
     errors, ids,
+    lookout::Lookout,
     marks::Marks,
     notify::Notifier,
     plugins::Plugins,
@@ -74,6 +75,7 @@ pub struct Shared {
     pub(crate) marks: Marks,
     pub(crate) plugins: Plugins,
     pub(crate) adapters: Adapters,
+    pub(crate) lookout: Lookout,
     pub(crate) allows_loading: bool,
 }
 
@@ -86,6 +88,7 @@ impl Shared {
             marks: Marks::default(),
             plugins: Plugins::default(),
             adapters: Adapters::default(),
+            lookout: Lookout::default(),
             allows_loading: false,
         }
     }

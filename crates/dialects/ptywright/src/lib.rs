@@ -10,6 +10,7 @@ mod cells;
 mod context;
 mod errors;
 mod ids;
+mod lookout;
 mod marks;
 mod notify;
 mod ops;
@@ -19,6 +20,7 @@ pub mod wire;
 
 pub use context::{Cx, Shared};
 pub use errors::redact_error;
+pub use lookout::watch_screens;
 
 use rookery_wire::{method, rpc::Method};
 

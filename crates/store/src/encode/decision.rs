@@ -16,6 +16,8 @@ pub(super) struct DecisionJson<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     turn: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    session: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     request: Option<Cow<'a, str>>,
     tool_id: Cow<'a, str>,
     tool: Cow<'a, str>,
@@ -37,6 +39,7 @@ impl<'a> DecisionJson<'a> {
             at,
             thread,
             turn,
+            session,
             request,
             tool_id,
             tool,
@@ -52,6 +55,7 @@ impl<'a> DecisionJson<'a> {
             at: at.as_micros(),
             thread: thread.map(|id| id.to_string().into()),
             turn: turn.map(|id| id.to_string().into()),
+            session: session.map(|id| id.to_string().into()),
             request: request.map(|id| id.to_string().into()),
             tool_id: tool_id.into(),
             tool: tool.into(),
@@ -70,6 +74,7 @@ impl<'a> DecisionJson<'a> {
             at: model::Timestamp::from_micros(self.at),
             thread: self.thread.map(|text| id_from_text(&text)).transpose()?,
             turn: self.turn.map(|text| id_from_text(&text)).transpose()?,
+            session: self.session.map(|text| id_from_text(&text)).transpose()?,
             request: self.request.map(|text| id_from_text(&text)).transpose()?,
             tool_id: self.tool_id.into_owned(),
             tool: self.tool.into_owned(),

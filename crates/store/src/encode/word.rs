@@ -32,9 +32,9 @@ words! {
     ProfileJson of Profile { Interactive, NonInteractive, Eval }
     ModeJson of Mode { Default, AcceptAll, Plan, Bypass }
     DecisionVerdictJson of DecisionVerdict {
-        Allowed, RequiresApproval, AutoApproved, Denied, Approved,
+        Allowed, RequiresApproval, AutoApproved, Denied, Approved, Deferred, ChangesRequested,
     }
-    DecisionSourceJson of DecisionSource { Model, Client }
+    DecisionSourceJson of DecisionSource { Model, Client, Agent }
     ToolKindJson of ToolKind { Read, Internal, Write, Exec, Network, Agents, Unknown }
     GoalStatusJson of GoalStatus {
         Active, Paused, Blocked, UsageLimited, BudgetLimited, Complete,

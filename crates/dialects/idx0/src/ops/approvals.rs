@@ -5,7 +5,7 @@ use std::time::Duration;
 use rookery_core::model::{ErrorKind, RequestId};
 use rookery_core::{Approval, ApprovalStatus, Decision};
 
-use super::listed;
+use super::{BY, listed};
 use crate::context::Cx;
 use crate::envelope::Reply;
 use crate::errors::Failure;
@@ -13,8 +13,6 @@ use crate::ids::{self, Payload, filled};
 use crate::values::{date, uuid};
 use crate::wire::ApprovalRequest;
 
-/// Who decides, as records have it.
-const BY: &str = "idx0";
 /// How long to wait for a decision at most.
 const LONGEST_WAIT: Duration = Duration::from_secs(600);
 
@@ -101,10 +99,10 @@ pub(crate) async fn wait(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
     let decided = async {
         let mut happened = cx.core.happened();
         loop {
-            let found = cx.core.approvals().into_iter().find(|one| one.id == id);
-            let approval = found.ok_or_else(not_found)?;
+            let approval = cx.core.approval_of(id).ok_or_else(not_found)?;
             match approval.status {
                 ApprovalStatus::Approved | ApprovalStatus::Denied => {
+                    cx.core.took_decision(id);
                     return Ok(approval.status);
                 }
                 ApprovalStatus::Pending | ApprovalStatus::Deferred => {}

@@ -17,6 +17,8 @@ use crate::envelope::Reply;
 
 /// What most commands say when there is nothing more to say.
 const OK: &str = "OK";
+/// Who decides, as records have it.
+const BY: &str = "idx0";
 
 /// A list as a string of JSON.
 fn listed<T: Serialize>(items: &[T]) -> Reply {

@@ -30,10 +30,10 @@ pub(crate) async fn notify(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
     let title = text_or(&payload, "title", "Activity");
     let summary = payload.get("summary").cloned();
     let category = payload.get("category").and_then(|word| read_category(word));
-    let is_believed = is_agentic(&title, summary.as_deref());
+    let agent = agent_in(&title, summary.as_deref());
     let activity = payload.get("activity").and_then(|word| {
         let (_, reported) = ACTIVITIES.iter().find(|(known, _)| known == word)?;
-        (is_believed || *reported == Reported::Clear).then_some(*reported)
+        (agent.is_some() || *reported == Reported::Clear).then_some(*reported)
     });
     let word = filled(&payload, "activityDescription").unwrap_or(&title).to_owned();
     let notice = SessionNotice {
@@ -42,15 +42,16 @@ pub(crate) async fn notify(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
         title,
         summary,
         activity: activity.map(|reported| (reported, word)),
+        agent: agent.map(str::to_owned),
     };
     let id = cx.core.take_notice(notice).await?;
     Ok(Reply::ok("Notification created").with("queueID", uuid(id.get())))
 }
 
-/// Whether the words are those of a shell that reports what an agent does.
-fn is_agentic(title: &str, summary: Option<&str>) -> bool {
+/// The agent of which the words tell, if they are those of a shell that reports what it does.
+fn agent_in(title: &str, summary: Option<&str>) -> Option<&'static str> {
     let text = format!("{title} {}", summary.unwrap_or_default()).to_lowercase();
-    AGENTS.iter().any(|agent| {
+    AGENTS.iter().copied().find(|agent| {
         let says = |words: String| text.contains(&words);
         says(format!("{agent} started"))
             || says(format!("{agent} finished"))
@@ -65,11 +66,11 @@ mod tests {
 
     #[test]
     fn only_what_a_shell_says_of_an_agent_is_believed() {
-        assert!(is_agentic("claude started", None));
-        assert!(is_agentic("x", Some("Running: codex -c")));
-        assert!(is_agentic("CLAUDE FAILED", Some("")));
-        assert!(!is_agentic("Activity", Some("claude is nice")));
-        assert!(!is_agentic("make finished", None));
-        assert!(is_agentic("running:", Some("goose")), "the two are one text");
+        assert_eq!(agent_in("claude started", None), Some("claude"));
+        assert_eq!(agent_in("x", Some("Running: codex -c")), Some("codex"));
+        assert_eq!(agent_in("CLAUDE FAILED", Some("")), Some("claude"));
+        assert_eq!(agent_in("Activity", Some("claude is nice")), None);
+        assert_eq!(agent_in("make finished", None), None);
+        assert_eq!(agent_in("running:", Some("goose")), Some("goose"), "the two are one text");
     }
 }

@@ -1,9 +1,9 @@
 //! Reviews.
 
-use rookery_core::NewReview;
-use rookery_core::model::{CheckpointId, Differences, ErrorKind, ReviewId, ReviewStatus};
+use rookery_core::model::{CheckpointId, Differences, Error, ErrorKind, ReviewId, ReviewStatus};
+use rookery_core::{NewComment, NewReview};
 
-use super::listed;
+use super::{BY, listed};
 use crate::context::Cx;
 use crate::envelope::Reply;
 use crate::errors::Failure;
@@ -31,13 +31,20 @@ pub(crate) async fn set_status(cx: Cx, payload: Payload) -> Result<Reply, Failur
         }
         Some(status) => status,
     };
-    match cx.core.set_review_status(ReviewId::new(id), status).await {
-        Ok(_) => Ok(Reply::ok("Review updated")),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            Err(Failure::new("Review request not found."))
-        }
-        Err(error) => Err(error.into()),
+    let id = ReviewId::new(id);
+    let unknown = |error: Error| match error.kind() {
+        ErrorKind::NotFound => Failure::new("Review request not found."),
+        _ => error.into(),
+    };
+    if let Some(text) = filled(&payload, "comment") {
+        let comment = NewComment { path: None, line: None, text: text.to_owned() };
+        cx.core.comment_review(id, vec![comment]).await.map_err(unknown)?;
     }
+    cx.core.set_review_status(id, status, BY).await.map_err(unknown)?;
+    if status == ReviewStatus::ChangesRequested {
+        cx.core.deliver_review_soon(id);
+    }
+    Ok(Reply::ok("Review updated"))
 }
 
 pub(crate) async fn list(cx: Cx, payload: Payload) -> Result<Reply, Failure> {

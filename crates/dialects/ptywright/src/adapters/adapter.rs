@@ -22,6 +22,8 @@ pub(crate) const TURN_STABLE_MS: u64 = 300;
 pub(crate) struct Adapter {
     pub(crate) id: String,
     pub(crate) terminal: TerminalId,
+    /// Whether the terminal has a program of its own, such as a shell in which the agent runs.
+    pub(crate) is_guest: bool,
     /// What the manifest permitted at the start; a changed plugin cannot widen it.
     pub(crate) permissions: Vec<Permission>,
     name: String,
@@ -84,12 +86,18 @@ impl Adapter {
         Ok(Self {
             id,
             terminal,
+            is_guest: false,
             permissions,
             name: plugin.manifest().name.clone(),
             machine: Mutex::new(Machine { instance, version: version.number }),
             last_intent: Mutex::new(last_intent),
             hand: tokio::sync::Mutex::new(()),
         })
+    }
+
+    /// The same, on a terminal that has a program of its own or not.
+    pub(crate) fn as_guest(self, is_guest: bool) -> Self {
+        Self { is_guest, ..self }
     }
 
     /// The plugin's name.

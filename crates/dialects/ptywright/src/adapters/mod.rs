@@ -20,8 +20,11 @@ use std::{
 use parking_lot::RwLock;
 use rookery_core::Core;
 use rookery_model::TerminalId;
-use rookery_plugins::Plugin;
+use rookery_plugins::{Plugin, PluginError};
+use rookery_wire::rpc::RpcError;
 use tokio::sync::watch;
+
+use crate::{context::Shared, errors, plugins::Version};
 
 pub(crate) use adapter::{Adapter, Outlook, TURN_STABLE_MS};
 pub(crate) use until::{Found, until};
@@ -92,5 +95,26 @@ impl Adapters {
     pub(crate) fn uses(&self, core: &Core, plugin: &Plugin) -> bool {
         let name = &plugin.manifest().name;
         self.all(core).iter().any(|adapter| adapter.plugin_name() == name)
+    }
+}
+
+impl Shared {
+    /// Joins a session to a plugin. A guest came to a terminal that has another program of its own.
+    pub(crate) async fn join(
+        self: &Arc<Self>,
+        version: Version,
+        terminal: TerminalId,
+        is_guest: bool,
+    ) -> Result<Arc<Adapter>, RpcError> {
+        let shared = Arc::clone(self);
+        let starting = tokio::task::spawn_blocking(move || {
+            let permissions = version.plugin.manifest().permissions.clone();
+            shared.adapters.add(|id| {
+                let adapter = Adapter::start(id, terminal, &version, permissions, None)?;
+                Ok(adapter.as_guest(is_guest))
+            })
+        });
+        let started = starting.await.map_err(|error| RpcError::internal(error.to_string()))?;
+        started.map_err(|error: PluginError| errors::lua(&error))
     }
 }

@@ -30,6 +30,8 @@ struct SavedAdapter {
     id: String,
     plugin: String,
     terminal: u64,
+    #[serde(default)]
+    guest: bool,
     permissions: Vec<Permission>,
     #[serde(default)]
     last_intent: Option<String>,
@@ -60,6 +62,7 @@ impl Shared {
             id: adapter.id.clone(),
             plugin: adapter.plugin_name().to_owned(),
             terminal: adapter.terminal.get(),
+            guest: adapter.is_guest,
             permissions: adapter.permissions.clone(),
             last_intent: adapter.last_intent(),
             marks: self.marks.of(adapter.terminal),
@@ -102,9 +105,12 @@ impl Shared {
             for (label, cursor) in adapter.marks {
                 self.marks.set(terminal, label, cursor);
             }
-            let (id, last_intent) = (adapter.id, adapter.last_intent);
-            match Adapter::start(id, terminal, &version, adapter.permissions, last_intent) {
-                Ok(adapter) => self.adapters.put(std::sync::Arc::new(adapter)),
+            let (id, is_guest) = (adapter.id, adapter.guest);
+            let (permissions, intent) = (adapter.permissions, adapter.last_intent);
+            match Adapter::start(id, terminal, &version, permissions, intent) {
+                Ok(adapter) => {
+                    self.adapters.put(std::sync::Arc::new(adapter.as_guest(is_guest)));
+                }
                 Err(error) => tracing::warn!(%error, "an adapter cannot be brought back"),
             }
         }

@@ -1,14 +1,14 @@
 //! Carrying out actions: the one place where something is done to a session, whoever asked.
 
-use rookery_core::TerminalHandle;
+use rookery_core::{Core, TerminalHandle};
 use rookery_model::{Error, ErrorKind, Size, SizeError};
 use rookery_term::paste;
 use rookery_wire::rpc::RpcError;
 use rustix::{io::Errno, process::Signal};
 
 use crate::{
-    Cx,
     errors::{self, Origin},
+    marks::Marks,
     wire::action::{Action, SignalName},
 };
 
@@ -22,7 +22,8 @@ pub(super) fn io(error: Error) -> RpcError {
 
 /// Does something to a session.
 pub(super) async fn apply(
-    cx: &Cx,
+    core: &Core,
+    marks: &Marks,
     session: &TerminalHandle,
     action: Action,
 ) -> Result<(), RpcError> {
@@ -40,8 +41,8 @@ pub(super) async fn apply(
         Action::Kill => end(session).await,
         Action::Signal(signal) => send_signal(session, signal).await,
         Action::MarkTranscript(mark) => {
-            cx.shared.marks.retain(|id| cx.core.terminal(id).is_ok());
-            cx.shared.marks.set(session.id(), mark.label, session.chars_written());
+            marks.retain(|id| core.terminal(id).is_ok());
+            marks.set(session.id(), mark.label, session.chars_written());
             Ok(())
         }
     }

@@ -145,7 +145,7 @@ async fn launch_adapter(cx: &Cx, params: Start) -> Result<Started, RpcError> {
     let create = as_session(params, &version)?;
     let terminal = launch::open(cx, create).await?;
     let id = terminal.id;
-    let started = start_plugin(cx, version.clone(), id).await;
+    let started = cx.shared.join(version.clone(), id, false).await;
     let adapter = match started {
         Ok(adapter) => adapter,
         Err(error) => {
@@ -164,22 +164,6 @@ async fn launch_adapter(cx: &Cx, params: Start) -> Result<Started, RpcError> {
         state: at.state(cx, None, None).await,
         process: process_of(cx, id),
     })
-}
-
-async fn start_plugin(
-    cx: &Cx,
-    version: Version,
-    terminal: rookery_model::TerminalId,
-) -> Result<Arc<Adapter>, RpcError> {
-    let shared = Arc::clone(&cx.shared);
-    let starting = tokio::task::spawn_blocking(move || {
-        let permissions = version.plugin.manifest().permissions.clone();
-        shared
-            .adapters
-            .add(|id| Adapter::start(id, terminal, &version, permissions, Default::default()))
-    });
-    let started = starting.await.map_err(|error| RpcError::internal(error.to_string()))?;
-    started.map_err(|error| errors::lua(&error))
 }
 
 /// The session that an adapter asks for: the caller's words, then the manifest's.
@@ -239,12 +223,9 @@ async fn carry_out(cx: &Cx, at: &At, intent: Intent) -> Result<(), RpcError> {
         return Err(errors::unknown("adapter", &at.adapter.id));
     }
     let wanted = at.adapter.intent(at.version.clone(), intent.intent, params).await?;
-    let actions = wanted.actions.into_iter().map(serde_json::from_value);
-    // All or nothing: nothing is typed before everything is known to make sense.
-    let actions = actions
-        .collect::<Result<Vec<Action>, _>>()
+    let actions = Action::all(wanted.actions)
         .map_err(|error| errors::lua_says(at.adapter.plugin_name(), &error.to_string()))?;
-    typing::type_all(cx, &at.session, actions).await?;
+    typing::type_all(&cx.core, &cx.shared.marks, &at.session, actions).await?;
     if at.adapter.intended(wanted.last_intent) {
         cx.shared.save_adapters(&cx.core).await;
     }

@@ -7,7 +7,7 @@ mod launch;
 pub(crate) mod plugin;
 pub(crate) mod server;
 pub(crate) mod session;
-mod typing;
+pub(crate) mod typing;
 
 use rookery_model::TerminalId;
 

@@ -44,7 +44,7 @@ pub(crate) async fn list(cx: Cx, params: List) -> Result<Sessions, RpcError> {
 /// `session.input`.
 pub(crate) async fn input(cx: Cx, params: Input) -> Result<Sent, RpcError> {
     let session = cx.session(&params.session)?;
-    act::apply(&cx, &session, params.action).await?;
+    act::apply(&cx.core, &cx.shared.marks, &session, params.action).await?;
     Ok(Sent::YES)
 }
 

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use rookery_core::{Progress, TerminalHandle};
+use rookery_core::{Core, Progress, TerminalHandle};
 use rookery_wire::rpc::RpcError;
 use tokio::{
     sync::watch::Receiver,
@@ -14,7 +14,7 @@ use tokio::{
 };
 
 use super::act;
-use crate::{Cx, wire::action::Action};
+use crate::{marks::Marks, wire::action::Action};
 
 /// How long a program may take to show a text. One that shows nothing (a password) gets the key then.
 const ECHO: Duration = Duration::from_millis(150);
@@ -24,8 +24,9 @@ const STILL: Duration = Duration::from_millis(25);
 const LONGEST: Duration = Duration::from_millis(400);
 
 /// Carries out actions one after another.
-pub(super) async fn type_all(
-    cx: &Cx,
+pub(crate) async fn type_all(
+    core: &Core,
+    marks: &Marks,
     session: &TerminalHandle,
     actions: Vec<Action>,
 ) -> Result<(), RpcError> {
@@ -37,7 +38,7 @@ pub(super) async fn type_all(
         if is_text(&action) {
             drawn = Some(session.progress());
         }
-        act::apply(cx, session, action).await?;
+        act::apply(core, marks, session, action).await?;
     }
     Ok(())
 }

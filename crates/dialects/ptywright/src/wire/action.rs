@@ -33,6 +33,13 @@ pub enum Action {
     MarkTranscript(Mark),
 }
 
+impl Action {
+    /// What a plugin wants done. All or nothing: everything must make sense before anything is done.
+    pub(crate) fn all(actions: Vec<serde_json::Value>) -> serde_json::Result<Vec<Action>> {
+        actions.into_iter().map(serde_json::from_value).collect()
+    }
+}
+
 /// A size of which every part is given.
 #[derive(Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct FullSize {

@@ -3,8 +3,9 @@
 use rookery_model::{
     Answer, Asked, Choice, Decision, DecisionSource, DecisionVerdict, ExternalCall, ExternalTool,
     Goal, GoalStatus, Item, ItemBody, ItemId, ItemStatus, Mode, Plan, Profile, Pruning, Question,
-    QuestionOption, Request, RequestId, RequestState, Settled, Task, TaskStatus, Thread, ThreadId,
-    ToolItem, ToolKind, Turn, TurnError, TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
+    QuestionOption, Request, RequestId, RequestState, SessionId, Settled, Task, TaskStatus, Thread,
+    ThreadId, ToolItem, ToolKind, Turn, TurnError, TurnErrorKind, TurnId, TurnSettings, TurnStatus,
+    Usage,
 };
 
 use super::*;
@@ -287,8 +288,14 @@ fn decision() -> impl Strategy<Value = Decision> {
         Just(DecisionVerdict::AutoApproved),
         Just(DecisionVerdict::Denied),
         Just(DecisionVerdict::Approved),
+        Just(DecisionVerdict::Deferred),
+        Just(DecisionVerdict::ChangesRequested),
     ];
-    let source = prop_oneof![Just(DecisionSource::Model), Just(DecisionSource::Client)];
+    let source = prop_oneof![
+        Just(DecisionSource::Model),
+        Just(DecisionSource::Client),
+        Just(DecisionSource::Agent)
+    ];
     let place = (option::of(thread_id()), option::of(turn_id()), option::of(any::<u128>()));
     let why = (maybe(), maybe(), maybe());
     (time(), place, (text(), text(), text()), mode(), verdict, why, source).prop_map(
@@ -296,6 +303,7 @@ fn decision() -> impl Strategy<Value = Decision> {
             at,
             thread: place.0,
             turn: place.1,
+            session: place.2.map(SessionId::new),
             request: place.2.map(RequestId::new),
             tool_id: texts.0,
             tool: texts.1,

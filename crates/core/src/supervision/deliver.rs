@@ -1,0 +1,125 @@
+//! What was said about changes goes back to whoever made them: told to the thread, or typed into the
+//! terminal in which the agent runs.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rookery_agent::turn::Message;
+use rookery_model::{
+    Error, ErrorKind, Event, Record, Related, Result, Review, ReviewComment, ReviewId, TerminalId,
+    TimelineKind,
+};
+
+use super::SessionHome;
+use super::checkpoints::no_session;
+use crate::core::Core;
+use crate::terminals::TerminalHandle;
+use crate::threads::NewTurn;
+
+/// How long a program may take to draw what was pasted before it gets the key.
+const DRAWN: Duration = Duration::from_millis(400);
+/// How long the screen must be still then.
+const STILL: Duration = Duration::from_millis(40);
+/// Programs that would run what is typed as a command.
+const SHELLS: &[&str] =
+    &["sh", "bash", "zsh", "fish", "dash", "ksh", "mksh", "ash", "nu", "elvish"];
+
+impl Core {
+    /// Tells the agent what was said about its changes and was not told yet. With nothing new to
+    /// tell, nothing happens.
+    ///
+    /// # Errors
+    /// Not found if review or session are gone, conflict if no agent runs in the terminal.
+    pub async fn deliver_review(&self, id: ReviewId) -> Result<Review> {
+        // Two at once would tell everything twice.
+        let _one = self.inner.deliveries.lock().await;
+        let review = self.review(id)?;
+        let fresh: Vec<&ReviewComment> =
+            review.comments.iter().filter(|comment| !comment.is_delivered).collect();
+        if fresh.is_empty() {
+            return Ok(review);
+        }
+        let session = self.session(review.session).ok_or_else(|| no_session(review.session))?;
+        let text = words(&review, &fresh);
+        match session.home {
+            SessionHome::Thread(thread) => {
+                let message = Message { text, ..Message::default() };
+                self.start_turn(thread, NewTurn { message, ..NewTurn::default() }).await?;
+            }
+            SessionHome::Terminal(terminal) => self.say_to_agent(terminal, &text).await?,
+        }
+        let told = fresh.len();
+        self.transact_durably(|tx| {
+            let mut review = tx.review(id)?;
+            let fresh = review.comments.iter_mut().filter(|comment| !comment.is_delivered);
+            fresh.take(told).for_each(|comment| comment.is_delivered = true);
+            tx.keep(Record::Review(review.clone()));
+            let related = Some(Related::Review(id));
+            let line = "Review comments delivered";
+            tx.log_line(review.session, TimelineKind::ReviewUpdated, line, related);
+            tx.emit(Event::ReviewChanged(Box::new(review.clone())));
+            Ok(review)
+        })
+        .await
+    }
+
+    /// The same in the background; that it did not work becomes an item of the queue.
+    pub fn deliver_review_soon(&self, id: ReviewId) {
+        let core = self.clone();
+        self.inner.endings.spawn_on(
+            async move {
+                if let Err(error) = core.deliver_review(id).await
+                    && let Ok(review) = core.review(id)
+                {
+                    core.file_failure(review.session, "Review not delivered", &error).await;
+                }
+            },
+            &self.inner.runtime,
+        );
+    }
+
+    /// Pastes a text into a terminal in which an agent runs, and sends it off.
+    async fn say_to_agent(&self, id: TerminalId, text: &str) -> Result<()> {
+        let handle = self.terminal(id)?;
+        if self.is_at_prompt(&handle)? {
+            let message = "no agent runs in that terminal; start one and deliver again";
+            return Err(Error::new(ErrorKind::Conflict, message));
+        }
+        let is_bracketed = handle.modes().bracketed_paste;
+        let text = if is_bracketed { text.to_owned() } else { text.replace('\n', " ") };
+        let mut progress = handle.progress();
+        progress.mark_unchanged();
+        handle.paste(&text)?;
+        // One that finds the key in the same read may take it for a part of the text.
+        let drawn = async {
+            while tokio::time::timeout(STILL, progress.changed()).await.is_ok_and(|one| one.is_ok())
+            {
+            }
+        };
+        let _ = tokio::time::timeout(DRAWN, drawn).await;
+        handle.write_all(b"\r").await
+    }
+
+    /// Whether a shell would take what is typed for a command.
+    fn is_at_prompt(&self, handle: &TerminalHandle) -> Result<bool> {
+        let terminal = self.describe(handle.id())?;
+        let program = terminal.launch.argv.first().map_or("sh", String::as_str);
+        let name = Path::new(program).file_name().map(|name| name.to_string_lossy());
+        let name = name.as_deref().unwrap_or_default().trim_start_matches('-').to_owned();
+        Ok(SHELLS.contains(&name.as_str()) && !handle.has_foreground_job())
+    }
+}
+
+/// The comments as one message.
+fn words(review: &Review, comments: &[&ReviewComment]) -> String {
+    let mut text = format!("Review of your changes ({}):", review.summary);
+    for comment in comments {
+        let place = match (&comment.path, comment.line) {
+            (Some(path), Some(line)) => format!("{path}:{line}: "),
+            (Some(path), None) => format!("{path}: "),
+            (None, _) => String::new(),
+        };
+        text.push_str(&format!("\n- {place}{}", comment.text));
+    }
+    text
+}

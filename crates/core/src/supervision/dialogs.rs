@@ -1,0 +1,254 @@
+//! Dialogs that were read from screens: requests like all others, answered by typing.
+//!
+//! Core neither reads screens nor knows what a key means to an agent. Somebody who does says what is
+//! shown ([`Core::show_dialog`]) and types the answers ([`Typist`]), each only while the very dialog
+//! that was decided about still stands there.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use rookery_model::{
+    Answer, Asked, Category, Error, ErrorKind, QueueItem, Request, RequestId, Result, SessionId,
+    Source, TerminalId,
+};
+
+use super::sessions::session_of;
+use super::{NewItem, SessionHome, draw};
+use crate::clock;
+use crate::core::Core;
+use crate::threads::NoticeBody;
+use crate::transact::Tx;
+
+/// Who settles a dialog that was answered at its terminal, or went by itself.
+const BY_SCREEN: &str = "screen";
+
+/// A dialog as it stands on a screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenDialog {
+    /// What tells it from the next.
+    pub id: String,
+    /// In a few words.
+    pub title: String,
+    /// What it says.
+    pub text: String,
+    /// Whether it can be answered with yes or no.
+    pub is_decidable: bool,
+}
+
+/// An agent that was started in a terminal, or has ended there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentSeen {
+    /// The terminal.
+    pub terminal: TerminalId,
+    /// The name of its program.
+    pub agent: String,
+    /// Whether it runs.
+    pub is_running: bool,
+}
+
+/// What becomes of typing an answer.
+pub type Typing = Pin<Box<dyn Future<Output = Result<bool>> + Send>>;
+
+/// Who can answer dialogs on screens.
+pub trait Typist: Send + Sync {
+    /// Types yes or no if this dialog stands on that terminal; false if it does not.
+    fn answer(&self, core: &Core, terminal: TerminalId, dialog: &str, is_yes: bool) -> Typing;
+}
+
+impl Core {
+    /// From now on this one answers dialogs. The first one stays.
+    pub fn set_typist(&self, typist: std::sync::Arc<dyn Typist>) {
+        let _ = self.inner.typist.set(typist);
+    }
+
+    /// Agents that are started in terminals from now on, and their ends.
+    pub fn agents_seen(&self) -> tokio::sync::broadcast::Receiver<AgentSeen> {
+        self.inner.agents_seen.subscribe()
+    }
+
+    /// Tells that an agent was started or has ended.
+    pub(crate) fn see_agent(&self, terminal: TerminalId, agent: &str, is_running: bool) {
+        // Nobody may be there to hear it.
+        let _ = self.inner.agents_seen.send(AgentSeen {
+            terminal,
+            agent: agent.to_owned(),
+            is_running,
+        });
+    }
+
+    /// Says which dialog stands on a terminal now, if any. The same again changes nothing; another
+    /// one takes back what was asked before.
+    ///
+    /// # Errors
+    /// If that cannot be kept.
+    pub async fn show_dialog(&self, id: TerminalId, seen: Option<SeenDialog>) -> Result<()> {
+        {
+            let world = self.inner.world.lock();
+            let Ok(terminal) = world.terminal(id) else { return Ok(()) };
+            let session = session_of(terminal.uuid);
+            let asked: Vec<&str> =
+                world.requests.values().filter_map(|one| dialog_of(one, session)).collect();
+            let is_known = match &seen {
+                Some(seen) if seen.is_decidable => asked == [seen.id.as_str()],
+                Some(_) => false,
+                None => {
+                    let is_vague = |item: &QueueItem| is_vague(item, session);
+                    asked.is_empty() && !world.supervision.queue.values().any(is_vague)
+                }
+            };
+            if is_known {
+                return Ok(());
+            }
+        }
+        self.transact_durably(|tx| {
+            let Ok(terminal) = tx.world.terminal(id) else { return Ok(()) };
+            let session = session_of(terminal.uuid);
+            self.take_back_dialogs(tx, session, seen.as_ref());
+            match seen {
+                Some(seen) if seen.is_decidable => tx.ask_dialog(session, seen),
+                Some(seen) => tx.file_dialog(session, seen),
+                None => tx.resolve_items(|item| is_vague(item, session)),
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Takes back what was asked about dialogs that do not stand there any more.
+    fn take_back_dialogs(&self, tx: &mut Tx<'_>, session: SessionId, seen: Option<&SeenDialog>) {
+        let typing = self.inner.typing.lock();
+        let is_over = |request: &&Request| {
+            // Whoever types an answer says how it was settled.
+            dialog_of(request, session).is_some_and(|one| seen.is_none_or(|seen| seen.id != one))
+                && !typing.contains(&request.id)
+        };
+        let over: Vec<RequestId> =
+            tx.world.requests.values().filter(is_over).map(|request| request.id).collect();
+        drop(typing);
+        for id in over {
+            self.settle_in(tx, id, Answer::Cancelled, BY_SCREEN);
+        }
+    }
+
+    /// Whether this is a dialog that waits to be answered on a screen.
+    pub(crate) fn is_dialog(&self, id: RequestId) -> bool {
+        let world = self.inner.world.lock();
+        world.requests.get(&id).is_some_and(|one| matches!(one.asked, Asked::Dialog { .. }))
+    }
+
+    /// Answers a dialog by typing, and settles it then. False if somebody else is about to, or it
+    /// was settled before. Goes on even if nobody waits for it any more.
+    ///
+    /// # Errors
+    /// Conflict if the dialog does not stand there any more, and whatever keeps it from being typed.
+    pub(crate) async fn answer_dialog(
+        &self,
+        id: RequestId,
+        answer: Answer,
+        by: &str,
+    ) -> Result<bool> {
+        let (core, by) = (self.clone(), by.to_owned());
+        let work = self.inner.runtime.spawn(async move { core.type_answer(id, answer, &by).await });
+        work.await.map_err(|error| Error::failed(error.to_string()))?
+    }
+
+    async fn type_answer(&self, id: RequestId, answer: Answer, by: &str) -> Result<bool> {
+        let is_yes = match &answer {
+            Answer::Approved { .. } => true,
+            Answer::Denied { .. } => false,
+            _ => return Err(Error::invalid("id", "the request asks for something else")),
+        };
+        let Some((terminal, dialog)) = self.dialog(id) else { return Ok(false) };
+        let Some(_claim) = Claim::new(self, id) else { return Ok(false) };
+        let nobody = || Error::failed("nobody can type into that terminal");
+        let typist = self.inner.typist.get().ok_or_else(nobody)?;
+        if typist.answer(self, terminal, &dialog, is_yes).await? {
+            return self.settle(id, answer, by).await;
+        }
+        self.settle(id, Answer::Cancelled, BY_SCREEN).await?;
+        Err(Error::new(ErrorKind::Conflict, "that dialog is not shown any more"))
+    }
+
+    fn dialog(&self, id: RequestId) -> Option<(TerminalId, String)> {
+        let world = self.inner.world.lock();
+        let request = world.requests.get(&id)?;
+        let Asked::Dialog { dialog, .. } = &request.asked else { return None };
+        match world.session(request.session?)?.home {
+            SessionHome::Terminal(terminal) => Some((terminal, dialog.clone())),
+            SessionHome::Thread(_) => None,
+        }
+    }
+}
+
+/// The right to type the answer to a dialog; one at a time has it.
+struct Claim<'a> {
+    core: &'a Core,
+    id: RequestId,
+}
+
+impl<'a> Claim<'a> {
+    fn new(core: &'a Core, id: RequestId) -> Option<Claim<'a>> {
+        core.inner.typing.lock().insert(id).then_some(Claim { core, id })
+    }
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        self.core.inner.typing.lock().remove(&self.id);
+    }
+}
+
+impl Tx<'_> {
+    fn ask_dialog(&mut self, session: SessionId, seen: SeenDialog) {
+        if self.world.requests.values().any(|one| dialog_of(one, session) == Some(&seen.id)) {
+            return;
+        }
+        let SeenDialog { id: dialog, title, text, .. } = seen;
+        let tool = title.clone();
+        let asked = Asked::Dialog { dialog, title, text };
+        let mut request =
+            Request::of_session(RequestId::new(draw()), session, asked, clock::wall());
+        request.tool = tool;
+        self.world.requests.insert(request.id, request.clone());
+        self.save_request(&request);
+        self.announce(None, NoticeBody::Requested(Box::new(request)));
+    }
+
+    /// A dialog that has to be answered at its terminal.
+    fn file_dialog(&mut self, session: SessionId, seen: SeenDialog) {
+        if self.waits_already(session) {
+            return;
+        }
+        self.file(NewItem {
+            session,
+            related: None,
+            category: Category::ApprovalNeeded,
+            title: seen.title,
+            subtitle: Some(seen.text).filter(|text| !text.is_empty()),
+            source: Source::Screen,
+        });
+    }
+
+    /// Whether the queue says already that this session waits for somebody.
+    pub(super) fn waits_already(&self, session: SessionId) -> bool {
+        self.has_open_item(|item| {
+            item.session == session && item.category == Category::ApprovalNeeded
+        })
+    }
+}
+
+/// The dialog that a request of this session is about.
+fn dialog_of(request: &Request, session: SessionId) -> Option<&str> {
+    match &request.asked {
+        Asked::Dialog { dialog, .. } if request.session == Some(session) => Some(dialog),
+        _ => None,
+    }
+}
+
+/// An open word about what was read from this session's screen and cannot be decided here.
+fn is_vague(item: &QueueItem, session: SessionId) -> bool {
+    item.session == session
+        && item.source == Source::Screen
+        && item.related.is_none()
+        && item.resolved_at.is_none()
+}

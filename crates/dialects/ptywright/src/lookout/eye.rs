@@ -1,0 +1,104 @@
+//! One eye: a plugin that judges the screen of an adapter, apart from that adapter.
+
+use std::sync::Arc;
+
+use rookery_core::{Core, TerminalHandle};
+use rookery_model::{Error, ErrorKind, Result};
+use rookery_plugins::Permission;
+use rookery_term::matcher::TRANSCRIPT_TAIL;
+use serde_json::json;
+
+use super::reading::{self, Seen};
+use crate::{
+    adapters::{Adapter, Outlook},
+    context::Shared,
+    marks::Marks,
+    ops::typing,
+    plugins::Version,
+    wire::{action::Action, state},
+};
+
+/// How a plugin says that another dialog stands there.
+const STALE: &str = "stale_dialog";
+
+pub(super) struct Eye {
+    /// Whose screen it is.
+    adapter: Arc<Adapter>,
+    /// The plugin, in a machine of its own.
+    judge: Arc<Adapter>,
+}
+
+impl Eye {
+    /// Opens an eye on the session of an adapter; none if its plugin is gone or does not start.
+    pub(super) async fn open(shared: &Arc<Shared>, adapter: Arc<Adapter>) -> Option<Eye> {
+        let version = shared.plugins.get(adapter.plugin_name())?;
+        let of = Arc::clone(&adapter);
+        let starting = tokio::task::spawn_blocking(move || {
+            let permissions = of.permissions.clone();
+            Adapter::start(of.id.clone(), of.terminal, &version, permissions, None)
+        });
+        match starting.await {
+            Ok(Ok(judge)) => Some(Eye { adapter, judge: Arc::new(judge) }),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, adapter = adapter.id, "a screen is not read");
+                None
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// The plugin as it is now, if it may do this.
+    fn permitted(&self, shared: &Shared, permission: Permission) -> Option<Version> {
+        let version = shared.plugins.get(self.adapter.plugin_name())?;
+        let is_permitted = self.adapter.permissions.contains(&permission)
+            && version.plugin.manifest().allows(permission);
+        is_permitted.then_some(version)
+    }
+
+    /// The dialog that stands on the screen, if any does.
+    pub(super) async fn look(&self, shared: &Shared, session: &TerminalHandle) -> Option<Seen> {
+        // What an agent left on the screen when it ended asks nobody any more.
+        if self.adapter.is_guest && !session.has_foreground_job() {
+            return None;
+        }
+        let version = self.permitted(shared, Permission::ScreenRead)?;
+        let scene = session.scene();
+        let transcript = scene.transcript.last_chars(TRANSCRIPT_TAIL);
+        let outlook = Outlook { transcript, ..Outlook::from(scene) };
+        let secrets = outlook.secrets();
+        self.judge.intended(Some(self.adapter.last_intent().unwrap_or_default()));
+        let judged = self.judge.classify(version, outlook, &Marks::default(), None).await;
+        reading::read(state::redacted(judged.ok()?, &secrets))
+    }
+
+    /// Types yes or no if this dialog stands on the screen; false if it does not.
+    pub(super) async fn answer(
+        &self,
+        core: &Core,
+        shared: &Shared,
+        session: &TerminalHandle,
+        dialog: &str,
+        is_yes: bool,
+    ) -> Result<bool> {
+        let _hand = self.adapter.hand.lock().await;
+        let Some(seen) = self.look(shared, session).await else { return Ok(false) };
+        if seen.dialog.id != dialog {
+            return Ok(false);
+        }
+        let version = self.permitted(shared, Permission::InputWrite).ok_or_else(|| {
+            Error::new(ErrorKind::Denied, "the plugin of that terminal may not type")
+        })?;
+        let (name, params) = (seen.intent(is_yes).to_owned(), json!({ "dialog_id": dialog }));
+        let intent = match self.judge.intent(version, name, params).await {
+            Ok(intent) => intent,
+            Err(error) if error.message.contains(STALE) => return Ok(false),
+            Err(error) => return Err(Error::failed(error.message)),
+        };
+        let actions = Action::all(intent.actions)
+            .map_err(|error| Error::failed(format!("the plugin answers with nonsense: {error}")))?;
+        typing::type_all(core, &shared.marks, session, actions)
+            .await
+            .map_err(|error| Error::failed(error.message))?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,141 @@
+//! What a plugin's judgement means for those who supervise: a dialog that can be decided, one that
+//! has to be answered at the terminal, or nothing.
+
+use rookery_core::SeenDialog;
+use rookery_plugins::State;
+use serde_json::Value;
+
+/// Characters of a title.
+const MAX_TITLE: usize = 120;
+/// Characters of what a dialog says.
+const MAX_TEXT: usize = 4_000;
+
+/// What a state of a plugin asks for, and with which intents it is answered.
+struct Row {
+    state: &'static str,
+    title: &'static str,
+    /// Yes and no; none if it takes more than that.
+    intents: Option<(&'static str, &'static str)>,
+    /// Where its words are.
+    text: &'static str,
+}
+
+const ROWS: &[Row] = &[
+    Row {
+        state: "waiting_for_permission",
+        title: "Permission",
+        intents: Some(("approve", "deny")),
+        text: "/permission",
+    },
+    Row {
+        state: "waiting_for_plan_approval",
+        title: "Plan",
+        intents: Some(("approve", "deny")),
+        text: "/plan",
+    },
+    Row {
+        state: "waiting_for_trust",
+        title: "Trust this folder",
+        intents: Some(("approve_trust", "deny_trust")),
+        text: "/trust/path",
+    },
+    Row { state: "waiting_for_enter_plan_mode", title: "Enter plan mode", intents: None, text: "" },
+    Row { state: "waiting_for_login", title: "Login needed", intents: None, text: "/login/url" },
+    Row {
+        state: "waiting_for_user_input",
+        title: "Question",
+        intents: None,
+        text: "/question/text",
+    },
+];
+
+/// A dialog, and how it is answered.
+pub(super) struct Seen {
+    pub(super) dialog: SeenDialog,
+    intents: (&'static str, &'static str),
+}
+
+impl Seen {
+    /// The intent that says yes, or no.
+    pub(super) fn intent(&self, is_yes: bool) -> &'static str {
+        if is_yes { self.intents.0 } else { self.intents.1 }
+    }
+}
+
+/// The dialog that a state tells of. A prompt that waits for the next wish is none.
+pub(super) fn read(state: State) -> Option<Seen> {
+    let row = ROWS.iter().find(|row| row.state == state.state)?;
+    let metadata = state.metadata.unwrap_or_default();
+    let id = metadata.get("dialog_id").and_then(Value::as_str);
+    if id.is_none() && row.state == "waiting_for_user_input" {
+        return None;
+    }
+    let said = |pointer: &str| metadata.pointer(pointer).and_then(Value::as_str);
+    let (title, text) = match row.text {
+        "/permission" => {
+            let tool = said("/permission/tool").filter(|tool| *tool != "unknown");
+            let words = said("/permission/detail").or(said("/permission/summary"));
+            (tool.unwrap_or(row.title), words)
+        }
+        pointer => (row.title, said(pointer)),
+    };
+    let dialog = SeenDialog {
+        id: id.unwrap_or(row.state).to_owned(),
+        title: cut(title, MAX_TITLE),
+        text: cut(text.unwrap_or(&state.evidence), MAX_TEXT),
+        is_decidable: id.is_some() && row.intents.is_some(),
+    };
+    Some(Seen { dialog, intents: row.intents.unwrap_or_default() })
+}
+
+fn cut(text: &str, chars: usize) -> String {
+    text.chars().take(chars).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn seen(state: &str, metadata: Value) -> Option<SeenDialog> {
+        let metadata = Some(metadata);
+        let evidence = "seen".to_owned();
+        read(State { state: state.to_owned(), metadata, evidence, ..State::default() })
+            .map(|seen| seen.dialog)
+    }
+
+    #[test]
+    fn a_permission_can_be_decided_and_says_what_for() {
+        let permission = json!({ "tool": "Bash", "summary": "cargo test" });
+        let dialog = json!({ "dialog_id": "115803ed", "permission": permission });
+        let seen = seen("waiting_for_permission", dialog).unwrap();
+        assert_eq!((seen.id.as_str(), seen.is_decidable), ("115803ed", true));
+        assert_eq!((seen.title.as_str(), seen.text.as_str()), ("Bash", "cargo test"));
+    }
+
+    #[test]
+    fn what_has_no_id_cannot_be_told_from_the_next_and_is_not_decided() {
+        let seen = seen("waiting_for_permission", json!({})).unwrap();
+        assert!(!seen.is_decidable);
+        assert_eq!((seen.title.as_str(), seen.text.as_str()), ("Permission", "seen"));
+    }
+
+    #[test]
+    fn questions_are_told_and_idle_prompts_are_not() {
+        let question = json!({ "dialog_id": "1", "question": { "text": "Which?" } });
+        let asked = seen("waiting_for_user_input", question).unwrap();
+        assert_eq!((asked.text.as_str(), asked.is_decidable), ("Which?", false));
+        assert_eq!(seen("waiting_for_user_input", json!({})), None);
+        assert_eq!(seen("thinking", json!({ "dialog_id": "1" })), None);
+    }
+
+    #[test]
+    fn each_answer_has_its_intent() {
+        let metadata = Some(json!({ "dialog_id": "1", "trust": { "path": "/w" } }));
+        let state = State { state: "waiting_for_trust".into(), metadata, ..State::default() };
+        let seen = read(state).unwrap();
+        assert_eq!((seen.intent(true), seen.intent(false)), ("approve_trust", "deny_trust"));
+        assert_eq!(seen.dialog.text, "/w");
+    }
+}
