@@ -9,6 +9,7 @@ mod requests;
 mod restart;
 mod roder;
 mod roost;
+mod supervision;
 mod wake;
 
 use std::cell::Cell;
@@ -54,11 +55,13 @@ pub(crate) enum Section {
     Ptywright,
     /// The Roder protocol beside the published server: turns, deltas, threads.
     Roder,
+    /// Checkpoints beside git by hand, approvals and the queue.
+    Supervision,
 }
 
 impl Section {
     /// All of them, in order.
-    pub(crate) const ALL: [Section; 11] = [
+    pub(crate) const ALL: [Section; 12] = [
         Section::Ingest,
         Section::Waiters,
         Section::Requests,
@@ -70,6 +73,7 @@ impl Section {
         Section::Roost,
         Section::Ptywright,
         Section::Roder,
+        Section::Supervision,
     ];
 
     /// As the command line and the report spell it.
@@ -86,6 +90,7 @@ impl Section {
             Section::Roost => "roost",
             Section::Ptywright => "ptywright",
             Section::Roder => "roder",
+            Section::Supervision => "supervision",
         }
     }
 
@@ -103,6 +108,7 @@ impl Section {
             Section::Roost => roost::run(bench, report),
             Section::Ptywright => ptywright::run(bench, report),
             Section::Roder => roder::run(bench, report),
+            Section::Supervision => supervision::run(bench, report),
         }
     }
 }
@@ -288,6 +294,10 @@ fn definitions() -> Vec<String> {
          notifications, each with the whole of what clients of both generations want, and joined and compared with \
          the text afterwards. Clients look at the heads of messages; nothing is decoded while time runs. Everyone \
          takes a turn in every round; of the batches, the best median and the best p99; of whole runs, the best.",
+        "supervision: over idx0's socket, one connection a request. A checkpoint: from the request until the reply that \
+         says it is kept, with its differences; the floor is git by hand: everything into a copy of the index, \
+         `write-tree`, `commit-tree`, `update-ref` and `diff-tree --numstat`. The original runs on macOS only, has \
+         no content in its checkpoints and tells nobody of a decision.",
         "waiters: ptywright was given a thirty-second of the data, because it looks at the whole screen for every \
          waiter.",
     ]

@@ -143,14 +143,14 @@ fn fan_out(
 }
 
 /// A blocking client of the dialect.
-struct Roost {
+pub(super) struct Roost {
     input: UnixStream,
     output: BufReader<UnixStream>,
     next: u64,
 }
 
 impl Roost {
-    fn connect(rookery: &Rookery) -> anyhow::Result<Roost> {
+    pub(super) fn connect(rookery: &Rookery) -> anyhow::Result<Roost> {
         let path = rookery.endpoint("roost")?;
         let input = UnixStream::connect(&path)
             .with_context(|| format!("cannot connect to {}", path.display()))?;
@@ -159,7 +159,7 @@ impl Roost {
         Ok(Roost { input, output, next: 0 })
     }
 
-    fn call(&mut self, op: &str, params: &Value) -> anyhow::Result<Value> {
+    pub(super) fn call(&mut self, op: &str, params: &Value) -> anyhow::Result<Value> {
         self.next += 1;
         let mut line = json!({"id": self.next.to_string(), "op": op, "params": params}).to_string();
         line.push('\n');
@@ -176,7 +176,7 @@ impl Roost {
         }
     }
 
-    fn receive(&mut self) -> anyhow::Result<Value> {
+    pub(super) fn receive(&mut self) -> anyhow::Result<Value> {
         let mut line = String::new();
         if self.output.read_line(&mut line)? == 0 {
             bail!("the server closed the connection");

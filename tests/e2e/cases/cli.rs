@@ -104,8 +104,9 @@ fn events_are_lines_of_json_and_can_be_followed() {
     let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let numbers: Vec<u64> = events.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
     assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
-    // It ended, and since it was the selected one, nothing is selected any more.
-    let [.., exited, deselected] = events.as_slice() else { panic!("{text}") };
+    // It ended, and since it was the selected one, nothing is selected any more; that it failed is
+    // something to look at.
+    let [.., exited, deselected, filed] = events.as_slice() else { panic!("{text}") };
     assert_eq!(
         (&exited["type"], &exited["exit"]),
         (&json!("terminal.exited"), &json!({ "code": 9 }))
@@ -113,6 +114,10 @@ fn events_are_lines_of_json_and_can_be_followed() {
     assert_eq!(
         (&deselected["type"], &deselected["terminal"]),
         (&json!("terminal.activated"), &json!(null))
+    );
+    assert_eq!(
+        (&filed["type"], &filed["item"]["category"]),
+        (&json!("queue.filed"), &json!("error"))
     );
     let since = (numbers.len() - 1).to_string();
     assert_eq!(daemon.rookery(&["events", "--since", &since]).success().lines().count(), 1);

@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
 
-use rookery_testkit::{Home, PATIENCE, TestDaemon, eventually, wait_until};
+use rookery_testkit::{PATIENCE, TestDaemon, eventually, wait_until};
 use serde_json::{Value, json};
 
 use crate::idx0_link::{ask, done, list};
@@ -88,6 +88,45 @@ fn one_approval_is_seen_and_decided_everywhere() {
             ask(daemon.home(), "respondApproval", json!({ "approvalID": id, "status": "denied" }));
         assert_eq!(late["message"], "Approval already resolved.");
     }
+}
+
+#[test]
+fn of_two_who_decide_at_once_one_wins_and_the_turn_follows_it() {
+    let daemon = TestDaemon::start();
+    let dir = daemon.home().join("work");
+    fs::create_dir(&dir).unwrap();
+    let mut roder = Peer::to(&daemon);
+    let thread = roder.thread(&dir);
+    let mut won = (0, 0);
+    for round in 0..8 {
+        let file = format!("made-{round}");
+        let command = json!({ "command": format!("touch {file}") });
+        let steps = script(&json!([{ "tool": "shell", "args": command }, { "text": "done" }]));
+        let turn = roder.turn(&thread, &steps);
+        let asked = roder.wait_told("session/approvalRequested");
+        let pending = list(daemon.home(), "listApprovals", json!({ "status": "pending" }));
+        assert!(pending[0]["requestedAction"].as_str().unwrap().contains(&file), "{pending:?}");
+        let approve = json!({ "approvalID": pending[0]["id"], "status": "approved" });
+        let deny = json!({ "approvalId": asked["approvalId"], "approved": false });
+        let (approved, denied) = std::thread::scope(|scope| {
+            let home = daemon.home();
+            let approving = scope.spawn(move || ask(home, "respondApproval", approve));
+            let denied = roder.call("session/resolve_approval", deny);
+            (approving.join().unwrap(), denied["resolved"] == true)
+        });
+        let is_approved = approved["success"] == true;
+        assert!(is_approved != denied, "one of them wins: {approved} {denied}");
+        if !is_approved {
+            assert_eq!(approved["message"], "Approval already resolved.");
+        }
+        roder.until_over(&turn);
+        assert_eq!(dir.join(&file).exists(), is_approved);
+        won = if is_approved { (won.0 + 1, won.1) } else { (won.0, won.1 + 1) };
+    }
+    let audit = daemon.client().call("rookery/audit/list", json!({ "limit": 1_000 }));
+    let settled = audit["decisions"].as_array().unwrap().iter().filter(|one| one["by"].is_string());
+    let by = |who: &str| settled.clone().filter(|one| one["by"] == who).count();
+    assert_eq!((by("idx0"), by("roder")), won, "{audit}");
 }
 
 fn id_of_cli(daemon: &TestDaemon) -> String {

@@ -334,6 +334,23 @@ impl Tx<'_> {
         }
     }
 
+    /// Requests that were in memory only are gone with the last daemon; nothing may point at them.
+    pub(crate) fn forget_lost_requests(&mut self) {
+        let pointing =
+            self.world.supervision.queue.values().filter_map(|item| match item.related {
+                Some(Related::Request(id)) if item.resolved_at.is_none() => Some(id),
+                _ => None,
+            });
+        let shown = self.world.terminals.values();
+        let shown = shown.flat_map(|terminal| terminal.activity.requests.iter().copied());
+        let lost = pointing.chain(shown).filter(|id| !self.world.requests.contains_key(id));
+        let lost: std::collections::BTreeSet<RequestId> = lost.collect();
+        for id in lost {
+            self.resolve_related(Related::Request(id));
+            self.stop_waiting(id);
+        }
+    }
+
     /// A request was asked or settled: what that means for the queue, the timeline and the terminal
     /// on which it is shown.
     pub(crate) fn follow_request(&mut self, request: &Request) {

@@ -56,6 +56,7 @@ impl Core {
             for id in alone {
                 self.settle_in(tx, id, rookery_model::Answer::Cancelled, "restart");
             }
+            tx.forget_lost_requests();
             Ok(())
         })
         .await

@@ -39,7 +39,7 @@ impl RequestEnd {
         match byte {
             b'"' => self.in_string = true,
             b'{' | b'[' => self.depth += 1,
-            b'}' | b']' => self.depth -= 1,
+            b'}' | b']' => self.depth = self.depth.saturating_sub(1),
             _ => {}
         }
         self.depth == 0
