@@ -188,7 +188,8 @@ struct Claim<'a> {
 
 impl<'a> Claim<'a> {
     fn new(core: &'a Core, id: RequestId) -> Option<Claim<'a>> {
-        core.inner.typing.lock().insert(id).then_some(Claim { core, id })
+        let is_first = core.inner.typing.lock().insert(id);
+        is_first.then(|| Claim { core, id })
     }
 }
 

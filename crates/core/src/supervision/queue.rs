@@ -164,3 +164,49 @@ fn has_expired(item: &QueueItem, now: Timestamp) -> bool {
 fn is_forgotten(item: &QueueItem, now: Timestamp) -> bool {
     item.resolved_at.is_some_and(|at| age(at, now) > KEPT_RESOLVED)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(category: Category) -> QueueItem {
+        QueueItem {
+            id: QueueItemId::new(1),
+            session: SessionId::new(1),
+            related: None,
+            category,
+            title: String::new(),
+            subtitle: None,
+            source: Source::Report,
+            created_at: Timestamp::from_micros(0),
+            order: 1,
+            is_pinned: false,
+            resolved_at: None,
+        }
+    }
+
+    fn at(age: Duration) -> Timestamp {
+        Timestamp::from_micros(i64::try_from(age.as_micros()).unwrap())
+    }
+
+    #[test]
+    fn only_what_is_good_to_know_expires_and_not_a_moment_too_early() {
+        let (in_time, late) = (at(EXPIRY), at(EXPIRY + Duration::from_micros(1)));
+        for category in Category::ALL {
+            assert!(!has_expired(&item(category), in_time));
+            let expires = category == Category::Informational;
+            assert_eq!(has_expired(&item(category), late), expires, "{category:?}");
+        }
+        let pinned = QueueItem { is_pinned: true, ..item(Category::Informational) };
+        assert!(!has_expired(&pinned, late));
+    }
+
+    #[test]
+    fn what_was_dealt_with_is_kept_for_a_month() {
+        let resolved_at = Some(Timestamp::from_micros(0));
+        let done = QueueItem { resolved_at, ..item(Category::Error) };
+        assert!(!is_forgotten(&done, at(KEPT_RESOLVED)));
+        assert!(is_forgotten(&done, at(KEPT_RESOLVED + Duration::from_micros(1))));
+        assert!(!is_forgotten(&item(Category::Error), at(KEPT_RESOLVED * 2)));
+    }
+}

@@ -1,11 +1,13 @@
-//! Commands of clients, run by a real core. The binary runs itself again as the keeper of its
+//! A real core at work: commands of clients, and supervision. The binary runs itself again as the keeper of its
 //! terminals and as the fence around commands that only read, so it has its own `main`.
 
 #![expect(clippy::unwrap_used, reason = "all of this binary is a test")]
 
+mod dialogs;
 mod ending;
 mod output;
 mod policy;
+mod supervision;
 mod table;
 mod terminal;
 mod world;
@@ -41,9 +43,17 @@ fn main() -> ExitCode {
         let args: Vec<_> = args.collect();
         return ExitCode::from(rookery_host::sandbox::enter_and_exec(&args).exit_code());
     }
-    let all = [ending::CASES, output::CASES, policy::CASES, table::CASES, terminal::CASES];
+    let all = [
+        dialogs::CASES,
+        ending::CASES,
+        output::CASES,
+        policy::CASES,
+        supervision::CASES,
+        table::CASES,
+        terminal::CASES,
+    ];
     let trials = all.into_iter().flatten().map(|(name, case)| {
-        let name = name.strip_prefix("exec::").unwrap_or(name);
+        let name = name.strip_prefix("live::").unwrap_or(name);
         Trial::test(name, move || {
             let runtime = tokio::runtime::Builder::new_multi_thread()
                 .worker_threads(2)

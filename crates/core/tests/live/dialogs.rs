@@ -1,0 +1,150 @@
+//! Dialogs on screens: what is seen becomes a request, and only what was typed settles it.
+
+use std::sync::{Arc, Mutex};
+
+use rookery_core::model::{Answer, Category, ErrorKind, RequestId, TerminalId};
+use rookery_core::{ApprovalStatus, Core, Decision, SeenDialog, Typing, Typist};
+use tokio::sync::Notify;
+
+use crate::supervision::session;
+use crate::world::World;
+
+crate::cases! {
+    a_dialog_is_asked_once_and_taken_back_when_it_goes,
+    what_is_decided_is_typed_and_settled,
+    a_dialog_that_is_gone_is_not_answered,
+    of_two_who_decide_one_types,
+    what_takes_more_than_yes_or_no_is_only_told,
+}
+
+/// Types nothing, notes what it should have typed, and says whether the dialog was there.
+#[derive(Default)]
+struct Fake {
+    typed: Mutex<Vec<(String, bool)>>,
+    is_gone: bool,
+    /// If there is one, typing waits for it.
+    gate: Option<(Notify, Notify)>,
+}
+
+impl Typist for FakeTypist {
+    fn answer(&self, _: &Core, _: TerminalId, dialog: &str, is_yes: bool) -> Typing {
+        let (fake, dialog) = (Arc::clone(&self.0), dialog.to_owned());
+        Box::pin(async move {
+            if let Some((begun, go)) = &fake.gate {
+                begun.notify_one();
+                go.notified().await;
+            }
+            fake.typed.lock().unwrap().push((dialog, is_yes));
+            Ok(!fake.is_gone)
+        })
+    }
+}
+
+/// The same as core has it.
+struct FakeTypist(Arc<Fake>);
+
+fn seen(id: &str) -> Option<SeenDialog> {
+    Some(SeenDialog {
+        id: id.to_owned(),
+        title: "Bash".into(),
+        text: "make".into(),
+        is_decidable: true,
+    })
+}
+
+async fn with(fake: Fake) -> (World, TerminalId, Arc<Fake>) {
+    let world = World::open().await;
+    session(&world, "agent").await;
+    let terminal = world.core.terminals()[0].id;
+    let fake = Arc::new(fake);
+    world.core.set_typist(Arc::new(FakeTypist(Arc::clone(&fake))));
+    (world, terminal, fake)
+}
+
+fn pending(world: &World) -> Vec<RequestId> {
+    world.core.requests().iter().map(|request| request.id).collect()
+}
+
+async fn a_dialog_is_asked_once_and_taken_back_when_it_goes() {
+    let (world, terminal, _) = with(Fake::default()).await;
+    world.core.show_dialog(terminal, seen("1")).await.unwrap();
+    let first = pending(&world);
+    world.core.show_dialog(terminal, seen("1")).await.unwrap();
+    assert_eq!((first.len(), pending(&world)), (1, first.clone()));
+    world.core.show_dialog(terminal, seen("2")).await.unwrap();
+    let second = pending(&world);
+    assert!(second.len() == 1 && second != first);
+    assert_eq!(world.core.approval_of(first[0]).unwrap().status, ApprovalStatus::Denied);
+    world.core.show_dialog(terminal, None).await.unwrap();
+    assert!(pending(&world).is_empty());
+    assert!(world.core.queue().iter().all(|item| item.category != Category::ApprovalNeeded));
+    world.stop().await;
+}
+
+async fn what_is_decided_is_typed_and_settled() {
+    let (world, terminal, fake) = with(Fake::default()).await;
+    for (dialog, is_yes) in [("1", true), ("2", false)] {
+        world.core.show_dialog(terminal, seen(dialog)).await.unwrap();
+        let id = pending(&world)[0];
+        match is_yes {
+            true => world.core.decide(id, Decision::Approve, "idx0", None).await.unwrap(),
+            false => {
+                let answer = Answer::Denied { message: None };
+                assert!(world.core.settle_from(id, answer, "roder", None).await.unwrap());
+            }
+        }
+        assert!(pending(&world).is_empty());
+    }
+    let expected = [("1".to_owned(), true), ("2".to_owned(), false)];
+    assert_eq!(*fake.typed.lock().unwrap(), expected);
+    world.stop().await;
+}
+
+async fn a_dialog_that_is_gone_is_not_answered() {
+    let (world, terminal, _) = with(Fake { is_gone: true, ..Fake::default() }).await;
+    world.core.show_dialog(terminal, seen("1")).await.unwrap();
+    let id = pending(&world)[0];
+    let refused = world.core.decide(id, Decision::Approve, "idx0", None).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+    assert_eq!(world.core.approval_of(id).unwrap().status, ApprovalStatus::Denied);
+    world.stop().await;
+}
+
+async fn of_two_who_decide_one_types() {
+    let gate = Some((Notify::new(), Notify::new()));
+    let (world, terminal, fake) = with(Fake { gate, ..Fake::default() }).await;
+    world.core.show_dialog(terminal, seen("1")).await.unwrap();
+    let id = pending(&world)[0];
+    let core = world.core.clone();
+    let first = tokio::spawn(async move { core.decide(id, Decision::Approve, "idx0", None).await });
+    let (begun, go) = fake.gate.as_ref().unwrap();
+    begun.notified().await;
+    let deny = Decision::Deny { message: None };
+    let second = world.core.decide(id, deny, "native", None).await.unwrap_err();
+    assert_eq!(second.kind(), ErrorKind::Conflict);
+    // The dialog vanishes because it is being answered; that is no answer of its own.
+    world.core.show_dialog(terminal, None).await.unwrap();
+    assert_eq!(pending(&world), [id]);
+    go.notify_one();
+    first.await.unwrap().unwrap();
+    assert_eq!(world.core.approval_of(id).unwrap().status, ApprovalStatus::Approved);
+    assert_eq!(*fake.typed.lock().unwrap(), [("1".to_owned(), true)]);
+    world.stop().await;
+}
+
+async fn what_takes_more_than_yes_or_no_is_only_told() {
+    let (world, terminal, _) = with(Fake::default()).await;
+    let question = seen("q").map(|seen| SeenDialog { is_decidable: false, ..seen });
+    for _ in 0..2 {
+        world.core.show_dialog(terminal, question.clone()).await.unwrap();
+    }
+    assert!(pending(&world).is_empty());
+    let needed = |world: &World| {
+        let queue = world.core.queue();
+        queue.iter().filter(|item| item.category == Category::ApprovalNeeded).count()
+    };
+    assert_eq!(needed(&world), 1);
+    world.core.show_dialog(terminal, None).await.unwrap();
+    assert_eq!(needed(&world), 0);
+    world.stop().await;
+}

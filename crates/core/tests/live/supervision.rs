@@ -1,0 +1,285 @@
+//! The queue, approvals of harnesses, reviews and handoffs, and what becomes of them.
+
+use rookery_core::model::{
+    Category, CheckpointId, DecisionVerdict, Differences, ErrorKind, EventId, HandoffStatus,
+    QueueItem, RequestId, ReviewStatus, SessionId, Source, Timestamp,
+};
+use rookery_core::{
+    AgentEvent, AgentEventKind, ApprovalStatus, Created, Decision, DecisionQuery, NewComment,
+    NewHandoff, NewReview, NewSession, Reported, SessionNotice,
+};
+
+use crate::world::World;
+
+crate::cases! {
+    what_is_most_urgent_comes_first_and_the_newest_of_it,
+    of_two_copies_of_an_event_one_is_taken,
+    an_event_that_names_no_session_may_be_sent_again,
+    what_a_harness_asks_is_decided_deferred_and_on_the_record,
+    a_decision_that_was_taken_stands,
+    closing_a_session_takes_back_what_it_asked,
+    looking_at_a_session_leaves_its_approvals,
+    a_review_is_asked_changed_and_approved,
+    a_handoff_goes_to_its_target_until_it_is_dealt_with,
+    titles_name_sessions,
+    a_session_that_cannot_be_made_leaves_a_word,
+}
+
+pub(crate) async fn session(world: &World, title: &str) -> SessionId {
+    let id = world.core.new_session_id();
+    let new = NewSession { title: Some(title.to_owned()), ..NewSession::default() };
+    world.core.make_session(id, new).await.unwrap();
+    id
+}
+
+fn notice(session: SessionId, category: Category, title: &str) -> SessionNotice {
+    let title = title.to_owned();
+    SessionNotice { session, category, title, summary: None, activity: None, agent: None }
+}
+
+fn event(session: Option<SessionId>, id: u128, kind: AgentEventKind) -> AgentEvent {
+    let at = Timestamp::from_micros(7);
+    AgentEvent { id: EventId::new(id), session, title_hint: None, at, kind }
+}
+
+fn titles(items: &[QueueItem]) -> Vec<&str> {
+    items.iter().map(|item| item.title.as_str()).collect()
+}
+
+async fn asked(world: &World, session: SessionId, id: u128) -> RequestId {
+    let kind = AgentEventKind::Approval {
+        title: "Deploy?".into(),
+        summary: "to production".into(),
+        action: "make deploy".into(),
+        scope: None,
+    };
+    match world.core.take_agent_event(event(Some(session), id, kind)).await.unwrap() {
+        (_, Created::Approval(id)) => id,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn what_is_most_urgent_comes_first_and_the_newest_of_it() {
+    let world = World::open().await;
+    let nobody = SessionId::new(5);
+    for category in Category::ALL.into_iter().rev() {
+        for title in ["first", "second"] {
+            world.core.take_notice(notice(nobody, category, title)).await.unwrap();
+        }
+    }
+    let queue = world.core.queue();
+    let categories: Vec<Category> = queue.iter().map(|item| item.category).collect();
+    let expected: Vec<Category> = Category::ALL.iter().flat_map(|one| [*one, *one]).collect();
+    assert_eq!(categories, expected);
+    assert!(titles(&queue).chunks(2).all(|pair| pair == ["second", "first"]));
+    assert!(queue.iter().all(|item| item.source == Source::Report));
+    assert!(world.core.resolve_queue_item(queue[0].id).await.unwrap());
+    assert!(!world.core.resolve_queue_item(queue[0].id).await.unwrap(), "dealt with before");
+    assert_eq!(world.core.queue().len(), 11);
+    world.stop().await;
+}
+
+async fn of_two_copies_of_an_event_one_is_taken() {
+    let world = World::open().await;
+    let session = session(&world, "api").await;
+    let copy = || {
+        let kind = AgentEventKind::Completed { summary: None };
+        world.core.take_agent_event(event(Some(session), 1, kind))
+    };
+    let (first, second) = tokio::join!(copy(), copy());
+    assert!(first.is_ok() != second.is_ok());
+    let refused = first.err().or(second.err()).unwrap();
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+    let queue = world.core.queue();
+    assert_eq!(titles(&queue).iter().filter(|title| **title == "Completed").count(), 1);
+    assert_eq!(world.core.handled_events(), [EventId::new(1)]);
+    world.stop().await;
+}
+
+async fn an_event_that_names_no_session_may_be_sent_again() {
+    let world = World::open().await;
+    let send = |hint: Option<&str>| {
+        let kind = AgentEventKind::Blocked { summary: None };
+        let title_hint = hint.map(str::to_owned);
+        let event = AgentEvent { title_hint, ..event(Some(SessionId::new(1)), 1, kind) };
+        world.core.take_agent_event(event)
+    };
+    assert_eq!(send(Some("api")).await.unwrap_err().kind(), ErrorKind::NotFound);
+    let id = session(&world, "api").await;
+    assert_eq!(send(Some("API")).await.unwrap_err().kind(), ErrorKind::NotFound, "exactly so");
+    assert_eq!(send(Some(" api ")).await.unwrap().0, id);
+    assert_eq!(send(None).await.unwrap_err().kind(), ErrorKind::Conflict, "a duplicate first");
+    world.stop().await;
+}
+
+async fn what_a_harness_asks_is_decided_deferred_and_on_the_record() {
+    let world = World::open().await;
+    let session = session(&world, "api").await;
+    let id = asked(&world, session, 1).await;
+    let open = |world: &World| -> Vec<Option<String>> {
+        let queue = world.core.queue();
+        let needed = queue.into_iter().filter(|item| item.category == Category::ApprovalNeeded);
+        needed.map(|item| item.subtitle).collect()
+    };
+    assert_eq!(open(&world), [Some("to production".to_owned())]);
+    let status = |world: &World| world.core.approval_of(id).unwrap().status;
+    assert_eq!(status(&world), ApprovalStatus::Pending);
+    let decide = |decision| world.core.decide(id, decision, "idx0", None);
+    decide(Decision::Defer).await.unwrap();
+    decide(Decision::Defer).await.unwrap();
+    assert_eq!((status(&world), open(&world).len()), (ApprovalStatus::Deferred, 1));
+    decide(Decision::Approve).await.unwrap();
+    decide(Decision::Approve).await.unwrap();
+    assert_eq!((status(&world), open(&world).len()), (ApprovalStatus::Approved, 0));
+    decide(Decision::Deny { message: None }).await.unwrap();
+    assert_eq!(status(&world), ApprovalStatus::Denied, "nobody went on with it");
+    decide(Decision::Defer).await.unwrap();
+    assert_eq!(open(&world), [Some("Deferred: to production".to_owned())]);
+    let lines = world.core.timeline(Some(session), 10);
+    let lines: Vec<&str> = lines.iter().map(|line| line.title.as_str()).collect();
+    let expected = ["Approval deferred", "Approval denied", "Approval approved"];
+    assert_eq!(lines[..4], [&expected[..], &["Approval deferred"]].concat());
+    let records = world.core.decisions(DecisionQuery::default(), 100).await.unwrap();
+    let records: Vec<_> = records.into_iter().map(|record| record.decision).collect();
+    let verdicts: Vec<DecisionVerdict> = records.iter().map(|one| one.verdict).collect();
+    use DecisionVerdict::{Approved, Deferred, Denied};
+    assert_eq!(verdicts, [Deferred, Approved, Denied, Deferred]);
+    assert!(records.iter().all(|one| one.by.as_deref() == Some("idx0")));
+    assert!(records.iter().all(|one| one.subject == "make deploy"));
+    assert!(records.iter().all(|one| one.session == Some(session)));
+    world.stop().await;
+}
+
+async fn a_decision_that_was_taken_stands() {
+    let world = World::open().await;
+    let session = session(&world, "api").await;
+    let id = asked(&world, session, 1).await;
+    world.core.decide(id, Decision::Approve, "idx0", None).await.unwrap();
+    world.core.took_decision(id);
+    let again = world.core.decide(id, Decision::Deny { message: None }, "idx0", None).await;
+    assert_eq!(again.unwrap_err().kind(), ErrorKind::Conflict);
+    world.core.decide(id, Decision::Approve, "idx0", None).await.unwrap();
+    let nobody = world.core.decide(RequestId::new(9), Decision::Approve, "idx0", None).await;
+    assert_eq!(nobody.unwrap_err().kind(), ErrorKind::NotFound);
+    world.stop().await;
+}
+
+async fn closing_a_session_takes_back_what_it_asked() {
+    let world = World::open().await;
+    let session_id = session(&world, "api").await;
+    let id = asked(&world, session_id, 1).await;
+    world
+        .core
+        .take_notice(notice(session_id, Category::Informational, "by the way"))
+        .await
+        .unwrap();
+    world.core.take_notice(notice(session_id, Category::Completed, "finished")).await.unwrap();
+    let terminal = world.core.terminals()[0].id;
+    world.core.close(terminal).await.unwrap();
+    assert_eq!(world.core.approval_of(id).unwrap().status, ApprovalStatus::Denied);
+    let queue = world.core.queue();
+    assert_eq!(titles(&queue), ["finished"], "what was only good to know is gone");
+    let lines = world.core.timeline(Some(session_id), 2);
+    let lines: Vec<&str> = lines.iter().map(|line| line.title.as_str()).collect();
+    assert_eq!(lines, ["Approval expired", "Session closed"]);
+    world.stop().await;
+}
+
+async fn looking_at_a_session_leaves_its_approvals() {
+    let world = World::open().await;
+    let first = session(&world, "api").await;
+    let id = asked(&world, first, 1).await;
+    let _other = session(&world, "web").await;
+    let waits = notice(first, Category::ApprovalNeeded, "look at me");
+    world.core.take_notice(waits).await.unwrap();
+    assert_eq!(world.core.queue().len(), 2);
+    let terminal = world.core.terminals()[0].id;
+    world.core.activate(terminal).await.unwrap();
+    assert_eq!(titles(&world.core.queue()), ["Deploy?"]);
+    assert_eq!(world.core.approval_of(id).unwrap().status, ApprovalStatus::Pending);
+    world.stop().await;
+}
+
+async fn a_review_is_asked_changed_and_approved() {
+    let world = World::open().await;
+    let session = session(&world, "api").await;
+    let new = NewReview {
+        session,
+        checkpoint: Some(CheckpointId::new(1)),
+        summary: "the parser".into(),
+        differences: Differences::default(),
+    };
+    let review = world.core.request_review(new).await.unwrap();
+    let set = |status| world.core.set_review_status(review.id, status, "idx0");
+    set(ReviewStatus::ChangesRequested).await.unwrap();
+    assert_eq!(titles(&world.core.queue()), ["Review requested"], "the open item stays");
+    set(ReviewStatus::Deferred).await.unwrap();
+    assert_eq!(titles(&world.core.queue()), ["Review requested", "Review deferred"]);
+    let line = NewComment { path: Some("a.rs".into()), line: Some(3), text: "why?".into() };
+    let commented = world.core.comment_review(review.id, vec![line]).await.unwrap();
+    assert!(!commented.comments[0].is_delivered);
+    let refused = world.core.deliver_review(review.id).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict, "only a shell is there: {refused}");
+    set(ReviewStatus::Approved).await.unwrap();
+    assert_eq!(world.core.queue(), []);
+    let records = world.core.decisions(DecisionQuery::default(), 100).await.unwrap();
+    let verdicts: Vec<_> = records.iter().map(|record| record.decision.verdict).collect();
+    use DecisionVerdict::{Approved, ChangesRequested, Deferred};
+    assert_eq!(verdicts, [ChangesRequested, Deferred, Approved]);
+    world.stop().await;
+}
+
+async fn a_handoff_goes_to_its_target_until_it_is_dealt_with() {
+    let world = World::open().await;
+    let (from, to) = (session(&world, "api").await, session(&world, "web").await);
+    let new = NewHandoff {
+        from,
+        to: Some(to),
+        checkpoint: None,
+        title: "the rest".into(),
+        summary: "go on".into(),
+        risks: vec!["time".into()],
+        next_actions: vec!["test".into()],
+    };
+    let handoff = world.core.create_handoff(new).await.unwrap();
+    let queue = world.core.queue();
+    assert_eq!((titles(&queue), queue[0].session), (vec!["Handoff: the rest"], to));
+    world.core.set_handoff_status(handoff.id, HandoffStatus::Accepted).await.unwrap();
+    assert_eq!(world.core.queue(), []);
+    let last = |session| world.core.timeline(Some(session), 1)[0].title.clone();
+    assert_eq!((last(from), last(to)), ("Handoff created".into(), "Handoff accepted".into()));
+    world.stop().await;
+}
+
+async fn titles_name_sessions() {
+    let world = World::open().await;
+    let (api, _) = (session(&world, "api").await, session(&world, "api-tests").await);
+    let found = |word: &str| world.core.resolve_session(word).map(|session| session.id);
+    assert_eq!(found(" API "), Ok(api));
+    assert_eq!(found(&api.to_string().to_lowercase()), Ok(api));
+    assert!(found("ap").is_err() && found("nothing").is_err() && found("").is_err());
+    world.stop().await;
+}
+
+async fn a_session_that_cannot_be_made_leaves_a_word() {
+    let world = World::open().await;
+    let id = world.core.new_session_id();
+    let repo = Some(world.home.path().join("nowhere"));
+    world
+        .core
+        .make_session_soon(id, NewSession { repo, create_worktree: true, ..NewSession::default() });
+    let mut happened = world.core.happened();
+    while world.core.queue().is_empty() {
+        happened.changed().await.unwrap();
+    }
+    let queue = world.core.queue();
+    assert_eq!((titles(&queue), queue[0].session), (vec!["Session creation failed"], id));
+    assert!(queue[0].subtitle.as_deref().unwrap().starts_with("The path does not exist: "));
+    assert!(world.core.terminals().is_empty() && world.core.projects().is_empty());
+    // A word about a session that does not exist is kept all the same.
+    let activity = Some((Reported::Active, "x".to_owned()));
+    let notice = SessionNotice { activity, ..notice(id, Category::Blocked, "still") };
+    world.core.take_notice(notice).await.unwrap();
+    assert_eq!(titles(&world.core.queue()), ["Session creation failed", "still"]);
+    world.stop().await;
+}
