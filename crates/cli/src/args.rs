@@ -5,11 +5,15 @@ use std::{path::PathBuf, str::FromStr};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 mod agents;
+mod supervise;
+mod worktrees;
 
 pub(crate) use agents::{
-    Answer, Approve, Chat, Deny, Inbox, RequestTarget, ThreadTargets, Threads, ThreadsAction,
-    ThreadsFork, ThreadsList, ThreadsRename, ThreadsShow,
+    Answer, Approve, Chat, Deny, RequestTarget, ThreadTargets, Threads, ThreadsAction, ThreadsFork,
+    ThreadsList, ThreadsRename, ThreadsShow,
 };
+pub(crate) use supervise::*;
+pub(crate) use worktrees::*;
 
 /// One daemon for coding agents and the terminals they live in.
 ///
@@ -71,7 +75,10 @@ pub(crate) enum Command {
     Chat(Chat),
     /// List threads, look into them and keep them in order
     Threads(Threads),
-    /// List what waits for an answer, oldest first
+    /// List who needs somebody and why, the most urgent first
+    ///
+    /// With --watch on a terminal it is a live list: arrows move, enter shows exactly what would be
+    /// done, a and d decide.
     Inbox(Inbox),
     /// Allow what an agent asks for
     ///
@@ -85,6 +92,16 @@ pub(crate) enum Command {
     ///
     /// Exits with 0 when this settled it and 4 when it was settled before.
     Answer(Answer),
+    /// Look at changes of agents, say something about them, and decide
+    Review(Review),
+    /// Keep the state of a work tree, and come back to it
+    Checkpoint(Checkpoint),
+    /// Give pieces of work a checkout of their own, and land them
+    Worktree(Worktree),
+    /// Hand work over from one session to another
+    Handoff(Handoff),
+    /// Print what was decided, by whom or by which rule
+    Audit(Audit),
     /// Print the event log, one JSON object per line
     Events(Events),
     /// Serve the ptywright protocol in the foreground, with sessions of its own

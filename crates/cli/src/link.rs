@@ -3,7 +3,8 @@
 use std::{io, path::PathBuf, time::Duration};
 
 use rookery_daemon::{ENDPOINTS, config::Config, homes::Homes};
-use rookery_wire::Client;
+use rookery_native::code;
+use rookery_wire::{Client, ClientError};
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::{Instant, sleep};
 
@@ -97,4 +98,23 @@ pub(crate) async fn call<R: DeserializeOwned>(
     params: impl Serialize,
 ) -> Outcome<R> {
     Ok(client.call(method, params).await?)
+}
+
+/// Calls a method about something that may not be there; `see` says where to look for it.
+pub(crate) async fn ask<R: DeserializeOwned>(
+    client: &Client,
+    method: &str,
+    params: impl Serialize,
+    see: &str,
+) -> Outcome<R> {
+    match client.call(method, params).await {
+        Ok(result) => Ok(result),
+        Err(ClientError::Rpc(error)) if error.code == code::NOT_FOUND => {
+            Err(Failure::new(error.message).hint(see))
+        }
+        Err(ClientError::Rpc(error)) if error.code == code::BUSY => {
+            Err(Failure::new(error.message).hint("try again in a moment"))
+        }
+        Err(error) => Err(error.into()),
+    }
 }

@@ -13,6 +13,7 @@ mod personas;
 mod resolve;
 mod stop;
 mod talk;
+mod watch;
 
 use std::process::ExitCode;
 

@@ -3,12 +3,18 @@
 use std::{
     fmt::Display,
     io::{self, IsTerminal as _, Write as _},
+    pin::pin,
+    time::Duration,
 };
 
 use serde::Serialize;
+use tokio::time::{Instant, interval_at};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::failure::{Failure, Outcome};
+
+/// After how long something is said to be at work, and how often again.
+const TICK: Duration = Duration::from_secs(1);
 
 /// Writes to stdout. A reader that went away ends the program quietly, as it does for other tools.
 pub(crate) fn write(bytes: &[u8]) -> Outcome<()> {
@@ -34,6 +40,31 @@ pub(crate) fn note(text: impl Display) {
 pub(crate) fn status(text: impl Display) {
     let mut stderr = io::stderr().lock();
     let _ = write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush());
+}
+
+/// Waits for something, and says after a second that it is at work, if somebody watches.
+pub(crate) async fn working<T>(what: &str, work: impl Future<Output = T>) -> T {
+    if !io::stderr().is_terminal() {
+        return work.await;
+    }
+    let mut work = pin!(work);
+    let begun = Instant::now();
+    let mut ticks = interval_at(begun + TICK, TICK);
+    let mut is_shown = false;
+    loop {
+        tokio::select! {
+            result = &mut work => {
+                if is_shown {
+                    status("");
+                }
+                return result;
+            }
+            _ = ticks.tick() => {
+                is_shown = true;
+                status(format_args!("{what}, {} s …", begun.elapsed().as_secs()));
+            }
+        }
+    }
 }
 
 /// Prints JSON for people and programs.
@@ -78,6 +109,11 @@ impl Colors {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         Self(is_terminal && !set("NO_COLOR") && !is_dumb)
+    }
+
+    /// Whether there are any.
+    pub(crate) fn are_wanted(self) -> bool {
+        self.0
     }
 
     #[cfg(test)]

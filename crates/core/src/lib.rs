@@ -39,10 +39,11 @@ pub use exec::{
 pub use keeper_link::KeeperLaunch;
 pub use status::{KeeperState, Status};
 pub use supervision::{
-    AgentEvent, AgentEventKind, AgentSeen, Approval, ApprovalStatus, Compared, Created, Decision,
-    Difference, HeadChange, Keep, NewCheckpoint, NewComment, NewHandoff, NewReview, NewSession,
-    Reported, Restored, SeenDialog, Session, SessionError, SessionHome, SessionNotice, ToolWish,
-    Typing, Typist, What,
+    AgentEvent, AgentEventKind, AgentSeen, Approval, ApprovalStatus, Base, Compared, Conflict,
+    Created, Decision, Difference, HeadChange, How, Keep, LandOutcome, Landed, Landing,
+    NewCheckpoint, NewComment, NewHandoff, NewReview, NewSession, NewTree, Reported, Restored,
+    SeenDialog, Session, SessionError, SessionHome, SessionNotice, ToolWish, Tree, TreeState,
+    TreeWish, Typing, Typist, What,
 };
 pub use terminals::{
     Attachment, Expansion, MouseOutcome, OpenTerminal, Output, OutputStream, Piece, Preedit,

@@ -40,4 +40,5 @@ mod roost_shells;
 mod roostctl;
 mod serve;
 mod start;
+mod supervision_cli;
 mod waits;

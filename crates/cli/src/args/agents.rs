@@ -161,16 +161,6 @@ pub(crate) struct ThreadsFork {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Inbox {
-    /// Go on with what changes
-    #[arg(long, short)]
-    pub(crate) watch: bool,
-    /// Print JSON; with --watch one line per change
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct RequestTarget {
     /// The request: its id, or the end of it
     #[arg(value_name = "REQUEST")]

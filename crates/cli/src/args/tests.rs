@@ -103,6 +103,67 @@ fn answers_have_names() {
 }
 
 #[test]
+fn the_inbox_is_shown_watched_or_an_item_is_put_away() {
+    let Ok(Command::Inbox(inbox)) = read("inbox --watch --all") else { panic!() };
+    assert!(inbox.watch && inbox.all && !inbox.json && inbox.action.is_none());
+    let Ok(Command::Inbox(inbox)) = read("inbox resolve ab12 cd34 --json") else { panic!() };
+    let Some(InboxAction::Resolve(resolve)) = inbox.action else { panic!() };
+    assert_eq!((resolve.ids.len(), resolve.json), (2, true));
+    for wrong in ["inbox resolve", "inbox --watch resolve x"] {
+        assert!(read(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn reviews_checkpoints_and_handoffs_are_named_by_ids() {
+    let Ok(Command::Review(review)) = read("review comment ab12 -f src/a -l 3 why so") else {
+        panic!()
+    };
+    let ReviewAction::Comment(comment) = review.action else { panic!() };
+    assert_eq!((comment.line, comment.text.join(" ")), (Some(3), "why so".to_owned()));
+    let Ok(Command::Checkpoint(one)) = read("checkpoint prune --older-than 12h") else { panic!() };
+    let CheckpointAction::Prune(prune) = one.action else { panic!() };
+    assert_eq!(prune.older_than, Some(43_200));
+    let Ok(Command::Checkpoint(one)) = read("checkpoint restore ab12 src docs --head") else {
+        panic!()
+    };
+    let CheckpointAction::Restore(restore) = one.action else { panic!() };
+    assert_eq!((restore.paths.len(), restore.head), (2, true));
+    for wrong in [
+        "review",
+        "review comment ab12",
+        "review comment ab12 -l 3 x",
+        "review comment ab12 -f a -l 0 x",
+        "checkpoint prune",
+        "checkpoint prune --keep 1 --older-than 1d",
+        "checkpoint prune --older-than soon",
+        "checkpoint diff ab12 --head --with cd34",
+        "handoff accept",
+        "audit --limit 0",
+        "audit --verdict maybe",
+    ] {
+        assert!(read(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn a_landing_has_one_manner() {
+    let Ok(Command::Worktree(worktree)) = read("worktree land work --squash --remove -m x") else {
+        panic!()
+    };
+    let WorktreeAction::Land(land) = worktree.action else { panic!() };
+    assert!(land.squash && land.remove && land.into.is_none());
+    for wrong in [
+        "worktree land --squash --rebase",
+        "worktree land --how fast",
+        "worktree land --how merge --squash",
+        "worktree create --base a --remote",
+    ] {
+        assert!(read(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
 fn help_of_everything() {
     let mut command = Cli::command().term_width(100);
     command.build();
@@ -129,13 +190,19 @@ fn help_of_everything() {
           close        Close terminals: end their programs and forget them
           chat         Talk to an agent: once, or as long as you like
           threads      List threads, look into them and keep them in order
-          inbox        List what waits for an answer, oldest first
+          inbox        List who needs somebody and why, the most urgent first
           approve      Allow what an agent asks for
           deny         Refuse what an agent asks for
           answer       Answer an agent's questions
+          review       Look at changes of agents, say something about them, and decide
+          checkpoint   Keep the state of a work tree, and come back to it
+          worktree     Give pieces of work a checkout of their own, and land them
+          handoff      Hand work over from one session to another
+          audit        Print what was decided, by whom or by which rule
           events       Print the event log, one JSON object per line
           serve        Serve the ptywright protocol in the foreground, with sessions of its own
           app-server   Serve Roder's app-server protocol in the foreground, over the daemon's world
+          idx0         Behave as idx0 does; so does this program under that name
           roder        Behave as roder does; so does this program under that name
           ptywright    Behave as ptywright does; so does this program under that name
           roostctl     Behave as roostctl does; so does this program under that name

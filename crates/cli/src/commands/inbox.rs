@@ -1,11 +1,12 @@
-//! `rookery inbox`: what waits for an answer, also as it changes.
+//! `rookery inbox`: who needs somebody and why, also as it changes.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use rookery_native::{
     notification,
     wire::{
-        Event, EventBody, EventNotification, Request, RequestList, Requests, Status, Subscribe,
+        Category, Event, EventBody, EventNotification, Queue, QueueEntry, QueueItem, QueueList,
+        QueueResolve, QueueResolved, Related, Request, RequestList, Requests, Status, Subscribe,
         Subscription,
     },
 };
@@ -15,33 +16,119 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use crate::{
-    args,
+    args::{self, InboxAction},
     commands::done,
     failure::{Failure, Outcome},
     link::{self, call},
     output::{self, Colors, Tone},
-    talk::{age, requests, safe, show},
+    talk::{
+        age,
+        queue::{self, Item},
+        requests, safe, show,
+    },
 };
+
+/// What to do when an item is not found.
+const SEE: &str = "see what there is with `rookery inbox --all`";
+/// The fewest letters that name an item by the end of its id.
+const SHORTEST_END: usize = 4;
 
 pub(super) async fn run(args: args::Inbox) -> Outcome {
     let client = link::connect().await?;
-    if args.watch {
-        return watch(client, args.json).await;
+    if let Some(InboxAction::Resolve(args)) = args.action {
+        return resolve(&client, args).await;
     }
-    let list = waiting(&client).await?;
+    if args.watch {
+        return match args.json || !crate::watch::is_usable() {
+            true => watch(client, args.json).await,
+            false => crate::watch::run(client, args.all).await,
+        };
+    }
+    let waiting = waiting(&client).await?;
     if args.json {
-        output::json(&list)?;
-    } else if list.requests.is_empty() {
+        output::json(&waiting)?;
+        return done();
+    }
+    show(&waiting, args.all)
+}
+
+/// All that waits for somebody.
+#[derive(Debug, Serialize)]
+struct Waiting {
+    requests: Vec<Request>,
+    queue: Vec<QueueEntry>,
+}
+
+async fn waiting(client: &Client) -> Outcome<Waiting> {
+    let list: Requests = call(client, "rookery/requests/list", RequestList::default()).await?;
+    let queue: Queue = call(client, "rookery/queue/list", QueueList::default()).await?;
+    Ok(Waiting { requests: list.requests, queue: queue.items })
+}
+
+fn show(waiting: &Waiting, all: bool) -> Outcome {
+    let colors = Colors::of_stdout();
+    let mut items = queue::join(&waiting.queue, &waiting.requests);
+    let count = items.len();
+    items.retain(|item| all || item.entry.item.category != Category::Informational);
+    let hidden = count - items.len();
+    if !items.is_empty() {
+        output::write(queue::text(&items, age::now(), colors).as_bytes())?;
+    }
+    // A tool that a client runs asks no person, so the queue has no item for it.
+    let is_queued =
+        |request: &&Request| waiting.queue.iter().any(|entry| queue::address(entry) == request.id);
+    let rest: Vec<Request> =
+        waiting.requests.iter().filter(|request| !is_queued(request)).cloned().collect();
+    if !rest.is_empty() {
+        output::write(requests::table(&rest, age::now()).render(colors).as_bytes())?;
+    }
+    if items.is_empty() && rest.is_empty() {
         output::note("nothing waits for an answer");
-    } else {
-        let table = requests::table(&list.requests, age::now());
-        output::write(table.render(Colors::of_stdout()).as_bytes())?;
+    }
+    if hidden > 0 {
+        let word = if hidden == 1 { "item is" } else { "items are" };
+        output::note(format!("{hidden} more {word} only good to know; see all with --all"));
     }
     done()
 }
 
-async fn waiting(client: &Client) -> Outcome<Requests> {
-    call(client, "rookery/requests/list", RequestList::default()).await
+async fn resolve(client: &Client, args: args::InboxResolve) -> Outcome {
+    let list: Queue = call(client, "rookery/queue/list", QueueList::default()).await?;
+    // All are looked up before the first is put away.
+    let ids: Vec<String> =
+        args.ids.iter().map(|text| find(&list.items, text)).collect::<Outcome<_>>()?;
+    for id in ids {
+        let resolved: QueueResolved =
+            link::ask(client, "rookery/queue/resolve", QueueResolve { id }, SEE).await?;
+        if args.json {
+            output::json_line(&resolved)?;
+        } else {
+            let word = if resolved.resolved { "resolved" } else { "already resolved" };
+            output::line(format!("{word} {}", resolved.id))?;
+        }
+    }
+    done()
+}
+
+/// The id of an item by the id that the inbox shows for it, or by its own. What is no end of any is
+/// left to the daemon, which knows those that are dealt with.
+fn find(items: &[QueueEntry], text: &str) -> Outcome<String> {
+    let bare = requests::bare_id(text.trim());
+    let ends = |id: &str| {
+        let (id, end) = (id.to_ascii_lowercase(), text.trim().to_ascii_lowercase());
+        id.ends_with(&end) || id.ends_with(&bare.to_ascii_lowercase())
+    };
+    let fitting: Vec<&QueueEntry> = items
+        .iter()
+        .filter(|_| text.trim().len() >= SHORTEST_END)
+        .filter(|entry| ends(&entry.item.id) || ends(queue::address(entry)))
+        .collect();
+    match *fitting {
+        [] => Ok(text.to_owned()),
+        [entry] => Ok(entry.item.id.clone()),
+        _ => Err(Failure::new(format!("{} items end with {text:?}", fitting.len()))
+            .hint("give more of the id")),
+    }
 }
 
 /// A change for programs, as the log has it.
@@ -51,12 +138,21 @@ struct Change<'a> {
     request: &'a Request,
 }
 
-/// What is known of the requests that wait.
+/// An item for programs, as the log has it.
+#[derive(Debug, Serialize)]
+struct Filed<'a> {
+    r#type: &'static str,
+    item: &'a QueueItem,
+}
+
+/// What is known of what waits.
 struct Watch {
     json: bool,
     colors: Colors,
-    /// Those that were shown and wait still.
+    /// Requests that were shown and wait still.
     open: HashSet<String>,
+    /// Items that were shown and wait still, with what they say.
+    items: HashMap<String, String>,
     /// The last event that was seen.
     seen: u64,
 }
@@ -65,10 +161,15 @@ struct Watch {
 async fn watch(mut client: Client, json: bool) -> Outcome {
     let status: Status = call(&client, "rookery/status", json!({})).await?;
     let seen = status.last_event;
-    let mut watch = Watch { json, colors: Colors::of_stdout(), open: HashSet::new(), seen };
+    let (open, items) = (HashSet::new(), HashMap::new());
+    let mut watch = Watch { json, colors: Colors::of_stdout(), open, items, seen };
     // What is asked from here on comes as an event, so nothing falls between the two.
-    for request in waiting(&client).await?.requests {
-        watch.opened(&request)?;
+    let waiting = waiting(&client).await?;
+    for request in &waiting.requests {
+        watch.opened(request)?;
+    }
+    for entry in &waiting.queue {
+        watch.filed(&entry.item)?;
     }
     loop {
         let mut notifications = client.notifications().ok_or_else(|| Failure::new("no events"))?;
@@ -113,8 +214,46 @@ impl Watch {
         match &event.body {
             EventBody::RequestOpened { request } => self.opened(request),
             EventBody::RequestSettled { request } => self.settled(request),
+            EventBody::QueueFiled { item } => self.filed(item),
+            EventBody::QueueResolved { item, .. } => self.resolved(item),
             _ => Ok(()),
         }
+    }
+
+    fn filed(&mut self, item: &QueueItem) -> Outcome<()> {
+        let entry = QueueEntry { item: item.clone(), session_title: None };
+        let item_of = Item { entry: &entry, request: None };
+        let text = queue::what(&item_of);
+        if self.items.insert(item.id.clone(), text.clone()).is_some() {
+            return Ok(());
+        }
+        if self.json {
+            return output::json_line(&Filed { r#type: "queue.filed", item });
+        }
+        // What is about a request is told as the request itself.
+        if matches!(item.related, Some(Related::Request(_))) {
+            self.items.remove(&item.id);
+            return Ok(());
+        }
+        let (tone, kind) = queue::kind(&item_of);
+        let ids = self.items.keys().map(String::as_str);
+        let id = requests::short_id(&item.id, ids);
+        let (id, kind) = (self.colors.paint(Tone::Strong, id), self.colors.paint(tone, kind));
+        output::line(format!("+ {id}  {kind}  {text}"))
+    }
+
+    fn resolved(&mut self, id: &str) -> Outcome<()> {
+        if self.json {
+            if self.items.remove(id).is_some() {
+                output::json_line(&json!({ "type": "queue.resolved", "item": id }))?;
+            }
+            return Ok(());
+        }
+        let ids: Vec<String> = self.items.keys().cloned().collect();
+        let Some(text) = self.items.remove(id) else { return Ok(()) };
+        let short = requests::short_id(id, ids.iter().map(String::as_str));
+        let text = self.colors.paint(Tone::Faint, &text);
+        output::line(format!("- {}  resolved  {text}", self.colors.paint(Tone::Strong, short)))
     }
 
     fn opened(&mut self, request: &Request) -> Outcome<()> {

@@ -2,7 +2,9 @@
 
 mod answer;
 mod approve;
+mod audit;
 mod chat;
+mod checkpoint;
 mod close;
 mod completions;
 mod daemon;
@@ -11,6 +13,7 @@ mod doctor;
 mod down;
 mod dump;
 mod events;
+mod handoff;
 mod hooks;
 mod inbox;
 mod kill;
@@ -20,6 +23,7 @@ mod open;
 mod record;
 mod replay;
 mod restart;
+mod review;
 mod schema;
 mod send;
 mod shims;
@@ -27,6 +31,7 @@ mod status;
 mod threads;
 mod up;
 mod wait;
+mod worktree;
 
 use std::{future::Future, process::ExitCode};
 
@@ -36,6 +41,8 @@ use crate::{
     failure::{Failure, Outcome},
     personas::{idx0, ptywright, roder, roostctl},
 };
+
+pub(crate) use review::{changes_of, lines as review_lines};
 
 /// Runs a command.
 pub(crate) fn run(cli: Cli) -> Outcome {
@@ -62,6 +69,11 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Some(Command::Approve(args)) => block_on(approve::run(args)),
         Some(Command::Deny(args)) => block_on(deny::run(args)),
         Some(Command::Answer(args)) => block_on(answer::run(args)),
+        Some(Command::Review(args)) => block_on(review::run(args.action)),
+        Some(Command::Checkpoint(args)) => block_on(checkpoint::run(args.action)),
+        Some(Command::Worktree(args)) => block_on(worktree::run(args.action)),
+        Some(Command::Handoff(args)) => block_on(handoff::run(args.action)),
+        Some(Command::Audit(args)) => block_on(audit::run(args)),
         Some(Command::Events(args)) => block_on(events::run(args)),
         Some(Command::Serve(args)) => ptywright::serve(args),
         Some(Command::AppServer(args)) => roder::serve(args),

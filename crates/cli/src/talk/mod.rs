@@ -1,9 +1,12 @@
-//! What the commands for agents share: how threads, items and requests are found and shown. Which of
+//! What the commands for agents share: how threads, sessions, items and requests are found and shown. Which of
 //! it a command prints is the command's business.
 
 pub(crate) mod age;
+pub(crate) mod patch;
+pub(crate) mod queue;
 pub(crate) mod requests;
 pub(crate) mod safe;
+pub(crate) mod sessions;
 pub(crate) mod settle;
 pub(crate) mod show;
 pub(crate) mod threads;

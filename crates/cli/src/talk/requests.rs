@@ -131,12 +131,22 @@ fn approval(request: &Request) -> Vec<String> {
     let reason = request.reason.as_deref().filter(|reason| !reason.is_empty());
     let reason = reason.map(|reason| format!(" ({})", safe::line(reason))).unwrap_or_default();
     let mut lines = vec![format!("{} asks for approval{reason}", safe::exact(&request.tool))];
+    lines.extend(exactly(request));
+    lines
+}
+
+/// What a request would do and nothing else: the change or command, its arguments, where it runs and
+/// with which variables.
+pub(crate) fn exactly(request: &Request) -> Vec<String> {
+    let mut lines = Vec::new();
     let what = match (&request.preview, &request.input) {
         (Some(preview), _) => preview.clone(),
         (None, Some(input)) => pretty(input),
         (None, None) => String::new(),
     };
-    lines.extend(indented(&what));
+    if !what.is_empty() {
+        lines.extend(indented(what.strip_suffix('\n').unwrap_or(&what)));
+    }
     if !request.argv.is_empty() {
         // With its quotes, so that every argument can be told from the next.
         let argv = serde_json::to_string(&request.argv).unwrap_or_default();
@@ -144,6 +154,12 @@ fn approval(request: &Request) -> Vec<String> {
     }
     if let Some(cwd) = &request.cwd {
         lines.push(format!("  in {}", safe::exact(cwd)));
+    }
+    for (name, value) in &request.env {
+        lines.push(match value {
+            Some(value) => format!("  with {}={}", safe::exact(name), safe::exact(value)),
+            None => format!("  without {}", safe::exact(name)),
+        });
     }
     lines
 }

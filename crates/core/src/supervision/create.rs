@@ -315,7 +315,7 @@ fn base_name(path: &Path) -> Option<String> {
     path.file_name().map(|name| name.to_string_lossy().into_owned())
 }
 
-fn told(error: WorktreeError) -> Error {
+pub(super) fn told(error: WorktreeError) -> Error {
     let kind = match error {
         WorktreeError::NoSuchPath(_) | WorktreeError::NoSuchBranch(_) => ErrorKind::NotFound,
         WorktreeError::NotARepository | WorktreeError::InvalidPath | WorktreeError::Foreign => {

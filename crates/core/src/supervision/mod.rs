@@ -17,6 +17,7 @@ mod queue;
 mod reviews;
 mod sessions;
 mod timeline;
+mod worktrees;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,6 +38,9 @@ pub use dialogs::{AgentSeen, SeenDialog, Typing, Typist};
 pub use handoffs::NewHandoff;
 pub use reviews::{NewComment, NewReview};
 pub use sessions::{Session, SessionError, SessionHome};
+pub use worktrees::{
+    Base, Conflict, How, LandOutcome, Landed, Landing, NewTree, Tree, TreeState, TreeWish,
+};
 
 pub(crate) use queue::NewItem;
 

@@ -4,6 +4,8 @@ use rookery_model as model;
 use rookery_wire::rpc::RpcError;
 use serde_json::json;
 
+use crate::wire::LandConflict;
+
 /// The codes of this dialect, besides those of the envelope.
 pub mod code {
     /// The time allowed ran out.
@@ -48,6 +50,13 @@ pub struct Error(RpcError);
 impl Error {
     pub(crate) fn invalid(field: &'static str, message: impl Into<String>) -> Self {
         model::Error::invalid(field, message).into()
+    }
+
+    /// Files that both sides changed, as `data.conflicts`.
+    pub(crate) fn in_conflict(into: &str, conflicts: &[LandConflict]) -> Self {
+        let message = format!("{} file(s) are in conflict with {into}", conflicts.len());
+        let answer = RpcError::new(code::CONFLICT, message);
+        Self(answer.with_data(json!({ "conflicts": conflicts })))
     }
 }
 

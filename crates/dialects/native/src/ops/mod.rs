@@ -1,13 +1,21 @@
 //! What each method does, a file per noun. Decoding, ids and errors are dealt with around it.
 
 pub(crate) mod attach;
+pub(crate) mod audit;
+pub(crate) mod checkpoints;
 pub(crate) mod daemon;
 pub(crate) mod events;
+pub(crate) mod handoffs;
 pub(crate) mod input;
+mod named;
 pub(crate) mod projects;
+pub(crate) mod queue;
 pub(crate) mod requests;
+pub(crate) mod reviews;
 pub(crate) mod screen;
+pub(crate) mod sessions;
 pub(crate) mod terminals;
+pub(crate) mod worktrees;
 
 use rookery_core::TerminalHandle;
 use rookery_model as model;
@@ -21,6 +29,8 @@ impl Cx {
     }
 }
 
+/// Who decides, as records have it.
+const BY: &str = "rookery";
 /// Longest name or title a client of ours may give.
 const MAX_NAME: usize = 1_000;
 

@@ -1,15 +1,13 @@
 //! What agents wait for: listed, and answered.
 
-use rookery_core::Core;
+use rookery_core::{Core, Decision};
 use rookery_model as model;
 
+use super::BY;
 use crate::{
     Cx, Error,
-    wire::{AnswerRequest, Answered, RequestList, Requests},
+    wire::{AnswerRequest, Answered, DeferRequest, Deferred, RequestList, Requests},
 };
-
-/// Who answers, as the log has it.
-const BY: &str = "rookery";
 
 pub(crate) async fn list(cx: Cx, params: RequestList) -> Result<Requests, Error> {
     let requests = cx.core.requests();
@@ -32,6 +30,13 @@ pub(crate) async fn answer(cx: Cx, params: AnswerRequest) -> Result<Answered, Er
     let pid = cx.connection.peer_pid();
     let settled = cx.core.settle_from(id, answer, BY, pid).await?;
     Ok(Answered { id: id.to_string(), settled })
+}
+
+pub(crate) async fn defer(cx: Cx, params: DeferRequest) -> Result<Deferred, Error> {
+    let id = find(&cx.core, &params.id)?;
+    let pid = cx.connection.peer_pid();
+    cx.core.decide(id, Decision::Defer, BY, pid).await?;
+    Ok(Deferred { id: id.to_string() })
 }
 
 /// A request by its id, or by the end of it. One that does not wait any more is found by its whole id

@@ -1,25 +1,45 @@
 //! What goes over the wire, a file per noun. Members are camelCase; unknown members of requests
 //! are ignored. Clients use the same types.
 
+mod audit;
 mod bytes;
+mod checkpoint;
 mod daemon;
 mod event;
 mod project;
+mod queue;
 mod request;
+mod review;
+mod session;
 mod supervision;
 mod terminal;
 mod time;
+mod worktree;
 
+pub use audit::{Audit, AuditList, Decision, DecisionSource, DecisionVerdict, POLICY};
 pub use bytes::Base64;
+pub use checkpoint::{
+    CheckpointCreate, CheckpointDiff, CheckpointDiffed, CheckpointList, CheckpointOnly,
+    CheckpointPrune, CheckpointRestore, CheckpointRestored, Checkpoints, CheckpointsDeleted,
+};
 pub use daemon::{Keeper, Shutdown, ShutdownReply, Status, TerminalCounts};
 pub use event::{
     Event, EventBody, EventList, EventNotification, EventPage, Subscribe, Subscription, Unsubscribe,
 };
 pub use project::{Project, ProjectCreate, ProjectDelete, ProjectList, ProjectRename};
-pub use request::{
-    AnswerRequest, Answered, Mode, Question, Request, RequestKind, RequestList, RequestState,
-    Requests, TurnStatus,
+pub use queue::{
+    Queue, QueueEntry, QueueList, QueueResolve, QueueResolved, Timeline, TimelineItem,
+    TimelineKind, TimelineList,
 };
+pub use request::{
+    AnswerRequest, Answered, DeferRequest, Deferred, Mode, Question, Request, RequestKind,
+    RequestList, RequestState, Requests, TurnStatus,
+};
+pub use review::{
+    HandoffCreate, HandoffList, HandoffSetStatus, Handoffs, NewComment, ReviewAddComments,
+    ReviewList, ReviewOnly, ReviewRequest, ReviewSetStatus, Reviews,
+};
+pub use session::{Session, SessionCreate, SessionList, SessionOnly, Sessions};
 pub use supervision::{
     Category, ChangedFile, Checkpoint, CheckpointSource, Differences, Handoff, HandoffStatus,
     QueueItem, Related, Review, ReviewComment, ReviewStatus, Source, TestStatus, TestSummary,
@@ -31,6 +51,11 @@ pub use terminal::{
     TerminalWrite, Wait, WaitKind, Waited,
 };
 pub use time::{Time, format_time};
+pub use worktree::{
+    LandConflict, LandHow, Worktree, WorktreeAttach, WorktreeBootstrap, WorktreeCreate,
+    WorktreeLand, WorktreeLanded, WorktreeList, WorktreeMade, WorktreeRemove, WorktreeRemoved,
+    WorktreeState, Worktrees,
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

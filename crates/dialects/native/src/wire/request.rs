@@ -1,10 +1,13 @@
 //! Requests of agents: what waits for an answer, and the answers.
 
+use std::collections::BTreeMap;
+
 use rookery_model as model;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Time, format_time};
+use crate::text::redacted;
 
 /// How much an agent may do without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -84,6 +87,9 @@ pub struct Request {
     /// Where it would run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    /// Variables that would be set for it, or unset where the value is null; without secrets.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, Option<String>>,
     /// What would change, or the command line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
@@ -95,6 +101,9 @@ pub struct Request {
     /// When it will be refused if nobody answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Time>,
+    /// Whether somebody wants to answer later.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deferred: bool,
     /// `pending`, or how it was settled.
     pub state: RequestState,
     /// Who settled it.
@@ -161,10 +170,12 @@ impl From<&model::Request> for Request {
             input: None,
             argv: Vec::new(),
             cwd: None,
+            env: BTreeMap::new(),
             preview: None,
             questions: Vec::new(),
             asked_at: format_time(request.asked_at),
             deadline: request.deadline.map(format_time),
+            deferred: request.is_deferred,
             state: state(&request.state),
             settled_by: match &request.state {
                 model::RequestState::Pending => None,
@@ -172,11 +183,14 @@ impl From<&model::Request> for Request {
             },
         };
         match &request.asked {
-            model::Asked::Approval { reason, input, argv, cwd, preview, .. } => {
-                shown.summary = first_line(preview.as_deref().unwrap_or(input));
+            model::Asked::Approval { reason, input, argv, cwd, env, preview, .. } => {
+                let patched = preview.as_deref().and_then(patched);
+                shown.summary =
+                    patched.unwrap_or_else(|| first_line(preview.as_deref().unwrap_or(input)));
                 shown.reason = Some(reason.clone());
                 shown.input = Some(input.clone());
                 shown.argv.clone_from(argv);
+                shown.env = env.iter().map(variable).collect();
                 shown.cwd = Some(cwd.to_string_lossy().into_owned());
                 shown.preview.clone_from(preview);
             }
@@ -232,6 +246,16 @@ fn state(state: &model::RequestState) -> RequestState {
     }
 }
 
+fn variable((name, value): &(String, Option<String>)) -> (String, Option<String>) {
+    // Its name is what makes many a value a secret.
+    let hidden = |value: &String| {
+        let line = format!("{name}={value}");
+        let shown = redacted(&line);
+        shown.strip_prefix(&format!("{name}=")).map_or_else(|| shown.to_string(), str::to_owned)
+    };
+    (name.clone(), value.as_ref().map(hidden))
+}
+
 fn question(question: &model::Question) -> Question {
     Question {
         id: question.id.clone(),
@@ -239,6 +263,27 @@ fn question(question: &model::Question) -> Question {
         question: question.question.clone(),
         options: question.options.iter().map(|option| option.label.clone()).collect(),
     }
+}
+
+/// The files that a patch is about, if the text is one.
+fn patched(text: &str) -> Option<String> {
+    let mut lines = text.lines().peekable();
+    let mut files: Vec<&str> = Vec::new();
+    let is_patch = text.starts_with("--- ") || text.starts_with("diff ");
+    while let Some(line) = lines.next() {
+        let (Some(old), Some(new)) =
+            (line.strip_prefix("--- "), lines.peek().and_then(|next| next.strip_prefix("+++ ")))
+        else {
+            continue;
+        };
+        let file = new.strip_prefix("b/").or(old.strip_prefix("a/")).unwrap_or(new);
+        files.push(file);
+    }
+    let first = files.first().filter(|_| is_patch)?;
+    Some(match files.len() {
+        1 => (*first).to_owned(),
+        count => format!("{first} and {} more", count - 1),
+    })
 }
 
 fn first_line(text: &str) -> String {
@@ -290,4 +335,43 @@ pub struct Answered {
     pub id: String,
     /// Whether this answer settled it; false if another came first.
     pub settled: bool,
+}
+
+/// Params of `rookery/requests/defer`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeferRequest {
+    /// Which request; the end of its id is enough if no other ends so.
+    pub id: String,
+}
+
+/// Result of `rookery/requests/defer`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Deferred {
+    /// The request in full. It waits on.
+    pub id: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_is_summed_up_by_its_files() {
+        let new = "--- /dev/null\n+++ b/x y\n@@ -0,0 +1 @@\n+y\n";
+        assert_eq!(patched(new).as_deref(), Some("x y"));
+        let gone = "--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-y\n";
+        assert_eq!(patched(gone).as_deref(), Some("x"));
+        assert_eq!(patched(&format!("{new}{gone}{gone}")).as_deref(), Some("x y and 2 more"));
+        assert_eq!(patched("rm x\n--- a\n+++ b\n"), None);
+        assert_eq!(patched("--- "), None);
+    }
+
+    #[test]
+    fn what_a_variable_is_called_may_make_its_value_a_secret() {
+        let shown = variable(&("API_KEY".to_owned(), Some("k-1234567".to_owned())));
+        assert!(!shown.1.unwrap().contains("1234567"));
+        let plain = ("LANG".to_owned(), Some("C".to_owned()));
+        assert_eq!(variable(&plain), plain);
+        assert_eq!(variable(&("X".to_owned(), None)).1, None);
+    }
 }

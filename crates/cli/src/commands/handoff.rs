@@ -1,0 +1,126 @@
+//! `rookery handoff`: work that goes from one session to another.
+
+use rookery_native::wire::{
+    Empty, Handoff, HandoffCreate, HandoffList, HandoffSetStatus, HandoffStatus, Handoffs,
+};
+use rookery_wire::Client;
+use serde_json::json;
+
+use crate::{
+    args::{self, HandoffAction},
+    commands::done,
+    failure::Outcome,
+    link::{self, ask},
+    output::{self, Colors, Table, Tone, shorten},
+    talk::{age, requests::short_id, safe, sessions},
+};
+
+/// What to do when a handoff is not found.
+const SEE: &str = "see what there is with `rookery handoff list --all`";
+/// Columns of what it is about.
+const WIDTH: usize = 60;
+
+pub(super) async fn run(action: HandoffAction) -> Outcome {
+    let client = link::connect().await?;
+    match action {
+        HandoffAction::Create(args) => create(&client, args).await,
+        HandoffAction::List(args) => list(&client, args).await,
+        HandoffAction::Accept(args) => set(&client, args, HandoffStatus::Accepted).await,
+        HandoffAction::Resolve(args) => set(&client, args, HandoffStatus::Resolved).await,
+    }
+}
+
+async fn create(client: &Client, args: args::HandoffCreate) -> Outcome {
+    let params = HandoffCreate {
+        from: sessions::choose(client, &args.session).await?,
+        to: args.to,
+        checkpoint: args.checkpoint,
+        title: args.title,
+        summary: Some(args.summary.join(" ")).filter(|text| !text.is_empty()),
+        risks: args.risks,
+        next_actions: args.next_actions,
+    };
+    let made: Handoff = ask(client, "rookery/handoffs/create", params, sessions::SEE).await?;
+    if args.json {
+        output::json(&made)?;
+    } else {
+        output::line(&made.id)?;
+    }
+    done()
+}
+
+async fn list(client: &Client, args: args::HandoffList) -> Outcome {
+    let params = HandoffList { session: args.session };
+    let mut list: Handoffs = ask(client, "rookery/handoffs/list", params, sessions::SEE).await?;
+    if !args.all {
+        list.handoffs.retain(|one| one.status != HandoffStatus::Resolved);
+    }
+    if args.json {
+        output::json(&list)?;
+    } else if list.handoffs.is_empty() {
+        output::note("no handoffs");
+    } else {
+        let table = table(&list.handoffs, age::now());
+        output::write(table.render(Colors::of_stdout()).as_bytes())?;
+    }
+    done()
+}
+
+fn table(all: &[Handoff], now: i64) -> Table {
+    let mut table = Table::new(&["ID", "STATUS", "AGE", "ABOUT", "NEXT"]);
+    let ids = all.iter().map(|one| &*one.id);
+    for one in all {
+        let (tone, word) = match one.status {
+            HandoffStatus::Pending => (Tone::Warning, "pending"),
+            HandoffStatus::Accepted => (Tone::Good, "accepted"),
+            HandoffStatus::Resolved => (Tone::Faint, "resolved"),
+        };
+        let about = format!("{}: {}", safe::line(&one.title), safe::line(&one.summary));
+        table.row(vec![
+            (Tone::Strong, short_id(&one.id, ids.clone()).to_owned()),
+            (tone, word.to_owned()),
+            (Tone::Faint, age::since_text(&one.created_at, now)),
+            (Tone::Plain, shorten(&about, WIDTH)),
+            (Tone::Faint, shorten(&safe::line(&one.next_actions.join("; ")), WIDTH)),
+        ]);
+    }
+    table
+}
+
+async fn set(client: &Client, args: args::Thing, status: HandoffStatus) -> Outcome {
+    let params = HandoffSetStatus { id: args.id.clone(), status };
+    let _: Empty = ask(client, "rookery/handoffs/setStatus", params, SEE).await?;
+    let word = match status {
+        HandoffStatus::Pending => "pending",
+        HandoffStatus::Accepted => "accepted",
+        HandoffStatus::Resolved => "resolved",
+    };
+    if args.json {
+        output::json(&json!({ "id": args.id, "status": status }))?;
+    } else {
+        output::line(format!("{word} {}", safe::line(&args.id)))?;
+    }
+    done()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn one_line_per_handoff() {
+        let one: Handoff = serde_json::from_value(json!({
+            "id": "h-7654321", "from": "s", "title": "API", "summary": "go\u{7} on", "risks": [],
+            "nextActions": ["test", "ship"], "createdAt": "1970-01-01T00:01:00Z",
+            "status": "pending",
+        }))
+        .unwrap();
+        expect![[r#"
+            ID      STATUS   AGE  ABOUT       NEXT
+            654321  pending  2m   API: go on  test; ship
+        "#]]
+        .assert_eq(&table(&[one], 180).render(Colors::none()));
+    }
+}

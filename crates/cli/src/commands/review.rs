@@ -1,0 +1,279 @@
+//! `rookery review`: changes of agents, looked at, commented on and decided.
+
+use std::io::Read as _;
+
+use rookery_native::wire::{
+    Checkpoint, CheckpointCreate, CheckpointDiff, CheckpointDiffed, NewComment, Review,
+    ReviewAddComments, ReviewList, ReviewOnly, ReviewRequest, ReviewSetStatus, ReviewStatus,
+    Reviews,
+};
+use rookery_wire::Client;
+
+use super::checkpoint::{files, sum};
+use crate::{
+    args::{self, ReviewAction},
+    commands::done,
+    failure::{Failure, Outcome},
+    link::{self, ask},
+    output::{self, Colors, Table, Tone, shorten, working},
+    talk::{age, patch, requests::short_id, safe, sessions},
+};
+
+/// What to do when a review is not found.
+const SEE: &str = "see what there is with `rookery review list --all`";
+/// Columns of a summary.
+const SUMMARY_WIDTH: usize = 56;
+/// The longest comment that is read from stdin.
+const MAX_TEXT: u64 = 64 << 10;
+
+pub(super) async fn run(action: ReviewAction) -> Outcome {
+    let client = link::connect().await?;
+    match action {
+        ReviewAction::List(args) => list(&client, args).await,
+        ReviewAction::Show(args) => show(&client, args).await,
+        ReviewAction::Request(args) => request(&client, args).await,
+        ReviewAction::Comment(args) => comment(&client, args).await,
+        ReviewAction::Approve(args) => set(&client, args, ReviewStatus::Approved).await,
+        ReviewAction::Changes(args) => changes(&client, args).await,
+        ReviewAction::Deliver(args) => deliver(&client, args).await,
+        ReviewAction::Defer(args) => set(&client, args, ReviewStatus::Deferred).await,
+    }
+}
+
+/// Where a review stands, in a word.
+pub(crate) fn status(status: ReviewStatus) -> (Tone, &'static str) {
+    match status {
+        ReviewStatus::Open => (Tone::Warning, "open"),
+        ReviewStatus::Approved => (Tone::Good, "approved"),
+        ReviewStatus::ChangesRequested => (Tone::Bad, "changes"),
+        ReviewStatus::Deferred => (Tone::Faint, "deferred"),
+    }
+}
+
+async fn list(client: &Client, args: args::ReviewList) -> Outcome {
+    let params = ReviewList { session: args.session, status: None };
+    let mut list: Reviews = ask(client, "rookery/reviews/list", params, sessions::SEE).await?;
+    if !args.all {
+        list.reviews.retain(|review| review.status != ReviewStatus::Approved);
+    }
+    if args.json {
+        output::json(&list)?;
+    } else if list.reviews.is_empty() {
+        output::note("nothing to review");
+    } else {
+        let table = table(&list.reviews, age::now());
+        output::write(table.render(Colors::of_stdout()).as_bytes())?;
+    }
+    done()
+}
+
+fn table(all: &[Review], now: i64) -> Table {
+    let mut table = Table::new(&["ID", "STATUS", "AGE", "CHANGES", "COMMENTS", "SUMMARY"]);
+    let ids = all.iter().map(|one| &*one.id);
+    for one in all {
+        let (tone, word) = status(one.status);
+        table.row(vec![
+            (Tone::Strong, short_id(&one.id, ids.clone()).to_owned()),
+            (tone, word.to_owned()),
+            (Tone::Faint, age::since_text(&one.created_at, now)),
+            (Tone::Faint, sum(&one.differences)),
+            (Tone::Faint, one.comments.len().to_string()),
+            (Tone::Plain, shorten(&safe::line(&one.summary), SUMMARY_WIDTH)),
+        ]);
+    }
+    table
+}
+
+async fn show(client: &Client, args: args::Thing) -> Outcome {
+    let params = ReviewOnly { id: args.id };
+    let review: Review = ask(client, "rookery/reviews/get", params, SEE).await?;
+    let diff = match review.checkpoint.clone() {
+        Some(id) => working("comparing", changes_of(client, id)).await.ok(),
+        None => None,
+    };
+    if args.json {
+        let mut value = serde_json::to_value(&review).unwrap_or_default();
+        if let Some(diff) = &diff {
+            value["patch"] = diff.patch.clone().into();
+            value["cut"] = diff.cut.into();
+        }
+        output::json(&value)?;
+        return done();
+    }
+    let colors = Colors::of_stdout();
+    output::write(patch::painted(&lines(&review, diff.as_ref()), colors).as_bytes())?;
+    done()
+}
+
+/// What the checkpoint of a review changes.
+pub(crate) async fn changes_of(client: &Client, id: String) -> Outcome<CheckpointDiffed> {
+    let params = CheckpointDiff { id, with: Some("head".to_owned()) };
+    ask(client, "rookery/checkpoints/diff", params, SEE).await
+}
+
+/// A review with its changes and what was said, line by line.
+pub(crate) fn lines(review: &Review, diff: Option<&CheckpointDiffed>) -> Vec<patch::Line> {
+    let (tone, word) = status(review.status);
+    let mut lines = vec![
+        (Tone::Strong, safe::line(&review.summary)),
+        (Tone::Faint, format!("review {}, {}", safe::line(&review.id), sum(&review.differences))),
+        (tone, word.to_owned()),
+    ];
+    if let Some(tests) = &review.differences.tests {
+        lines.push((Tone::Plain, format!("tests: {}", safe::line(&tests.text))));
+    }
+    lines.extend(files(&review.differences).lines().map(|line| (Tone::Plain, line.to_owned())));
+    lines.push((Tone::Plain, String::new()));
+    let patch = diff.map_or("", |diff| &*diff.patch);
+    lines.extend(patch::lines(patch, &review.comments));
+    match diff {
+        None => lines.push((Tone::Faint, "there is no checkpoint to show changes of".to_owned())),
+        Some(diff) if diff.cut => {
+            lines.push((Tone::Faint, "the patch is longer than what is shown".to_owned()));
+        }
+        Some(_) => {}
+    }
+    lines
+}
+
+async fn request(client: &Client, args: args::ReviewRequest) -> Outcome {
+    let session = sessions::choose(client, &args.session).await?;
+    let summary = Some(args.summary.join(" ")).filter(|text| !text.is_empty());
+    let checkpoint = match args.checkpoint {
+        Some(id) => id,
+        None => {
+            let params = CheckpointCreate {
+                session: session.clone(),
+                title: Some("For review".to_owned()),
+                summary: summary.clone(),
+                review: false,
+            };
+            let making = ask(client, "rookery/checkpoints/create", params, sessions::SEE);
+            let made: Checkpoint = working("taking a checkpoint", making).await?;
+            made.id
+        }
+    };
+    let params = ReviewRequest { session, checkpoint: Some(checkpoint), summary };
+    let review: Review = ask(client, "rookery/reviews/request", params, sessions::SEE).await?;
+    if args.json {
+        output::json(&review)?;
+    } else {
+        output::line(&review.id)?;
+    }
+    done()
+}
+
+async fn comment(client: &Client, args: args::ReviewComment) -> Outcome {
+    let text = words(args.text)?;
+    let comment = NewComment { path: args.file, line: args.line, text };
+    let review = say(client, args.target.id, vec![comment]).await?;
+    tell(&review, args.target.json, "commented on")
+}
+
+async fn say(client: &Client, id: String, comments: Vec<NewComment>) -> Outcome<Review> {
+    let params = ReviewAddComments { id, comments };
+    ask(client, "rookery/reviews/comment", params, SEE).await
+}
+
+async fn changes(client: &Client, args: args::ReviewChanges) -> Outcome {
+    let mut id = args.target.id;
+    if !args.text.is_empty() {
+        let comment = NewComment { path: None, line: None, text: words(args.text)? };
+        id = say(client, id, vec![comment]).await?.id;
+    }
+    set(client, args::Thing { id, json: args.target.json }, ReviewStatus::ChangesRequested).await
+}
+
+async fn set(client: &Client, args: args::Thing, status: ReviewStatus) -> Outcome {
+    let params = ReviewSetStatus { id: args.id, status };
+    let review: Review = ask(client, "rookery/reviews/setStatus", params, SEE).await?;
+    let word = match status {
+        ReviewStatus::Open => "reopened",
+        ReviewStatus::Approved => "approved",
+        ReviewStatus::ChangesRequested => "requested changes of",
+        ReviewStatus::Deferred => "deferred",
+    };
+    tell(&review, args.json, word)
+}
+
+async fn deliver(client: &Client, args: args::Thing) -> Outcome {
+    let params = ReviewOnly { id: args.id };
+    let telling = ask(client, "rookery/reviews/deliver", params, SEE);
+    let review: Review = working("telling the agent", telling).await?;
+    tell(&review, args.json, "delivered")
+}
+
+fn tell(review: &Review, json: bool, word: &str) -> Outcome {
+    if json {
+        output::json(review)?;
+    } else {
+        output::line(format!("{word} {}", review.id))?;
+    }
+    done()
+}
+
+/// Words joined by spaces, or what stdin has.
+fn words(words: Vec<String>) -> Outcome<String> {
+    if words.len() != 1 || words[0] != "-" {
+        return Ok(words.join(" "));
+    }
+    let mut text = String::new();
+    let read = std::io::stdin().lock().take(MAX_TEXT + 1).read_to_string(&mut text);
+    read.map_err(Failure::doing("cannot read the text"))?;
+    Ok(text.trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use serde_json::json;
+
+    use super::*;
+
+    fn review() -> Review {
+        serde_json::from_value(json!({
+            "id": "r-7654321", "session": "s", "createdAt": "1970-01-01T00:01:00Z",
+            "summary": "look\u{1b}[2J", "status": "changes_requested", "checkpoint": "c",
+            "differences": {"files": [{"path": "x", "additions": 1, "deletions": 1, "status": "M"}],
+                "additions": 1, "deletions": 1, "tests": {"status": "passed", "text": "12 passed"}},
+            "comments": [{"path": "x", "line": 1, "text": "why", "at": "", "delivered": false}],
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn one_line_per_review() {
+        expect![[r#"
+            ID      STATUS   AGE  CHANGES        COMMENTS  SUMMARY
+            654321  changes  2m   1 file, +1 -1  1         look[2J
+        "#]]
+        .assert_eq(&table(&[review()], 180).render(Colors::none()));
+    }
+
+    #[test]
+    fn a_review_shows_its_changes_and_what_was_said() {
+        let diff = CheckpointDiffed {
+            id: "c".to_owned(),
+            differences: Default::default(),
+            patch: "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n".to_owned(),
+            cut: true,
+        };
+        expect![[r#"
+            look[2J
+            review r-7654321, 1 file, +1 -1
+            changes
+            tests: 12 passed
+              M     1     1  x
+
+            diff --git a/x b/x
+            --- a/x
+            +++ b/x
+            @@ -1 +1 @@
+            -a
+            +b
+                ▸ why
+            the patch is longer than what is shown
+        "#]]
+        .assert_eq(&patch::painted(&lines(&review(), Some(&diff)), Colors::none()));
+    }
+}

@@ -1,0 +1,288 @@
+//! Worktrees by their paths: made, filled, landed and removed, with an eye on who works in them.
+//!
+//! How git does it is the host's business; that nothing is taken from under a program is ours.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use rookery_host::git::worktree::{self, RemoveRequest, Setup};
+use rookery_host::git::{GitError, Repository};
+use rookery_model::{Checkout, Error, ErrorKind, Result, SessionId, Terminal, TerminalId};
+
+use super::create::told;
+use super::{NewSession, ToolWish};
+use crate::core::Core;
+use crate::terminals::OpenTerminal;
+
+pub use rookery_host::git::worktree::{
+    Base, Conflict, Created as NewTree, How, LandRequest as Landing, Landed,
+    NewWorktree as TreeWish, State as TreeState,
+};
+
+/// A worktree, and who works in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    /// Its top.
+    pub path: PathBuf,
+    /// Its branch, unless its head is detached.
+    pub branch: Option<String>,
+    /// The commit it stands on.
+    pub head: Option<String>,
+    /// Whether it is the repository's own checkout.
+    pub is_main: bool,
+    /// Why it is locked, if it is.
+    pub locked: Option<String>,
+    /// Whether it is there, and has changes.
+    pub state: TreeState,
+    /// The terminals that work in it.
+    pub terminals: Vec<TerminalId>,
+    /// How many conversations are at work in it.
+    pub threads: usize,
+}
+
+/// What came of a landing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LandOutcome {
+    /// The branch has the commits.
+    Landed(Landed),
+    /// Both sides changed the same; nothing was done.
+    Conflicts(Vec<Conflict>),
+}
+
+impl Core {
+    /// The repository that a session was opened for, if it was for one.
+    pub fn checkout_of(&self, session: SessionId) -> Option<Checkout> {
+        self.inner.world.lock().checkout_of(session).cloned()
+    }
+
+    /// All worktrees of the repository around a directory, its own checkout first.
+    ///
+    /// # Errors
+    /// If there is no repository, or git cannot tell.
+    pub async fn worktrees(&self, place: &Path) -> Result<Vec<Tree>> {
+        let repo = discover(place).await?;
+        let listed = worktree::list(&repo).await.map_err(|error| told(error.into()))?;
+        let mut trees = Vec::with_capacity(listed.len());
+        for tree in listed {
+            let state = worktree::inspect(&tree.path).await.map_err(told)?;
+            let (terminals, threads) = self.at_work_in(&tree.path);
+            trees.push(Tree {
+                state,
+                terminals,
+                threads,
+                path: tree.path,
+                branch: tree.branch,
+                head: tree.head.map(|oid| oid.as_str().to_owned()),
+                is_main: tree.is_main,
+                locked: tree.locked,
+            });
+        }
+        // A checkout within the main one does not make that one busy twice.
+        let nested: Vec<(PathBuf, Vec<TerminalId>)> =
+            trees.iter().map(|tree| (tree.path.clone(), tree.terminals.clone())).collect();
+        for tree in &mut trees {
+            let inner = nested
+                .iter()
+                .filter(|(path, _)| path.starts_with(&tree.path) && *path != tree.path);
+            let theirs: Vec<TerminalId> = inner.flat_map(|(_, ids)| ids.clone()).collect();
+            tree.terminals.retain(|id| !theirs.contains(id));
+        }
+        Ok(trees)
+    }
+
+    /// Makes a worktree of the repository around a directory.
+    ///
+    /// # Errors
+    /// If it cannot be made. Then nothing is left of it.
+    pub async fn create_worktree(&self, place: &Path, wish: &TreeWish) -> Result<NewTree> {
+        worktree::create(place, wish).await.map_err(told)
+    }
+
+    /// Copies what a worktree should have besides what git gives it, from another checkout of the
+    /// repository or from its own one. Gives what was copied.
+    ///
+    /// # Errors
+    /// If there is no such worktree, or it is too much.
+    pub async fn fill_worktree(
+        &self,
+        place: &Path,
+        source: Option<&Path>,
+    ) -> Result<(Vec<PathBuf>, PathBuf)> {
+        let target = discover(place).await?;
+        let source = match source {
+            Some(source) => discover(source).await?,
+            None => {
+                let all = worktree::list(&target).await.map_err(|error| told(error.into()))?;
+                let main = all.into_iter().find(|tree| tree.is_main);
+                let none = || {
+                    Error::new(
+                        ErrorKind::Conflict,
+                        "the repository has no checkout of its own; name a source",
+                    )
+                };
+                discover(&main.ok_or_else(none)?.path).await?
+            }
+        };
+        if source.common_dir() != target.common_dir() {
+            return Err(Error::invalid("source", "the source is another repository"));
+        }
+        if source.top() == target.top() {
+            return Err(Error::invalid("path", "that is the checkout that files are copied from"));
+        }
+        let copied = worktree::bootstrap(&source, target.top()).await.map_err(told)?;
+        Ok((copied, source.top().to_owned()))
+    }
+
+    /// Runs the command that prepares a worktree in a terminal that everybody can watch.
+    ///
+    /// # Errors
+    /// If no terminal can be opened.
+    pub async fn set_up_worktree(&self, setup: Setup) -> Result<Terminal> {
+        let text = |text: OsString| text.to_string_lossy().into_owned();
+        let shell = self.inner.config.shell.clone();
+        self.open(OpenTerminal {
+            argv: vec![shell, "-c".to_owned(), setup.command],
+            cwd: Some(setup.cwd),
+            env: setup.env.into_iter().map(|(name, value)| (text(name), text(value))).collect(),
+            first_title: Some("Worktree setup".to_owned()),
+            ..OpenTerminal::default()
+        })
+        .await
+    }
+
+    /// What a setup command is told of a worktree that exists.
+    ///
+    /// # Errors
+    /// If there is no such worktree.
+    pub async fn setup_of(&self, place: &Path, source: &Path, command: String) -> Result<Setup> {
+        let repo = discover(place).await?;
+        let branch = worktree::current_branch(&repo).await.ok().flatten().unwrap_or_default();
+        let path = repo.top().to_owned();
+        Ok(Setup {
+            command,
+            cwd: path.clone(),
+            env: vec![
+                ("ROOKERY_WORKTREE".into(), path.into()),
+                ("ROOKERY_SOURCE_TREE".into(), source.into()),
+                ("ROOKERY_BRANCH".into(), branch.into()),
+            ],
+        })
+    }
+
+    /// Opens a session in a worktree that exists.
+    ///
+    /// # Errors
+    /// If it is none, or no terminal can be opened.
+    pub async fn attach_worktree(
+        &self,
+        place: &Path,
+        title: Option<String>,
+        tool: ToolWish,
+    ) -> Result<Terminal> {
+        let repo = discover(place).await?;
+        let main = repo.common_dir().parent().filter(|_| repo.is_linked()).map(Path::to_owned);
+        let new = NewSession {
+            title,
+            repo: Some(main.unwrap_or_else(|| repo.top().to_owned())),
+            existing_worktree: Some(place.to_owned()),
+            tool,
+            ..NewSession::default()
+        };
+        self.make_session(self.new_session_id(), new).await
+    }
+
+    /// Brings the commits of a worktree onto a branch: the one named, else the one that the
+    /// repository's own checkout stands on. Says which.
+    ///
+    /// # Errors
+    /// If there is nothing to land, or changes or programs are in the way. Then nothing was changed.
+    pub async fn land_worktree(&self, mut landing: Landing) -> Result<(String, LandOutcome)> {
+        let repo = discover(&landing.worktree).await?;
+        if landing.into.is_empty() {
+            let all = worktree::list(&repo).await.map_err(|error| told(error.into()))?;
+            let main = all.into_iter().find(|tree| tree.is_main).and_then(|tree| tree.branch);
+            let none = || {
+                Error::invalid(
+                    "into",
+                    "say onto which branch; the repository's own checkout stands on none",
+                )
+            };
+            landing.into = main.ok_or_else(none)?;
+        }
+        if landing.delete_after {
+            self.refuse_busy(&landing.worktree)?;
+        }
+        let into = landing.into.clone();
+        match worktree::land(&repo, &landing).await {
+            Ok(landed) => Ok((into, LandOutcome::Landed(landed))),
+            Err(worktree::WorktreeError::Conflicts(conflicts)) => {
+                Ok((into, LandOutcome::Conflicts(conflicts)))
+            }
+            Err(error) => Err(told(error)),
+        }
+    }
+
+    /// Removes a worktree by its path. Gives its branch, which stays unless it is to go too.
+    ///
+    /// # Errors
+    /// If work would be lost and that was not asked for, or somebody works there.
+    pub async fn remove_tree(
+        &self,
+        place: &Path,
+        force: bool,
+        delete_branch: bool,
+    ) -> Result<Option<String>> {
+        self.refuse_busy(place)?;
+        let repo = match Repository::discover(place).await {
+            Ok(repo) => repo,
+            // Its directory is gone; the repository around it still lists it.
+            Err(GitError::NoSuchPath(_)) => {
+                let above = place.ancestors().skip(1).find(|path| path.is_dir());
+                discover(above.unwrap_or(Path::new("/"))).await?
+            }
+            Err(error) => return Err(told(error.into())),
+        };
+        let all = worktree::list(&repo).await.map_err(|error| told(error.into()))?;
+        let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let branch = all.into_iter().find(|tree| real(&tree.path) == real(place));
+        let branch = branch.and_then(|tree| tree.branch);
+        let request =
+            RemoveRequest { path: place.to_owned(), force, delete_branch, is_running: false };
+        worktree::remove(&repo, &request).await.map_err(told)?;
+        Ok(branch)
+    }
+
+    /// Says no where somebody works, and who it is.
+    fn refuse_busy(&self, place: &Path) -> Result<()> {
+        let (terminals, threads) = self.at_work_in(place);
+        let mut who: Vec<String> =
+            terminals.iter().map(|terminal| format!("terminal {terminal}")).collect();
+        if threads > 0 {
+            who.push(format!("{threads} thread(s)"));
+        }
+        if who.is_empty() {
+            return Ok(());
+        }
+        let message = format!("something still runs in the worktree: {}", who.join(", "));
+        Err(Error::new(ErrorKind::Conflict, message))
+    }
+
+    /// The terminals that work in a directory or below it, and how many threads do.
+    fn at_work_in(&self, place: &Path) -> (Vec<TerminalId>, usize) {
+        let real = std::fs::canonicalize(place).unwrap_or_else(|_| place.to_owned());
+        let terminals = self.terminals_in(&real);
+        let world = self.inner.world.lock();
+        let threads = world
+            .threads
+            .values()
+            .filter(|state| state.active.is_some() && state.thread.cwd.starts_with(&real));
+        (terminals, threads.count())
+    }
+}
+
+async fn discover(place: &Path) -> Result<Repository> {
+    if !place.is_absolute() {
+        return Err(Error::invalid("path", "the path must be absolute"));
+    }
+    Repository::discover(place).await.map_err(|error| told(error.into()))
+}

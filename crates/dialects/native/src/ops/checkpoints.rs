@@ -1,0 +1,111 @@
+//! Checkpoints: made, looked at, put back and forgotten.
+
+use std::time::Duration;
+
+use rookery_core::{Compared, HeadChange, Keep, NewCheckpoint, What};
+use rookery_model as model;
+
+use super::named::{absolute, pick, session, session_filter, text_or};
+use crate::{
+    Cx, Error,
+    wire::{
+        ChangedFile, Checkpoint, CheckpointCreate, CheckpointDiff, CheckpointDiffed,
+        CheckpointList, CheckpointOnly, CheckpointPrune, CheckpointRestore, CheckpointRestored,
+        Checkpoints, CheckpointsDeleted, Differences,
+    },
+};
+
+impl Cx {
+    pub(super) fn checkpoint_id(&self, text: &str) -> Result<model::CheckpointId, Error> {
+        pick("checkpoint", self.core.checkpoints().into_iter().map(|one| one.id), text)
+    }
+}
+
+pub(crate) async fn list(cx: Cx, params: CheckpointList) -> Result<Checkpoints, Error> {
+    let session = session_filter(&cx.core, params.session.as_deref())?;
+    let all = cx.core.checkpoints();
+    let wanted = all.iter().filter(|one| session.is_none_or(|id| one.session == id));
+    Ok(Checkpoints { checkpoints: wanted.map(Checkpoint::from).collect() })
+}
+
+pub(crate) async fn create(cx: Cx, params: CheckpointCreate) -> Result<Checkpoint, Error> {
+    let session = session(&cx.core, "session", &params.session)?.id;
+    let new = NewCheckpoint {
+        session,
+        title: text_or(params.title, "Checkpoint"),
+        summary: text_or(params.summary, "Manual checkpoint"),
+        review: params.review,
+    };
+    let made = cx.core.make_checkpoint(cx.core.new_checkpoint_id(), new).await?;
+    Ok(Checkpoint::from(&made))
+}
+
+pub(crate) async fn show(cx: Cx, params: CheckpointOnly) -> Result<Checkpoint, Error> {
+    let id = cx.checkpoint_id(&params.id)?;
+    Ok(Checkpoint::from(&cx.core.checkpoint(id)?))
+}
+
+pub(crate) async fn diff(cx: Cx, params: CheckpointDiff) -> Result<CheckpointDiffed, Error> {
+    let id = cx.checkpoint_id(&params.id)?;
+    let with = match params.with.as_deref() {
+        None | Some("head") => Compared::Head,
+        Some("now") => Compared::Now,
+        Some(other) => Compared::Checkpoint(cx.checkpoint_id(other)?),
+    };
+    let found = cx.core.diff_checkpoint(id, with).await?;
+    let files = found.files.iter().map(|file| ChangedFile {
+        path: file.path.to_string_lossy().into_owned(),
+        additions: file.additions,
+        deletions: file.deletions,
+        status: file.status.to_string(),
+    });
+    Ok(CheckpointDiffed {
+        id: id.to_string(),
+        differences: Differences {
+            files: files.collect(),
+            additions: Some(found.stat.additions),
+            deletions: Some(found.stat.deletions),
+            tests: None,
+        },
+        patch: String::from_utf8_lossy(&found.patch).into_owned(),
+        cut: found.is_cut,
+    })
+}
+
+pub(crate) async fn restore(
+    cx: Cx,
+    params: CheckpointRestore,
+) -> Result<CheckpointRestored, Error> {
+    let id = cx.checkpoint_id(&params.id)?;
+    let what = if params.paths.is_empty() { What::All } else { What::Paths(params.paths) };
+    let head = if params.head { HeadChange::Move } else { HeadChange::Keep };
+    let (safety, restored) = cx.core.restore_checkpoint(id, what, head).await?;
+    let untouched = restored.untouched.iter().map(|path| path.to_string_lossy().into_owned());
+    Ok(CheckpointRestored {
+        id: id.to_string(),
+        safety: Checkpoint::from(&safety),
+        written: restored.written,
+        removed: restored.removed,
+        untouched: untouched.collect(),
+        moved_head: restored.moved_head,
+    })
+}
+
+pub(crate) async fn delete(cx: Cx, params: CheckpointOnly) -> Result<CheckpointsDeleted, Error> {
+    let id = cx.checkpoint_id(&params.id)?;
+    cx.core.delete_checkpoint(id).await?;
+    Ok(CheckpointsDeleted { deleted: vec![id.to_string()] })
+}
+
+pub(crate) async fn prune(cx: Cx, params: CheckpointPrune) -> Result<CheckpointsDeleted, Error> {
+    absolute("repo", &params.repo)?;
+    let keep = match (params.keep, params.older_than) {
+        (Some(count), None) => Keep::Newest(count),
+        (None, Some(seconds)) => Keep::Younger(Duration::from_secs(seconds)),
+        (Some(_), Some(_)) | (None, None) => {
+            return Err(Error::invalid("keep", "give either keep or olderThan"));
+        }
+    };
+    let gone = cx.core.prune_checkpoints(&params.repo, keep).await?;
+    Ok(CheckpointsDeleted { deleted: gone.iter().map(ToString::to_string).collect() })
+}

@@ -1,0 +1,49 @@
+//! Handoffs: work that goes from one session to another.
+
+use rookery_core::NewHandoff;
+
+use super::named::{pick, session, session_filter, text_or};
+use crate::{
+    Cx, Error,
+    wire::{Empty, Handoff, HandoffCreate, HandoffList, HandoffSetStatus, Handoffs},
+};
+
+pub(crate) async fn list(cx: Cx, params: HandoffList) -> Result<Handoffs, Error> {
+    let session = session_filter(&cx.core, params.session.as_deref())?;
+    let all = cx.core.handoffs();
+    let wanted =
+        all.iter().filter(|one| session.is_none_or(|id| one.from == id || one.to == Some(id)));
+    Ok(Handoffs { handoffs: wanted.map(Handoff::from).collect() })
+}
+
+pub(crate) async fn create(cx: Cx, params: HandoffCreate) -> Result<Handoff, Error> {
+    let from = session(&cx.core, "from", &params.from)?.id;
+    let to = match &params.to {
+        Some(word) => Some(session(&cx.core, "to", word)?.id),
+        None => None,
+    };
+    let checkpoint = match &params.checkpoint {
+        Some(text) => {
+            let id = cx.checkpoint_id(text)?;
+            Some(cx.core.checkpoint(id)?.id)
+        }
+        None => None,
+    };
+    let new = NewHandoff {
+        from,
+        to,
+        checkpoint,
+        title: text_or(params.title, "Handoff"),
+        summary: text_or(params.summary, "Handoff requested"),
+        risks: params.risks,
+        next_actions: params.next_actions,
+    };
+    Ok(Handoff::from(&cx.core.create_handoff(new).await?))
+}
+
+pub(crate) async fn set_status(cx: Cx, params: HandoffSetStatus) -> Result<Empty, Error> {
+    let known = cx.core.handoffs().into_iter().map(|one| one.id);
+    let id = pick("handoff", known, &params.id)?;
+    cx.core.set_handoff_status(id, params.status.into()).await?;
+    Ok(Empty {})
+}

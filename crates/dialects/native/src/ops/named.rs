@@ -1,0 +1,101 @@
+//! What a request names: a session by a word, anything else by its id or the end of it.
+
+use std::fmt::Display;
+use std::path::Path;
+use std::str::FromStr;
+
+use rookery_core::{Core, Session, SessionError};
+use rookery_model as model;
+
+use crate::Error;
+
+/// The fewest letters that name something by the end of its id.
+const SHORTEST_END: usize = 4;
+
+/// The session that a word means.
+pub(super) fn session(core: &Core, field: &'static str, word: &str) -> Result<Session, Error> {
+    let shown: String = word.chars().take(64).collect();
+    core.resolve_session(word).map_err(|error| match error {
+        SessionError::Unknown => {
+            model::Error::not_found(format!("no session is called {shown:?}")).into()
+        }
+        SessionError::Ambiguous => {
+            Error::invalid(field, format!("several sessions are called {shown:?}; give an id"))
+        }
+    })
+}
+
+/// The same, if a word was said at all.
+pub(super) fn session_filter(
+    core: &Core,
+    word: Option<&str>,
+) -> Result<Option<model::SessionId>, Error> {
+    word.map(|word| session(core, "session", word).map(|found| found.id)).transpose()
+}
+
+/// One of the known ids, by all of it or by its end. A whole id is taken even if it is not known.
+pub(super) fn pick<I: Copy + Display + FromStr>(
+    what: &str,
+    known: impl IntoIterator<Item = I>,
+    text: &str,
+) -> Result<I, Error> {
+    let text = text.trim().to_ascii_lowercase();
+    if let Ok(id) = text.parse() {
+        return Ok(id);
+    }
+    let shown: String = text.chars().take(64).collect();
+    let mut fitting = known.into_iter().filter(|id| id.to_string().ends_with(&text));
+    match (fitting.next(), fitting.next()) {
+        (Some(id), None) if text.len() >= SHORTEST_END => Ok(id),
+        (Some(_), Some(_)) if text.len() >= SHORTEST_END => Err(Error::invalid(
+            "id",
+            format!("several {what}s end with {shown:?}; give more of the id"),
+        )),
+        _ => Err(model::Error::not_found(format!("no {what} {shown:?}")).into()),
+    }
+}
+
+/// A path has to say where it is without anybody's current directory.
+pub(super) fn absolute(field: &'static str, path: &Path) -> Result<(), Error> {
+    if path.is_absolute() {
+        return Ok(());
+    }
+    Err(Error::invalid(field, format!("{field} must be an absolute path")))
+}
+
+/// The text if there is more to it than blanks, else what is usual.
+pub(super) fn text_or(text: Option<String>, usual: &str) -> String {
+    text.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| usual.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use model::ReviewId;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_end_of_an_id_is_enough_if_no_other_ends_so() {
+        let known = [ReviewId::new(0x1_0000_abcd), ReviewId::new(0x2_0001_abcd)];
+        let name = |text: &str| pick("review", known, text).ok();
+        assert_eq!(name("0000ABCD"), Some(known[0]));
+        assert_eq!(name("1abcd"), Some(known[1]));
+        assert_eq!(name(&known[1].to_string()), Some(known[1]));
+        for wrong in ["", "bcd", "abcd", "00000"] {
+            assert_eq!(name(wrong), None, "{wrong}");
+        }
+        let unknown = ReviewId::new(7);
+        assert_eq!(name(&unknown.to_string()), Some(unknown));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_names_one_or_none(text in any::<String>()) {
+            let known = [ReviewId::new(1), ReviewId::new(2)];
+            if let Ok(id) = pick("review", known, &text) {
+                prop_assert!(id.to_string().ends_with(&text.trim().to_ascii_lowercase()));
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Reviews: asked for, looked at, commented on and settled.
+
+use rookery_core::{NewComment, NewReview};
+use rookery_model as model;
+
+use super::BY;
+use super::named::{pick, session, session_filter, text_or};
+use crate::{
+    Cx, Error,
+    wire::{
+        Review, ReviewAddComments, ReviewList, ReviewOnly, ReviewRequest, ReviewSetStatus, Reviews,
+    },
+};
+
+/// Bytes of one comment.
+const MAX_COMMENT: usize = 64 << 10;
+
+impl Cx {
+    fn review_id(&self, text: &str) -> Result<model::ReviewId, Error> {
+        pick("review", self.core.reviews().into_iter().map(|review| review.id), text)
+    }
+}
+
+pub(crate) async fn list(cx: Cx, params: ReviewList) -> Result<Reviews, Error> {
+    let session = session_filter(&cx.core, params.session.as_deref())?;
+    let status = params.status.map(model::ReviewStatus::from);
+    let reviews = cx.core.reviews();
+    let wanted = reviews.iter().filter(|review| {
+        session.is_none_or(|id| review.session == id)
+            && status.is_none_or(|status| review.status == status)
+    });
+    Ok(Reviews { reviews: wanted.map(Review::from).collect() })
+}
+
+pub(crate) async fn get(cx: Cx, params: ReviewOnly) -> Result<Review, Error> {
+    let id = cx.review_id(&params.id)?;
+    Ok(Review::from(&cx.core.review(id)?))
+}
+
+pub(crate) async fn request(cx: Cx, params: ReviewRequest) -> Result<Review, Error> {
+    let session = session(&cx.core, "session", &params.session)?.id;
+    let checkpoint = match &params.checkpoint {
+        None => None,
+        Some(text) => {
+            let id = cx.checkpoint_id(text)?;
+            Some(cx.core.checkpoint(id)?.id)
+        }
+    };
+    let new = NewReview {
+        session,
+        checkpoint,
+        summary: text_or(params.summary, "Review requested"),
+        differences: model::Differences::default(),
+    };
+    Ok(Review::from(&cx.core.request_review(new).await?))
+}
+
+pub(crate) async fn comment(cx: Cx, params: ReviewAddComments) -> Result<Review, Error> {
+    let id = cx.review_id(&params.id)?;
+    if params.comments.is_empty() {
+        return Err(Error::invalid("comments", "give at least one comment"));
+    }
+    let mut comments = Vec::with_capacity(params.comments.len());
+    for comment in params.comments {
+        let wrong = match (&comment.path, comment.line) {
+            _ if comment.text.trim().is_empty() => Some("a comment must not be empty"),
+            _ if comment.text.len() > MAX_COMMENT => Some("a comment must not be that long"),
+            (None, Some(_)) => Some("a line needs the path of its file"),
+            (_, Some(0)) => Some("lines are counted from 1"),
+            _ => None,
+        };
+        if let Some(wrong) = wrong {
+            return Err(Error::invalid("comments", wrong));
+        }
+        comments.push(NewComment { path: comment.path, line: comment.line, text: comment.text });
+    }
+    Ok(Review::from(&cx.core.comment_review(id, comments).await?))
+}
+
+pub(crate) async fn set_status(cx: Cx, params: ReviewSetStatus) -> Result<Review, Error> {
+    let id = cx.review_id(&params.id)?;
+    let status = model::ReviewStatus::from(params.status);
+    let review = cx.core.set_review_status(id, status, BY).await?;
+    if status == model::ReviewStatus::ChangesRequested {
+        cx.core.deliver_review_soon(id);
+    }
+    Ok(Review::from(&review))
+}
+
+pub(crate) async fn deliver(cx: Cx, params: ReviewOnly) -> Result<Review, Error> {
+    let id = cx.review_id(&params.id)?;
+    Ok(Review::from(&cx.core.deliver_review(id).await?))
+}
