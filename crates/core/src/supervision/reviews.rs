@@ -71,13 +71,15 @@ impl Core {
     /// A review stands elsewhere now. Saying the same again changes nothing.
     ///
     /// # Errors
-    /// If there is no such review, or that cannot be kept.
+    /// If there is no such review, an agent's own program says so, or that cannot be kept.
     pub async fn set_review_status(
         &self,
         id: ReviewId,
         status: ReviewStatus,
         by: &str,
+        pid: Option<u32>,
     ) -> Result<Review> {
+        self.refuse_agents(pid).await?;
         self.transact_durably(|tx| {
             let mut review = tx.review(id)?;
             if review.status == status {

@@ -210,7 +210,7 @@ async fn a_review_is_asked_changed_and_approved() {
         differences: Differences::default(),
     };
     let review = world.core.request_review(new).await.unwrap();
-    let set = |status| world.core.set_review_status(review.id, status, "idx0");
+    let set = |status| world.core.set_review_status(review.id, status, "idx0", None);
     set(ReviewStatus::ChangesRequested).await.unwrap();
     assert_eq!(titles(&world.core.queue()), ["Review requested"], "the open item stays");
     set(ReviewStatus::Deferred).await.unwrap();

@@ -186,7 +186,7 @@ async fn accept_all(
 
 /// What can be wrong with a world is found out before anybody can connect.
 enum Prepared {
-    Private(PathBuf, rookery_ptywright::Shared),
+    Private(PathBuf, Box<rookery_ptywright::Shared>),
     Shared(PathBuf),
 }
 
@@ -194,7 +194,7 @@ impl Prepared {
     fn of(wanted: ServeWorld) -> Result<Prepared, ServeError> {
         match wanted {
             ServeWorld::Private { exe_for_keeper, options } => {
-                Ok(Prepared::Private(exe_for_keeper, plugins::load(&options)?))
+                Ok(Prepared::Private(exe_for_keeper, Box::new(plugins::load(&options)?)))
             }
             ServeWorld::Shared(socket) => Ok(Prepared::Shared(socket)),
         }
@@ -211,7 +211,7 @@ impl World {
         match prepared {
             Prepared::Shared(socket) => Ok(World::Shared(socket)),
             Prepared::Private(exe_for_keeper, shared) => {
-                PrivateWorld::start(exe_for_keeper, shared)
+                PrivateWorld::start(exe_for_keeper, *shared)
                     .await
                     .map(World::Private)
                     .map_err(|error| ServeError::World(error.to_string()))

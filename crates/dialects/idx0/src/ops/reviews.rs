@@ -32,15 +32,15 @@ pub(crate) async fn set_status(cx: Cx, payload: Payload) -> Result<Reply, Failur
         Some(status) => status,
     };
     let id = ReviewId::new(id);
-    let unknown = |error: Error| match error.kind() {
-        ErrorKind::NotFound => Failure::new("Review request not found."),
-        _ => error.into(),
+    let unknown = |error: Error| match error.kind() == ErrorKind::NotFound {
+        true => Failure::new("Review request not found."),
+        false => error.into(),
     };
     if let Some(text) = filled(&payload, "comment") {
         let comment = NewComment { path: None, line: None, text: text.to_owned() };
         cx.core.comment_review(id, vec![comment]).await.map_err(unknown)?;
     }
-    cx.core.set_review_status(id, status, BY).await.map_err(unknown)?;
+    cx.core.set_review_status(id, status, BY, cx.pid).await.map_err(unknown)?;
     if status == ReviewStatus::ChangesRequested {
         cx.core.deliver_review_soon(id);
     }

@@ -96,7 +96,7 @@ impl Adapter {
     }
 
     /// The same, on a terminal that has a program of its own or not.
-    pub(crate) fn as_guest(self, is_guest: bool) -> Self {
+    pub(crate) fn with_guest(self, is_guest: bool) -> Self {
         Self { is_guest, ..self }
     }
 

@@ -111,7 +111,7 @@ impl Shared {
             let permissions = version.plugin.manifest().permissions.clone();
             shared.adapters.add(|id| {
                 let adapter = Adapter::start(id, terminal, &version, permissions, None)?;
-                Ok(adapter.as_guest(is_guest))
+                Ok(adapter.with_guest(is_guest))
             })
         });
         let started = starting.await.map_err(|error| RpcError::internal(error.to_string()))?;

@@ -109,7 +109,7 @@ impl Shared {
             let (permissions, intent) = (adapter.permissions, adapter.last_intent);
             match Adapter::start(id, terminal, &version, permissions, intent) {
                 Ok(adapter) => {
-                    self.adapters.put(std::sync::Arc::new(adapter.as_guest(is_guest)));
+                    self.adapters.put(std::sync::Arc::new(adapter.with_guest(is_guest)));
                 }
                 Err(error) => tracing::warn!(%error, "an adapter cannot be brought back"),
             }
