@@ -5,6 +5,7 @@ use std::{path::PathBuf, str::FromStr};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 mod agents;
+mod import;
 mod supervise;
 mod worktrees;
 
@@ -12,6 +13,7 @@ pub(crate) use agents::{
     Answer, Approve, Chat, Deny, RequestTarget, ThreadTargets, Threads, ThreadsAction, ThreadsFork,
     ThreadsList, ThreadsRename, ThreadsShow,
 };
+pub(crate) use import::{Import, ImportFrom, ImportIdx0};
 pub(crate) use supervise::*;
 pub(crate) use worktrees::*;
 
@@ -111,6 +113,9 @@ pub(crate) enum Command {
     /// Behave as idx0 does; so does this program under that name
     #[command(disable_help_flag = true)]
     Idx0(Persona),
+    /// Behave as idx0-notify does; so does this program under that name
+    #[command(disable_help_flag = true)]
+    Idx0Notify(Persona),
     /// Behave as roder does; so does this program under that name
     #[command(disable_help_flag = true)]
     Roder(Persona),
@@ -122,6 +127,8 @@ pub(crate) enum Command {
     Roostctl(Persona),
     /// Make an agent report what it does, by hooks in its settings
     Hooks(Hooks),
+    /// Take over what another program kept
+    Import(Import),
     /// Make links by which this program is called under other names
     Shims(Shims),
     /// Check the set-up and say what to do

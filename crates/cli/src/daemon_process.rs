@@ -38,6 +38,8 @@ const TOLD_TO_TERMINALS: &[&str] = &[
     "ROOST_SOCKET",
     "ROOST_TAB_ID",
     "IDX0_SESSION_ID",
+    "IDX0_PROJECT_ID",
+    "IDX0_SHELL_INTEGRATION",
     "IDX0_IPC_SOCKET",
 ];
 

@@ -58,6 +58,8 @@ pub struct CoreConfig {
     pub tab_env: Vec<(String, String)>,
     /// Where our scripts for shells lie; none gives shells nothing.
     pub resources: Option<PathBuf>,
+    /// A directory of our own programs, which those in terminals find first; none tells them of none.
+    pub helpers: Option<PathBuf>,
     /// Agents.
     pub agent: AgentConfig,
     /// The agent that is started where one is wanted and none is named.

@@ -210,6 +210,11 @@ pub(crate) fn subject(asked: &Asked) -> String {
     hidden(&text)
 }
 
+/// A text without secrets.
+pub(crate) fn without_secrets(text: &str) -> String {
+    POLICY.redact(text).into_owned()
+}
+
 /// A text without secrets and within bounds.
 fn hidden(text: &str) -> String {
     cut(&POLICY.redact(cut(text, 2)), 1).to_owned()

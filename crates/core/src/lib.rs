@@ -40,10 +40,10 @@ pub use keeper_link::KeeperLaunch;
 pub use status::{KeeperState, Status};
 pub use supervision::{
     AgentEvent, AgentEventKind, AgentSeen, Approval, ApprovalStatus, Base, Compared, Conflict,
-    Created, Decision, Difference, HeadChange, How, Keep, LandOutcome, Landed, Landing,
-    NewCheckpoint, NewComment, NewHandoff, NewReview, NewSession, NewTree, Reported, Restored,
-    SeenDialog, Session, SessionError, SessionHome, SessionNotice, ToolWish, Tree, TreeState,
-    TreeWish, Typing, Typist, What,
+    Created, Decision, Difference, HeadChange, How, Import, Imported, Keep, LandOutcome, Landed,
+    Landing, NewCheckpoint, NewComment, NewHandoff, NewReview, NewSession, NewTree, Reported,
+    Restored, SeenDialog, Session, SessionError, SessionHome, SessionNotice, Taken, ToolWish, Tree,
+    TreeState, TreeWish, Typing, Typist, What,
 };
 pub use terminals::{
     Attachment, Expansion, MouseOutcome, OpenTerminal, Output, OutputStream, Piece, Preedit,

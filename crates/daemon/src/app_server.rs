@@ -190,6 +190,7 @@ impl World {
             ui: UiConfig::default(),
             tab_env: Vec::new(),
             resources: None,
+            helpers: None,
             agent,
         })
         .await?;

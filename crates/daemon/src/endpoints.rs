@@ -29,6 +29,7 @@ pub struct Served {
     roder: Arc<Table<roder::Cx>>,
     shared: Arc<ptywright::Shared>,
     roost: Arc<roost::Settings>,
+    idx0: Option<idx0::Mirror>,
 }
 
 impl Served {
@@ -46,6 +47,7 @@ impl Served {
             roder: Arc::new(Table::new([roder::METHODS])),
             shared,
             roost: Arc::new(roost::Settings::new(PathBuf::new())),
+            idx0: None,
         }
     }
 
@@ -53,6 +55,12 @@ impl Served {
     #[must_use]
     pub fn with_roost(self, settings: roost::Settings) -> Served {
         Served { roost: Arc::new(settings), ..self }
+    }
+
+    /// The same, with a file that follows the events of agents.
+    #[must_use]
+    pub fn with_mirror(self, mirror: Option<idx0::Mirror>) -> Served {
+        Served { idx0: mirror, ..self }
     }
 
     fn ptywright_cx(&self, connection: ConnectionHandle) -> ptywright::Cx {
@@ -188,7 +196,8 @@ impl Endpoint {
         let outcome = match self.speaks {
             Speaks::Idx0 => {
                 let (core, pid) = (served.core.clone(), stream.peer_pid());
-                let answer = |request| idx0::serve(core, pid, request);
+                let mirror = served.idx0.clone();
+                let answer = |request| idx0::serve(core, mirror, pid, request);
                 let outcome = serve_exchange(stream, Limits::default(), answer).await;
                 tracing::debug!(?outcome, "an exchange ended");
                 return;

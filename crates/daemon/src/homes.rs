@@ -66,6 +66,11 @@ impl Homes {
         self.data.join("rookery")
     }
 
+    /// The files of idx0.
+    pub fn idx0_dir(&self) -> PathBuf {
+        self.data.join("idx0")
+    }
+
     /// Our cache.
     pub fn cache_dir(&self) -> PathBuf {
         self.cache.join("rookery")

@@ -6,7 +6,7 @@ use rookery_core::UiConfig;
 use rookery_host::shell_integration;
 
 use crate::config::{Config, EndpointConfig};
-use crate::homes::Homes;
+use crate::homes::{Homes, create_private_dir};
 
 /// What core is told about the user interface.
 pub(crate) fn ui_config(
@@ -32,10 +32,14 @@ pub(crate) fn take_overrides(config: &mut Config) {
     if std::env::var_os("ROOKERY_TERMINAL_ID").is_some() {
         return;
     }
-    let path =
-        std::env::var_os("ROOST_SOCKET").map(PathBuf::from).filter(|path| path.is_absolute());
-    if let (EndpointConfig::Enabled(true), Some(path)) = (&config.endpoints.roost, path) {
-        config.endpoints.roost = EndpointConfig::Path(path);
+    let endpoints = &mut config.endpoints;
+    for (name, endpoint) in
+        [("ROOST_SOCKET", &mut endpoints.roost), ("IDX0_IPC_SOCKET", &mut endpoints.idx0)]
+    {
+        let path = std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        if let (EndpointConfig::Enabled(true), Some(path)) = (&*endpoint, path) {
+            *endpoint = EndpointConfig::Path(path);
+        }
     }
 }
 
@@ -50,20 +54,64 @@ pub(crate) fn install_resources(homes: &Homes) -> Option<PathBuf> {
     }
 }
 
-/// Makes a link by which scripts find the command line program under the name they know.
-pub(crate) fn link_roostctl(homes: &Homes, exe: &Path) -> Option<PathBuf> {
+/// The names under which programs in terminals find this one: those of tools that talk to the daemon.
+/// Not our own, which would hide another version from whoever wants to replace the daemon by it.
+const HELPERS: &[&str] = &["idx0", "idx0-notify", "roostctl"];
+
+/// Makes a directory of links to this program, and nothing else, for those in terminals.
+pub(crate) fn link_helpers(homes: &Homes, exe: &Path) -> Option<PathBuf> {
     let dir = homes.data_dir().join("bin");
-    let link = dir.join("roostctl");
-    if std::fs::read_link(&link).is_ok_and(|target| target == exe) {
-        return Some(link);
+    let made = create_private_dir(&dir)
+        .and_then(|()| HELPERS.iter().try_for_each(|name| Ok(link(&dir, name, exe)?)));
+    match made {
+        Ok(()) => Some(dir),
+        Err(error) => {
+            tracing::warn!("programs in terminals do not find ours: {error:#}");
+            None
+        }
     }
-    let fresh = dir.join(format!(".roostctl.{}", std::process::id()));
-    let made = crate::homes::create_private_dir(&dir).is_ok()
-        && std::os::unix::fs::symlink(exe, &fresh).is_ok()
-        && std::fs::rename(&fresh, &link).is_ok();
-    if !made {
-        tracing::debug!("there is no link to the command line program for scripts");
+}
+
+/// A link in place of whatever has its name; another daemon of this user may do the same.
+fn link(dir: &Path, name: &str, exe: &Path) -> std::io::Result<()> {
+    let link = dir.join(name);
+    if std::fs::read_link(&link).is_ok_and(|target| target == exe) {
+        return Ok(());
+    }
+    let fresh = dir.join(format!(".{name}.{}", std::process::id()));
+    // Left by a process that died and whose number came around again.
+    let _ = std::fs::remove_file(&fresh);
+    let made =
+        std::os::unix::fs::symlink(exe, &fresh).and_then(|()| std::fs::rename(&fresh, &link));
+    if made.is_err() {
         let _ = std::fs::remove_file(&fresh);
     }
-    made.then_some(link)
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_directory_of_links_is_private_and_leads_to_the_newest_program() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().as_os_str().to_owned();
+        let homes =
+            Homes::from_lookup(&|name| (name == "ROOKERY_HOME").then(|| home.clone())).unwrap();
+        for exe in ["/old/rookery", "/new/rookery", "/new/rookery"] {
+            let bin = link_helpers(&homes, Path::new(exe)).unwrap();
+            assert_eq!(bin, dir.path().join("data/rookery/bin"));
+            let found = std::fs::read_dir(&bin).unwrap().map(|it| it.unwrap().file_name());
+            let mut found: Vec<_> = found.map(|name| name.into_string().unwrap()).collect();
+            found.sort();
+            assert_eq!(found, HELPERS);
+            for name in HELPERS {
+                assert_eq!(std::fs::read_link(bin.join(name)).unwrap(), Path::new(exe));
+            }
+            let mode = std::fs::metadata(&bin).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o700);
+        }
+    }
 }

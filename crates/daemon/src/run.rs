@@ -99,7 +99,8 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     let shared = ptywright_shared(&config).await?;
     shared.restore(&core).await;
     let watch = rookery_ptywright::watch_screens(core.clone(), Arc::clone(&shared));
-    let served = Served::new(core.clone(), control, shared).with_roost(roost);
+    let mirror = rookery_idx0::Mirror::start(core.clone(), homes.idx0_dir()).await?;
+    let served = Served::new(core.clone(), control, shared).with_roost(roost).with_mirror(mirror);
     let mut ready = Ready {
         version: env!("CARGO_PKG_VERSION"),
         pid: std::process::id(),
@@ -181,7 +182,8 @@ fn core_config(homes: &Homes, config: &Config, exe: PathBuf) -> CoreConfig {
             Some((endpoint.variable?.to_owned(), path.to_str()?.to_owned()))
         })
         .collect();
-    let roostctl = interface::link_roostctl(homes, &exe);
+    let helpers = interface::link_helpers(homes, &exe);
+    let roostctl = helpers.as_ref().map(|dir| dir.join("roostctl"));
     CoreConfig {
         state_dir: Some(homes.state_dir()),
         keeper: KeeperLaunch {
@@ -207,6 +209,7 @@ fn core_config(homes: &Homes, config: &Config, exe: PathBuf) -> CoreConfig {
         ui: interface::ui_config(homes, roost_socket(homes, config), roostctl),
         tab_env: rookery_roost::tab_env(),
         resources: interface::install_resources(homes),
+        helpers,
         agent,
     }
 }

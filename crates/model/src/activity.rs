@@ -68,6 +68,8 @@ pub struct Owner {
 impl Owner {
     /// The source of plain hooks that only claim and release.
     pub const LEGACY: &'static str = "legacy";
+    /// The source of what shells and scripts report from outside the agent.
+    pub const NOTICE: &'static str = "notify";
     /// The source of a state set by hand.
     pub const MANUAL: &'static str = "manual";
 
@@ -137,10 +139,24 @@ impl Activity {
     /// The shell said where it is.
     pub fn mark(&mut self, shell: ShellState) {
         self.shell = shell;
-        if shell == ShellState::AtPrompt {
-            self.lifecycle = Lifecycle::Inactive;
-            self.has_spoken = false;
+        match shell {
+            ShellState::AtPrompt => {
+                self.has_spoken = false;
+                if !self.shows_reported_end() {
+                    self.lifecycle = Lifecycle::Inactive;
+                }
+            }
+            // What comes next is no news of the one before it.
+            ShellState::Foreground if self.shows_reported_end() => self.release(),
+            ShellState::Foreground | ShellState::Unknown => {}
         }
+    }
+
+    /// Whether a shell reported that an agent has ended. Its prompt comes with that word, before it
+    /// or after it, and takes nothing back.
+    fn shows_reported_end(&self) -> bool {
+        self.lifecycle == Lifecycle::Finished
+            && self.owner.as_ref().is_some_and(|owner| owner.source == Owner::NOTICE)
     }
 
     /// A plain hook takes or gives back the terminal; the lifecycle of a taken one is left alone.
@@ -205,6 +221,22 @@ mod tests {
         assert!(activity.mutes_program());
         activity.set_hooked(false, NOW);
         assert_eq!(activity.owner, None);
+    }
+
+    #[test]
+    fn the_prompt_after_an_agent_does_not_hide_that_it_has_ended() {
+        let owner = Owner { source: Owner::NOTICE.to_owned(), ..Owner::default() };
+        let ended =
+            Activity { owner: Some(owner), lifecycle: Lifecycle::Finished, ..Activity::default() };
+        let mut activity = ended.clone();
+        activity.mark(ShellState::AtPrompt);
+        activity.mark(ShellState::AtPrompt);
+        assert_eq!(activity.state(), RunState::Idle);
+        activity.mark(ShellState::Foreground);
+        assert_eq!((activity.state(), &activity.owner), (RunState::Running, &None));
+        let mut lost = Activity { lifecycle: Lifecycle::Working, ..ended };
+        lost.mark(ShellState::AtPrompt);
+        assert_eq!(lost.state(), RunState::Quiet, "nobody said that it ended");
     }
 
     #[test]

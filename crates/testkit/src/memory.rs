@@ -127,6 +127,7 @@ fn config(home: &Home) -> CoreConfig {
         },
         tab_env: rookery_roost::tab_env(),
         resources: None,
+        helpers: None,
         agent: agent_config(home),
     }
 }

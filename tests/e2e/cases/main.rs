@@ -13,6 +13,7 @@ mod crash;
 mod docs;
 mod hostile;
 mod idx0;
+mod idx0_hooks;
 mod idx0_link;
 mod idx0_screens;
 mod input;

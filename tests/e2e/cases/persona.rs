@@ -87,7 +87,8 @@ fn shims_are_made_listed_and_removed_but_never_over_something_else() {
     let dir = home.join("bin");
     let dir = dir.to_str().unwrap();
     let shims = |action: &str| home.rookery(&["shims", action, dir]);
-    let links = format!("{dir}/ptywright\n{dir}/roder\n{dir}/roostctl\n");
+    let names = ["idx0", "idx0-notify", "ptywright", "roder", "roostctl"];
+    let links = names.map(|name| format!("{dir}/{name}\n")).concat();
     assert!(shims("list").success().contains("not installed"));
     for _ in 0..2 {
         assert_eq!(shims("install").success(), links);

@@ -203,10 +203,12 @@ fn help_of_everything() {
           serve        Serve the ptywright protocol in the foreground, with sessions of its own
           app-server   Serve Roder's app-server protocol in the foreground, over the daemon's world
           idx0         Behave as idx0 does; so does this program under that name
+          idx0-notify  Behave as idx0-notify does; so does this program under that name
           roder        Behave as roder does; so does this program under that name
           ptywright    Behave as ptywright does; so does this program under that name
           roostctl     Behave as roostctl does; so does this program under that name
           hooks        Make an agent report what it does, by hooks in its settings
+          import       Take over what another program kept
           shims        Make links by which this program is called under other names
           doctor       Check the set-up and say what to do
           schema       Print the JSON Schema of every method

@@ -15,6 +15,7 @@ mod dump;
 mod events;
 mod handoff;
 mod hooks;
+mod import;
 mod inbox;
 mod kill;
 mod ls;
@@ -39,7 +40,7 @@ use crate::{
     args::{Cli, Command},
     attach,
     failure::{Failure, Outcome},
-    personas::{idx0, ptywright, roder, roostctl},
+    personas::{idx0, idx0_notify, ptywright, roder, roostctl},
 };
 
 pub(crate) use review::{changes_of, lines as review_lines};
@@ -78,10 +79,12 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Some(Command::Serve(args)) => ptywright::serve(args),
         Some(Command::AppServer(args)) => roder::serve(args),
         Some(Command::Idx0(args)) => Ok(idx0::main(args.args)),
+        Some(Command::Idx0Notify(args)) => Ok(idx0_notify::main(args.args)),
         Some(Command::Roder(args)) => Ok(roder::main(args.args)),
         Some(Command::Ptywright(args)) => Ok(ptywright::main(args.args)),
         Some(Command::Roostctl(args)) => Ok(roostctl::main(args.args)),
         Some(Command::Hooks(args)) => hooks::run(args.action),
+        Some(Command::Import(args)) => import::run(args.from),
         Some(Command::Shims(args)) => shims::run(args.action),
         Some(Command::Doctor(args)) => block_on(doctor::run(args.json)),
         Some(Command::Schema(args)) => schema::run(args.dialect),

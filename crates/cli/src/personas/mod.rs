@@ -2,6 +2,7 @@
 //! a module, and a command in `args.rs`.
 
 pub(crate) mod idx0;
+pub(crate) mod idx0_notify;
 pub(crate) mod ptywright;
 pub(crate) mod roder;
 pub(crate) mod roostctl;
@@ -23,6 +24,7 @@ pub(crate) struct Persona {
 /// All of them.
 pub(crate) const PERSONAS: &[Persona] = &[
     Persona { name: idx0::NAME, run: idx0::main },
+    Persona { name: idx0_notify::NAME, run: idx0_notify::main },
     Persona { name: ptywright::NAME, run: ptywright::main },
     Persona { name: roder::NAME, run: roder::main },
     Persona { name: roostctl::NAME, run: roostctl::main },

@@ -56,6 +56,7 @@ impl Home {
             ui: UiConfig::default(),
             tab_env: Vec::new(),
             resources: None,
+            helpers: None,
             default_tool: None,
             agent,
         };

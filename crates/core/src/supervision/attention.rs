@@ -7,10 +7,8 @@ use rookery_model::{
 
 use super::{NewItem, SessionHome};
 use crate::core::Core;
+use crate::decisions;
 use crate::transact::Tx;
-
-/// Who speaks for a terminal when a notice said what it is at.
-const REPORTER: &str = "notify";
 
 /// What a notice says that a session is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +61,8 @@ impl Core {
     pub async fn take_notice(&self, notice: SessionNotice) -> Result<QueueItemId> {
         self.transact_durably(|tx| {
             let SessionNotice { session, category, title, summary, activity, agent } = notice;
+            // A shell reports the line as it was typed, and that may hold a key.
+            let summary = summary.map(|text| decisions::without_secrets(&text));
             let text = NotificationText {
                 title: title.clone(),
                 body: summary.clone().unwrap_or_default(),
@@ -112,7 +112,7 @@ pub(super) fn report(activity: &mut Activity, reported: Reported, word: &str, at
     };
     let owner = activity
         .owner
-        .get_or_insert_with(|| Owner { source: REPORTER.to_owned(), ..Owner::default() });
+        .get_or_insert_with(|| Owner { source: Owner::NOTICE.to_owned(), ..Owner::default() });
     word.clone_into(&mut owner.detail);
     owner.last_event_at = at;
     activity.lifecycle = lifecycle;

@@ -12,6 +12,7 @@ mod create;
 mod deliver;
 mod dialogs;
 mod handoffs;
+mod import;
 mod observe;
 mod queue;
 mod reviews;
@@ -36,6 +37,7 @@ pub use checkpoints::{Compared, Difference, HeadChange, Keep, NewCheckpoint, Res
 pub use create::{NewSession, ToolWish};
 pub use dialogs::{AgentSeen, SeenDialog, Typing, Typist};
 pub use handoffs::NewHandoff;
+pub use import::{Import, Imported, Taken};
 pub use reviews::{NewComment, NewReview};
 pub use sessions::{Session, SessionError, SessionHome};
 pub use worktrees::{

@@ -18,7 +18,7 @@ const EXPIRY: Duration = Duration::from_secs(12 * 60 * 60);
 /// How long what was dealt with is kept.
 const KEPT_RESOLVED: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// How many items there may be, dealt with or not.
-const MAX_ITEMS: usize = 10_000;
+pub(super) const MAX_ITEMS: usize = 10_000;
 /// How often the whole queue is looked through for what is past its time.
 const SWEEP: Duration = Duration::from_secs(60);
 

@@ -254,7 +254,7 @@ impl Core {
         uuid: TerminalUuid,
         meta: &Meta,
     ) -> protocol::Spawn {
-        let mut env = self.child_env(id, uuid, &plan.env);
+        let mut env = self.child_env(id, uuid, plan.project(), &plan.env);
         for name in plan.env_remove.iter().filter(|name| !is_set(&plan.env, name)) {
             env.remove(name.as_bytes());
         }
@@ -294,6 +294,7 @@ impl Core {
         &self,
         id: TerminalId,
         uuid: TerminalUuid,
+        project: ProjectId,
         extra: &[(String, String)],
     ) -> Environment {
         let config = &self.inner.config;
@@ -304,7 +305,8 @@ impl Core {
             .collect();
         // Programs rely on it, and a daemon may be started without.
         env.entry(b"SHELL".to_vec()).or_insert_with(|| config.shell.clone().into_bytes());
-        let uuid = uuid::Uuid::from_bytes(uuid.0).to_string().to_uppercase();
+        self.show_helpers(&mut env);
+        let name = |uuid: uuid::Uuid| uuid.to_string().to_uppercase();
         let own = [
             ("TERM", "xterm-256color".to_owned()),
             ("COLORTERM", "truecolor".to_owned()),
@@ -312,7 +314,8 @@ impl Core {
             ("TERM_PROGRAM_VERSION", env!("CARGO_PKG_VERSION").to_owned()),
             ("ROOKERY_TERMINAL_ID", id.to_string()),
             ("ROOST_TAB_ID", id.to_string()),
-            ("IDX0_SESSION_ID", uuid),
+            ("IDX0_SESSION_ID", name(uuid::Uuid::from_bytes(uuid.0))),
+            ("IDX0_PROJECT_ID", name(project_uuid(project))),
         ];
         let own = own.into_iter().map(|(key, value)| (key.to_owned(), value));
         for (key, value) in own.chain(config.child_env.iter().cloned()).chain(extra.iter().cloned())
@@ -327,6 +330,24 @@ impl Core {
         }
         env
     }
+
+    /// Where our own programs are: told by name, and first in the search path. There is nothing else
+    /// in that directory, so that no other program is hidden.
+    fn show_helpers(&self, env: &mut Environment) {
+        let Some(dir) = &self.inner.config.helpers else { return };
+        let dir = dir.as_os_str().as_bytes();
+        env.insert(b"IDX0_SHELL_INTEGRATION".to_vec(), dir.to_vec());
+        let Some(path) = env.get_mut(&b"PATH"[..]) else { return };
+        // A path has no way to say that a colon belongs to a name.
+        if !dir.contains(&b':') && path.split(|byte| *byte == b':').next() != Some(dir) {
+            *path = [dir, b":", path].concat();
+        }
+    }
+}
+
+/// The name of a project for tools that want a universally unique one; it follows from the number.
+fn project_uuid(id: ProjectId) -> uuid::Uuid {
+    uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, format!("rookery/project/{id}").as_bytes())
 }
 
 impl Tx<'_> {

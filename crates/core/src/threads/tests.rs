@@ -37,6 +37,7 @@ async fn core_in(home: &Path) -> Core {
         ui: UiConfig::default(),
         tab_env: Vec::new(),
         resources: None,
+        helpers: None,
         agent: AgentConfig { cwd: home.to_owned(), ..AgentConfig::default() },
     };
     Core::start(config).await.unwrap()

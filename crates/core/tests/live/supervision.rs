@@ -12,6 +12,7 @@ use rookery_core::{
 use crate::world::World;
 
 crate::cases! {
+    keys_in_what_a_shell_reports_are_hidden,
     what_is_most_urgent_comes_first_and_the_newest_of_it,
     of_two_copies_of_an_event_one_is_taken,
     an_event_that_names_no_session_may_be_sent_again,
@@ -76,6 +77,17 @@ async fn what_is_most_urgent_comes_first_and_the_newest_of_it() {
     assert!(world.core.resolve_queue_item(queue[0].id).await.unwrap());
     assert!(!world.core.resolve_queue_item(queue[0].id).await.unwrap(), "dealt with before");
     assert_eq!(world.core.queue().len(), 11);
+    world.stop().await;
+}
+
+async fn keys_in_what_a_shell_reports_are_hidden() {
+    let world = World::open().await;
+    let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let summary = Some(format!("Running: TOKEN={secret} claude"));
+    let said = notice(SessionId::new(5), Category::Informational, "claude started");
+    world.core.take_notice(SessionNotice { summary, ..said }).await.unwrap();
+    let shown = world.core.queue()[0].subtitle.clone().unwrap();
+    assert!(shown.starts_with("Running: ") && !shown.contains(secret), "{shown}");
     world.stop().await;
 }
 

@@ -45,6 +45,7 @@ impl World {
             ui: UiConfig::default(),
             tab_env: Vec::new(),
             resources: None,
+            helpers: None,
             agent: AgentConfig {
                 cwd: home.path().to_owned(),
                 artifacts: Some(home.path().join("artifacts")),

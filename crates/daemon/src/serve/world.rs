@@ -25,7 +25,8 @@ const KEEPER_PATIENCE: Duration = Duration::from_secs(6);
 const LONGEST_PATH: usize = 107;
 
 /// What a daemon tells its terminals; in another world it would be wrong.
-const TOLD_BY_OTHERS: &[&str] = &["ROOKERY_SOCKET", "ROOST_SOCKET", "IDX0_IPC_SOCKET"];
+const TOLD_BY_OTHERS: &[&str] =
+    &["ROOKERY_SOCKET", "ROOST_SOCKET", "IDX0_IPC_SOCKET", "IDX0_SHELL_INTEGRATION"];
 
 /// How to start a keeper that ends with its last client and leaves nothing behind. Its directory is its own: it is
 /// made by the keeper when that starts, so that there is nothing to remove if it never does.
@@ -71,6 +72,7 @@ impl PrivateWorld {
             ui: UiConfig::default(),
             tab_env: Vec::new(),
             resources: None,
+            helpers: None,
             agent: rookery_core::AgentConfig::default(),
         })
         .await?;

@@ -2,11 +2,15 @@
 
 use rookery_core::Core;
 
+use crate::files::Mirror;
+
 /// The world, and who asks.
 #[derive(Clone)]
 pub(crate) struct Cx {
     /// The world.
     pub(crate) core: Core,
+    /// The file that follows the events of agents, if there is one.
+    pub(crate) mirror: Option<Mirror>,
     /// The process that asks, if the system tells.
     pub(crate) pid: Option<u32>,
     /// The names of all commands.

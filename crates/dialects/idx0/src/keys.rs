@@ -35,6 +35,11 @@ pub const NEW_SESSION: &[Key] = &[
     may("toolID", "tool to launch in it"),
     WAIT,
 ];
+/// Keys of `importDirectory`.
+pub const IMPORT: &[Key] = &[
+    need("path", "absolute directory with the files of idx0"),
+    may("dryRun", "bool: only tell what would be taken over"),
+];
 /// Keys of `focusSession` and `closeSession`.
 pub const ONE_SESSION: &[Key] = &[SESSION];
 /// Keys of `createCheckpoint`.

@@ -16,6 +16,8 @@ pub mod envelope;
 #[cfg(feature = "server")]
 mod errors;
 #[cfg(feature = "server")]
+mod files;
+#[cfg(feature = "server")]
 mod ids;
 pub mod keys;
 #[cfg(feature = "server")]
@@ -27,5 +29,7 @@ pub mod wire;
 
 #[cfg(feature = "server")]
 pub use errors::Failure;
+#[cfg(feature = "server")]
+pub use files::Mirror;
 #[cfg(feature = "server")]
 pub use table::{COMMANDS, Command, serve};

@@ -11,6 +11,7 @@ use rookery_wire::exchange::NoRequest;
 use crate::context::Cx;
 use crate::envelope::{self, Reply};
 use crate::errors::Failure;
+use crate::files::Mirror;
 use crate::ids::Payload;
 use crate::keys::{self, Key};
 use crate::ops;
@@ -66,6 +67,7 @@ pub const COMMANDS: &[Command] = &[
     command!("listTimeline", keys::TIMELINE => ops::queue::timeline),
     command!("closeSession", keys::ONE_SESSION => ops::sessions::close),
     command!("removeWorktree", keys::REMOVE_WORKTREE => ops::create::remove_worktree),
+    command!("importDirectory", keys::IMPORT => ops::import::import),
     command!("protocolInfo", keys::NONE => ops::sessions::protocol),
 ];
 
@@ -77,10 +79,11 @@ fn names() -> Vec<&'static str> {
 /// failure of its own.
 pub async fn serve(
     core: Core,
+    mirror: Option<Mirror>,
     pid: Option<u32>,
     request: Result<rookery_wire::framing::Frame, NoRequest>,
 ) -> Vec<u8> {
-    let cx = Cx { core, pid, commands: names };
+    let cx = Cx { core, mirror, pid, commands: names };
     let reply = match request {
         Ok(bytes) => match envelope::parse(&bytes) {
             Ok(request) => run(cx, request).await,

@@ -55,6 +55,7 @@ async fn world() -> World {
         ui: rookery_core::UiConfig::default(),
         tab_env: Vec::new(),
         resources: None,
+        helpers: None,
         default_tool: None,
         agent: rookery_core::AgentConfig::default(),
     };

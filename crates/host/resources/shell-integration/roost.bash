@@ -2,7 +2,9 @@
 #
 # At each prompt: OSC 133 D with the exit code if a command ran, OSC 7 with the directory, OSC 0 with
 # its short form. Around the prompt: OSC 133 A and B. Before each command: OSC 133 C.
-# `no-cwd`, `no-title`, `no-marks`, `no-prompt` and `no-ssh-env` in ROOST_SHELL_FEATURES switch parts off.
+# Agents that are started here are reported by `idx0-notify`, at their start and their end.
+# `no-cwd`, `no-title`, `no-marks`, `no-prompt`, `no-ssh-env` and `no-agents` in ROOST_SHELL_FEATURES
+# switch parts off.
 #
 # Loaded by bash/start.bash; loading it again does nothing. All names begin with `__roost_`, locals
 # too, because a local cannot be declared where the user has a read-only variable of its name.
@@ -20,6 +22,14 @@ __roost_aliases=$(\shopt -p expand_aliases) || \:
 __roost_ran=
 __roost_url_of=
 __roost_url=
+
+# The agent that runs, since when, and the process that told of it last.
+__roost_agent=
+__roost_agent_since=
+__roost_told=
+# What names an agent: some words by their beginning, those that other names begin with as a whole.
+__roost_agents='@(@(claude|aider|cursor|codex|copilot|cody|goose)*|@(gemini|opencode|droid|roo|roder)?([-._0-9]*))'
+__roost_any_agent='*@(claude|aider|cursor|codex|copilot|cody|goose|gemini|opencode|droid|roo|roder)*'
 
 function __roost_wants {
     case ,${ROOST_SHELL_FEATURES-}, in
@@ -45,6 +55,71 @@ function __roost_encode {
         __roost_url+=$__roost_char
     done
     __roost_url_of=$1
+}
+
+# Sets __roost_agent to the name of the program that a command starts, if that is an agent.
+function __roost_agent_of {
+    # A variable is set for the command: a name, and a value whose parts may be quoted.
+    local __roost_set=$'^[A-Za-z_][A-Za-z0-9_]*[+]?=([^[:space:]"\'\\]|\\\\.|\'[^\']*\'|"([^"\\]|\\\\.)*")*[[:space:]]+'
+    local __roost_sets='[A-Za-z_]*([A-Za-z0-9_])?(+)=*' __roost_runs='@(command|exec|builtin)[[:space:]]*'
+    local __roost_rest=${1:0:4096}
+    while [[ $__roost_rest == $__roost_sets && $__roost_rest =~ $__roost_set ]]; do
+        __roost_rest=${__roost_rest:${#BASH_REMATCH}}
+    done
+    while [[ $__roost_rest == $__roost_runs ]]; do
+        __roost_rest=${__roost_rest#*[[:space:]]}
+    done
+    __roost_rest=${__roost_rest%%[[:space:];&|<>()]*}
+    __roost_rest=${__roost_rest//[\"\'\\]/}
+    __roost_rest=${__roost_rest##*/}
+    __roost_agent=
+    if [[ $__roost_rest == $__roost_agents ]]; then
+        __roost_agent=$__roost_rest
+    fi
+}
+
+# Tells of an agent, in the order in which things happen: activity, category, title, summary.
+function __roost_tell {
+    local __roost_program=idx0-notify
+    if [[ -z ${IDX0_SESSION_ID-} || -z ${IDX0_IPC_SOCKET-} ]]; then
+        return 0
+    fi
+    if [[ -x ${IDX0_SHELL_INTEGRATION-}/idx0-notify ]]; then
+        __roost_program=$IDX0_SHELL_INTEGRATION/idx0-notify
+    fi
+    # In a shell of its own, so that it is no job of this one and $! stays.
+    __roost_told=$(
+        command "$__roost_program" ${__roost_told:+--after "$__roost_told"} \
+            -a "$1" -c "$2" "$3" "$4" </dev/null >/dev/null 2>&1 &
+        builtin printf %s "$!"
+    )
+}
+
+# A command that may be an agent is about to run. The last argument is for $_ alone.
+function __roost_agent_start {
+    local -
+    set +eETuvx
+    if __roost_wants agents; then
+        __roost_agent_of "$BASH_COMMAND"
+    fi
+    if [[ $__roost_agent ]]; then
+        builtin printf -v __roost_agent_since '%(%s)T' -1
+        __roost_tell active informational "$__roost_agent started" "Running: ${BASH_COMMAND:0:80}"
+    fi
+    return 0
+}
+
+# The agent has ended. $1 is its exit code.
+function __roost_agent_end {
+    local __roost_now
+    builtin printf -v __roost_now '%(%s)T' -1
+    ((__roost_now -= __roost_agent_since))
+    if [[ $1 == 0 ]]; then
+        __roost_tell completed completed "$__roost_agent finished" "Completed in ${__roost_now}s"
+    else
+        __roost_tell error error "$__roost_agent failed" "Exit code $1 after ${__roost_now}s"
+    fi
+    __roost_agent=
 }
 
 # Tells the terminal what has happened since the last prompt. $1 is the exit code.
@@ -99,8 +174,14 @@ function __roost_prompt {
     if [[ -t 1 ]]; then
         __roost_report "$__roost_exit"
     fi
+    if [[ $__roost_agent ]]; then
+        __roost_agent_end "$__roost_exit"
+    fi
     if __roost_wants marks; then
         __roost_dress
+    else
+        # No prompt will note the next command.
+        __roost_ran=1
     fi
     return 0
 }
@@ -124,7 +205,7 @@ function __roost_return {
 
 function __roost_hook {
     if [[ ${PROMPT_COMMAND[*]+set} && ${PROMPT_COMMAND[*]@a} == *r* ]]; then
-        return 0
+        return 1
     fi
     if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)); then
         __roost_user_command=${PROMPT_COMMAND-}
@@ -135,6 +216,16 @@ function __roost_hook {
         # The first place is the user's: a plain assignment to PROMPT_COMMAND writes there.
         PROMPT_COMMAND[1]=__roost_prompt
     fi
+    return 0
+}
+
+# Looks at the first command of each line, without a process and without a trace: only what does not
+# change $_ runs for all of them. A trap of the user's stays, and then no agent is reported.
+function __roost_watch {
+    if [[ $(trap -p DEBUG) ]]; then
+        return 0
+    fi
+    trap '{ if ((__roost_ran == 1 && (__roost_ran = 2))) && [[ $BASH_COMMAND == $__roost_any_agent ]]; then __roost_agent_start "$_"; fi; } 2>/dev/null' DEBUG
 }
 
 function __roost_start {
@@ -152,14 +243,24 @@ function __roost_start {
             command ssh -o 'SendEnv COLORTERM TERM_PROGRAM TERM_PROGRAM_VERSION FORCE_HYPERLINK' "$@"
         }
     fi
-    if __roost_wants marks || __roost_wants cwd || __roost_wants title; then
-        __roost_hook
+    # A startup file may have set it anew.
+    if [[ ${IDX0_SHELL_INTEGRATION-} && :${PATH-}: != *:"$IDX0_SHELL_INTEGRATION":* ]]; then
+        PATH=$IDX0_SHELL_INTEGRATION${PATH:+:$PATH}
+    fi
+    local __roost_watches=
+    if [[ ${IDX0_SESSION_ID-} && ${IDX0_IPC_SOCKET-} ]] && __roost_wants agents; then
+        __roost_watches=1
+    fi
+    if [[ $__roost_watches ]] || __roost_wants marks || __roost_wants cwd || __roost_wants title; then
+        if __roost_hook && [[ $__roost_watches ]]; then
+            __roost_watch
+        fi
     fi
     return 0
 }
 
 __roost_start
-unset -f __roost_start __roost_hook
+unset -f __roost_start __roost_hook __roost_watch
 \eval "$__roost_aliases"
 \unset -v __roost_aliases
 \return 0

@@ -2,7 +2,8 @@
 #
 # At each prompt: OSC 7 with the directory and OSC 133 A, after it B. Before each command OSC 133 C,
 # after it D with the exit code. The title, which fish writes itself, becomes the short directory.
-# `no-cwd`, `no-title`, `no-marks` and `no-ssh-env` in ROOST_SHELL_FEATURES switch parts off.
+# Agents that are started here are reported by `idx0-notify`, at their start and their end.
+# `no-cwd`, `no-title`, `no-marks`, `no-ssh-env` and `no-agents` in ROOST_SHELL_FEATURES switch parts off.
 # The prompt that fish comes with is left as it is.
 #
 # Loaded with --init-command, after the user's files; loading it again does nothing.
@@ -67,5 +68,64 @@ end
 if __roost_wants ssh-env; and not functions -q ssh
     function ssh --wraps ssh
         command ssh -o 'SendEnv COLORTERM TERM_PROGRAM TERM_PROGRAM_VERSION FORCE_HYPERLINK' $argv
+    end
+end
+
+# A startup file may have set it anew.
+if test -n "$IDX0_SHELL_INTEGRATION"; and not contains -- "$IDX0_SHELL_INTEGRATION" $PATH
+    set -gx PATH $IDX0_SHELL_INTEGRATION $PATH
+end
+
+if __roost_wants agents; and test -n "$IDX0_SESSION_ID" -a -n "$IDX0_IPC_SOCKET"
+    # The agent that runs, and the process that told of it last.
+    set -g __roost_agent
+    set -g __roost_told
+
+    # Writes the name of the program that a command starts, if that is an agent: some words by their
+    # beginning, those that other names begin with as a whole.
+    function __roost_agent_of
+        set -l value '(?:[^\s"\'\\\\]|\\\\.|\'[^\']*\'|"(?:[^"\\\\]|\\\\.)*")*'
+        set -l before "^\\s*(?:[A-Za-z_]\\w*=$value\\s+)*(?:(?:command|exec|builtin)\\s+)*"
+        set -l line (string sub -l 4096 -- $argv[1] | string collect)
+        set -l words (string match -r -- "$before([^\\s;&|<>()]+)" $line)
+        set -l name (string replace -ra -- '["\'\\\\]' '' "$words[2]" | string replace -r -- '.*/' '')
+        string match -r -- '^(?:claude|aider|cursor|codex|copilot|cody|goose).*|^(?:gemini|opencode|droid|roo|roder)(?:$|[-._0-9].*)' $name
+    end
+
+    # Tells of an agent, in the order in which things happen: activity, category, title, summary.
+    function __roost_tell
+        if test -z "$IDX0_SESSION_ID" -o -z "$IDX0_IPC_SOCKET"
+            return
+        end
+        set -l program idx0-notify
+        if test -x "$IDX0_SHELL_INTEGRATION/idx0-notify"
+            set program $IDX0_SHELL_INTEGRATION/idx0-notify
+        end
+        # Started by another shell, so that it is no job of this one.
+        set -g __roost_told (command sh -c '"$@" </dev/null >/dev/null 2>&1 & echo "$!"' sh \
+            $program --after="$__roost_told" -a $argv[1] -c $argv[2] $argv[3] $argv[4])
+    end
+
+    function __roost_agent_start --on-event fish_preexec
+        set -g __roost_agent
+        if string match -qr -- 'claude|aider|cursor|codex|copilot|cody|goose|gemini|opencode|droid|roo|roder' "$argv[1]"
+            set -g __roost_agent (__roost_agent_of $argv[1])
+        end
+        if test -n "$__roost_agent"
+            set -l line (string sub -l 80 -- $argv[1] | string collect)
+            __roost_tell active informational "$__roost_agent started" "Running: $line"
+        end
+    end
+
+    function __roost_agent_end --on-event fish_postexec
+        set -l code $status
+        test -n "$__roost_agent"; or return
+        set -l took (math "floor($CMD_DURATION / 1000)")
+        if test $code = 0
+            __roost_tell completed completed "$__roost_agent finished" "Completed in "$took"s"
+        else
+            __roost_tell error error "$__roost_agent failed" "Exit code $code after "$took"s"
+        end
+        set -g __roost_agent
     end
 end

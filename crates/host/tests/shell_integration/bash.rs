@@ -249,3 +249,18 @@ fn a_bash_that_runs_a_command_is_untouched() {
     let mut shell = home.start(&["bash", "-c", "echo hi; read -r"]);
     assert_eq!(shell.until("hi\r\n"), "hi\r\n");
 }
+
+#[test]
+fn bash_reports_agents() {
+    crate::reports_agents(ARGV, Home::new());
+}
+
+#[test]
+fn bash_finds_our_programs() {
+    crate::finds_our_programs(ARGV, Home::new().with(".bashrc", "PATH=~/bin:/usr/bin:/bin\n"));
+}
+
+#[test]
+fn bash_keeps_agents_to_itself() {
+    crate::keeps_agents_to_itself(ARGV);
+}

@@ -73,6 +73,47 @@ impl Home {
         home.env("PATH", &path)
     }
 
+    /// The same with a session to report to, and agents in the search path.
+    ///
+    /// The reporter writes down what it was told once the one before it is gone, as the real one does.
+    pub(crate) fn with_agents(self) -> Self {
+        let reporter = "#!/bin/sh\ncase $1 in\n--after) after=$2; shift 2;;\n\
+            --after=*) after=${1#--after=}; shift;;\nesac\n\
+            while [ -n \"$after\" ] && kill -0 \"$after\" 2>/dev/null; do :; done\n\
+            printf '%s|' \"$@\" >>\"$LOG\"; echo >>\"$LOG\"\n";
+        let programs =
+            ["ours/idx0-notify", "bin/claude", "bin/cursor-agent", "bin/rookery", "bin/roo"];
+        let mut home = self;
+        for name in programs {
+            let is_reporter = name.ends_with("notify");
+            home = home
+                .with(name, if is_reporter { reporter } else { "#!/bin/sh\nexit \"${1-0}\"\n" });
+            let program = home.path().join(name);
+            fs::set_permissions(program, fs::Permissions::from_mode(0o700)).unwrap();
+        }
+        let at = home.path().display().to_string();
+        let path = format!("{at}/bin:{}", std::env::var("PATH").unwrap());
+        home.env("PATH", &path)
+            .env("IDX0_SHELL_INTEGRATION", &format!("{at}/ours"))
+            .env("IDX0_SESSION_ID", "11111111-1111-1111-1111-111111111111")
+            .env("IDX0_IPC_SOCKET", "/nowhere")
+    }
+
+    /// Waits until so many lines were logged, and forgets them.
+    #[track_caller]
+    pub(crate) fn logged(&self, count: usize) -> Vec<String> {
+        let started = std::time::Instant::now();
+        let file = self.path().join("log");
+        loop {
+            let text = fs::read_to_string(&file).unwrap_or_default();
+            if text.matches('\n').count() >= count {
+                return self.log();
+            }
+            assert!(started.elapsed() < PATIENCE, "waited in vain for {count} lines: {text:?}");
+            std::thread::yield_now();
+        }
+    }
+
     /// The home itself.
     pub(crate) fn path(&self) -> PathBuf {
         self.dir.path().join("home")

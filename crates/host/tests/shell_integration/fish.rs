@@ -57,3 +57,21 @@ fn what_the_user_has_defined_stays() {
     shell.run("ssh host");
     assert_eq!(home.log(), ["config", "after:3:1 3", "own ssh", "after:0:0"]);
 }
+
+#[test]
+fn fish_reports_agents() {
+    crate::reports_agents(ARGV, Home::new());
+}
+
+#[test]
+fn fish_finds_our_programs() {
+    crate::finds_our_programs(
+        ARGV,
+        Home::new().with(".config/fish/config.fish", "set -gx PATH ~/bin /usr/bin /bin\n"),
+    );
+}
+
+#[test]
+fn fish_keeps_agents_to_itself() {
+    crate::keeps_agents_to_itself(ARGV);
+}

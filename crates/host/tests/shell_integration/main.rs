@@ -108,3 +108,70 @@ fn writes_nothing_into_a_file(argv: &[&str]) {
     // Only fish writes a title of its own.
     assert!(argv[0] == "fish" || reports(&written).is_empty(), "{written:?}");
 }
+
+/// Agents are reported at their start and their end, in this order, and nothing else is.
+fn reports_agents(argv: &[&str], home: Home) {
+    let home = home.with_agents();
+    let mut shell = home.start(argv);
+    shell.prompt();
+    let started = |name: &str, line: &str| {
+        format!("-a|active|-c|informational|{name} started|Running: {line}|")
+    };
+    let finished =
+        |name: &str| format!("-a|completed|-c|completed|{name} finished|Completed in 0s|");
+    let failed = |name: &str, code: u8| {
+        format!("-a|error|-c|error|{name} failed|Exit code {code} after 0s|")
+    };
+    for (line, name, code) in [
+        ("claude 0", "claude", 0),
+        ("claude 3", "claude", 3),
+        ("A='x y' B=\"p \\\" q\" claude", "claude", 0),
+        ("command cursor-agent 130", "cursor-agent", 130),
+        ("~/bin/roo", "roo", 0),
+    ] {
+        let shown = shell.run(line);
+        let end = if code == 0 { finished(name) } else { failed(name, code) };
+        let told = home.logged(2);
+        // bash writes the command anew, with the quotes it prefers and paths as they are typed.
+        let tells = told[0] == started(name, line);
+        assert!(tells, "{line}: {told:?}");
+        assert_eq!(told[1], end, "{line}");
+        assert!(!shown.contains("[1]") && !shown.contains("Done"), "{shown:?}");
+        assert_eq!(marks(&shown), ["C", &format!("D;{code}"), "A", "B"], "{line}");
+    }
+    // Neither what is not started, nor what only begins like an agent, nor what comes later.
+    for line in ["echo claude", "command -v claude", "rookery", "true && claude", "cat roo", ""] {
+        shell.run(line);
+    }
+    let long = format!("claude 0 {}", "ü".repeat(100));
+    shell.run(&long);
+    let cut: String = long.chars().take(80).collect();
+    assert_eq!(home.logged(2), [started("claude", &cut), finished("claude")]);
+}
+
+/// Whatever the startup files do to PATH, our programs are found.
+fn finds_our_programs(argv: &[&str], home: Home) {
+    let home = home.with_agents();
+    let mut shell = home.start(argv);
+    shell.prompt();
+    shell.run("echo $PATH >\"$LOG\"");
+    let path = home.logged(1).remove(0);
+    let ours = home.path().join("ours").display().to_string();
+    assert_eq!(path.split([':', ' ']).filter(|dir| *dir == ours).count(), 1, "{path}");
+    assert!(path.starts_with(&ours), "{path}");
+}
+
+/// Without a session to report to, or when told so, agents are like any other program.
+fn keeps_agents_to_itself(argv: &[&str]) {
+    for (key, value) in
+        [("IDX0_SESSION_ID", ""), ("IDX0_IPC_SOCKET", ""), ("ROOST_SHELL_FEATURES", "no-agents")]
+    {
+        let home = Home::new().with_agents().env(key, value);
+        let mut shell = home.start(argv);
+        shell.prompt();
+        shell.run("claude");
+        // What was told would have been written before this.
+        shell.run("idx0-notify done");
+        assert_eq!(home.logged(1), ["done|"], "{key}");
+    }
+}

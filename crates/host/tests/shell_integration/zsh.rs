@@ -153,3 +153,18 @@ fn only_the_stock_prompt_is_replaced() {
     let home = Home::new().with(".zshrc", "PS1='mine> '\n");
     assert!(home.start(ARGV).prompt().contains("mine> "));
 }
+
+#[test]
+fn zsh_reports_agents() {
+    crate::reports_agents(ARGV, Home::new());
+}
+
+#[test]
+fn zsh_finds_our_programs() {
+    crate::finds_our_programs(ARGV, Home::new().with(".zshrc", "path=(~/bin /usr/bin /bin)\n"));
+}
+
+#[test]
+fn zsh_keeps_agents_to_itself() {
+    crate::keeps_agents_to_itself(ARGV);
+}

@@ -4,11 +4,11 @@ use std::{
     io::{Read as _, Write as _},
     net::Shutdown,
     os::unix::net::UnixStream,
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
-use rookery_daemon::homes::Homes;
+use rookery_daemon::{ENDPOINTS, config::Config, homes::Homes};
 use rookery_idx0::envelope::{Reply, Request};
 
 use super::Result;
@@ -18,16 +18,25 @@ const PATIENCE: Duration = Duration::from_secs(660);
 /// The longest path of a socket, with its end.
 const MAX_PATH: usize = 108;
 
-/// Asks, and waits for the reply.
-pub(super) fn ask(request: &Request) -> Result<Reply> {
-    let path = socket()?;
+/// Asks the server of this user, and waits for the reply.
+pub(crate) fn ask(request: &Request) -> Result<Reply> {
+    ask_at(&socket()?, request, PATIENCE)
+}
+
+/// Asks the server of a socket. Each step has so long.
+pub(in crate::personas) fn ask_at(
+    path: &Path,
+    request: &Request,
+    patience: Duration,
+) -> Result<Reply> {
     if path.as_os_str().len() >= MAX_PATH {
         return Err("IPC socket path is too long for Unix domain sockets.".to_owned());
     }
     let unreachable = |_| "Could not connect to idx0 (is the app running?).".to_owned();
     let mut stream = UnixStream::connect(path).map_err(unreachable)?;
     let unsent = |_| "Failed sending request to idx0.".to_owned();
-    stream.set_read_timeout(Some(PATIENCE)).map_err(unsent)?;
+    stream.set_read_timeout(Some(patience)).map_err(unsent)?;
+    stream.set_write_timeout(Some(patience)).map_err(unsent)?;
     let bytes = serde_json::to_vec(request).map_err(|_| "Failed sending request to idx0.")?;
     stream.write_all(&bytes).map_err(unsent)?;
     stream.shutdown(Shutdown::Write).map_err(unsent)?;
@@ -37,10 +46,14 @@ pub(super) fn ask(request: &Request) -> Result<Reply> {
     serde_json::from_slice(&reply).map_err(|_| undecoded())
 }
 
-/// Where the server listens: what a session was told, else the usual place.
+/// Where the server listens: what a session was told, else what the daemon's config says.
 fn socket() -> Result<PathBuf> {
     if let Some(told) = std::env::var_os("IDX0_IPC_SOCKET").filter(|told| !told.is_empty()) {
         return Ok(told.into());
     }
-    Homes::from_env().map(|homes| homes.idx0_socket()).map_err(|error| error.to_string())
+    let homes = Homes::from_env().map_err(|error| error.to_string())?;
+    let (config, _) = Config::load(&homes);
+    let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.name == super::NAME);
+    let socket = endpoint.and_then(|endpoint| endpoint.socket(&homes, &config));
+    Ok(socket.unwrap_or_else(|| homes.idx0_socket()))
 }

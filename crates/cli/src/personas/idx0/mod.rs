@@ -2,7 +2,7 @@
 //! ours or another.
 
 mod help;
-mod link;
+pub(crate) mod link;
 mod options;
 mod show;
 

@@ -22,6 +22,9 @@ pub(crate) async fn take(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
     }
     match cx.core.take_agent_event(event(envelope)).await {
         Ok((session, created)) => {
+            if let Some(mirror) = &cx.mirror {
+                mirror.catch_up().await;
+            }
             let reply = Reply::ok("Event ingested").with("sessionID", uuid(session.get()));
             Ok(match created {
                 Created::Nothing => reply,

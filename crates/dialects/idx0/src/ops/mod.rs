@@ -5,6 +5,7 @@ pub(crate) mod checkpoints;
 pub(crate) mod create;
 pub(crate) mod events;
 pub(crate) mod handoffs;
+pub(crate) mod import;
 pub(crate) mod notify;
 pub(crate) mod queue;
 pub(crate) mod reviews;

@@ -15,6 +15,10 @@ const AGENTS: &[&str] = &[
     "claude", "aider", "cursor", "codex", "copilot", "cody", "goose", "gemini", "opencode",
     "droid", "roo", "roder",
 ];
+/// How many of them are believed however their names go on. Other names begin like the rest.
+const BY_BEGINNING: usize = 7;
+/// What shells say of them.
+const DOINGS: &[&str] = &["started", "finished", "failed"];
 
 const ACTIVITIES: &[(&str, Reported)] = &[
     ("active", Reported::Active),
@@ -51,13 +55,25 @@ pub(crate) async fn notify(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
 /// The agent of which the words tell, if they are those of a shell that reports what it does.
 fn agent_in(title: &str, summary: Option<&str>) -> Option<&'static str> {
     let text = format!("{title} {}", summary.unwrap_or_default()).to_lowercase();
-    AGENTS.iter().copied().find(|agent| {
-        let says = |words: String| text.contains(&words);
-        says(format!("{agent} started"))
-            || says(format!("{agent} finished"))
-            || says(format!("{agent} failed"))
+    let says = |words: String| text.contains(&words);
+    let named = AGENTS.iter().copied().find(|agent| {
+        DOINGS.iter().any(|doing| says(format!("{agent} {doing}")))
             || says(format!("running: {agent}"))
+    });
+    named.or_else(|| {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let mut told = words.windows(2).filter(|pair| DOINGS.contains(&pair[1]));
+        told.find_map(|pair| agent_of(pair[0]))
     })
+}
+
+/// The agent that a program of this name is, such as `cursor-agent`: shells report it by that.
+fn agent_of(name: &str) -> Option<&'static str> {
+    let (open, whole) = AGENTS.split_at(BY_BEGINNING);
+    let ends = |rest: &str| rest.starts_with(|next: char| "-._0123456789".contains(next));
+    let begins = open.iter().find(|agent| name.starts_with(**agent));
+    let is_it = |agent: &&&str| name.strip_prefix(**agent).is_some_and(ends);
+    begins.or_else(|| whole.iter().find(is_it)).copied()
 }
 
 #[cfg(test)]
@@ -71,6 +87,10 @@ mod tests {
         assert_eq!(agent_in("CLAUDE FAILED", Some("")), Some("claude"));
         assert_eq!(agent_in("Activity", Some("claude is nice")), None);
         assert_eq!(agent_in("make finished", None), None);
+        assert_eq!(agent_in("cursor-agent finished", None), Some("cursor"));
+        let failed = Some("Exit code 1 after 2s");
+        assert_eq!(agent_in("gemini-cli failed", failed), Some("gemini"));
+        assert_eq!(agent_in("rookery finished", Some("Completed in 0s")), None);
         assert_eq!(agent_in("running:", Some("goose")), Some("goose"), "the two are one text");
     }
 }

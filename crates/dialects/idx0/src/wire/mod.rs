@@ -1,10 +1,14 @@
 //! The objects inside replies: keys in the order of the alphabet, what is empty left out, ids in
 //! capitals, dates in whole seconds.
 
+mod import;
+
 use rookery_model as model;
 use serde::{Deserialize, Serialize};
 
 use crate::values::{date, uuid};
+
+pub use import::{ImportReport, ImportedFile, ImportedSession};
 
 /// Declares an enum of words that stand for those of the domain.
 macro_rules! words {
@@ -102,8 +106,10 @@ pub struct SupervisionQueueItem {
     /// Its id.
     pub id: String,
     /// Whether it stays however old it gets.
+    #[serde(default)]
     pub is_pinned: bool,
     /// Whether it was dealt with.
+    #[serde(default)]
     pub is_resolved: bool,
     /// What it is about.
     #[serde(rename = "relatedObjectID", default, skip_serializing_if = "Option::is_none")]
@@ -242,6 +248,7 @@ impl From<&model::TestSummary> for TestSummary {
 #[serde(rename_all = "camelCase")]
 pub struct ReviewRequest {
     /// What differs.
+    #[serde(default)]
     pub changed_files: Vec<ChangedFileSummary>,
     /// The snapshot.
     #[serde(rename = "checkpointID", default, skip_serializing_if = "Option::is_none")]
@@ -290,6 +297,7 @@ pub struct Checkpoint {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch_name: Option<String>,
     /// What differed.
+    #[serde(default)]
     pub changed_files: Vec<ChangedFileSummary>,
     /// The commit that was checked out.
     #[serde(rename = "commitSHA", default, skip_serializing_if = "Option::is_none")]
@@ -355,8 +363,10 @@ pub struct Handoff {
     /// Its id.
     pub id: String,
     /// What comes next.
+    #[serde(default)]
     pub next_actions: Vec<String>,
     /// What may go wrong.
+    #[serde(default)]
     pub risks: Vec<String>,
     /// Who hands over.
     #[serde(rename = "sourceSessionID")]

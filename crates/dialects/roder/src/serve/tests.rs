@@ -39,6 +39,7 @@ impl World {
             ui: UiConfig::default(),
             tab_env: Vec::new(),
             resources: None,
+            helpers: None,
             default_tool: None,
             agent,
         };
