@@ -36,6 +36,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("core.fsmonitor", ""),
     ("core.hooksPath", "/dev/null"),
     ("core.pager", "cat"),
+    ("core.quotePath", "false"),
     ("core.safecrlf", "false"),
     ("diff.autoRefreshIndex", "false"),
     ("gc.auto", "0"),

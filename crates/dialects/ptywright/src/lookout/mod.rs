@@ -33,6 +33,7 @@ const PLUGINS: &[(&str, &str)] = &[
     ("codex", "codex"),
     ("gemini", "gemini-cli"),
     ("gemini-cli", "gemini-cli"),
+    ("opencode", "opencode"),
 ];
 
 /// The eyes, by the terminal that each looks at.
