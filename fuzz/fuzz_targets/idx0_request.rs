@@ -20,7 +20,9 @@ fuzz_target!(|input: &[u8]| {
         Err(reason) => {
             let reply = Reply::invalid(reason).to_bytes();
             let reply: serde_json::Value = serde_json::from_slice(&reply).expect("a reply is JSON");
-            assert!(reply["message"].as_str().is_some_and(|it| it.starts_with("Invalid IPC request: ")));
+            assert!(
+                reply["message"].as_str().is_some_and(|it| it.starts_with("Invalid IPC request: "))
+            );
         }
     }
 });

@@ -112,6 +112,8 @@ pub struct Endpoint {
     pub path: &'static str,
     /// Variable of the original that moves it, if it has one.
     pub variable: Option<&'static str>,
+    /// Whether the daemon does without it where another program serves it.
+    pub yields: bool,
     /// A file beside the socket that is locked while it listens, if its clients look for one.
     pub lock: Option<&'static str>,
     setting: fn(&Config) -> &EndpointConfig,
@@ -133,6 +135,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         name: "rookery",
         path: "rookery/rookery.sock",
         variable: Some("ROOKERY_SOCKET"),
+        yields: false,
         lock: None,
         setting: |config| &config.endpoints.rookery,
         speaks: Speaks::Joined,
@@ -141,6 +144,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         name: "roder",
         path: "roder/roder.sock",
         variable: None,
+        yields: false,
         lock: None,
         setting: |config| &config.endpoints.roder,
         speaks: Speaks::Roder,
@@ -149,6 +153,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         name: "ptywright",
         path: "ptywright/ptywright.sock",
         variable: None,
+        yields: false,
         lock: None,
         setting: |config| &config.endpoints.ptywright,
         speaks: Speaks::Ptywright,
@@ -157,6 +162,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         name: "roost",
         path: "roost/roost.sock",
         variable: Some("ROOST_SOCKET"),
+        yields: false,
         lock: Some("roost.lock"),
         setting: |config| &config.endpoints.roost,
         speaks: Speaks::Roost,
@@ -165,6 +171,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         name: "idx0",
         path: "idx0/idx0.sock",
         variable: Some("IDX0_IPC_SOCKET"),
+        yields: true,
         lock: None,
         setting: |config| &config.endpoints.idx0,
         speaks: Speaks::Idx0,

@@ -85,7 +85,7 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     let mut signals = Signals::new()?;
     let (sockets, _locks) = bind_all(&homes, &config)?;
     let roost = roost_settings(&homes, &config);
-    let mut core_config = core_config(&homes, &config, exe_for_keeper);
+    let mut core_config = core_config(&homes, &config, exe_for_keeper, &sockets);
     if roost.test_mode {
         core_config.limits.captured_input = CAPTURED_INPUT;
     }
@@ -140,10 +140,16 @@ fn bind_all(homes: &Homes, config: &Config) -> anyhow::Result<(Bound, Vec<lock::
                 let taken = lock::acquire(&dir.join(name));
                 locks.push(taken.with_context(|| format!("cannot listen at {}", path.display()))?);
             }
-            let socket = endpoint
-                .bind(&path)
-                .with_context(|| format!("cannot listen at {}", path.display()))?;
-            sockets.push((endpoint, socket));
+            let bound = endpoint.bind(&path);
+            if let Err(error) = &bound
+                && error.kind() == std::io::ErrorKind::AddrInUse
+                && endpoint.yields
+            {
+                tracing::error!(%error, "{} is served by somebody else", path.display());
+                continue;
+            }
+            let bound = bound.with_context(|| format!("cannot listen at {}", path.display()))?;
+            sockets.push((endpoint, bound));
         }
     }
     Ok((sockets, locks))
@@ -172,16 +178,13 @@ fn announce(ready: &Ready) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn core_config(homes: &Homes, config: &Config, exe: PathBuf) -> CoreConfig {
+fn core_config(homes: &Homes, config: &Config, exe: PathBuf, sockets: &Bound) -> CoreConfig {
     let agent = agent::config(&agent::Places::of(homes), Some(exe.clone()));
     let terminal = &config.terminal;
-    let child_env = ENDPOINTS
-        .iter()
-        .filter_map(|endpoint| {
-            let path = endpoint.socket(homes, config)?;
-            Some((endpoint.variable?.to_owned(), path.to_str()?.to_owned()))
-        })
-        .collect();
+    let served = sockets.iter().filter_map(|(endpoint, socket)| {
+        Some((endpoint.variable?.to_owned(), socket.path().to_str()?.to_owned()))
+    });
+    let child_env = served.collect();
     let helpers = interface::link_helpers(homes, &exe);
     let roostctl = helpers.as_ref().map(|dir| dir.join("roostctl"));
     CoreConfig {

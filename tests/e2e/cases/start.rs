@@ -119,3 +119,17 @@ fn the_binary_is_the_one_that_was_built_with_these_tests() {
     let version = Home::new().run(rookery_binary(), &["--version"]).success();
     assert_eq!(version.trim(), format!("rookery {}", env!("CARGO_PKG_VERSION")));
 }
+
+#[test]
+fn an_idx0_of_somebody_else_keeps_its_socket_and_the_rest_is_served() {
+    let home = Home::new();
+    let socket = home.join("run/idx0/idx0.sock");
+    fs::create_dir_all(socket.parent().unwrap()).unwrap();
+    let foreign = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let daemon = TestDaemon::start_in(home);
+    assert!(daemon.ready()["endpoints"].get("idx0").is_none(), "{}", daemon.ready());
+    assert!(daemon.ready()["endpoints"]["roost"].is_string());
+    foreign.set_nonblocking(true).unwrap();
+    // The probe that found it alive was the only one who came.
+    assert!(foreign.accept().is_ok() && foreign.accept().is_err());
+}

@@ -1,10 +1,9 @@
 //! `rookery handoff`: work that goes from one session to another.
 
 use rookery_native::wire::{
-    Empty, Handoff, HandoffCreate, HandoffList, HandoffSetStatus, HandoffStatus, Handoffs,
+    Handoff, HandoffCreate, HandoffList, HandoffSetStatus, HandoffStatus, Handoffs,
 };
 use rookery_wire::Client;
-use serde_json::json;
 
 use crate::{
     args::{self, HandoffAction},
@@ -88,17 +87,17 @@ fn table(all: &[Handoff], now: i64) -> Table {
 }
 
 async fn set(client: &Client, args: args::Thing, status: HandoffStatus) -> Outcome {
-    let params = HandoffSetStatus { id: args.id.clone(), status };
-    let _: Empty = ask(client, "rookery/handoffs/setStatus", params, SEE).await?;
+    let params = HandoffSetStatus { id: args.id, status };
+    let set: Handoff = ask(client, "rookery/handoffs/setStatus", params, SEE).await?;
     let word = match status {
         HandoffStatus::Pending => "pending",
         HandoffStatus::Accepted => "accepted",
         HandoffStatus::Resolved => "resolved",
     };
     if args.json {
-        output::json(&json!({ "id": args.id, "status": status }))?;
+        output::json(&set)?;
     } else {
-        output::line(format!("{word} {}", safe::line(&args.id)))?;
+        output::line(format!("{word} {}", set.id))?;
     }
     done()
 }
@@ -106,6 +105,7 @@ async fn set(client: &Client, args: args::Thing, status: HandoffStatus) -> Outco
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
+    use serde_json::json;
 
     use super::*;
 

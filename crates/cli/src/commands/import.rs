@@ -34,6 +34,10 @@ fn import_idx0(args: ImportIdx0) -> Outcome {
     } else {
         show(&report)?;
     }
+    if report.files.iter().all(|file| file.state == "missing") {
+        let message = format!("{} has nothing of idx0", dir.display());
+        return Err(Failure::new(message).hint("name the directory that has its queue.json"));
+    }
     done()
 }
 

@@ -49,15 +49,25 @@ impl Core {
     /// Makes a checkpoint in the background. What goes wrong becomes an item of the queue.
     pub fn make_checkpoint_soon(&self, id: CheckpointId, new: NewCheckpoint) {
         let core = self.clone();
-        self.inner.endings.spawn_on(
-            async move {
-                let session = new.session;
-                if let Err(error) = core.make_checkpoint(id, new).await {
-                    core.file_failure(session, "Checkpoint failed", &error).await;
-                }
-            },
-            &self.inner.runtime,
-        );
+        let work = async move { drop(core.make_checkpoint_or_tell(id, new).await) };
+        self.inner.endings.spawn_on(work, &self.inner.runtime);
+    }
+
+    /// Makes a checkpoint. That it could not be made is told in the queue, too.
+    ///
+    /// # Errors
+    /// As [`Core::make_checkpoint`].
+    pub async fn make_checkpoint_or_tell(
+        &self,
+        id: CheckpointId,
+        new: NewCheckpoint,
+    ) -> Result<Checkpoint> {
+        let session = new.session;
+        let made = self.make_checkpoint(id, new).await;
+        if let Err(error) = &made {
+            self.file_failure(session, "Checkpoint failed", error).await;
+        }
+        made
     }
 
     /// Makes a checkpoint of what a session works on. A session that works in no repository gets

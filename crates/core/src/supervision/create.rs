@@ -69,14 +69,20 @@ impl Core {
     /// Makes a session in the background. What goes wrong becomes an item of the queue.
     pub fn make_session_soon(&self, id: SessionId, new: NewSession) {
         let core = self.clone();
-        self.inner.endings.spawn_on(
-            async move {
-                if let Err(error) = core.make_session(id, new).await {
-                    core.file_failure(id, "Session creation failed", &error).await;
-                }
-            },
-            &self.inner.runtime,
-        );
+        let work = async move { drop(core.make_session_or_tell(id, new).await) };
+        self.inner.endings.spawn_on(work, &self.inner.runtime);
+    }
+
+    /// Makes a session. That it could not be made is told in the queue, too.
+    ///
+    /// # Errors
+    /// As [`Core::make_session`].
+    pub async fn make_session_or_tell(&self, id: SessionId, new: NewSession) -> Result<Terminal> {
+        let made = self.make_session(id, new).await;
+        if let Err(error) = &made {
+            self.file_failure(id, "Session creation failed", error).await;
+        }
+        made
     }
 
     /// Makes a session. What fails leaves nothing behind; that an agent could not be started is told
@@ -318,9 +324,10 @@ fn base_name(path: &Path) -> Option<String> {
 pub(super) fn told(error: WorktreeError) -> Error {
     let kind = match error {
         WorktreeError::NoSuchPath(_) | WorktreeError::NoSuchBranch(_) => ErrorKind::NotFound,
-        WorktreeError::NotARepository | WorktreeError::InvalidPath | WorktreeError::Foreign => {
-            ErrorKind::Invalid
-        }
+        WorktreeError::NotARepository
+        | WorktreeError::InvalidPath
+        | WorktreeError::Foreign
+        | WorktreeError::BadBranchName(_) => ErrorKind::Invalid,
         _ => ErrorKind::Conflict,
     };
     Error::new(kind, error.to_string())

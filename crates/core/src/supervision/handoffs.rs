@@ -46,17 +46,18 @@ impl Core {
         handoffs
     }
 
-    /// A handoff stands elsewhere now.
+    /// A handoff stands elsewhere now, or somebody says again where it stands.
     ///
     /// # Errors
     /// If there is no such handoff, or that cannot be kept.
-    pub async fn set_handoff_status(&self, id: HandoffId, status: HandoffStatus) -> Result<()> {
+    pub async fn set_handoff_status(
+        &self,
+        id: HandoffId,
+        status: HandoffStatus,
+    ) -> Result<Handoff> {
         self.transact_durably(|tx| {
             let handoff = tx.world.supervision.handoffs.get(&id);
             let mut handoff = handoff.cloned().ok_or_else(|| no_handoff(id))?;
-            if handoff.status == status {
-                return Ok(());
-            }
             handoff.status = status;
             let session = handoff.to.unwrap_or(handoff.from);
             let word = match status {
@@ -69,8 +70,8 @@ impl Core {
             if status != HandoffStatus::Pending {
                 tx.resolve_related(Related::Handoff(id));
             }
-            tx.emit(Event::HandoffChanged(Box::new(handoff)));
-            Ok(())
+            tx.emit(Event::HandoffChanged(Box::new(handoff.clone())));
+            Ok(handoff)
         })
         .await
     }

@@ -68,7 +68,7 @@ impl Core {
         world.supervision.reviews.get(&id).cloned().ok_or_else(|| no_review(id))
     }
 
-    /// A review stands elsewhere now. Saying the same again changes nothing.
+    /// A review stands elsewhere now, or somebody says again where it stands.
     ///
     /// # Errors
     /// If there is no such review, an agent's own program says so, or that cannot be kept.
@@ -82,14 +82,13 @@ impl Core {
         self.refuse_agents(pid).await?;
         self.transact_durably(|tx| {
             let mut review = tx.review(id)?;
-            if review.status == status {
-                return Ok(review);
-            }
+            let is_news = review.status != status;
             review.status = status;
             tx.keep(Record::Review(review.clone()));
             tx.follow_review(&review);
             let mode = tx.world.mode_of(rookery_model::Request::NO_THREAD);
-            if let Some(decision) = decisions::of_review(&review, mode, by) {
+            let decision = decisions::of_review(&review, mode, by).filter(|_| is_news);
+            if let Some(decision) = decision {
                 tx.record(decision);
             }
             tx.emit(Event::ReviewChanged(Box::new(review.clone())));

@@ -232,7 +232,6 @@ impl Core {
         force: bool,
         delete_branch: bool,
     ) -> Result<Option<String>> {
-        self.refuse_busy(place)?;
         let repo = match Repository::discover(place).await {
             Ok(repo) => repo,
             // Its directory is gone; the repository around it still lists it.
@@ -244,8 +243,11 @@ impl Core {
         };
         let all = worktree::list(&repo).await.map_err(|error| told(error.into()))?;
         let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let branch = all.into_iter().find(|tree| real(&tree.path) == real(place));
-        let branch = branch.and_then(|tree| tree.branch);
+        let found = all.into_iter().find(|tree| real(&tree.path) == real(place));
+        if found.as_ref().is_none_or(|tree| !tree.is_main) {
+            self.refuse_busy(place)?;
+        }
+        let branch = found.and_then(|tree| tree.branch);
         let request =
             RemoveRequest { path: place.to_owned(), force, delete_branch, is_running: false };
         worktree::remove(&repo, &request).await.map_err(told)?;

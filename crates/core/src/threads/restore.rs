@@ -39,8 +39,10 @@ impl Core {
         self.transact_durably(|tx| {
             let is_alone = |request: &Request| {
                 if let Some(session) = request.session {
-                    // What a harness wants to know is still to be said; a screen is read anew.
-                    return tx.world.session(session).is_none();
+                    // What a harness wants to know is still to be said; a screen is read anew, if it
+                    // is still there.
+                    let is_dialog = matches!(request.asked, rookery_model::Asked::Dialog { .. });
+                    return is_dialog && tx.world.session(session).is_none();
                 }
                 let active =
                     tx.world.threads.get(&request.thread).and_then(|state| state.active.as_ref());

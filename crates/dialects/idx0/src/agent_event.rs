@@ -83,7 +83,7 @@ pub fn parse(text: &str) -> Result<Envelope, String> {
     let optional = |name: &str| member(name).map(|_| text(name)).transpose();
     let schema_version = match member("schemaVersion") {
         None => return Err("schemaVersion is missing".to_owned()),
-        Some(value) => value.as_i64().ok_or("schemaVersion: expected a whole number")?,
+        Some(value) => whole(value).ok_or("schemaVersion: expected a whole number")?,
     };
     let event_id = text("eventID")?;
     let event_id = parse_uuid(event_id).ok_or("eventID: expected a UUID")?;
@@ -113,15 +113,26 @@ pub fn parse(text: &str) -> Result<Envelope, String> {
     })
 }
 
+/// A whole number, however it is written.
+fn whole(value: &Value) -> Option<i64> {
+    let rounded = || value.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < 1e15);
+    value.as_i64().or_else(|| rounded().map(|number| number as i64))
+}
+
 impl Payload {
     /// A text.
     pub fn text(&self, name: &str) -> Option<String> {
         self.0.get(name)?.as_str().map(str::to_owned)
     }
 
-    /// A text, or the usual one.
+    /// A text, or the usual one if it is blank.
     pub fn text_or(&self, name: &str, usual: &str) -> String {
-        self.text(name).unwrap_or_else(|| usual.to_owned())
+        self.filled(name).unwrap_or_else(|| usual.to_owned())
+    }
+
+    /// A text that is not blank.
+    pub fn filled(&self, name: &str) -> Option<String> {
+        self.text(name).filter(|text| !text.trim().is_empty())
     }
 
     /// A checkpoint.
@@ -152,10 +163,13 @@ impl Payload {
     }
 }
 
+/// More lines than any file has, and what every client can read.
+const MOST_LINES: f64 = 9e15;
+
 /// A number of lines; parts of one are cut off.
 fn count(value: Option<&Value>) -> Option<u64> {
     let value = value?;
-    value.as_u64().or_else(|| value.as_f64().map(|number| number.max(0.0) as u64))
+    value.as_u64().or_else(|| value.as_f64().map(|number| number.clamp(0.0, MOST_LINES) as u64))
 }
 
 fn changed_file(value: &Value) -> Option<ChangedFile> {
@@ -224,6 +238,15 @@ mod tests {
         for payload in [json!(null), json!("x"), json!([1])] {
             assert_eq!(with("payload", payload).unwrap().payload, Payload::default());
         }
+    }
+
+    #[test]
+    fn blank_texts_count_as_absent_and_numbers_are_read_however_written() {
+        assert_eq!(with("schemaVersion", json!(1.0)).unwrap().schema_version, 1);
+        assert!(with("schemaVersion", json!(1.5)).is_err());
+        let payload = with("payload", json!({ "title": " ", "summary": "" })).unwrap().payload;
+        assert_eq!(payload.text_or("title", "usual"), "usual");
+        assert_eq!(payload.filled("summary"), None);
     }
 
     #[test]

@@ -80,8 +80,10 @@ pub fn parse(bytes: &[u8]) -> Result<Request, String> {
 fn explain(error: serde_path_to_error::Error<serde_json::Error>) -> String {
     let path = error.path().to_string();
     let error = error.into_inner();
-    match path.as_str() {
-        "." => error.to_string(),
+    // Where the bytes themselves are wrong, no member is.
+    let known = path.trim_end_matches('?').trim_end_matches('.');
+    match known {
+        "" => error.to_string(),
         path => format!("{path}: {error}"),
     }
 }

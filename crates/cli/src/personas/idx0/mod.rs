@@ -76,7 +76,8 @@ pub(crate) fn main(args: Vec<OsString>) -> ExitCode {
 
 fn run(words: &[String]) -> Result<String> {
     let Some((name, rest)) = words.split_first() else { return Ok(help::text()) };
-    if matches!(name.as_str(), "help" | "--help" | "-h") {
+    let asks_help = |word: &String| matches!(word.as_str(), "--help" | "-h");
+    if name == "help" || words.iter().any(asks_help) {
         return Ok(help::text());
     }
     let Some(subcommand) = SUBCOMMANDS.iter().find(|subcommand| subcommand.name == name) else {
@@ -87,6 +88,9 @@ fn run(words: &[String]) -> Result<String> {
     let reply = link::ask(&request)?;
     if !reply.success {
         return Err(reply.message.unwrap_or_else(|| "Command failed".to_owned()));
+    }
+    if let Some(warning) = reply.data.as_ref().and_then(|data| data.get("warning")) {
+        output::note(format!("{NAME}: warning: {}", output::printable(warning)));
     }
     (subcommand.show)(&reply, &options)
 }

@@ -46,6 +46,7 @@ impl Mirror {
     pub async fn start(core: Core, dir: PathBuf) -> rookery_core::model::Result<Option<Mirror>> {
         let path = dir.join(AGENT_EVENTS);
         let reading = path.clone();
+        let was_there = tokio::fs::try_exists(&path).await.unwrap_or(false);
         let found = tokio::task::spawn_blocking(move || read(&reading)).await;
         let found = found.map_err(|error| rookery_core::model::Error::failed(error.to_string()))?;
         let Some(ids) = found else { return Ok(None) };
@@ -57,7 +58,12 @@ impl Mirror {
         let (wished, wishes) = watch::channel(0);
         let (done, fulfilled) = watch::channel(0);
         tokio::spawn(follow(core, path, wishes, done));
-        Ok(Some(Mirror { wished: Arc::new(wished), fulfilled }))
+        let mirror = Mirror { wished: Arc::new(wished), fulfilled };
+        if was_there {
+            // What the store knows besides, or an empty list where the file made no sense.
+            mirror.catch_up().await;
+        }
+        Ok(Some(mirror))
     }
 
     /// Waits until a write that began after this call is over, however it went. Those who wait at the

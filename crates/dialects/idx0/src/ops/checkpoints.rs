@@ -21,7 +21,7 @@ pub(crate) async fn create(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
     };
     let id = cx.core.new_checkpoint_id();
     if flag("wait") {
-        cx.core.make_checkpoint(id, new).await?;
+        cx.core.make_checkpoint_or_tell(id, new).await?;
     } else {
         cx.core.make_checkpoint_soon(id, new);
     }

@@ -37,7 +37,7 @@ async fn make(
     };
     let id = cx.core.new_session_id();
     if flag("wait") {
-        cx.core.make_session(id, new).await?;
+        cx.core.make_session_or_tell(id, new).await?;
     } else {
         cx.core.make_session_soon(id, new);
     }

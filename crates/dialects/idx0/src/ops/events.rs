@@ -46,7 +46,7 @@ pub(crate) async fn take(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
 
 fn event(envelope: Envelope) -> AgentEvent {
     let Envelope { event_id, session_id, session_title_hint, timestamp, payload, .. } = envelope;
-    let summary = payload.text("summary");
+    let summary = payload.filled("summary");
     let kind = match envelope.event_type {
         EventType::Progress => AgentEventKind::Progress { summary },
         EventType::Completed => AgentEventKind::Completed { summary },

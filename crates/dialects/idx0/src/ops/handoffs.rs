@@ -44,7 +44,7 @@ pub(crate) async fn set_status(cx: Cx, payload: Payload) -> Result<Reply, Failur
     let status = payload.get("status").and_then(|status| read_handoff_status(status));
     let status = status.ok_or_else(|| Failure::new("Missing or invalid handoff status"))?;
     match cx.core.set_handoff_status(HandoffId::new(id), status).await {
-        Ok(()) => Ok(Reply::ok("Handoff updated")),
+        Ok(_) => Ok(Reply::ok("Handoff updated")),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             Err(Failure::new("Handoff not found."))
         }

@@ -32,7 +32,7 @@ pub(crate) async fn notify(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
     let session = ids::id(&payload, "sessionID");
     let session = session.ok_or_else(|| Failure::new("Missing or invalid sessionID"))?;
     let title = text_or(&payload, "title", "Activity");
-    let summary = payload.get("summary").cloned();
+    let summary = filled(&payload, "summary").and_then(|_| payload.get("summary").cloned());
     let category = payload.get("category").and_then(|word| read_category(word));
     let agent = agent_in(&title, summary.as_deref());
     let activity = payload.get("activity").and_then(|word| {

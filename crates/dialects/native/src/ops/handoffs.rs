@@ -5,7 +5,7 @@ use rookery_core::NewHandoff;
 use super::named::{pick, session, session_filter, text_or};
 use crate::{
     Cx, Error,
-    wire::{Empty, Handoff, HandoffCreate, HandoffList, HandoffSetStatus, Handoffs},
+    wire::{Handoff, HandoffCreate, HandoffList, HandoffSetStatus, Handoffs},
 };
 
 pub(crate) async fn list(cx: Cx, params: HandoffList) -> Result<Handoffs, Error> {
@@ -41,9 +41,9 @@ pub(crate) async fn create(cx: Cx, params: HandoffCreate) -> Result<Handoff, Err
     Ok(Handoff::from(&cx.core.create_handoff(new).await?))
 }
 
-pub(crate) async fn set_status(cx: Cx, params: HandoffSetStatus) -> Result<Empty, Error> {
+pub(crate) async fn set_status(cx: Cx, params: HandoffSetStatus) -> Result<Handoff, Error> {
     let known = cx.core.handoffs().into_iter().map(|one| one.id);
     let id = pick("handoff", known, &params.id)?;
-    cx.core.set_handoff_status(id, params.status.into()).await?;
-    Ok(Empty {})
+    let handoff = cx.core.set_handoff_status(id, params.status.into()).await?;
+    Ok(Handoff::from(&handoff))
 }

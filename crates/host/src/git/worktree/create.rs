@@ -87,6 +87,7 @@ async fn make(repo: &Repository, request: &NewWorktree) -> Result<Created, Workt
         Some(branch) => branch.to_owned(),
         None => branch_name(&request.title, &name, &jiff::Zoned::now()),
     };
+    check_name(repo, &wanted).await?;
     if request.path.is_none() {
         exclude(repo).await?;
     }
@@ -119,6 +120,18 @@ async fn make(repo: &Repository, request: &NewWorktree) -> Result<Created, Workt
         ],
     });
     Ok(Created { path, branch, base, copied, setup })
+}
+
+/// Refuses what is no name of a branch. Git would take one that begins with a dash for an option of
+/// its own, and rename or delete what is there.
+async fn check_name(repo: &Repository, name: &str) -> Result<(), WorktreeError> {
+    let refused = || WorktreeError::BadBranchName(name.to_owned());
+    if name.starts_with('-') || name.contains('\0') || name == "HEAD" {
+        return Err(refused());
+    }
+    let reference = format!("refs/heads/{name}");
+    let is_valid = repo.git.call(["check-ref-format", &reference]).answer().await?.is_some();
+    is_valid.then_some(()).ok_or_else(refused)
 }
 
 /// The commit to start from; None if there is none yet.
@@ -217,12 +230,13 @@ async fn add(
         GitError::Failed { message, .. } => message.as_str(),
         _ => "",
     };
-    // Whose it is if it exists cannot be told; then it is not ours to remove.
-    if message.contains("exists") {
+    // Whose branch it is if it exists cannot be told; then it is not ours to remove.
+    if message.contains("exists") && !was_there {
         return Err(WorktreeError::BranchExists);
     }
-    if !was_there {
-        undo(repo, path, branch, base).await;
+    match was_there {
+        true => drop_branch(repo, branch, base).await,
+        false => undo(repo, path, branch, base).await,
     }
     match error {
         GitError::Failed { message, .. } if message.is_empty() => {
@@ -245,6 +259,11 @@ async fn undo(repo: &Repository, path: &Path, branch: &str, base: Option<&Oid>) 
     })
     .await;
     let _ = repo.git.run(["worktree", "prune"]).await;
+    drop_branch(repo, branch, base).await;
+}
+
+/// Removes a branch that was made for nothing, if it did not move and nobody stands on it.
+async fn drop_branch(repo: &Repository, branch: &str, base: Option<&Oid>) {
     let all = list(repo).await.unwrap_or_default();
     let is_used = all.iter().any(|tree| tree.branch.as_deref() == Some(branch));
     if let Some(base) = base.filter(|_| !is_used) {

@@ -65,6 +65,9 @@ pub enum WorktreeError {
         "Branch already exists. Choose a different branch name or attach an existing worktree."
     )]
     BranchExists,
+    /// What was asked for is no name of a branch.
+    #[error("'{0}' is not a valid branch name")]
+    BadBranchName(String),
     /// Git did not make it, for this reason.
     #[error("{0}")]
     NotCreated(String),

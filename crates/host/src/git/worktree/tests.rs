@@ -61,6 +61,33 @@ async fn many_of_the_same_name_do_not_collide() {
 }
 
 #[tokio::test]
+async fn a_branch_that_looks_like_an_option_changes_nothing() {
+    let place = Place::new().await;
+    let refs = || place.says(["for-each-ref", "--format=%(refname) %(objectname)"]);
+    let (before, head) = (refs().await, place.says(["symbolic-ref", "HEAD"]).await);
+    let names = ["-m", "-M", "-q", "-D", "--track", "--help", "a..b", "a b", "a\0b", ".x", "HEAD"];
+    for name in names {
+        let wanted = NewWorktree { branch: Some(name.into()), ..titled("x") };
+        let error = create(&place.top, &wanted).await.unwrap_err();
+        assert_eq!(error, WorktreeError::BadBranchName(name.into()));
+        assert_eq!(error.to_string(), format!("'{name}' is not a valid branch name"));
+    }
+    assert_eq!((refs().await, place.says(["symbolic-ref", "HEAD"]).await), (before, head));
+    assert_eq!(list(&place.repo().await).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_place_that_is_taken_leaves_no_branch() {
+    let place = Place::new().await;
+    let path = Some(place.path("kept"));
+    let wanted = NewWorktree { branch: Some("mine".into()), path, ..titled("x") };
+    let error = create(&place.top, &wanted).await.unwrap_err();
+    assert!(matches!(error, WorktreeError::NotCreated(_)), "{error}");
+    assert_eq!(place.says(["branch", "--list", "mine"]).await, "");
+    assert_eq!(fs::read_to_string(place.path("kept")).unwrap(), "one\ntwo\nthree\n");
+}
+
+#[tokio::test]
 async fn what_cannot_be_made_says_so_in_the_words_of_idx0_and_leaves_nothing() {
     let place = Place::new().await;
     let plain = tempfile::tempdir().unwrap();
@@ -82,7 +109,7 @@ async fn what_cannot_be_made_says_so_in_the_words_of_idx0_and_leaves_nothing() {
     for bad in ["-x", "a..b", "with space", "end.lock"] {
         let bad = NewWorktree { branch: Some(bad.into()), ..titled("x") };
         let error = create(&place.top, &bad).await.unwrap_err();
-        assert!(matches!(error, WorktreeError::NotCreated(_)), "{error:?}");
+        assert!(matches!(error, WorktreeError::BadBranchName(_)), "{error:?}");
     }
     let bad = NewWorktree { base: Base::Ref("nowhere".into()), ..titled("x") };
     let error = create(&place.top, &bad).await.unwrap_err();
