@@ -1,12 +1,13 @@
 //! The command line as types. What a command does is elsewhere.
 
-use std::{path::PathBuf, str::FromStr};
+use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 mod agents;
 mod import;
 mod supervise;
+mod terminals;
 mod worktrees;
 
 pub(crate) use agents::{
@@ -15,6 +16,7 @@ pub(crate) use agents::{
 };
 pub(crate) use import::{Import, ImportFrom, ImportIdx0};
 pub(crate) use supervise::*;
+pub(crate) use terminals::*;
 pub(crate) use worktrees::*;
 
 /// One daemon for coding agents and the terminals they live in.
@@ -160,216 +162,6 @@ pub(crate) struct Down {
     /// End every terminal as well
     #[arg(long)]
     pub(crate) all: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Open {
-    /// Project the terminal goes to, by number or name
-    #[arg(long, short, value_name = "PROJECT")]
-    pub(crate) project: Option<String>,
-    /// Directory to start in [default: the project's, else the current one]
-    #[arg(long, short = 'C', value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub(crate) cwd: Option<PathBuf>,
-    /// Number of rows
-    #[arg(long)]
-    pub(crate) rows: Option<u16>,
-    /// Number of columns
-    #[arg(long)]
-    pub(crate) cols: Option<u16>,
-    /// Set an environment variable; may be repeated
-    #[arg(long, short, value_name = "NAME=VALUE")]
-    pub(crate) env: Vec<Variable>,
-    /// Title that wins over the program's
-    #[arg(long, short)]
-    pub(crate) title: Option<String>,
-    /// Connect this terminal to the new one
-    #[arg(long, short, conflicts_with = "json")]
-    pub(crate) attach: bool,
-    /// Print the whole terminal as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Program and arguments [default: $SHELL]
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_hint = ValueHint::CommandWithArguments)]
-    pub(crate) command: Vec<String>,
-}
-
-/// An environment variable, `NAME=VALUE`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Variable {
-    pub(crate) name: String,
-    pub(crate) value: String,
-}
-
-impl FromStr for Variable {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text.split_once('=') {
-            Some((name, value)) if !name.is_empty() => {
-                Ok(Self { name: name.to_owned(), value: value.to_owned() })
-            }
-            _ => Err("expected NAME=VALUE"),
-        }
-    }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Target {
-    /// The terminal: its number, s and its number, its UUID or its title
-    #[arg(value_name = "TERMINAL")]
-    pub(crate) id: String,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Attach {
-    #[command(flatten)]
-    pub(crate) target: Target,
-    /// Key that disconnects and leaves the program running
-    #[arg(long, value_name = "KEY", default_value = "ctrl+\\")]
-    pub(crate) detach_key: crate::attach::DetachKey,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Ls {
-    /// Only terminals of this project, by number or name
-    #[arg(long, short, value_name = "PROJECT")]
-    pub(crate) project: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(group = ArgGroup::new("what").required(true).multiple(true).args(["text", "keys", "enter"]))]
-pub(crate) struct Send {
-    #[command(flatten)]
-    pub(crate) target: Target,
-    /// Press enter at the end
-    #[arg(long, short)]
-    pub(crate) enter: bool,
-    /// Paste the text instead of typing it
-    #[arg(long, short, requires = "text")]
-    pub(crate) paste: bool,
-    /// Press a key after the text, such as ctrl+c or PageUp; may be repeated
-    #[arg(long = "key", short, value_name = "KEY")]
-    pub(crate) keys: Vec<String>,
-    /// Text to type, joined by spaces; a single - reads it from stdin
-    #[arg(value_name = "TEXT", trailing_var_arg = true)]
-    pub(crate) text: Vec<String>,
-}
-
-#[derive(Debug, Args)]
-#[command(group = ArgGroup::new("condition").required(true).args(["text", "regex", "exit", "stable"]))]
-pub(crate) struct Wait {
-    #[command(flatten)]
-    pub(crate) target: Target,
-    /// Until the screen contains this text
-    #[arg(long, short)]
-    pub(crate) text: Option<String>,
-    /// Until this regular expression is found on the screen
-    #[arg(long, short)]
-    pub(crate) regex: Option<String>,
-    /// Until the program ends
-    #[arg(long, short)]
-    pub(crate) exit: bool,
-    /// Until there was no output for so many milliseconds
-    #[arg(long, short, value_name = "MS")]
-    pub(crate) stable: Option<u64>,
-    /// Seconds to wait at most
-    #[arg(long, short = 'T', value_name = "SECS", default_value = "30", value_parser = seconds)]
-    pub(crate) timeout: std::time::Duration,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// Seconds, perhaps with a fraction.
-fn seconds(text: &str) -> Result<std::time::Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
-    std::time::Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Dump {
-    #[command(flatten)]
-    pub(crate) target: Target,
-    /// Rows of history to print before the screen
-    #[arg(long, short = 'n', value_name = "ROWS", default_value_t = 0)]
-    pub(crate) history: usize,
-    /// Show secrets as well
-    #[arg(long)]
-    pub(crate) no_redact: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Record {
-    #[command(flatten)]
-    pub(crate) target: Target,
-    /// Where to write it, - is stdout [default: stdout, or a new .cast file if that is a terminal]
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub(crate) file: Option<PathBuf>,
-    /// Title of the recording [default: the terminal's]
-    #[arg(long, short)]
-    pub(crate) title: Option<String>,
-    /// Stop after so many seconds
-    #[arg(long = "for", value_name = "SECS", value_parser = seconds)]
-    pub(crate) duration: Option<std::time::Duration>,
-    /// Make pauses no longer than so many seconds
-    #[arg(long, short, value_name = "SECS", value_parser = seconds)]
-    pub(crate) idle_limit: Option<std::time::Duration>,
-    /// Replace the file if it exists
-    #[arg(long, short)]
-    pub(crate) force: bool,
-    /// Record everything as it is, secrets as well
-    #[arg(long)]
-    pub(crate) no_redact: bool,
-    /// Say nothing unless it fails
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Replay {
-    /// The recording; - is stdin
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub(crate) file: PathBuf,
-    /// Play so many times as fast
-    #[arg(long, short, value_name = "FACTOR", default_value = "1", value_parser = factor)]
-    pub(crate) speed: f64,
-    /// Make pauses no longer than so many seconds [default: as the recording says]
-    #[arg(long, short, value_name = "SECS", value_parser = seconds)]
-    pub(crate) idle_limit: Option<std::time::Duration>,
-    /// Only print the final screen, as text
-    #[arg(long, conflicts_with_all = ["text", "speed", "idle_limit"])]
-    pub(crate) dump: bool,
-    /// Only print what was written, as lines of text
-    #[arg(long, conflicts_with_all = ["speed", "idle_limit"])]
-    pub(crate) text: bool,
-}
-
-/// A number above zero.
-fn factor(text: &str) -> Result<f64, &'static str> {
-    let factor = text.parse().ok().filter(|factor: &f64| factor.is_finite() && *factor > 0.0);
-    factor.ok_or("expected a number above 0")
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Kill {
-    #[command(flatten)]
-    pub(crate) target: Target,
-    /// Send this signal to its process group instead of ending it
-    #[arg(long, short)]
-    pub(crate) signal: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Close {
-    /// The terminals: numbers, UUIDs or titles
-    #[arg(value_name = "TERMINAL", required = true)]
-    pub(crate) ids: Vec<String>,
 }
 
 #[derive(Debug, Args)]
