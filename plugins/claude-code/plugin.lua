@@ -525,6 +525,21 @@ local function trust_path(view)
   return nil
 end
 
+-- The answers of versions that do not number them: where they stand among each other, and which has the focus.
+local function trust_menu(rows)
+  local menu, place = {}, 0
+  for _, row in ipairs(rows) do
+    local label = trim(is_prompt(row) and row.text:sub(#"❯" + 1) or row.text):lower()
+    local answer = starts(label, "yes,") and "yes" or starts(label, "no,") and "no" or nil
+    if answer then
+      place = place + 1
+      menu[answer] = place
+      menu.focus = is_prompt(row) and place or menu.focus
+    end
+  end
+  return menu.yes and menu.no and menu.focus and menu or nil
+end
+
 local function trust(view)
   local asked = has_any(view.body_lower, TRUST_QUESTIONS) and has_any(view.lower, TRUST_ANSWERS)
   if view.conversation or not asked then
@@ -533,6 +548,7 @@ local function trust(view)
   local path = trust_path(view)
   local block = { path = path }
   local metadata = open_dialog({ trust = block }, "trust:" .. (path or "unknown"), focused_options(view), block)
+  dialog.menu = trust_menu(view.rows)
   return verdict("waiting_for_trust", 0.86, "workspace trust dialog", metadata)
 end
 
@@ -1798,14 +1814,26 @@ function M.deny(params)
 end
 
 -- In this dialog a bare Enter did not always choose the first answer, so the answer is typed.
-function M.approve_trust(params)
+local function answer_trust(params, answer, number)
   check_dialog(params)
-  return typing_line("1")
+  local menu = dialog and dialog.menu
+  if not menu then
+    return typing_line(number)
+  end
+  local keys, step = {}, menu[answer] - menu.focus
+  for _ = 1, math.abs(step) do
+    keys[#keys + 1] = step > 0 and "down" or "up"
+  end
+  keys[#keys + 1] = "enter"
+  return pressing(table.unpack(keys))
+end
+
+function M.approve_trust(params)
+  return answer_trust(params, "yes", "1")
 end
 
 function M.deny_trust(params)
-  check_dialog(params)
-  return typing_line("2")
+  return answer_trust(params, "no", "2")
 end
 
 function M.cancel()

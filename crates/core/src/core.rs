@@ -8,8 +8,8 @@ use std::time::Duration;
 use parking_lot::{Mutex, RwLock};
 use rookery_keeper::protocol;
 use rookery_model::{
-    Answer, Event, EventSeq, ExitStatus, RequestId, Result, TerminalId, TerminalState, Timestamp,
-    TurnId,
+    Answer, Event, EventSeq, ExitStatus, RequestId, Result, SessionId, TerminalId, TerminalState,
+    Timestamp, TurnId,
 };
 use rookery_store::{Change, Loaded, Store};
 use rookery_term::Palette;
@@ -120,6 +120,8 @@ pub(crate) struct Inner {
     pub(crate) typist: std::sync::OnceLock<Arc<dyn Typist>>,
     /// Dialogs that are being answered.
     pub(crate) typing: Mutex<HashSet<RequestId>>,
+    /// Dialogs that were answered last, which may still stand there for a moment.
+    pub(crate) answered: Mutex<HashMap<SessionId, (String, std::time::Instant)>>,
     /// Held while comments go to an agent.
     pub(crate) deliveries: tokio::sync::Mutex<()>,
     pub(crate) live: RwLock<HashMap<TerminalId, Arc<Live>>>,
@@ -202,6 +204,7 @@ impl Core {
                 agents_seen: broadcast::Sender::new(MAX_AGENTS_SEEN),
                 typist: std::sync::OnceLock::new(),
                 typing: Mutex::default(),
+                answered: Mutex::default(),
                 deliveries: tokio::sync::Mutex::default(),
                 live: RwLock::default(),
                 keeper: KeeperLink::new(config.keeper.clone()),

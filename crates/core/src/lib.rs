@@ -42,8 +42,8 @@ pub use supervision::{
     AgentEvent, AgentEventKind, AgentSeen, Approval, ApprovalStatus, Base, Compared, Conflict,
     Created, Decision, Difference, HeadChange, How, Import, Imported, Keep, LandOutcome, Landed,
     Landing, NewCheckpoint, NewComment, NewHandoff, NewReview, NewSession, NewTree, Reported,
-    Restored, SeenDialog, Session, SessionError, SessionHome, SessionNotice, Taken, ToolWish, Tree,
-    TreeState, TreeWish, Typing, Typist, What,
+    Restored, SeenDialog, Session, SessionError, SessionHome, SessionNotice, Shown, Taken,
+    ToolWish, Tree, TreeState, TreeWish, Typing, Typist, What,
 };
 pub use terminals::{
     Attachment, Expansion, MouseOutcome, OpenTerminal, Output, OutputStream, Piece, Preedit,

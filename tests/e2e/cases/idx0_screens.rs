@@ -35,6 +35,8 @@ while [ $n -lt 3 ]; do
 END
   key=$(dd bs=1 count=1 2>/dev/null | od -An -tx1 | tr -d ' \n')
   echo "$n:$key" >> "$HOME/answers"
+  # A program may take its time to take a dialog away, and draw meanwhile.
+  printf '.'; sleep 0.3; printf '.'
 done
 "#;
 
@@ -116,6 +118,8 @@ fn dialogs_on_a_screen_are_decided_from_the_inbox() {
     });
     assert_eq!(respond(daemon.home(), &third, "approved")["message"], "Approval already resolved.");
     assert_eq!(answers(daemon.home()), "1:0d\n2:1b\n3:0d\n");
+    let all = list(daemon.home(), "listApprovals", json!({}));
+    assert_eq!(all.len(), 3, "each dialog was asked about once: {all:?}");
 }
 
 #[test]

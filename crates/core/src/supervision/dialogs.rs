@@ -6,6 +6,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::time::{Duration, Instant};
 
 use rookery_model::{
     Answer, Asked, Category, Error, ErrorKind, QueueItem, Request, RequestId, Result, SessionId,
@@ -21,6 +22,19 @@ use crate::transact::Tx;
 
 /// Who settles a dialog that was answered at its terminal, or went by itself.
 const BY_SCREEN: &str = "screen";
+
+/// How long a program may take to take a dialog away that was answered.
+const TAKEN_AWAY: Duration = Duration::from_secs(3);
+
+/// What becomes of what was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// It is known now.
+    Known,
+    /// It was answered a moment ago and should be gone soon. If nothing changes until then, it is
+    /// worth another look.
+    Answered(Duration),
+}
 
 /// A dialog as it stands on a screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,11 +95,14 @@ impl Core {
     ///
     /// # Errors
     /// If that cannot be kept.
-    pub async fn show_dialog(&self, id: TerminalId, seen: Option<SeenDialog>) -> Result<()> {
+    pub async fn show_dialog(&self, id: TerminalId, seen: Option<SeenDialog>) -> Result<Shown> {
         {
             let world = self.inner.world.lock();
-            let Ok(terminal) = world.terminal(id) else { return Ok(()) };
+            let Ok(terminal) = world.terminal(id) else { return Ok(Shown::Known) };
             let session = session_of(terminal.uuid);
+            if let Some(left) = self.answered_lately(session, seen.as_ref()) {
+                return Ok(Shown::Answered(left));
+            }
             let asked: Vec<&str> =
                 world.requests.values().filter_map(|one| dialog_of(one, session)).collect();
             let is_known = match &seen {
@@ -97,11 +114,11 @@ impl Core {
                 }
             };
             if is_known {
-                return Ok(());
+                return Ok(Shown::Known);
             }
         }
         self.transact_durably(|tx| {
-            let Ok(terminal) = tx.world.terminal(id) else { return Ok(()) };
+            let Ok(terminal) = tx.world.terminal(id) else { return Ok(Shown::Known) };
             let session = session_of(terminal.uuid);
             self.take_back_dialogs(tx, session, seen.as_ref());
             match seen {
@@ -109,9 +126,23 @@ impl Core {
                 Some(seen) => tx.file_dialog(session, seen),
                 None => tx.resolve_items(|item| is_vague(item, session)),
             }
-            Ok(())
+            Ok(Shown::Known)
         })
         .await
+    }
+
+    /// How much longer the dialog of a session may stand there after its answer, if it is the one
+    /// that was answered last. What was answered is forgotten as soon as something else is seen.
+    fn answered_lately(&self, session: SessionId, seen: Option<&SeenDialog>) -> Option<Duration> {
+        let mut answered = self.inner.answered.lock();
+        let (dialog, at) = answered.get(&session)?;
+        let left = TAKEN_AWAY.checked_sub(at.elapsed()).filter(|left| !left.is_zero());
+        let is_it = seen.is_some_and(|seen| seen.id == *dialog);
+        if !is_it || left.is_none() {
+            answered.remove(&session);
+            return None;
+        }
+        left
     }
 
     /// Takes back what was asked about dialogs that do not stand there any more.
@@ -158,23 +189,31 @@ impl Core {
             Answer::Denied { .. } => false,
             _ => return Err(Error::invalid("id", "the request asks for something else")),
         };
-        let Some((terminal, dialog)) = self.dialog(id) else { return Ok(false) };
+        let Some((session, terminal, dialog)) = self.dialog(id) else { return Ok(false) };
         let Some(_claim) = Claim::new(self, id) else { return Ok(false) };
         let nobody = || Error::failed("nobody can type into that terminal");
         let typist = self.inner.typist.get().ok_or_else(nobody)?;
         if typist.answer(self, terminal, &dialog, is_yes).await? {
+            self.note_answered(session, dialog);
             return self.settle(id, answer, by).await;
         }
         self.settle(id, Answer::Cancelled, BY_SCREEN).await?;
         Err(Error::new(ErrorKind::Conflict, "that dialog is not shown any more"))
     }
 
-    fn dialog(&self, id: RequestId) -> Option<(TerminalId, String)> {
+    fn note_answered(&self, session: SessionId, dialog: String) {
+        let mut answered = self.inner.answered.lock();
+        answered.retain(|_, (_, at)| at.elapsed() < TAKEN_AWAY);
+        answered.insert(session, (dialog, Instant::now()));
+    }
+
+    fn dialog(&self, id: RequestId) -> Option<(SessionId, TerminalId, String)> {
         let world = self.inner.world.lock();
         let request = world.requests.get(&id)?;
         let Asked::Dialog { dialog, .. } = &request.asked else { return None };
-        match world.session(request.session?)?.home {
-            SessionHome::Terminal(terminal) => Some((terminal, dialog.clone())),
+        let session = world.session(request.session?)?;
+        match session.home {
+            SessionHome::Terminal(terminal) => Some((session.id, terminal, dialog.clone())),
             SessionHome::Thread(_) => None,
         }
     }

@@ -35,7 +35,7 @@ pub use approvals::{Approval, ApprovalStatus, Decision};
 pub use attention::{Reported, SessionNotice};
 pub use checkpoints::{Compared, Difference, HeadChange, Keep, NewCheckpoint, Restored, What};
 pub use create::{NewSession, ToolWish};
-pub use dialogs::{AgentSeen, SeenDialog, Typing, Typist};
+pub use dialogs::{AgentSeen, SeenDialog, Shown, Typing, Typist};
 pub use handoffs::NewHandoff;
 pub use import::{Import, Imported, Taken};
 pub use reviews::{NewComment, NewReview};

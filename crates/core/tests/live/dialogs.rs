@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use rookery_core::model::{Answer, Category, ErrorKind, RequestId, TerminalId};
-use rookery_core::{ApprovalStatus, Core, Decision, SeenDialog, Typing, Typist};
+use rookery_core::{ApprovalStatus, Core, Decision, SeenDialog, Shown, Typing, Typist};
 use tokio::sync::Notify;
 
 use crate::supervision::session;
@@ -12,6 +12,7 @@ use crate::world::World;
 crate::cases! {
     a_dialog_is_asked_once_and_taken_back_when_it_goes,
     what_is_decided_is_typed_and_settled,
+    a_dialog_that_was_answered_is_not_asked_again_while_it_goes,
     a_dialog_that_is_gone_is_not_answered,
     of_two_who_decide_one_types,
     what_takes_more_than_yes_or_no_is_only_told,
@@ -97,6 +98,20 @@ async fn what_is_decided_is_typed_and_settled() {
     }
     let expected = [("1".to_owned(), true), ("2".to_owned(), false)];
     assert_eq!(*fake.typed.lock().unwrap(), expected);
+    world.stop().await;
+}
+
+async fn a_dialog_that_was_answered_is_not_asked_again_while_it_goes() {
+    let (world, terminal, _) = with(Fake::default()).await;
+    world.core.show_dialog(terminal, seen("1")).await.unwrap();
+    world.core.decide(pending(&world)[0], Decision::Approve, "idx0", None).await.unwrap();
+    let shown = world.core.show_dialog(terminal, seen("1")).await.unwrap();
+    assert!(matches!(shown, Shown::Answered(_)), "{shown:?}");
+    assert!(pending(&world).is_empty());
+    // Once it was away, the same dialog is a new one.
+    world.core.show_dialog(terminal, None).await.unwrap();
+    world.core.show_dialog(terminal, seen("1")).await.unwrap();
+    assert_eq!(pending(&world).len(), 1);
     world.stop().await;
 }
 

@@ -79,7 +79,8 @@ impl Home {
     pub(crate) fn with_agents(self) -> Self {
         let reporter = "#!/bin/sh\ncase $1 in\n--after) after=$2; shift 2;;\n\
             --after=*) after=${1#--after=}; shift;;\nesac\n\
-            while [ -n \"$after\" ] && kill -0 \"$after\" 2>/dev/null; do :; done\n\
+            while [ -n \"$after\" ] && kill -0 \"$after\" 2>/dev/null &&\n\
+            ! grep -q ') Z ' \"/proc/$after/stat\"; do :; done 2>/dev/null\n\
             printf '%s|' \"$@\" >>\"$LOG\"; echo >>\"$LOG\"\n";
         let programs =
             ["ours/idx0-notify", "bin/claude", "bin/cursor-agent", "bin/rookery", "bin/roo"];

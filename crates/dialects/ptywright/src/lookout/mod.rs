@@ -10,7 +10,7 @@ mod reading;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
-use rookery_core::{AgentSeen, Core, Progress, TerminalHandle, Typing, Typist};
+use rookery_core::{AgentSeen, Core, Progress, SeenDialog, Shown, TerminalHandle, Typing, Typist};
 use rookery_model::TerminalId;
 use tokio::{
     sync::{broadcast::error::RecvError, watch::Receiver},
@@ -118,17 +118,25 @@ async fn read(core: Core, shared: Arc<Shared>, eye: Arc<Eye>, session: TerminalH
     loop {
         progress.mark_unchanged();
         let seen = eye.look(&shared, &session).await;
-        tell(&core, session.id(), seen.map(|seen| seen.dialog)).await;
-        if progress.changed().await.is_err() {
-            return;
+        let again = tell(&core, session.id(), seen.map(|seen| seen.dialog)).await;
+        match timeout(again.unwrap_or(Duration::MAX), progress.changed()).await {
+            Ok(Err(_)) => return,
+            Ok(Ok(())) => settle(&mut progress).await,
+            // It was answered and stands there still.
+            Err(_) => {}
         }
-        settle(&mut progress).await;
     }
 }
 
-async fn tell(core: &Core, terminal: TerminalId, seen: Option<rookery_core::SeenDialog>) {
-    if let Err(error) = core.show_dialog(terminal, seen).await {
-        tracing::warn!(%error, %terminal, "what stands on a screen was not told");
+/// Tells what stands on a screen; and when to look again, if that is to be done.
+async fn tell(core: &Core, terminal: TerminalId, seen: Option<SeenDialog>) -> Option<Duration> {
+    match core.show_dialog(terminal, seen).await {
+        Ok(Shown::Known) => None,
+        Ok(Shown::Answered(left)) => Some(left),
+        Err(error) => {
+            tracing::warn!(%error, %terminal, "what stands on a screen was not told");
+            None
+        }
     }
 }
 
