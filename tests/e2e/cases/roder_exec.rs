@@ -117,13 +117,15 @@ fn a_streaming_command_ends_with_the_connection_that_wanted_it() {
         let sleeps: Vec<String> = (0..2).map(|n| format!("sleep 104{}", number * 2 + n)).collect();
         let script = format!("{} & echo begun; {}", sleeps[0], sleeps[1]);
         let mut brief = Peer::to(&daemon);
+        // A name is taken until what had it has ended altogether.
+        let name = format!("p{number}");
         let command = json!(["sh", "-c", script]);
         brief.post(
             "command/exec",
-            json!({ "command": command, "processId": "p1", "streamStdoutStderr": true,
+            json!({ "command": command, "processId": name, "streamStdoutStderr": true,
                     "tty": tty, "disableTimeout": true }),
         );
-        until_streamed(&mut brief, "p1", "begun");
+        until_streamed(&mut brief, &name, "begun");
         let sleeps: Vec<&str> = sleeps.iter().map(String::as_str).collect();
         wait_until("both run", PATIENCE, || sleeps.iter().all(|it| runs(daemon.home(), it)));
         drop(brief);
