@@ -47,7 +47,7 @@ pub use supervision::{
 };
 pub use terminals::{
     Attachment, Expansion, MouseOutcome, OpenTerminal, Output, OutputStream, Piece, Preedit,
-    Progress, RawLog, Scene, Selected, TerminalHandle, TerminalLimits, ViewCell, Waited,
+    Progress, RawLog, Scene, Selected, TerminalHandle, TerminalLimits, ViewCell, Waited, drawn,
 };
 pub use threads::Status as ThreadStatus;
 pub use threads::{

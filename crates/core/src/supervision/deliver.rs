@@ -2,7 +2,6 @@
 //! terminal in which the agent runs.
 
 use std::path::Path;
-use std::time::Duration;
 
 use rookery_agent::turn::Message;
 use rookery_model::{
@@ -13,13 +12,9 @@ use rookery_model::{
 use super::SessionHome;
 use super::checkpoints::no_session;
 use crate::core::Core;
-use crate::terminals::TerminalHandle;
+use crate::terminals::{TerminalHandle, drawn};
 use crate::threads::NewTurn;
 
-/// How long a program may take to draw what was pasted before it gets the key.
-const DRAWN: Duration = Duration::from_millis(400);
-/// How long the screen must be still then.
-const STILL: Duration = Duration::from_millis(40);
 /// Programs that would run what is typed as a command.
 const SHELLS: &[&str] =
     &["sh", "bash", "zsh", "fish", "dash", "ksh", "mksh", "ash", "nu", "elvish"];
@@ -87,16 +82,9 @@ impl Core {
         }
         let is_bracketed = handle.modes().bracketed_paste;
         let text = if is_bracketed { text.to_owned() } else { text.replace('\n', " ") };
-        let mut progress = handle.progress();
-        progress.mark_unchanged();
+        let progress = handle.progress();
         handle.paste(&text)?;
-        // One that finds the key in the same read may take it for a part of the text.
-        let drawn = async {
-            while tokio::time::timeout(STILL, progress.changed()).await.is_ok_and(|one| one.is_ok())
-            {
-            }
-        };
-        let _ = tokio::time::timeout(DRAWN, drawn).await;
+        drawn(progress).await;
         handle.write_all(b"\r").await
     }
 

@@ -9,6 +9,7 @@ mod blocks;
 mod capture;
 mod closing;
 mod display;
+mod drawn;
 mod effects;
 mod engine;
 mod handle;
@@ -28,6 +29,7 @@ mod usage;
 
 pub use attach::{Attachment, Output, OutputStream};
 pub use display::{Expansion, MouseOutcome, Preedit, Selected, ViewCell};
+pub use drawn::drawn;
 pub use engine::{Piece, Scene};
 pub use handle::{TerminalHandle, Waited};
 pub use limits::TerminalLimits;
