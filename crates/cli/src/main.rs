@@ -31,6 +31,9 @@ fn main() -> ExitCode {
     if args.next_if(|first| first == rookery_host::sandbox::SANDBOX_ARGUMENT).is_some() {
         return sandboxed(&args.collect::<Vec<_>>());
     }
+    if args.next_if(|first| first == rookery_host::SUPERVISOR_ARGUMENT).is_some() {
+        return rookery_host::supervise::run(&args.collect::<Vec<_>>());
+    }
     if let Some(persona) = personas::called_as(&called) {
         return (persona.run)(args.collect());
     }

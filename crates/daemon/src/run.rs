@@ -11,6 +11,7 @@ use rookery_wire::transport::unix::UnixEndpoint;
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::config::{Config, Warning};
 use crate::endpoints::{self, ENDPOINTS, Served};
@@ -89,6 +90,10 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     if roost.test_mode {
         core_config.limits.captured_input = CAPTURED_INPUT;
     }
+    // Before the first child: what tools leave behind stays below this process.
+    rookery_host::supervise::enable();
+    let orphans = rookery_host::Orphans::adopt().context("cannot adopt what tools leave behind")?;
+    let _orphans = AbortOnDropHandle::new(tokio::spawn(orphans.reap()));
     let core = Core::start(core_config).await?;
     desktop::show_banners(&core);
     if let Some(damage) = core.status().damage {

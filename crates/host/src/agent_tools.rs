@@ -47,6 +47,12 @@ const fn tool(
     AgentTool { id, name, program, alias }
 }
 
+/// Whether a program of this name is a coding agent.
+pub(crate) fn is_agent_program(name: &[u8]) -> bool {
+    let is_called = |known: &str| known.as_bytes() == name;
+    AGENT_TOOLS.iter().any(|tool| is_called(tool.program) || tool.alias.is_some_and(is_called))
+}
+
 /// An agent, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundTool {

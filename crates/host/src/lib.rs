@@ -16,6 +16,7 @@ pub mod sandbox;
 mod script;
 mod settings_file;
 pub mod shell_integration;
+pub mod supervise;
 mod user;
 mod watch;
 
@@ -26,7 +27,8 @@ pub use git::metrics as git_metrics;
 pub use name::host_name;
 pub use pipes::{Partner, PartnerPipes, PipeCommand, PipeOutput, PipeStream, Pipes};
 pub use processes::{
-    Brand, Strays, cwd_of, descendants, kill_session, kill_tree, lineage, session_members,
+    Ancestor, Ancestry, Brand, Orphans, SUPERVISOR_ARGUMENT, Strays, cwd_of, descendants,
+    kill_session, kill_tree, session_members,
 };
 pub use program::{
     MAX_CHUNK, Program, ProgramCommand, ProgramControl, ProgramEnd, ProgramStream, WriteError,

@@ -4,14 +4,19 @@
 //! in that session, and what leaves it stays a descendant of the keeper, which
 //! adopts orphans. So nothing a terminal started escapes these two searches.
 
+mod ancestry;
 mod brand;
+mod orphans;
 
 use std::fs;
 
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
+pub use ancestry::{Ancestor, Ancestry, SUPERVISOR_ARGUMENT};
 pub use brand::Brand;
+pub use orphans::Orphans;
+pub(crate) use orphans::start_child;
 
 /// What one line of `/proc/PID/stat` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +24,8 @@ struct Stat {
     pid: i32,
     parent: i32,
     session: i32,
+    /// Whether it has ended and waits to be reaped.
+    is_dead: bool,
 }
 
 /// Pids of all processes in the session led by `leader`, the leader included.
@@ -32,21 +39,6 @@ pub fn session_members(leader: u32) -> Vec<u32> {
 /// Pids of all descendants of a process, without itself.
 pub fn descendants(ancestor: u32) -> Vec<u32> {
     offspring(ancestor, &all())
-}
-
-/// Where a process comes from: its session, then its parent, that one's parent, and so on.
-pub fn lineage(pid: u32) -> Vec<u32> {
-    let of = |pid: u32| parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?);
-    let Some(first) = of(pid) else { return Vec::new() };
-    let mut found = vec![first.session as u32, pid];
-    let mut parent = first.parent as u32;
-    // Bounded: ids may be reused while we look, and a circle would never end.
-    while parent > 1 && found.len() < 256 {
-        found.push(parent);
-        let Some(stat) = of(parent) else { break };
-        parent = stat.parent as u32;
-    }
-    found
 }
 
 fn members(leader: u32, processes: &[Stat]) -> Vec<u32> {
@@ -132,11 +124,11 @@ fn parse(line: &str) -> Option<Stat> {
     let pid = line.split(' ').next()?.parse().ok()?;
     let after = &line[line.rfind(')')? + 1..];
     let mut fields = after.split_ascii_whitespace();
-    let _state = fields.next()?;
+    let is_dead = fields.next()? == "Z";
     let parent = fields.next()?.parse().ok()?;
     let _group = fields.next()?;
     let session = fields.next()?.parse().ok()?;
-    Some(Stat { pid, parent, session })
+    Some(Stat { pid, parent, session, is_dead })
 }
 
 /// The directory a process is in now.
@@ -151,13 +143,15 @@ mod tests {
     #[test]
     fn stat_lines_with_odd_names_are_read() {
         let line = "42 (a) b (c) S 7 42 40 34816 42 4194304 0";
-        assert_eq!(parse(line), Some(Stat { pid: 42, parent: 7, session: 40 }));
+        assert_eq!(parse(line), Some(Stat { pid: 42, parent: 7, session: 40, is_dead: false }));
+        let dead = parse("42 (a) Z 7 42 40 0").unwrap();
+        assert!(dead.is_dead);
         assert_eq!(parse("garbage"), None);
     }
 
     #[test]
     fn a_session_is_its_leader_and_who_stayed() {
-        let stat = |pid, parent, session| Stat { pid, parent, session };
+        let stat = |pid, parent, session| Stat { pid, parent, session, is_dead: false };
         let table = [stat(1, 0, 0), stat(2, 0, 0), stat(5, 1, 5), stat(6, 5, 5), stat(7, 6, 7)];
         assert_eq!(members(5, &table), [5, 6]);
         assert_eq!(members(0, &table), [0_u32; 0], "led from outside is no common session");

@@ -25,6 +25,7 @@ use tokio::time::timeout;
 
 use crate::Brand;
 use crate::script::tree::Tree;
+use crate::supervise;
 pub use partner::{Partner, PartnerPipes};
 use ring::Ring;
 
@@ -168,8 +169,11 @@ impl std::fmt::Debug for Pipes {
 
 #[expect(clippy::disallowed_methods, reason = "the one place where this room starts programs")]
 fn spawn(command: &PipeCommand) -> std::io::Result<Child> {
-    let (program, arguments) =
-        command.argv.split_first().unwrap_or((const { &OsString::new() }, &[]));
+    let own = command.env.iter().rfind(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
+    let path = own.or_else(|| std::env::var_os("PATH"));
+    supervise::check_program(&command.argv, path.as_deref(), command.cwd.as_deref())?;
+    let argv = supervise::supervised(&command.argv);
+    let (program, arguments) = argv.split_first().unwrap_or((const { &OsString::new() }, &[]));
     let mut child: Command = std::process::Command::new(program).into();
     child.args(arguments).process_group(0).kill_on_drop(true);
     for name in &command.env_remove {
@@ -180,7 +184,8 @@ fn spawn(command: &PipeCommand) -> std::io::Result<Child> {
     if let Some(cwd) = &command.cwd {
         child.current_dir(cwd);
     }
-    child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+    child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    crate::processes::start_child(&mut child)
 }
 
 /// Looks after a program until it is reaped.

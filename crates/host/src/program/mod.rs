@@ -23,6 +23,7 @@ use tokio::sync::{Mutex, Notify, mpsc, watch};
 use crate::Brand;
 use crate::pipes::{grace, reap};
 use crate::script::tree::Tree;
+use crate::supervise;
 
 pub use find::find_program;
 pub use pump::MAX_CHUNK;
@@ -207,15 +208,18 @@ fn spawn(command: &ProgramCommand) -> Result<Child, String> {
         // The kernel would only say that something is not there.
         return Err(format!("{} is not a directory", command.cwd.display()));
     }
-    let (program, arguments) =
-        command.argv.split_first().unwrap_or((const { &OsString::new() }, &[]));
+    let path = command.env.iter().rfind(|(name, _)| name == "PATH").map(|(_, path)| &**path);
+    supervise::check_program(&command.argv, path, Some(&command.cwd))
+        .map_err(|error| error.to_string())?;
+    let argv = supervise::supervised(&command.argv);
+    let (program, arguments) = argv.split_first().unwrap_or((const { &OsString::new() }, &[]));
     let mut child: Command = std::process::Command::new(program).into();
     child.args(arguments).current_dir(&command.cwd).process_group(0).kill_on_drop(true);
     child.env_clear().envs(command.env.iter().map(|(name, value)| (name, value)));
     child.env(Brand::VARIABLE, Brand::fresh().value());
     child.stdin(if command.has_input { Stdio::piped() } else { Stdio::null() });
-    let spawned = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    spawned.map_err(|error| error.to_string())
+    child.stdout(Stdio::piped()).stderr(Stdio::piped());
+    crate::processes::start_child(&mut child).map_err(|error| error.to_string())
 }
 
 /// Looks after a program until it is reaped.

@@ -195,7 +195,7 @@ async fn start(script: &Script, deadline: Instant) -> Result<Child, End> {
         return Err(End::Failed("no program is named".into()));
     };
     // If this is given up, the program is killed as soon as it was started.
-    let started = tokio::task::spawn_blocking(move || command.spawn());
+    let started = tokio::task::spawn_blocking(move || crate::processes::start_child(&mut command));
     match timeout_at(deadline, started).await {
         Ok(Ok(Ok(child))) => Ok(child),
         Ok(Ok(Err(error))) => {
