@@ -8,8 +8,8 @@ use std::time::Duration;
 use parking_lot::{Mutex, RwLock};
 use rookery_keeper::protocol;
 use rookery_model::{
-    Answer, Event, EventSeq, ExitStatus, RequestId, Result, SessionId, TerminalId, TerminalState,
-    Timestamp, TurnId,
+    Answer, Caller, Event, EventSeq, ExitStatus, RequestId, Result, SessionId, TerminalId,
+    TerminalState, Timestamp, TurnId,
 };
 use rookery_store::{Change, Loaded, Store};
 use rookery_term::Palette;
@@ -85,6 +85,8 @@ pub enum StopKind {
 #[derive(Clone)]
 pub struct Core {
     pub(crate) inner: Arc<Inner>,
+    /// On whose behalf; see [`Core::on_behalf_of`].
+    pub(crate) caller: Arc<Caller>,
 }
 
 pub(crate) struct Inner {
@@ -106,8 +108,6 @@ pub(crate) struct Inner {
     pub(crate) turns: TaskTracker,
     /// Raised whenever a turn has ended.
     pub(crate) turns_ended: watch::Sender<u64>,
-    /// Terminals that tools opened.
-    pub(crate) agent_terminals: Mutex<HashSet<TerminalId>>,
     /// Who waits for the answer to a request.
     pub(crate) waiters: Mutex<HashMap<RequestId, oneshot::Sender<Answer>>>,
     /// Answers that turns of the last daemon wait for, by turn and call.
@@ -125,6 +125,8 @@ pub(crate) struct Inner {
     /// Held while comments go to an agent.
     pub(crate) deliveries: tokio::sync::Mutex<()>,
     pub(crate) live: RwLock<HashMap<TerminalId, Arc<Live>>>,
+    /// Read while a child runs whose terminal is not live yet; written by who waits for such.
+    pub(crate) openings: tokio::sync::RwLock<()>,
     pub(crate) keeper: KeeperLink,
     pub(crate) shards: Shards,
     pub(crate) clock: Clock,
@@ -194,7 +196,6 @@ impl Core {
                 live_threads: LiveThreads::default(),
                 turns: TaskTracker::new(),
                 turns_ended: watch::Sender::new(0),
-                agent_terminals: Mutex::default(),
                 waiters: Mutex::default(),
                 resumed: Mutex::default(),
                 runtime: tokio::runtime::Handle::current(),
@@ -207,6 +208,7 @@ impl Core {
                 answered: Mutex::default(),
                 deliveries: tokio::sync::Mutex::default(),
                 live: RwLock::default(),
+                openings: tokio::sync::RwLock::default(),
                 keeper: KeeperLink::new(config.keeper.clone()),
                 shards: Shards::start()?,
                 clock: Clock::start(),
@@ -218,6 +220,7 @@ impl Core {
                 notices: Arc::clone(&notices),
                 config,
             }),
+            caller: Arc::new(Caller::daemon()),
         };
         *notices.core.lock() = Arc::downgrade(&core.inner);
         core.restore_sidebar().await;
@@ -403,7 +406,7 @@ impl KeeperNotices for Notices {
 
     fn keeper_lost(&self) {
         let Some(inner) = self.core.lock().upgrade() else { return };
-        let core = Core { inner };
+        let core = Core::unbound(inner);
         tracing::error!(
             "the keeper died; terminals go on, but their exit status will not be known"
         );

@@ -74,7 +74,11 @@ impl Core {
 
 impl Tx<'_> {
     /// Records a decision, in memory only if its thread is.
-    pub(crate) fn record(&mut self, decision: Decision) {
+    pub(crate) fn record(&mut self, mut decision: Decision) {
+        // The policy decides by itself, whoever's transaction it is.
+        if decision.by.is_some() && decision.decider.is_none() {
+            decision.decider.clone_from(&self.decider);
+        }
         let state = decision.thread.and_then(|thread| self.world.threads.get_mut(&thread));
         if let Some(state) = state.filter(|state| state.thread.ephemeral) {
             if state.decisions.len() == MAX_REMEMBERED {
@@ -130,6 +134,7 @@ pub(crate) fn of_request(request: &Request, mode: Mode) -> Decision {
             (None, Some(_)) => DecisionSource::Agent,
         },
         subject: subject(&request.asked),
+        decider: None,
     }
 }
 
@@ -166,6 +171,7 @@ pub(crate) fn of_review(review: &Review, mode: Mode, by: &str) -> Option<Decisio
         rule: None,
         source: DecisionSource::Agent,
         subject: hidden(&review.summary),
+        decider: None,
     })
 }
 

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use rookery_agent::policy::{Bound, Judgement};
 use rookery_model::{
-    Answer, Asked, Error, ErrorKind, Event, Mode, Request, RequestId, RequestState, Result,
-    Settled, ThreadId, Timestamp, TurnId,
+    Answer, Asked, Error, Event, Mode, Request, RequestId, RequestState, Result, Settled, ThreadId,
+    Timestamp, TurnId,
 };
 use rookery_store::Change;
 use tokio::sync::oneshot;
@@ -34,46 +34,16 @@ impl Core {
 
     /// Answers a request. The first answer counts: false if it was settled before, or never was.
     ///
-    /// `by` names who answers, such as a dialect, and `pid` the process that does, if it is known: what
-    /// an agent started must not answer for it.
+    /// `by` names the dialect that it came by; the record names the caller as well.
     ///
     /// # Errors
     /// If the answer does not fit what was asked, comes from an agent's own program, or cannot be kept.
-    pub async fn settle_from(
-        &self,
-        id: RequestId,
-        answer: Answer,
-        by: &str,
-        pid: Option<u32>,
-    ) -> Result<bool> {
-        self.refuse_agents(pid).await?;
+    pub async fn settle_from(&self, id: RequestId, answer: Answer, by: &str) -> Result<bool> {
+        self.refuse_agents()?;
         if self.is_dialog(id) {
             return self.answer_dialog(id, answer, by).await;
         }
         self.settle(id, answer, by).await
-    }
-
-    /// An agent's own program must not decide for it.
-    pub(crate) async fn refuse_agents(&self, pid: Option<u32>) -> Result<()> {
-        if let Some(pid) = pid
-            && self.is_of_agent(pid).await
-        {
-            let message = "a program that an agent runs cannot answer what agents ask";
-            return Err(Error::new(ErrorKind::Denied, message));
-        }
-        Ok(())
-    }
-
-    /// Whether a process was started by a tool: below us, or in a terminal that a tool opened.
-    pub async fn is_of_agent(&self, pid: u32) -> bool {
-        let lineage = tokio::task::spawn_blocking(move || rookery_host::lineage(pid)).await;
-        let lineage = lineage.unwrap_or_default();
-        if lineage.iter().skip(1).any(|one| *one == std::process::id() && pid != *one) {
-            return true;
-        }
-        let terminals: Vec<_> = self.inner.agent_terminals.lock().iter().copied().collect();
-        let mut pids = terminals.into_iter().filter_map(|id| Some(self.terminal(id).ok()?.pid()));
-        pids.any(|terminal| lineage.contains(&terminal))
     }
 
     /// Answers a request on behalf of the daemon or of whoever runs it.
@@ -84,6 +54,7 @@ impl Core {
         self.transact_durably(|tx| {
             let Some(request) = tx.world.requests.get(&id) else { return Ok(false) };
             fits(&request.asked, &answer)?;
+            tx.decider = self.caller.decider();
             self.settle_in(tx, id, answer, by);
             Ok(true)
         })

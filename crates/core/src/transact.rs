@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rookery_model::{Event, NumberedEvent, ProjectId, Result, TerminalId, ThreadId};
+use rookery_model::{Decider, Event, NumberedEvent, ProjectId, Result, TerminalId, ThreadId};
 use rookery_store::{Batch, Change, MAX_QUEUED, Ticket};
 
 use crate::clock;
@@ -16,6 +16,8 @@ pub(crate) struct Tx<'a> {
     changes: Vec<Change>,
     events: Vec<Event>,
     notices: Vec<(Option<ThreadId>, NoticeBody)>,
+    /// Whom decisions of this transaction are recorded for, besides their dialect.
+    pub(crate) decider: Option<Decider>,
     after: Vec<Box<dyn FnOnce() + Send>>,
 }
 
@@ -74,6 +76,7 @@ impl Core {
             changes: Vec::new(),
             events: Vec::new(),
             notices: Vec::new(),
+            decider: None,
             after: Vec::new(),
         };
         let value = work(&mut tx)?;

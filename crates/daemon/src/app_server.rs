@@ -206,7 +206,8 @@ impl World {
                 relay::lines(stream, daemon).await
             }
             World::Own { core, link } => {
-                let (core, link) = (core.clone(), link.clone());
+                let caller = core.identify(stream.peer_pid(), "app-server").await;
+                let (core, link) = (core.on_behalf_of(caller), link.clone());
                 let framing = rookery_roder::framing();
                 serve_connection(stream, framing, rookery_roder::options(), |connection| {
                     rookery_roder::protocol(core, connection, link)
@@ -225,7 +226,8 @@ impl World {
                 relay::messages(socket, ws::Messages, daemon).await
             }
             World::Own { core, link } => {
-                let (core, link) = (core.clone(), link.clone());
+                let caller = core.identify(socket.peer_pid(), "app-server").await;
+                let (core, link) = (core.on_behalf_of(caller), link.clone());
                 let options = rookery_wire::Options { outbox_first: true, ..ws::options() };
                 serve_connection(socket, ws::Messages, options, |connection| {
                     rookery_roder::protocol(core, connection, link)

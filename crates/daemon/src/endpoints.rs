@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rookery_core::Core;
 use rookery_idx0 as idx0;
+use rookery_model::Caller;
 use rookery_native as native;
 use rookery_ptywright as ptywright;
 use rookery_roder as roder;
@@ -61,6 +62,12 @@ impl Served {
     #[must_use]
     pub fn with_mirror(self, mirror: Option<idx0::Mirror>) -> Served {
         Served { idx0: mirror, ..self }
+    }
+
+    /// The same, for one connection.
+    #[must_use]
+    pub(crate) fn on_behalf_of(&self, caller: Caller) -> Served {
+        Served { core: self.core.on_behalf_of(caller), ..self.clone() }
     }
 
     fn ptywright_cx(&self, connection: ConnectionHandle) -> ptywright::Cx {
@@ -199,12 +206,13 @@ impl Endpoint {
 
     /// Serves one connection to its end, whatever carries it.
     pub async fn serve<T: Transport>(&self, stream: T, served: Served) {
+        let caller = served.core.identify(stream.peer_pid(), self.name).await;
+        let served = served.on_behalf_of(caller);
         let framing = Ndjson::default();
         let outcome = match self.speaks {
             Speaks::Idx0 => {
-                let (core, pid) = (served.core.clone(), stream.peer_pid());
-                let mirror = served.idx0.clone();
-                let answer = |request| idx0::serve(core, mirror, pid, request);
+                let (core, mirror) = (served.core.clone(), served.idx0.clone());
+                let answer = |request| idx0::serve(core, mirror, request);
                 let outcome = serve_exchange(stream, Limits::default(), answer).await;
                 tracing::debug!(?outcome, "an exchange ended");
                 return;

@@ -1,7 +1,7 @@
 //! Decisions: what was let through, asked for or refused, by which rule or by whom.
 //! Records of what happened; nothing is decided here.
 
-use crate::{Mode, RequestId, SessionId, ThreadId, Timestamp, TurnId};
+use crate::{Mode, RequestId, SessionId, TerminalId, ThreadId, Timestamp, TurnId};
 
 /// One decision, as it was made. What is asked for leads to a second one, by whoever answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +34,21 @@ pub struct Decision {
     pub source: DecisionSource,
     /// What exactly was to be done, without secrets and not longer than [`Decision::MAX_SUBJECT`].
     pub subject: String,
+    /// The process that decided, if one did.
+    pub decider: Option<Decider>,
+}
+
+/// A process that decided for the person.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Decider {
+    /// Its number at that time, if the transport tells.
+    pub pid: Option<u32>,
+    /// The name of its program.
+    pub program: Option<String>,
+    /// The terminal of ours that it was in, if it was in one.
+    pub terminal: Option<TerminalId>,
+    /// The endpoint it came by.
+    pub endpoint: String,
 }
 
 impl Decision {

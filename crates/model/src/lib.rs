@@ -4,6 +4,7 @@
 //! runtime and no I/O; conversions live beside whoever needs them.
 
 mod activity;
+mod caller;
 mod decision;
 mod error;
 mod event;
@@ -19,7 +20,8 @@ mod thread;
 mod time;
 
 pub use activity::{Activity, Lifecycle, Owner, Pending, RunState, ShellState};
-pub use decision::{Decision, DecisionSource, DecisionVerdict};
+pub use caller::{Caller, Home, Origin, Standing};
+pub use decision::{Decider, Decision, DecisionSource, DecisionVerdict};
 pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, NumberedEvent};
 pub use ids::{

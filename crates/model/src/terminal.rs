@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use crate::{Activity, ProjectId, Size, TerminalId, Timestamp};
+use crate::{Activity, Origin, ProjectId, Size, TerminalId, Timestamp};
 
 /// The universally unique name of a terminal, for dialects that speak UUIDs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -100,6 +100,8 @@ pub struct Terminal {
     pub activity: Activity,
     /// The repository that it was opened for.
     pub checkout: Option<Checkout>,
+    /// Who opened it; written by the transaction that opens it.
+    pub origin: Origin,
 }
 
 impl Terminal {

@@ -112,6 +112,7 @@ mod tests {
             rule: None,
             source: DecisionSource::Client,
             subject: "{}".into(),
+            decider: None,
         }
     }
 

@@ -222,6 +222,9 @@ struct TerminalJson<'a> {
     activity: Option<ActivityJson<'a>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     checkout: Option<CheckoutJson<'a>>,
+    /// Absent if a person opened it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    origin: Option<Cow<'a, str>>,
 }
 
 /// Where a terminal works in a repository.
@@ -274,6 +277,7 @@ impl<'a> TerminalJson<'a> {
             on_exit,
             activity,
             checkout,
+            origin,
         } = terminal;
         TerminalJson {
             id: id.get(),
@@ -295,6 +299,7 @@ impl<'a> TerminalJson<'a> {
             closes_on_exit: *on_exit == model::OnExit::Close,
             activity: (*activity != model::Activity::default()).then(|| ActivityJson::of(activity)),
             checkout: checkout.as_ref().map(CheckoutJson::of),
+            origin: (*origin != model::Origin::Person).then(|| origin.to_string().into()),
         }
     }
 
@@ -321,6 +326,7 @@ impl<'a> TerminalJson<'a> {
             on_exit: if self.closes_on_exit { model::OnExit::Close } else { model::OnExit::Keep },
             activity: self.activity.map(ActivityJson::into_model).unwrap_or_default(),
             checkout: self.checkout.map(CheckoutJson::into_model),
+            origin: self.origin.map_or(model::Origin::Person, |text| model::Origin::read(&text)),
         })
     }
 }

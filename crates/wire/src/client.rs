@@ -127,7 +127,7 @@ impl Client {
     pub fn over(io: impl Transport, framing: impl Framing) -> Self {
         let options = Options::default();
         let outbox = Outbox::new(options.outbox);
-        let connection = ConnectionHandle::new(outbox.clone(), None);
+        let connection = ConnectionHandle::new(outbox.clone());
         let state = Arc::new(State::default());
         let (sender, notifications) = mpsc::channel(NOTIFICATIONS);
         let protocol = Replies { state: Arc::clone(&state), notifications: sender };

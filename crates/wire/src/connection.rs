@@ -102,7 +102,7 @@ where
     P: Protocol,
 {
     let outbox = Outbox::new(options.outbox);
-    let protocol = make(ConnectionHandle::new(outbox.clone(), io.peer_pid()));
+    let protocol = make(ConnectionHandle::new(outbox.clone()));
     run(io, framing, options, outbox, protocol).await
 }
 

@@ -12,7 +12,7 @@
 //! async fn add(_cx: (), p: Add) -> Result<i64, rpc::RpcError> {
 //!     Ok(p.a + p.b)
 //! }
-//! const METHODS: &[rpc::Method<()>] = &[method!("math.add" => add)];
+//! const METHODS: &[rpc::Method<()>] = &[method!("math.add", LOOK => add)];
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() {
 //! let (near, far) = memory::pair();
@@ -32,6 +32,7 @@ pub mod exchange;
 pub mod framing;
 pub mod outbox;
 pub mod protocol;
+pub mod rights;
 pub mod rpc;
 pub mod transport;
 

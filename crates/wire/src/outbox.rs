@@ -296,18 +296,11 @@ impl Drop for Permit {
 #[derive(Debug, Clone)]
 pub struct ConnectionHandle {
     outbox: Outbox,
-    peer_pid: Option<u32>,
 }
 
 impl ConnectionHandle {
-    pub(crate) fn new(outbox: Outbox, peer_pid: Option<u32>) -> Self {
-        Self { outbox, peer_pid }
-    }
-
-    /// The process at the other side, if the system tells.
-    #[must_use]
-    pub fn peer_pid(&self) -> Option<u32> {
-        self.peer_pid
+    pub(crate) fn new(outbox: Outbox) -> Self {
+        Self { outbox }
     }
 
     /// The queue of messages to the peer.

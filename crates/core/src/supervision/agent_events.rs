@@ -124,6 +124,7 @@ impl Core {
                 return Err(Error::new(ErrorKind::Conflict, "duplicate event"));
             }
             let session = tx.target(&event)?;
+            self.check_session_in(tx.world, session)?;
             let created = tx.take_event(session, event.at, event.kind);
             tx.note_handled(event.id);
             Ok((session, created))

@@ -86,18 +86,13 @@ impl Core {
     /// # Errors
     /// Not found if there is no such approval, conflict if it was decided otherwise and somebody
     /// went on with that, denied if the one who decides is the agent that asks.
-    pub async fn decide(
-        &self,
-        id: RequestId,
-        decision: Decision,
-        by: &str,
-        pid: Option<u32>,
-    ) -> Result<()> {
-        self.refuse_agents(pid).await?;
+    pub async fn decide(&self, id: RequestId, decision: Decision, by: &str) -> Result<()> {
+        self.refuse_agents()?;
         if self.is_dialog(id) {
             return self.decide_dialog(id, decision, by).await;
         }
         self.transact_durably(|tx| {
+            tx.decider = self.caller.decider();
             if let Some(request) = tx.world.requests.get(&id) {
                 if Approval::of(request).is_none() {
                     return Err(no_approval(id));
@@ -128,6 +123,7 @@ impl Core {
             Decision::Defer => {
                 return self
                     .transact_durably(|tx| {
+                        tx.decider = self.caller.decider();
                         tx.defer(id, by);
                         Ok(())
                     })

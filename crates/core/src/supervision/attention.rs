@@ -61,6 +61,7 @@ impl Core {
     pub async fn take_notice(&self, notice: SessionNotice) -> Result<QueueItemId> {
         self.transact_durably(|tx| {
             let SessionNotice { session, category, title, summary, activity, agent } = notice;
+            self.check_session_in(tx.world, session)?;
             // A shell reports the line as it was typed, and that may hold a key.
             let summary = summary.map(|text| decisions::without_secrets(&text));
             let text = NotificationText {

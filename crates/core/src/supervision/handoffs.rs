@@ -35,6 +35,7 @@ impl Core {
     /// # Errors
     /// If it cannot be kept.
     pub async fn create_handoff(&self, new: NewHandoff) -> Result<Handoff> {
+        self.check_session(new.from)?;
         self.transact_durably(|tx| Ok(tx.hand_over(new, Source::Report))).await
     }
 

@@ -4,8 +4,8 @@
 //! tells of, and nobody sees one without the other.
 
 use rookery_model::{
-    Answer, Category, Event, ExitStatus, Lifecycle, NotificationText, SessionId, Source, Terminal,
-    TerminalId, ThreadId, TimelineKind, TurnStatus,
+    Answer, Category, Event, ExitStatus, Lifecycle, NotificationText, Origin, SessionId, Source,
+    Terminal, TerminalId, ThreadId, TimelineKind, TurnStatus,
 };
 
 use super::sessions::{session_of, session_of_thread};
@@ -28,10 +28,10 @@ impl Core {
                 tx.log_line(session, TimelineKind::SessionLaunched, "Session launched", None);
             }
             Event::TerminalExited { id, status } => self.observe_exit(tx, *id, *status),
-            Event::TerminalNotified { id, text, source } if !self.is_tools(*id) => {
+            Event::TerminalNotified { id, text, source } if !tx.is_tools(*id) => {
                 tx.observe_word(*id, text, *source);
             }
-            Event::TerminalBell { id } if !self.is_tools(*id) => tx.observe_bell(*id),
+            Event::TerminalBell { id } if !tx.is_tools(*id) => tx.observe_bell(*id),
             Event::ActiveChanged { terminal: Some(id), .. } => tx.observe_look(*id),
             Event::TurnStarted { thread, .. } => tx.observe_turn(*thread),
             Event::TurnEnded { thread, status, .. } => tx.observe_end(*thread, *status),
@@ -41,11 +41,6 @@ impl Core {
             }
             _ => {}
         }
-    }
-
-    /// Whether a terminal belongs to a tool of a turn, which looks after it.
-    fn is_tools(&self, id: TerminalId) -> bool {
-        self.inner.agent_terminals.lock().contains(&id)
     }
 
     fn observe_exit(&self, tx: &mut Tx<'_>, id: TerminalId, status: ExitStatus) {
@@ -61,7 +56,7 @@ impl Core {
             return;
         };
         tx.log_line(session, TimelineKind::StatusError, "Terminal error", None);
-        if !self.is_tools(id) {
+        if !tx.is_tools(id) {
             tx.file(NewItem {
                 session,
                 related: None,
@@ -75,6 +70,12 @@ impl Core {
 }
 
 impl Tx<'_> {
+    /// Whether a terminal belongs to a tool of a turn, which looks after it.
+    fn is_tools(&self, id: TerminalId) -> bool {
+        let terminal = self.world.terminals.get(&id);
+        terminal.is_some_and(|terminal| matches!(terminal.origin, Origin::Tool(_)))
+    }
+
     /// Somebody said something about a terminal.
     fn observe_word(&mut self, id: TerminalId, text: &NotificationText, source: Source) {
         let Ok(terminal) = self.world.terminal(id) else { return };

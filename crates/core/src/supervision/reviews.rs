@@ -48,6 +48,7 @@ impl Core {
     /// # Errors
     /// If it cannot be kept.
     pub async fn request_review(&self, new: NewReview) -> Result<Review> {
+        self.check_session(new.session)?;
         self.transact_durably(|tx| Ok(tx.ask_review(new, Source::Report))).await
     }
 
@@ -77,9 +78,8 @@ impl Core {
         id: ReviewId,
         status: ReviewStatus,
         by: &str,
-        pid: Option<u32>,
     ) -> Result<Review> {
-        self.refuse_agents(pid).await?;
+        self.refuse_agents()?;
         self.transact_durably(|tx| {
             let mut review = tx.review(id)?;
             let is_news = review.status != status;
@@ -89,6 +89,7 @@ impl Core {
             let mode = tx.world.mode_of(rookery_model::Request::NO_THREAD);
             let decision = decisions::of_review(&review, mode, by).filter(|_| is_news);
             if let Some(decision) = decision {
+                tx.decider = self.caller.decider();
                 tx.record(decision);
             }
             tx.emit(Event::ReviewChanged(Box::new(review.clone())));

@@ -10,6 +10,7 @@ use crate::workspace::closing_key;
 impl Core {
     /// Ends a terminal and forgets it; returns when its child is gone.
     pub async fn close(&self, id: TerminalId) -> Result<()> {
+        self.check_use(id)?;
         let forgotten = self.forget(id).await;
         match &forgotten {
             Err(error) if error.kind() != ErrorKind::NotFound => {}
@@ -21,6 +22,7 @@ impl Core {
 
     /// Ends a terminal and forgets it; returns when it is forgotten, while its child is ended.
     pub async fn close_soon(&self, id: TerminalId) -> Result<()> {
+        self.check_use(id)?;
         self.forget(id).await?;
         self.end_in_background(id);
         Ok(())

@@ -66,8 +66,14 @@ impl TerminalHandle {
         self.live.id
     }
 
+    /// Whoever this handle works for may change the terminal.
+    fn check(&self) -> Result<()> {
+        self.core.check_origin(self.live.id, self.live.origin)
+    }
+
     /// Sends bytes to the child, in order. Never waits: `Busy` if the child does not read, `Closed` after a kill.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
+        self.check()?;
         self.core.was_used(&self.live);
         self.live.write(bytes)
     }
@@ -75,6 +81,7 @@ impl TerminalHandle {
     /// Sends bytes to the child; while others wait for it to read, waits as long as it does.
     /// `Busy` if it takes nothing for a while, `Closed` after a kill.
     pub async fn write_all(&self, bytes: &[u8]) -> Result<()> {
+        self.check()?;
         self.core.was_used(&self.live);
         loop {
             let mut room = std::pin::pin!(self.live.input.room());
@@ -93,6 +100,7 @@ impl TerminalHandle {
 
     /// Types bytes: whoever types wants to see what comes of it, so the newest rows are shown again.
     pub(super) fn type_bytes(&self, bytes: &[u8]) -> Result<()> {
+        self.check()?;
         self.live.send_by_hand(bytes)?;
         self.live.with_engine(|engine| engine.display.follow());
         self.core.was_used(&self.live);
@@ -101,6 +109,7 @@ impl TerminalHandle {
 
     /// Takes output as if the child had written it; returns when everything was done that it asks for.
     pub async fn feed_output(&self, bytes: Vec<u8>) -> Result<()> {
+        self.check()?;
         let done = self.live.feed(bytes)?;
         done.await.map_err(|_| Error::closed("the terminal is closed"))
     }
@@ -144,6 +153,7 @@ impl TerminalHandle {
 
     /// Changes the size of PTY and screen.
     pub async fn resize(&self, size: Size) -> Result<()> {
+        self.check()?;
         let winsize = rustix::termios::Winsize {
             ws_row: size.rows(),
             ws_col: size.cols(),
@@ -238,6 +248,7 @@ impl TerminalHandle {
 
     /// Sends a signal to the child, or to its whole process group.
     pub fn signal(&self, signal: i32, whole_group: bool) -> Result<()> {
+        self.check()?;
         if self.live.is_finished() {
             return Err(Error::closed("the program in the terminal has ended"));
         }
@@ -260,6 +271,7 @@ impl TerminalHandle {
     /// Ends the child: hangup, a moment of grace, then kill, with everything in its session.
     /// Fails with `Closed` if it was killed before.
     pub async fn kill(&self) -> Result<()> {
+        self.check()?;
         self.live.begin_kill()?;
         self.end_child().await;
         Ok(())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
-use rookery_model::{Error, ExitStatus, Result, Size, TerminalId, Timestamp};
+use rookery_model::{Error, ExitStatus, Home, Origin, Result, Size, TerminalId, Timestamp};
 use rookery_term::WaitId;
 use tokio::sync::{Notify, oneshot, watch};
 
@@ -15,6 +15,7 @@ use super::capture::Capture;
 use super::effects::Effects;
 use super::engine::Engine;
 use super::input::{Accepted, Input};
+use super::meta::Meta;
 use super::usage::Usage;
 use crate::clock::Clock;
 
@@ -65,6 +66,8 @@ pub(crate) struct Live {
     pub(crate) clock: Clock,
     /// What the keeper remembers of it, in case another keeper must be told.
     pub(crate) meta: Vec<u8>,
+    /// Who opened it.
+    pub(crate) origin: Origin,
     pub(crate) capture: Capture,
     pub(crate) usage: Usage,
     engine: Mutex<Engine>,
@@ -87,9 +90,11 @@ impl Live {
     ) -> Live {
         let pty = Arc::new(pty);
         let sequence = engine.screen().sequence();
+        let unknown = Origin::Agent(Home::Unknown);
         Live {
             id,
             pid,
+            origin: Meta::decode(&meta).map_or(unknown, |meta| meta.origin),
             input: Input::new(Arc::clone(&pty)),
             pty,
             clock,

@@ -3,9 +3,13 @@
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use rookery_model::{ProjectId, Size, TerminalUuid, Timestamp};
+use rookery_model::{Origin, ProjectId, Size, TerminalUuid, Timestamp};
 
+/// Written for the person's terminals, and read by every version.
 const VERSION: u8 = 1;
+/// The same, behind who opened it. Older versions do not read it, and so never
+/// take such a terminal for the person's.
+const AGENT_VERSION: u8 = 2;
 
 /// Facts about a terminal that must survive even the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,11 +25,20 @@ pub(crate) struct Meta {
     pub(crate) transcript_chars: u64,
     /// Raw log and the length of its file before the first byte.
     pub(crate) raw_log: Option<(PathBuf, u64)>,
+    /// Who opened it.
+    pub(crate) origin: Origin,
 }
 
 impl Meta {
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut out = vec![VERSION];
+        let mut out = match self.origin {
+            Origin::Person => vec![VERSION],
+            Origin::Tool(_) | Origin::Agent(_) => {
+                let mut out = vec![AGENT_VERSION];
+                push_bytes(&mut out, self.origin.to_string().as_bytes());
+                out
+            }
+        };
         out.extend(self.uuid.0);
         for number in [
             self.project.get(),
@@ -49,7 +62,12 @@ impl Meta {
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Option<Meta> {
-        let mut rest = bytes.strip_prefix(&[VERSION])?;
+        let (version, mut rest) = bytes.split_first()?;
+        let origin = match *version {
+            VERSION => Origin::Person,
+            AGENT_VERSION => Origin::read(std::str::from_utf8(take_bytes(&mut rest)?).ok()?),
+            _ => return None,
+        };
         let uuid = TerminalUuid(*take::<16>(&mut rest)?);
         let mut number = || take::<8>(&mut rest).map(|bytes| u64::from_le_bytes(*bytes));
         let project = ProjectId::new(number()?);
@@ -77,6 +95,7 @@ impl Meta {
             scrollback,
             transcript_chars,
             raw_log,
+            origin,
         })
     }
 }
@@ -120,7 +139,10 @@ mod tests {
             scrollback: 5,
             transcript_chars: 6,
             raw_log: Some((PathBuf::from("/log"), 9)),
+            origin: Origin::Person,
         };
+        let of_agent = Meta { origin: Origin::Agent(rookery_model::Home::Unknown), ..meta.clone() };
+        assert_eq!(Meta::decode(&of_agent.encode()), Some(of_agent));
         let bytes = meta.encode();
         assert_eq!(Meta::decode(&bytes), Some(meta));
         for end in 0..bytes.len() {
@@ -129,5 +151,6 @@ mod tests {
         }
         assert_eq!(Meta::decode(&bytes[..20]), None);
         assert_eq!(Meta::decode(b"\x02"), None);
+        assert_eq!(Meta::decode(b"\x03"), None);
     }
 }

@@ -10,8 +10,8 @@ use rookery_host::shell_integration;
 use rookery_keeper::protocol::{self, Reply, Request};
 use rookery_keeper::ring::Ring;
 use rookery_model::{
-    Activity, Checkout, Error, Event, LaunchSpec, OnExit, ProjectId, Result, Size, Terminal,
-    TerminalId, TerminalState, TerminalUuid,
+    Activity, Checkout, Error, Event, LaunchSpec, OnExit, Origin, ProjectId, Result, Size,
+    Terminal, TerminalId, TerminalState, TerminalUuid,
 };
 use tokio::sync::mpsc;
 
@@ -126,6 +126,7 @@ impl Core {
             tap: request.tap,
             uuid: request.uuid,
             checkout: request.checkout,
+            origin: request.origin.unwrap_or_else(|| self.caller().origin()),
         })
     }
 
@@ -175,6 +176,8 @@ impl Core {
         let spawn = Request::Spawn(self.spawn_request(id, &plan, uuid, &meta));
         // The number may have been another's, whose opening failed.
         self.forget_early_exit(id);
+        // Until it is among the live ones, a child that asks for something waits to be told whose it is.
+        let opening = self.inner.openings.read().await;
         let spawned = self.inner.keeper.request(spawn, Vec::new()).await;
         let incoming = match spawned {
             Ok(incoming) => incoming,
@@ -196,6 +199,7 @@ impl Core {
         let live = Live::new(id, pid, pty, engine, clock, meta.encode(), capture);
         let live = Arc::new(live);
         self.enliven(&live);
+        drop(opening);
         let (activate, is_asked) = (plan.activate, plan.is_project_asked);
         let new_project = plan.new_project;
         let raw = raw_log.map(OpenLog::start).or_else(|| plan.tap.clone());
@@ -402,6 +406,7 @@ struct Plan {
     tap: Option<mpsc::Sender<Bytes>>,
     uuid: Option<TerminalUuid>,
     checkout: Option<Checkout>,
+    origin: Origin,
 }
 
 impl Plan {
@@ -425,6 +430,7 @@ impl Plan {
                 .as_ref()
                 .zip(log_base)
                 .map(|(log, base)| (absolute(&log.path), base)),
+            origin: self.origin,
         }
     }
 
@@ -458,6 +464,7 @@ impl Plan {
             on_exit: self.on_exit,
             activity: Activity::default(),
             checkout: self.checkout,
+            origin: self.origin,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use bytes::Bytes;
-use rookery_model::{Checkout, OnExit, ProjectId, Size, TerminalUuid};
+use rookery_model::{Checkout, OnExit, Origin, ProjectId, Size, TerminalUuid};
 use tokio::sync::mpsc;
 
 use super::raw_log::RawLog;
@@ -48,6 +48,8 @@ pub struct OpenTerminal {
     pub uuid: Option<TerminalUuid>,
     /// The repository that it is opened for.
     pub checkout: Option<Checkout>,
+    /// Who opens it; the caller if not said.
+    pub origin: Option<Origin>,
 }
 
 impl Default for OpenTerminal {
@@ -71,6 +73,7 @@ impl Default for OpenTerminal {
             tap: None,
             uuid: None,
             checkout: None,
+            origin: None,
         }
     }
 }

@@ -107,6 +107,7 @@ impl Core {
                     on_exit: OnExit::Keep,
                     activity: Activity::default(),
                     checkout: None,
+                    origin: meta.origin,
                 };
                 tx.world.terminals.insert(id, terminal.clone());
                 tx.world.next_terminal = tx.world.next_terminal.max(id.next());

@@ -450,7 +450,7 @@ impl Core {
             read_only,
             cancel,
             time_left: left,
-            world: Arc::new(ThreadWorld { core: self.clone() }),
+            world: Arc::new(ThreadWorld { core: self.detached(), thread: thread.id }),
             sessions: agents.sessions(),
             sandbox: agents.sandbox(),
             shell: agents.shell(&self.inner.config.shell),

@@ -158,7 +158,7 @@ impl Core {
                 tx.complete_item(live, turn.id, &item);
             }
         }
-        let runner = Runner::new(self.clone(), Arc::clone(live), turn, machine, wake);
+        let runner = Runner::new(self.detached(), Arc::clone(live), turn, machine, wake);
         Ok(Begun::New(Box::new(NewlyBegun { runner, effects })))
     }
 

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use rookery_agent::tool::{TerminalCommand, TerminalOutput, ToolWorld, WorldFuture};
-use rookery_model::{ExitStatus, Goal, GoalStatus, OnExit, Task, TerminalId, ThreadId};
+use rookery_model::{
+    ExitStatus, Goal, GoalStatus, OnExit, Origin, Task, Terminal, TerminalId, ThreadId,
+};
 
 use super::goal::GoalChange;
-use rookery_store::Change;
-
 use crate::core::Core;
 use crate::terminals::OpenTerminal;
 
@@ -20,6 +20,7 @@ const TERM: i32 = rustix::process::Signal::TERM.as_raw();
 /// The world as tools see it.
 pub(super) struct ThreadWorld {
     pub(super) core: Core,
+    pub(super) thread: ThreadId,
 }
 
 impl ToolWorld for ThreadWorld {
@@ -35,11 +36,10 @@ impl ToolWorld for ThreadWorld {
                 first_title: Some(title),
                 on_exit: OnExit::Keep,
                 transcript_chars: Some(KEPT_OUTPUT),
+                origin: Some(Origin::Tool(self.thread)),
                 ..OpenTerminal::default()
             };
             let opened = self.core.open(request).await.map_err(|error| error.to_string())?;
-            self.core.inner.agent_terminals.lock().insert(opened.id);
-            self.core.mark_tool_terminal(opened.id, true);
             Ok(opened.id)
         })
     }
@@ -66,8 +66,6 @@ impl ToolWorld for ThreadWorld {
                 // All that is wanted of it was read; its item keeps the output.
                 let core = self.core.clone();
                 self.core.inner.endings.spawn(async move {
-                    core.inner.agent_terminals.lock().remove(&id);
-                    core.mark_tool_terminal(id, false);
                     if let Err(error) = core.close_soon(id).await {
                         tracing::debug!(%error, "a tool's terminal was closed before");
                     }
@@ -156,42 +154,22 @@ impl Core {
             };
             let _ = tokio::task::spawn_blocking(kill).await;
         }
-        self.inner.agent_terminals.lock().remove(&id);
-        self.mark_tool_terminal(id, false);
         closed
     }
 
-    /// Notes that a terminal belongs to a tool, so that the next daemon ends it.
-    fn mark_tool_terminal(&self, id: TerminalId, is_tools: bool) {
-        let change = Change::MetaSet { key: tool_key(id), value: is_tools.then(|| "1".to_owned()) };
-        let marked = self.transact(|tx| {
-            tx.save(change);
-            Ok(())
-        });
-        if let Err(error) = marked {
-            tracing::warn!(%error, "a tool's terminal was not noted");
-        }
-    }
-
-    /// Ends what tools of the last daemon left running: nobody waits for it any more.
+    /// Ends what tools of the last daemon left running: nothing waits for it any more.
     pub(crate) async fn end_left_tools(&self) {
-        let ids: Vec<TerminalId> = self.inner.world.lock().terminals.keys().copied().collect();
-        for id in ids {
-            let store = self.inner.store.clone();
-            let key = tool_key(id);
-            let marked = tokio::task::spawn_blocking(move || store.get_meta(&key)).await;
-            if !matches!(marked, Ok(Ok(Some(_)))) {
-                continue;
-            }
+        let left: Vec<TerminalId> = {
+            let world = self.inner.world.lock();
+            let is_tools = |terminal: &&Terminal| matches!(terminal.origin, Origin::Tool(_));
+            world.terminals.values().filter(is_tools).map(|terminal| terminal.id).collect()
+        };
+        for id in left {
             if let Err(error) = self.end_tool_terminal(id).await {
                 tracing::debug!(%error, "a tool's terminal was gone already");
             }
         }
     }
-}
-
-fn tool_key(id: TerminalId) -> String {
-    format!("tool-terminal/{id}")
 }
 
 fn exit_number(status: ExitStatus) -> i32 {

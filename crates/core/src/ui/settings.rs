@@ -114,7 +114,7 @@ impl Core {
                 };
                 while watch.changed().await {
                     let Some(inner) = core.upgrade() else { return };
-                    Core { inner }.reload_settings().await;
+                    Core::unbound(inner).reload_settings().await;
                 }
             });
         }

@@ -55,11 +55,13 @@ pub struct AgentReport {
 impl Core {
     /// Sets what a terminal looks like by hand.
     pub async fn set_run_state(&self, id: TerminalId, state: RunState) -> Result<()> {
+        self.check_report(id)?;
         self.transact_durably(|tx| tx.change_activity(id, |now, at| now.set_state(state, at))).await
     }
 
     /// A hook takes a terminal or gives it back.
     pub async fn set_hooked(&self, id: TerminalId, is_hooked: bool) -> Result<()> {
+        self.check_report(id)?;
         self.transact_durably(|tx| tx.change_activity(id, |now, at| now.set_hooked(is_hooked, at)))
             .await
     }
@@ -70,6 +72,7 @@ impl Core {
         id: TerminalId,
         report: AgentReport,
     ) -> Result<(bool, Terminal)> {
+        self.check_report(id)?;
         self.transact_durably(|tx| {
             let tab = tx.living(id)?;
             if !report.is_accepted(&tab.activity) {

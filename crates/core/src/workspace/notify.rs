@@ -14,6 +14,7 @@ const MAX_INBOX: usize = 10;
 impl Core {
     /// Raises a notification for a terminal.
     pub async fn notify(&self, id: TerminalId, text: NotificationText) -> Result<()> {
+        self.check_report(id)?;
         self.transact_durably(|tx| {
             tx.living(id)?;
             tx.raise_attention(id, text, Source::Report)
@@ -23,6 +24,7 @@ impl Core {
 
     /// Nothing waits to be seen in a terminal any more; says so even if nothing did.
     pub async fn clear_attention(&self, id: TerminalId) -> Result<()> {
+        self.check_report(id)?;
         self.transact_durably(|tx| {
             tx.living(id)?;
             tx.world.terminal_mut(id)?.activity.pending = None;

@@ -60,6 +60,7 @@ impl Core {
 
     /// Gives a terminal the user's own title, or takes it back.
     pub async fn set_user_title(&self, id: TerminalId, title: Option<String>) -> Result<()> {
+        self.check_report(id)?;
         if let Some(title) = &title {
             check_name("title", title)?;
         }

@@ -88,10 +88,10 @@ async fn what_is_decided_is_typed_and_settled() {
         world.core.show_dialog(terminal, seen(dialog)).await.unwrap();
         let id = pending(&world)[0];
         match is_yes {
-            true => world.core.decide(id, Decision::Approve, "idx0", None).await.unwrap(),
+            true => world.core.decide(id, Decision::Approve, "idx0").await.unwrap(),
             false => {
                 let answer = Answer::Denied { message: None };
-                assert!(world.core.settle_from(id, answer, "roder", None).await.unwrap());
+                assert!(world.core.settle_from(id, answer, "roder").await.unwrap());
             }
         }
         assert!(pending(&world).is_empty());
@@ -104,7 +104,7 @@ async fn what_is_decided_is_typed_and_settled() {
 async fn a_dialog_that_was_answered_is_not_asked_again_while_it_goes() {
     let (world, terminal, _) = with(Fake::default()).await;
     world.core.show_dialog(terminal, seen("1")).await.unwrap();
-    world.core.decide(pending(&world)[0], Decision::Approve, "idx0", None).await.unwrap();
+    world.core.decide(pending(&world)[0], Decision::Approve, "idx0").await.unwrap();
     let shown = world.core.show_dialog(terminal, seen("1")).await.unwrap();
     assert!(matches!(shown, Shown::Answered(_)), "{shown:?}");
     assert!(pending(&world).is_empty());
@@ -119,7 +119,7 @@ async fn a_dialog_that_is_gone_is_not_answered() {
     let (world, terminal, _) = with(Fake { is_gone: true, ..Fake::default() }).await;
     world.core.show_dialog(terminal, seen("1")).await.unwrap();
     let id = pending(&world)[0];
-    let refused = world.core.decide(id, Decision::Approve, "idx0", None).await.unwrap_err();
+    let refused = world.core.decide(id, Decision::Approve, "idx0").await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict);
     assert_eq!(world.core.approval_of(id).unwrap().status, ApprovalStatus::Denied);
     world.stop().await;
@@ -131,11 +131,11 @@ async fn of_two_who_decide_one_types() {
     world.core.show_dialog(terminal, seen("1")).await.unwrap();
     let id = pending(&world)[0];
     let core = world.core.clone();
-    let first = tokio::spawn(async move { core.decide(id, Decision::Approve, "idx0", None).await });
+    let first = tokio::spawn(async move { core.decide(id, Decision::Approve, "idx0").await });
     let (begun, go) = fake.gate.as_ref().unwrap();
     begun.notified().await;
     let deny = Decision::Deny { message: None };
-    let second = world.core.decide(id, deny, "native", None).await.unwrap_err();
+    let second = world.core.decide(id, deny, "native").await.unwrap_err();
     assert_eq!(second.kind(), ErrorKind::Conflict);
     // The dialog vanishes because it is being answered; that is no answer of its own.
     world.core.show_dialog(terminal, None).await.unwrap();

@@ -136,7 +136,7 @@ async fn what_a_harness_asks_is_decided_deferred_and_on_the_record() {
     assert_eq!(open(&world), [Some("to production".to_owned())]);
     let status = |world: &World| world.core.approval_of(id).unwrap().status;
     assert_eq!(status(&world), ApprovalStatus::Pending);
-    let decide = |decision| world.core.decide(id, decision, "idx0", None);
+    let decide = |decision| world.core.decide(id, decision, "idx0");
     decide(Decision::Defer).await.unwrap();
     decide(Decision::Defer).await.unwrap();
     assert_eq!((status(&world), open(&world).len()), (ApprovalStatus::Deferred, 1));
@@ -166,12 +166,12 @@ async fn a_decision_that_was_taken_stands() {
     let world = World::open().await;
     let session = session(&world, "api").await;
     let id = asked(&world, session, 1).await;
-    world.core.decide(id, Decision::Approve, "idx0", None).await.unwrap();
+    world.core.decide(id, Decision::Approve, "idx0").await.unwrap();
     world.core.took_decision(id);
-    let again = world.core.decide(id, Decision::Deny { message: None }, "idx0", None).await;
+    let again = world.core.decide(id, Decision::Deny { message: None }, "idx0").await;
     assert_eq!(again.unwrap_err().kind(), ErrorKind::Conflict);
-    world.core.decide(id, Decision::Approve, "idx0", None).await.unwrap();
-    let nobody = world.core.decide(RequestId::new(9), Decision::Approve, "idx0", None).await;
+    world.core.decide(id, Decision::Approve, "idx0").await.unwrap();
+    let nobody = world.core.decide(RequestId::new(9), Decision::Approve, "idx0").await;
     assert_eq!(nobody.unwrap_err().kind(), ErrorKind::NotFound);
     world.stop().await;
 }
@@ -222,7 +222,7 @@ async fn a_review_is_asked_changed_and_approved() {
         differences: Differences::default(),
     };
     let review = world.core.request_review(new).await.unwrap();
-    let set = |status| world.core.set_review_status(review.id, status, "idx0", None);
+    let set = |status| world.core.set_review_status(review.id, status, "idx0");
     set(ReviewStatus::ChangesRequested).await.unwrap();
     assert_eq!(titles(&world.core.queue()), ["Review requested"], "the open item stays");
     set(ReviewStatus::Deferred).await.unwrap();

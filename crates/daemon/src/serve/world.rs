@@ -81,7 +81,8 @@ impl PrivateWorld {
     }
 
     pub(super) async fn serve(&self, stream: impl Transport, framing: impl Framing) -> Outcome {
-        self.served.serve_strict(stream, framing).await
+        let caller = self.core.identify(stream.peer_pid(), "serve").await;
+        self.served.on_behalf_of(caller).serve_strict(stream, framing).await
     }
 
     /// Ends every session and waits until the keeper is gone with all it made.

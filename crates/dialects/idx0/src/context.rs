@@ -11,8 +11,6 @@ pub(crate) struct Cx {
     pub(crate) core: Core,
     /// The file that follows the events of agents, if there is one.
     pub(crate) mirror: Option<Mirror>,
-    /// The process that asks, if the system tells.
-    pub(crate) pid: Option<u32>,
     /// The names of all commands.
     pub(crate) commands: fn() -> Vec<&'static str>,
 }

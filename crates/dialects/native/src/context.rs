@@ -3,8 +3,12 @@
 use std::sync::Arc;
 
 use rookery_core::Core;
+use rookery_model as model;
 use rookery_wire::ConnectionHandle;
+use rookery_wire::rights::{self, Rights};
+use rookery_wire::rpc::{Admit, RpcError};
 
+use crate::errors::Error;
 use crate::streams::Streams;
 
 /// What becomes of terminals when the daemon stops.
@@ -44,5 +48,13 @@ impl Cx {
             subscriptions: Streams::new("subscription"),
             attachments: Streams::new("attachment"),
         }
+    }
+}
+
+impl Admit for Cx {
+    fn refuse(&self, name: &'static str, rights: Rights) -> Option<RpcError> {
+        let is_admitted = rights.admits(self.core.caller().is_agent());
+        let denied = || model::Error::new(model::ErrorKind::Denied, rights::refusal(name));
+        (!is_admitted).then(|| Error::from(denied()).into())
     }
 }

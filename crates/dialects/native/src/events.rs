@@ -161,6 +161,7 @@ mod tests {
             on_exit: model::OnExit::Keep,
             activity: model::Activity::default(),
             checkout: None,
+            origin: model::Origin::Person,
         }
     }
 

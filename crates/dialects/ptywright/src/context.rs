@@ -9,11 +9,12 @@ use std::{
 
 use parking_lot::Mutex;
 use rookery_core::{Core, TerminalHandle};
-use rookery_model::TerminalId;
+use rookery_model::{Error, ErrorKind, TerminalId};
 use rookery_plugins::LoadError;
 use rookery_wire::{
     ConnectionHandle,
-    rpc::{Companion, RpcError},
+    rights::{self, Rights},
+    rpc::{Admit, Companion, RpcError},
 };
 
 use crate::{
@@ -34,6 +35,14 @@ pub struct Cx {
     pub(crate) notifier: Arc<Notifier>,
     /// The last event of each adapter that this connection was told of.
     pub(crate) told_events: Arc<Mutex<HashMap<String, u64>>>,
+}
+
+impl Admit for Cx {
+    fn refuse(&self, name: &'static str, rights: Rights) -> Option<RpcError> {
+        let is_admitted = rights.admits(self.core.caller().is_agent());
+        let denied = || Error::new(ErrorKind::Denied, rights::refusal(name));
+        (!is_admitted).then(|| errors::rpc(errors::Origin::Pty, &denied()))
+    }
 }
 
 impl Cx {

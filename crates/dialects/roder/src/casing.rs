@@ -16,9 +16,10 @@ use serde_json::{Value, value::RawValue};
 /// the words that this dialect has for params that are missing or wrong.
 #[macro_export]
 macro_rules! folding_method {
-    ($name:literal => $function:path) => {
+    ($name:literal, $rights:ident => $function:path) => {
         ::rookery_wire::rpc::Method {
             name: $name,
+            rights: ::rookery_wire::rights::Rights::$rights,
             call: |context, params| {
                 static SHAPE: ::std::sync::LazyLock<$crate::casing::Shape> =
                     ::std::sync::LazyLock::new(|| $crate::casing::Shape::of_params($function));

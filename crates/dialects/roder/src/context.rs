@@ -9,7 +9,8 @@ use parking_lot::RwLock;
 use rookery_core::Core;
 use rookery_model as model;
 use rookery_wire::ConnectionHandle;
-use rookery_wire::rpc::Companion;
+use rookery_wire::rights::{self, Rights};
+use rookery_wire::rpc::{Admit, Companion, RpcError};
 use tokio::sync::Notify;
 
 use crate::errors::Error;
@@ -71,6 +72,18 @@ pub struct Wishes {
     pub reasoning_methods: bool,
 }
 
+impl Admit for Cx {
+    fn refuse(&self, name: &'static str, rights: Rights) -> Option<RpcError> {
+        match rights.admits(self.core.caller().is_agent()) {
+            true => None,
+            false => {
+                let mode = crate::show::mode(self, self.core.mode(None));
+                Some(Error::denied(rights::refusal(name), &mode).into())
+            }
+        }
+    }
+}
+
 impl Cx {
     /// A connection of a client; with `follows` it is told of everything from now on, otherwise once
     /// it uses this dialect.
@@ -103,10 +116,9 @@ impl Cx {
         }
     }
 
-    /// Refuses what an agent's own program must not decide: what agents may do.
-    pub(crate) async fn check_is_no_agent(&self) -> Result<(), Error> {
-        let Some(pid) = self.connection.peer_pid() else { return Ok(()) };
-        match self.core.is_of_agent(pid).await {
+    /// Refuses an agent's own program to say what agents may do.
+    pub(crate) fn check_is_no_agent(&self) -> Result<(), Error> {
+        match self.core.caller().is_agent() {
             false => Ok(()),
             true => {
                 let mode = crate::show::mode(self, self.core.mode(None));

@@ -24,7 +24,7 @@ use crate::{
     envelope,
     errors::{Code, Error},
     lane::Lane,
-    table::{OpResult, Ready, Table},
+    table::{OpResult, Ready, Table, Terms},
 };
 
 /// How long the rest of a line that is too long is still read, so that the peer gets to the reply.
@@ -53,7 +53,7 @@ pub struct Roost<C: 'static> {
     table: Arc<Table<C>>,
     context: C,
     link: Link,
-    test_mode: bool,
+    terms: Terms,
     lane: Lane,
     /// Ids of the requests at work.
     pending: HashSet<i64>,
@@ -64,12 +64,12 @@ pub struct Roost<C: 'static> {
 }
 
 impl<C: Clone + Send + 'static> Roost<C> {
-    pub(crate) fn over(table: Arc<Table<C>>, context: C, link: Link, test_mode: bool) -> Self {
+    pub(crate) fn over(table: Arc<Table<C>>, context: C, link: Link, terms: Terms) -> Self {
         Self {
             table,
             context,
             link,
-            test_mode,
+            terms,
             lane: Lane::default(),
             pending: HashSet::new(),
             is_closing: false,
@@ -87,7 +87,7 @@ impl<C: Clone + Send + 'static> Roost<C> {
             let message = format!("request {} is still at work", request.id);
             return Err(Error::new(Code::DuplicateId, message));
         }
-        let start = || self.table.start(&request.op, request.params, self.test_mode);
+        let start = || self.table.start(&request.op, request.params, self.terms);
         let (name, ready) = catch_unwind(AssertUnwindSafe(start))
             .unwrap_or_else(|panic| Err(panicked(&request.op, &*panic)))?;
         self.pending.insert(request.id);

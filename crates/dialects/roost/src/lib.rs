@@ -50,7 +50,7 @@ pub use ops::tab::tab_env;
 #[cfg(feature = "server")]
 pub use painter::{DrawCounts, Drawing, Painter, Picture};
 #[cfg(feature = "server")]
-pub use table::{Decode, Describe, Op, OpResult, Ready, Table, Work};
+pub use table::{Decode, Describe, Op, OpResult, Ready, Table, Terms, Work};
 
 #[cfg(test)]
 #[cfg(feature = "server")]

@@ -3,7 +3,10 @@
 
 use std::{collections::HashMap, fmt, future::Future, pin::Pin};
 
-use rookery_wire::rpc::Answer;
+use rookery_wire::{
+    rights::{self, Rights},
+    rpc::Answer,
+};
 use schemars::{Schema, SchemaGenerator};
 use serde_json::value::RawValue;
 
@@ -38,6 +41,8 @@ pub type Describe = fn(&mut SchemaGenerator) -> (Schema, Schema);
 pub struct Op<C: 'static> {
     /// The name on the wire.
     pub name: &'static str,
+    /// What it asks of its caller.
+    pub rights: Rights,
     /// Whether it is refused outside of test mode.
     pub gated: bool,
     /// Decodes the params.
@@ -60,7 +65,8 @@ impl<C> Op<C> {
     pub const fn elsewhere(name: &'static str) -> Self {
         let decode: Decode<C> =
             |_, _| Err(Error::new(Code::NotImplemented, "this operation exists on macOS only"));
-        Self { name, gated: true, decode, fields: Fields::default, schemas: None }
+        let rights = Rights::LOOK;
+        Self { name, rights, gated: true, decode, fields: Fields::default, schemas: None }
     }
 }
 
@@ -70,25 +76,27 @@ impl<C> fmt::Debug for Op<C> {
     }
 }
 
-/// A row of the table: `op!(Params => function)`, where the params know the name.
+/// A row of the table: `op!(Params, LOOK => function)`, where the params know the name and the
+/// constants of [`Rights`] say what is asked of the caller.
 ///
 /// The function is `async fn(Cx, Params) -> Result<Params::Reply, Error>` and keeps its place in
 /// line until it is answered. With `free`, it is `async fn(Cx, Turn, Params)` and ends its turn
 /// itself before it waits for something that may take long.
 macro_rules! op {
-    ($params:ty => $function:path) => {
-        op!(@row $params, |params| $crate::table::Ready::Ordered(Box::new(move |cx| {
+    ($params:ty, $rights:ident => $function:path) => {
+        op!(@row $params, $rights, |params| $crate::table::Ready::Ordered(Box::new(move |cx| {
             $crate::table::work::<$params>($function(cx, params))
         })))
     };
-    ($params:ty => free $function:path) => {
-        op!(@row $params, |params| $crate::table::Ready::Free(Box::new(move |cx, turn| {
+    ($params:ty, $rights:ident => free $function:path) => {
+        op!(@row $params, $rights, |params| $crate::table::Ready::Free(Box::new(move |cx, turn| {
             $crate::table::work::<$params>($function(cx, turn, params))
         })))
     };
-    (@row $params:ty, |$p:ident| $ready:expr) => {
+    (@row $params:ty, $rights:ident, |$p:ident| $ready:expr) => {
         $crate::table::Op {
             name: <$params as $crate::wire::Call>::OP,
+            rights: ::rookery_wire::rights::Rights::$rights,
             gated: false,
             decode: |fields, raw| {
                 let $p: $params = fields.decode(raw)?;
@@ -111,6 +119,15 @@ pub(crate) fn work<P: Call>(
 /// The schemas of an operation; used by [`op!`].
 pub(crate) fn schemas<P: Call>(generator: &mut SchemaGenerator) -> (Schema, Schema) {
     (generator.subschema_for::<P>(), generator.subschema_for::<P::Reply>())
+}
+
+/// What operations are refused on a connection.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// Whether operations for tests are allowed.
+    pub test_mode: bool,
+    /// Whether the caller is a program that an agent runs.
+    pub is_agent: bool,
 }
 
 /// All operations, found by name.
@@ -136,7 +153,7 @@ impl<C> Table<C> {
         Self { rows, by_name }
     }
 
-    /// Finds an operation and decodes its params.
+    /// Finds an operation that these terms allow, and decodes its params.
     ///
     /// # Errors
     /// `unknown-op`, `not-enabled`, or what is wrong with the params.
@@ -144,16 +161,19 @@ impl<C> Table<C> {
         &self,
         name: &str,
         params: Option<&RawValue>,
-        test_mode: bool,
+        terms: Terms,
     ) -> Result<(&'static str, Ready<C>), Error> {
         let Some(at) = self.by_name.get(name) else {
             let name = crate::wire::scalar::shortened(name);
             return Err(Error::new(Code::UnknownOp, format!("unknown op `{name}`")));
         };
         let (op, fields) = &self.rows[*at];
-        if op.gated && !test_mode {
+        if op.gated && !terms.test_mode {
             let message = format!("`{}` needs ROOST_TEST_MODE=1 at the server's start", op.name);
             return Err(Error::new(Code::NotEnabled, message));
+        }
+        if !op.rights.admits(terms.is_agent) {
+            return Err(Error::new(Code::NotEnabled, rights::refusal(op.name)));
         }
         (op.decode)(fields, params).map(|ready| (op.name, ready))
     }

@@ -31,6 +31,40 @@ pub(super) struct DecisionJson<'a> {
     rule: Option<Cow<'a, str>>,
     source: DecisionSourceJson,
     subject: Cow<'a, str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    decider: Option<DeciderJson<'a>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct DeciderJson<'a> {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pid: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    program: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    terminal: Option<u64>,
+    endpoint: Cow<'a, str>,
+}
+
+impl<'a> DeciderJson<'a> {
+    fn of(decider: &'a model::Decider) -> Self {
+        let model::Decider { pid, program, terminal, endpoint } = decider;
+        DeciderJson {
+            pid: *pid,
+            program: program.as_ref().map(Into::into),
+            terminal: terminal.map(model::TerminalId::get),
+            endpoint: endpoint.into(),
+        }
+    }
+
+    fn into_model(self) -> model::Decider {
+        model::Decider {
+            pid: self.pid,
+            program: self.program.map(Cow::into_owned),
+            terminal: self.terminal.map(model::TerminalId::new),
+            endpoint: self.endpoint.into_owned(),
+        }
+    }
 }
 
 impl<'a> DecisionJson<'a> {
@@ -50,6 +84,7 @@ impl<'a> DecisionJson<'a> {
             rule,
             source,
             subject,
+            decider,
         } = decision;
         DecisionJson {
             at: at.as_micros(),
@@ -66,6 +101,7 @@ impl<'a> DecisionJson<'a> {
             rule: rule.as_ref().map(Into::into),
             source: DecisionSourceJson::of(*source),
             subject: subject.into(),
+            decider: decider.as_ref().map(DeciderJson::of),
         }
     }
 
@@ -85,6 +121,7 @@ impl<'a> DecisionJson<'a> {
             rule: self.rule.map(Cow::into_owned),
             source: self.source.into_model(),
             subject: self.subject.into_owned(),
+            decider: self.decider.map(DeciderJson::into_model),
         })
     }
 }

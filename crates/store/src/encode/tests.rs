@@ -4,9 +4,9 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use rookery_model::{
-    Activity, Checkout, Event, ExitStatus, LaunchSpec, Lifecycle, NotificationText, OnExit, Owner,
-    Pending, Project, ProjectId, ShellState, Size, Terminal, TerminalId, TerminalState,
-    TerminalUuid, Timestamp,
+    Activity, Checkout, Event, ExitStatus, Home, LaunchSpec, Lifecycle, NotificationText, OnExit,
+    Origin, Owner, Pending, Project, ProjectId, ShellState, Size, Terminal, TerminalId,
+    TerminalState, TerminalUuid, Timestamp,
 };
 
 use super::*;
@@ -112,6 +112,17 @@ fn checkout() -> impl Strategy<Value = Option<Checkout>> {
     option::of(parts.prop_map(|(repo, branch, worktree)| Checkout { repo, branch, worktree }))
 }
 
+fn origin() -> impl Strategy<Value = Origin> {
+    let thread = || any::<u128>().prop_map(rookery_model::ThreadId::new);
+    prop_oneof![
+        Just(Origin::Person),
+        thread().prop_map(Origin::Tool),
+        terminal_id().prop_map(|id| Origin::Agent(Home::Terminal(id))),
+        thread().prop_map(|id| Origin::Agent(Home::Thread(id))),
+        Just(Origin::Agent(Home::Unknown)),
+    ]
+}
+
 fn terminal() -> impl Strategy<Value = Terminal> {
     let state = prop_oneof![
         Just(TerminalState::Running),
@@ -121,10 +132,11 @@ fn terminal() -> impl Strategy<Value = Terminal> {
     let launch = (vec(text(), 0..4), path(), vec((text(), text()), 0..4))
         .prop_map(|(argv, cwd, env)| LaunchSpec { argv, cwd, env });
     let names = (terminal_id(), any::<[u8; 16]>(), project_id(), any::<u32>(), any::<i32>());
-    let looks = (size(), option::of(text()), option::of(text()), option::of(path()), checkout());
+    let looks = (size(), option::of(text()), option::of(text()), option::of(path()));
     let closes = any::<bool>().prop_map(|is| if is { OnExit::Close } else { OnExit::Keep });
     let life = (state, time(), option::of(time()), time(), closes, activity());
-    (names, launch, looks, life).prop_map(|(names, launch, looks, life)| Terminal {
+    let from = (checkout(), origin());
+    (names, launch, looks, life, from).prop_map(|(names, launch, looks, life, from)| Terminal {
         id: names.0,
         uuid: TerminalUuid(names.1),
         project: names.2,
@@ -141,7 +153,8 @@ fn terminal() -> impl Strategy<Value = Terminal> {
         last_active: life.3,
         on_exit: life.4,
         activity: life.5,
-        checkout: looks.4,
+        checkout: from.0,
+        origin: from.1,
     })
 }
 
@@ -273,6 +286,7 @@ fn the_format_is_stable() {
         on_exit: OnExit::Keep,
         activity: Activity::default(),
         checkout: None,
+        origin: model::Origin::Person,
     };
     let line = concat!(
         r#"{"kind":"terminal_opened","terminal":{"id":3,"uuid":"0102030405060708090a0b0c0d0e0fff","#,

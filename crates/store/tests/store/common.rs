@@ -48,6 +48,7 @@ pub(crate) fn terminal(id: u64, project: u64) -> Terminal {
         on_exit: OnExit::Close,
         activity: Activity::default(),
         checkout: None,
+        origin: rookery_model::Origin::Person,
     }
 }
 

@@ -32,6 +32,7 @@ use crate::{
     connection::Outcome,
     framing::{self, FrameError},
     protocol::{Protocol, Step},
+    rights::Rights,
 };
 
 /// What invalid UTF-8 in a frame, and a frame that is too long, do to the connection.
@@ -100,11 +101,27 @@ trait MethodSet: Send {
 /// The method's own name, and what became of starting it.
 type Started = (&'static str, Result<Call, RpcError>);
 
+/// The context of a table's methods, which knows who calls them.
+pub trait Admit: Clone + Send + 'static {
+    /// Why the caller may not call a row, if it may not.
+    fn refuse(&self, name: &'static str, rights: Rights) -> Option<RpcError>;
+}
+
+/// A context that knows no caller admits all of them.
+impl Admit for () {
+    fn refuse(&self, _name: &'static str, _rights: Rights) -> Option<RpcError> {
+        None
+    }
+}
+
 struct Bound<C: 'static>(Arc<Table<C>>, C);
 
-impl<C: Clone + Send + 'static> MethodSet for Bound<C> {
+impl<C: Admit> MethodSet for Bound<C> {
     fn start(&self, name: &str, params: Option<&RawValue>, reword: Reword) -> Option<Started> {
         let method = self.0.get(name)?;
+        if let Some(refused) = self.1.refuse(method.name, method.rights) {
+            return Some((method.name, Err(refused)));
+        }
         let context = self.1.clone();
         let call = catch_unwind(AssertUnwindSafe(|| (method.call)(context, params)))
             .unwrap_or_else(|panic| Err(reword(Fault::Internal, panicked(method.name, &*panic))));
@@ -114,7 +131,7 @@ impl<C: Clone + Send + 'static> MethodSet for Bound<C> {
 
 impl JsonRpc {
     /// A protocol for one connection; each call gets a clone of `context`.
-    pub fn new<C: Clone + Send + 'static>(table: impl Into<Arc<Table<C>>>, context: C) -> Self {
+    pub fn new<C: Admit>(table: impl Into<Arc<Table<C>>>, context: C) -> Self {
         let empty = Self {
             sets: Vec::new(),
             on_bad_frame: OnBadFrame::default(),
@@ -130,11 +147,7 @@ impl JsonRpc {
 
     /// Serves a further table; names that an earlier one has are found there.
     #[must_use]
-    pub fn and<C: Clone + Send + 'static>(
-        mut self,
-        table: impl Into<Arc<Table<C>>>,
-        context: C,
-    ) -> Self {
+    pub fn and<C: Admit>(mut self, table: impl Into<Arc<Table<C>>>, context: C) -> Self {
         self.sets.push(Box::new(Bound(table.into(), context)));
         self
     }

@@ -11,6 +11,7 @@ use serde::{
 use serde_json::value::RawValue;
 
 use super::RpcError;
+use crate::rights::Rights;
 
 /// A result that can be written as JSON, straight into the write buffer.
 pub trait Answer: Send {
@@ -37,6 +38,8 @@ pub type Call = Pin<Box<dyn Future<Output = CallResult> + Send>>;
 pub struct Method<C: 'static> {
     /// The name on the wire.
     pub name: &'static str,
+    /// What it asks of its caller.
+    pub rights: Rights,
     /// Decodes the params and starts the method. Absent params count as `{}`.
     pub call: fn(C, Option<&RawValue>) -> Result<Call, RpcError>,
     /// The schema of the params.
@@ -51,15 +54,17 @@ impl<C> fmt::Debug for Method<C> {
     }
 }
 
-/// A row of a method table: `method!("noun.verb" => path::to::function)`.
+/// A row of a method table: `method!("noun.verb", LOOK => path::to::function)`, with the name of one of
+/// the constants of [`Rights`].
 ///
 /// The function is `async fn(C, P) -> Result<R, E>` with `P: DeserializeOwned + JsonSchema`,
 /// `R: Serialize + JsonSchema` and `E: Into<RpcError>`.
 #[macro_export]
 macro_rules! method {
-    ($name:literal => $function:path) => {
+    ($name:literal, $rights:ident => $function:path) => {
         $crate::rpc::Method {
             name: $name,
+            rights: $crate::rights::Rights::$rights,
             call: |context, params| $crate::rpc::invoke($function, context, params),
             params_schema: |generator| $crate::rpc::params_schema($function, generator),
             result_schema: |generator| $crate::rpc::result_schema($function, generator),
@@ -271,7 +276,8 @@ mod tests {
         Ok(1)
     }
 
-    const METHODS: &[Method<()>] = &[method!("t.show" => show), method!("t.none" => none)];
+    const METHODS: &[Method<()>] =
+        &[method!("t.show", LOOK => show), method!("t.none", LOOK => none)];
 
     fn message(text: &str) -> String {
         let error = decode::<Params>(text).unwrap_err();

@@ -28,7 +28,8 @@ use crate::{
     ConnectionHandle, Options, Order, Outcome, Rejected,
     framing::{Framing, Lsp, Ndjson},
     method,
-    rpc::{self, JsonRpc, Method, NoParams, OnBadFrame, RawJson, RpcError, Table},
+    rights::Rights,
+    rpc::{self, Admit, JsonRpc, Method, NoParams, OnBadFrame, RawJson, RpcError, Table},
     serve_connection,
     transport::memory,
 };
@@ -38,6 +39,12 @@ use crate::{
 struct Cx {
     connection: ConnectionHandle,
     world: Arc<World>,
+}
+
+impl Admit for Cx {
+    fn refuse(&self, _name: &'static str, _rights: Rights) -> Option<RpcError> {
+        None
+    }
 }
 
 struct World {
@@ -178,20 +185,20 @@ async fn finish(cx: Cx, _p: NoParams) -> Result<&'static str, RpcError> {
 }
 
 const METHODS: &[Method<Cx>] = &[
-    method!("t.echo" => echo),
-    method!("t.count" => count),
-    method!("t.big" => big),
-    method!("t.fail" => fail),
-    method!("t.panic_now" => panic_now),
-    method!("t.panic_later" => panic_later),
-    method!("t.unwritable" => unwritable),
-    method!("t.raw" => raw),
-    method!("t.gate" => gate),
-    method!("t.open" => open),
-    method!("t.emit" => emit),
-    method!("t.flood" => flood),
-    method!("t.stream" => stream),
-    method!("t.finish" => finish),
+    method!("t.echo", LOOK => echo),
+    method!("t.count", LOOK => count),
+    method!("t.big", LOOK => big),
+    method!("t.fail", LOOK => fail),
+    method!("t.panic_now", LOOK => panic_now),
+    method!("t.panic_later", LOOK => panic_later),
+    method!("t.unwritable", LOOK => unwritable),
+    method!("t.raw", LOOK => raw),
+    method!("t.gate", LOOK => gate),
+    method!("t.open", LOOK => open),
+    method!("t.emit", LOOK => emit),
+    method!("t.flood", LOOK => flood),
+    method!("t.stream", LOOK => stream),
+    method!("t.finish", LOOK => finish),
 ];
 
 /// A connection to the test methods.

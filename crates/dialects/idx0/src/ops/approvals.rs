@@ -77,7 +77,7 @@ pub(crate) async fn respond(cx: Cx, payload: Payload) -> Result<Reply, Failure> 
         Some("deferred") => Decision::Defer,
         _ => return Err(Failure::new("Missing or invalid approval status")),
     };
-    match cx.core.decide(id, decision, BY, cx.pid).await {
+    match cx.core.decide(id, decision, BY).await {
         Ok(()) => Ok(Reply::ok("Approval updated")),
         Err(error) if error.kind() == ErrorKind::NotFound => Err(not_found()),
         Err(error) if error.kind() == ErrorKind::Conflict => {

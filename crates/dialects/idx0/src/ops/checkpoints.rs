@@ -12,6 +12,7 @@ use crate::wire::Checkpoint;
 
 pub(crate) async fn create(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
     let session = ids::session(&cx.core, &payload)?.id;
+    cx.core.check_session(session)?;
     let flag = |key: &str| payload.get(key).is_some_and(|value| is_true(value));
     let new = NewCheckpoint {
         session,

@@ -40,7 +40,7 @@ pub(crate) async fn set_status(cx: Cx, payload: Payload) -> Result<Reply, Failur
         let comment = NewComment { path: None, line: None, text: text.to_owned() };
         cx.core.comment_review(id, vec![comment]).await.map_err(unknown)?;
     }
-    cx.core.set_review_status(id, status, BY, cx.pid).await.map_err(unknown)?;
+    cx.core.set_review_status(id, status, BY).await.map_err(unknown)?;
     if status == ReviewStatus::ChangesRequested {
         cx.core.deliver_review_soon(id);
     }

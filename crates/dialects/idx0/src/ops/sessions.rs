@@ -43,6 +43,7 @@ pub(crate) async fn focus(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
 
 pub(crate) async fn close(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
     let session = ids::session(&cx.core, &payload)?;
+    cx.core.check_session(session.id)?;
     match session.home {
         SessionHome::Terminal(id) => cx.core.close(id).await?,
         SessionHome::Thread(id) => drop(cx.core.archive_thread(id, true).await?),

@@ -30,6 +30,7 @@ pub(crate) async fn list(cx: Cx, params: CheckpointList) -> Result<Checkpoints, 
 
 pub(crate) async fn create(cx: Cx, params: CheckpointCreate) -> Result<Checkpoint, Error> {
     let session = session(&cx.core, "session", &params.session)?.id;
+    cx.core.check_session(session)?;
     let new = NewCheckpoint {
         session,
         title: text_or(params.title, "Checkpoint"),

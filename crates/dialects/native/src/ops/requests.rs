@@ -27,15 +27,13 @@ pub(crate) async fn answer(cx: Cx, params: AnswerRequest) -> Result<Answered, Er
             return Err(Error::invalid("approved", "give either approved or answers"));
         }
     };
-    let pid = cx.connection.peer_pid();
-    let settled = cx.core.settle_from(id, answer, BY, pid).await?;
+    let settled = cx.core.settle_from(id, answer, BY).await?;
     Ok(Answered { id: id.to_string(), settled })
 }
 
 pub(crate) async fn defer(cx: Cx, params: DeferRequest) -> Result<Deferred, Error> {
     let id = find(&cx.core, &params.id)?;
-    let pid = cx.connection.peer_pid();
-    cx.core.decide(id, Decision::Defer, BY, pid).await?;
+    cx.core.decide(id, Decision::Defer, BY).await?;
     Ok(Deferred { id: id.to_string() })
 }
 

@@ -80,8 +80,7 @@ pub(crate) async fn comment(cx: Cx, params: ReviewAddComments) -> Result<Review,
 pub(crate) async fn set_status(cx: Cx, params: ReviewSetStatus) -> Result<Review, Error> {
     let id = cx.review_id(&params.id)?;
     let status = model::ReviewStatus::from(params.status);
-    let pid = cx.connection.peer_pid();
-    let review = cx.core.set_review_status(id, status, BY, pid).await?;
+    let review = cx.core.set_review_status(id, status, BY).await?;
     if status == model::ReviewStatus::ChangesRequested {
         cx.core.deliver_review_soon(id);
     }

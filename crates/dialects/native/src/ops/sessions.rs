@@ -73,7 +73,9 @@ pub(crate) async fn create(cx: Cx, params: SessionCreate) -> Result<Session, Err
 }
 
 pub(crate) async fn close(cx: Cx, params: SessionOnly) -> Result<Empty, Error> {
-    match session(&cx.core, "session", &params.session)?.home {
+    let session = session(&cx.core, "session", &params.session)?;
+    cx.core.check_session(session.id)?;
+    match session.home {
         SessionHome::Terminal(id) => cx.core.close(id).await?,
         SessionHome::Thread(id) => drop(cx.core.archive_thread(id, true).await?),
     }

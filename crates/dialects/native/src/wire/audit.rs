@@ -98,6 +98,36 @@ pub struct Decision {
     /// The request that was asked or answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
+    /// The process that decided, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decider: Option<Decider>,
+}
+
+/// A process that decided for the person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Decider {
+    /// Its number at that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// The name of its program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// The terminal of ours that it was in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminal: Option<u64>,
+    /// The endpoint it came by.
+    pub endpoint: String,
+}
+
+impl From<&model::Decider> for Decider {
+    fn from(decider: &model::Decider) -> Self {
+        Self {
+            pid: decider.pid,
+            program: decider.program.clone(),
+            terminal: decider.terminal.map(model::TerminalId::get),
+            endpoint: decider.endpoint.clone(),
+        }
+    }
 }
 
 /// Who decides if nobody is asked.
@@ -120,6 +150,7 @@ impl From<&NumberedDecision> for Decision {
             thread: decision.thread.map(|id| id.to_string()),
             turn: decision.turn.map(|id| id.to_string()),
             request: decision.request.map(|id| id.to_string()),
+            decider: decision.decider.as_ref().map(Into::into),
         }
     }
 }

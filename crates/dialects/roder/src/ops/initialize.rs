@@ -96,7 +96,7 @@ pub(crate) async fn attach(cx: Cx, params: Attach) -> Result<Empty, Error> {
     cx.client.set_link(params.link()?);
     cx.follow();
     if params.mode.is_some() {
-        cx.check_is_no_agent().await?;
+        cx.check_is_no_agent()?;
     }
     params.set_mode(&cx.core).await?;
     Ok(Empty {})

@@ -76,7 +76,7 @@ pub(crate) async fn set_mode(
     params: SessionSetModeParams,
 ) -> Result<SessionSetModeResult, Error> {
     let (mode, word) = read_mode(params.mode)?;
-    cx.check_is_no_agent().await?;
+    cx.check_is_no_agent()?;
     let thread = params.thread_id.as_deref().map(ids::thread).transpose()?;
     cx.core.set_mode(thread, mode, Some(word), params.reason).await?;
     Ok(SessionSetModeResult { mode: show::mode(&cx, cx.core.mode(thread)) })
@@ -123,6 +123,5 @@ pub(crate) async fn settle(
     answer: model::Answer,
 ) -> Result<ResolvedResult, Error> {
     let Some(id) = id else { return Ok(ResolvedResult { resolved: false }) };
-    let pid = cx.connection.peer_pid();
-    Ok(ResolvedResult { resolved: cx.core.settle_from(id, answer, BY, pid).await? })
+    Ok(ResolvedResult { resolved: cx.core.settle_from(id, answer, BY).await? })
 }

@@ -101,7 +101,7 @@ pub(crate) async fn set_default_mode(
     params: SettingsSetDefaultModeParams,
 ) -> Result<SettingsSetDefaultModeResult, Error> {
     let (_, word) = read_mode(params.mode)?;
-    cx.check_is_no_agent().await?;
+    cx.check_is_no_agent()?;
     cx.core.set_default_mode(&word).await?;
     let mode = cx.core.agent_settings().policy.default.value;
     Ok(SettingsSetDefaultModeResult { default_mode: show::mode(&cx, mode) })

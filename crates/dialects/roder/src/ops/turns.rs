@@ -22,7 +22,7 @@ pub(crate) async fn start(cx: Cx, params: TurnStartParams) -> Result<TurnStartRe
     let thread = ids::thread(&params.thread_id)?;
     let mode = params.policy_mode.map(read_mode).transpose()?;
     if mode.is_some() {
-        cx.check_is_no_agent().await?;
+        cx.check_is_no_agent()?;
     }
     let message = message(params.prompt, params.input).await?;
     let message = message.ok_or_else(|| Error::invalid("turn input is empty"))?;

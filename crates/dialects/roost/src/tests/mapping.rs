@@ -49,6 +49,7 @@ fn terminal() -> Terminal {
         on_exit: OnExit::Close,
         activity: Activity::default(),
         checkout: None,
+        origin: rookery_model::Origin::Person,
     }
 }
 

@@ -23,7 +23,7 @@ use crate::{
     errors::Error,
     lane::Turn,
     subscription::{Feed, Log},
-    table::{Op, Table, op},
+    table::{Op, Table, Terms, op},
     wire::{
         Base64, Empty,
         events::{EventsSubscribe, Subscribed},
@@ -154,15 +154,15 @@ async fn write(_cx: Cx, _params: TabWrite) -> Result<Empty, Error> {
 }
 
 const OPS: &[Op<Cx>] = &[
-    op!(TabSetTitle => set_title),
-    op!(ProjectRename => rename),
-    op!(TabFocus => focus),
-    op!(PalettePresent => free present),
-    op!(EventsSubscribe => subscribe),
-    op!(TabClose => panic_early),
-    op!(TabDump => not_found),
-    op!(TabCapturePtyInput => capture),
-    op!(TabWrite => write).gated(),
+    op!(TabSetTitle, LOOK => set_title),
+    op!(ProjectRename, LOOK => rename),
+    op!(TabFocus, LOOK => focus),
+    op!(PalettePresent, LOOK => free present),
+    op!(EventsSubscribe, LOOK => subscribe),
+    op!(TabClose, LOOK => panic_early),
+    op!(TabDump, LOOK => not_found),
+    op!(TabCapturePtyInput, LOOK => capture),
+    op!(TabWrite, LOOK => write).gated(),
     Op::elsewhere("app.dock_badge"),
 ];
 
@@ -208,7 +208,8 @@ impl Setup {
             let cx =
                 Cx { log: server_log, link: link.clone(), gate: server_gate, done: server_done };
             let table = Arc::new(Table::new([OPS]));
-            Roost::over(table, cx, link, self.test_mode).with_longest(self.longest)
+            Roost::over(table, cx, link, Terms { test_mode: self.test_mode, is_agent: false })
+                .with_longest(self.longest)
         });
         let (reader, writer) = tokio::io::split(near);
         let served = tokio::spawn(serve);

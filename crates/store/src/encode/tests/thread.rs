@@ -1,11 +1,11 @@
 //! The stored form of threads, turns, items and requests.
 
 use rookery_model::{
-    Answer, Asked, Choice, Decision, DecisionSource, DecisionVerdict, ExternalCall, ExternalTool,
-    Goal, GoalStatus, Item, ItemBody, ItemId, ItemStatus, Mode, Plan, Profile, Pruning, Question,
-    QuestionOption, Request, RequestId, RequestState, SessionId, Settled, Task, TaskStatus, Thread,
-    ThreadId, ToolItem, ToolKind, Turn, TurnError, TurnErrorKind, TurnId, TurnSettings, TurnStatus,
-    Usage,
+    Answer, Asked, Choice, Decider, Decision, DecisionSource, DecisionVerdict, ExternalCall,
+    ExternalTool, Goal, GoalStatus, Item, ItemBody, ItemId, ItemStatus, Mode, Plan, Profile,
+    Pruning, Question, QuestionOption, Request, RequestId, RequestState, SessionId, Settled, Task,
+    TaskStatus, TerminalId, Thread, ThreadId, ToolItem, ToolKind, Turn, TurnError, TurnErrorKind,
+    TurnId, TurnSettings, TurnStatus, Usage,
 };
 
 use super::*;
@@ -298,8 +298,17 @@ fn decision() -> impl Strategy<Value = Decision> {
     ];
     let place = (option::of(thread_id()), option::of(turn_id()), option::of(any::<u128>()));
     let why = (maybe(), maybe(), maybe());
-    (time(), place, (text(), text(), text()), mode(), verdict, why, source).prop_map(
-        |(at, place, texts, mode, verdict, why, source)| Decision {
+    let decider = (option::of(any::<u32>()), maybe(), option::of(any::<u64>()), text()).prop_map(
+        |(pid, program, terminal, endpoint)| Decider {
+            pid,
+            program,
+            terminal: terminal.map(TerminalId::new),
+            endpoint,
+        },
+    );
+    let made = (source, option::of(decider));
+    (time(), place, (text(), text(), text()), mode(), verdict, why, made).prop_map(
+        |(at, place, texts, mode, verdict, why, (source, decider))| Decision {
             at,
             thread: place.0,
             turn: place.1,
@@ -314,6 +323,7 @@ fn decision() -> impl Strategy<Value = Decision> {
             rule: why.2,
             source,
             subject: texts.2,
+            decider,
         },
     )
 }

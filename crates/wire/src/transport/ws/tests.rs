@@ -23,7 +23,8 @@ use tokio_tungstenite::{
 use super::*;
 use crate::{
     ConnectionHandle, Rejected, method,
-    rpc::{self, JsonRpc, Method, RpcError, Table},
+    rights::Rights,
+    rpc::{self, Admit, JsonRpc, Method, RpcError, Table},
     serve_connection,
 };
 
@@ -40,6 +41,12 @@ struct Many {
 struct Cx {
     connection: ConnectionHandle,
     cut: Arc<Notify>,
+}
+
+impl Admit for Cx {
+    fn refuse(&self, _name: &'static str, _rights: Rights) -> Option<RpcError> {
+        None
+    }
 }
 
 async fn echo(_cx: Cx, p: Value) -> Result<Value, RpcError> {
@@ -83,10 +90,10 @@ async fn finish(cx: Cx, _p: Value) -> Result<(), RpcError> {
 }
 
 const METHODS: &[Method<Cx>] = &[
-    method!("echo" => echo),
-    method!("push" => push),
-    method!("flood" => flood),
-    method!("finish" => finish),
+    method!("echo", LOOK => echo),
+    method!("push", LOOK => push),
+    method!("flood", LOOK => flood),
+    method!("finish", LOOK => finish),
 ];
 
 struct Server {

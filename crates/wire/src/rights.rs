@@ -1,0 +1,61 @@
+//! What a row of a table asks of its caller. Rows say it as data; whoever serves them knows the caller.
+
+/// The least that a connection must be allowed for a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Needs {
+    /// It only reads.
+    Look,
+    /// It answers what agents ask.
+    Decide,
+    /// It changes things.
+    Full,
+    /// It changes the daemon itself: its settings, providers and life.
+    Own,
+}
+
+/// What programs that agents run may do with a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Agents {
+    /// Call it.
+    Allowed,
+    /// Call it for what is their own; the operation checks its target.
+    Own,
+    /// Nothing.
+    Refused,
+}
+
+/// What a row asks of its caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rights {
+    /// The least that a connection must be allowed.
+    pub needs: Needs,
+    /// What programs that agents run may do with it.
+    pub agents: Agents,
+}
+
+impl Rights {
+    /// Reads.
+    pub const LOOK: Self = Self { needs: Needs::Look, agents: Agents::Allowed };
+    /// Says something about the caller's own session.
+    pub const REPORT: Self = Self { needs: Needs::Full, agents: Agents::Own };
+    /// Opens, or uses what the caller opened.
+    pub const INSIDE: Self = Self { needs: Needs::Full, agents: Agents::Own };
+    /// Decides for the person.
+    pub const DECIDE: Self = Self { needs: Needs::Decide, agents: Agents::Refused };
+    /// Changes what is the person's.
+    pub const FULL: Self = Self { needs: Needs::Full, agents: Agents::Refused };
+    /// Changes the daemon.
+    pub const OWN: Self = Self { needs: Needs::Own, agents: Agents::Refused };
+
+    /// Whether a caller may call the row at all.
+    #[must_use]
+    pub fn admits(self, is_agent: bool) -> bool {
+        !is_agent || self.agents != Agents::Refused
+    }
+}
+
+/// What refused callers are told of a row.
+#[must_use]
+pub fn refusal(name: &str) -> String {
+    format!("a program that an agent runs cannot call {name}: it is for the person")
+}
