@@ -7,6 +7,7 @@
     reason = "a command-line tool talks to the person who started it"
 )]
 
+mod attack;
 mod ci;
 mod compare;
 mod fuzz;
@@ -36,6 +37,8 @@ struct Cli {
 enum Command {
     /// Install what the tests need (as root, with apt-get) and run them all.
     Test(TestArgs),
+    /// Run the corpus of attacks alone: control sockets, hostile input, damaged stores, other users.
+    Attack(AttackArgs),
     /// Everything a change must pass: format, lints, tidy, deny, test. Stops at the first failure.
     Ci(CiArgs),
     /// The rules of the repository: crate edges, file sizes, module docs, banned text, Markdown.
@@ -56,6 +59,16 @@ pub(crate) struct TestArgs {
     /// Leave the fuzz smoke run out.
     #[arg(long)]
     pub(crate) no_fuzz: bool,
+    /// Install nothing; only say what is missing.
+    #[arg(long)]
+    pub(crate) no_install: bool,
+}
+
+/// What `cargo xtask attack` was asked to do.
+#[derive(Args, Clone, Default)]
+pub(crate) struct AttackArgs {
+    /// Run only the attacks whose name contains this.
+    pub(crate) filter: Option<String>,
     /// Install nothing; only say what is missing.
     #[arg(long)]
     pub(crate) no_install: bool,
@@ -120,6 +133,7 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
     let root = repository_root()?;
     match command {
         Command::Test(args) => test::run(&root, &args),
+        Command::Attack(args) => attack::run(&root, &args),
         Command::Ci(args) => ci::run(&root, &args),
         Command::Tidy(args) => tidy::run(&root, args.strict),
         Command::Bench(args) => bench(&root, args.args),

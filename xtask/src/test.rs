@@ -20,7 +20,7 @@ pub(crate) fn run(root: &Path, args: &TestArgs) -> anyhow::Result<()> {
     fuzz::smoke(root)
 }
 
-fn has_nextest(root: &Path) -> bool {
+pub(crate) fn has_nextest(root: &Path) -> bool {
     let found = Run::cargo(root).args(["nextest", "--version"]).succeeds();
     if !found {
         println!("cargo-nextest is not installed: using cargo test");

@@ -6,6 +6,7 @@
 
 mod adapters;
 mod attach;
+mod attack;
 mod bad_plugins;
 mod claude_code;
 mod cli;

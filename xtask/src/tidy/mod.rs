@@ -5,6 +5,7 @@
 mod edges;
 mod hosts;
 mod markdown;
+mod rows;
 mod rust;
 
 use std::collections::BTreeSet;
@@ -110,6 +111,7 @@ fn check_text(rules: &Rules, files: &BTreeSet<String>, path: &str, text: &str) -
     if path.ends_with(".rs") {
         findings.extend(rust::check_size(&rules.size, path, text));
         findings.extend(rust::check_module_docs(&rules.module_docs, path, text));
+        findings.extend(rows::check(path, text));
         findings.extend(rust::check_banned(&rules.banned, path, text));
     }
     if path.ends_with(".md") {

@@ -1,0 +1,4 @@
+//! Attacks, as a stranger's program would make them. `cargo xtask attack` runs everything with this word in
+//! its path.
+
+mod callers;
