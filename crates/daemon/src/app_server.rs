@@ -228,7 +228,7 @@ impl World {
             World::Own { core, link } => {
                 let caller = core.identify(socket.peer_pid(), "app-server").await;
                 let (core, link) = (core.on_behalf_of(caller), link.clone());
-                let options = rookery_wire::Options { outbox_first: true, ..ws::options() };
+                let options = rookery_roder::options();
                 serve_connection(socket, ws::Messages, options, |connection| {
                     rookery_roder::protocol(core, connection, link)
                 })

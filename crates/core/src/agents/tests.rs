@@ -126,7 +126,7 @@ async fn the_default_model_is_chosen_whole() {
         model: model.to_owned(),
         reasoning: reasoning.map(str::to_owned),
     };
-    let mut feed = core.follow_threads(false);
+    let mut feed = core.follow_threads();
     let chosen = core.select_default(choice("ollama", "llama", Some("high"))).await.unwrap();
     assert_eq!(chosen, choice("ollama", "llama", Some("high")));
     assert_eq!(core.default_choice(), chosen);
@@ -205,7 +205,7 @@ async fn a_bad_command_file_is_complained_about_once() {
     std::fs::write(home.dir("commands").join("bad.md"), "---\nnope: 1\n---\nx").unwrap();
     std::fs::write(home.dir("commands").join("good.md"), "say {{arguments}}").unwrap();
     let core = home.core(false).await;
-    let mut feed = core.follow_threads(false);
+    let mut feed = core.follow_threads();
     for _ in 0..2 {
         let listed = core.slash_commands(&home.path()).await.unwrap();
         assert!(listed.iter().any(|command| command.name == "good"));

@@ -121,10 +121,10 @@ pub struct TurnView {
 }
 
 impl Core {
-    /// Follows what happens to threads, from now on. A patient reader is never cut off: the stream
-    /// waits for it.
-    pub fn follow_threads(&self, is_patient: bool) -> FeedReader {
-        self.inner.feed.subscribe(is_patient)
+    /// Follows what happens to threads, from now on. Turns never wait for a reader: one that is too
+    /// far behind misses deltas, and then is cut off.
+    pub fn follow_threads(&self) -> FeedReader {
+        self.inner.feed.subscribe()
     }
 
     /// What is wrong with the settings of agents.

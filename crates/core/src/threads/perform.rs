@@ -127,13 +127,12 @@ impl Runner {
         if told.is_empty() {
             return Vec::new();
         }
-        if told.iter().any(lasts) { self.tell_durably(told).await } else { self.stream(told).await }
+        if told.iter().any(lasts) { self.tell_durably(told).await } else { self.stream(told) }
     }
 
-    /// What need not last goes out at once, as fast as patient readers take it.
-    async fn stream(&mut self, told: Vec<Told>) -> Vec<Effect> {
+    /// What need not last goes out at once, whether clients read it or not.
+    fn stream(&mut self, told: Vec<Told>) -> Vec<Effect> {
         let (core, turn) = (&self.core, self.turn.id);
-        core.inner.feed.room().await;
         let mut contents = self.live.contents.lock();
         let notices = told.into_iter().filter_map(|told| match told {
             Told::Started(item) => {

@@ -130,7 +130,7 @@ async fn a_plain_turn_is_told_in_the_promised_order() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     let thread = thread_in(&core, home.path()).await;
-    let mut reader = core.follow_threads(false);
+    let mut reader = core.follow_threads();
     start(&core, thread, says("hello")).await;
     let seen = until(&mut reader, is_idle).await;
     assert_eq!(
@@ -168,7 +168,7 @@ async fn an_approval_is_asked_for_and_the_answer_decides() {
     ]);
     for (approved, expected) in [(false, None), (true, Some("hi"))] {
         let thread = thread_in(&core, home.path()).await;
-        let mut reader = core.follow_threads(false);
+        let mut reader = core.follow_threads();
         let turn = start(&core, thread, script(write.clone())).await;
         let seen = until(
             &mut reader,
@@ -211,7 +211,7 @@ async fn modes_decide_without_asking() {
     assert!(home.path().join("all").exists());
     // What waits is judged again when the mode changes.
     core.set_mode(Some(thread), Mode::Default, None, None).await.unwrap();
-    let mut reader = core.follow_threads(false);
+    let mut reader = core.follow_threads();
     start(&core, thread, write("later")).await;
     until(&mut reader, is_asked).await;
     core.set_mode(Some(thread), Mode::Bypass, None, None).await.unwrap();
@@ -233,7 +233,7 @@ async fn bypass_is_not_warned_of_where_nobody_wants_that() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     core.inner.agents.change_settings(|settings| settings.policy.warn_on_bypass = false);
-    let mut reader = core.follow_threads(false);
+    let mut reader = core.follow_threads();
     core.set_mode(None, Mode::Bypass, None, None).await.unwrap();
     core.set_mode(None, Mode::Default, None, None).await.unwrap();
     let is_default =
@@ -255,7 +255,7 @@ async fn a_plan_needs_a_summary_unless_the_settings_say_otherwise() {
     core.inner.agents.change_settings(|settings| {
         settings.policy.exit_plan_requires_summary = false;
     });
-    let mut reader = core.follow_threads(false);
+    let mut reader = core.follow_threads();
     start(&core, thread, plan()).await;
     until(&mut reader, is_asked).await;
     let id = core.requests()[0].id;
@@ -274,7 +274,7 @@ async fn a_stop_waits_for_turns_as_long_as_was_set() {
         settings.lifecycle.process_grace_timeout = Duration::from_millis(7);
     });
     assert_eq!(core.inner.agents.lifecycle().process_grace_timeout, Duration::from_millis(7));
-    let mut reader = core.follow_threads(false);
+    let mut reader = core.follow_threads();
     start(&core, thread, script(json!([{"hang": true}]))).await;
     until(&mut reader, |body| matches!(body, NoticeBody::ItemCompleted(..))).await;
     let begun = std::time::Instant::now();
@@ -288,7 +288,7 @@ async fn interrupting_keeps_what_was_said_and_takes_back_what_was_asked() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     let thread = thread_in(&core, home.path()).await;
-    let mut reader = core.follow_threads(false);
+    let mut reader = core.follow_threads();
     let turn = start(&core, thread, script(json!([{"text": "half of it"}, {"hang": true}]))).await;
     until(&mut reader, |body| matches!(body, NoticeBody::ItemDelta(..))).await;
     core.interrupt(thread, Some(turn.id)).unwrap();
@@ -313,7 +313,7 @@ async fn a_turn_that_waits_goes_on_after_a_restart() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     let thread = thread_in(&core, home.path()).await;
-    let mut reader = core.follow_threads(false);
+    let mut reader = core.follow_threads();
     let write = json!([
         {"text": "first"},
     ]);
@@ -331,7 +331,7 @@ async fn a_turn_that_waits_goes_on_after_a_restart() {
     assert_eq!(core.requests(), std::slice::from_ref(&request));
     let seen = core.thread(thread).unwrap();
     assert_eq!(seen.status.active_turn, Some(turn.id));
-    let mut reader = core.follow_threads(false);
+    let mut reader = core.follow_threads();
     core.settle(request.id, Answer::Approved { remember: false }, "test").await.unwrap();
     until(&mut reader, is_idle).await;
     let ended = core.turn(thread, turn.id).await.unwrap().unwrap();
@@ -368,7 +368,7 @@ async fn many_turns_each_end_once_and_all_are_stored() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     let thread = thread_in(&core, home.path()).await;
-    let mut reader = core.follow_threads(true);
+    let mut reader = core.follow_threads();
     for _ in 0..100 {
         run(&core, thread, says("again")).await;
     }

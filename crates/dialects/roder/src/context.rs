@@ -37,8 +37,6 @@ pub struct Link {
     pub cwd: Option<PathBuf>,
     /// Whether it came through the network.
     pub is_remote: bool,
-    /// Whether the stream waits for it instead of cutting it off.
-    pub is_patient: bool,
     /// Which model answers where nothing else is said.
     pub choice: model::Choice,
     /// Who is there while its turns run.
@@ -108,7 +106,7 @@ impl Cx {
     /// Begins to tell the client what happens to threads, once.
     pub(crate) fn follow(&self) {
         if !self.client.is_following.swap(true, Ordering::AcqRel) {
-            let reader = self.core.follow_threads(self.client.link().is_patient);
+            let reader = self.core.follow_threads();
             tokio::spawn(forward::forward(self.clone(), reader));
             for warning in self.core.settings_warnings() {
                 forward::warn(self, warning);

@@ -142,6 +142,10 @@ fn render(cx: &Cx, notice: &Notice, wishes: &Wishes) -> Vec<Vec<u8>> {
             let warning = notification::Warning { message: message.clone(), thread_id };
             out.push(name::WARNING, &warning);
         }
+        NoticeBody::DeltasDropped(count) => {
+            let dropped = notification::NotificationsDropped { count: *count };
+            out.push(name::NOTIFICATIONS_DROPPED, &dropped);
+        }
     }
     out.bodies
 }

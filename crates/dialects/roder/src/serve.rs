@@ -15,8 +15,9 @@ use crate::{LINE_LIMIT, LINK_METHODS, METHODS};
 
 /// Requests of one connection that are at work at the same time; more are refused.
 const IN_FLIGHT: usize = 1024;
-/// What may wait to be read before a client is cut off.
-const BACKLOG: OutboxLimits = OutboxLimits { messages: 100_000, bytes: 64 << 20 };
+/// Messages that are written down for a client. What it has not read beyond them waits in the feed,
+/// which all clients share.
+const OUTBOX: OutboxLimits = OutboxLimits { messages: 4096, bytes: 4 << 20 };
 
 static TABLE: LazyLock<Arc<Table<Cx>>> =
     LazyLock::new(|| Arc::new(Table::new([METHODS, LINK_METHODS])));
@@ -46,7 +47,7 @@ pub fn options() -> Options {
     Options {
         order: Order::Concurrent,
         max_pending: IN_FLIGHT,
-        outbox: BACKLOG,
+        outbox: OUTBOX,
         // A command's output comes before the reply that it ended; what has to come behind its reply
         // is held back (see `context`).
         outbox_first: true,

@@ -2,3 +2,4 @@
 //! its path.
 
 mod callers;
+mod slow_clients;

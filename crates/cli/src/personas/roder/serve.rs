@@ -110,11 +110,7 @@ pub(crate) fn serve(args: AppServer) -> Outcome {
         true => AppWorld::Standalone { homes: link::homes()?, exe: daemon_process::executable()? },
         false => AppWorld::Daemon(daemon_socket()?),
     };
-    let attach = Attach {
-        is_remote: matches!(door, Door::Remote { .. }),
-        is_patient: matches!(door, Door::Stdio),
-        ..attach
-    };
+    let attach = Attach { is_remote: matches!(door, Door::Remote { .. }), ..attach };
     app_server::serve(app_server::AppServer { door, attach, world })
         .map_err(|error| Failure::new(format!("{error:#}")))?;
     Ok(ExitCode::SUCCESS)

@@ -74,9 +74,6 @@ pub struct Attach {
     /// Whether its client comes through the network.
     #[serde(default)]
     pub is_remote: bool,
-    /// Whether the stream waits for its client.
-    #[serde(default)]
-    pub is_patient: bool,
     /// The mode to set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
@@ -114,7 +111,6 @@ impl Attach {
         Ok(Link {
             cwd: self.cwd.clone().filter(|cwd| cwd.is_absolute()),
             is_remote: self.is_remote,
-            is_patient: self.is_patient,
             choice: model::Choice {
                 provider: self.provider.clone().unwrap_or_default(),
                 model: self.model.clone().unwrap_or_default(),

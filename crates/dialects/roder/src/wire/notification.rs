@@ -139,6 +139,14 @@ pub struct Warning {
     pub thread_id: Option<String>,
 }
 
+/// Params of `server/notificationsDropped`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NotificationsDropped {
+    /// How many deltas the client does not get because it was too far behind.
+    pub count: u64,
+}
+
 /// The names of notifications.
 pub mod name {
     /// Carries a [`ThreadResult`](crate::wire::upkeep::ThreadResult).
@@ -189,6 +197,8 @@ pub mod name {
     pub const PROCESSES_UPDATED: &str = "processes/updated";
     /// Carries a [`Warning`](super::Warning).
     pub const WARNING: &str = "warning";
+    /// Carries a [`NotificationsDropped`](super::NotificationsDropped).
+    pub const NOTIFICATIONS_DROPPED: &str = "server/notificationsDropped";
 }
 
 /// Notifications with a name in each generation; both are sent, the older first.

@@ -1,0 +1,95 @@
+//! About how much memory a notice takes.
+
+use rookery_agent::turn::Delta;
+use rookery_model::{Answer, Asked, Item, ItemBody, Request, RequestState};
+
+use super::{Notice, NoticeBody};
+
+/// What a notice takes besides its texts: itself, its place in the queue, and the allocations of its
+/// short strings.
+const FIXED: usize = size_of::<Notice>() + 192;
+/// What the head of a thread or a turn takes, about.
+const HEAD: usize = 1024;
+
+impl NoticeBody {
+    pub(super) fn size(&self) -> usize {
+        let more = match self {
+            NoticeBody::ItemDelta(_, _, delta) => match delta {
+                Delta::Text { text, .. }
+                | Delta::Thought { text }
+                | Delta::Summary { text, .. } => text.len(),
+                Delta::SummaryPart { .. } => 0,
+            },
+            NoticeBody::ItemStarted(_, item) | NoticeBody::ItemCompleted(_, item) => of_item(item),
+            NoticeBody::Requested(request) | NoticeBody::Settled(request, _) => of_request(request),
+            NoticeBody::ThreadStarted(..)
+            | NoticeBody::TurnStarted(_)
+            | NoticeBody::TurnEnded(_)
+            | NoticeBody::Lifecycle(_) => HEAD,
+            NoticeBody::PartialResult(_, text)
+            | NoticeBody::DeadlineExceeded(_, _, text)
+            | NoticeBody::Warning(text) => text.len(),
+            NoticeBody::ModeChanged { reason: text, .. } | NoticeBody::Renamed(text) => {
+                text.as_ref().map_or(0, String::len)
+            }
+            NoticeBody::GoalUpdated(goal) => size_of_val(&**goal) + goal.objective.len(),
+            NoticeBody::StatusChanged(_)
+            | NoticeBody::Archived
+            | NoticeBody::GoalCleared
+            | NoticeBody::ProvidersChanged
+            | NoticeBody::SettingsChanged
+            | NoticeBody::DeltasDropped(_) => 0,
+        };
+        FIXED + more
+    }
+}
+
+fn all(texts: &[String]) -> usize {
+    texts.iter().map(|text| size_of::<String>() + text.len()).sum()
+}
+
+fn of_item(item: &Item) -> usize {
+    let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let body = match &item.body {
+        ItemBody::User { text, images, context } => text.len() + all(images) + all(context),
+        ItemBody::Agent { text, .. } => text.len(),
+        ItemBody::Reasoning { summary, content } => all(summary) + all(content),
+        ItemBody::Tool(tool) => {
+            let said = optional(&tool.output) + optional(&tool.error) + optional(&tool.data);
+            size_of_val(&**tool) + tool.input.len() + said + all(&tool.images)
+        }
+        ItemBody::Compaction { summary: text, .. }
+        | ItemBody::Error { message: text }
+        | ItemBody::Raw { payload: text } => text.len(),
+    };
+    size_of::<Item>() + body + optional(&item.opaque)
+}
+
+fn of_request(request: &Request) -> usize {
+    let asked = match &request.asked {
+        Asked::Approval { reason, input, argv, env, preview, .. } => {
+            let env: usize = env
+                .iter()
+                .map(|(name, value)| name.len() + value.as_ref().map_or(0, String::len) + 64)
+                .sum();
+            let preview = preview.as_ref().map_or(0, String::len);
+            reason.len() + input.len() + all(argv) + env + preview
+        }
+        Asked::Input { questions } => questions.len() * HEAD,
+        Asked::PlanExit(plan) => plan.summary.len() + all(&plan.next_steps),
+        Asked::External(call) => call.arguments.len(),
+        Asked::Permission { title, summary, action, .. } => {
+            title.len() + summary.len() + action.len()
+        }
+        Asked::Dialog { dialog, title, text } => dialog.len() + title.len() + text.len(),
+    };
+    let answer = match &request.state {
+        RequestState::Settled(settled) => match &settled.answer {
+            Answer::Given(text) | Answer::Output { text, .. } => text.len(),
+            Answer::Denied { message } => message.as_ref().map_or(0, String::len),
+            Answer::Approved { .. } | Answer::Cancelled | Answer::TimedOut => 0,
+        },
+        RequestState::Pending => 0,
+    };
+    size_of::<Request>() + asked + answer
+}
