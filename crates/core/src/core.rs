@@ -25,7 +25,8 @@ use crate::parked::Parked;
 use crate::supervision::{AgentSeen, Supervision, Typist};
 use crate::terminals::{Live, Shards, TerminalHandle, TerminalLimits};
 use crate::threads::{
-    ASKING_KEY, Feed, Interrupted, LiveThreads, MODE_KEY, Resumed, ThreadState, is_asking,
+    ASKING_KEY, ClientModes, Feed, Interrupted, LiveThreads, MODE_KEY, Resumed, ThreadState,
+    is_asking,
 };
 use crate::ui::{Ui, UiConfig};
 use crate::world::{Active, World, no_terminal};
@@ -387,6 +388,7 @@ fn world_from(loaded: Loaded, config: &CoreConfig, words: ModeWords) -> World {
         parked: Parked::default(),
         mode,
         mode_word,
+        client_modes: ClientModes::default(),
         asking_word,
     }
 }

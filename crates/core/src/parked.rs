@@ -130,7 +130,7 @@ impl Core {
                 if let Some(waiting) = tx.world.parked.find(request.thread, &bound) {
                     return Ok(waiting);
                 }
-                let mode = tx.world.mode_of(request.thread);
+                let mode = tx.world.mode_in(request.thread, request.turn);
                 tx.record(decisions::asked(&request, judgement, mode));
                 self.park_in(tx, request, bound);
                 Ok(id)

@@ -18,6 +18,8 @@ use crate::transact::Tx;
 
 /// Who settles what the mode of now decides by itself.
 pub(crate) const BY_MODE: &str = "mode";
+/// Why a mode changes when a plan was approved.
+const PLAN_APPROVED: &str = "plan approved";
 /// The turn of requests that have none: a client called a tool by itself.
 pub(crate) const DIRECT: TurnId = Request::NO_TURN;
 
@@ -96,7 +98,7 @@ impl Core {
                 return Err(Error::closed("the turn is over"));
             }
             if let Some(judgement) = judgement {
-                let mode = tx.world.mode_of(request.thread);
+                let mode = tx.world.mode_in(request.thread, request.turn);
                 tx.record(decisions::asked(&request, judgement, mode));
             }
             tx.world.requests.insert(id, request.clone());
@@ -173,10 +175,10 @@ impl Tx<'_> {
     pub(crate) fn settle_request(&mut self, id: RequestId, answer: Answer, by: &str) -> bool {
         let Some(mut request) = self.world.requests.remove(&id) else { return false };
         let settled = Settled { answer: answer.clone(), by: by.to_owned(), at: clock::wall() };
-        let mode = self.world.mode_of(request.thread);
+        let mode = self.world.mode_in(request.thread, request.turn);
         self.record_settled(&request, &settled, mode);
         request.state = RequestState::Settled(settled);
-        let thread = request.thread;
+        let (thread, turn) = (request.thread, request.turn);
         let target = match (&request.asked, &answer) {
             (Asked::PlanExit(plan), Answer::Approved { .. }) => Some(plan.target),
             _ => None,
@@ -184,10 +186,10 @@ impl Tx<'_> {
         self.note_approval(&request, &answer, by);
         self.save_request(&request);
         self.archive(request.clone());
-        let mode = target.unwrap_or_else(|| self.world.mode_of(thread));
+        let mode = target.unwrap_or_else(|| self.world.mode_in(thread, turn));
         self.announce(request.thread(), NoticeBody::Settled(Box::new(request), mode));
         if let Some(target) = target {
-            self.leave_plan(thread, target);
+            self.leave_plan(thread, turn, target);
         }
         self.announce_status(thread);
         true
@@ -233,20 +235,26 @@ impl Tx<'_> {
         });
     }
 
-    fn leave_plan(&mut self, thread: ThreadId, target: Mode) {
+    fn leave_plan(&mut self, thread: ThreadId, turn: TurnId, target: Mode) {
+        if self.change_client_mode(thread, turn, target, PLAN_APPROVED) {
+            return;
+        }
         let is_own = self.world.thread(thread).is_ok_and(|state| state.thread.mode.is_some());
         if !is_own {
             // One plan was allowed, not those that others still make.
             let planning = self.world.threads.iter().filter(|(id, state)| {
-                **id != thread && state.active.is_some() && state.thread.mode.is_none()
+                let Some(active) = &state.active else { return false };
+                let has_own =
+                    state.thread.mode.is_some() || self.world.has_client_mode(**id, active.turn);
+                **id != thread && !has_own
             });
             let planning: Vec<ThreadId> = planning.map(|(id, _)| *id).collect();
             for other in planning {
-                self.set_mode(Some(other), Mode::Plan, None, None);
+                self.set_mode(Some(other), Mode::Plan, None, None, 0);
             }
         }
-        let word = None;
-        self.set_mode(is_own.then_some(thread), target, word, Some("plan approved".to_owned()));
+        let (word, reason) = (None, Some(PLAN_APPROVED.to_owned()));
+        self.set_mode(is_own.then_some(thread), target, word, reason, 0);
     }
 }
 

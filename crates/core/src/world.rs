@@ -9,7 +9,7 @@ use rookery_model::{
 
 use crate::parked::Parked;
 use crate::supervision::Supervision;
-use crate::threads::ThreadState;
+use crate::threads::{ClientModes, ThreadState};
 
 /// What is selected: a project, and a terminal in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +52,8 @@ pub(crate) struct World {
     pub(crate) mode_word: String,
     /// The word by which the mode that asks was last called, wherever that was.
     pub(crate) asking_word: String,
+    /// Modes that clients brought along for what they start themselves.
+    pub(crate) client_modes: ClientModes,
 }
 
 impl World {
@@ -79,7 +81,7 @@ impl World {
         self.threads.get_mut(&id).ok_or_else(|| no_thread(id))
     }
 
-    /// The mode that holds for a thread.
+    /// The mode of a thread, whoever starts its turns.
     pub(crate) fn mode_of(&self, id: ThreadId) -> Mode {
         self.threads.get(&id).and_then(|state| state.thread.mode).unwrap_or(self.mode)
     }

@@ -195,7 +195,8 @@ impl World {
         })
         .await?;
         attach.set_mode(&core).await?;
-        Ok(World::Own { link: attach.link()?, core })
+        // The world is this server's alone, and so is its mode.
+        Ok(World::Own { link: Link { mode: None, ..attach.link()? }, core })
     }
 
     async fn serve_lines(&self, stream: impl Transport) -> io::Result<()> {

@@ -200,6 +200,8 @@ pub enum Event {
         to: Mode,
         /// Why, if somebody said so.
         reason: Option<String>,
+        /// How many requests that waited were settled by it.
+        settled: u64,
     },
     /// Something asks for attention.
     QueueItemFiled(Box<QueueItem>),

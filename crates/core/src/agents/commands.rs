@@ -38,7 +38,7 @@ impl Core {
     }
 
     /// What a slash command comes to with what follows its name. With a thread its includes are got as
-    /// that thread may; without one it is only looked at, and nothing runs that does more than read.
+    /// this client may in that thread; without one it is only looked at, and nothing runs that does more than read.
     ///
     /// # Errors
     /// If there is no such command, or something that it includes is not allowed or cannot be had.
@@ -48,11 +48,13 @@ impl Core {
         arguments: &str,
         workspace: &Path,
         thread: Option<ThreadId>,
+        client: Option<u64>,
     ) -> Result<Expanded> {
         let command = self.command_listing(workspace).await?.find(name)?;
         let agents = &self.inner.agents;
         let may_write = thread.is_some();
-        let gate = PolicyGate { agents, mode: self.mode(thread), may_write };
+        let mode = client.map_or_else(|| self.mode(thread), |client| self.mode_for(client, thread));
+        let gate = PolicyGate { agents, mode, may_write };
         let fetch = WebFetch(agents.client.clone());
         let around = Surroundings {
             workspace,

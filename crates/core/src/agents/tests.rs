@@ -211,9 +211,9 @@ async fn a_bad_command_file_is_complained_about_once() {
         assert!(listed.iter().any(|command| command.name == "good"));
         assert!(listed.iter().all(|command| command.name != "bad"));
     }
-    let expanded = core.expand_command("good", "hi", &home.path(), None).await.unwrap();
+    let expanded = core.expand_command("good", "hi", &home.path(), None, None).await.unwrap();
     assert_eq!(expanded.message, "say hi");
-    let error = core.expand_command("nope", "", &home.path(), None).await.unwrap_err();
+    let error = core.expand_command("nope", "", &home.path(), None, None).await.unwrap_err();
     assert_eq!(error.message(), "unknown command \"nope\"");
     core.warn(None, "last");
     let mut texts = Vec::new();
@@ -238,6 +238,7 @@ async fn a_direct_call_can_wait_for_its_approval() {
         tool: "write_file".to_owned(),
         arguments: json!({"path": "new.txt", "content": "x"}),
         waits,
+        client: None,
     };
     let refused = core.call_tool(call(false)).await.unwrap();
     assert!(matches!(refused, DirectOutcome::NeedsApproval { .. }));

@@ -40,7 +40,7 @@ impl Core {
     /// Records what the policy decided on a command.
     pub(super) fn record_exec(&self, request: &ExecRequest, judgement: &Judgement) {
         let asking = self.exec_asking(request, judgement);
-        let mut decision = decisions::asked(&asking, judgement, self.mode(None));
+        let mut decision = decisions::asked(&asking, judgement, self.mode_for(request.owner, None));
         if judgement.is_read_only() {
             // It changes nothing; what somebody looks for is nobody's business later.
             decision.subject = request.command.first().cloned().unwrap_or_default();

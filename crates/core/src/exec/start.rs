@@ -74,14 +74,14 @@ struct Started {
 }
 
 impl Core {
-    /// Runs a command, if the mode of the world lets it.
+    /// Runs a command, if the mode lets it: that of its client, else the world's.
     ///
     /// # Errors
     /// `Invalid` if the request is wrong or its process runs already, `Busy` if too many run,
     /// `Closed` if the daemon is stopping, `Failed` if the command cannot be started.
     pub async fn exec(&self, request: ExecRequest) -> Result<ExecStart> {
         request.check()?;
-        let mode = self.mode(None);
+        let mode = self.mode_for(request.owner, None);
         let agents = &self.inner.agents;
         let profile = agents.profile();
         let judgement = agents.judge_argv(&request.command, &request.env, mode, profile);

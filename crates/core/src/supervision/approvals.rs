@@ -231,7 +231,7 @@ impl Tx<'_> {
         }
         let request = request.clone();
         self.save_request(&request);
-        let mode = self.world.mode_of(request.thread);
+        let mode = self.world.mode_in(request.thread, request.turn);
         self.record(decisions::deferred(&request, mode, by));
         let Some(approval) = Approval::of(&request) else { return };
         let related = Some(Related::Request(id));
@@ -280,7 +280,7 @@ impl Tx<'_> {
             }
         };
         let settled = Settled { answer, by: by.to_owned(), at: clock::wall() };
-        let mode = self.world.mode_of(request.thread);
+        let mode = self.world.mode_in(request.thread, request.turn);
         self.record_settled(&request, &settled, mode);
         request.state = RequestState::Settled(settled);
         self.world.settled.insert(request.id, request.clone());

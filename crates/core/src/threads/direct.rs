@@ -23,6 +23,8 @@ pub struct DirectCall {
     pub arguments: Value,
     /// Whether to wait if somebody has to approve.
     pub waits: bool,
+    /// The connection of the client that calls it; see [`Core::set_client_mode`].
+    pub client: Option<u64>,
 }
 
 /// What became of a direct call.
@@ -75,6 +77,7 @@ impl Core {
             call_id: uuid::Uuid::now_v7().to_string(),
             stop: CancellationToken::new(),
             turnstile: Turnstile::default(),
+            client: call.client,
         };
         let _stop = job.stop.clone().drop_guard();
         let arguments = tools::parse_arguments(&job.arguments)

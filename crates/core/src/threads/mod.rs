@@ -5,6 +5,7 @@
 
 mod cache;
 mod choose;
+mod client_mode;
 mod compact;
 mod create;
 mod direct;
@@ -36,6 +37,7 @@ use rookery_store::Change;
 use tokio::sync::Notify;
 
 pub(crate) use self::cache::LiveThreads;
+pub(crate) use self::client_mode::ClientModes;
 pub use self::create::NewThread;
 pub use self::direct::{DirectCall, DirectOutcome};
 pub use self::drain::Drained;
@@ -79,13 +81,22 @@ pub(crate) struct ActiveTurn {
     pub(crate) unrecorded: Vec<Message>,
     /// Wakes the task.
     pub(crate) wake: Arc<Notify>,
+    /// The connection of the client that started it, if it is one of this daemon's.
+    pub(crate) client: Option<u64>,
 }
 
 impl ActiveTurn {
     fn new(turn: TurnId) -> Self {
         let wake = Arc::new(Notify::new());
-        let (steers, unrecorded) = (Vec::new(), Vec::new());
-        ActiveTurn { turn, is_interrupting: false, interrupted_at: None, steers, unrecorded, wake }
+        ActiveTurn {
+            turn,
+            is_interrupting: false,
+            interrupted_at: None,
+            steers: Vec::new(),
+            unrecorded: Vec::new(),
+            wake,
+            client: None,
+        }
     }
 }
 

@@ -1,13 +1,14 @@
 //! What agents may do without asking: the mode of the world, and of threads that have their own.
 
 use rookery_agent::policy::{self, Verdict};
-use rookery_model::{Answer, Asked, Event, Mode, Profile, RequestId, Result, ThreadId};
+use rookery_model::{Answer, Asked, Event, Mode, Profile, Request, RequestId, Result, ThreadId};
 use rookery_store::Change;
 
 use super::NoticeBody;
 use crate::core::Core;
 use crate::requests::BY_MODE;
 use crate::transact::Tx;
+use crate::world::World;
 
 /// Where the world's mode is kept.
 pub(crate) const MODE_KEY: &str = "policy_mode";
@@ -55,8 +56,7 @@ impl Core {
             if let Some(thread) = thread {
                 tx.world.thread(thread)?;
             }
-            self.switch_mode(tx, thread, mode, word, reason);
-            self.judge_again(tx);
+            self.apply_mode(tx, thread, mode, word, reason);
             Ok(())
         })
         .await
@@ -70,59 +70,79 @@ impl Core {
         mode: Mode,
         word: Option<String>,
         reason: Option<String>,
+        settled: u64,
     ) {
         let before = thread.map_or(tx.world.mode, |thread| tx.world.mode_of(thread));
-        tx.set_mode(thread, mode, word, reason);
+        tx.set_mode(thread, mode, word, reason, settled);
         let is_new = mode == Mode::Bypass && before != Mode::Bypass;
         if is_new && self.inner.agents.settings().policy.warn_on_bypass {
             tx.announce(thread, NoticeBody::Warning(BYPASSED.to_owned()));
         }
     }
 
-    /// Settles approvals that the modes of now decide by themselves.
-    fn judge_again(&self, tx: &mut Tx<'_>) {
-        let agents = &self.inner.agents;
-        let judged: Vec<(RequestId, Verdict)> = tx
+    /// Sets a mode, and settles what waits for an approval and is decided by it: the record says how
+    /// many that were.
+    fn apply_mode(
+        &self,
+        tx: &mut Tx<'_>,
+        thread: Option<ThreadId>,
+        mode: Mode,
+        word: Option<String>,
+        reason: Option<String>,
+    ) {
+        let decided: Vec<(RequestId, Answer)> = tx
             .world
             .requests
             .values()
-            .filter_map(|request| {
-                let Asked::Approval { kind, input, argv, env, .. } = &request.asked else {
-                    return None;
-                };
-                let mode = tx.world.mode_of(request.thread);
-                let judgement = match request.thread() {
-                    Some(_) => {
-                        agents.judge(&request.tool, *kind, input, mode, Profile::Interactive)
-                    }
-                    None => agents.judge_argv(argv, env, mode, Profile::Interactive),
-                };
-                Some((request.id, judgement.verdict))
-            })
+            .filter(|request| tx.world.is_reached(request, thread))
+            .filter_map(|request| Some((request.id, self.decided(request, mode)?)))
             .collect();
-        for (id, verdict) in judged {
-            match verdict {
-                Verdict::Allow | Verdict::AutoApprove => {
-                    self.settle_in(tx, id, Answer::Approved { remember: false }, BY_MODE);
-                }
-                Verdict::Deny => {
-                    let message = Some(policy::DENIED.to_owned());
-                    self.settle_in(tx, id, Answer::Denied { message }, BY_MODE);
-                }
-                Verdict::Ask => {}
-            }
+        self.switch_mode(tx, thread, mode, word, reason, decided.len() as u64);
+        for (id, answer) in decided {
+            self.settle_in(tx, id, answer, BY_MODE);
+        }
+    }
+
+    /// The answer to a request that a mode gives by itself.
+    fn decided(&self, request: &Request, mode: Mode) -> Option<Answer> {
+        let Asked::Approval { kind, input, argv, env, .. } = &request.asked else { return None };
+        let agents = &self.inner.agents;
+        let judgement = match request.thread() {
+            Some(_) => agents.judge(&request.tool, *kind, input, mode, Profile::Interactive),
+            None => agents.judge_argv(argv, env, mode, Profile::Interactive),
+        };
+        match judgement.verdict {
+            Verdict::Allow | Verdict::AutoApprove => Some(Answer::Approved { remember: false }),
+            Verdict::Deny => Some(Answer::Denied { message: Some(policy::DENIED.to_owned()) }),
+            Verdict::Ask => None,
+        }
+    }
+}
+
+impl World {
+    /// Whether what a request waits for is decided by the mode of this thread; by the world's, if none
+    /// is named.
+    fn is_reached(&self, request: &Request, thread: Option<ThreadId>) -> bool {
+        let has_own = || {
+            let own = self.threads.get(&request.thread).and_then(|state| state.thread.mode);
+            own.is_some() || self.has_client_mode(request.thread, request.turn)
+        };
+        match thread {
+            Some(thread) => request.thread == thread,
+            None => !has_own(),
         }
     }
 }
 
 impl Tx<'_> {
-    /// Sets a mode and tells of it.
+    /// Sets a mode and announces it, with the number of requests that it settles.
     pub(crate) fn set_mode(
         &mut self,
         thread: Option<ThreadId>,
         mode: Mode,
         word: Option<String>,
         reason: Option<String>,
+        settled: u64,
     ) {
         if let Some(word) = word.as_deref().filter(|word| is_asking(word))
             && self.world.asking_word != word
@@ -133,6 +153,7 @@ impl Tx<'_> {
         }
         let previous = match thread {
             Some(id) => {
+                self.world.client_modes.release(id);
                 let previous = self.world.mode_of(id);
                 let Ok(state) = self.world.thread_mut(id) else { return };
                 state.thread.mode = Some(mode);
@@ -149,10 +170,11 @@ impl Tx<'_> {
                 previous
             }
         };
-        if previous == mode {
+        if previous == mode && settled == 0 {
             return;
         }
-        let event = Event::ModeChanged { thread, from: previous, to: mode, reason: reason.clone() };
+        let (from, to) = (previous, mode);
+        let event = Event::ModeChanged { thread, from, to, reason: reason.clone(), settled };
         match thread {
             Some(id) => self.emit_of(id, event),
             None => self.emit(event),

@@ -49,7 +49,7 @@ impl Runner {
         let (thread, mode) = {
             let world = self.core.inner.world.lock();
             let thread = world.threads.get(&self.live.id).map(|state| state.thread.clone());
-            (thread, world.mode_of(self.live.id))
+            (thread, world.mode_in(self.live.id, self.turn.id))
         };
         let mut request = ModelRequest {
             thread: self.live.id.to_string(),

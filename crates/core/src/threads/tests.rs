@@ -1,5 +1,7 @@
 //! Turns over the mock provider, through the real store and the real feed.
 
+mod modes;
+
 use std::path::Path;
 use std::time::Duration;
 

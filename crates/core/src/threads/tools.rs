@@ -52,6 +52,8 @@ pub(super) struct Job {
     pub(super) call_id: String,
     pub(super) stop: CancellationToken,
     pub(super) turnstile: Turnstile,
+    /// The connection of the client that calls it without a turn.
+    pub(super) client: Option<u64>,
 }
 
 /// Keeps the calls of one step in order up to the moment when each was asked for, or need not be.
@@ -122,6 +124,7 @@ impl Runner {
             call_id,
             stop: self.stop.clone(),
             turnstile: Turnstile::default(),
+            client: None,
         }
     }
 }
@@ -269,7 +272,10 @@ impl Job {
     }
 
     pub(super) fn mode(&self) -> Mode {
-        self.core.mode(Some(self.thread))
+        match (self.turn, self.client) {
+            (DIRECT, Some(client)) => self.core.mode_for(client, Some(self.thread)),
+            _ => self.core.inner.world.lock().mode_in(self.thread, self.turn),
+        }
     }
 
     pub(super) fn judge(&self, kind: ToolKind) -> Judgement {

@@ -42,6 +42,8 @@ pub struct NewTurn {
     pub mode: Option<(Mode, String)>,
     /// Whether it may not be added to a turn that runs.
     pub must_be_new: bool,
+    /// The connection of the client that starts it; see [`Core::set_client_mode`].
+    pub client: Option<u64>,
 }
 
 /// What became of a turn to be started.
@@ -111,7 +113,10 @@ impl Core {
             return Ok(Begun::Steered(turn));
         }
         if let Some((mode, word)) = new.mode {
-            self.switch_mode(tx, None, mode, Some(word), None);
+            if let Some(client) = new.client {
+                tx.end_client_mode(client);
+            }
+            self.switch_mode(tx, None, mode, Some(word), None, 0);
         }
         let now = clock::wall();
         let profile = new.profile.unwrap_or_else(|| self.inner.agents.profile());
@@ -140,7 +145,7 @@ impl Core {
         let mut machine = turn::Turn::new(self.setup(&turn, used_names));
         contents.put_turn(&turn);
         drop(contents);
-        let active = ActiveTurn::new(turn.id);
+        let active = ActiveTurn { client: new.client, ..ActiveTurn::new(turn.id) };
         let wake = Arc::clone(&active.wake);
         self.note_beginning(tx, live.id, &new.message, active, now)?;
         tx.save_turn(&turn);

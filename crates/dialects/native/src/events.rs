@@ -98,11 +98,12 @@ fn body(event: &model::Event) -> EventBody {
         model::Event::RequestSettled(request) => {
             EventBody::RequestSettled { request: (&**request).into() }
         }
-        model::Event::ModeChanged { thread, from, to, reason } => EventBody::ModeChanged {
+        model::Event::ModeChanged { thread, from, to, reason, settled } => EventBody::ModeChanged {
             thread: thread.map(|thread| thread.to_string()),
             from: (*from).into(),
             to: (*to).into(),
             reason: reason.clone(),
+            settled: *settled,
         },
         model::Event::QueueItemFiled(item) => EventBody::QueueFiled { item: (&**item).into() },
         model::Event::QueueItemResolved { id, session } => {

@@ -11,13 +11,16 @@ use rookery_model as model;
 use rookery_wire::ConnectionHandle;
 use rookery_wire::rights::{self, Rights};
 use rookery_wire::rpc::{Admit, Companion, RpcError};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OnceCell};
 
 use crate::errors::Error;
 use crate::forward;
 
 /// Methods whose reply carries an id that the client needs before it is told of anything.
 const HOLDING: &[&str] = &["turn/start", "thread/start", "thread/fork", "commands/run"];
+
+/// What a client is told that brought a mode in which it is never asked.
+const BYPASSED: &str = "the policy mode of this server is bypass: every tool call of its own turns runs without being asked for";
 
 /// What a method works with. Cheap to clone.
 #[derive(Clone)]
@@ -41,6 +44,8 @@ pub struct Link {
     pub choice: model::Choice,
     /// Who is there while its turns run.
     pub profile: Option<model::Profile>,
+    /// The mode of what it starts itself; the world's and the threads' own otherwise.
+    pub mode: Option<model::Mode>,
 }
 
 /// What a client said of itself.
@@ -56,6 +61,8 @@ pub struct Client {
     is_drained: AtomicBool,
     /// Tells this connection's commands from those of others.
     number: u64,
+    /// Set once the mode that it brought along holds.
+    mode: OnceCell<()>,
 }
 
 /// Counts connections.
@@ -95,6 +102,7 @@ impl Cx {
             watches_processes: AtomicBool::new(false),
             is_drained: AtomicBool::new(false),
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+            mode: OnceCell::new(),
         };
         let cx = Cx { core, connection, client: Arc::new(client) };
         if follows {
@@ -123,6 +131,36 @@ impl Cx {
                 Err(Error::denied("a program that an agent runs cannot change the mode", &mode))
             }
         }
+    }
+
+    /// Lets the mode that the client brought along hold for what it starts, until its connection ends.
+    /// Whatever starts something awaits this first.
+    ///
+    /// # Errors
+    /// If an agent's own program brought one.
+    pub(crate) async fn bring_mode(&self) -> Result<(), Error> {
+        let Some(mode) = self.client.link().mode else { return Ok(()) };
+        let bring = async || {
+            self.check_is_no_agent()?;
+            let (core, client) = (self.core.clone(), self.client.number());
+            core.set_client_mode(client, mode)?;
+            let closed = self.connection.closed();
+            tokio::spawn(async move {
+                closed.cancelled().await;
+                core.end_client_mode(client);
+            });
+            let warns = self.core.agent_settings().policy.warn_on_bypass;
+            if mode == model::Mode::Bypass && warns {
+                forward::warn(self, BYPASSED.to_owned());
+            }
+            Ok(())
+        };
+        self.client.mode.get_or_try_init(bring).await.copied()
+    }
+
+    /// The mode that holds for what this client starts, in a thread or by itself.
+    pub(crate) fn mode(&self, thread: Option<model::ThreadId>) -> model::Mode {
+        self.core.mode_for(self.client.number(), thread)
     }
 
     /// Keeps notifications behind the replies they belong to.

@@ -136,6 +136,8 @@ pub(super) enum EventJson<'a> {
         to: ModeJson,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<Cow<'a, str>>,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        settled: u64,
     },
     QueueItemFiled {
         item: Box<QueueJson<'a>>,
@@ -153,6 +155,11 @@ pub(super) enum EventJson<'a> {
     HandoffChanged {
         handoff: Box<HandoffJson<'a>>,
     },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl<'a> EventJson<'a> {
@@ -245,11 +252,12 @@ impl<'a> EventJson<'a> {
             Event::RequestSettled(request) => {
                 EventJson::RequestSettled { request: Box::new(RequestJson::of(request)) }
             }
-            Event::ModeChanged { thread, from, to, reason } => EventJson::ModeChanged {
+            Event::ModeChanged { thread, from, to, reason, settled } => EventJson::ModeChanged {
                 thread: thread.map(|id| id.to_string().into()),
                 from: ModeJson::of(*from),
                 to: ModeJson::of(*to),
                 reason: reason.as_ref().map(Cow::from),
+                settled: *settled,
             },
             Event::QueueItemFiled(item) => {
                 EventJson::QueueItemFiled { item: Box::new(QueueJson::of(item)) }
@@ -357,11 +365,12 @@ impl<'a> EventJson<'a> {
             EventJson::RequestSettled { request } => {
                 Event::RequestSettled(Box::new(request.into_model()?))
             }
-            EventJson::ModeChanged { thread, from, to, reason } => Event::ModeChanged {
+            EventJson::ModeChanged { thread, from, to, reason, settled } => Event::ModeChanged {
                 thread: thread.map(|id| id_from_text(&id)).transpose()?,
                 from: from.into_model(),
                 to: to.into_model(),
                 reason: reason.map(Cow::into_owned),
+                settled,
             },
             EventJson::QueueItemFiled { item } => {
                 Event::QueueItemFiled(Box::new(item.into_model()?))

@@ -204,7 +204,8 @@ fn event() -> impl Strategy<Value = Event> {
 
 fn agent_event() -> impl Strategy<Value = Event> {
     let names = || (thread::thread_id(), thread::turn_id());
-    let changed = (option::of(thread::thread_id()), thread::mode(), thread::mode(), text());
+    let modes = (thread::mode(), thread::mode());
+    let changed = (option::of(thread::thread_id()), modes, text(), any::<u64>());
     prop_oneof![
         thread::thread_id().prop_map(|id| Event::ThreadStarted { id }),
         (thread::thread_id(), any::<bool>())
@@ -218,11 +219,12 @@ fn agent_event() -> impl Strategy<Value = Event> {
         }),
         thread::request().prop_map(|request| Event::RequestOpened(Box::new(request))),
         thread::request().prop_map(|request| Event::RequestSettled(Box::new(request))),
-        changed.prop_map(|(thread, from, to, reason)| Event::ModeChanged {
+        changed.prop_map(|(thread, (from, to), reason, settled)| Event::ModeChanged {
             thread,
             from,
             to,
             reason: (!reason.is_empty()).then_some(reason),
+            settled,
         }),
     ]
 }

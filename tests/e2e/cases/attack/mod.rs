@@ -2,4 +2,5 @@
 //! its path.
 
 mod callers;
+mod client_modes;
 mod slow_clients;

@@ -49,10 +49,11 @@ pub(crate) struct AppServer {
     /// Whether to print a code for the camera of a phone
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = clap::ArgAction::Set)]
     print_qr: bool,
-    /// What agents may do without asking: default, ask, accept_all, plan or bypass
+    /// What agents may do without asking in turns that clients of this server start: default, ask,
+    /// accept_all, plan or bypass
     #[arg(long)]
     mode: Option<String>,
-    /// Approve everything; the same as --mode bypass
+    /// Approve everything in turns that clients of this server start; the same as --mode bypass
     #[arg(long, conflicts_with = "mode")]
     yolo: bool,
     /// Who is there to answer

@@ -130,7 +130,15 @@ pub enum EventBody {
     RequestSettled { request: Request },
     /// Agents may do more or less without asking.
     #[serde(rename = "mode.changed")]
-    ModeChanged { thread: Option<String>, from: Mode, to: Mode, reason: Option<String> },
+    ModeChanged {
+        thread: Option<String>,
+        from: Mode,
+        to: Mode,
+        reason: Option<String>,
+        /// How many requests that waited were settled by it.
+        #[serde(default)]
+        settled: u64,
+    },
     /// Something asks for attention.
     #[serde(rename = "queue.filed")]
     QueueFiled { item: QueueItem },

@@ -37,9 +37,11 @@ pub(crate) async fn run(cx: Cx, params: CommandsRunParams) -> Result<CommandsRun
     if let Some(turn) = seen.status.active_turn {
         return Err(busy(turn));
     }
+    cx.bring_mode().await?;
     let workspace = workspace(params.workspace, || seen.thread.cwd)?;
     let expanded = expanded(&cx, &params.name, &params.arguments, &workspace, Some(thread)).await?;
-    let new = NewTurn { profile: cx.client.link().profile, ..turn_of(&expanded) };
+    let (profile, client) = (cx.client.link().profile, Some(cx.client.number()));
+    let new = NewTurn { profile, client, ..turn_of(&expanded) };
     let turn = match cx.core.start_turn(thread, new).await {
         Ok(StartedTurn::New(turn)) => turn.id,
         Ok(StartedTurn::Steered(turn)) => return Err(busy(turn)),
@@ -90,9 +92,10 @@ async fn expanded(
     workspace: &Path,
     thread: Option<model::ThreadId>,
 ) -> Result<Expanded, Error> {
-    let expanded = cx.core.expand_command(name, arguments, workspace, thread).await;
+    let client = Some(cx.client.number());
+    let expanded = cx.core.expand_command(name, arguments, workspace, thread, client).await;
     expanded.map_err(|error| match error.kind() == model::ErrorKind::Denied {
-        true => Error::denied(error.message(), &show::mode(cx, cx.core.mode(thread))),
+        true => Error::denied(error.message(), &show::mode(cx, cx.mode(thread))),
         false => error.into(),
     })
 }

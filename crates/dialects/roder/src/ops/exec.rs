@@ -25,6 +25,7 @@ use crate::wire::notification::twin;
 
 pub(crate) async fn exec(cx: Cx, params: CommandExecParams) -> Result<CommandExecResult, Error> {
     cx.client.check_not_drained()?;
+    cx.bring_mode().await?;
     let limit = params.timeout_ms;
     let request = request(&cx, params)?;
     let (streams, process) = (request.streams || request.tty, request.process_id.clone());

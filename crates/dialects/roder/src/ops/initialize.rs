@@ -30,6 +30,8 @@ pub(crate) async fn initialize(
         reasoning_methods: capabilities.reasoning_methods.unwrap_or(false),
     });
     cx.follow();
+    // One that may not bring its mode is told so when it starts something.
+    let _ = cx.bring_mode().await;
     let choice = cx.choice();
     let cwd = cx.cwd().to_string_lossy().into_owned();
     let remote = cx.client.link().is_remote.then(|| Remote {
@@ -49,7 +51,7 @@ pub(crate) async fn initialize(
             version: env!("CARGO_PKG_VERSION").to_owned(),
         },
         protocol_version: PROTOCOL_VERSION,
-        policy_mode: show::mode(&cx, cx.core.mode(None)),
+        policy_mode: show::mode(&cx, cx.mode(None)),
         capabilities: ServerCapabilities { methods: method_names() },
         remote,
     })
@@ -74,7 +76,7 @@ pub struct Attach {
     /// Whether its client comes through the network.
     #[serde(default)]
     pub is_remote: bool,
-    /// The mode to set.
+    /// The mode of what its client starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
     /// Which provider answers where nothing else is said.
@@ -92,10 +94,7 @@ pub(crate) async fn attach(cx: Cx, params: Attach) -> Result<Empty, Error> {
     // Known before anything is waited for: the client's own words are right behind this.
     cx.client.set_link(params.link()?);
     cx.follow();
-    if params.mode.is_some() {
-        cx.check_is_no_agent()?;
-    }
-    params.set_mode(&cx.core).await?;
+    cx.bring_mode().await?;
     Ok(Empty {})
 }
 
@@ -103,7 +102,7 @@ impl Attach {
     /// What is said of the client.
     ///
     /// # Errors
-    /// If there is no such profile.
+    /// If there is no such profile or mode.
     pub fn link(&self) -> Result<Link, Error> {
         let unknown = |name: &str| Error::invalid(format!("unknown profile: {name}"));
         let read = |name: &String| parse_profile(name).ok_or_else(|| unknown(name));
@@ -117,17 +116,21 @@ impl Attach {
                 reasoning: None,
             },
             profile,
+            mode: self.mode.as_deref().map(read_mode).transpose()?,
         })
     }
 
-    /// Sets the mode, if one is named.
+    /// Sets the mode of a world that is served alone, if one is named.
     ///
     /// # Errors
     /// If there is no such mode.
     pub async fn set_mode(&self, core: &Core) -> Result<(), Error> {
         let Some(word) = self.mode.clone() else { return Ok(()) };
-        let mode = modes::read_argument(&word)
-            .ok_or_else(|| Error::invalid(format!("unknown mode: {word}")))?;
+        let mode = read_mode(&word)?;
         Ok(core.set_mode(None, mode, Some(word), Some("command line".to_owned())).await?)
     }
+}
+
+fn read_mode(word: &str) -> Result<model::Mode, Error> {
+    modes::read_argument(word).ok_or_else(|| Error::invalid(format!("unknown mode: {word}")))
 }

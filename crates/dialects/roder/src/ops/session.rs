@@ -37,7 +37,7 @@ pub(crate) async fn get(cx: Cx, params: SessionGetParams) -> Result<SessionGetRe
         of_thread().filter(move |request| RequestKind::of(&request.asked) == kind)
     };
     Ok(SessionGetResult {
-        mode: show::mode(&cx, cx.core.mode(thread)),
+        mode: show::mode(&cx, cx.mode(thread)),
         pending_plan_exit_camel: plan.clone().map(camel),
         pending_plan_exit: plan,
         pending_approvals: is(RequestKind::Approval).map(show::approval).collect(),
@@ -79,7 +79,11 @@ pub(crate) async fn set_mode(
     cx.check_is_no_agent()?;
     let thread = params.thread_id.as_deref().map(ids::thread).transpose()?;
     cx.core.set_mode(thread, mode, Some(word), params.reason).await?;
-    Ok(SessionSetModeResult { mode: show::mode(&cx, cx.core.mode(thread)) })
+    if thread.is_none() {
+        // What the person chose now counts for this client too.
+        cx.core.end_client_mode(cx.client.number());
+    }
+    Ok(SessionSetModeResult { mode: show::mode(&cx, cx.mode(thread)) })
 }
 
 pub(crate) async fn exit_plan(
@@ -89,7 +93,7 @@ pub(crate) async fn exit_plan(
     let id = RequestKind::PlanExit.read(&params.request_id);
     let thread = id.and_then(|id| cx.core.request(id)).map(|request| request.thread);
     let resolved = settle(&cx, id, yes_or_no(params.approved, None, false)).await?.resolved;
-    Ok(SessionExitPlanResult { resolved, mode: show::mode(&cx, cx.core.mode(thread)) })
+    Ok(SessionExitPlanResult { resolved, mode: show::mode(&cx, cx.mode(thread)) })
 }
 
 pub(crate) async fn resolve_approval(

@@ -13,12 +13,14 @@ use crate::wire::session::ResolvedResult;
 use crate::wire::tool::{ToolsCallParams, ToolsCallResult, ToolsResolveParams};
 
 pub(crate) async fn call(cx: Cx, params: ToolsCallParams) -> Result<ToolsCallResult, Error> {
+    cx.bring_mode().await?;
     let name = params.tool_name;
     let call = DirectCall {
         thread: ids::thread(&params.thread_id)?,
         tool: name.clone(),
         arguments: params.arguments.unwrap_or_else(|| Value::Object(Map::new())),
         waits: params.wait_for_approval,
+        client: Some(cx.client.number()),
     };
     match cx.core.call_tool(call).await? {
         DirectOutcome::Ran(output) => {

@@ -24,6 +24,7 @@ pub(crate) async fn start(cx: Cx, params: TurnStartParams) -> Result<TurnStartRe
     if mode.is_some() {
         cx.check_is_no_agent()?;
     }
+    cx.bring_mode().await?;
     let message = message(params.prompt, params.input).await?;
     let message = message.ok_or_else(|| Error::invalid("turn input is empty"))?;
     let new = NewTurn {
@@ -38,6 +39,7 @@ pub(crate) async fn start(cx: Cx, params: TurnStartParams) -> Result<TurnStartRe
         deadline_seconds: params.deadline_seconds,
         profile: cx.client.link().profile,
         mode,
+        client: Some(cx.client.number()),
         ..NewTurn::default()
     };
     let turn = match cx.core.start_turn(thread, new).await? {
