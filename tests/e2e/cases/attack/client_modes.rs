@@ -138,3 +138,34 @@ fn a_mode_of_all_is_on_the_record_with_what_it_settled() {
     daemon.restart();
     assert_eq!(mode(&mut Peer::to(&daemon)), "default");
 }
+
+#[test]
+fn an_agents_program_cannot_bring_a_mode() {
+    let daemon = TestDaemon::start();
+    let dir = daemon.home().join("work");
+    fs::create_dir(&dir).unwrap();
+    let mut boss = Peer::to(&daemon);
+    let (agent, victim) = (boss.thread(&dir), boss.thread(&dir));
+    let start = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "turn/start",
+        "params": { "threadId": victim, "prompt": writes("stolen") },
+    });
+    fs::write(dir.join("request"), format!("{start}\n")).unwrap();
+    let server = rookery_testkit::rookery_binary();
+    // It stays until it is answered, or cannot be.
+    let command = format!(
+        "mkfifo in; {} app-server --yolo < in > out & exec 3> in; cat request >&3; \
+         timeout 20 sh -c 'until grep -q id out; do sleep 0.1; done'; true",
+        server.display()
+    );
+    let steps = json!([{ "tool": "shell", "args": { "command": command } }, { "text": "ok" }]);
+    let turn = boss.turn(&agent, &script(&steps));
+    let asked = boss.wait_told("session/approvalRequested");
+    let answer = json!({ "approvalId": asked["approvalId"], "approved": true });
+    assert_eq!(boss.call("session/resolve_approval", answer)["resolved"], true);
+    boss.until_over(&turn);
+    assert!(!dir.join("stolen").exists());
+    assert_eq!(mode(&mut boss), "default");
+    let turns = boss.stored(&victim)["turns"].as_array().map_or(0, Vec::len);
+    assert_eq!(turns, 0, "{}", fs::read_to_string(dir.join("out")).unwrap_or_default());
+}
