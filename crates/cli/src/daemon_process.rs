@@ -45,6 +45,11 @@ const TOLD_TO_TERMINALS: &[&str] = &[
 
 /// A connection to the daemon; starts one if none runs, and says whether it did.
 pub(crate) async fn ensure(homes: &Homes) -> Outcome<(Client, bool)> {
+    ensure_without(homes, None).await
+}
+
+/// The same; a daemon that is started does not get this variable.
+pub(crate) async fn ensure_without(homes: &Homes, secret: Option<&str>) -> Outcome<(Client, bool)> {
     // One that is just dying may still accept; only an answer counts.
     if let Some(client) = link::try_connect_own(homes).await?
         && is_ready(&client, Instant::now() + START_PATIENCE).await
@@ -52,7 +57,7 @@ pub(crate) async fn ensure(homes: &Homes) -> Outcome<(Client, bool)> {
         return Ok((client, false));
     }
     let log = homes.log_file();
-    let mut child = start(&log)?;
+    let mut child = start(&log, secret)?;
     let until = Instant::now() + START_PATIENCE;
     while Instant::now() < until {
         if let Some(client) = link::try_connect_own(homes).await?
@@ -98,7 +103,7 @@ pub(crate) fn executable() -> Outcome<PathBuf> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place where a daemon is started")]
-fn start(log: &Path) -> Outcome<Child> {
+fn start(log: &Path, secret: Option<&str>) -> Outcome<Child> {
     let file = open_log(log).map_err(Failure::doing(log.display()))?;
     let second = file.try_clone().map_err(Failure::doing(log.display()))?;
     let mut command = Command::new(executable()?);
@@ -109,6 +114,9 @@ fn start(log: &Path) -> Outcome<Child> {
         for name in TOLD_TO_TERMINALS {
             command.env_remove(name);
         }
+    }
+    if let Some(name) = secret.filter(|name| !name.is_empty()) {
+        command.env_remove(name);
     }
     command.spawn().map_err(Failure::doing("cannot start the daemon"))
 }

@@ -4,3 +4,4 @@
 mod callers;
 mod client_modes;
 mod slow_clients;
+mod websocket;

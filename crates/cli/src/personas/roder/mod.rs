@@ -1,6 +1,7 @@
 //! The roder tool, as far as it is a server: `roder app-server`.
 
 mod serve;
+mod token;
 
 use std::{ffi::OsString, process::ExitCode};
 

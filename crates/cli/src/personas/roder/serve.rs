@@ -15,7 +15,9 @@ use rookery_daemon::{
 };
 use rookery_roder::{Attach, manifest, modes};
 use rookery_wire::transport::ws::{self, Gate, Token, pairing};
+use serde_json::json;
 
+use super::token;
 use crate::{
     commands::{block_on, done},
     daemon_process,
@@ -37,9 +39,13 @@ pub(crate) struct AppServer {
     /// Serve remote clients over a WebSocket, on 127.0.0.1 unless --listen says otherwise
     #[arg(long)]
     remote: bool,
-    /// The token that remote clients need, or env:NAME for a variable that has it [default: a new one]
+    /// The token that remote clients need: env:NAME for a variable that has it, - for a line on stdin,
+    /// fd:N for a descriptor, or itself [default: a new one]
     #[arg(long, value_name = "TOKEN")]
     auth_token: Option<String>,
+    /// A file that has the token, which only its owner may read
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "auth_token")]
+    auth_token_file: Option<PathBuf>,
     /// Let nobody new in after so many seconds
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     remote_token_ttl: Option<u64>,
@@ -49,6 +55,9 @@ pub(crate) struct AppServer {
     /// Whether to print a code for the camera of a phone
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = clap::ArgAction::Set)]
     print_qr: bool,
+    /// Print where the server listens as one line of JSON on stdout
+    #[arg(long)]
+    print_json: bool,
     /// What agents may do without asking in turns that clients of this server start: default, ask,
     /// accept_all, plan or bypass
     #[arg(long)]
@@ -109,7 +118,7 @@ pub(crate) fn serve(args: AppServer) -> Outcome {
     let door = door(&args, attach.cwd.clone())?;
     let world = match args.standalone {
         true => AppWorld::Standalone { homes: link::homes()?, exe: daemon_process::executable()? },
-        false => AppWorld::Daemon(daemon_socket()?),
+        false => AppWorld::Daemon(daemon_socket(token::variable(args.auth_token.as_deref()))?),
     };
     let attach = Attach { is_remote: matches!(door, Door::Remote { .. }), ..attach };
     app_server::serve(app_server::AppServer { door, attach, world })
@@ -169,38 +178,49 @@ fn door(args: &AppServer, workspace: Option<PathBuf>) -> Outcome<Door> {
             ws::parse_address(text).map_err(|error| Failure::new(error.to_string()).code(2))?
         }
     };
-    let token = match &args.auth_token {
-        None => Token::generate(),
-        Some(setting) => Token::from_setting(setting, |name| std::env::var(name).ok()),
-    };
-    let mut gate = Gate::new(token.map_err(|error| Failure::new(error.to_string()).code(2))?);
+    let token = token::read(args.auth_token.as_deref(), args.auth_token_file.as_deref())?;
+    let guards = token.check_guards(address.ip());
+    guards.map_err(|error| Failure::new(error.to_string()).code(2))?;
+    let mut gate = Gate::new(token);
     for origin in &args.allowed_origin {
         gate = gate.allow_origin(origin);
     }
     if let Some(seconds) = args.remote_token_ttl {
         gate = gate.expires_in(Duration::from_secs(seconds));
     }
-    let has_qr = args.print_qr;
+    let (has_qr, has_json) = (args.print_qr, args.print_json);
     let on_listening = Box::new(move |bound: SocketAddr, gate: &Gate| {
-        announce(bound, gate.token(), workspace.as_deref(), has_qr);
+        announce(bound, gate.token(), workspace.as_deref(), has_qr, has_json);
     });
     Ok(Door::Remote { address, gate: Box::new(gate), on_listening })
 }
 
-/// Says on stderr where remote clients find us, for people and for launchers.
-fn announce(bound: SocketAddr, token: &Token, workspace: Option<&Path>, has_qr: bool) {
+/// Prints where remote clients find us: on stderr for people and launchers, on stdout for scripts.
+fn announce(
+    bound: SocketAddr,
+    token: &Token,
+    workspace: Option<&Path>,
+    has_qr: bool,
+    has_json: bool,
+) {
     let urls = pairing::urls(bound, &pairing::interfaces().unwrap_or_default());
     let first = urls.first().cloned().unwrap_or_default();
     let link = pairing::link(&pairing::payload(SERVER, &first, token, workspace));
     let qr = has_qr.then(|| pairing::qr(&link)).flatten();
     output::note(pairing::startup_text(&urls, token, &link, qr.as_deref()).trim_end());
+    if has_json {
+        let listening = json!({ "urls": urls, "token": token.preview(), "connect": link });
+        // Whoever does not read it has the text on stderr.
+        let _ = output::json_line(&listening);
+    }
 }
 
-/// The Roder socket of the daemon, which is started if none runs.
-fn daemon_socket() -> Outcome<PathBuf> {
+/// The Roder socket of the daemon, which is started if none runs, without the variable that has our
+/// token: whatever it runs would have it too.
+fn daemon_socket(secret: Option<&str>) -> Outcome<PathBuf> {
     let homes = link::homes()?;
     block_on(async {
-        daemon_process::ensure(&homes).await?;
+        daemon_process::ensure_without(&homes, secret).await?;
         Ok(ExitCode::SUCCESS)
     })?;
     let (config, _) = Config::load(&homes);

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use futures_util::{StreamExt as _, future::Abortable, stream::FuturesUnordered};
 use rustix::net::sockopt;
 use tokio::{
     io::AsyncWriteExt as _,
@@ -20,6 +20,7 @@ use tokio::{
 use super::{
     Gate, Socket,
     http::{self, Answer, BadHead, Head},
+    waiting::Waiting,
 };
 use crate::transport::{Slots, accept_patiently};
 
@@ -28,20 +29,27 @@ use crate::transport::{Slots, accept_patiently};
 pub struct Limits {
     /// Peers let in at the same time; more are answered 503.
     pub connections: usize,
-    /// Handshakes at the same time; more are closed at once.
+    /// Handshakes at the same time; for the next, the oldest of the busiest address is given up.
     pub handshakes: usize,
+    /// Handshakes of one address at the same time; for the next, its oldest is given up.
+    pub handshakes_per_peer: usize,
     /// How long a handshake may take, from the first byte to the last.
     pub handshake_time: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { connections: 256, handshakes: 128, handshake_time: Duration::from_secs(10) }
+        Self {
+            connections: 256,
+            handshakes: 128,
+            handshakes_per_peer: 32,
+            handshake_time: Duration::from_secs(5),
+        }
     }
 }
 
 /// A handshake at work; it yields a peer if it was let in.
-type Handshake = Pin<Box<dyn Future<Output = Option<Socket>> + Send>>;
+type Handshake = Pin<Box<dyn Future<Output = (u64, Option<Socket>)> + Send>>;
 
 /// A listening address with its gate.
 pub struct Listener {
@@ -50,6 +58,7 @@ pub struct Listener {
     limits: Limits,
     slots: Slots,
     handshakes: FuturesUnordered<Handshake>,
+    waiting: Waiting,
 }
 
 impl std::fmt::Debug for Listener {
@@ -62,12 +71,15 @@ impl Listener {
     /// Binds `address`.
     ///
     /// # Errors
-    /// What binding gives.
+    /// `InvalidInput` if the token is too short to guard that address; else what binding gives.
     pub async fn bind(address: SocketAddr, gate: Gate, limits: Limits) -> io::Result<Self> {
+        let guards = gate.token().check_guards(address.ip());
+        guards.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let tcp = TcpListener::bind(address).await?;
         let slots = Slots::new(limits.connections);
-        let handshakes = FuturesUnordered::new();
-        Ok(Self { tcp, gate: Arc::new(gate), limits, slots, handshakes })
+        let (handshakes, waiting) =
+            (FuturesUnordered::new(), Waiting::new(limits.handshakes, limits.handshakes_per_peer));
+        Ok(Self { tcp, gate: Arc::new(gate), limits, slots, handshakes, waiting })
     }
 
     /// The address bound, with the port the system chose for port 0.
@@ -92,7 +104,8 @@ impl Listener {
     pub async fn accept(&mut self) -> io::Result<Socket> {
         loop {
             tokio::select! {
-                Some(done) = self.handshakes.next() => {
+                Some((number, done)) = self.handshakes.next() => {
+                    self.waiting.done(number);
                     if let Some(socket) = done {
                         return Ok(socket);
                     }
@@ -105,17 +118,17 @@ impl Listener {
         }
     }
 
-    fn begin(&self, stream: TcpStream, peer: SocketAddr) {
-        if self.handshakes.len() >= self.limits.handshakes {
-            tracing::warn!(%peer, "too many handshakes, closing the newest");
-            return;
-        }
+    fn begin(&mut self, stream: TcpStream, peer: SocketAddr) {
+        let (number, registration) = self.waiting.admit(peer.ip());
         if let Err(error) = tune(&stream) {
             tracing::debug!(%error, "cannot set options of a socket");
         }
         let shaking = shake(stream, peer, Arc::clone(&self.gate), self.slots.clone());
-        let bounded = timeout(self.limits.handshake_time, shaking);
-        self.handshakes.push(Box::pin(async move { bounded.await.unwrap_or_default() }));
+        let bounded = Abortable::new(timeout(self.limits.handshake_time, shaking), registration);
+        self.handshakes.push(Box::pin(async move {
+            let done = bounded.await.ok().and_then(Result::ok).flatten();
+            (number, done)
+        }));
     }
 }
 

@@ -2,7 +2,8 @@
 //! text message per document, and the pairing text that tells a client where to go.
 //!
 //! A [`Listener`] yields a [`Socket`] per client that its [`Gate`] let in; serve it with
-//! [`serve_connection`](crate::serve_connection), [`Messages`] as framing and [`options`].
+//! [`serve_connection`](crate::serve_connection) and [`Messages`] as framing. One that is cut off
+//! because it does not read sees close code 1013.
 
 mod gate;
 mod http;
@@ -11,6 +12,7 @@ pub mod pairing;
 mod socket;
 mod throttle;
 mod token;
+mod waiting;
 
 #[cfg(test)]
 mod tests;
@@ -22,20 +24,8 @@ pub use listener::{Limits, Listener};
 pub use socket::{MAX_MESSAGE, Messages, Socket};
 pub use token::{Token, TokenError};
 
-use crate::{Options, outbox::OutboxLimits};
-
 /// The subprotocol that clients offer, and the type of the pairing payload.
 pub const SUBPROTOCOL: &str = "roder.remote.v1";
-
-/// Options for remote clients: one that falls 64 MiB or 100,000 messages behind is cut off, which
-/// it sees as close code 1013.
-#[must_use]
-pub fn options() -> Options {
-    Options {
-        outbox: OutboxLimits { messages: 100_000, bytes: 64 * 1024 * 1024 },
-        ..Options::default()
-    }
-}
 
 /// Why a listen address cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -28,8 +28,9 @@ pub fn interfaces() -> io::Result<Vec<IpAddr>> {
 
 /// The addresses to connect to, best first.
 ///
-/// A listener on one address has that one. One on all addresses has those of `interfaces` that
-/// others can be told: Tailscale's, private ones, IPv6 unique-local ones, loopback.
+/// A listener on one address has that one. One on all addresses has those of `interfaces`:
+/// Tailscale's, private ones, IPv6 unique-local ones, loopback, and then those that the whole world may
+/// reach, so that it is seen that it does.
 #[must_use]
 pub fn urls(bound: SocketAddr, interfaces: &[IpAddr]) -> Vec<String> {
     let url = |address: IpAddr| format!("ws://{}", SocketAddr::new(address, bound.port()));
@@ -49,14 +50,18 @@ pub fn urls(bound: SocketAddr, interfaces: &[IpAddr]) -> Vec<String> {
     })]
 }
 
-/// The place of an address among those worth telling; public and link-local ones have none.
+/// The place of an address among those to connect to. IPv6 link-local ones have none: they need the
+/// name of an interface, which clients do not take in a URL.
 fn rank(address: IpAddr) -> Option<u8> {
     match address {
         IpAddr::V4(v4) if matches!(v4.octets(), [100, 64..=127, ..]) => Some(0),
         IpAddr::V4(v4) if v4.is_private() => Some(1),
         IpAddr::V6(v6) if v6.is_unique_local() => Some(2),
         _ if address.is_loopback() => Some(3),
-        _ => None,
+        IpAddr::V6(v6) if v6.is_unicast_link_local() => None,
+        _ if address.is_unspecified() || address.is_multicast() => None,
+        IpAddr::V4(v4) if v4.is_link_local() => Some(5),
+        _ => Some(4),
     }
 }
 
@@ -191,15 +196,18 @@ mod tests {
         ];
         let v4 = urls_of("0.0.0.0:41233", &interfaces);
         assert_eq!(v4[..5], want_v4);
-        assert_eq!(v4[5..], ["ws://127.0.0.1:41233"]);
+        let exposed = ["ws://100.128.0.1:41233", "ws://8.8.8.8:41233", "ws://169.254.0.1:41233"];
+        assert_eq!(v4[5], "ws://127.0.0.1:41233");
+        assert_eq!(v4[6..], exposed);
         let all = urls_of("[::]:41233", &interfaces);
         assert_eq!(all[..5], want_v4);
-        assert_eq!(all[5..], ["ws://[fd7a::1]:41233", "ws://127.0.0.1:41233", "ws://[::1]:41233"]);
+        assert_eq!(all[5..8], ["ws://[fd7a::1]:41233", "ws://127.0.0.1:41233", "ws://[::1]:41233"]);
+        assert_eq!(all[8..], exposed);
     }
 
     #[test]
     fn without_interfaces_there_is_loopback() {
-        assert_eq!(urls_of("0.0.0.0:1", &["8.8.8.8"]), ["ws://127.0.0.1:1"]);
+        assert_eq!(urls_of("0.0.0.0:1", &["fe80::1"]), ["ws://127.0.0.1:1"]);
         assert_eq!(urls_of("[::]:1", &[]), ["ws://[::1]:1"]);
         assert!(interfaces().unwrap().iter().any(IpAddr::is_loopback));
     }

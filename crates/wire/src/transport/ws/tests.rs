@@ -22,7 +22,8 @@ use tokio_tungstenite::{
 
 use super::*;
 use crate::{
-    ConnectionHandle, Rejected, method,
+    ConnectionHandle, Options, Rejected, method,
+    outbox::OutboxLimits,
     rights::Rights,
     rpc::{self, Admit, JsonRpc, Method, RpcError, Table},
     serve_connection,
@@ -107,6 +108,12 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.accepting.abort();
     }
+}
+
+/// What the tests serve with: a backlog that a client of theirs can fill.
+fn options() -> Options {
+    let outbox = OutboxLimits { messages: 100_000, bytes: 64 * 1024 * 1024 };
+    Options { outbox, ..Options::default() }
 }
 
 async fn serve_with(gate: Gate, limits: Limits, options: Options) -> Server {

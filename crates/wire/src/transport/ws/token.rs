@@ -1,6 +1,6 @@
 //! The bearer token of a remote listener: made, previewed and compared without ever being shown.
 
-use std::fmt;
+use std::{fmt, net::IpAddr};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest as _, Sha256};
@@ -12,6 +12,10 @@ const RANDOM_BYTES: usize = 32;
 const SHOWN: usize = 4;
 /// How a setting names a variable of the environment.
 const ENVIRONMENT: &str = "env:";
+/// Characters that a token needs where only this machine can guess it.
+const LEAST_LOCAL: usize = 8;
+/// Characters that a token needs where others can guess it.
+const LEAST: usize = 16;
 
 /// Why a text is no token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,6 +29,21 @@ pub enum TokenError {
     /// The variable named by the setting is missing or blank.
     #[error("auth token: environment variable {0} is not set or blank")]
     Unset(String),
+    /// Too few characters for an address that others reach.
+    #[error(
+        "auth token has {length} characters, and {address} needs at least {least}; use a longer one, or leave it out and let one be made"
+    )]
+    Short {
+        /// How many it has.
+        length: usize,
+        /// How many it needs.
+        least: usize,
+        /// Where it would be the only guard.
+        address: IpAddr,
+    },
+    /// The file or stream named by the setting has no token.
+    #[error("auth token: {0}")]
+    Unread(String),
     /// The system gives no random bytes.
     #[error("auth token: no random bytes: {0}")]
     NoRandom(String),
@@ -85,6 +104,19 @@ impl Token {
         }
     }
 
+    /// Whether the token is long enough to guard a listener on this address.
+    ///
+    /// # Errors
+    /// [`TokenError::Short`] if it is not.
+    pub fn check_guards(&self, address: IpAddr) -> Result<(), TokenError> {
+        let is_local = address.to_canonical().is_loopback();
+        let (length, least) = (self.text.len(), if is_local { LEAST_LOCAL } else { LEAST });
+        match length < least {
+            true => Err(TokenError::Short { length, least, address }),
+            false => Ok(()),
+        }
+    }
+
     /// Whether `presented` is this token, in a time that tells nothing about it.
     #[must_use]
     pub fn matches(&self, presented: &str) -> bool {
@@ -133,6 +165,27 @@ mod tests {
         for other in ["", "dev-toke", "dev-token ", "Dev-token", "dev-tokendev-token"] {
             assert!(!token.matches(other), "{other}");
         }
+    }
+
+    #[test]
+    fn attack_short_tokens_guard_nothing() {
+        let everywhere: IpAddr = "0.0.0.0".parse().unwrap();
+        for (text, address, is_enough) in [
+            ("dev-token", "127.0.0.1", true),
+            ("dev-token", "::1", true),
+            ("1234567", "127.0.0.1", false),
+            ("dev-token", "0.0.0.0", false),
+            ("dev-token", "::", false),
+            ("dev-token", "192.168.1.2", false),
+            ("0123456789abcdef", "0.0.0.0", true),
+        ] {
+            let guards = Token::new(text).unwrap().check_guards(address.parse().unwrap());
+            assert_eq!(guards.is_ok(), is_enough, "{text} on {address}");
+        }
+        assert!(Token::generate().unwrap().check_guards(everywhere).is_ok());
+        let error = Token::new("short").unwrap().check_guards(everywhere).unwrap_err().to_string();
+        assert!(error.contains("5 characters") && error.contains("16"), "{error}");
+        assert!(!error.contains("short"), "{error}");
     }
 
     #[test]

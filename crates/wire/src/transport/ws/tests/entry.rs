@@ -209,8 +209,8 @@ async fn a_handshake_may_come_byte_by_byte() {
 }
 
 #[tokio::test]
-async fn connections_and_handshakes_are_bounded() {
-    let limits = Limits { connections: 1, handshakes: 2, ..Limits::default() };
+async fn connections_are_bounded() {
+    let limits = Limits { connections: 1, ..Limits::default() };
     let server = serve_with(gate(), limits, options()).await;
     let inside = client(&server).await;
     let head = Raw::connect(&server).await.ask(&bearer()).await;
@@ -218,12 +218,36 @@ async fn connections_and_handshakes_are_bounded() {
     // Abruptly: no goodbye, but the place is free again.
     drop(inside);
     while status_of(&server, &bearer()).await != 101 {}
+}
 
-    let server = serve_with(gate(), Limits { handshakes: 1, ..limits }, options()).await;
-    let mut first = Raw::connect(&server).await;
-    let mut second = Raw::connect(&server).await;
-    assert_eq!(second.rest().await, b"");
-    assert_eq!(status(&first.ask(&bearer()).await), 101);
+#[tokio::test]
+async fn attack_half_open_connections_keep_nobody_out() {
+    let server = serve().await;
+    let mut silent = Vec::new();
+    for host in 2..10 {
+        for _ in 0..100 {
+            let mut one = Raw::connect_from(&server, &format!("127.0.0.{host}")).await;
+            one.send(b"GET / HTTP/1.1\r\nHost: ").await;
+            silent.push(one);
+        }
+        assert_eq!(status_of(&server, &bearer()).await, 101);
+    }
+    // Also from the address of those who are silent.
+    let mut right = Raw::connect_from(&server, "127.0.0.9").await;
+    assert_eq!(status(&right.ask(&bearer()).await), 101);
+    // The oldest had to go for it.
+    assert_eq!(silent[0].rest().await, b"");
+}
+
+#[tokio::test]
+async fn attack_a_short_token_opens_no_listener() {
+    let gate = |token: &str| Gate::new(Token::new(token).unwrap());
+    let everywhere = "0.0.0.0:0".parse().unwrap();
+    let refused = Listener::bind(everywhere, gate("dev-token"), Limits::default()).await;
+    assert_eq!(refused.unwrap_err().kind(), std::io::ErrorKind::InvalidInput);
+    let local = "127.0.0.1:0".parse().unwrap();
+    assert!(Listener::bind(local, gate("dev-token"), Limits::default()).await.is_ok());
+    assert!(Listener::bind(local, gate("dev"), Limits::default()).await.is_err());
 }
 
 #[test]
