@@ -117,7 +117,7 @@ pub(crate) async fn lines(client: impl Transport, daemon: UnixStream) -> std::io
         }
         received = &mut down => {
             received?;
-            Err(std::io::Error::other("the daemon ended; start again to go on where it was"))
+            Err(std::io::Error::other(format!("{ENDED}; start again to go on where it was")))
         }
     }
 }
@@ -181,7 +181,7 @@ pub(crate) async fn messages<T: Transport>(
 }
 
 /// What a client is told whose daemon hung up.
-const ENDED: &str = "the client does not keep up, or the daemon ended";
+const ENDED: &str = "the daemon ended, or the client is too far behind";
 
 /// Lines of a writer that may die within one; then there is nothing left to read.
 #[derive(Clone)]
