@@ -7,16 +7,25 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rookery_trust::{TrustedDir, check_peer};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::protocol::{
     DecodeError, ErrorCode, ErrorReply, Frame, FrameError, FrameReader, Reply, Request,
 };
-use crate::transport::{check_peer, recv_some, send_some};
+use crate::transport::{Passed, recv_some, send_some};
 
 /// Connects to a keeper of the same user. A keeper that is about to end may still accept and then hang up:
 /// take an early end of stream for "no keeper here".
 pub fn connect(path: &Path) -> io::Result<(Requests, Replies)> {
-    let stream = UnixStream::connect(path)?;
+    let name = path.file_name().and_then(|name| name.to_str());
+    let (Some(parent), Some(name)) = (path.parent(), name) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let directory = TrustedDir::existing(parent)?;
+    let stream = UnixStream::connect(directory.short_path(name))?;
     check_peer(&stream)?;
     let replies = Replies {
         stream: stream.try_clone()?,
@@ -44,6 +53,12 @@ impl Drop for Sender {
 }
 
 impl Requests {
+    /// The keeper's process id, as the system tells it. Needs no answer of the keeper.
+    pub fn peer_pid(&self) -> Option<u32> {
+        let peer = rustix::net::sockopt::socket_peercred(&self.0.stream).ok()?;
+        u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
+    }
+
     /// Sends one request with its descriptors. The tag comes back in the reply; 0 is reserved for notices.
     pub fn send(&self, tag: u64, request: &Request, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
         let bytes = request.encode(tag, fds.len()).map_err(too_large)?;
@@ -70,7 +85,7 @@ impl Requests {
 pub struct Replies {
     stream: UnixStream,
     reader: FrameReader,
-    fds: VecDeque<OwnedFd>,
+    fds: VecDeque<Passed>,
     chunk: Vec<u8>,
 }
 
@@ -81,7 +96,8 @@ pub struct Incoming {
     pub tag: u64,
     /// What the keeper says.
     pub reply: Reply,
-    /// PTY master and ring, in this order, where the reply hands them over.
+    /// PTY master and ring, in this order, where the reply hands them over. None of them if this process had no
+    /// descriptors left to take them with.
     pub fds: Vec<OwnedFd>,
 }
 
@@ -93,22 +109,65 @@ impl Replies {
     )]
     pub fn next(&mut self) -> io::Result<Incoming> {
         loop {
-            while let Some(frame) = self.reader.next().map_err(garbled)? {
-                let count = usize::from(frame.fds);
-                if self.fds.len() < count {
-                    return Err(garbled("descriptors of a frame are missing"));
-                }
-                let fds = self.fds.drain(..count).collect();
-                if let Some(reply) = interpret(&frame)? {
-                    return Ok(Incoming { tag: frame.tag, reply, fds });
-                }
+            if let Some(incoming) = self.take()? {
+                return Ok(incoming);
             }
-            let got = recv_some(&self.stream, &mut self.chunk, &mut self.fds)?;
-            if got == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-            self.reader.push(&self.chunk[..got]);
+            self.receive()?;
         }
+    }
+
+    /// The same, for so long; `TimedOut` if the keeper says nothing.
+    pub fn next_within(&mut self, patience: Duration) -> io::Result<Incoming> {
+        let until = Instant::now() + patience;
+        loop {
+            if let Some(incoming) = self.take()? {
+                return Ok(incoming);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            let left = Timespec {
+                tv_sec: left.as_secs().cast_signed(),
+                tv_nsec: left.subsec_nanos().into(),
+            };
+            match poll(&mut [PollFd::new(&self.stream, PollFlags::IN)], Some(&left)) {
+                Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
+                Err(rustix::io::Errno::INTR) => {}
+                Ok(_) => self.receive()?,
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+
+    fn receive(&mut self) -> io::Result<()> {
+        let got = recv_some(&self.stream, &mut self.chunk, &mut self.fds)?;
+        if got == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.reader.push(&self.chunk[..got]);
+        Ok(())
+    }
+
+    /// The next message of those that were received.
+    fn take(&mut self) -> io::Result<Option<Incoming>> {
+        while let Some(frame) = self.reader.next().map_err(garbled)? {
+            let fds = self.take_fds(usize::from(frame.fds))?;
+            if let Some(reply) = interpret(&frame)? {
+                return Ok(Some(Incoming { tag: frame.tag, reply, fds }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The descriptors of one frame; none if they could not be taken.
+    fn take_fds(&mut self, count: usize) -> io::Result<Vec<OwnedFd>> {
+        let mut fds = Vec::with_capacity(count);
+        while fds.len() < count {
+            match self.fds.pop_front() {
+                Some(Passed::Fd(fd)) => fds.push(fd),
+                Some(Passed::Lost) => return Ok(Vec::new()),
+                None => return Err(garbled("descriptors of a frame are missing")),
+            }
+        }
+        Ok(fds)
     }
 }
 

@@ -16,4 +16,4 @@ mod transport;
 
 pub use listener::Listener;
 pub use server::serve;
-pub use start::{run_main, start};
+pub use start::{NOFILE, run_main, start};

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
 use crate::protocol::{Frame, FrameReader, MAX_FDS, Reply};
-use crate::transport::{recv_some, send_some};
+use crate::transport::{Passed, recv_some, send_some};
 
 /// A client that leaves this much unread is cut off.
 const MAX_QUEUED: usize = 8 << 20;
@@ -74,11 +74,25 @@ impl Peer {
     /// Reads once. End of stream and every error end the peer.
     pub(crate) fn receive(&mut self) {
         let mut chunk = [0; CHUNK];
-        match recv_some(&self.socket, &mut chunk, &mut self.fds) {
+        let mut passed = VecDeque::new();
+        match recv_some(&self.socket, &mut chunk, &mut passed) {
             Ok(0) => self.gone = true,
-            Ok(got) => self.reader.push(&chunk[..got]),
+            Ok(got) => {
+                self.reader.push(&chunk[..got]);
+                self.take_passed(passed);
+            }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(_) => self.gone = true,
+        }
+    }
+
+    /// A client whose descriptors did not all come has sent too many.
+    fn take_passed(&mut self, passed: VecDeque<Passed>) {
+        for one in passed {
+            match one {
+                Passed::Fd(fd) => self.fds.push_back(fd),
+                Passed::Lost => self.gone = true,
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use rookery_trust::check_peer;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
@@ -16,7 +17,6 @@ use crate::protocol::{
 use crate::spawn::ChildDefaults;
 use crate::sys;
 use crate::terminals::{Answer, Terminals, refuse};
-use crate::transport::check_peer;
 
 const MAX_CLIENTS: usize = 16;
 
@@ -25,6 +25,14 @@ const FIRST_CLIENT_GRACE: Duration = Duration::from_secs(10);
 
 /// How long to wait before trying again what the kernel refused for want of descriptors.
 const RETRY: Duration = Duration::from_millis(20);
+
+/// Descriptors kept back, so that a daemon can connect while terminals have taken all others.
+const SPARE: usize = 4;
+
+/// How long the directory of the socket is left in peace after something went from it, and how long a socket that
+/// cannot be made again is let be.
+const MEND_AFTER: Duration = Duration::from_millis(100);
+const MEND_AGAIN: Duration = Duration::from_secs(5);
 
 /// How long children may take to end by themselves after a hang-up.
 const HANG_UP_GRACE: Duration = Duration::from_millis(250);
@@ -49,6 +57,9 @@ pub(crate) struct Server {
     /// Until when to wait for the first client; none once it came.
     grace: Option<Instant>,
     out_of_fds: bool,
+    spare: Vec<OwnedFd>,
+    /// When to look whether the socket is in its place.
+    look_at: Option<Instant>,
     stop: bool,
     /// Whether terminals end when the last client is gone.
     with_clients: bool,
@@ -57,6 +68,7 @@ pub(crate) struct Server {
 /// What a round of polling found.
 struct Ready {
     accept: bool,
+    gone: bool,
     signals: bool,
     peers: Vec<PollFlags>,
     ended: Vec<u64>,
@@ -72,6 +84,8 @@ impl Server {
             peers: Vec::new(),
             grace: Some(Instant::now() + FIRST_CLIENT_GRACE),
             out_of_fds: false,
+            spare: Vec::new(),
+            look_at: None,
             stop: false,
             with_clients: false,
         })
@@ -83,6 +97,11 @@ impl Server {
     }
 
     pub(crate) fn run(mut self) -> io::Result<()> {
+        self.refill_spare();
+        if !self.with_clients {
+            self.listener.watch();
+            self.look_at = self.next_look();
+        }
         loop {
             if self.is_done() {
                 // Someone may be waiting in the queue of the listener.
@@ -107,6 +126,35 @@ impl Server {
                 self.accept();
             }
             self.peers.retain(|peer| !peer.is_gone());
+            self.refill_spare();
+            self.look_after_socket(ready.gone);
+        }
+    }
+
+    /// Without a watch it has to be looked now and then.
+    fn next_look(&self) -> Option<Instant> {
+        self.listener.watched().is_none().then(|| Instant::now() + MEND_AGAIN)
+    }
+
+    /// Makes the socket again if its path was removed: the next daemon finds its terminals by it.
+    fn look_after_socket(&mut self, gone: bool) {
+        if gone {
+            self.listener.drain_watch();
+            self.look_at = self.look_at.or_else(|| Some(Instant::now() + MEND_AFTER));
+        }
+        if self.look_at.is_none_or(|at| Instant::now() < at) {
+            return;
+        }
+        self.look_at = match self.listener.is_in_place() || self.listener.mend().is_ok() {
+            true => self.next_look(),
+            false => Some(Instant::now() + MEND_AGAIN),
+        };
+    }
+
+    fn refill_spare(&mut self) {
+        while self.spare.len() < SPARE {
+            let Ok(spare) = self.signals.try_clone() else { return };
+            self.spare.push(spare);
         }
     }
 
@@ -158,9 +206,9 @@ impl Server {
 
     fn timeout(&self) -> Option<Timespec> {
         let retry = self.out_of_fds || self.peers.iter().any(Peer::is_congested);
-        let grace = self.grace.map(|until| until.saturating_duration_since(Instant::now()));
-        let wait = if retry { Some(RETRY) } else { grace };
-        wait.map(|wait| Timespec {
+        let until = |at: Instant| at.saturating_duration_since(Instant::now());
+        let waits = [retry.then_some(RETRY), self.grace.map(until), self.look_at.map(until)];
+        waits.into_iter().flatten().min().map(|wait| Timespec {
             tv_sec: wait.as_secs().cast_signed(),
             tv_nsec: wait.subsec_nanos().into(),
         })
@@ -176,6 +224,8 @@ impl Server {
             polled.push(PollFd::from_borrowed_fd(peer.as_fd(), PollFlags::IN | write));
         }
         polled.extend(watched.iter().map(|(_, fd)| PollFd::from_borrowed_fd(*fd, PollFlags::IN)));
+        let place = self.listener.watched();
+        polled.extend(place.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
         match poll(&mut polled, self.timeout().as_ref()) {
             // Short of memory for a moment: ending here would end every terminal.
             Ok(_) | Err(Errno::INTR | Errno::NOMEM | Errno::AGAIN) => {}
@@ -188,6 +238,7 @@ impl Server {
             signals: !next().is_empty(),
             peers: self.peers.iter().map(|_| next()).collect(),
             ended: watched.iter().filter(|_| !next().is_empty()).map(|(id, _)| *id).collect(),
+            gone: !next().is_empty(),
         })
     }
 
@@ -224,6 +275,7 @@ impl Server {
                 }
                 // One too many, or a stranger: hanging up says so at once.
                 Ok(_) | Err(Errno::INTR | Errno::CONNABORTED) => {}
+                Err(Errno::MFILE | Errno::NFILE) if self.spare.pop().is_some() => {}
                 Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => {
                     self.out_of_fds = true;
                     return;

@@ -45,7 +45,8 @@ pub fn start(exe: &Path, args: &[&str], socket_path: &Path) -> io::Result<()> {
 #[expect(clippy::disallowed_methods, reason = "the one place where a keeper is started")]
 fn command(exe: &Path, args: &[&str], socket_path: &Path) -> Command {
     let mut command = Command::new(exe);
-    command.args(args).arg(socket_path).env_clear().process_group(0);
+    // The executable may be given by a path that says nothing to people who read process lists.
+    command.arg0("rookery").args(args).arg(socket_path).env_clear().process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     command
 }
@@ -104,12 +105,18 @@ fn report_failure(error: &io::Error) {
 /// takes the directory of its socket with it.
 const END_WITH_LAST_CLIENT: &str = "--end-with-last-client";
 
+/// Before the socket path: the soft limit of open files that children get, `--nofile=NUMBER`. Whoever starts a keeper
+/// may have raised its own.
+pub const NOFILE: &str = "--nofile=";
+
 /// The keeper's `main`. `args` is one socket path, after `--end-with-last-client` if nothing is to outlive the client.
 ///
 /// Must be the first thing its process does: it closes all inherited descriptors and forks, which needs a single thread.
 pub fn run_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut args = args.into_iter().peekable();
     let with_clients = args.next_if(|first| first == END_WITH_LAST_CLIENT).is_some();
+    let nofile = args.next_if(|first| first.to_str().is_some_and(|text| text.starts_with(NOFILE)));
+    let nofile = nofile.and_then(|text| text.to_str()?.strip_prefix(NOFILE)?.parse().ok());
     let (Some(path), None) = (args.next(), args.next()) else {
         report_failure(&io::Error::new(
             io::ErrorKind::InvalidInput,
@@ -124,7 +131,7 @@ pub fn run_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let ended = match set_up(&path, with_clients) {
+    let ended = match set_up(&path, with_clients, nofile) {
         Ok(server) => server.run(),
         Err(error) => {
             report_failure(&error);
@@ -139,7 +146,7 @@ pub fn run_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     if ended.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn set_up(path: &Path, with_clients: bool) -> io::Result<Server> {
+fn set_up(path: &Path, with_clients: bool, nofile: Option<u64>) -> io::Result<Server> {
     sys::close_inherited();
     let null = open_null_above_stdio()?;
     sys::detach()?;
@@ -156,9 +163,13 @@ fn set_up(path: &Path, with_clients: bool) -> io::Result<Server> {
         libc::SIGUSR1,
         libc::SIGUSR2,
     ]);
-    let defaults = ChildDefaults::of_this_process();
+    let mut defaults = ChildDefaults::of_this_process();
+    let inherited = defaults.nofile;
+    if let Some(soft) = nofile {
+        defaults.nofile.current = Some(inherited.maximum.map_or(soft, |hard| soft.min(hard)));
+    }
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
-    raise_nofile(&defaults.nofile);
+    raise_nofile(&inherited);
     // Only for people who read process lists.
     let _ = rustix::thread::set_name(c"rookery-keeper");
     let server = Server::new(Listener::bind(path)?, defaults)?.ending_with_clients(with_clients);

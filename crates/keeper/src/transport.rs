@@ -13,6 +13,15 @@ use rustix::net::{
 
 use crate::protocol::MAX_FDS;
 
+/// What came with a message.
+pub(crate) enum Passed {
+    /// A descriptor.
+    Fd(OwnedFd),
+    /// All descriptors of one message: there were too many, or this process has no number left for one of them.
+    /// The bytes came.
+    Lost,
+}
+
 const ANCILLARY: usize = rustix::cmsg_space!(ScmRights(MAX_FDS));
 
 /// Sends some of `bytes`, and all of `fds` if anything is sent.
@@ -41,7 +50,7 @@ pub(crate) fn send_some(
 pub(crate) fn recv_some(
     socket: impl AsFd,
     buffer: &mut [u8],
-    fds: &mut VecDeque<OwnedFd>,
+    fds: &mut VecDeque<Passed>,
 ) -> io::Result<usize> {
     let mut space = [MaybeUninit::uninit(); ANCILLARY];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
@@ -52,26 +61,17 @@ pub(crate) fn recv_some(
             other => break other?,
         }
     };
+    let mut received = Vec::new();
     for part in ancillary.drain() {
-        if let RecvAncillaryMessage::ScmRights(received) = part {
-            fds.extend(received);
+        if let RecvAncillaryMessage::ScmRights(some) = part {
+            received.extend(some);
         }
     }
     if message.flags.contains(ReturnFlags::CTRUNC) {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            "peer sent more descriptors than allowed",
-        ));
+        // One call never returns the descriptors of two messages, so these belong together.
+        fds.push_back(Passed::Lost);
+    } else {
+        fds.extend(received.into_iter().map(Passed::Fd));
     }
     Ok(message.bytes)
-}
-
-/// Fails unless the process at the other end belongs to the same user.
-pub(crate) fn check_peer(socket: impl AsFd) -> io::Result<()> {
-    let peer = rustix::net::sockopt::socket_peercred(socket)?;
-    if peer.uid == rustix::process::geteuid() {
-        Ok(())
-    } else {
-        Err(io::Error::new(io::ErrorKind::PermissionDenied, "peer belongs to another user"))
-    }
 }

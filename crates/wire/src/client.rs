@@ -69,6 +69,8 @@ struct Waiting {
     calls: Outcomes,
     over: bool,
     error: Option<(io::ErrorKind, String)>,
+    /// What the server said of the connection itself before it closed it.
+    refusal: Option<RpcError>,
 }
 
 impl State {
@@ -86,7 +88,11 @@ impl State {
     }
 
     fn why_over(&self) -> ClientError {
-        match &self.waiting().error {
+        let waiting = self.waiting();
+        if let Some(refusal) = &waiting.refusal {
+            return ClientError::Rpc(refusal.clone());
+        }
+        match &waiting.error {
             Some((kind, text)) => ClientError::Io(io::Error::new(*kind, text.clone())),
             None => ClientError::Closed,
         }
@@ -281,7 +287,10 @@ impl Replies {
                 let result = message.result.unwrap_or_else(|| RawValue::NULL.to_owned());
                 let _ = waiter.send(error.map_or(Ok(result), Err));
             }
-            (None, Some(error)) => tracing::warn!(%error, "server reports an error of no call"),
+            (None, Some(error)) => {
+                tracing::warn!(%error, "server reports an error of no call");
+                self.state.waiting().refusal = Some(error);
+            }
             (None, None) => tracing::debug!("reply to a call that is not waited for"),
         }
     }

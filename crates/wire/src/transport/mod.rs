@@ -2,6 +2,7 @@
 //! Owns who may connect; knows no framing.
 
 pub mod memory;
+mod reserve;
 pub mod stdio;
 pub mod tcp;
 pub mod unix;

@@ -2,21 +2,21 @@
 //! when it is removed.
 
 use std::{
-    fs, io,
-    os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, PermissionsExt as _},
+    io,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU32, Ordering},
+    sync::atomic::{AtomicBool, AtomicU32, Ordering},
 };
 
+use rookery_trust::{TrustedDir, check_peer};
 use rustix::{
-    fs::{FlockOperation, flock},
+    fs::{AtFlags, FileType, FlockOperation, Mode, chmodat, flock, statat},
     io::Errno,
     net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with},
     process::geteuid,
 };
 use tokio::net::{UnixListener, UnixStream};
 
-use super::{Slot, Slots, Transport, accept_patiently, delegate_io};
+use super::{Slot, Slots, Transport, accept_patiently, delegate_io, reserve};
 
 /// How a socket is bound.
 #[derive(Debug, Clone)]
@@ -25,11 +25,14 @@ pub struct BindOptions {
     pub max_connections: usize,
     /// Also take a directory of root that is sticky, such as `/tmp`, for the socket's parent.
     pub allow_shared_parent: bool,
+    /// What a client gets to read that cannot be served because this process has too many connections or no
+    /// descriptors left; a whole message of the protocol spoken here.
+    pub refusal: &'static str,
 }
 
 impl Default for BindOptions {
     fn default() -> Self {
-        Self { max_connections: 1024, allow_shared_parent: false }
+        Self { max_connections: 1024, allow_shared_parent: false, refusal: "" }
     }
 }
 
@@ -39,6 +42,7 @@ pub struct UnixEndpoint {
     listener: UnixListener,
     file: SocketFile,
     slots: Slots,
+    refusal: &'static str,
 }
 
 /// Binds a socket at `path` that only this user can connect to.
@@ -48,61 +52,62 @@ pub struct UnixEndpoint {
 ///
 /// # Errors
 /// `AddrInUse` if somebody listens there, `AlreadyExists` if the path is not a socket,
-/// `PermissionDenied` if the directory belongs to somebody else, else what the system says; the
-/// message names the path.
+/// `PermissionDenied` if the directory belongs to somebody else or a link on the way to it may be
+/// another user's, else what the system says; the message names the path.
 pub fn bind(path: impl AsRef<Path>, options: &BindOptions) -> io::Result<UnixEndpoint> {
-    let path = path.as_ref();
-    let parent = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
+    let path = std::path::absolute(path)?;
+    let named = |error| about(&path, error);
+    let (Some(parent), Some(name)) =
+        (path.parent(), path.file_name().and_then(|name| name.to_str()))
+    else {
+        return Err(named(io::ErrorKind::InvalidInput.into()));
     };
-    let named = |error| about(path, error);
-    let directory = open_parent(parent, options).map_err(|error| about(parent, error))?;
+    // Reported now: the directory is held open, so binding would work, but nobody could connect.
+    if SocketAddrUnix::new(&path).is_err() {
+        let reason = "the path of a socket has at most 107 bytes; choose a shorter directory";
+        return Err(named(io::Error::new(io::ErrorKind::InvalidInput, reason)));
+    }
+    let dir = TrustedDir::for_socket(parent, options.allow_shared_parent)?;
     // Two servers that start together must not both find the old socket dead. Directories of
     // others are not locked, since anybody could hold such a lock forever.
-    if directory.metadata().map_err(named)?.uid() == geteuid().as_raw() {
-        flock(&directory, FlockOperation::LockExclusive).map_err(|error| named(error.into()))?;
+    let is_locked = dir.is_own();
+    if is_locked {
+        flock(&dir, FlockOperation::LockExclusive).map_err(|error| named(error.into()))?;
     }
-    make_way(path)?;
-    let (listener, file) = bind_private(parent, path).map_err(named)?;
+    let bound = make_way(&dir, name, &path).and_then(|()| bind_private(&dir, name).map_err(named));
+    if is_locked {
+        let _ = flock(&dir, FlockOperation::Unlock);
+    }
+    let (listener, identity) = bound?;
+    let file = SocketFile { dir, name: name.to_owned(), path: path.clone(), identity };
     listener.set_nonblocking(true).map_err(named)?;
     let listener = UnixListener::from_std(listener).map_err(named)?;
-    Ok(UnixEndpoint { listener, file, slots: Slots::new(options.max_connections) })
+    reserve::refill();
+    let slots = Slots::new(options.max_connections);
+    Ok(UnixEndpoint { listener, file, slots, refusal: options.refusal })
 }
 
 fn about(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-fn open_parent(parent: &Path, options: &BindOptions) -> io::Result<fs::File> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
-    let directory = fs::File::open(parent)?;
-    let metadata = directory.metadata()?;
-    let shared = metadata.uid() == 0 && metadata.mode() & 0o1000 != 0;
-    if metadata.uid() == geteuid().as_raw() || options.allow_shared_parent && shared {
-        Ok(directory)
-    } else {
-        Err(io::Error::new(io::ErrorKind::PermissionDenied, "directory belongs to another user"))
-    }
-}
-
 /// Removes a dead socket from `path` and refuses to touch anything else.
-fn make_way(path: &Path) -> io::Result<()> {
-    let metadata = match fs::symlink_metadata(path) {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(about(path, error)),
+fn make_way(dir: &TrustedDir, name: &str, path: &Path) -> io::Result<()> {
+    let found = match statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(found) => found,
+        Err(Errno::NOENT) => return Ok(()),
+        Err(error) => return Err(about(path, error.into())),
     };
-    if !metadata.file_type().is_socket() {
+    if FileType::from_raw_mode(found.st_mode) != FileType::Socket {
         return Err(io::Error::new(
             io::ErrorKind::AlreadyExists,
             format!("refusing to replace non-socket path: {}", path.display()),
         ));
     }
-    match probe(path) {
+    match probe(&dir.short_path(name)) {
         Err(Errno::CONNREFUSED) => {
             tracing::info!(path = %path.display(), "removing a socket nobody listens on");
-            fs::remove_file(path).map_err(|error| about(path, error))
+            dir.remove(name)
         }
         Err(Errno::NOENT) => Ok(()),
         // A full backlog is a sign of life, too.
@@ -121,38 +126,32 @@ fn probe(path: &Path) -> rustix::io::Result<()> {
     rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)
 }
 
-/// Binds under a passing name and moves the socket to `path` once its mode is right, so that it
+type Bound = (std::os::unix::net::UnixListener, (u64, u64));
+
+/// Binds under a passing name and moves the socket to `name` once its mode is right, so that it
 /// is never there with another mode (the umask cannot be used: it belongs to the whole process).
-fn bind_private(
-    parent: &Path,
-    path: &Path,
-) -> io::Result<(std::os::unix::net::UnixListener, SocketFile)> {
-    // Reported now, because the passing name may be short enough for a path that is not.
-    SocketAddrUnix::new(path)?;
-    let (listener, passing) = bind_passing(parent)?;
-    let moved = fs::set_permissions(&passing, fs::Permissions::from_mode(0o600))
-        .and_then(|()| fs::symlink_metadata(&passing))
-        .and_then(|metadata| fs::rename(&passing, path).map(|()| metadata));
+fn bind_private(dir: &TrustedDir, name: &str) -> io::Result<Bound> {
+    let (listener, passing) = bind_passing(dir)?;
+    let moved = chmodat(dir, &passing, Mode::RUSR | Mode::WUSR, AtFlags::empty())
+        .map_err(io::Error::from)
+        .and_then(|()| dir.identity(&passing))
+        .and_then(|identity| dir.rename(&passing, name).map(|()| identity));
     match moved {
-        Ok(metadata) => {
-            let path = std::path::absolute(path)?;
-            Ok((listener, SocketFile { path, device: metadata.dev(), inode: metadata.ino() }))
-        }
+        Ok(identity) => Ok((listener, identity)),
         Err(error) => {
-            let _ = fs::remove_file(&passing);
+            let _ = dir.remove(&passing);
             Err(error)
         }
     }
 }
 
-fn bind_passing(parent: &Path) -> io::Result<(std::os::unix::net::UnixListener, PathBuf)> {
+fn bind_passing(dir: &TrustedDir) -> io::Result<(std::os::unix::net::UnixListener, String)> {
     static COUNTER: AtomicU32 = AtomicU32::new(0);
     // Names left over from a crash are passed by; there cannot be many.
     for _ in 0..100 {
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-        let name = format!(".{:x}.{number:x}", std::process::id());
-        let passing = parent.join(name);
-        match std::os::unix::net::UnixListener::bind(&passing) {
+        let passing = format!(".{:x}.{number:x}", std::process::id());
+        match std::os::unix::net::UnixListener::bind(dir.short_path(&passing)) {
             Ok(listener) => return Ok((listener, passing)),
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
             Err(error) => return Err(error),
@@ -163,18 +162,48 @@ fn bind_passing(parent: &Path) -> io::Result<(std::os::unix::net::UnixListener, 
 
 #[derive(Debug)]
 struct SocketFile {
+    dir: TrustedDir,
+    name: String,
     path: PathBuf,
-    device: u64,
-    inode: u64,
+    identity: (u64, u64),
+}
+
+impl SocketFile {
+    /// Whether the socket is still under its name in the directory that was opened.
+    fn is_there(&self) -> bool {
+        self.dir.identity(&self.name).is_ok_and(|found| found == self.identity)
+    }
 }
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        let ours = fs::symlink_metadata(&self.path)
-            .is_ok_and(|file| file.dev() == self.device && file.ino() == self.inode);
-        if ours && let Err(error) = fs::remove_file(&self.path) {
-            tracing::warn!(path = %self.path.display(), %error, "cannot remove socket");
+        if self.is_there()
+            && let Err(error) = self.dir.remove(&self.name)
+        {
+            tracing::warn!(%error, "cannot remove socket");
         }
+    }
+}
+
+/// Where a socket was bound, to find out later whether clients still get there.
+#[derive(Debug, Clone)]
+pub struct BoundAt {
+    path: PathBuf,
+    identity: (u64, u64),
+}
+
+impl BoundAt {
+    /// Where clients look for it.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the path still leads to this socket.
+    #[must_use]
+    pub fn is_in_place(&self) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        self.path.symlink_metadata().is_ok_and(|found| (found.dev(), found.ino()) == self.identity)
     }
 }
 
@@ -185,13 +214,20 @@ impl UnixEndpoint {
         &self.file.path
     }
 
-    /// The next connection of this user; others, and those over the limit, are closed at once.
+    /// Where it was bound.
+    #[must_use]
+    pub fn bound_at(&self) -> BoundAt {
+        BoundAt { path: self.file.path.clone(), identity: self.file.identity }
+    }
+
+    /// The next connection of this user. Others are closed at once; those over the limit, and those that come when
+    /// there are hardly any descriptors left, are told so first.
     ///
     /// # Errors
     /// Only if the listener itself is broken.
     pub async fn accept(&self) -> io::Result<UnixConnection> {
         loop {
-            let (stream, _) = accept_patiently(|| self.listener.accept()).await?;
+            let (stream, is_last) = self.accept_at_the_limit().await?;
             match stream.peer_cred() {
                 Ok(peer) if peer.uid() == geteuid().as_raw() => {}
                 Ok(peer) => {
@@ -203,11 +239,40 @@ impl UnixEndpoint {
                     continue;
                 }
             }
-            match self.slots.take() {
+            match self.slots.take().filter(|_| !is_last) {
                 Some(slot) => return Ok(UnixConnection { stream, _slot: slot }),
-                None => tracing::warn!("too many connections, closing the newest"),
+                None => {
+                    tracing::warn!("too many connections or open files, closing the newest");
+                    // It fits into the buffer of a new connection.
+                    let _ = stream.try_write(self.refusal.as_bytes());
+                }
             }
         }
+    }
+
+    /// The next connection, taken with a descriptor of the reserve if there is no other; then also whether the
+    /// reserve is all but used up.
+    async fn accept_at_the_limit(&self) -> io::Result<(UnixStream, bool)> {
+        let is_last = AtomicBool::new(false);
+        let (listener, noted) = (&self.listener, &is_last);
+        reserve::refill();
+        let accept = || async move {
+            let error = match listener.accept().await {
+                Err(error) if reserve::is_shortage(&error) => error,
+                other => return other,
+            };
+            // Whoever else opens something now may be faster, so each one is tried.
+            while let Some(left) = reserve::give_up_one() {
+                noted.store(left < reserve::FOR_REFUSALS, Ordering::Relaxed);
+                match listener.accept().await {
+                    Err(error) if reserve::is_shortage(&error) => {}
+                    other => return other,
+                }
+            }
+            Err(error)
+        };
+        let (stream, _) = accept_patiently(accept).await?;
+        Ok((stream, is_last.into_inner()))
     }
 }
 
@@ -230,13 +295,15 @@ impl Transport for UnixConnection {
     }
 }
 
-/// Connects to the socket at `path`.
+/// Connects to the socket at `path`, if a process of this user listens there.
 ///
 /// # Errors
-/// As for [`UnixStream::connect`]; the message names the path.
+/// As for [`UnixStream::connect`], and `PermissionDenied` if it is another user's; the message names the path.
 pub async fn connect(path: impl AsRef<Path>) -> io::Result<UnixStream> {
     let path = path.as_ref();
-    UnixStream::connect(path).await.map_err(|error| about(path, error))
+    let stream = UnixStream::connect(path).await.map_err(|error| about(path, error))?;
+    check_peer(&stream).map_err(|error| about(path, error))?;
+    Ok(stream)
 }
 
 #[cfg(test)]

@@ -2,6 +2,9 @@
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
 use super::*;
 
 fn mode(path: &Path) -> u32 {
@@ -125,4 +128,71 @@ async fn a_directory_of_another_user_is_refused() {
     let refused = bind(directory.join("s"), &options).unwrap_err();
     assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied);
     assert!(refused.to_string().contains("another user"), "{refused}");
+}
+
+#[tokio::test]
+async fn attack_a_directory_that_all_can_write_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    fs::set_permissions(home.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let refused = bind_here(&home.path().join("s")).unwrap_err();
+    assert!(refused.to_string().contains("chmod o-w"), "{refused}");
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn attack_a_socket_of_another_user_is_not_talked_to() {
+    if !geteuid().is_root() {
+        eprintln!("skipped: only root can listen as a second user");
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("s");
+    // Whoever listens is who the effective user is at that moment, so a thread of its own is enough.
+    let listener = std::thread::spawn({
+        let path = path.clone();
+        move || {
+            let socket = std::os::unix::net::UnixListener::bind(path).unwrap();
+            let nobody = rustix::process::Uid::from_raw(65_534);
+            rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+            rustix::net::listen(&socket, 8).unwrap();
+            socket
+        }
+    });
+    let listener = listener.join().unwrap();
+    let refused = connect(&path).await.unwrap_err();
+    assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied);
+    assert!(refused.to_string().contains("another user"), "{refused}");
+    // It got nothing to read.
+    let mut got = Vec::new();
+    std::io::Read::read_to_end(&mut listener.accept().unwrap().0, &mut got).unwrap();
+    assert_eq!(got, b"");
+}
+
+#[tokio::test]
+async fn who_is_over_the_limit_reads_why() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("s");
+    let refusal = "no room\n";
+    let options = BindOptions { max_connections: 0, refusal, ..BindOptions::default() };
+    let endpoint = bind(&path, &options).unwrap();
+    let mut client = connect(&path).await.unwrap();
+    let mut got = String::new();
+    tokio::select! {
+        _ = endpoint.accept() => panic!("accepted over the limit"),
+        read = client.read_to_string(&mut got) => read.unwrap(),
+    };
+    assert_eq!(got, refusal);
+}
+
+#[tokio::test]
+async fn attack_a_socket_that_was_moved_or_replaced_is_noticed() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("run/s");
+    let endpoint = bind_here(&path).unwrap();
+    let bound = endpoint.bound_at();
+    assert!(bound.is_in_place());
+    fs::rename(home.path().join("run"), home.path().join("away")).unwrap();
+    assert!(!bound.is_in_place());
+    let _other = bind_here(&path).unwrap();
+    assert!(!bound.is_in_place());
 }
