@@ -2,16 +2,14 @@
 
 use std::{
     fs,
-    os::{
-        fd::OwnedFd,
-        unix::{fs::OpenOptionsExt as _, process::CommandExt as _},
-    },
+    os::{fd::OwnedFd, unix::process::CommandExt as _},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::Duration,
 };
 
 use rookery_daemon::homes::Homes;
+use rookery_trust::TrustedDir;
 use rookery_wire::Client;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
@@ -28,6 +26,8 @@ use crate::{
 const START_PATIENCE: Duration = Duration::from_secs(10);
 /// How often the socket of a new daemon is tried.
 const PROBE_EVERY: Duration = Duration::from_millis(20);
+/// Its name in the state directory.
+const LOG: &str = "daemon.log";
 /// A log that grew beyond this is put aside when a daemon starts.
 const LARGEST_LOG: u64 = 8 << 20;
 /// What a daemon tells its terminals. It must not be taken for the wishes of a user who starts a
@@ -57,7 +57,11 @@ pub(crate) async fn ensure_without(homes: &Homes, secret: Option<&str>) -> Outco
         return Ok((client, false));
     }
     let log = homes.log_file();
-    let mut child = start(&log, secret)?;
+    let file = open_log(&homes.state_dir()).map_err(|error| {
+        Failure::new(format!("cannot start a daemon: {error}"))
+            .hint("mend it, or set ROOKERY_HOME to a directory of your own")
+    })?;
+    let mut child = start(file, secret)?;
     let until = Instant::now() + START_PATIENCE;
     while Instant::now() < until {
         if let Some(client) = link::try_connect_own(homes).await?
@@ -92,7 +96,7 @@ fn last_words(log: &Path) -> String {
     last.map_or_else(|| "it said nothing".to_owned(), crate::output::printable)
 }
 
-/// This executable, also when it was replaced while it ran.
+/// This executable, also when another was put in its place while it ran.
 pub(crate) fn executable() -> Outcome<PathBuf> {
     let path = std::env::current_exe().map_err(Failure::doing("cannot find this executable"))?;
     let replaced = path.to_str().and_then(|path| path.strip_suffix(" (deleted)"));
@@ -103,13 +107,16 @@ pub(crate) fn executable() -> Outcome<PathBuf> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place where a daemon is started")]
-fn start(log: &Path, secret: Option<&str>) -> Outcome<Child> {
-    let file = open_log(log).map_err(Failure::doing(log.display()))?;
-    let second = file.try_clone().map_err(Failure::doing(log.display()))?;
-    let mut command = Command::new(executable()?);
+fn start(log: fs::File, secret: Option<&str>) -> Outcome<Child> {
+    let second = log.try_clone().map_err(Failure::doing("cannot log"))?;
+    let installed = executable()?;
+    // Removed and not replaced: what runs here is all there is.
+    let program =
+        if installed.exists() { installed } else { rookery_host::own_program(&installed) };
+    let mut command = Command::new(program);
     // The file may have the name of a persona.
     command.arg0("rookery").args(["daemon", "--background"]).current_dir("/");
-    command.stdin(Stdio::null()).stdout(file).stderr(second);
+    command.stdin(Stdio::null()).stdout(log).stderr(second);
     if std::env::var_os("ROOKERY_TERMINAL_ID").is_some() {
         for name in TOLD_TO_TERMINALS {
             command.env_remove(name);
@@ -121,15 +128,15 @@ fn start(log: &Path, secret: Option<&str>) -> Outcome<Child> {
     command.spawn().map_err(Failure::doing("cannot start the daemon"))
 }
 
-fn open_log(log: &Path) -> std::io::Result<fs::File> {
-    if let Some(parent) = log.parent() {
-        use std::os::unix::fs::DirBuilderExt as _;
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+/// The log in the state directory, which is made and closed to others first.
+fn open_log(state: &Path) -> std::io::Result<fs::File> {
+    let dir = TrustedDir::private(state)?;
+    let file = dir.append(LOG)?;
+    if file.metadata()?.len() <= LARGEST_LOG {
+        return Ok(file);
     }
-    if fs::metadata(log).is_ok_and(|metadata| metadata.len() > LARGEST_LOG) {
-        fs::rename(log, log.with_extension("log.old"))?;
-    }
-    fs::OpenOptions::new().create(true).append(true).mode(0o600).open(log)
+    dir.rename(LOG, &format!("{LOG}.old"))?;
+    dir.append(LOG)
 }
 
 /// A process whose end can be waited for. The number alone could come to mean another process.
@@ -183,13 +190,27 @@ mod tests {
     fn the_log_is_private_and_does_not_grow_forever() {
         use std::os::unix::fs::PermissionsExt as _;
         let home = tempfile::tempdir().unwrap();
-        let log = home.path().join("state/daemon.log");
-        open_log(&log).unwrap();
+        let state = home.path().join("state");
+        let log = state.join(LOG);
+        open_log(&state).unwrap();
         assert_eq!(fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600);
         fs::OpenOptions::new().write(true).open(&log).unwrap().set_len(LARGEST_LOG + 1).unwrap();
-        open_log(&log).unwrap();
+        open_log(&state).unwrap();
         assert_eq!(fs::metadata(&log).unwrap().len(), 0);
         assert!(log.with_extension("log.old").exists());
+    }
+
+    #[test]
+    fn attack_a_log_that_is_a_link_is_not_written_through() {
+        let home = tempfile::tempdir().unwrap();
+        let victim = home.path().join("victim");
+        fs::write(&victim, "precious").unwrap();
+        let state = home.path().join("state");
+        fs::create_dir(&state).unwrap();
+        std::os::unix::fs::symlink(&victim, state.join(LOG)).unwrap();
+        let error = open_log(&state).unwrap_err().to_string();
+        assert!(error.contains("is a link"), "{error}");
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
     }
 
     #[test]

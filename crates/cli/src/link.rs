@@ -1,8 +1,17 @@
 //! The connection to the daemon: where it is, and calls whose failures can be told to people.
 
-use std::{io, path::PathBuf, time::Duration};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use rookery_daemon::{ENDPOINTS, config::Config, homes::Homes};
+use rookery_daemon::{
+    ENDPOINTS,
+    config::Config,
+    homes::Homes,
+    running::{self, Record, Running},
+};
 use rookery_native::code;
 use rookery_wire::{Client, ClientError};
 use serde::{Serialize, de::DeserializeOwned};
@@ -12,6 +21,10 @@ use crate::failure::{Failure, Outcome};
 
 /// How long a daemon may take to replace another.
 const RECONNECT_PATIENCE: Duration = Duration::from_secs(30);
+/// How long a daemon whose sockets are gone may take to make them again.
+const LISTEN_PATIENCE: Duration = Duration::from_secs(5);
+/// How long whoever takes the lock may take to write its number into it.
+const NAME_PATIENCE: Duration = Duration::from_secs(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -25,31 +38,148 @@ pub(crate) fn homes() -> Outcome<Homes> {
 
 /// The socket of the daemon of these homes.
 pub(crate) fn own_socket(homes: &Homes) -> PathBuf {
-    let (config, _) = Config::load(homes);
-    let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.name == "rookery");
-    endpoint
-        .and_then(|endpoint| endpoint.socket(homes, &config))
-        .unwrap_or_else(|| homes.rookery_socket())
+    expected_socket(homes, OWN).unwrap_or_else(|| homes.rookery_socket())
 }
 
-/// The socket commands talk to. Inside one of its terminals that is the terminal's own daemon,
-/// unless another home was chosen explicitly.
-fn socket(homes: &Homes) -> PathBuf {
+/// The name of our own endpoint.
+const OWN: &str = "rookery";
+
+/// Where an endpoint of the daemon of these homes is expected; none if it is turned off.
+fn expected_socket(homes: &Homes, name: &str) -> Option<PathBuf> {
+    let (config, _) = Config::load(homes);
+    let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.name == name);
+    endpoint.and_then(|endpoint| endpoint.socket(homes, &config))
+}
+
+/// Where an endpoint of the daemon is: where it is expected, or else where the daemon says that it listens. The login
+/// of whoever started it may have had another runtime directory. None if it is turned off.
+pub(crate) fn endpoint_socket(homes: &Homes, name: &str) -> Option<PathBuf> {
+    expected_socket(homes, name).map(|expected| living(homes, name, expected))
+}
+
+/// The socket itself if it is there, or another one of the daemon that had it.
+pub(crate) fn living(homes: &Homes, name: &str, wanted: PathBuf) -> PathBuf {
+    if wanted.exists() {
+        return wanted;
+    }
+    let record = Record::read(homes);
+    let other = record.sockets(name).iter().find(|path| path.exists());
+    other.cloned().unwrap_or(wanted)
+}
+
+/// The socket commands talk to, if it is not that of these homes: inside one of its terminals that is the terminal's
+/// own daemon, unless another home was chosen explicitly.
+fn told_socket() -> Option<PathBuf> {
     let told = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     match (told("ROOKERY_HOME"), told("ROOKERY_SOCKET")) {
-        (None, Some(socket)) => socket.into(),
-        _ => own_socket(homes),
+        (None, Some(socket)) => Some(socket.into()),
+        _ => None,
     }
 }
 
 /// A connection to the daemon, if one runs.
 pub(crate) async fn try_connect(homes: &Homes) -> Outcome<Option<Client>> {
-    connect_to(socket(homes)).await
+    let Some(told) = told_socket() else { return try_connect_own(homes).await };
+    if let Some(client) = connect_to(&told).await? {
+        return Ok(Some(client));
+    }
+    // The socket may have gone with a login; its daemon may still be there.
+    if Record::read(homes).sockets(OWN).contains(&told) {
+        return try_connect_own(homes).await;
+    }
+    Ok(None)
 }
 
-/// A connection to the daemon of these homes, whichever terminal this runs in.
+/// A connection to the daemon of these homes, whichever terminal this runs in and whatever became of its sockets.
 pub(crate) async fn try_connect_own(homes: &Homes) -> Outcome<Option<Client>> {
-    connect_to(own_socket(homes)).await
+    let expected = connect_to(&own_socket(homes)).await;
+    if let Ok(Some(client)) = expected {
+        return Ok(Some(client));
+    }
+    if let Some(client) = connect_elsewhere(homes).await {
+        return Ok(Some(client));
+    }
+    match expected {
+        Err(failure) => Err(failure),
+        Ok(_) => wake(homes).await,
+    }
+}
+
+/// A connection to the daemon at a place that it names itself.
+async fn connect_elsewhere(homes: &Homes) -> Option<Client> {
+    for path in Record::read(homes).sockets(OWN) {
+        if let Ok(Some(client)) = connect_to(path).await {
+            return Some(client);
+        }
+    }
+    None
+}
+
+/// A connection to a daemon that runs but cannot be reached: its sockets were removed, or it is just starting.
+async fn wake(homes: &Homes) -> Outcome<Option<Client>> {
+    let Some(running) = find_running(homes).await? else { return Ok(None) };
+    // Its own runtime directory may be gone for good, so it is to listen in ours. It may also end at any moment,
+    // which is found out below.
+    let _ = running::want_sockets(homes).and_then(|()| running.ask_to_listen());
+    let own = own_socket(homes);
+    let until = Instant::now() + LISTEN_PATIENCE;
+    while !running.has_ended() {
+        if let Ok(Some(client)) = connect_to(&own).await {
+            return Ok(Some(client));
+        }
+        if let Some(client) = connect_elsewhere(homes).await {
+            return Ok(Some(client));
+        }
+        if Instant::now() >= until {
+            let pid = running.pid;
+            return Err(Failure::new(format!("the daemon (process {pid}) does not listen")).hint(
+                format!("see what it logs, or end it with `kill {pid}`; terminals live on"),
+            ));
+        }
+        sleep(FIRST_PAUSE).await;
+    }
+    Ok(None)
+}
+
+/// The daemon that holds the lock. One that has just taken it needs a moment to say who it is.
+async fn find_running(homes: &Homes) -> Outcome<Option<Running>> {
+    let until = Instant::now() + NAME_PATIENCE;
+    loop {
+        match Running::find(homes) {
+            Ok(found) => return Ok(found),
+            Err(_) if Instant::now() < until => sleep(FIRST_PAUSE).await,
+            Err(error) => {
+                return Err(Failure::new(format!("cannot reach the daemon: {error}"))
+                    .hint("mend that, or set ROOKERY_HOME to a directory of your own"));
+            }
+        }
+    }
+}
+
+/// Lets the daemon listen where this login looks for it, if it does not.
+pub(crate) async fn bring_here(homes: &Homes) -> Outcome<()> {
+    let own = own_socket(homes);
+    if matches!(connect_to(&own).await, Ok(Some(_))) {
+        return Ok(());
+    }
+    let trouble = |error: io::Error| {
+        Failure::new(format!("the daemon runs, but not at {}: {error}", own.display()))
+    };
+    running::want_sockets(homes).map_err(trouble)?;
+    let Some(running) = find_running(homes).await? else { return Ok(()) };
+    running.ask_to_listen().map_err(trouble)?;
+    let until = Instant::now() + LISTEN_PATIENCE;
+    while !matches!(connect_to(&own).await, Ok(Some(_))) {
+        if Instant::now() >= until {
+            crate::output::note(format!(
+                "the daemon cannot listen at {}; commands find it all the same",
+                own.display()
+            ));
+            return Ok(());
+        }
+        sleep(FIRST_PAUSE).await;
+    }
+    Ok(())
 }
 
 /// A connection to the daemon that replaces one that is gone; waits a while for it.
@@ -70,13 +200,15 @@ pub(crate) async fn reconnect() -> Outcome<Client> {
     }
 }
 
-async fn connect_to(path: PathBuf) -> Outcome<Option<Client>> {
-    match Client::connect_unix(&path).await {
+async fn connect_to(path: &Path) -> Outcome<Option<Client>> {
+    match Client::connect_unix(path).await {
         Ok(client) => Ok(Some(client)),
         Err(error)
             if matches!(
                 error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused
+                io::ErrorKind::NotFound
+                    | io::ErrorKind::NotADirectory
+                    | io::ErrorKind::ConnectionRefused
             ) =>
         {
             Ok(None)

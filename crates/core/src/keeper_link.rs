@@ -11,12 +11,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc as std_mpsc;
 use std::thread;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use rookery_keeper::client::{self, Incoming, Replies, Requests};
 use rookery_keeper::protocol::{self, Entry, Reply, Request};
 use rookery_model::{Error, Result};
 use tokio::sync::mpsc;
+
+/// After this long without an answer it is logged that the keeper is waited for.
+const KEEPER_IS_SLOW: Duration = Duration::from_secs(1);
+/// How long a keeper may take to answer the first word after that. It does nothing that takes time.
+const KEEPER_PATIENCE: Duration = Duration::from_secs(5);
 
 /// How to start a keeper and where to find it.
 #[derive(Clone, Debug)]
@@ -226,13 +232,38 @@ fn greet(path: &std::path::Path) -> io::Result<(u32, Requests, Replies)> {
     };
     requests.send(1, &hello, &[])?;
     loop {
-        let incoming = replies.next()?;
+        let incoming = match replies.next_within(KEEPER_IS_SLOW) {
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                let why = silence(requests.peer_pid());
+                tracing::warn!("waiting for the keeper: {why}");
+                let late = |error: io::Error| match error.kind() {
+                    io::ErrorKind::TimedOut => io::Error::new(error.kind(), why),
+                    _ => error,
+                };
+                replies.next_within(KEEPER_PATIENCE).map_err(late)?
+            }
+            other => other?,
+        };
         match incoming.reply {
             Reply::Hello { pid, .. } => return Ok((pid, requests, replies)),
             Reply::Error(error) => return Err(io::Error::other(error.message)),
             _ => {}
         }
     }
+}
+
+/// Who does not answer, and what to do about it. Nothing is lost meanwhile: the keeper holds the terminals.
+fn silence(pid: Option<u32>) -> String {
+    let Some(pid) = pid else { return "it does not answer".to_owned() };
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(')').map_or("", |(_, rest)| rest.trim_start());
+    if state.starts_with(['T', 't']) {
+        return format!(
+            "process {pid}, which holds the terminals, is stopped; \
+             let it go on with `kill -CONT {pid}` and try again"
+        );
+    }
+    format!("process {pid}, which holds the terminals, does not answer; see what holds it up")
 }
 
 fn receive(mut replies: Replies, pending: &Pending, notices: &dyn KeeperNotices) {

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::{self, Places};
 use crate::homes::Homes;
-use crate::run::{login_shell, raise_descriptor_limit, user_home};
+use crate::run::{login_shell, user_home};
 use crate::serve::{private_keeper, relay};
 
 /// How long turns may take to stop when a server with a world of its own ends.
@@ -74,7 +74,7 @@ pub enum AppWorld {
 /// # Errors
 /// If it cannot listen, or the daemon cannot be reached.
 pub fn serve(server: AppServer) -> anyhow::Result<()> {
-    raise_descriptor_limit();
+    rookery_host::raise_descriptor_limit();
     let workers = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 4);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?;
@@ -175,6 +175,7 @@ impl World {
             AppWorld::Daemon(socket) => return Ok(World::Daemon { socket, attach }),
             AppWorld::Standalone { homes, exe } => (homes, exe),
         };
+        let exe = rookery_host::own_program(&exe);
         let agent = agent::config(&Places::of(&homes), Some(exe.clone()));
         let core = Core::start(CoreConfig {
             state_dir: None,

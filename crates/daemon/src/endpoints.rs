@@ -136,6 +136,23 @@ enum Speaks {
     Roost,
 }
 
+impl Speaks {
+    /// What a client reads that cannot be served, as its dialect says it. None of its requests was read.
+    fn refusal(self) -> &'static str {
+        match self {
+            Speaks::Idx0 => {
+                "{\"success\":false,\"message\":\"the daemon has too many connections or open files; close some and try again\"}\n"
+            }
+            Speaks::Joined | Speaks::Ptywright | Speaks::Roder => {
+                "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32000,\"message\":\"the daemon has too many connections or open files; close some and try again\"}}\n"
+            }
+            Speaks::Roost => {
+                "{\"id\":\"0\",\"ok\":false,\"error\":{\"code\":\"internal\",\"message\":\"the daemon has too many connections or open files; close some and try again\"}}\n"
+            }
+        }
+    }
+}
+
 /// All endpoints.
 pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
@@ -201,7 +218,8 @@ impl Endpoint {
     }
 
     pub(crate) fn bind(&self, path: &Path) -> std::io::Result<UnixEndpoint> {
-        unix::bind(path, &BindOptions::default())
+        let refusal = self.speaks.refusal();
+        unix::bind(path, &BindOptions { refusal, ..BindOptions::default() })
     }
 
     /// Serves one connection to its end, whatever carries it.

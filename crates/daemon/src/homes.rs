@@ -1,10 +1,12 @@
 //! Where our files lie: XDG directories, or everything under `ROOKERY_HOME`.
 
 use std::ffi::OsString;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
+use rookery_trust::TrustedDir;
 
 /// The base directories; ours is the folder `rookery` inside each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +16,8 @@ pub struct Homes {
     data: PathBuf,
     cache: PathBuf,
     run: PathBuf,
+    /// Whether the runtime directory is ours to make. The system's own goes and comes with the login.
+    makes_run: bool,
 }
 
 impl Homes {
@@ -22,7 +26,7 @@ impl Homes {
         Self::from_lookup(&|name| std::env::var_os(name))
     }
 
-    /// From any environment. Nothing is created except the fallback runtime directory.
+    /// From any environment. Nothing is created.
     pub fn from_lookup(lookup: &dyn Fn(&str) -> Option<OsString>) -> anyhow::Result<Homes> {
         if let Some(dir) = lookup("ROOKERY_HOME").filter(|dir| !dir.is_empty()) {
             let dir = std::path::absolute(&dir).context("ROOKERY_HOME is not usable")?;
@@ -32,23 +36,67 @@ impl Homes {
                 data: dir.join("data"),
                 cache: dir.join("cache"),
                 run: dir.join("run"),
+                makes_run: true,
             });
         }
         let absolute =
             |name: &str| lookup(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let home =
             absolute("HOME").context("neither ROOKERY_HOME nor HOME is set to an absolute path")?;
-        let run = match absolute("XDG_RUNTIME_DIR").filter(|dir| is_ours(dir)) {
-            Some(dir) => dir,
-            None => fallback_runtime_dir()?,
-        };
+        let state = absolute("XDG_STATE_HOME").unwrap_or_else(|| home.join(".local/state"));
+        let given = absolute("XDG_RUNTIME_DIR").filter(|dir| is_ours(dir));
+        let makes_run = given.is_none();
         Ok(Homes {
             config: absolute("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
-            state: absolute("XDG_STATE_HOME").unwrap_or_else(|| home.join(".local/state")),
+            run: given.unwrap_or_else(|| fallback_runtime_dir(&state)),
+            state,
             data: absolute("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share")),
             cache: absolute("XDG_CACHE_HOME").unwrap_or_else(|| home.join(".cache")),
-            run,
+            makes_run,
         })
+    }
+
+    /// The same homes as somebody sees them whose runtime directory is another.
+    #[must_use]
+    pub fn with_runtime_dir(&self, run: &Path) -> Homes {
+        if run == self.run {
+            return self.clone();
+        }
+        let makes_run = run == fallback_dir("rookery") || run.starts_with(self.state_dir());
+        Homes { run: run.to_owned(), makes_run, ..self.clone() }
+    }
+
+    /// Looks at every directory before the first file of ours is opened: it belongs to this user, no link on the way
+    /// may be another user's, and it does not stay open to others' writing. Makes those that nothing works without.
+    pub fn secure(&self) -> anyhow::Result<()> {
+        let state = TrustedDir::private(&self.state_dir()).map_err(untrusted)?;
+        for name in ["rookery.db", "rookery.db-wal", "rookery.db-shm", "reserved"] {
+            state.check(name)?;
+        }
+        let settings = [self.config_file(), self.roost_config()];
+        let settings = settings.iter().filter_map(|file| file.parent().map(Path::to_owned));
+        let made = [self.data_dir(), self.idx0_dir(), self.cache_dir()];
+        for dir in made.into_iter().chain(settings) {
+            TrustedDir::check_use(&dir).map_err(untrusted)?;
+        }
+        self.secure_runtime_dir().map_err(untrusted)
+    }
+
+    /// The same for the runtime directory alone. One that the system makes must be there.
+    pub(crate) fn secure_runtime_dir(&self) -> io::Result<()> {
+        if self.makes_run {
+            TrustedDir::private(&self.run)?;
+        } else {
+            TrustedDir::existing(&self.run)?;
+            TrustedDir::own(&self.run)?;
+        }
+        TrustedDir::private(&self.run.join("rookery")).map(drop)
+    }
+
+    /// Whether a directory lies in the runtime directory or one of its stand-ins, and so is ours alone.
+    pub(crate) fn is_for_sockets(&self, dir: &Path) -> bool {
+        let stand_ins = ["rookery", "roost", "idx0"].map(fallback_dir);
+        dir.parent() == Some(&*self.run) || stand_ins.iter().any(|stand_in| dir == stand_in)
     }
 
     /// The runtime directory that endpoint paths are relative to.
@@ -93,28 +141,30 @@ impl Homes {
 
     /// Where the Roost dialect listens. Without a runtime directory its clients look elsewhere.
     pub fn roost_socket(&self) -> PathBuf {
-        if self.run == fallback_dir("rookery") {
-            return fallback_dir("roost").join("roost.sock");
+        let stand_in = fallback_dir("roost");
+        if self.run == fallback_dir("rookery") && is_free_or_ours(&stand_in) {
+            return stand_in.join("roost.sock");
         }
         self.run.join("roost/roost.sock")
     }
 
     /// Where the idx0 dialect listens, by the rule of that tool's own clients.
     pub fn idx0_socket(&self) -> PathBuf {
-        if self.run == fallback_dir("rookery") {
-            return fallback_dir("idx0").join("idx0.sock");
+        let stand_in = fallback_dir("idx0");
+        if self.run == fallback_dir("rookery") && is_free_or_ours(&stand_in) {
+            return stand_in.join("idx0.sock");
         }
         self.run.join("idx0/idx0.sock")
     }
 
-    /// Where the keeper listens.
+    /// Where the keeper listens: beside the store, whose terminals it holds.
     pub fn keeper_socket(&self) -> PathBuf {
-        self.run.join("rookery/keeper.sock")
+        self.state_dir().join("keeper.sock")
     }
 
-    /// Held while a daemon runs.
-    pub fn lock_file(&self) -> PathBuf {
-        self.run.join("rookery/daemon.lock")
+    /// Where keepers of former versions listen.
+    pub fn former_keeper_socket(&self) -> PathBuf {
+        self.run.join("rookery/keeper.sock")
     }
 
     /// Log of a daemon in the background.
@@ -123,42 +173,40 @@ impl Homes {
     }
 }
 
+/// Says what to do about a directory that cannot be trusted.
+fn untrusted(error: io::Error) -> anyhow::Error {
+    anyhow::anyhow!("{error}; mend it, or set ROOKERY_HOME to a directory of your own")
+}
+
+fn own_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
 fn is_ours(dir: &Path) -> bool {
-    dir.metadata()
-        .is_ok_and(|found| found.is_dir() && found.uid() == rustix::process::getuid().as_raw())
+    dir.metadata().is_ok_and(|found| found.is_dir() && found.uid() == own_uid())
 }
 
 fn fallback_dir(name: &str) -> PathBuf {
-    PathBuf::from(format!("/tmp/{name}-{}", rustix::process::getuid().as_raw()))
+    PathBuf::from(format!("/tmp/{name}-{}", own_uid()))
 }
 
-/// `/tmp/rookery-UID`, made or checked: a directory of ours that nobody else may enter.
-fn fallback_runtime_dir() -> anyhow::Result<PathBuf> {
-    let dir = fallback_dir("rookery");
-    match std::fs::DirBuilder::new().mode(0o700).create(&dir) {
-        Ok(()) => return Ok(dir),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-        Err(error) => {
-            return Err(error).with_context(|| format!("cannot create {}", dir.display()));
-        }
+/// Whether a directory in `/tmp` can be ours. Another user may have taken its name before us.
+fn is_free_or_ours(dir: &Path) -> bool {
+    match dir.symlink_metadata() {
+        Ok(found) => found.is_dir() && found.uid() == own_uid(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
-    let found = dir.symlink_metadata()?;
-    if !found.is_dir() || found.uid() != rustix::process::getuid().as_raw() {
-        bail!("{} belongs to somebody else; set XDG_RUNTIME_DIR or ROOKERY_HOME", dir.display());
-    }
-    if found.mode() & 0o077 != 0 {
-        std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o700))?;
-    }
-    Ok(dir)
 }
 
-/// Makes a directory of ours, with its parents, 0700 where it is new.
+/// `/tmp/rookery-UID`, or a directory beside the store if another user has that name.
+fn fallback_runtime_dir(state: &Path) -> PathBuf {
+    let usual = fallback_dir("rookery");
+    if is_free_or_ours(&usual) { usual } else { state.join("rookery/run") }
+}
+
+/// Makes a directory of ours, with its parents, 0700 where it is new; nobody else may write to it.
 pub fn create_private_dir(dir: &Path) -> anyhow::Result<()> {
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(dir)
-        .with_context(|| format!("cannot create {}", dir.display()))
+    TrustedDir::own(dir).map(drop).context("cannot create a directory")
 }
 
 #[cfg(test)]
@@ -180,6 +228,33 @@ mod tests {
         assert_eq!(homes.config_file(), Path::new("/x/config/rookery/config.toml"));
         assert_eq!(homes.state_dir(), Path::new("/x/state/rookery"));
         assert_eq!(homes.rookery_socket(), Path::new("/x/run/rookery/rookery.sock"));
+    }
+
+    #[test]
+    fn attack_directories_that_others_can_write_are_closed_before_anything_is_opened() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let homes = homes(&[("ROOKERY_HOME", dir.path().to_str().unwrap())]);
+        let places = ["run", "run/rookery", "state/rookery", "data/rookery", "config/rookery"];
+        for place in places {
+            std::fs::create_dir_all(dir.path().join(place)).unwrap();
+            let open = std::fs::Permissions::from_mode(0o777);
+            std::fs::set_permissions(dir.path().join(place), open).unwrap();
+        }
+        homes.secure().unwrap();
+        for place in places {
+            let mode = dir.path().join(place).metadata().unwrap().mode() & 0o777;
+            assert_eq!(mode, 0o700, "{place}");
+        }
+    }
+
+    #[test]
+    fn lock_and_keeper_are_beside_the_store_whatever_the_runtime_directory() {
+        let one = homes(&[("HOME", "/h"), ("XDG_RUNTIME_DIR", "/proc")]);
+        let other = one.with_runtime_dir(Path::new("/run/other"));
+        assert_eq!(one.keeper_socket(), other.keeper_socket());
+        assert_eq!(one.keeper_socket(), Path::new("/h/.local/state/rookery/keeper.sock"));
+        assert_eq!(other.rookery_socket(), Path::new("/run/other/rookery/rookery.sock"));
     }
 
     #[test]

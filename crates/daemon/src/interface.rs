@@ -45,10 +45,12 @@ pub(crate) fn take_overrides(config: &mut Config) {
 
 /// Puts our scripts for shells where shells find them. Without them terminals are plain.
 pub(crate) fn install_resources(homes: &Homes) -> Option<PathBuf> {
-    match shell_integration::install(&homes.data_dir()) {
+    let data = homes.data_dir();
+    let installed = create_private_dir(&data).and_then(|()| Ok(shell_integration::install(&data)?));
+    match installed {
         Ok(dir) => Some(dir),
         Err(error) => {
-            tracing::warn!(%error, "shells get no integration");
+            tracing::warn!("shells get no integration: {error:#}");
             None
         }
     }

@@ -7,10 +7,12 @@ mod desktop;
 mod endpoints;
 pub mod homes;
 mod interface;
+mod listening;
 mod lock;
 mod logs;
 mod pictures;
 mod run;
+pub mod running;
 pub mod serve;
 
 pub use endpoints::{ENDPOINTS, Endpoint, Served};

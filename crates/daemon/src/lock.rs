@@ -1,30 +1,48 @@
-//! One daemon per home: a lock that the kernel lets go of with the process.
+//! One daemon per store: a lock that the kernel lets go of with the process.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read, Seek, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
+use rookery_trust::TrustedDir;
 use rustix::fs::{FlockOperation, flock};
 
 /// How long a lock may take to be let go by a process that is dying.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// The daemon's lock, beside the store. Another of this name lies in the runtime directory, where former versions
+/// look for it.
+pub(crate) const DAEMON_LOCK: &str = "daemon.lock";
+
 /// Held for the life of the daemon.
-pub(crate) struct DaemonLock(#[expect(dead_code, reason = "its being open is the lock")] File);
+#[derive(Debug)]
+pub(crate) struct DaemonLock {
+    /// Its being open is the lock.
+    file: File,
+    path: PathBuf,
+}
+
+impl DaemonLock {
+    /// Where others look for it.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether others still find this very lock.
+    pub(crate) fn is_in_place(&self) -> bool {
+        let identity = |found: std::fs::Metadata| (found.dev(), found.ino());
+        let here = self.file.metadata().map(identity);
+        let there = self.path.symlink_metadata().map(identity);
+        matches!((here, there), (Ok(here), Ok(there)) if here == there)
+    }
+}
 
 /// Takes the lock, or says who has it.
-pub(crate) fn acquire(path: &Path) -> anyhow::Result<DaemonLock> {
-    let mut file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(path)
-        .with_context(|| format!("cannot open {}", path.display()))?;
+pub(crate) fn acquire(dir: &TrustedDir, name: &str) -> anyhow::Result<DaemonLock> {
+    let mut file = dir.open(name)?;
     if !is_taken(&file)? {
         let mut holder = String::new();
         let _ = file.read_to_string(&mut holder);
@@ -35,7 +53,7 @@ pub(crate) fn acquire(path: &Path) -> anyhow::Result<DaemonLock> {
     file.set_len(0)?;
     file.rewind()?;
     writeln!(file, "{}", std::process::id())?;
-    Ok(DaemonLock(file))
+    Ok(DaemonLock { file, path: dir.path().join(name) })
 }
 
 /// Takes the lock. One who was just killed lets go of it in a moment, so that is waited for.
@@ -53,27 +71,47 @@ fn is_taken(file: &File) -> anyhow::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    fn dir() -> (tempfile::TempDir, TrustedDir) {
+        let temporary = tempfile::tempdir().unwrap();
+        let dir = TrustedDir::private(temporary.path()).unwrap();
+        (temporary, dir)
+    }
+
     #[test]
     fn the_second_daemon_is_refused_and_told_why() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("daemon.lock");
-        let first = super::acquire(&path).unwrap();
-        let error = super::acquire(&path).err().unwrap().to_string();
+        let (_temporary, dir) = dir();
+        let first = acquire(&dir, "lock").unwrap();
+        let error = acquire(&dir, "lock").err().unwrap().to_string();
         assert!(error.contains(&std::process::id().to_string()), "{error}");
         drop(first);
-        assert!(super::acquire(&path).is_ok());
+        assert!(acquire(&dir, "lock").is_ok());
     }
 
     #[test]
     fn a_lock_that_is_let_go_in_a_moment_is_waited_for() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("daemon.lock");
-        let first = super::acquire(&path).unwrap();
+        let (temporary, dir) = dir();
+        let first = acquire(&dir, "lock").unwrap();
         let second = std::thread::spawn({
-            let path = path.clone();
-            move || super::acquire(&path).is_ok()
+            let dir = TrustedDir::private(temporary.path()).unwrap();
+            move || acquire(&dir, "lock").is_ok()
         });
         drop(first);
         assert!(second.join().unwrap());
+    }
+
+    #[test]
+    fn attack_a_planted_lock_is_not_written_through() {
+        let (temporary, dir) = dir();
+        let victim = temporary.path().join("victim");
+        std::fs::write(&victim, "precious").unwrap();
+        std::os::unix::fs::symlink(&victim, temporary.path().join("lock")).unwrap();
+        std::fs::hard_link(&victim, temporary.path().join("twin")).unwrap();
+        for name in ["lock", "twin"] {
+            let error = acquire(&dir, name).unwrap_err().to_string();
+            assert!(error.contains(name), "{error}");
+        }
+        assert_eq!(std::fs::read_to_string(&victim).unwrap(), "precious");
     }
 }

@@ -7,16 +7,16 @@ use anyhow::Context;
 use parking_lot::Mutex;
 use rookery_core::{Core, CoreConfig, KeeperLaunch, Palette, StopKind, TerminalLimits};
 use rookery_native::{Control, Ending};
-use rookery_wire::transport::unix::UnixEndpoint;
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::config::{Config, Warning};
-use crate::endpoints::{self, ENDPOINTS, Served};
-use crate::homes::{Homes, create_private_dir};
-use crate::{agent, desktop, interface, lock, logs};
+use crate::endpoints::{ENDPOINTS, Served};
+use crate::homes::Homes;
+use crate::listening::{self, Bound, Listening};
+use crate::{agent, desktop, interface, logs, running};
 
 /// Bytes kept of what a terminal sends to its child by itself, in test mode.
 const CAPTURED_INPUT: usize = 1 << 20;
@@ -64,7 +64,7 @@ impl Control for StopRequest {
 /// Runs a daemon until it is told to stop. Logs on stderr, says `ready` on stdout.
 pub fn run(options: RunOptions) -> anyhow::Result<()> {
     logs::start(&options.config.daemon.log, std::env::var("ROOKERY_LOG").ok());
-    raise_descriptor_limit();
+    rookery_host::raise_descriptor_limit();
     let workers = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 4);
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(workers)
@@ -80,11 +80,13 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     for warning in &warnings {
         tracing::warn!("{}: {warning}", homes.config_file().display());
     }
-    create_private_dir(&homes.runtime_dir().join("rookery"))?;
-    create_private_dir(&homes.state_dir())?;
-    let _lock = lock::acquire(&homes.lock_file())?;
+    homes.secure()?;
+    // Before the lock names us to those who may send a signal.
     let mut signals = Signals::new()?;
-    let (sockets, _locks) = bind_all(&homes, &config)?;
+    let asked_to_listen = signal(SignalKind::user_defined1())?;
+    // Held until everything is written, longer than anybody listens.
+    let locks = Arc::new(Mutex::new(listening::lock_home(&homes)?));
+    let sockets = listening::bind_all(&homes, &config)?;
     let roost = roost_settings(&homes, &config);
     let mut core_config = core_config(&homes, &config, exe_for_keeper, &sockets);
     if roost.test_mode {
@@ -114,10 +116,11 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     };
     let mut accepting = tokio::task::JoinSet::new();
     accepting.spawn(watch);
-    for (endpoint, socket) in sockets {
-        ready.endpoints.insert(endpoint.name, socket.path().to_owned());
-        accepting.spawn(endpoints::accept_all(endpoint, socket, served.clone()));
+    for bound in &sockets {
+        ready.endpoints.insert(bound.endpoint.name, bound.socket.path().to_owned());
     }
+    let listening = Listening::start(homes, config, served, sockets, Arc::clone(&locks));
+    accepting.spawn(listening.look_after(asked_to_listen));
     announce(&ready)?;
     let kind = tokio::select! {
         kind = signals.next() => kind,
@@ -130,34 +133,8 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     // No new connections, and the sockets are gone before the last reply is.
     accepting.shutdown().await;
     core.stop(kind).await?;
+    drop(locks);
     Ok(())
-}
-
-type Bound = Vec<(&'static crate::Endpoint, UnixEndpoint)>;
-
-fn bind_all(homes: &Homes, config: &Config) -> anyhow::Result<(Bound, Vec<lock::DaemonLock>)> {
-    let (mut sockets, mut locks) = (Vec::new(), Vec::new());
-    for endpoint in ENDPOINTS {
-        if let Some(path) = endpoint.socket(homes, config) {
-            // Before the socket is looked at, so that two who start at once do not take it both.
-            if let (Some(name), Some(dir)) = (endpoint.lock, path.parent()) {
-                create_private_dir(dir)?;
-                let taken = lock::acquire(&dir.join(name));
-                locks.push(taken.with_context(|| format!("cannot listen at {}", path.display()))?);
-            }
-            let bound = endpoint.bind(&path);
-            if let Err(error) = &bound
-                && error.kind() == std::io::ErrorKind::AddrInUse
-                && endpoint.yields
-            {
-                tracing::error!(%error, "{} is served by somebody else", path.display());
-                continue;
-            }
-            let bound = bound.with_context(|| format!("cannot listen at {}", path.display()))?;
-            sockets.push((endpoint, bound));
-        }
-    }
-    Ok((sockets, locks))
 }
 
 fn roost_socket(homes: &Homes, config: &Config) -> Option<PathBuf> {
@@ -183,11 +160,14 @@ fn announce(ready: &Ready) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn core_config(homes: &Homes, config: &Config, exe: PathBuf, sockets: &Bound) -> CoreConfig {
-    let agent = agent::config(&agent::Places::of(homes), Some(exe.clone()));
+fn core_config(homes: &Homes, config: &Config, exe: PathBuf, sockets: &[Bound]) -> CoreConfig {
+    // The file may be replaced or removed while we run; what we start must be what we are.
+    let own = rookery_host::own_program(&exe);
+    let agent = agent::config(&agent::Places::of(homes), Some(own.clone()));
     let terminal = &config.terminal;
-    let served = sockets.iter().filter_map(|(endpoint, socket)| {
-        Some((endpoint.variable?.to_owned(), socket.path().to_str()?.to_owned()))
+    let served = sockets.iter().filter_map(|bound| {
+        let path = bound.socket.path().to_str()?;
+        Some((bound.endpoint.variable?.to_owned(), path.to_owned()))
     });
     let child_env = served.collect();
     let helpers = interface::link_helpers(homes, &exe);
@@ -195,9 +175,9 @@ fn core_config(homes: &Homes, config: &Config, exe: PathBuf, sockets: &Bound) ->
     CoreConfig {
         state_dir: Some(homes.state_dir()),
         keeper: KeeperLaunch {
-            exe,
-            args: vec!["__keeper".to_owned()],
-            socket: homes.keeper_socket(),
+            exe: own,
+            args: keeper_args(&[]),
+            socket: running::keeper_socket(homes),
         },
         home: user_home(),
         env: std::env::vars_os().collect(),
@@ -255,11 +235,13 @@ pub(crate) fn login_shell() -> String {
         .unwrap_or_else(|| "/bin/sh".to_owned())
 }
 
-/// A terminal takes a few descriptors; the usual soft limit would allow some hundred.
-pub(crate) fn raise_descriptor_limit() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+/// What makes this program a keeper. Its children get the limits that we came with.
+pub(crate) fn keeper_args(options: &[&str]) -> Vec<String> {
+    let mut args = vec!["__keeper".to_owned()];
+    args.extend(options.iter().map(|option| (*option).to_owned()));
+    let limit = rookery_host::inherited_descriptor_limit();
+    args.extend(limit.map(|soft| format!("{}{soft}", rookery_keeper::NOFILE)));
+    args
 }
 
 /// Signals that stop the daemon; terminals live on.

@@ -8,7 +8,9 @@ mod clipboard;
 pub mod files;
 pub mod git;
 pub mod http;
+mod limits;
 mod name;
+mod own_program;
 mod pipes;
 mod processes;
 mod program;
@@ -24,7 +26,9 @@ pub use agent_tools::{AGENT_TOOLS, AgentTool, FoundTool, find_agent_tools};
 pub use banners::Banners;
 pub use clipboard::{CLIPBOARD_LIMIT, ClipboardTarget, Clipboards, TooLong};
 pub use git::metrics as git_metrics;
+pub use limits::{inherited_descriptor_limit, raise_descriptor_limit};
 pub use name::host_name;
+pub use own_program::own_program;
 pub use pipes::{Partner, PartnerPipes, PipeCommand, PipeOutput, PipeStream, Pipes};
 pub use processes::{
     Ancestor, Ancestry, Brand, Orphans, SUPERVISOR_ARGUMENT, Strays, cwd_of, descendants,

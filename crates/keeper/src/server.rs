@@ -31,7 +31,7 @@ const SPARE: usize = 4;
 
 /// How long the directory of the socket is left in peace after something went from it, and how long a socket that
 /// cannot be made again is let be.
-const MEND_AFTER: Duration = Duration::from_millis(100);
+const MEND_AFTER: Duration = Duration::from_millis(10);
 const MEND_AGAIN: Duration = Duration::from_secs(5);
 
 /// How long children may take to end by themselves after a hang-up.

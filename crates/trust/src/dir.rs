@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::walk::{Missing, STICKY, WRITABLE_BY_ALL, about, belongs, look, own_uid, refused, walk};
+use crate::walk::{
+    Missing, STICKY, WRITABLE_BY_ALL, about, belongs, is_distrust, look, own_uid, refused, walk,
+};
 
 /// Longest file that is read whole.
 pub const MAX_READ: u64 = 64 << 10;
@@ -37,16 +39,43 @@ impl TrustedDir {
         Ok(dir)
     }
 
-    /// Makes the directory if it is missing. Others may look into one that exists, but no longer write to it.
+    /// Makes the directory if it is missing. Others may look into one that exists; one that they could write to is
+    /// closed.
     ///
     /// # Errors
     /// As for [`TrustedDir::private`].
     pub fn own(path: &Path) -> io::Result<Self> {
         let (dir, found) = Self::at(path, Missing::Make)?;
         if found.st_mode & WRITABLE_BY_OTHERS != 0 {
-            dir.set_mode(found.st_mode & 0o777 & !WRITABLE_BY_OTHERS)?;
+            dir.set_mode(PRIVATE)?;
         }
         Ok(dir)
+    }
+
+    /// Looks at a directory that need not be there, before files in it are read or made by their paths: it may also be
+    /// root's, and is closed as by [`TrustedDir::own`] if it is this user's. One that cannot be entered at all is left
+    /// to whoever tries to use it.
+    ///
+    /// # Errors
+    /// `PermissionDenied` if it cannot be trusted; the message names it.
+    pub fn check_use(path: &Path) -> io::Result<()> {
+        match Self::look_at(path) {
+            Err(error) if is_distrust(&error) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn look_at(path: &Path) -> io::Result<()> {
+        let place = walk(path, Missing::Fail)?;
+        let found = rustix::fs::fstat(&place)?;
+        if found.st_uid == 0 && own_uid() != 0 && found.st_mode & WRITABLE_BY_ALL == 0 {
+            return Ok(());
+        }
+        let (dir, found) = Self::of_own(place, path)?;
+        if found.st_mode & WRITABLE_BY_OTHERS != 0 {
+            dir.set_mode(PRIVATE)?;
+        }
+        Ok(())
     }
 
     /// Opens a directory of this user as it is.

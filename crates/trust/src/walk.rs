@@ -19,8 +19,25 @@ pub(crate) fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
+/// What is there cannot be trusted; anything else that goes wrong is only the system's refusal.
+#[derive(Debug)]
+pub(crate) struct Distrust(String);
+
+impl std::fmt::Display for Distrust {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Distrust {}
+
 pub(crate) fn refused(path: &Path, reason: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::PermissionDenied, format!("{} {reason}", path.display()))
+    let reason = Distrust(format!("{} {reason}", path.display()));
+    io::Error::new(io::ErrorKind::PermissionDenied, reason)
+}
+
+pub(crate) fn is_distrust(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<Distrust>())
 }
 
 pub(crate) fn about(path: &Path, error: impl Into<io::Error>) -> io::Error {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use rookery_daemon::{RunOptions, config::Config};
 
 use crate::{
-    args,
+    args, daemon_process,
     failure::{Failure, Outcome},
     link,
 };
@@ -16,8 +16,10 @@ pub(super) fn run(args: &args::Daemon) -> Outcome {
         let _ = rustix::process::setsid();
     }
     let homes = link::homes()?;
+    // Before the first file in them is read.
+    homes.secure().map_err(|error| Failure::new(format!("{error:#}")))?;
     let (config, warnings) = Config::load(&homes);
-    let exe = std::env::current_exe().map_err(Failure::doing("cannot find this executable"))?;
+    let exe = daemon_process::executable()?;
     rookery_daemon::run(RunOptions { homes, config, warnings, exe_for_keeper: exe })
         .map(|()| ExitCode::SUCCESS)
         .map_err(|error| Failure::new(format!("{error:#}")))

@@ -166,17 +166,31 @@ async fn daemon(homes: &Homes) -> Vec<Finding> {
                 "start one with `rookery up`",
             )];
         }
-        Err(_) => {
+        Err(failure) => {
             let socket = link::own_socket(homes);
             return vec![Finding::fault(
                 "daemon",
-                format!("{} does not let us connect", socket.display()),
-                "see who owns it, and remove it if no daemon runs",
+                failure.message(),
+                format!("see who owns {}, and remove it if no daemon runs", socket.display()),
             )];
         }
     };
     match client.call::<_, Status>("rookery/status", json!({})).await {
-        Ok(status) => judge(&status),
+        Ok(status) => {
+            let mut findings = judge(&status);
+            let socket = link::own_socket(homes);
+            if !socket.exists() {
+                findings.push(Finding::warning(
+                    "socket",
+                    format!(
+                        "the daemon was started by another login and is not at {}",
+                        socket.display()
+                    ),
+                    "let it listen there, too, with `rookery up`",
+                ));
+            }
+            findings
+        }
         Err(error) => {
             vec![Finding::fault("daemon", error.to_string(), "replace it with `rookery restart`")]
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rookery_daemon::homes::Homes;
+use rookery_daemon::{homes::Homes, running::Running};
 use rookery_native::wire::{Shutdown, ShutdownReply, Status};
 use rookery_wire::{Client, ClientError};
 use serde_json::json;
@@ -20,17 +20,38 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(super) async fn run(all: bool) -> Outcome {
     let homes = link::homes()?;
-    let client = match link::try_connect_own(&homes).await? {
-        Some(client) => client,
+    let client = match link::try_connect_own(&homes).await {
+        Ok(Some(client)) => client,
         // Terminals outlive a daemon that was killed; only another daemon knows how to end them.
-        None if all && homes.keeper_socket().exists() => daemon_process::ensure(&homes).await?.0,
-        None => {
+        Ok(None) if all && has_keeper(&homes) => daemon_process::ensure(&homes).await?.0,
+        Ok(None) => {
             output::note("no daemon is running");
+            return done();
+        }
+        Err(failure) if all => return Err(failure),
+        Err(failure) => {
+            stop_by_signal(&homes, failure).await?;
             return done();
         }
     };
     stop(&homes, &client, all).await?;
     done()
+}
+
+fn has_keeper(homes: &Homes) -> bool {
+    homes.keeper_socket().exists() || homes.former_keeper_socket().exists()
+}
+
+/// Stops a daemon that nobody can talk to any more. Its lock says which process it is.
+pub(super) async fn stop_by_signal(homes: &Homes, failure: Failure) -> Outcome<()> {
+    let Ok(Some(running)) = Running::find(homes) else { return Err(failure) };
+    let Some(process) = Process::open(running.pid) else { return Ok(()) };
+    if running.ask_to_stop().is_err() || process.ended_within(PATIENCE).await {
+        return Ok(());
+    }
+    let pid = running.pid;
+    Err(Failure::new(format!("the daemon still runs after {} seconds", PATIENCE.as_secs()))
+        .hint(format!("end it yourself with `kill -9 {pid}`; terminals live on")))
 }
 
 /// Stops the daemon of this connection and waits for its end.

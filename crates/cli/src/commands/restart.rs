@@ -9,8 +9,10 @@ use crate::{
 
 pub(super) async fn run(json: bool) -> Outcome {
     let homes = link::homes()?;
-    if let Some(client) = link::try_connect_own(&homes).await? {
-        down::stop(&homes, &client, false).await?;
+    match link::try_connect_own(&homes).await {
+        Ok(Some(client)) => down::stop(&homes, &client, false).await?,
+        Ok(None) => {}
+        Err(failure) => down::stop_by_signal(&homes, failure).await?,
     }
     let (client, _) = daemon_process::ensure(&homes).await?;
     status::print(&client, json).await

@@ -51,6 +51,8 @@ pub(crate) fn main(args: Vec<OsString>) -> ExitCode {
         wait_for(pid);
     }
     let request = said.request(&session.to_string_lossy());
+    let homes = rookery_daemon::homes::Homes::from_env();
+    let socket = link::moved(homes.ok().as_ref(), socket.into());
     // A server that accepts nobody would hold this process for ever.
     let (sender, answer) = mpsc::channel();
     std::thread::spawn(move || {

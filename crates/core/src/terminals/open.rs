@@ -189,8 +189,20 @@ impl Core {
         let (Reply::Spawned { pid, .. }, Ok([pty, ring])) =
             (incoming.reply, <[_; 2]>::try_from(incoming.fds))
         else {
-            self.inner.keeper.post(Request::Release { terminal_id: id.get() });
-            return Err(Error::failed("the keeper handed over no terminal"));
+            // Released alone it would live on if it does not mind a hang-up.
+            let (terminal_id, scope) = (id.get(), protocol::Scope::Group);
+            let kill = Request::Signal {
+                terminal_id,
+                signal: rustix::process::Signal::KILL.as_raw(),
+                scope,
+            };
+            self.inner.keeper.post(kill);
+            self.inner.keeper.post(Request::Release { terminal_id });
+            remove_new_log(plan.raw_log.as_ref());
+            return Err(Error::failed(
+                "this daemon has no descriptors left for another terminal; \
+                 close some, or raise the limit of open files",
+            ));
         };
         let ring = Ring::open(ring).map_err(|error| Error::failed(error.to_string()))?;
         let engine = Engine::new(ring, plan.settings(self));

@@ -57,7 +57,13 @@ impl Core {
                 Reply::Attached(newer) => newer,
                 _ => entry,
             };
-            let Ok([pty, ring]) = <[OwnedFd; 2]>::try_from(incoming.fds) else { continue };
+            let Ok([pty, ring]) = <[OwnedFd; 2]>::try_from(incoming.fds) else {
+                tracing::error!(
+                    terminal = entry.terminal_id,
+                    "no descriptors are left for a terminal; the keeper holds it for the next daemon"
+                );
+                continue;
+            };
             replays.spawn_blocking(move || core.replay(&entry, pty, ring));
         }
         let mut running = 0;

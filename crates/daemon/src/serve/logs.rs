@@ -1,15 +1,15 @@
 //! ptywright's logs: one file per day, pruned by age, and stderr where nobody else needs it.
 //! Everything passes redaction, and a day's file has a largest size.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::ToSpan;
 use jiff::civil::Date;
 use parking_lot::Mutex;
+use rookery_trust::TrustedDir;
 use tracing::Subscriber;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
@@ -110,9 +110,8 @@ impl DailyFile {
         let current = match open.take().filter(|open| open.day == day) {
             Some(current) => open.insert(current),
             None => {
-                DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
-                let path = self.dir.join(format!("{PREFIX}{day}{SUFFIX}"));
-                let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
+                let dir = TrustedDir::own(&self.dir)?;
+                let file = dir.append(&format!("{PREFIX}{day}{SUFFIX}"))?;
                 let length = file.metadata()?.len();
                 open.insert(OpenFile { day, file, length })
             }

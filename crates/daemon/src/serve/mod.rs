@@ -25,7 +25,6 @@ pub use logs::{LogsOf, newest as newest_log, start as start_logs};
 pub use plugins::ServeOptions;
 pub use world::private_keeper;
 
-use crate::run::raise_descriptor_limit;
 use world::PrivateWorld;
 
 /// What a server is started with.
@@ -120,7 +119,7 @@ impl From<FrameError> for ServeError {
 
 /// Serves until the client of stdio is done or a signal comes.
 pub fn serve(serve: Serve) -> Result<Ended, ServeError> {
-    raise_descriptor_limit();
+    rookery_host::raise_descriptor_limit();
     let workers = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 4);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?;

@@ -16,7 +16,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::endpoints::Served;
-use crate::run::{login_shell, user_home};
+use crate::run::{keeper_args, login_shell, user_home};
 
 /// How long the keeper may take to end what is left and itself.
 const KEEPER_PATIENCE: Duration = Duration::from_secs(6);
@@ -35,8 +35,8 @@ pub fn private_keeper(exe: PathBuf) -> KeeperLaunch {
     let wanted = std::env::temp_dir().join(&name);
     let fits = wanted.is_absolute() && wanted.as_os_str().len() <= LONGEST_PATH;
     let socket = if fits { wanted } else { Path::new("/tmp").join(name) };
-    let args = vec!["__keeper".to_owned(), "--end-with-last-client".to_owned()];
-    KeeperLaunch { exe, args, socket }
+    let args = keeper_args(&["--end-with-last-client"]);
+    KeeperLaunch { exe: rookery_host::own_program(&exe), args, socket }
 }
 
 /// The world and how it is served.

@@ -175,6 +175,7 @@ fn spawn(command: &PipeCommand) -> std::io::Result<Child> {
     let argv = supervise::supervised(&command.argv);
     let (program, arguments) = argv.split_first().unwrap_or((const { &OsString::new() }, &[]));
     let mut child: Command = std::process::Command::new(program).into();
+    crate::limits::give_back(&mut child);
     child.args(arguments).process_group(0).kill_on_drop(true);
     for name in &command.env_remove {
         child.env_remove(name);

@@ -214,6 +214,7 @@ fn spawn(command: &ProgramCommand) -> Result<Child, String> {
     let argv = supervise::supervised(&command.argv);
     let (program, arguments) = argv.split_first().unwrap_or((const { &OsString::new() }, &[]));
     let mut child: Command = std::process::Command::new(program).into();
+    crate::limits::give_back(&mut child);
     child.args(arguments).current_dir(&command.cwd).process_group(0).kill_on_drop(true);
     child.env_clear().envs(command.env.iter().map(|(name, value)| (name, value)));
     child.env(Brand::VARIABLE, Brand::fresh().value());

@@ -211,6 +211,7 @@ async fn start(script: &Script, deadline: Instant) -> Result<Child, End> {
 fn command(script: &Script) -> Option<Command> {
     let (program, arguments) = script.argv.split_first()?;
     let mut command: Command = std::process::Command::new(program).into();
+    crate::limits::give_back(&mut command);
     command.args(arguments).process_group(0).kill_on_drop(true);
     for name in &script.env_remove {
         command.env_remove(name);

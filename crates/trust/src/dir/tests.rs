@@ -43,7 +43,12 @@ fn what_is_missing_is_made_private_and_what_is_open_is_closed() {
     }
     set_mode(&path, 0o777);
     TrustedDir::own(&path).unwrap();
+    assert_eq!(mode(&path), 0o700);
+    set_mode(&path, 0o755);
+    TrustedDir::own(&path).unwrap();
+    TrustedDir::check_use(&path).unwrap();
     assert_eq!(mode(&path), 0o755);
+    TrustedDir::check_use(&home.path().join("none")).unwrap();
 }
 
 #[test]

@@ -3,5 +3,8 @@
 
 mod callers;
 mod client_modes;
+mod exhausted;
+mod logins;
+mod planted;
 mod slow_clients;
 mod websocket;

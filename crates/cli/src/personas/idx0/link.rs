@@ -8,10 +8,11 @@ use std::{
     time::Duration,
 };
 
-use rookery_daemon::{ENDPOINTS, config::Config, homes::Homes};
+use rookery_daemon::{homes::Homes, running::Record};
 use rookery_idx0::envelope::{Reply, Request};
 
 use super::Result;
+use crate::link;
 
 /// How long a server may take; a wait for a decision may take ten minutes.
 const PATIENCE: Duration = Duration::from_secs(660);
@@ -34,6 +35,8 @@ pub(in crate::personas) fn ask_at(
     }
     let unreachable = |_| "Could not connect to idx0 (is the app running?).".to_owned();
     let mut stream = UnixStream::connect(path).map_err(unreachable)?;
+    rookery_trust::check_peer(&stream)
+        .map_err(|error| format!("Could not connect to idx0: {error}."))?;
     let unsent = |_| "Failed sending request to idx0.".to_owned();
     stream.set_read_timeout(Some(patience)).map_err(unsent)?;
     stream.set_write_timeout(Some(patience)).map_err(unsent)?;
@@ -48,12 +51,20 @@ pub(in crate::personas) fn ask_at(
 
 /// Where the server listens: what a session was told, else what the daemon's config says.
 fn socket() -> Result<PathBuf> {
+    let homes = Homes::from_env();
     if let Some(told) = std::env::var_os("IDX0_IPC_SOCKET").filter(|told| !told.is_empty()) {
-        return Ok(told.into());
+        return Ok(moved(homes.ok().as_ref(), told.into()));
     }
-    let homes = Homes::from_env().map_err(|error| error.to_string())?;
-    let (config, _) = Config::load(&homes);
-    let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.name == super::NAME);
-    let socket = endpoint.and_then(|endpoint| endpoint.socket(&homes, &config));
-    Ok(socket.unwrap_or_else(|| homes.idx0_socket()))
+    let homes = homes.map_err(|error| error.to_string())?;
+    Ok(link::endpoint_socket(&homes, super::NAME).unwrap_or_else(|| homes.idx0_socket()))
+}
+
+/// The socket that was named, or another one of its daemon if it went with a login.
+pub(in crate::personas) fn moved(homes: Option<&Homes>, told: PathBuf) -> PathBuf {
+    match homes {
+        Some(homes) if Record::read(homes).sockets(super::NAME).contains(&told) => {
+            link::living(homes, super::NAME, told)
+        }
+        _ => told,
+    }
 }

@@ -6,13 +6,9 @@ use std::{
 };
 
 use clap::{Args, ValueHint};
-use rookery_daemon::{
-    ENDPOINTS,
-    config::Config,
-    serve::{
-        self as server, Ended, LogsOf, PtywrightHome, ServeError, ServeOptions, ServeTransport,
-        ServeWorld,
-    },
+use rookery_daemon::serve::{
+    self as server, Ended, LogsOf, PtywrightHome, ServeError, ServeOptions, ServeTransport,
+    ServeWorld,
 };
 
 use super::{Framing, NAME};
@@ -109,9 +105,7 @@ fn daemon_socket() -> Outcome<PathBuf> {
         daemon_process::ensure(&homes).await?;
         Ok(ExitCode::SUCCESS)
     })?;
-    let (config, _) = Config::load(&homes);
-    let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.name == NAME);
-    endpoint.and_then(|endpoint| endpoint.socket(&homes, &config)).ok_or_else(|| {
+    link::endpoint_socket(&homes, NAME).ok_or_else(|| {
         Failure::new("config error: the daemon's ptywright endpoint is turned off")
             .hint("turn it on in the config file, or serve without --shared")
     })

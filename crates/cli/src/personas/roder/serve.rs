@@ -8,11 +8,7 @@ use std::{
 };
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
-use rookery_daemon::{
-    ENDPOINTS,
-    app_server::{self, AppWorld, Door},
-    config::Config,
-};
+use rookery_daemon::app_server::{self, AppWorld, Door};
 use rookery_roder::{Attach, manifest, modes};
 use rookery_wire::transport::ws::{self, Gate, Token, pairing};
 use serde_json::json;
@@ -223,9 +219,7 @@ fn daemon_socket(secret: Option<&str>) -> Outcome<PathBuf> {
         daemon_process::ensure_without(&homes, secret).await?;
         Ok(ExitCode::SUCCESS)
     })?;
-    let (config, _) = Config::load(&homes);
-    let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.name == super::NAME);
-    endpoint.and_then(|endpoint| endpoint.socket(&homes, &config)).ok_or_else(|| {
+    link::endpoint_socket(&homes, super::NAME).ok_or_else(|| {
         Failure::new("the daemon's roder endpoint is turned off")
             .hint("turn it on in the config file, or serve with --standalone")
     })

@@ -4,6 +4,8 @@ use std::{ffi::OsString, fmt, io, path::PathBuf, time::Duration};
 
 use clap::ValueEnum;
 use futures_util::future::join_all;
+use rookery_daemon::{homes::Homes, running::Record};
+use rookery_wire::transport::unix;
 use tokio::{net::UnixStream, time::timeout};
 
 use crate::failure::{Failure, Outcome};
@@ -144,7 +146,18 @@ pub(super) fn candidates(flags: &Flags, env: Env<'_>) -> Outcome<Candidates> {
             paths.push(path);
         }
     }
+    if !paths.iter().any(|path| path.exists()) {
+        paths.extend(recorded(env).filter(|path| !paths.contains(path)).collect::<Vec<_>>());
+    }
     Ok(Candidates { origin: Origin::Probe, paths })
+}
+
+/// Where our daemon says that it listens; a login of another kind has other places.
+fn recorded(env: Env<'_>) -> impl Iterator<Item = PathBuf> + use<> {
+    let homes = Homes::from_lookup(&|name| env(name));
+    let record = homes.map(|homes| Record::read(&homes)).unwrap_or_default();
+    let sockets = record.sockets("roost").to_vec();
+    sockets.into_iter().filter(|path| path.exists()).take(1)
 }
 
 /// Connects to each place at once.
@@ -152,7 +165,7 @@ pub(super) async fn knock(candidates: &Candidates) -> Vec<io::Result<UnixStream>
     let limit = if candidates.origin == Origin::Probe { PROBE } else { CONNECT };
     let one = |path| async move {
         let late = || Err(io::Error::new(io::ErrorKind::TimedOut, "it does not answer"));
-        timeout(limit, UnixStream::connect(path)).await.unwrap_or_else(|_| late())
+        timeout(limit, unix::connect(path)).await.unwrap_or_else(|_| late())
     };
     join_all(candidates.paths.iter().map(one)).await
 }

@@ -1,0 +1,265 @@
+//! The sockets of the running daemon: made at the start, made again when they go, and made in other runtime
+//! directories when somebody looks for the daemon there.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use parking_lot::Mutex;
+use rookery_host::{Watch, Watched};
+use rookery_trust::TrustedDir;
+use rookery_wire::transport::unix::{BoundAt, UnixEndpoint};
+use tokio::signal::unix::Signal;
+use tokio::task::{AbortHandle, JoinSet};
+
+use crate::config::Config;
+use crate::endpoints::{self, ENDPOINTS, Endpoint, Served};
+use crate::homes::Homes;
+use crate::lock::{self, DAEMON_LOCK, DaemonLock};
+use crate::running::{self, Record};
+
+/// A socket that is bound and not yet served.
+pub(crate) struct Bound {
+    pub(crate) endpoint: &'static Endpoint,
+    pub(crate) socket: UnixEndpoint,
+    lock: Option<DaemonLock>,
+}
+
+/// Binds every endpoint in the runtime directory of these homes.
+pub(crate) fn bind_all(homes: &Homes, config: &Config) -> anyhow::Result<Vec<Bound>> {
+    let mut all = Vec::new();
+    for endpoint in ENDPOINTS {
+        let Some(path) = endpoint.socket(homes, config) else { continue };
+        match bind(endpoint, &path, homes) {
+            Ok(bound) => all.push(bound),
+            Err(error) if endpoint.yields && is_taken(&error) => {
+                tracing::error!("{} is served by somebody else: {error:#}", path.display());
+            }
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot listen at {}", path.display()));
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn is_taken(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<io::Error>();
+    error.is_some_and(|error| error.kind() == io::ErrorKind::AddrInUse)
+}
+
+fn bind(endpoint: &'static Endpoint, path: &Path, homes: &Homes) -> anyhow::Result<Bound> {
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    let dir = if homes.is_for_sockets(parent) {
+        TrustedDir::private(parent)?
+    } else {
+        TrustedDir::for_socket(parent, false)?
+    };
+    // Before the socket is looked at, so that two who start at once do not take it both.
+    let lock = endpoint.lock.map(|name| lock::acquire(&dir, name)).transpose()?;
+    let socket = endpoint.bind(path)?;
+    Ok(Bound { endpoint, socket, lock })
+}
+
+/// A socket that is served.
+struct Open {
+    endpoint: &'static Endpoint,
+    at: BoundAt,
+    accepting: AbortHandle,
+    lock: Option<DaemonLock>,
+    /// As whoever connects there sees them.
+    homes: Homes,
+}
+
+/// The locks of the store and of the runtime directory. The daemon holds them longer than it listens.
+type Locks = Arc<Mutex<Vec<DaemonLock>>>;
+
+/// All sockets, and what is needed to make them again.
+pub(crate) struct Listening {
+    homes: Homes,
+    config: Config,
+    served: Served,
+    open: Vec<Open>,
+    tasks: JoinSet<()>,
+    locks: Locks,
+}
+
+impl Listening {
+    /// Begins to accept connections.
+    pub(crate) fn start(
+        homes: Homes,
+        config: Config,
+        served: Served,
+        bound: Vec<Bound>,
+        locks: Locks,
+    ) -> Listening {
+        let (open, tasks) = (Vec::new(), JoinSet::new());
+        let mut listening = Listening { homes, config, served, open, tasks, locks };
+        for one in bound {
+            let homes = listening.homes.clone();
+            listening.serve(one, homes);
+        }
+        listening.record();
+        listening
+    }
+
+    fn serve(&mut self, bound: Bound, homes: Homes) {
+        let Bound { endpoint, socket, lock } = bound;
+        let at = socket.bound_at();
+        let accept = endpoints::accept_all(endpoint, socket, self.served.clone());
+        let accepting = self.tasks.spawn(accept);
+        self.open.push(Open { endpoint, at, accepting, lock, homes });
+    }
+
+    /// Looks after the sockets until it is dropped: when one goes, when its directory comes back, and when asked to.
+    pub(crate) async fn look_after(mut self, mut asked: Signal) {
+        tokio::task::block_in_place(|| self.listen_where_wanted());
+        loop {
+            // Watched before they are looked at, so that nothing is missed in between.
+            let count = self.open.len();
+            let sockets = self.open.iter().map(|one| one.at.path().to_owned());
+            let mut paths: Vec<PathBuf> = sockets.collect();
+            paths.extend(self.locks.lock().iter().map(|lock| lock.path().to_owned()));
+            let mut watch = match Watch::start(Watched::Files(paths)).await {
+                Ok(watch) => Some(watch),
+                Err(error) => {
+                    tracing::warn!(%error, "sockets are not watched; `rookery up` mends them");
+                    None
+                }
+            };
+            tokio::task::block_in_place(|| self.mend());
+            while self.open.len() == count {
+                let told = async {
+                    let is_told = match &mut watch {
+                        Some(watch) => watch.changed().await,
+                        None => false,
+                    };
+                    if !is_told {
+                        std::future::pending().await
+                    }
+                };
+                tokio::select! {
+                    () = told => tokio::task::block_in_place(|| self.mend()),
+                    _ = asked.recv() => tokio::task::block_in_place(|| {
+                        self.mend();
+                        self.listen_where_wanted();
+                    }),
+                }
+            }
+        }
+    }
+
+    /// Makes again what nobody finds any more: locks, without which another daemon would start, and sockets.
+    fn mend(&mut self) {
+        self.mend_locks();
+        self.mend_sockets();
+    }
+
+    fn mend_locks(&self) {
+        for lock in self.locks.lock().iter_mut().filter(|lock| !lock.is_in_place()) {
+            let (Some(dir), Some(name)) = (lock.path().parent(), lock.path().file_name()) else {
+                continue;
+            };
+            let taken = TrustedDir::existing(dir)
+                .map_err(anyhow::Error::from)
+                .and_then(|dir| lock::acquire(&dir, &name.to_string_lossy()));
+            match taken {
+                Ok(again) => *lock = again,
+                Err(error) => tracing::debug!("cannot take a lock again: {error:#}"),
+            }
+        }
+    }
+
+    fn mend_sockets(&mut self) {
+        let gone: Vec<usize> =
+            (0..self.open.len()).filter(|index| !self.open[*index].at.is_in_place()).collect();
+        // A home that was removed as a whole is not wanted any more.
+        if gone.is_empty() || TrustedDir::existing(&self.homes.state_dir()).is_err() {
+            return;
+        }
+        for index in gone.into_iter().rev() {
+            self.mend_one(index);
+        }
+        // With the directory came the place of a lock.
+        self.mend_locks();
+        self.record();
+    }
+
+    fn mend_one(&mut self, index: usize) {
+        let one = &mut self.open[index];
+        let (endpoint, homes) = (one.endpoint, one.homes.clone());
+        let path = one.at.path().to_owned();
+        if homes.secure_runtime_dir().is_err() {
+            // It comes back with the next login, which the watch tells.
+            return;
+        }
+        // A lock that is held here already cannot be taken again.
+        one.lock = None;
+        match bind(endpoint, &path, &homes) {
+            Ok(bound) => {
+                tracing::info!("listening at {} again", path.display());
+                self.open.remove(index).accepting.abort();
+                self.serve(bound, homes);
+            }
+            Err(error) => tracing::warn!("cannot listen at {} again: {error:#}", path.display()),
+        }
+    }
+
+    /// Binds every endpoint in the runtime directories that somebody asked for and that are there.
+    fn listen_where_wanted(&mut self) {
+        let Ok(state) = TrustedDir::existing(&self.homes.state_dir()) else { return };
+        let before = self.open.len();
+        for dir in running::wanted(&state) {
+            let homes = self.homes.with_runtime_dir(&dir);
+            if dir == self.homes.runtime_dir() || homes.secure_runtime_dir().is_err() {
+                continue;
+            }
+            for endpoint in ENDPOINTS {
+                let Some(path) = endpoint.socket(&homes, &self.config) else { continue };
+                if self.open.iter().any(|one| one.at.path() == path) {
+                    continue;
+                }
+                match bind(endpoint, &path, &homes) {
+                    Ok(bound) => self.serve(bound, homes.clone()),
+                    Err(error) => {
+                        tracing::warn!("cannot listen at {}, too: {error:#}", path.display());
+                    }
+                }
+            }
+        }
+        if self.open.len() != before {
+            self.record();
+        }
+    }
+
+    /// Tells those who look for the daemon where it listens.
+    fn record(&self) {
+        let mut record = Record {
+            pid: std::process::id(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            ..Record::default()
+        };
+        for one in &self.open {
+            let dir = one.homes.runtime_dir();
+            if !record.runtime_dirs.iter().any(|known| known == dir) {
+                record.runtime_dirs.push(dir.to_owned());
+            }
+            let sockets = record.endpoints.entry(one.endpoint.name.to_owned()).or_default();
+            sockets.push(one.at.path().to_owned());
+        }
+        let written =
+            TrustedDir::existing(&self.homes.state_dir()).and_then(|state| record.write(&state));
+        if let Err(error) = written {
+            tracing::warn!(%error, "clients with another runtime directory will not find us");
+        }
+    }
+}
+
+/// Takes the locks that make this the only daemon of its store.
+pub(crate) fn lock_home(homes: &Homes) -> anyhow::Result<Vec<DaemonLock>> {
+    let state = TrustedDir::private(&homes.state_dir())?;
+    let run = TrustedDir::private(&homes.runtime_dir().join("rookery"))?;
+    // Former versions have only the second, and must not start beside us.
+    Ok(vec![lock::acquire(&state, DAEMON_LOCK)?, lock::acquire(&run, DAEMON_LOCK)?])
+}

@@ -1,0 +1,29 @@
+//! Limits of this process that the programs it starts must not inherit.
+
+use std::sync::OnceLock;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::process::Command;
+
+/// What this process came with, once it has raised it.
+static INHERITED: OnceLock<Rlimit> = OnceLock::new();
+
+/// Lets this process open as many files as it may. A terminal takes a few, and the usual soft limit would allow some
+/// hundred. Programs started by this crate get the old limit back: many assume that it is small.
+pub fn raise_descriptor_limit() {
+    let limit = *INHERITED.get_or_init(|| getrlimit(Resource::Nofile));
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}
+
+/// The soft limit of open files that this process came with, if it has raised it.
+pub fn inherited_descriptor_limit() -> Option<u64> {
+    INHERITED.get().and_then(|limit| limit.current)
+}
+
+/// Gives a program the limit that this process came with.
+#[expect(unsafe_code, reason = "a limit can only be set between fork and exec")]
+pub(crate) fn give_back(command: &mut Command) {
+    let Some(limit) = INHERITED.get().copied() else { return };
+    // SAFETY: the closure makes one system call, and neither allocates nor takes a lock.
+    unsafe { command.pre_exec(move || Ok(setrlimit(Resource::Nofile, limit)?)) };
+}
