@@ -4,10 +4,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use parking_lot::Mutex;
-use rookery_host::{Watch, Watched};
+use rookery_host::Presence;
 use rookery_trust::TrustedDir;
 use rookery_wire::transport::unix::{BoundAt, UnixEndpoint};
 use tokio::signal::unix::Signal;
@@ -18,6 +19,9 @@ use crate::endpoints::{self, ENDPOINTS, Endpoint, Served};
 use crate::homes::Homes;
 use crate::lock::{self, DAEMON_LOCK, DaemonLock};
 use crate::running::{self, Record};
+
+/// How long directories are left in peace after a name came or went.
+const QUIET: Duration = Duration::from_millis(50);
 
 /// A socket that is bound and not yet served.
 pub(crate) struct Bound {
@@ -100,7 +104,6 @@ impl Listening {
             let homes = listening.homes.clone();
             listening.serve(one, homes);
         }
-        listening.record();
         listening
     }
 
@@ -114,40 +117,39 @@ impl Listening {
 
     /// Looks after the sockets until it is dropped: when one goes, when its directory comes back, and when asked to.
     pub(crate) async fn look_after(mut self, mut asked: Signal) {
-        tokio::task::block_in_place(|| self.listen_where_wanted());
+        tokio::task::block_in_place(|| {
+            self.record();
+            self.listen_where_wanted();
+        });
         loop {
             // Watched before they are looked at, so that nothing is missed in between.
-            let count = self.open.len();
-            let sockets = self.open.iter().map(|one| one.at.path().to_owned());
-            let mut paths: Vec<PathBuf> = sockets.collect();
-            paths.extend(self.locks.lock().iter().map(|lock| lock.path().to_owned()));
-            let mut watch = match Watch::start(Watched::Files(paths)).await {
-                Ok(watch) => Some(watch),
-                Err(error) => {
-                    tracing::warn!(%error, "sockets are not watched; `rookery up` mends them");
-                    None
+            let presence = Presence::watch(&self.paths());
+            if let Err(error) = &presence {
+                tracing::warn!(%error, "sockets are not watched; `rookery up` mends them");
+            }
+            tokio::task::block_in_place(|| self.mend());
+            let told = async {
+                match &presence {
+                    Ok(presence) if presence.changed().await.is_ok() => {}
+                    _ => std::future::pending().await,
                 }
             };
-            tokio::task::block_in_place(|| self.mend());
-            while self.open.len() == count {
-                let told = async {
-                    let is_told = match &mut watch {
-                        Some(watch) => watch.changed().await,
-                        None => false,
-                    };
-                    if !is_told {
-                        std::future::pending().await
-                    }
-                };
-                tokio::select! {
-                    () = told => tokio::task::block_in_place(|| self.mend()),
-                    _ = asked.recv() => tokio::task::block_in_place(|| {
-                        self.mend();
-                        self.listen_where_wanted();
-                    }),
-                }
+            tokio::select! {
+                // Whoever removes a directory removes what is in it first; that is not hindered.
+                () = told => tokio::time::sleep(QUIET).await,
+                _ = asked.recv() => tokio::task::block_in_place(|| {
+                    self.mend();
+                    self.listen_where_wanted();
+                }),
             }
         }
+    }
+
+    /// What must be found: sockets and locks.
+    fn paths(&self) -> Vec<PathBuf> {
+        let sockets = self.open.iter().map(|one| one.at.path().to_owned());
+        let locks = self.locks.lock();
+        sockets.chain(locks.iter().map(|lock| lock.path().to_owned())).collect()
     }
 
     /// Makes again what nobody finds any more: locks, without which another daemon would start, and sockets.

@@ -23,7 +23,7 @@ const CAPTURED_INPUT: usize = 1 << 20;
 
 /// What a daemon is started with.
 pub struct RunOptions {
-    /// Where files lie.
+    /// Where files lie; [secured](Homes::secure) before the config in them was read.
     pub homes: Homes,
     /// What the user set.
     pub config: Config,
@@ -80,7 +80,6 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     for warning in &warnings {
         tracing::warn!("{}: {warning}", homes.config_file().display());
     }
-    homes.secure()?;
     // Before the lock names us to those who may send a signal.
     let mut signals = Signals::new()?;
     let asked_to_listen = signal(SignalKind::user_defined1())?;
@@ -120,8 +119,8 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
         ready.endpoints.insert(bound.endpoint.name, bound.socket.path().to_owned());
     }
     let listening = Listening::start(homes, config, served, sockets, Arc::clone(&locks));
-    accepting.spawn(listening.look_after(asked_to_listen));
     announce(&ready)?;
+    accepting.spawn(listening.look_after(asked_to_listen));
     let kind = tokio::select! {
         kind = signals.next() => kind,
         asked = stopped.wait_for(Option::is_some) => match asked {

@@ -12,6 +12,7 @@ mod limits;
 mod name;
 mod own_program;
 mod pipes;
+mod presence;
 mod processes;
 mod program;
 pub mod sandbox;
@@ -30,6 +31,7 @@ pub use limits::{inherited_descriptor_limit, raise_descriptor_limit};
 pub use name::host_name;
 pub use own_program::own_program;
 pub use pipes::{Partner, PartnerPipes, PipeCommand, PipeOutput, PipeStream, Pipes};
+pub use presence::Presence;
 pub use processes::{
     Ancestor, Ancestry, Brand, Orphans, SUPERVISOR_ARGUMENT, Strays, cwd_of, descendants,
     kill_session, kill_tree, session_members,

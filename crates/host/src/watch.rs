@@ -27,8 +27,6 @@ pub enum Watched {
     File(PathBuf),
     /// A directory and the files directly in it.
     Directory(PathBuf),
-    /// Several files, all told as one.
-    Files(Vec<PathBuf>),
 }
 
 /// A running watch; it ends when it and all clones are dropped.
@@ -43,7 +41,7 @@ impl Watch {
     /// Must be called inside of a tokio runtime with time.
     /// It fails if the kernel has no watch left to give, or the path is not absolute.
     pub async fn start(watched: Watched) -> std::io::Result<Self> {
-        if !watched.paths().iter().all(|path| path.is_absolute()) {
+        if !watched.path().is_absolute() {
             return Err(std::io::Error::other("a watched path must be absolute"));
         }
         let stirred = Arc::new(Notify::new());
@@ -62,10 +60,9 @@ impl Watch {
 }
 
 impl Watched {
-    fn paths(&self) -> &[PathBuf] {
+    fn path(&self) -> &Path {
         match self {
-            Self::File(path) | Self::Directory(path) => std::slice::from_ref(path),
-            Self::Files(paths) => paths,
+            Self::File(path) | Self::Directory(path) => path,
         }
     }
 }
@@ -156,13 +153,13 @@ impl Places {
 
     /// Where to watch and for whose news.
     fn wanted(&self) -> (BTreeSet<PathBuf>, Interest) {
+        let path = self.watched.path();
         let is_directory = matches!(self.watched, Watched::Directory(_));
         let mut places = BTreeSet::new();
         let mut interest = Interest::default();
-        let mut ways = self.watched.paths().to_vec();
+        let mut ways = vec![path.to_owned()];
         // What a link points to changes somewhere else.
-        let real = self.watched.paths().iter().filter_map(|path| path.canonicalize().ok());
-        ways.extend(real.filter(|real| !self.watched.paths().contains(real)).collect::<Vec<_>>());
+        ways.extend(path.canonicalize().ok().filter(|real| real != path));
         for way in ways {
             interest.exact.extend(way.ancestors().map(Path::to_owned));
             places.extend(way.ancestors().skip(1).find(|dir| dir.is_dir()).map(Path::to_owned));

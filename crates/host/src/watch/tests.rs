@@ -109,24 +109,3 @@ async fn what_a_link_points_to_is_watched() {
 async fn a_relative_path_is_refused() {
     assert!(Watch::start(Watched::File("config".into())).await.is_err());
 }
-
-#[tokio::test]
-async fn several_files_are_one_watch_also_when_their_directories_go() {
-    let dir = tempfile::tempdir().unwrap();
-    let files = ["a/one", "b/two"].map(|name| dir.path().join(name));
-    for file in &files {
-        fs::create_dir(file.parent().unwrap()).unwrap();
-        fs::write(file, "").unwrap();
-    }
-    let mut watch = Watch::start(Watched::Files(files.to_vec())).await.unwrap();
-    for file in &files {
-        fs::remove_file(file).unwrap();
-        told(&mut watch).await;
-        fs::remove_dir(file.parent().unwrap()).unwrap();
-        told(&mut watch).await;
-        fs::create_dir(file.parent().unwrap()).unwrap();
-        told(&mut watch).await;
-        fs::write(file, "").unwrap();
-        told(&mut watch).await;
-    }
-}
