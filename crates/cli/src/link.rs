@@ -67,6 +67,14 @@ pub(crate) fn living(homes: &Homes, name: &str, wanted: PathBuf) -> PathBuf {
     other.cloned().unwrap_or(wanted)
 }
 
+/// The socket that a terminal was told of, or another one of its daemon if it went with a login.
+pub(crate) fn moved(homes: &Homes, name: &str, told: PathBuf) -> PathBuf {
+    if !told.exists() && Record::read(homes).knows(name, &told) {
+        return living(homes, name, told);
+    }
+    told
+}
+
 /// The socket commands talk to, if it is not that of these homes: inside one of its terminals that is the terminal's
 /// own daemon, unless another home was chosen explicitly.
 fn told_socket() -> Option<PathBuf> {
@@ -84,7 +92,7 @@ pub(crate) async fn try_connect(homes: &Homes) -> Outcome<Option<Client>> {
         return Ok(Some(client));
     }
     // The socket may have gone with a login; its daemon may still be there.
-    if Record::read(homes).sockets(OWN).contains(&told) {
+    if Record::read(homes).knows(OWN, &told) {
         return try_connect_own(homes).await;
     }
     Ok(None)

@@ -1,6 +1,7 @@
 //! The sockets of the running daemon: made at the start, made again when they go, and made in other runtime
 //! directories when somebody looks for the daemon there.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -87,6 +88,8 @@ pub(crate) struct Listening {
     open: Vec<Open>,
     tasks: JoinSet<()>,
     locks: Locks,
+    /// Where daemons before this one listened.
+    former: BTreeMap<String, Vec<PathBuf>>,
 }
 
 impl Listening {
@@ -99,7 +102,8 @@ impl Listening {
         locks: Locks,
     ) -> Listening {
         let (open, tasks) = (Vec::new(), JoinSet::new());
-        let mut listening = Listening { homes, config, served, open, tasks, locks };
+        let former = BTreeMap::new();
+        let mut listening = Listening { homes, config, served, open, tasks, locks, former };
         for one in bound {
             let homes = listening.homes.clone();
             listening.serve(one, homes);
@@ -118,6 +122,7 @@ impl Listening {
     /// Looks after the sockets until it is dropped: when one goes, when its directory comes back, and when asked to.
     pub(crate) async fn look_after(mut self, mut asked: Signal) {
         tokio::task::block_in_place(|| {
+            self.former = Record::read(&self.homes).into_former();
             self.record();
             self.listen_where_wanted();
         });
@@ -240,6 +245,7 @@ impl Listening {
         let mut record = Record {
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            former: self.former.clone(),
             ..Record::default()
         };
         for one in &self.open {

@@ -35,6 +35,8 @@ pub struct Record {
     pub runtime_dirs: Vec<PathBuf>,
     /// Sockets by the name of their endpoint.
     pub endpoints: BTreeMap<String, Vec<PathBuf>>,
+    /// Where daemons before it listened. Terminals of theirs still name these sockets.
+    pub former: BTreeMap<String, Vec<PathBuf>>,
 }
 
 impl Record {
@@ -46,6 +48,24 @@ impl Record {
 
     pub(crate) fn write(&self, state: &TrustedDir) -> io::Result<()> {
         state.replace(RECORD, &serde_json::to_vec(self)?)
+    }
+
+    /// What of this one is still of use to the record of the next daemon.
+    pub(crate) fn into_former(self) -> BTreeMap<String, Vec<PathBuf>> {
+        let mut all = self.endpoints;
+        for (name, paths) in self.former {
+            let known = all.entry(name).or_default();
+            let unknown: Vec<_> = paths.into_iter().filter(|path| !known.contains(path)).collect();
+            known.extend(unknown);
+            known.truncate(MOST_WANTED);
+        }
+        all
+    }
+
+    /// Whether an endpoint of this store ever was at a path, as far as that is remembered.
+    pub fn knows(&self, endpoint: &str, path: &Path) -> bool {
+        let former = self.former.get(endpoint).map_or(&[][..], Vec::as_slice);
+        self.sockets(endpoint).iter().chain(former).any(|known| known == path)
     }
 
     /// The sockets of an endpoint.
@@ -210,6 +230,20 @@ mod tests {
         // One in its usual place is preferred to all others.
         let _usual = rookery_keeper::Listener::bind(&homes.keeper_socket()).unwrap();
         assert_eq!(keeper_socket(&homes), homes.keeper_socket());
+    }
+
+    #[test]
+    fn former_places_are_remembered_and_few() {
+        let mut record = Record::default();
+        for number in 0..20 {
+            let path = PathBuf::from(format!("/run/{number}/rookery.sock"));
+            let endpoints = BTreeMap::from([("rookery".to_owned(), vec![path])]);
+            record = Record { endpoints, former: record.into_former(), ..Record::default() };
+        }
+        let knows =
+            |number| record.knows("rookery", Path::new(&format!("/run/{number}/rookery.sock")));
+        assert!(knows(19) && knows(18) && knows(12) && !knows(5));
+        assert_eq!(record.former["rookery"].len(), MOST_WANTED);
     }
 
     #[test]

@@ -51,12 +51,11 @@ pub(crate) fn main(args: Vec<OsString>) -> ExitCode {
         wait_for(pid);
     }
     let request = said.request(&session.to_string_lossy());
-    let homes = rookery_daemon::homes::Homes::from_env();
-    let socket = link::moved(homes.ok().as_ref(), socket.into());
+    let socket = link::told_socket(socket.into());
     // A server that accepts nobody would hold this process for ever.
     let (sender, answer) = mpsc::channel();
     std::thread::spawn(move || {
-        let _ = sender.send(link::ask_at(socket.as_ref(), &request, PATIENCE));
+        let _ = sender.send(link::ask_at(&socket, &request, PATIENCE));
     });
     let late = || Err("the server does not answer".to_owned());
     match answer.recv_timeout(PATIENCE).unwrap_or_else(|_| late()) {

@@ -78,6 +78,16 @@ fn logging_out_and_in_finds_the_daemon_and_its_terminals() {
     assert_ne!(after["pid"], before["pid"]);
     assert_eq!(after["keeper"], up["keeper"]);
     assert_eq!(after["terminals"]["running"], 1);
+    // Programs in the terminal were told of sockets that are gone; hooks of agents still get through.
+    let told = |name: &str, socket: &str, args: &[&str]| {
+        let mut command = home.command(rookery_binary());
+        command.args(args).env_remove("ROOKERY_HOME");
+        command.env(name, first.run.as_ref().unwrap().join(socket));
+        Finished::of(command).success()
+    };
+    told("ROOKERY_SOCKET", "rookery/rookery.sock", &["ls"]);
+    told("ROOST_SOCKET", "roost/roost.sock", &["roostctl", "tab", "list"]);
+    told("IDX0_IPC_SOCKET", "idx0/idx0.sock", &["idx0", "list-sessions"]);
     second.rookery(&["send", &id, "--enter", "again"]).success();
     second.rookery(&["wait", &id, "--regex", "again\\s+again"]).success();
     Login::bare(&home).rookery(&["down", "--all"]).success();

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use rookery_daemon::{homes::Homes, running::Record};
+use rookery_daemon::homes::Homes;
 use rookery_idx0::envelope::{Reply, Request};
 
 use super::Result;
@@ -51,20 +51,17 @@ pub(in crate::personas) fn ask_at(
 
 /// Where the server listens: what a session was told, else what the daemon's config says.
 fn socket() -> Result<PathBuf> {
-    let homes = Homes::from_env();
     if let Some(told) = std::env::var_os("IDX0_IPC_SOCKET").filter(|told| !told.is_empty()) {
-        return Ok(moved(homes.ok().as_ref(), told.into()));
+        return Ok(told_socket(told.into()));
     }
-    let homes = homes.map_err(|error| error.to_string())?;
+    let homes = Homes::from_env().map_err(|error| error.to_string())?;
     Ok(link::endpoint_socket(&homes, super::NAME).unwrap_or_else(|| homes.idx0_socket()))
 }
 
-/// The socket that was named, or another one of its daemon if it went with a login.
-pub(in crate::personas) fn moved(homes: Option<&Homes>, told: PathBuf) -> PathBuf {
-    match homes {
-        Some(homes) if Record::read(homes).sockets(super::NAME).contains(&told) => {
-            link::living(homes, super::NAME, told)
-        }
-        _ => told,
+/// The socket that a session was told of, or another one of its daemon if it went with a login.
+pub(in crate::personas) fn told_socket(told: PathBuf) -> PathBuf {
+    match Homes::from_env() {
+        Ok(homes) => link::moved(&homes, super::NAME, told),
+        Err(_) => told,
     }
 }

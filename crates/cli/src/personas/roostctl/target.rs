@@ -8,7 +8,10 @@ use rookery_daemon::{homes::Homes, running::Record};
 use rookery_wire::transport::unix;
 use tokio::{net::UnixStream, time::timeout};
 
-use crate::failure::{Failure, Outcome};
+use crate::{
+    failure::{Failure, Outcome},
+    link::moved,
+};
 
 /// How long a server may take to accept a probe.
 const PROBE: Duration = Duration::from_millis(50);
@@ -126,7 +129,11 @@ pub(super) fn candidates(flags: &Flags, env: Env<'_>) -> Outcome<Candidates> {
         return one(Origin::SocketFlag, path.clone());
     }
     if let Some(path) = told(env, "ROOST_SOCKET") {
-        return one(Origin::SocketVariable, path.into());
+        let path = match Homes::from_lookup(&|name| env(name)) {
+            Ok(homes) => moved(&homes, "roost", path.into()),
+            Err(_) => path.into(),
+        };
+        return one(Origin::SocketVariable, path);
     }
     if let Some(profile) = flags.target {
         return one(Origin::TargetFlag(profile), profile.socket(env)?);
