@@ -49,6 +49,11 @@ pub fn read_start(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Opens a regular file, wherever links lead. Never waits: a pipe or a device is an error.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    open(path)
+}
+
 /// Bytes of a file from an offset on: `length` of them, or all there are. More than `limit` is an error.
 pub fn read_range(
     path: &Path,
@@ -116,10 +121,17 @@ fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
+/// How a file is opened for reading without waiting for anybody.
+pub(crate) const READING: OFlags =
+    OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+
 /// Opens a regular file. A pipe without a writer would hang the open, and a device may never end.
 fn open(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    regular(File::from(rustix::fs::open(path, READING, Mode::empty())?))
+}
+
+/// The same file, if it is a regular one.
+pub(crate) fn regular(file: File) -> io::Result<File> {
     let kind = file.metadata()?;
     if kind.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());

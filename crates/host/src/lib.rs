@@ -4,6 +4,7 @@
 
 mod agent_tools;
 mod banners;
+mod beneath;
 mod clipboard;
 pub mod files;
 pub mod git;
@@ -25,6 +26,7 @@ mod watch;
 
 pub use agent_tools::{AGENT_TOOLS, AgentTool, FoundTool, find_agent_tools};
 pub use banners::Banners;
+pub use beneath::{Beneath, EntryKind};
 pub use clipboard::{CLIPBOARD_LIMIT, ClipboardTarget, Clipboards, TooLong};
 pub use git::metrics as git_metrics;
 pub use limits::{inherited_descriptor_limit, raise_descriptor_limit};

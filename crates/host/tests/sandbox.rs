@@ -66,7 +66,7 @@ fn scratch() -> tempfile::TempDir {
 }
 
 fn writing(path: &Path) -> Sandbox {
-    Sandbox { read_only: false, writable: vec![path.to_owned()], network: false }
+    Sandbox { writable: vec![path.to_owned()], ..Sandbox::default() }
 }
 
 fn refuses_to_run() -> Result<(), Failed> {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use rookery_agent::policy::{Class, Command, Rules, Verdict, Wish, classify, judge};
-use rookery_host::sandbox::{Sandbox, quiet_env, support, wrap};
+use rookery_host::sandbox::{Reads, Sandbox, quiet_env, support, wrap};
 use rookery_host::{End, Outcome, Script};
 use rookery_model::{Mode, ToolKind};
 
@@ -161,7 +161,11 @@ fn nothing_takes_long() -> Result<(), Failed> {
 fn run(command: &str, shell: &str, cwd: &Path) -> Outcome {
     let exe = std::env::current_exe().expect("the test has a path");
     let argv = [shell.to_owned(), "-c".to_owned(), command.replace('\0', "")];
-    let mut script = Script::new(wrap(&exe, &Sandbox::reading(), &argv));
+    // As core does it: the home is closed, the directory is open.
+    let home = std::env::var_os("HOME").map(Into::into);
+    let reads = Reads { home, open: vec![cwd.to_owned()], hidden: Vec::new() };
+    let sandbox = Sandbox { reads: Some(reads), ..Sandbox::reading() };
+    let mut script = Script::new(wrap(&exe, &sandbox, &argv));
     script.cwd = Some(cwd.to_owned());
     script.env = quiet_env().into_iter().map(|(name, value)| (name.into(), value.into())).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -4,93 +4,18 @@ use std::collections::BTreeMap;
 
 use libc::c_long;
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, TargetArch, apply_filter,
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition,
+    SeccompFilter, SeccompRule, TargetArch, apply_filter,
 };
 
-use super::{Sandbox, SandboxError};
+use super::tables::{
+    DGRAM_PAIR, LOCAL, METADATA, METADATA_OLD, NAMESPACES, NEVER, OTHERS, SHARED_MEMORY, SIGNALS,
+    SOCKETS, TYPING, WRITING_REQUESTS,
+};
+use super::{Sandbox, SandboxError, support};
 
-/// Nobody in a sandbox needs these, and each is a way around it.
-const NEVER: &[c_long] = &[
-    libc::SYS_ptrace,
-    libc::SYS_process_vm_writev,
-    libc::SYS_pidfd_getfd,
-    libc::SYS_mount,
-    libc::SYS_umount2,
-    libc::SYS_pivot_root,
-    libc::SYS_chroot,
-    libc::SYS_open_tree,
-    libc::SYS_move_mount,
-    libc::SYS_fsopen,
-    libc::SYS_fsconfig,
-    libc::SYS_fsmount,
-    libc::SYS_fspick,
-    libc::SYS_mount_setattr,
-    libc::SYS_unshare,
-    libc::SYS_setns,
-    libc::SYS_open_by_handle_at,
-    libc::SYS_add_key,
-    libc::SYS_request_key,
-    libc::SYS_keyctl,
-    libc::SYS_bpf,
-    libc::SYS_perf_event_open,
-    libc::SYS_userfaultfd,
-    libc::SYS_io_uring_setup,
-    libc::SYS_io_uring_enter,
-    libc::SYS_io_uring_register,
-    libc::SYS_kexec_load,
-    libc::SYS_init_module,
-    libc::SYS_finit_module,
-    libc::SYS_delete_module,
-    libc::SYS_reboot,
-    libc::SYS_swapon,
-    libc::SYS_swapoff,
-    libc::SYS_acct,
-    libc::SYS_quotactl,
-    libc::SYS_settimeofday,
-    libc::SYS_clock_settime,
-    libc::SYS_adjtimex,
-    libc::SYS_clock_adjtime,
-    libc::SYS_sethostname,
-    libc::SYS_setdomainname,
-];
-
-/// What landlock does not see: modes, owners, times and attributes of files. Refused where
-/// nothing may be written; where something may, there is no telling the files apart.
-const METADATA: &[c_long] = &[
-    libc::SYS_fchmod,
-    libc::SYS_fchmodat,
-    libc::SYS_fchmodat2,
-    libc::SYS_fchown,
-    libc::SYS_fchownat,
-    libc::SYS_utimensat,
-    libc::SYS_setxattr,
-    libc::SYS_lsetxattr,
-    libc::SYS_fsetxattr,
-    libc::SYS_removexattr,
-    libc::SYS_lremovexattr,
-    libc::SYS_fremovexattr,
-];
-
-/// Their older forms, which newer machines never had.
-#[cfg(target_arch = "x86_64")]
-const METADATA_OLD: &[c_long] = &[
-    libc::SYS_chmod,
-    libc::SYS_chown,
-    libc::SYS_lchown,
-    libc::SYS_utime,
-    libc::SYS_utimes,
-    libc::SYS_futimesat,
-];
-#[cfg(not(target_arch = "x86_64"))]
-const METADATA_OLD: &[c_long] = &[];
-
-/// All sockets, also those of this machine: behind them are services that do not know the
-/// sandbox. Pairs of sockets within the command stay.
-const SOCKETS: &[c_long] = &[libc::SYS_socket, libc::SYS_connect];
-
-/// Requests that type into a terminal in the user's name.
-const TYPING: &[u64] = &[libc::TIOCSTI, 0x541c];
+/// From this version of landlock on the kernel itself keeps signals inside.
+const SCOPED_SIGNALS: u8 = 6;
 
 /// The same calls under the numbers of the x32 interface.
 #[cfg(target_arch = "x86_64")]
@@ -98,37 +23,113 @@ const OTHER_NUMBERS: &[c_long] = &[0, 0x4000_0000];
 #[cfg(not(target_arch = "x86_64"))]
 const OTHER_NUMBERS: &[c_long] = &[0];
 
-/// Refuses the calling thread, and all it starts, what the sandbox does not allow.
-pub(super) fn restrict(sandbox: &Sandbox) -> Result<(), SandboxError> {
-    let program = filter(sandbox).map_err(|error| SandboxError::Seccomp(error.to_string()))?;
-    apply_filter(&program).map_err(|error| SandboxError::Seccomp(error.to_string()))
+/// A call that is refused if all of this holds for its arguments.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) call: c_long,
+    pub(super) when: &'static [Test],
 }
 
-fn filter(sandbox: &Sandbox) -> Result<BpfProgram, seccompiler::BackendError> {
-    let mut refused: Vec<c_long> = NEVER.to_vec();
-    if sandbox.read_only {
-        refused.extend_from_slice(METADATA);
-        refused.extend_from_slice(METADATA_OLD);
-    }
-    if !sandbox.network {
-        refused.extend_from_slice(SOCKETS);
-    }
-    let typing = TYPING
-        .iter()
-        .map(|&request| {
-            let compare = SeccompCmpOp::Eq;
-            SeccompCondition::new(1, SeccompCmpArgLen::Dword, compare, request)
-                .and_then(|condition| SeccompRule::new(vec![condition]))
-        })
-        .collect::<Result<Vec<_>, _>>()?;
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
-    for base in OTHER_NUMBERS {
-        for call in &refused {
-            rules.insert(base | call, Vec::new());
+/// What is looked at in one argument, by its place. Only the low half counts, which is all that the
+/// kernel looks at there; addresses are compared whole.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Test {
+    Is(u8, u64),
+    IsNot(u8, u64),
+    /// The bits of the mask, and what they are to be.
+    Bits(u8, u64, u64),
+    /// All of these bits are set.
+    Has(u8, u64),
+    IsSomewhere(u8),
+}
+
+impl Test {
+    fn condition(self) -> Result<SeccompCondition, BackendError> {
+        use SeccompCmpArgLen::{Dword, Qword};
+        match self {
+            Test::Is(at, value) => SeccompCondition::new(at, Dword, SeccompCmpOp::Eq, value),
+            Test::IsNot(at, value) => SeccompCondition::new(at, Dword, SeccompCmpOp::Ne, value),
+            Test::Bits(at, mask, value) => {
+                SeccompCondition::new(at, Dword, SeccompCmpOp::MaskedEq(mask), value)
+            }
+            Test::Has(at, bits) => {
+                SeccompCondition::new(at, Dword, SeccompCmpOp::MaskedEq(bits), bits)
+            }
+            Test::IsSomewhere(at) => SeccompCondition::new(at, Qword, SeccompCmpOp::Ne, 0),
         }
-        rules.insert(base | libc::SYS_ioctl, typing.clone());
     }
-    let arch = TargetArch::try_from(std::env::consts::ARCH)?;
-    let refuse = SeccompAction::Errno(libc::EPERM as u32);
-    SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch)?.try_into()
+}
+
+/// Refuses the calling thread, and all it starts, what the sandbox does not allow.
+pub(super) fn restrict(sandbox: &Sandbox) -> Result<(), SandboxError> {
+    let failed = |error: &dyn std::fmt::Display| SandboxError::Seccomp(error.to_string());
+    // Whoever asks for a new process this way hides from us what kind; told that the call is not
+    // there, libraries take the old one.
+    let unknown = Refused { always: vec![libc::SYS_clone3], rows: Vec::new() };
+    let unknown = unknown.filter(libc::ENOSYS).map_err(|error| failed(&error))?;
+    let refused = Refused::of(sandbox).filter(libc::EPERM).map_err(|error| failed(&error))?;
+    apply_filter(&unknown).map_err(|error| failed(&error))?;
+    apply_filter(&refused).map_err(|error| failed(&error))
+}
+
+struct Refused {
+    always: Vec<c_long>,
+    rows: Vec<Row>,
+}
+
+impl Refused {
+    fn of(sandbox: &Sandbox) -> Self {
+        let mut always = NEVER.to_vec();
+        let mut rows: Vec<Row> = [TYPING, NAMESPACES].concat();
+        if sandbox.read_only {
+            always.extend([METADATA, METADATA_OLD, SHARED_MEMORY].concat());
+            rows.extend([OTHERS, WRITING_REQUESTS].concat());
+            if support().landlock.is_none_or(|version| version < SCOPED_SIGNALS) {
+                always.extend_from_slice(SIGNALS);
+            }
+        }
+        if !sandbox.network {
+            always.extend_from_slice(SOCKETS);
+            rows.extend_from_slice(DGRAM_PAIR);
+        } else if !sandbox.local_sockets {
+            rows.extend([LOCAL, DGRAM_PAIR].concat());
+        }
+        Self { always, rows }
+    }
+
+    fn filter(&self, errno: i32) -> Result<BpfProgram, BackendError> {
+        let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
+        for base in OTHER_NUMBERS {
+            for row in &self.rows {
+                let conditions = row.when.iter().map(|test| test.condition());
+                let rule = SeccompRule::new(conditions.collect::<Result<_, _>>()?)?;
+                rules.entry(base | row.call).or_default().push(rule);
+            }
+            for call in &self.always {
+                // No rule at all is "whatever its arguments".
+                rules.insert(base | call, Vec::new());
+            }
+        }
+        let arch = TargetArch::try_from(std::env::consts::ARCH)?;
+        let refuse = SeccompAction::Errno(errno as u32);
+        SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch)?.try_into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sandbox_has_a_filter_that_the_kernel_takes() {
+        for sandbox in [
+            Sandbox::reading(),
+            Sandbox::default(),
+            Sandbox { network: true, ..Sandbox::reading() },
+            Sandbox { network: true, local_sockets: true, ..Sandbox::default() },
+        ] {
+            let program = Refused::of(&sandbox).filter(libc::EPERM).unwrap();
+            assert!(program.len() < 4096, "{} instructions", program.len());
+        }
+    }
 }

@@ -1,16 +1,21 @@
-//! Holds a command to what it was allowed: it may read everything, write only where it was told,
-//! and speak to nobody. Landlock guards files, seccomp guards what landlock cannot see.
+//! Holds a command to what it was allowed: it may read what is not secret, write only where it was
+//! told, and speak to nobody. Landlock guards files, seccomp guards what landlock cannot see.
 //!
 //! The program wraps a command with [`wrap`] and starts itself; that second life calls
 //! [`enter_and_exec`], so the same fence holds for pipes and for terminals of another process.
 
 mod calls;
+mod limits;
 mod quiet;
+mod reads;
+mod repository;
 mod support;
+mod tables;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,6 +26,8 @@ use landlock::{
 };
 
 pub use quiet::quiet_env;
+use reads::Map;
+pub use reads::Reads;
 pub use support::{Support, support};
 
 /// The first argument of a program that is to enter a sandbox instead of its usual life.
@@ -35,33 +42,61 @@ const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/tty"];
 /// What a command may do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sandbox {
-    /// Nothing may be written, whatever `writable` says, and no metadata changed.
+    /// Nothing may be written, whatever `writable` says, no metadata changed, and no other process
+    /// touched. Memory is bounded, and root has no powers but to read.
     pub read_only: bool,
     /// Files and directories that may be written to, with all that is beneath them.
     pub writable: Vec<PathBuf>,
     /// Whether it may open sockets of any sort.
     pub network: bool,
+    /// With a network: whether it may also speak to programs of this machine, by sockets of the
+    /// file system and abstract ones.
+    pub local_sockets: bool,
+    /// With those: the ones that stay out of reach, with all that is beneath them. Only a kernel
+    /// whose [`Support::seals_sockets`] can do that; on others nothing is run.
+    pub sealed: Vec<PathBuf>,
+    /// What may be read; everything if nothing is said.
+    pub reads: Option<Reads>,
 }
 
 impl Sandbox {
     /// Reading only, and no network.
     pub fn reading() -> Self {
-        Self { read_only: true, writable: Vec::new(), network: false }
+        Self { read_only: true, ..Self::default() }
+    }
+
+    /// Anything, but that these sockets are out of reach.
+    pub fn sealing(sealed: Vec<PathBuf>) -> Self {
+        let writable = vec![PathBuf::from("/")];
+        Self { writable, network: true, local_sockets: true, sealed, ..Self::default() }
     }
 
     fn options(&self) -> Vec<OsString> {
-        let mut options = Vec::new();
-        if self.read_only {
-            options.push("--read-only".into());
+        let mut options: Vec<OsString> = Vec::new();
+        for (is_set, flag) in self.flags() {
+            options.extend(is_set.then(|| flag.into()));
         }
-        for path in &self.writable {
-            options.push("--write".into());
-            options.push(path.into());
-        }
-        if self.network {
-            options.push("--network".into());
+        let reads = self.reads.clone().unwrap_or_default();
+        options.extend(self.reads.iter().map(|_| "--bounded-reads".into()));
+        let lists = [
+            ("--write", &self.writable),
+            ("--seal", &self.sealed),
+            ("--home", &reads.home.iter().cloned().collect()),
+            ("--read", &reads.open),
+            ("--hide", &reads.hidden),
+        ];
+        for (name, paths) in lists {
+            options.extend(paths.iter().flat_map(|path| [name.into(), path.into()]));
         }
         options
+    }
+
+    fn flags(&self) -> [(bool, &'static str); 3] {
+        [
+            (self.read_only, "--read-only"),
+            (self.network, "--network"),
+            (self.local_sockets, "--local-sockets"),
+        ]
     }
 
     /// Reads what [`wrap`] wrote: the sandbox and the command behind `--`.
@@ -72,15 +107,30 @@ impl Sandbox {
             match arg.to_str() {
                 Some("--read-only") => sandbox.read_only = true,
                 Some("--network") => sandbox.network = true,
-                Some("--write") => {
-                    let (_, path) = rest.next().ok_or(SandboxError::Arguments("--write"))?;
-                    sandbox.writable.push(path.into());
-                }
+                Some("--local-sockets") => sandbox.local_sockets = true,
+                Some("--bounded-reads") => drop(sandbox.reads.get_or_insert_default()),
                 Some("--") => return Ok((sandbox, args.get(at + 1..).unwrap_or_default())),
-                _ => return Err(SandboxError::Arguments("an unknown option")),
+                Some(name) => {
+                    let (_, path) = rest.next().ok_or(SandboxError::Arguments("no path"))?;
+                    sandbox.take(name, path.into())?;
+                }
+                None => return Err(SandboxError::Arguments("an unknown option")),
             }
         }
         Err(SandboxError::Arguments("no command"))
+    }
+
+    fn take(&mut self, name: &str, path: PathBuf) -> Result<(), SandboxError> {
+        let reads = |sandbox: &mut Self| sandbox.reads.take().unwrap_or_default();
+        match name {
+            "--write" => self.writable.push(path),
+            "--seal" => self.sealed.push(path),
+            "--home" => self.reads = Some(Reads { home: Some(path), ..reads(self) }),
+            "--read" => self.reads.get_or_insert_default().open.push(path),
+            "--hide" => self.reads.get_or_insert_default().hidden.push(path),
+            _ => return Err(SandboxError::Arguments("an unknown option")),
+        }
+        Ok(())
     }
 }
 
@@ -99,6 +149,9 @@ pub enum SandboxError {
     /// Seccomp refused the filter.
     #[error("sandbox: seccomp: {0}")]
     Seccomp(String),
+    /// Limits or powers could not be set.
+    #[error("sandbox: {0}")]
+    Limits(String),
     /// The command could not be started.
     #[error("{program}: {error}")]
     Exec {
@@ -154,8 +207,17 @@ fn exec(program: &OsStr, arguments: &[OsString]) -> SandboxError {
 ///
 /// Fails without having let anything run if the kernel cannot hold a command to it.
 pub fn enter(sandbox: &Sandbox) -> Result<(), SandboxError> {
-    if let Some(missing) = support().missing() {
+    let support = support();
+    if let Some(missing) = support.missing() {
         return Err(SandboxError::Unsupported(missing));
+    }
+    if !sandbox.sealed.is_empty() && !support.seals_sockets() {
+        let missing = "this kernel cannot keep sockets out of reach".to_owned();
+        return Err(SandboxError::Unsupported(missing));
+    }
+    if sandbox.read_only {
+        limits::set()?;
+        limits::give_up_powers()?;
     }
     rustix::thread::set_no_new_privs(true)
         .map_err(|error| SandboxError::Seccomp(format!("no_new_privs: {error}")))?;
@@ -168,22 +230,37 @@ fn restrict_files(sandbox: &Sandbox) -> Result<(), landlock::RulesetError> {
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(writing)?
-        .scope(Scope::AbstractUnixSocket | Scope::Signal)?
-        .create()?;
+        .scope(Scope::AbstractUnixSocket | Scope::Signal)?;
+    if sandbox.reads.is_some() {
+        rules = rules.handle_access(AccessFs::ReadFile)?;
+    }
+    let mut rules = rules.create()?;
     let device = AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
     for path in DEVICES.iter().map(PathBuf::from).chain(own_terminals()) {
         rules = beneath(rules, &path, device)?;
     }
-    if sandbox.network {
-        rules = beneath(rules, Path::new("/"), AccessFs::ResolveUnix.into())?;
+    if sandbox.network && sandbox.local_sockets {
+        rules = rules.add_rules(all(&Map::without(&sandbox.sealed), AccessFs::ResolveUnix))?;
+    }
+    if let Some(reads) = &sandbox.reads {
+        let map = Map::of(reads, own_terminals());
+        rules = rules.add_rules(all(&map, AccessFs::ReadFile))?;
     }
     if !sandbox.read_only {
         for path in &sandbox.writable {
-            rules = beneath(rules, path, writing)?;
+            rules = beneath(rules, path, writing & !AccessFs::ResolveUnix)?;
         }
     }
     rules.restrict_self()?;
     Ok(())
+}
+
+/// A rule for everything that is open on a map.
+fn all(
+    map: &Map,
+    access: AccessFs,
+) -> impl Iterator<Item = Result<PathBeneath<OwnedFd>, landlock::RulesetError>> {
+    map.grants().map(move |file| Ok(PathBeneath::new(file, access)))
 }
 
 /// Adds a rule; a path that is not there needs none.

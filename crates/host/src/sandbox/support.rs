@@ -11,6 +11,8 @@ use landlock::{
 
 /// Below this version a file can be emptied without a right to write it.
 const LEAST: u8 = 3;
+/// From this version on sockets of the file system are guarded like files.
+const SEALS: u8 = 9;
 
 /// What the kernel offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +27,11 @@ impl Support {
     /// Whether a command can be held to a sandbox.
     pub fn is_complete(&self) -> bool {
         self.missing().is_none()
+    }
+
+    /// Whether single sockets of the file system can be kept out of a command's reach.
+    pub fn seals_sockets(&self) -> bool {
+        self.is_complete() && self.landlock.is_some_and(|version| version >= SEALS)
     }
 
     /// What is missing, in words for people. None if nothing is.

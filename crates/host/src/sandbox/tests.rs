@@ -8,8 +8,19 @@ fn os(args: &[&str]) -> Vec<OsString> {
 
 #[test]
 fn what_is_wrapped_is_read_back() {
-    let sandbox =
-        Sandbox { read_only: false, writable: vec!["/tmp/a b".into(), "--".into()], network: true };
+    let reads = Reads {
+        home: Some("/home/a".into()),
+        open: vec!["/home/a/w".into()],
+        hidden: vec!["/x".into(), "--hide".into()],
+    };
+    let sandbox = Sandbox {
+        read_only: false,
+        writable: vec!["/tmp/a b".into(), "--".into()],
+        network: true,
+        local_sockets: true,
+        sealed: vec!["/run/ours".into()],
+        reads: Some(reads),
+    };
     let argv = ["sh".to_owned(), "--write".to_owned(), "--".to_owned()];
     let wrapped = wrap(Path::new("/bin/rookery"), &sandbox, &argv);
     assert_eq!(wrapped[..2], ["/bin/rookery", SANDBOX_ARGUMENT]);
