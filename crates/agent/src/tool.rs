@@ -123,8 +123,10 @@ pub struct ToolContext {
     pub read_only: bool,
     /// How a command is held to only reading; without it the command runs as it is.
     pub sandbox: Option<Sandbox>,
-    /// The user's shell, which runs commands.
+    /// The shell that runs commands: the user's, or the one that was approved.
     pub shell: String,
+    /// Variables that no program of a tool inherits: they hold keys.
+    pub withheld: Vec<String>,
     /// Commands that were started earlier and may still run.
     pub sessions: Arc<Sessions>,
     /// Cancelled when nobody waits any more.
@@ -144,6 +146,8 @@ pub struct TerminalCommand {
     pub cwd: PathBuf,
     /// What it changes in the environment.
     pub env: Vec<(String, String)>,
+    /// Variables that it does not inherit.
+    pub without: Vec<String>,
     /// What the terminal is called.
     pub title: String,
 }

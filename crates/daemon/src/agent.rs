@@ -19,6 +19,8 @@ pub(crate) struct Places {
     settings: PathBuf,
     artifacts: PathBuf,
     cache: PathBuf,
+    /// All that is ours.
+    private: Vec<PathBuf>,
 }
 
 impl Places {
@@ -30,7 +32,12 @@ impl Places {
         } else {
             roder_file().unwrap_or(ours)
         };
+        let mut private = vec![homes.state_dir(), homes.data_dir(), homes.cache_dir()];
+        private.extend(homes.config_file().parent().map(PathBuf::from));
+        private.extend(homes.rookery_socket().parent().map(PathBuf::from));
+        private.push(settings.clone());
         Places {
+            private,
             settings,
             artifacts: homes.state_dir().join("artifacts"),
             cache: homes.cache_dir(),
@@ -65,6 +72,7 @@ pub(crate) fn config(places: &Places, program: Option<PathBuf>) -> AgentConfig {
         cwd: std::env::current_dir().unwrap_or_else(|_| user_home()),
         artifacts,
         sandbox: program,
+        private: places.private.clone(),
         commands_dir: places.settings.parent().map(|dir| dir.join("commands")),
         cache_dir,
         warnings,

@@ -13,6 +13,7 @@ mod item;
 mod mode;
 mod project;
 mod request;
+mod shown;
 mod size;
 mod supervision;
 mod terminal;
@@ -34,6 +35,7 @@ pub use project::Project;
 pub use request::{
     Answer, Asked, ExternalCall, Plan, Question, QuestionOption, Request, RequestState, Settled,
 };
+pub use shown::{Unseen, is_unseen, spelled};
 pub use size::{Size, SizeError};
 pub use supervision::{
     Category, ChangedFile, Checkpoint, CheckpointSource, DiffStat, Differences, HandledEvent,

@@ -3,6 +3,7 @@
 //! Everything here blocks on the disk: callers put it on a thread that may.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use rookery_host::{Beneath, EntryKind};
 
 use super::command::{Command, FILE_LIMIT};
 use super::{CommandError, CommandInfo, Source, Warning, built_ins};
@@ -20,6 +22,8 @@ use crate::settings::CommandSettings;
 const DEPTH_LIMIT: usize = 8;
 /// How many files of one directory are read.
 const FILES_LIMIT: usize = 1000;
+/// How many entries of one directory are looked at.
+const ENTRIES_LIMIT: usize = 16_384;
 /// A file that was written this recently can be written again within the same tick of its clock.
 const SETTLED: Duration = Duration::from_millis(100);
 /// How many files are remembered over all directories.
@@ -121,12 +125,14 @@ impl Catalog {
         }
         let user = self.settings.user_dir.as_deref();
         let local = workspace.map(|root| root.join(&self.settings.workspace_dir));
-        let user = user.map(|dir| self.scan(dir, &Source::User)).unwrap_or_default();
-        let local = local.map(|dir| self.scan(&dir, &Source::Workspace)).unwrap_or_default();
+        let user = user.map(|dir| self.scan(dir, None, &Source::User)).unwrap_or_default();
+        let local = local.map(|dir| self.scan(&dir, workspace, &Source::Workspace));
+        let local = local.unwrap_or_default();
         Ok(merge(&self.extra.lock(), &user, &local))
     }
 
-    fn scan(&self, dir: &Path, source: &Source) -> Arc<Scan> {
+    /// Reads the commands of a directory; of a repository's, nothing that leads out of `within`.
+    fn scan(&self, dir: &Path, within: Option<&Path>, source: &Source) -> Arc<Scan> {
         if !self.settings.live_reload
             && let Some(scan) = self.memory.lock().scans.get(dir)
         {
@@ -134,7 +140,8 @@ impl Catalog {
         }
         let mut scan = Scan::default();
         let mut paths = Vec::new();
-        walk(dir, 0, &mut paths, &mut scan.warnings);
+        let reach = Reach::new(dir, within);
+        walk(&reach, dir, 0, &mut paths, &mut scan.warnings);
         if paths.len() > FILES_LIMIT {
             let message = format!("only the first {FILES_LIMIT} files are read");
             scan.warnings.push(Warning { path: dir.to_owned(), message });
@@ -142,9 +149,12 @@ impl Catalog {
         paths.sort();
         paths.truncate(FILES_LIMIT);
         for path in &paths {
-            match self.read(path, source) {
-                Ok(command) => scan.found.push((path.clone(), command)),
-                Err(message) => scan.warnings.push(Warning { path: path.clone(), message }),
+            match reach.open(path).map(|file| self.read(path, file, source)) {
+                Ok(Ok(command)) => scan.found.push((path.clone(), command)),
+                Ok(Err(message)) => scan.warnings.push(Warning { path: path.clone(), message }),
+                // A link that leads nowhere.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => scan.warnings.push(complaint(path, &error)),
             }
         }
         let scan = Arc::new(scan);
@@ -161,15 +171,15 @@ impl Catalog {
         scan
     }
 
-    fn read(&self, path: &Path, source: &Source) -> Result<Arc<Command>, String> {
-        let meta = fs::metadata(path).map_err(|error| error.to_string())?;
+    fn read(&self, path: &Path, file: File, source: &Source) -> Result<Arc<Command>, String> {
+        let meta = file.metadata().map_err(|error| error.to_string())?;
         let stamp = Stamp::of(&meta);
         if let Some(known) = self.memory.lock().files.get(path)
             && known.stamp == Some(stamp)
         {
             return known.parsed.clone();
         }
-        let parsed = load(path, source).map(Arc::new);
+        let parsed = load(path, file, source).map(Arc::new);
         let age = meta.modified().ok().and_then(|time| time.elapsed().ok()).unwrap_or_default();
         let stamp = (age > SETTLED).then_some(stamp);
         let remembered = Remembered { stamp, parsed: parsed.clone() };
@@ -178,9 +188,8 @@ impl Catalog {
     }
 }
 
-fn load(path: &Path, source: &Source) -> Result<Command, String> {
+fn load(path: &Path, file: File, source: &Source) -> Result<Command, String> {
     let mut text = String::new();
-    let file = File::open(path).map_err(|error| error.to_string())?;
     let read = file.take(FILE_LIMIT + 1).read_to_string(&mut text);
     read.map_err(|error| match error.kind() {
         io::ErrorKind::InvalidData => "it is not UTF-8".to_owned(),
@@ -193,32 +202,106 @@ fn load(path: &Path, source: &Source) -> Result<Command, String> {
     Command::parse(&text, &stem, source.clone())
 }
 
+/// How the files of a directory are reached.
+enum Reach<'a> {
+    /// The user's own: links lead wherever he wants.
+    Anywhere,
+    /// A repository's: nothing leads out of the workspace.
+    Within { root: &'a Path, tree: io::Result<Beneath> },
+}
+
+impl<'a> Reach<'a> {
+    fn new(dir: &Path, within: Option<&'a Path>) -> Self {
+        // A directory elsewhere was named by the user's settings, not by the repository.
+        match within.filter(|root| dir.starts_with(root)) {
+            Some(root) => Self::Within { root, tree: Beneath::new(root) },
+            None => Self::Anywhere,
+        }
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<(OsString, EntryKind)>> {
+        match self {
+            Self::Anywhere => {
+                let entries = fs::read_dir(dir)?.flatten().take(ENTRIES_LIMIT);
+                Ok(entries.map(|entry| (entry.file_name(), kind(&entry))).collect())
+            }
+            Self::Within { .. } => {
+                let (tree, path) = self.below(dir)?;
+                tree.list(path, ENTRIES_LIMIT)
+            }
+        }
+    }
+
+    fn open(&self, path: &Path) -> io::Result<File> {
+        match self {
+            Self::Anywhere => rookery_host::files::open_regular(path),
+            Self::Within { .. } => {
+                let (tree, path) = self.below(path)?;
+                tree.open(path)
+            }
+        }
+    }
+
+    fn below<'p>(&self, path: &'p Path) -> io::Result<(&Beneath, &'p Path)> {
+        let Self::Within { root, tree: Ok(tree) } = self else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
+        let path = path.strip_prefix(root).map_err(io::Error::other)?;
+        Ok((tree, path))
+    }
+}
+
+fn kind(entry: &fs::DirEntry) -> EntryKind {
+    match entry.file_type() {
+        Ok(kind) if kind.is_dir() => EntryKind::Dir,
+        Ok(kind) if kind.is_file() => EntryKind::File,
+        Ok(kind) if kind.is_symlink() => EntryKind::Link,
+        _ => EntryKind::Other,
+    }
+}
+
+fn complaint(path: &Path, error: &io::Error) -> Warning {
+    let message = match error.kind() {
+        io::ErrorKind::CrossesDevices => "it leads out of the workspace".to_owned(),
+        _ => error.to_string(),
+    };
+    Warning { path: path.to_owned(), message }
+}
+
 /// Collects the files below a directory. Linked files count, linked directories do not: they can
 /// lead in circles.
-fn walk(dir: &Path, depth: usize, paths: &mut Vec<PathBuf>, warnings: &mut Vec<Warning>) {
-    let entries = match fs::read_dir(dir) {
+fn walk(
+    reach: &Reach<'_>,
+    dir: &Path,
+    depth: usize,
+    paths: &mut Vec<PathBuf>,
+    warnings: &mut Vec<Warning>,
+) {
+    let entries = match reach.list(dir) {
         Ok(entries) => entries,
         Err(error) => {
             // Most have no such directory, and what vanished meanwhile is nobody's fault.
             if error.kind() != io::ErrorKind::NotFound {
-                warnings.push(Warning { path: dir.to_owned(), message: error.to_string() });
+                warnings.push(complaint(dir, &error));
             }
             return;
         }
     };
-    for entry in entries.flatten() {
+    for (name, kind) in entries {
         if paths.len() > FILES_LIMIT {
             return;
         }
-        let path = entry.path();
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            if depth < DEPTH_LIMIT {
-                walk(&path, depth + 1, paths, warnings);
+        let path = dir.join(name);
+        match kind {
+            EntryKind::Dir if depth < DEPTH_LIMIT => {
+                walk(reach, &path, depth + 1, paths, warnings);
             }
-        } else if path.extension().is_some_and(|ending| ending == "md")
-            && fs::metadata(&path).is_ok_and(|meta| meta.is_file())
-        {
-            paths.push(path);
+            EntryKind::File | EntryKind::Link
+                if path.extension().is_some_and(|ending| ending == "md") =>
+            {
+                paths.push(path);
+            }
+            _ => {}
         }
     }
 }

@@ -3,14 +3,14 @@
 //! Programs and pages need the settings' leave; programs need the policy's as well, through [`Gate`].
 //! It does not speak HTTP itself: whoever can hands in a [`Fetch`].
 
-use std::fs::{self, File};
+use std::fs;
 use std::future::Future;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::time::Duration;
 
-use rookery_host::{End, Outcome, Script};
+use rookery_host::{Beneath, End, Outcome, Script};
 use serde_json::{Map, Value, json};
 use url::Url;
 
@@ -283,12 +283,15 @@ pub(super) fn read_file(root: &Path, path: &Path, limit: usize) -> Result<Text, 
     let root = fs::canonicalize(root)?;
     let path = fs::canonicalize(root.join(path))?;
     let Ok(relative) = path.strip_prefix(&root) else { return Err(FileError::Outside) };
-    // Asked before it is opened: opening a pipe would wait for its other end.
-    if !fs::metadata(&path)?.is_file() {
-        return Err(io::Error::other("it is not a regular file").into());
-    }
-    let mut bytes = Vec::new();
-    File::open(&path)?.take(limit as u64 + 1).read_to_end(&mut bytes)?;
+    // Opened from the root on, so that no link which came up since leads out.
+    let opened = Beneath::new(&root)?.read_start(relative, limit.saturating_add(1));
+    let bytes = opened.map_err(|error| match error.kind() {
+        io::ErrorKind::CrossesDevices => FileError::Outside,
+        io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory => {
+            FileError::Io(io::Error::other("it is not a regular file"))
+        }
+        _ => FileError::Io(error),
+    })?;
     let metadata = json!({"source": "file", "path": relative.to_string_lossy()});
     Ok(Text::cut(bytes, limit, false, json_object(metadata)))
 }

@@ -61,6 +61,7 @@ impl Connection {
         name: &str,
         settings: &McpServerSettings,
         client: &Client,
+        withheld: &[String],
     ) -> Result<Self, String> {
         let changed = Arc::new(Notify::new());
         let ears = Ears { changed: Arc::clone(&changed) };
@@ -75,7 +76,9 @@ impl Connection {
         let command = PipeCommand {
             argv: settings.command.iter().map(Into::into).collect(),
             env: env.collect(),
-            ..PipeCommand::default()
+            // Keys are for providers; a server has those that its own setting names.
+            env_remove: withheld.iter().map(Into::into).collect(),
+            cwd: None,
         };
         let (program, pipes) = Partner::start(command).await?;
         let complaint = Complaint::default();

@@ -58,14 +58,18 @@ pub enum McpState {
 }
 
 impl McpServers {
-    /// Begins to look after the servers that are enabled. Returns at once; must be called inside of a
-    /// tokio runtime with time and I/O.
-    pub fn new(settings: &BTreeMap<String, McpServerSettings>, client: &Client) -> Self {
+    /// Begins to look after the servers that are enabled; their programs do not inherit the variables
+    /// that are withheld. Returns at once; must be called inside of a tokio runtime with time and I/O.
+    pub fn new(
+        settings: &BTreeMap<String, McpServerSettings>,
+        client: &Client,
+        withheld: &[String],
+    ) -> Self {
         let stopped = CancellationToken::new();
         let (changed, changes) = watch::channel(0);
         let enabled = settings.iter().filter(|(_, set)| set.enabled);
         let begin = |(name, set): (&String, &McpServerSettings)| {
-            Server::begin(name, set, client, changed.clone(), stopped.clone())
+            Server::begin(name, set, client, withheld, changed.clone(), stopped.clone())
         };
         Self { servers: enabled.map(begin).collect(), changes, _alive: stopped.drop_guard() }
     }

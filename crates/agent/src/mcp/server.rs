@@ -30,6 +30,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 pub(super) struct Server {
     name: String,
     settings: McpServerSettings,
+    /// Variables that its program does not inherit.
+    withheld: Vec<String>,
     secrets: Vec<String>,
     offered: Mutex<(Arc<Vec<Offer>>, usize)>,
     state: watch::Sender<State>,
@@ -63,6 +65,7 @@ impl Server {
         name: &str,
         settings: &McpServerSettings,
         client: &Client,
+        withheld: &[String],
         changes: watch::Sender<u64>,
         stopped: CancellationToken,
     ) -> Arc<Self> {
@@ -70,6 +73,7 @@ impl Server {
         let server = Arc::new(Self {
             name: name.to_owned(),
             settings: settings.clone(),
+            withheld: withheld.to_vec(),
             secrets: values.map(Secret::expose).map(str::to_owned).collect(),
             offered: Mutex::default(),
             state: watch::Sender::new(State { attempt: 1, way: Way::Sought }),
@@ -209,7 +213,8 @@ impl Server {
     }
 
     async fn open(&self, client: &Client) -> Result<Connection, String> {
-        let connection = Connection::open(&self.name, &self.settings, client).await?;
+        let connection =
+            Connection::open(&self.name, &self.settings, client, &self.withheld).await?;
         self.list(&connection.peer()).await?;
         Ok(connection)
     }

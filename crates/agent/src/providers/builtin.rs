@@ -24,6 +24,20 @@ pub(crate) struct Builtin {
 /// The place of providers that settings add: behind the built-in ones, before the mock.
 pub(crate) const ADDED_SORT_ORDER: u32 = 50;
 
+/// Variables with keys of agents and services that are no providers here, but whose programs may run
+/// as one.
+pub(crate) const OTHER_KEYS: [&str; 9] = [
+    "ANTHROPIC_AUTH_TOKEN",
+    "AZURE_OPENAI_API_KEY",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CODEX_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GROQ_API_KEY",
+    "MISTRAL_API_KEY",
+];
+
 /// The built-in providers.
 pub(crate) static BUILTINS: [Builtin; 7] = [
     Builtin {

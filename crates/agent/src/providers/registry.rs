@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -60,6 +60,7 @@ pub enum KeyError {
 pub struct Registry {
     providers: BTreeMap<String, Registered>,
     keys: Keys,
+    variables: BTreeSet<String>,
     listings: Arc<Cache>,
 }
 
@@ -117,9 +118,11 @@ impl Registry {
         for one in all.values() {
             keys.write().extend(one.api_key.clone().map(|key| (one.id.clone(), key)));
         }
+        let variables = all.values().flat_map(|one| key_variables(one, builtin::find(&one.id)));
+        let variables = variables.chain(builtin::OTHER_KEYS.map(str::to_owned)).collect();
         let register = |one: Settings| (one.id.clone(), Registered::new(one, &keys, options));
         let providers = all.into_values().map(register).collect();
-        Self { providers, keys, listings: Cache::new(options.cache_file.clone()) }
+        Self { providers, keys, variables, listings: Cache::new(options.cache_file.clone()) }
     }
 
     /// An id as we spell it.
@@ -205,6 +208,16 @@ impl Registry {
             mask_value(&mut output.data, &secrets);
         }
         output
+    }
+
+    /// The variables that keys are taken from, whether or not they are set.
+    pub fn key_variables(&self) -> &BTreeSet<String> {
+        &self.variables
+    }
+
+    /// Whether a text has a key in it that is known now.
+    pub fn has_key(&self, text: &str) -> bool {
+        self.secrets().iter().any(|secret| text.contains(secret))
     }
 
     /// Keys that are long enough to be told from ordinary words.

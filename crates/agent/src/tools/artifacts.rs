@@ -8,7 +8,9 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use rookery_model::{Unseen, spelled};
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use super::paths::{self, Place};
 use crate::tool::{ToolContext, ToolOutput};
@@ -21,6 +23,8 @@ const MAX_CHARS: usize = 20_000;
 const EXCERPT: usize = 6_000;
 /// How many outputs of one thread are kept; the oldest go first.
 const MAX_KEPT: usize = 256;
+/// How many bytes of a digest are told: enough to compare, few enough to read.
+const DIGEST: usize = 8;
 /// How large one that is read may be, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
@@ -43,13 +47,21 @@ pub async fn finish(context: &ToolContext, output: ToolOutput) -> ToolOutput {
     shortened(context, output, kept)
 }
 
-/// A text that is not kept anywhere, cut in the middle if it is long.
-pub(super) fn shown_in_part(text: String) -> String {
-    let count = text.chars().count();
+/// A text for whoever decides by it: nothing in it is unseen, and if it is long its middle is left
+/// out, with how much that is and a digest of the whole.
+pub fn shown_in_part(text: &str) -> String {
+    let shown = spelled(text);
+    let count = shown.chars().count();
     if count <= MAX_CHARS {
-        return text;
+        return shown;
     }
-    excerpt(&text, &format!("[{count} characters; the middle is left out]"))
+    let digest = Sha256::digest(text.as_bytes());
+    let unseen = Unseen {
+        characters: (count - EXCERPT) as u64,
+        of: count as u64,
+        digest: digest.iter().take(DIGEST).map(|byte| format!("{byte:02x}")).collect(),
+    };
+    excerpt(&shown, &unseen.notice())
 }
 
 /// A page is as long as what it shows; how to go on comes on top.

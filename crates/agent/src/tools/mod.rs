@@ -37,8 +37,8 @@ use crate::tool::{Tool, ToolContext, ToolOutput};
 
 pub use answers::{plan, questions};
 pub use arguments::parse as parse_arguments;
-pub use artifacts::{Kept, Spool, finish};
-pub use exec::Sessions;
+pub use artifacts::{Kept, Spool, finish, shown_in_part};
+pub use exec::{Sessions, shell_argv};
 pub use view_image::media_type;
 
 /// All built-in tools, in the order in which models are told of them.
@@ -95,7 +95,7 @@ pub async fn preview(context: ToolContext, name: &str, arguments: Value) -> Opti
     let (_, preview) = PREVIEWS.iter().find(|(known, _)| *known == name)?;
     let work = tokio::task::spawn_blocking(move || preview(&context, arguments));
     let text = work.await.ok()?.ok()?;
-    Some(artifacts::shown_in_part(text))
+    Some(shown_in_part(&text))
 }
 
 /// Runs a tool by name, and shortens what it came to.

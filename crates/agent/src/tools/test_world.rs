@@ -57,6 +57,7 @@ impl Bench {
             read_only: false,
             sandbox: None,
             shell: "/bin/sh".into(),
+            withheld: Vec::new(),
             sessions: self.sessions.clone(),
             cancel: CancellationToken::new(),
             time_left: None,
@@ -148,8 +149,8 @@ impl ToolWorld for TestWorld {
             let pipes = Pipes::start(PipeCommand {
                 argv: command.argv.iter().map(Into::into).collect(),
                 env: command.env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+                env_remove: command.without.iter().map(Into::into).collect(),
                 cwd: Some(command.cwd.clone()),
-                ..PipeCommand::default()
             });
             let pipes = Arc::new(pipes.await?);
             let mut state = self.state.lock();

@@ -9,6 +9,7 @@ use rookery_agent::commands::{
     Surroundings, expand,
 };
 use rookery_agent::policy::{Class, Verdict};
+use rookery_agent::tool::Sandbox;
 use rookery_host::{Script, http, sandbox};
 use rookery_model::{Error, Mode, Result, ThreadId};
 use url::Url;
@@ -54,7 +55,13 @@ impl Core {
         let agents = &self.inner.agents;
         let may_write = thread.is_some();
         let mode = client.map_or_else(|| self.mode(thread), |client| self.mode_for(client, thread));
-        let gate = PolicyGate { agents, mode, may_write };
+        let gate = PolicyGate {
+            agents,
+            mode,
+            may_write,
+            fence: agents.sandbox(&self.inner.config.home, &[workspace]),
+            withheld: self.withheld(),
+        };
         let fetch = WebFetch(agents.client.clone());
         let around = Surroundings {
             workspace,
@@ -90,6 +97,10 @@ struct PolicyGate<'a> {
     agents: &'a Agents,
     mode: Mode,
     may_write: bool,
+    /// Holds a program to reading, where that can be done.
+    fence: Option<Sandbox>,
+    /// Variables that no program inherits.
+    withheld: Vec<String>,
 }
 
 impl Gate for PolicyGate<'_> {
@@ -106,11 +117,12 @@ impl Gate for PolicyGate<'_> {
     }
 
     fn hold(&self, mut script: Script) -> Script {
+        script.env_remove.extend(self.withheld.iter().map(Into::into));
         if self.mode == Mode::Bypass && self.may_write {
             return script;
         }
         script.env.extend(sandbox::quiet_env().into_iter().map(|(k, v)| (k.into(), v.into())));
-        if let Some(fence) = self.agents.sandbox() {
+        if let Some(fence) = &self.fence {
             let argv = script.argv.iter().map(|word| word.to_string_lossy().into_owned());
             script.argv = fence(argv.collect()).into_iter().map(Into::into).collect();
         }
@@ -148,7 +160,9 @@ mod tests {
 
     fn check(mode: Mode, may_write: bool, command: &str) -> std::result::Result<(), String> {
         let agents = Agents::new(AgentConfig::default()).unwrap();
-        PolicyGate { agents: &agents, mode, may_write }.check(command, Path::new("/"))
+        let gate =
+            PolicyGate { agents: &agents, mode, may_write, fence: None, withheld: Vec::new() };
+        gate.check(command, Path::new("/"))
     }
 
     #[tokio::test]

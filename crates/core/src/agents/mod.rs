@@ -1,5 +1,7 @@
 //! What agents are run with: settings, providers, policy, and where their tools work.
 
+#[cfg(test)]
+mod attack;
 mod commands;
 mod settings;
 #[cfg(test)]
@@ -7,6 +9,7 @@ mod tests;
 mod workspaces;
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,6 +57,8 @@ pub struct AgentConfig {
     pub artifacts: Option<PathBuf>,
     /// Our own program, which holds commands to reading; none runs them as they are.
     pub sandbox: Option<PathBuf>,
+    /// Our own files, which no command reads that nobody was asked about.
+    pub private: Vec<PathBuf>,
     /// Where the user's slash commands are, unless the settings say otherwise.
     pub commands_dir: Option<PathBuf>,
     /// Where lists of models are kept.
@@ -77,6 +82,7 @@ impl Default for AgentConfig {
             cwd: PathBuf::from("/"),
             artifacts: None,
             sandbox: None,
+            private: Vec::new(),
             commands_dir: None,
             cache_dir: None,
             warnings: Vec::new(),
@@ -108,7 +114,8 @@ impl Agents {
         let mut settings = config.settings.clone();
         let client = http::Client::new().map_err(|error| Error::failed(error.to_string()))?;
         let registry = registry(&config, client.clone());
-        let mcp = McpServers::new(&config.settings.mcp_servers, &client);
+        let withheld: Vec<String> = registry.key_variables().iter().cloned().collect();
+        let mcp = McpServers::new(&config.settings.mcp_servers, &client, &withheld);
         // Settled once: a key that comes later makes a provider usable, and chooses nothing.
         settings.provider.get_or_insert_with(|| first_provider(&registry));
         let settings = Arc::new(settings);
@@ -213,9 +220,10 @@ impl Agents {
         self.settings().web_search.value != WebSearchMode::Disabled
     }
 
-    /// What a project tells agents.
+    /// What a project tells agents. Links out of it are not followed: it is sent to a model.
     pub(crate) fn project_instructions(&self, root: &Path) -> Option<String> {
-        let text = rookery_host::files::read_start(&root.join(PROJECT_FILE), PROJECT_LIMIT).ok()?;
+        let tree = rookery_host::Beneath::new(root).ok()?;
+        let text = tree.read_start(Path::new(PROJECT_FILE), PROJECT_LIMIT).ok()?;
         let text = String::from_utf8_lossy(&text).trim().to_owned();
         (!text.is_empty()).then(|| format!("From {PROJECT_FILE} of this project:\n{text}"))
     }
@@ -254,10 +262,18 @@ impl Agents {
         Arc::clone(&self.sessions)
     }
 
-    /// How a command is held to reading, where that can be done.
-    pub(crate) fn sandbox(&self) -> Option<Sandbox> {
+    /// How a command is held to reading, where that can be done: what `read_file` may read from
+    /// these directories, what belongs to the system, and no secret.
+    pub(crate) fn sandbox(&self, home: &Path, open: &[&Path]) -> Option<Sandbox> {
         let program = self.config.sandbox.clone().filter(|_| has_sandbox(&self.config))?;
-        let sandbox = sandbox::Sandbox::reading();
+        let is_global = self.path_scope() == PathScope::Global;
+        let open = open.iter().copied().chain(is_global.then_some(home));
+        let reads = sandbox::Reads {
+            home: Some(home.to_owned()),
+            open: open.map(Path::to_owned).collect(),
+            hidden: self.config.private.clone(),
+        };
+        let sandbox = sandbox::Sandbox { reads: Some(reads), ..sandbox::Sandbox::reading() };
         Some(Arc::new(move |argv: Vec<String>| sandbox::wrap(&program, &sandbox, &argv)))
     }
 
@@ -289,10 +305,16 @@ impl Agents {
         input.get(name).and_then(Value::as_str).map(str::to_owned)
     }
 
-    /// Program and arguments that a command of a tool becomes.
-    pub(crate) fn shell_argv(&self, command: &str, usual: &str) -> Vec<String> {
-        let shell = self.shell(usual);
-        vec![shell, "-lc".to_owned(), command.to_owned()]
+    /// The variables that no program of a tool inherits: those that keys are taken from, those that
+    /// have one, and tokens of our own.
+    pub(crate) fn withheld(&self, env: &[(OsString, OsString)]) -> Vec<String> {
+        let mut names = self.registry.key_variables().clone();
+        let secret = env.iter().filter_map(|(name, value)| {
+            let (name, value) = (name.to_str()?, value.to_string_lossy());
+            (is_own_token(name) || self.registry.has_key(&value)).then(|| name.to_owned())
+        });
+        names.extend(secret);
+        names.into_iter().collect()
     }
 
     /// Judges a call by what the tool is and what it would do.
@@ -346,6 +368,12 @@ fn first_provider(registry: &Registry) -> String {
         info.is_authenticated && matches!(info.auth, rookery_agent::provider::Auth::ApiKey(_))
     });
     usable.map_or_else(|| "mock".to_owned(), |info| info.id.clone())
+}
+
+/// Whether a variable is one of ours and holds something that lets others in.
+fn is_own_token(name: &str) -> bool {
+    let is_ours = ["ROOKERY_", "RODER_"].iter().any(|ours| name.starts_with(ours));
+    is_ours && ["TOKEN", "KEY", "SECRET", "PASSWORD"].iter().any(|word| name.ends_with(word))
 }
 
 fn has_sandbox(config: &AgentConfig) -> bool {

@@ -10,14 +10,14 @@ use super::{AgentConfig, NewRoot};
 use crate::threads::{DirectCall, DirectOutcome, NewThread, NoticeBody};
 use crate::{Core, CoreConfig, KeeperLaunch, StopKind, TerminalLimits, UiConfig};
 
-struct Home(tempfile::TempDir);
+pub(super) struct Home(tempfile::TempDir);
 
 impl Home {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Home(tempfile::tempdir().unwrap())
     }
 
-    fn path(&self) -> PathBuf {
+    pub(super) fn path(&self) -> PathBuf {
         self.0.path().canonicalize().unwrap()
     }
 
@@ -25,13 +25,13 @@ impl Home {
         self.path().join("config.toml")
     }
 
-    fn dir(&self, name: &str) -> PathBuf {
+    pub(super) fn dir(&self, name: &str) -> PathBuf {
         let dir = self.path().join(name);
         std::fs::create_dir_all(&dir).unwrap();
         dir
     }
 
-    async fn core(&self, keeps: bool) -> Core {
+    pub(super) async fn core(&self, keeps: bool) -> Core {
         let agent = AgentConfig {
             settings_file: keeps.then(|| self.settings()),
             cwd: self.path(),
@@ -63,7 +63,7 @@ impl Home {
         Core::start(config).await.unwrap()
     }
 
-    async fn thread(&self, core: &Core) -> rookery_model::ThreadId {
+    pub(super) async fn thread(&self, core: &Core) -> rookery_model::ThreadId {
         let new = NewThread { cwd: self.path(), ..NewThread::default() };
         core.start_thread(new).await.unwrap().thread.id
     }

@@ -1,6 +1,7 @@
 //! What is asked when a client's command needs approval: exactly what would be run.
 
 use rookery_agent::policy::{Bound, Judgement};
+use rookery_agent::tools::shown_in_part;
 use rookery_model::{Asked, Decision, Request, RequestId, RequestState, Result, ToolKind};
 use rookery_term::redact::Policy;
 use rookery_view::palette::launch::quote;
@@ -83,7 +84,7 @@ impl Core {
             argv: request.command.clone(),
             cwd,
             env: request.env.clone(),
-            preview: Some(words.join(" ")),
+            preview: Some(shown_in_part(&words.join(" "))),
         }
     }
 }

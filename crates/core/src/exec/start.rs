@@ -115,18 +115,19 @@ impl Core {
 
     fn command_launch(&self, request: &ExecRequest, is_reading: bool) -> Launch {
         let agents = &self.inner.agents;
-        let mut env = BTreeMap::new();
+        let withheld = self.withheld().into_iter().map(|name| (name, None));
+        let mut env: BTreeMap<String, Option<String>> = withheld.collect();
         if is_reading {
             env.extend(sandbox::quiet_env().into_iter().map(|(name, value)| (name, Some(value))));
         }
         env.extend(request.env.iter().cloned());
         let argv = request.command.clone();
-        let fence = agents.sandbox().filter(|_| is_reading);
+        let cwd = request.cwd.clone().unwrap_or_else(|| agents.config.cwd.clone());
+        let fence = agents.sandbox(&self.inner.config.home, &[&cwd]).filter(|_| is_reading);
         let (argv, is_held) = match fence {
             Some(fence) => (fence(argv), true),
             None => (argv, false),
         };
-        let cwd = request.cwd.clone().unwrap_or_else(|| agents.config.cwd.clone());
         Launch { argv, cwd, env, is_held }
     }
 

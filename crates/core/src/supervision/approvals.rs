@@ -6,7 +6,7 @@
 use rookery_model::{
     Activity, Answer, Asked, Category, Error, ErrorKind, NotificationText, QueueItem, Related,
     Request, RequestId, RequestState, Result, SessionId, Settled, Source, TerminalId, TimelineKind,
-    Timestamp,
+    Timestamp, spelled,
 };
 
 use super::sessions::session_of_thread;
@@ -175,10 +175,10 @@ impl Approval {
             id: request.id,
             session: session_of_request(request),
             created_at: request.asked_at,
-            title,
-            summary,
-            action,
-            scope,
+            title: spelled(&title),
+            summary: spelled(&summary),
+            action: spelled(&action),
+            scope: scope.as_deref().map(spelled),
             status: status(request),
         })
     }

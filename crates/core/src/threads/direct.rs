@@ -7,7 +7,7 @@ use rookery_model::{Error, Mode, RequestId, Result, ThreadId, ToolKind};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::tools::{Job, Turnstile};
+use super::tools::{Job, Permit, Turnstile};
 use crate::core::Core;
 use crate::requests::DIRECT;
 use crate::world::no_thread;
@@ -78,6 +78,8 @@ impl Core {
             stop: CancellationToken::new(),
             turnstile: Turnstile::default(),
             client: call.client,
+            shell: self.tool_shell(),
+            is_hosted: false,
         };
         let _stop = job.stop.clone().drop_guard();
         let arguments = tools::parse_arguments(&job.arguments)
@@ -95,7 +97,9 @@ impl Core {
             }
             Verdict::Ask if job.is_granted(tool.kind, &judgement) => {
                 job.record(tool.kind, &judgement.granted());
-                let output = job.execute(tool, &thread, arguments, false).await;
+                let shell = job.shell.clone();
+                let permit = Permit { shell, approval: Some(true), read_only: false };
+                let output = job.execute(tool, &thread, arguments, &permit).await;
                 return Ok(DirectOutcome::Ran(output));
             }
             Verdict::Ask if !call.waits => {
@@ -109,7 +113,7 @@ impl Core {
             Ok(permit) => permit,
             Err(refused) => return Ok(DirectOutcome::Ran(refused.output)),
         };
-        let output = job.execute(tool, &thread, arguments, permit.read_only).await;
+        let output = job.execute(tool, &thread, arguments, &permit).await;
         Ok(DirectOutcome::Ran(output))
     }
 }

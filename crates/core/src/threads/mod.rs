@@ -3,6 +3,7 @@
 //! The world knows every thread by its head; what was said in it is loaded while it is used. A turn is
 //! one task that drives [`rookery_agent::turn::Turn`] and performs its effects.
 
+mod approval;
 mod cache;
 mod choose;
 mod client_mode;

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
+use super::approval::approved_shell;
 use super::run::{Runner, panicked};
 use super::world::ThreadWorld;
 use crate::clock;
@@ -54,6 +55,10 @@ pub(super) struct Job {
     pub(super) turnstile: Turnstile,
     /// The connection of the client that calls it without a turn.
     pub(super) client: Option<u64>,
+    /// The user's shell when the call was made: what is shown, approved and run is one.
+    pub(super) shell: String,
+    /// Whether an agent behind the provider runs it by itself, in a way that we do not know.
+    pub(super) is_hosted: bool,
 }
 
 /// Keeps the calls of one step in order up to the moment when each was asked for, or need not be.
@@ -103,7 +108,8 @@ impl Runner {
 
     /// Judges a tool that an agent behind the provider wants to run by itself.
     pub(super) fn judge_hosted(&mut self, permission: String, _item: ItemId, tool: HostedTool) {
-        let job = self.job(tool.name.clone(), tool.input.to_string(), tool.id.clone());
+        let mut job = self.job(tool.name.clone(), tool.input.to_string(), tool.id.clone());
+        job.is_hosted = true;
         let kind = tool.kind.unwrap_or(ToolKind::Unknown);
         self.judged.spawn(async move {
             let permitted = job.permitted(kind).await;
@@ -125,12 +131,16 @@ impl Runner {
             stop: self.stop.clone(),
             turnstile: Turnstile::default(),
             client: None,
+            shell: self.core.tool_shell(),
+            is_hosted: false,
         }
     }
 }
 
 /// A call that may be made.
 pub(super) struct Permit {
+    /// The shell that it was permitted with.
+    pub(super) shell: String,
     /// Whether somebody was asked.
     pub(super) approval: Option<bool>,
     /// Whether it is held to reading.
@@ -171,7 +181,7 @@ impl Job {
             Ok(permit) => permit,
             Err(refused) => return *refused,
         };
-        let output = self.execute(tool, &thread, arguments, permit.read_only).await;
+        let output = self.execute(tool, &thread, arguments, &permit).await;
         ToolDone { output, approval: permit.approval, duration_ms: None }
     }
 
@@ -196,11 +206,10 @@ impl Job {
         tool: &'static Tool,
         thread: &Thread,
         arguments: Value,
-        read_only: bool,
+        permit: &Permit,
     ) -> ToolOutput {
         let turn = (self.turn != DIRECT).then_some(self.turn);
-        let context =
-            self.core.tool_context(thread, turn, self.deadline, read_only, self.stop.clone());
+        let context = self.tool_context(thread, turn, permit.read_only, &permit.shell);
         let output = (tool.run)(context.clone(), arguments).await;
         // Before it is kept anywhere.
         let output = self.core.inner.agents.registry.mask(output);
@@ -225,12 +234,16 @@ impl Job {
                 self.turnstile.pass();
                 let read_only =
                     judgement.class == Some(Class::ReadOnly) && self.mode() != Mode::Bypass;
-                return Ok(Permit { approval: None, read_only });
+                return Ok(Permit { shell: self.shell.clone(), approval: None, read_only });
             }
             Verdict::Deny => return Err(denied(&judgement)),
             Verdict::Ask => {}
         }
-        let asked = self.core.approval(self, kind, &judgement, self.preview().await);
+        let asked = match self.asked_before() {
+            Some(asked) => asked,
+            None => self.core.approval(self, kind, &judgement, self.preview().await),
+        };
+        let shell = approved_shell(&asked).unwrap_or_else(|| self.shell.clone());
         let limit = self.core.inner.agents.approval_timeout();
         let answer = self.answer(asked, Some(&judgement), limit).await;
         let refused = |message: Option<String>| {
@@ -258,16 +271,21 @@ impl Job {
                 self.record(kind, &judgement);
                 Err(denied(&judgement))
             }
-            _ => Ok(Permit { approval: Some(true), read_only: false }),
+            _ => Ok(Permit { shell, approval: Some(true), read_only: false }),
         }
+    }
+
+    /// What was asked about this call before a restart, and waits still.
+    fn asked_before(&self) -> Option<Asked> {
+        let id = self.core.inner.resumed.lock().get(&(self.turn, self.call_id.clone()))?.id;
+        self.core.inner.world.lock().requests.get(&id).map(|request| request.asked.clone())
     }
 
     /// What would change, as a diff or a command line.
     pub(super) async fn preview(&self) -> Option<String> {
         let thread = self.core.thread(self.thread)?.thread;
         let arguments = tools::parse_arguments(&self.arguments).ok()?;
-        let stop = self.stop.clone();
-        let context = self.core.tool_context(&thread, None, self.deadline, true, stop);
+        let context = self.tool_context(&thread, None, true, &self.shell);
         tools::preview(context, &self.name, arguments).await
     }
 
@@ -403,45 +421,17 @@ impl Job {
     }
 }
 
-impl Core {
-    /// What is asked when a call needs approval: exactly what would be run.
-    pub(super) fn approval(
-        &self,
-        job: &Job,
-        kind: ToolKind,
-        judgement: &Judgement,
-        preview: Option<String>,
-    ) -> Asked {
-        let input: Value = serde_json::from_str(&job.arguments).unwrap_or(Value::Null);
-        let thread = self.thread(job.thread).map(|seen| seen.thread);
-        let root = thread.map(|thread| thread.cwd).unwrap_or_default();
-        let command = self.inner.agents.command_of(&job.name, kind, &job.arguments);
-        let cwd =
-            input.get("workdir").and_then(Value::as_str).map_or(root.clone(), |dir| root.join(dir));
-        Asked::Approval {
-            kind,
-            reason: judgement.reason.clone(),
-            input: job.arguments.clone(),
-            argv: command
-                .clone()
-                .map(|command| self.inner.agents.shell_argv(&command, &self.inner.config.shell))
-                .unwrap_or_default(),
-            cwd,
-            env: Vec::new(),
-            preview: preview.or(command),
-        }
-    }
-
+impl Job {
     fn tool_context(
         &self,
         thread: &Thread,
         turn: Option<TurnId>,
-        deadline: Option<Timestamp>,
         read_only: bool,
-        cancel: CancellationToken,
+        shell: &str,
     ) -> ToolContext {
-        let agents = &self.inner.agents;
-        let left = deadline.map(|deadline| {
+        let inner = &self.core.inner;
+        let agents = &inner.agents;
+        let left = self.deadline.map(|deadline| {
             let left = deadline.as_micros().saturating_sub(clock::wall().as_micros()).max(0);
             Duration::from_micros(left as u64)
         });
@@ -449,17 +439,18 @@ impl Core {
             thread: thread.id,
             turn,
             root: thread.cwd.clone(),
-            home: self.inner.config.home.clone(),
+            home: inner.config.home.clone(),
             scope: agents.path_scope(),
             search: agents.search_bounds(),
             artifacts: agents.artifacts(),
             read_only,
-            cancel,
+            cancel: self.stop.clone(),
             time_left: left,
-            world: Arc::new(ThreadWorld { core: self.detached(), thread: thread.id }),
+            world: Arc::new(ThreadWorld { core: self.core.detached(), thread: thread.id }),
             sessions: agents.sessions(),
-            sandbox: agents.sandbox(),
-            shell: agents.shell(&self.inner.config.shell),
+            sandbox: agents.sandbox(&inner.config.home, &[&thread.cwd, &thread.root]),
+            shell: shell.to_owned(),
+            withheld: self.core.withheld(),
         }
     }
 }

@@ -26,13 +26,14 @@ pub(super) struct ThreadWorld {
 impl ToolWorld for ThreadWorld {
     fn open(&self, command: TerminalCommand) -> WorldFuture<'_, TerminalId> {
         Box::pin(async move {
-            let TerminalCommand { argv, cwd, mut env, title } = command;
+            let TerminalCommand { argv, cwd, mut env, without, title } = command;
             let brand = rookery_host::Brand::fresh();
             env.push((rookery_host::Brand::VARIABLE.to_owned(), brand.value().to_owned()));
             let request = OpenTerminal {
                 argv,
                 cwd: Some(cwd),
                 env,
+                env_remove: without,
                 first_title: Some(title),
                 on_exit: OnExit::Keep,
                 transcript_chars: Some(KEPT_OUTPUT),

@@ -163,3 +163,63 @@ fn linked_directories_and_pipes_are_left_alone() {
     assert!(listing.warnings.is_empty(), "{:?}", listing.warnings);
     assert_eq!(listing.infos().len(), built_ins().len() + 1);
 }
+
+mod attack {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_of_a_repository_lead_nowhere() {
+        let place = Place::new();
+        let outside = place.write("secret.md", "the secret");
+        place.write("ws/.roder/commands/good.md", "good");
+        let dir = place.workspace().join(".roder/commands");
+        symlink(&outside, dir.join("absolute.md")).unwrap();
+        symlink("../../../secret.md", dir.join("relative.md")).unwrap();
+        symlink("/proc/self/environ", dir.join("environ.md")).unwrap();
+        symlink("/dev/zero", dir.join("zero.md")).unwrap();
+        symlink("nowhere", dir.join("dangling.md")).unwrap();
+        symlink("good.md", dir.join("inside.md")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, dir.join("pipe.md"), rustix::fs::Mode::RWXU).unwrap();
+        symlink("pipe.md", dir.join("to-pipe.md")).unwrap();
+        let listing = Catalog::new(place.settings()).list(Some(&place.workspace())).unwrap();
+        let local: Vec<String> = listing
+            .infos()
+            .into_iter()
+            .filter(|info| info.source.to_string() == "workspace")
+            .map(|info| info.name)
+            .collect();
+        assert_eq!(local, ["good", "inside"]);
+        let out: Vec<_> = listing
+            .warnings
+            .iter()
+            .filter(|warning| warning.message == "it leads out of the workspace")
+            .map(|warning| warning.path.file_name().unwrap().to_str().unwrap())
+            .collect();
+        assert_eq!(out, ["absolute.md", "environ.md", "relative.md", "zero.md"]);
+    }
+
+    #[test]
+    fn a_linked_directory_of_a_repository_leads_nowhere() {
+        let place = Place::new();
+        place.write("elsewhere/commands/evil.md", "evil");
+        fs::create_dir_all(place.workspace()).unwrap();
+        symlink("../elsewhere", place.workspace().join(".roder")).unwrap();
+        let listing = Catalog::new(place.settings()).list(Some(&place.workspace())).unwrap();
+        assert_eq!(source(&listing, "evil"), None);
+        assert_eq!(listing.warnings.len(), 1, "{:?}", listing.warnings);
+    }
+
+    #[test]
+    fn the_users_own_links_are_followed_to_files_only() {
+        let place = Place::new();
+        place.write("dotfiles/a.md", "mine");
+        fs::create_dir_all(place.dir.path().join("user")).unwrap();
+        symlink("../dotfiles/a.md", place.dir.path().join("user/a.md")).unwrap();
+        symlink("/dev/zero", place.dir.path().join("user/zero.md")).unwrap();
+        let listing = Catalog::new(place.settings()).list(None).unwrap();
+        assert_eq!(source(&listing, "a").as_deref(), Some("user"));
+        assert_eq!(source(&listing, "zero"), None);
+    }
+}

@@ -79,8 +79,7 @@ impl Launch {
     fn argv(&self, context: &ToolContext) -> Vec<String> {
         // A profile writes files here and there, which what may only read cannot.
         let is_login = self.is_login && !(context.read_only && context.sandbox.is_some());
-        let option = if is_login { "-lc" } else { "-c" };
-        let argv = vec![self.shell.clone(), option.to_owned(), self.command.clone()];
+        let argv = shell_words(&self.shell, is_login, &self.command);
         match &context.sandbox {
             Some(wrap) if context.read_only => wrap(argv),
             _ => argv,
@@ -93,18 +92,25 @@ impl Launch {
         if self.has_terminal {
             let env = environment(context);
             let title = cut(self.command.lines().next().unwrap_or_default(), 80);
-            let command = TerminalCommand { argv, cwd: self.cwd.clone(), env, title };
+            let without = context.withheld.clone();
+            let command = TerminalCommand { argv, cwd: self.cwd.clone(), env, without, title };
             let id = context.world.open(command).await?;
             return Ok(Process::Terminal { id, world: context.world.clone() });
         }
         let command = PipeCommand {
             argv: argv.into_iter().map(Into::into).collect(),
             env: environment(context).into_iter().map(|(k, v)| (k.into(), v.into())).collect(),
+            env_remove: context.withheld.iter().map(Into::into).collect(),
             cwd: Some(self.cwd.clone()),
-            ..PipeCommand::default()
         };
         Ok(Process::Pipes(Pipes::start(command).await?))
     }
+}
+
+/// A shell that runs one command.
+pub(super) fn shell_words(shell: &str, is_login: bool, command: &str) -> Vec<String> {
+    let option = if is_login { "-lc" } else { "-c" };
+    [shell, option, command].map(str::to_owned).into()
 }
 
 /// What a command finds in its environment: nothing that waits for a key, and for one that may only

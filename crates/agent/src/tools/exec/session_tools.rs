@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::arguments;
-use super::process::{Launch, clamped, not_blank};
+use super::process::{Launch, clamped, not_blank, shell_words};
 use super::sessions::{News, Session};
 use super::{report, status, within_tokens};
 use crate::tool::{Tool, ToolContext, ToolOutput};
@@ -117,6 +117,25 @@ impl SessionName {
             Self::Text(text) => text.clone(),
         }
     }
+}
+
+/// Program and arguments that a call of one of these tools becomes if `shell` is the user's. None if
+/// the call starts no shell: another tool, or one that types into a program which runs already.
+pub fn shell_argv(shell: &str, tool: &str, arguments: &Value) -> Option<Vec<String>> {
+    let text = |name: &str| arguments.get(name).and_then(Value::as_str);
+    let (shell, is_login, command) = match tool {
+        "shell" => (shell, true, text("command")?),
+        "exec_command" => {
+            let named = text("shell").map(str::trim).filter(|shell| !shell.is_empty());
+            let login = arguments.get("login").and_then(Value::as_bool).unwrap_or(true);
+            (named.unwrap_or(shell), login, text("cmd")?)
+        }
+        "unified_exec" if arguments.get("session_id").is_none_or(Value::is_null) => {
+            (shell, true, text("input")?)
+        }
+        _ => return None,
+    };
+    Some(shell_words(shell, is_login, command))
 }
 
 /// The command of a call.

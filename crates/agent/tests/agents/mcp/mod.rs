@@ -52,7 +52,7 @@ fn program(env: &[(&str, &str)]) -> McpServerSettings {
 
 fn begin(settings: McpServerSettings) -> McpServers {
     let client = rookery_host::http::Client::new().unwrap();
-    McpServers::new(&BTreeMap::from([("my small".to_owned(), settings)]), &client)
+    McpServers::new(&BTreeMap::from([("my small".to_owned(), settings)]), &client, &[])
 }
 
 fn state(servers: &McpServers) -> McpState {
