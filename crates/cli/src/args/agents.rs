@@ -177,6 +177,9 @@ pub(crate) struct Approve {
     /// Let the thread do exactly the same again without asking
     #[arg(long, short)]
     pub(crate) remember: bool,
+    /// Approve although the preview leaves something out; `rookery inbox show` prints all of it
+    #[arg(long)]
+    pub(crate) unseen: bool,
 }
 
 #[derive(Debug, Args)]

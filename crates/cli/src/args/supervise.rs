@@ -26,6 +26,18 @@ pub(crate) struct Inbox {
 pub(crate) enum InboxAction {
     /// Put items away; what they are about keeps waiting for its answer
     Resolve(InboxResolve),
+    /// Print all that a request would do, however long it is
+    Show(InboxShow),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InboxShow {
+    /// The request: the id that the inbox shows, or the end of it
+    #[arg(value_name = "REQUEST")]
+    pub(crate) id: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

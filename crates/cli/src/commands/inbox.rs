@@ -24,7 +24,8 @@ use crate::{
     talk::{
         age,
         queue::{self, Item},
-        requests, safe, show,
+        requests::{self, Ask},
+        safe, show,
     },
 };
 
@@ -35,8 +36,10 @@ const SHORTEST_END: usize = 4;
 
 pub(super) async fn run(args: args::Inbox) -> Outcome {
     let client = link::connect().await?;
-    if let Some(InboxAction::Resolve(args)) = args.action {
-        return resolve(&client, args).await;
+    match args.action {
+        Some(InboxAction::Resolve(args)) => return resolve(&client, args).await,
+        Some(InboxAction::Show(args)) => return show_one(&client, &args).await,
+        None => {}
     }
     if args.watch {
         return match args.json || !crate::watch::is_usable() {
@@ -88,6 +91,23 @@ fn show(waiting: &Waiting, all: bool) -> Outcome {
     if hidden > 0 {
         let word = if hidden == 1 { "item is" } else { "items are" };
         output::note(format!("{hidden} more {word} only good to know; see all with --all"));
+    }
+    done()
+}
+
+/// Prints one request whole.
+async fn show_one(client: &Client, args: &args::InboxShow) -> Outcome {
+    let request = requests::find(client, &args.id).await?;
+    if args.json {
+        output::json(&request)?;
+        return done();
+    }
+    let thread = request.thread.clone();
+    let asks = requests::pending(client, &thread).await.unwrap_or_default();
+    let ask = asks.into_iter().find(|ask| ask.request.id == request.id);
+    let ask = ask.unwrap_or(Ask { request, questions: Vec::new(), plan: None });
+    for line in requests::details(&ask) {
+        output::line(line)?;
     }
     done()
 }

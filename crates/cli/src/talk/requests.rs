@@ -6,7 +6,7 @@ use rookery_wire::Client;
 
 use super::{age, safe, show};
 use crate::{
-    failure::Outcome,
+    failure::{Failure, Outcome},
     link::call,
     output::{Table, Tone, shorten},
 };
@@ -28,6 +28,26 @@ pub(crate) struct Ask {
 /// The bare id in an id of any spelling.
 pub(crate) fn bare_id(text: &str) -> &str {
     text.rsplit(['_', '-']).next().unwrap_or(text)
+}
+
+/// The request that waits under this id, or the end of one.
+pub(crate) async fn find(client: &Client, id: &str) -> Outcome<Request> {
+    let end = bare_id(id.trim()).to_ascii_uppercase();
+    let list: Requests = call(client, "rookery/requests/list", RequestList::default()).await?;
+    let mut fitting =
+        list.requests.into_iter().filter(|one| one.id.to_ascii_uppercase().ends_with(&end));
+    let see = "see what waits with `rookery inbox`";
+    match (fitting.next().filter(|_| !end.is_empty()), fitting.next()) {
+        (Some(request), None) => Ok(request),
+        (Some(_), Some(_)) => {
+            let message = format!("more than one request ends with {}", safe::line(id));
+            Err(Failure::new(message).hint("give more of the id"))
+        }
+        (None, _) => {
+            let message = format!("no request {} waits for an answer", safe::line(id));
+            Err(Failure::new(message).hint(see))
+        }
+    }
 }
 
 /// What a thread waits for, oldest first.
@@ -95,7 +115,29 @@ pub(crate) fn summary(request: &Request) -> String {
     } else {
         format!("{}: {text}", safe::line(&request.tool))
     };
-    shorten(&text, SUMMARY_WIDTH)
+    let shown = shorten(&text, SUMMARY_WIDTH);
+    match unshown(request, &text, &shown) {
+        0 => shown,
+        more => format!("{shown} (+{more} characters)"),
+    }
+}
+
+/// How many characters of what would be done a line does not show.
+fn unshown(request: &Request, line: &str, shown: &str) -> usize {
+    let whole = request.preview.as_deref().filter(|_| request.kind == RequestKind::Approval);
+    let whole = whole.unwrap_or_default().trim();
+    // A patch is summed up by the names of its files; a command by its first line.
+    let is_patch = ["--- ", "diff "].iter().any(|start| whole.starts_with(start));
+    let more = whole.lines().skip(1).filter(|line| !is_patch && !says_how_it_runs(line));
+    let more: usize = more.map(|line| line.chars().count()).sum();
+    let hidden = request.unseen.as_ref().map_or(0, |unseen| unseen.characters as usize);
+    let cut = line.chars().count().saturating_sub(shown.trim_end_matches('…').chars().count());
+    more + hidden + cut
+}
+
+/// Whether a line of a preview is the one that says what runs a command.
+fn says_how_it_runs(line: &str) -> bool {
+    line.starts_with("[runs as ")
 }
 
 /// What waits, one row each.
@@ -147,6 +189,10 @@ pub(crate) fn exactly(request: &Request) -> Vec<String> {
     if !what.is_empty() {
         lines.extend(indented(what.strip_suffix('\n').unwrap_or(&what)));
     }
+    if let (Some(unseen), Some(input)) = (&request.unseen, &request.input) {
+        lines.push(format!("  all {} characters of it are in what the tool gets:", unseen.of));
+        lines.extend(whole(input));
+    }
     if !request.argv.is_empty() {
         // With its quotes, so that every argument can be told from the next.
         let argv = serde_json::to_string(&request.argv).unwrap_or_default();
@@ -192,6 +238,18 @@ fn pretty(input: &str) -> String {
     let value = serde_json::from_str::<serde_json::Value>(input);
     let pretty = value.ok().and_then(|value| serde_json::to_string_pretty(&value).ok());
     pretty.unwrap_or_else(|| input.to_owned())
+}
+
+/// Arguments of a call, each text with its own lines.
+fn whole(input: &str) -> Vec<String> {
+    let value: Result<serde_json::Map<String, serde_json::Value>, _> = serde_json::from_str(input);
+    let Ok(members) = value else { return indented(input) };
+    let member = |(name, value): (String, serde_json::Value)| {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let head = format!("  {}:", safe::exact(&name));
+        std::iter::once(head).chain(indented(&text)).collect::<Vec<_>>()
+    };
+    members.into_iter().flat_map(member).collect()
 }
 
 fn indented(text: &str) -> Vec<String> {

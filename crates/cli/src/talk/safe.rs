@@ -6,13 +6,9 @@ fn acts(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Whether a character is there but not seen.
+/// Whether a character is there but not seen, or seen as something that it is not.
 fn hides(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}' | '\u{2029}'
-            | '\u{2060}'..='\u{2065}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
-    )
+    rookery_model::is_unseen(c)
 }
 
 /// Lines of text: nothing that acts but line ends and tabs.
@@ -69,6 +65,7 @@ mod tests {
         assert_eq!(line(evil), "a[2J]52;c;eA==b1m c de");
         assert_eq!(exact("rm\u{200b} -rf\x1b[8m x\ty"), "rm\\u{200b} -rf\\u{1b}[8m x\ty");
         assert_eq!(exact("日本 ü 'x'"), "日本 ü 'x'");
+        assert_eq!(exact("ls\u{3164}\u{e0041}\u{fe0f}"), "ls\\u{3164}\\u{e0041}\\u{fe0f}");
     }
 
     #[test]

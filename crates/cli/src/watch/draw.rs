@@ -107,8 +107,9 @@ fn draw_items(frame: &mut Frame<'_>, area: Rect, list: &List, now: i64, colors: 
         let mut lines = wrapped(&lines, inner.width);
         let room = usize::from(inner.height);
         if lines.len() > room && room > 0 {
+            let more = lines.len() - (room - 1);
             lines.truncate(room - 1);
-            lines.push((Tone::Warning, "… enter shows the rest".to_owned()));
+            lines.push((Tone::Warning, format!("… enter shows the rest ({more} lines)")));
         }
         draw_lines(frame, inner, &lines, 0, colors);
     }

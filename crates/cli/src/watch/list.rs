@@ -281,6 +281,15 @@ impl List {
             return Some(Wish::Resolve(id));
         }
         let kind = item.request.map(|request| request.kind);
+        let unseen = item.request.and_then(|request| request.unseen.as_ref());
+        if let Some(unseen) = unseen.filter(|_| letter == 'a' && self.view == View::Items) {
+            let more = unseen.characters;
+            self.say(
+                Tone::Warning,
+                format!("{more} characters were not shown; a approves all of it"),
+            );
+            return Some(Wish::Show(id));
+        }
         match (item.entry.item.related.clone(), letter) {
             (Some(Related::Request(request)), _) => self.decide_request(kind, request, letter),
             (Some(Related::Review(review)), 'a') => Some(Wish::ApproveReview(review)),

@@ -111,6 +111,19 @@ fn arrows_move_and_letters_decide_the_selected_item() {
 }
 
 #[test]
+fn attack_what_was_cut_is_shown_before_it_is_approved() {
+    let mut list = List::new(false);
+    let mut cut = requests();
+    cut[0].unseen =
+        serde_json::from_value(json!({"characters": 9, "of": 20, "digest": "00"})).unwrap();
+    list.update(queue(), cut);
+    assert_eq!(press(&mut list, "a"), [Wish::Show("item-000001".into())]);
+    assert!(said(&list).starts_with("9 characters were not shown"), "{}", said(&list));
+    list.view = View::Details { item: "item-000001".into(), lines: Vec::new(), top: 0 };
+    assert_eq!(press(&mut list, "a"), [Wish::Approve("REQ-AAAAAA".into())]);
+}
+
+#[test]
 fn a_review_is_sent_back_with_a_comment() {
     let mut list = list();
     assert_eq!(press(&mut list, "jjd"), []);

@@ -205,9 +205,9 @@ pub(crate) fn approval(request: &model::Request) -> ApprovalRequested {
             (Some(reason.clone()), Some(json(input)), preview.clone())
         }
         model::Asked::Permission { summary, action, .. } => {
-            (Some(summary.clone()), None, Some(action.clone()))
+            (Some(summary.clone()), None, Some(model::spelled(action)))
         }
-        model::Asked::Dialog { text, .. } => (None, None, Some(text.clone())),
+        model::Asked::Dialog { text, .. } => (None, None, Some(model::spelled(text))),
         model::Asked::Input { .. } | model::Asked::PlanExit(_) | model::Asked::External(_) => {
             (None, None, None)
         }

@@ -4,6 +4,7 @@
 mod callers;
 mod client_modes;
 mod exhausted;
+mod fence;
 mod logins;
 mod planted;
 mod slow_clients;

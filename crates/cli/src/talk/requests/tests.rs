@@ -86,3 +86,41 @@ fn short_ids_tell_requests_apart() {
     assert_eq!(bare_id("exttool-01ABC"), "01ABC");
     assert_eq!(bare_id("01ABC"), "01ABC");
 }
+
+mod attack {
+    use super::*;
+
+    #[test]
+    fn a_line_says_how_much_it_does_not_show() {
+        let more = |more: Value| summary(&request("01", more));
+        let two = json!({"summary": "ls", "preview": "ls\nrm -rf ~\n[runs as /bin/sh -lc in /w]"});
+        assert_eq!(more(two), "shell: ls (+8 characters)");
+        let one = json!({"summary": "ls", "preview": "ls\n[runs as /bin/sh -lc in /w]"});
+        assert_eq!(more(one), "shell: ls");
+        let long = "x".repeat(100);
+        let shown = more(json!({"summary": long, "preview": long}));
+        assert!(shown.ends_with("… (+36 characters)"), "{shown}");
+        let cut = json!({"summary": "a.rs", "preview": "--- a.rs\n+++ a.rs",
+            "unseen": {"characters": 14_000, "of": 20_000, "digest": "00"}});
+        assert_eq!(more(cut), "shell: a.rs (+14000 characters)");
+    }
+
+    #[test]
+    fn a_preview_in_part_comes_with_all_of_it() {
+        let shown = ask(json!({
+            "preview": "+one\n[cut]", "input": "{\"path\":\"a\",\"content\":\"one\\n\u{200b}two\"}",
+            "unseen": {"characters": 7, "of": 12, "digest": "00"}, "tool": "write_file",
+        }));
+        expect![[r#"
+            write_file asks for approval
+                +one
+                [cut]
+              all 12 characters of it are in what the tool gets:
+              path:
+                a
+              content:
+                one
+                \u{200b}two"#]]
+        .assert_eq(&details(&shown).join("\n"));
+    }
+}

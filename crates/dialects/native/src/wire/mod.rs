@@ -33,7 +33,7 @@ pub use queue::{
 };
 pub use request::{
     AnswerRequest, Answered, DeferRequest, Deferred, Mode, Question, Request, RequestKind,
-    RequestList, RequestState, Requests, TurnStatus,
+    RequestList, RequestState, Requests, TurnStatus, Unseen,
 };
 pub use review::{
     HandoffCreate, HandoffList, HandoffSetStatus, Handoffs, NewComment, ReviewAddComments,

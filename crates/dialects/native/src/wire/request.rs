@@ -93,6 +93,9 @@ pub struct Request {
     /// What would change, or the command line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
+    /// What the preview leaves out; `input` and `argv` are always whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<Unseen>,
     /// Questions, if that is what is asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<Question>,
@@ -109,6 +112,25 @@ pub struct Request {
     /// Who settled it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled_by: Option<String>,
+}
+
+/// What a shortened preview leaves out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Unseen {
+    /// How many characters are not shown.
+    pub characters: u64,
+    /// How many there are in all.
+    pub of: u64,
+    /// The beginning of the SHA-256 of the whole text.
+    pub digest: String,
+}
+
+impl From<model::Unseen> for Unseen {
+    fn from(unseen: model::Unseen) -> Self {
+        let model::Unseen { characters, of, digest } = unseen;
+        Self { characters, of, digest }
+    }
 }
 
 /// What is asked.
@@ -172,6 +194,7 @@ impl From<&model::Request> for Request {
             cwd: None,
             env: BTreeMap::new(),
             preview: None,
+            unseen: None,
             questions: Vec::new(),
             asked_at: format_time(request.asked_at),
             deadline: request.deadline.map(format_time),
@@ -193,6 +216,7 @@ impl From<&model::Request> for Request {
                 shown.env = env.iter().map(variable).collect();
                 shown.cwd = Some(cwd.to_string_lossy().into_owned());
                 shown.preview.clone_from(preview);
+                shown.unseen = preview.as_deref().and_then(model::Unseen::of).map(Unseen::from);
             }
             model::Asked::Input { questions } => {
                 shown.summary = first_line(questions.first().map_or("", |asked| &asked.question));
@@ -200,17 +224,17 @@ impl From<&model::Request> for Request {
             }
             model::Asked::PlanExit(plan) => {
                 shown.summary = first_line(&plan.summary);
-                shown.preview = Some(plan.summary.clone());
+                shown.preview = Some(model::spelled(&plan.summary));
             }
             model::Asked::Permission { title, summary, action, scope } => {
                 shown.summary = first_line(title);
                 shown.reason = Some(summary.clone());
-                shown.preview = Some(action.clone());
+                shown.preview = Some(model::spelled(action));
                 shown.cwd.clone_from(scope);
             }
             model::Asked::Dialog { title, text, .. } => {
                 shown.summary = first_line(title);
-                shown.preview = Some(text.clone());
+                shown.preview = Some(model::spelled(text));
             }
             model::Asked::External(call) => {
                 shown.summary = first_line(&call.arguments);
@@ -287,7 +311,8 @@ fn patched(text: &str) -> Option<String> {
 }
 
 fn first_line(text: &str) -> String {
-    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    model::spelled(line)
 }
 
 /// Params of `rookery/requests/list`.
