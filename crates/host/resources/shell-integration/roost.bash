@@ -171,6 +171,10 @@ function __roost_prompt {
     # No option of the user may end or disturb this, and no trace may show more than its name.
     { local __roost_exit=${__roost_status:-$?} -; set +eETuvx; } 2>/dev/null
     __roost_status=
+    if [[ $__roost_watches && $__roost_ran == 1 ]]; then
+        # A command ran and our part of the trap did not see it: the trap was set anew.
+        __roost_ask_later
+    fi
     if [[ -t 1 ]]; then
         __roost_report "$__roost_exit"
     fi
@@ -219,13 +223,54 @@ function __roost_hook {
     return 0
 }
 
-# Looks at the first command of each line, without a process and without a trace: only what does not
-# change $_ runs for all of them. A trap of the user's stays, and then no agent is reported.
-function __roost_watch {
-    if [[ $(trap -p DEBUG) ]]; then
+# bash has one DEBUG trap, and hides it from functions and sourced files. So it is looked at between
+# two prompts, where everything is visible, as one more command before the next prompt.
+__roost_watches=
+__roost_ask='__roost_watch "$(trap -p DEBUG)"'
+
+function __roost_ask_later {
+    local __roost_found=$'\n'${PROMPT_COMMAND[*]-}
+    if [[ $__roost_found == *"$__roost_ask"* || ${PROMPT_COMMAND[*]@a} == *r* ]]; then
         return 0
     fi
-    trap '{ if ((__roost_ran == 1 && (__roost_ran = 2))) && [[ $BASH_COMMAND == $__roost_any_agent ]]; then __roost_agent_start "$_"; fi; } 2>/dev/null' DEBUG
+    if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)); then
+        PROMPT_COMMAND+=$'\n'$__roost_ask
+    else
+        PROMPT_COMMAND+=("$__roost_ask")
+    fi
+}
+
+# Takes back what __roost_ask_later added.
+function __roost_asked {
+    local __roost_at
+    if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)); then
+        PROMPT_COMMAND=${PROMPT_COMMAND%$'\n'"$__roost_ask"}
+        return 0
+    fi
+    for __roost_at in "${!PROMPT_COMMAND[@]}"; do
+        if [[ ${PROMPT_COMMAND[__roost_at]} == "$__roost_ask" ]]; then
+            unset -v "PROMPT_COMMAND[$__roost_at]"
+        fi
+    done
+}
+
+# Looks at the first command of each line, without a process and without a trace: only what does not
+# change $_ runs for all of them. $1 is the trap as it is. One of the user's stays and runs first, with
+# all that it would see without us; what it returns is what the whole returns.
+function __roost_watch {
+    { local __roost_words=() -; set +eETuvx; } 2>/dev/null
+    __roost_asked
+    if [[ $1 == *'__roost_ran == 1'* ]]; then
+        return 0
+    fi
+    local __roost_ours='if ((__roost_ran == 1 && (__roost_ran = 2))) && [[ $BASH_COMMAND == $__roost_any_agent ]]; then __roost_agent_start "$_"; fi;'
+    if [[ -z $1 ]]; then
+        trap "{ $__roost_ours } 2>/dev/null" DEBUG
+        return 0
+    fi
+    # Quoted by bash itself: trap -- 'text' DEBUG.
+    eval "__roost_words=($1)"
+    trap "${__roost_words[2]}"$'\n''{ ((__roost_seen = $?)) || ((1)); '"$__roost_ours"' ((__roost_seen == 0)) || __roost_return "$__roost_seen"; } 2>/dev/null' DEBUG
 }
 
 function __roost_start {
@@ -247,20 +292,21 @@ function __roost_start {
     if [[ ${IDX0_SHELL_INTEGRATION-} && :${PATH-}: != *:"$IDX0_SHELL_INTEGRATION":* ]]; then
         PATH=$IDX0_SHELL_INTEGRATION${PATH:+:$PATH}
     fi
-    local __roost_watches=
     if [[ ${IDX0_SESSION_ID-} && ${IDX0_IPC_SOCKET-} ]] && __roost_wants agents; then
         __roost_watches=1
     fi
     if [[ $__roost_watches ]] || __roost_wants marks || __roost_wants cwd || __roost_wants title; then
-        if __roost_hook && [[ $__roost_watches ]]; then
-            __roost_watch
+        if ! __roost_hook; then
+            __roost_watches=
+        elif [[ $__roost_watches ]]; then
+            __roost_ask_later
         fi
     fi
     return 0
 }
 
 __roost_start
-unset -f __roost_start __roost_hook __roost_watch
+unset -f __roost_start __roost_hook
 \eval "$__roost_aliases"
 \unset -v __roost_aliases
 \return 0

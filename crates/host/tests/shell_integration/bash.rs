@@ -170,6 +170,105 @@ fn a_debug_trap_and_a_prompt_before_commands_stay() {
     assert_eq!(marks(&text), ["C", "D;1", "A", "B"]);
 }
 
+/// A trap of the user's, set before ours or after it, runs for each command and sees what it always
+/// sees, and agents are reported all the same.
+mod attack_debug_trap {
+    use super::*;
+
+    const TRAP: &str = "trap 'echo \"debug:$?:$_:$BASH_COMMAND\" >>\"$LOG\"' DEBUG";
+
+    fn of_user(log: Vec<String>) -> Vec<String> {
+        log.into_iter().filter(|line| !line.contains("__roost_")).collect()
+    }
+
+    /// Waits for what an agent's start and end are reported by.
+    fn agent_lines(home: &Home, count: usize) -> Vec<String> {
+        let log = home.logged(count);
+        log.into_iter().filter(|line| line.starts_with('-')).collect()
+    }
+
+    #[test]
+    fn set_in_the_startup_file_it_stays_and_agents_are_reported() {
+        let home = Home::new().with(".bashrc", &format!("{TRAP}\n")).with_agents();
+        let mut shell = home.start(ARGV);
+        shell.prompt();
+        shell.run("true z");
+        home.log();
+        shell.run("true a");
+        shell.run("false b");
+        shell.run("true c");
+        let expected = ["debug:0:z:true a", "debug:0:a:false b", "debug:1:b:true c"];
+        assert_eq!(of_user(home.log()), expected);
+        shell.run("claude");
+        // The user's trap for it and for the prompt, then both reports.
+        let log = agent_lines(&home, 4);
+        assert!(log.iter().any(|line| line.contains("claude started")), "{log:?}");
+        assert!(log.iter().any(|line| line.contains("claude finished")), "{log:?}");
+    }
+
+    #[test]
+    fn set_by_hand_later_it_stays_and_agents_are_reported() {
+        let home = Home::new().with_agents();
+        let mut shell = home.start(ARGV);
+        shell.prompt();
+        shell.run(TRAP);
+        // The next prompt sees that the trap is another one, the one after it has both.
+        shell.run("true a");
+        shell.run("true b");
+        home.log();
+        shell.run("true c");
+        assert_eq!(of_user(home.log()), ["debug:0:b:true c"]);
+        shell.run("claude 3");
+        let log = agent_lines(&home, 4);
+        assert!(log.iter().any(|line| line.contains("claude failed")), "{log:?}");
+        shell.run("trap - DEBUG");
+        shell.run("true d");
+        home.log();
+        shell.run("true e");
+        assert_eq!(of_user(home.log()), [""; 0], "taken away, it stays away");
+    }
+
+    #[test]
+    fn a_trap_that_skips_commands_goes_on_to() {
+        let rc = "shopt -s extdebug\ntrap '[[ $BASH_COMMAND != \"touch skipped\" ]]' DEBUG\n";
+        let home = Home::new().with(".bashrc", rc).with_agents();
+        let mut shell = home.start(ARGV);
+        shell.prompt();
+        shell.run("touch skipped");
+        shell.run("(exit 3)");
+        shell.run("touch made");
+        assert!(home.path().join("made").exists());
+        assert!(!home.path().join("skipped").exists());
+    }
+
+    #[test]
+    fn without_one_ours_returns_success() {
+        let home = Home::new().with_agents();
+        let mut shell = home.start(ARGV);
+        shell.prompt();
+        shell.run("shopt -s extdebug");
+        shell.run("(exit 3)");
+        shell.run("touch made");
+        assert!(home.path().join("made").exists());
+    }
+
+    #[test]
+    fn prompt_commands_as_text_and_as_a_list_are_kept_as_they_were() {
+        for rc in ["PROMPT_COMMAND='true x'", "PROMPT_COMMAND=('true x' 'true y')", ""] {
+            let home = Home::new().with(".bashrc", &format!("{TRAP}\n{rc}\n")).with_agents();
+            let mut shell = home.start(ARGV);
+            shell.prompt();
+            shell.run("true");
+            home.log();
+            shell.run("printf '<%s>' \"${PROMPT_COMMAND[@]}\" >>\"$HOME/commands\"");
+            let commands = std::fs::read_to_string(home.path().join("commands")).unwrap();
+            let user = rc.matches("true").count();
+            assert_eq!(commands.matches('<').count(), user + 1, "{rc}: {commands}");
+            assert!(commands.ends_with("<__roost_prompt>"), "{rc}: {commands}");
+        }
+    }
+}
+
 #[test]
 fn strict_options_and_an_odd_separator_do_no_harm() {
     let rc =
