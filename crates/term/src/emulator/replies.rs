@@ -92,11 +92,10 @@ impl Emulator {
         self.reply(&format!("\x1b]{prefix};rgb:{r:02x}{r:02x}/{g:02x}{g:02x}/{b:02x}{b:02x}\x07"));
     }
 
-    /// 21t: the title. Nothing in it may be taken for a key by the program that reads it.
+    /// 21t: always an empty title. What is answered is typed into whatever reads the terminal next, so
+    /// a program that sets a title and asks for it could type what it chose into the person's shell.
     pub(crate) fn reply_title(&mut self) {
-        let title = self.shadow.title.as_deref().unwrap_or_default();
-        let safe: String = title.chars().filter(|c| !c.is_control()).collect();
-        self.reply(&format!("\x1b]l{safe}\x1b\\"));
+        self.reply("\x1b]l\x1b\\");
     }
 
     /// Mode 2048: the size in cells and pixels.

@@ -93,12 +93,6 @@ fn sizes_are_told_in_band_where_wanted() {
 }
 
 #[test]
-fn the_title_is_reported_without_anything_that_acts() {
-    assert_eq!(replies("\x1b]2;a\u{9b}31mb\rc; d \x07\x1b[21t"), "ESC]la31mbc; dESC\\");
-    assert_eq!(replies("\x1b[21t"), "ESC]lESC\\");
-}
-
-#[test]
 fn what_the_contract_leaves_unanswered_stays_so() {
     assert_eq!(replies("\x05\x1b[?996n\x1b]52;c;?\x07\x1b]4;x;?\x07\x1b]110;?\x07"), "");
 }

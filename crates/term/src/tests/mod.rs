@@ -1,5 +1,6 @@
 //! The screen as a whole: replay, checkpoints, history, waits, redraw.
 
+mod attack_replies;
 mod checkpoints;
 mod dialogs;
 mod emulation;
