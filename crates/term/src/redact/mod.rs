@@ -12,6 +12,7 @@ mod names;
 mod rules;
 mod shapes;
 mod stream;
+mod words;
 
 pub use cells::{MaskedCell, MaskedLine};
 pub use edits::Redaction;

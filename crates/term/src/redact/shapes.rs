@@ -6,7 +6,7 @@ use super::rules::{Rule, nothing};
 use std::ops::Range;
 
 /// Shapes of common secrets, beyond what the ptywright dialect asks for.
-pub static TOKEN_SHAPES: [Rule; 20] = [
+pub static TOKEN_SHAPES: [Rule; 22] = [
     Rule {
         name: "aws access key id",
         pattern: r"(?-u:\b)(?:AKIA|ASIA)[0-9A-Z]{16}(?-u:\b)",
@@ -93,6 +93,19 @@ pub static TOKEN_SHAPES: [Rule; 20] = [
             "shpat_", "shpss_", "shpca_", "shppa_", "sbp_", "ATATT3", "glsa_", "glsc_", "NRAK-",
             "sntrys_", "lin_api_", "ntn_", "figd_",
         ],
+        exempt: nothing,
+    },
+    Rule {
+        // Several in a row are separated by commas; the word in front of them stays.
+        name: "fly token",
+        pattern: r"(?-u:\b)(?:fm[12][ar]?_[0-9A-Za-z+/=_-]{24,}|fo1_[0-9A-Za-z_-]{24,})",
+        triggers: &["fm1_", "fm2_", "fm1a_", "fm1r_", "fm2a_", "fm2r_", "fo1_"],
+        exempt: nothing,
+    },
+    Rule {
+        name: "tailscale key",
+        pattern: r"(?-u:\b)tskey-(?:[a-z]{2,16}-)?[0-9A-Za-z]{6,40}-[0-9A-Za-z]{16,}",
+        triggers: &["tskey-"],
         exempt: nothing,
     },
     Rule {
