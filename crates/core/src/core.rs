@@ -11,7 +11,7 @@ use rookery_model::{
     Answer, Caller, Event, EventSeq, ExitStatus, RequestId, Result, SessionId, TerminalId,
     TerminalState, Timestamp, TurnId,
 };
-use rookery_store::{Change, Loaded, Store};
+use rookery_store::{Change, Loaded, Mask, Store};
 use rookery_term::Palette;
 use tokio::sync::{broadcast, oneshot, watch};
 use tokio_util::task::TaskTracker;
@@ -22,6 +22,7 @@ use crate::events::Events;
 use crate::exec::Processes;
 use crate::keeper_link::{KeeperLaunch, KeeperLink, KeeperNotices};
 use crate::parked::Parked;
+use crate::secrets;
 use crate::supervision::{AgentSeen, Supervision, Typist};
 use crate::terminals::{Live, Shards, TerminalHandle, TerminalLimits};
 use crate::threads::{
@@ -165,6 +166,7 @@ impl Core {
                 publish.send_replace(newest.seq);
             }
         }));
+        store.mask_with(Mask { change: secrets::hide_in_change, event: secrets::hide_in_event });
         let (ui, plain) = (config.ui.clone(), config.palette.clone());
         let ui = tokio::task::spawn_blocking(move || Ui::start(ui, plain))
             .await

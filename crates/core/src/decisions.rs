@@ -1,26 +1,21 @@
 //! The record of what the policy, and whoever it asks, decided. Written with the change it belongs
 //! to where there is one; what is to be decided is no business of this file.
 
-use std::sync::LazyLock;
-
 use rookery_agent::policy::{Judgement, Verdict};
 use rookery_model::{
     Answer, Asked, Decision, DecisionSource, DecisionVerdict, Mode, Request, Result, Review,
     ReviewStatus, Settled,
 };
 use rookery_store::{Batch, Change, DecisionQuery, NumberedDecision};
-use rookery_term::redact::Policy;
 use serde_json::json;
 
 use crate::clock;
 use crate::core::Core;
+use crate::secrets;
 use crate::transact::Tx;
 
 /// Decisions that are remembered of a thread that is kept in memory only.
 pub(crate) const MAX_REMEMBERED: usize = 200;
-
-/// What is hidden in records.
-static POLICY: LazyLock<Policy> = LazyLock::new(Policy::strict);
 
 impl Core {
     /// The newest decisions that are wanted, at most `limit`, oldest first. Those of threads that are
@@ -79,6 +74,7 @@ impl Tx<'_> {
         if decision.by.is_some() && decision.decider.is_none() {
             decision.decider.clone_from(&self.decider);
         }
+        secrets::hide_in_decision(&mut decision);
         let state = decision.thread.and_then(|thread| self.world.threads.get_mut(&thread));
         if let Some(state) = state.filter(|state| state.thread.ephemeral) {
             if state.decisions.len() == MAX_REMEMBERED {
@@ -218,12 +214,12 @@ pub(crate) fn subject(asked: &Asked) -> String {
 
 /// A text without secrets.
 pub(crate) fn without_secrets(text: &str) -> String {
-    POLICY.redact(text).into_owned()
+    secrets::hidden(text).into_owned()
 }
 
 /// A text without secrets and within bounds.
 fn hidden(text: &str) -> String {
-    cut(&POLICY.redact(cut(text, 2)), 1).to_owned()
+    cut(&secrets::hidden(cut(text, 2)), 1).to_owned()
 }
 
 /// The beginning of a text, up to so many times what is kept.

@@ -15,6 +15,7 @@ mod exec;
 mod keeper_link;
 mod parked;
 mod requests;
+mod secrets;
 mod status;
 mod supervision;
 mod terminals;

@@ -228,7 +228,7 @@ impl Tx<'_> {
         if request.turn != DIRECT || request.session.is_some() {
             self.save(Change::RequestUpserted(Box::new(request.clone())));
         }
-        let request = Box::new(without_secrets(request.clone()));
+        let request = Box::new(request.clone());
         self.emit(match request.state {
             RequestState::Pending => Event::RequestOpened(request),
             RequestState::Settled(_) => Event::RequestSettled(request),
@@ -256,16 +256,6 @@ impl Tx<'_> {
         let (word, reason) = (None, Some(PLAN_APPROVED.to_owned()));
         self.set_mode(is_own.then_some(thread), target, word, reason, 0);
     }
-}
-
-/// A request as the log may have it: what a variable is set to stays with us.
-fn without_secrets(mut request: Request) -> Request {
-    if let Asked::Approval { env, .. } = &mut request.asked {
-        for (_, value) in env.iter_mut() {
-            *value = value.take().map(|_| rookery_term::redact::DEFAULT_REPLACEMENT.to_owned());
-        }
-    }
-    request
 }
 
 /// Whether this is an answer to that question at all.

@@ -20,6 +20,22 @@ pub(crate) fn start(config: &str, from_env: Option<String>) {
         .finish();
     // A test may have installed its own; then that one stays.
     let _ = tracing::subscriber::set_global_default(subscriber);
+    log_panics();
+}
+
+/// Lets what a panic says pass redaction like everything else: it may quote what it stumbled over.
+pub(crate) fn log_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let thread = std::thread::current();
+        let trace = std::backtrace::Backtrace::capture();
+        let name = thread.name().unwrap_or("unnamed");
+        match trace.status() {
+            std::backtrace::BacktraceStatus::Captured => {
+                tracing::error!("thread {name}: {panic}\n{trace}");
+            }
+            _ => tracing::error!("thread {name}: {panic}"),
+        }
+    }));
 }
 
 /// Makes writers whose records pass redaction, whoever wrote them.

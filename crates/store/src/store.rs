@@ -16,7 +16,7 @@ use crate::encode::event_from_json;
 use crate::open::{Opened, open, open_in_memory};
 use crate::thread;
 use crate::ticket::ticket;
-use crate::writer::{After, Shared, Sink, Writer};
+use crate::writer::{After, Mask, Shared, Sink, Writer};
 use crate::{Batch, Change, Loaded, Retention, StoreError, ThreadContents, Ticket};
 
 /// With so many batches queued, callers should turn new work away as busy. The store itself
@@ -116,6 +116,14 @@ impl Store {
     /// then reads the tail misses nothing, and drops by number what came twice.
     pub fn on_published(&self, sink: Sink) {
         *self.0.shared.sink.lock() = Some(sink);
+    }
+
+    /// Sets what is hidden in everything before it is saved or shown. To be called before the first
+    /// commit.
+    ///
+    /// It runs on the writer's thread, so that whoever commits does not wait for it.
+    pub fn mask_with(&self, mask: Mask) {
+        *self.0.shared.mask.lock() = Some(mask);
     }
 
     /// Queues a batch to be saved after all those before it. Never blocks.

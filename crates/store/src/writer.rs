@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use rookery_model::{EventSeq, NumberedEvent};
+use rookery_model::{Event, EventSeq, NumberedEvent};
 use rusqlite::{Connection, TransactionBehavior};
 use thiserror::Error;
 
@@ -19,6 +19,7 @@ use crate::decision;
 use crate::error::is_refusal;
 use crate::prune::{self, Retention};
 use crate::reserved::{Numbers, Reserved};
+use crate::scrub::Scrub;
 use crate::tail::Tail;
 use crate::ticket::Completer;
 use crate::{Batch, StoreError};
@@ -28,6 +29,15 @@ pub type Sink = Box<dyn Fn(&[Arc<NumberedEvent>]) + Send>;
 
 /// Done once a batch is durable.
 pub type After = Box<dyn FnOnce() + Send>;
+
+/// Hides what must be neither saved nor shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Mask {
+    /// In what changes.
+    pub change: fn(&mut Change),
+    /// In what happened.
+    pub event: fn(&mut Event),
+}
 
 /// After so many failures in a row the tickets are told. The batches stay queued.
 const TRIES: u32 = 5;
@@ -48,6 +58,7 @@ pub(crate) struct Shared {
     unsaved: AtomicUsize,
     pub(crate) tail: Mutex<Tail>,
     pub(crate) sink: Mutex<Option<Sink>>,
+    pub(crate) mask: Mutex<Option<Mask>>,
 }
 
 struct Queue {
@@ -78,6 +89,7 @@ impl Shared {
             unsaved: AtomicUsize::new(0),
             tail: Mutex::new(Tail::new(next_event)),
             sink: Mutex::new(None),
+            mask: Mutex::new(None),
         }
     }
 
@@ -151,6 +163,7 @@ pub(crate) struct Writer {
     failures: u32,
     events_since_prune: usize,
     prune_due: bool,
+    scrub: Scrub,
 }
 
 impl Writer {
@@ -172,6 +185,7 @@ impl Writer {
             failures: 0,
             events_since_prune: 0,
             prune_due: true,
+            scrub: Scrub::Unknown,
         }
     }
 
@@ -179,7 +193,7 @@ impl Writer {
     pub(crate) fn run(mut self) {
         loop {
             let closing = self.take_work();
-            if self.pending.is_empty() && !self.prune_due {
+            if self.pending.is_empty() && !self.has_own_work() {
                 if closing {
                     break;
                 }
@@ -193,8 +207,27 @@ impl Writer {
                 }
             }
             self.prune();
+            if closing && self.pending.is_empty() {
+                // The rest of the old rows is for the next time.
+                self.scrub = Scrub::Done;
+            }
+            self.hide_in_old_rows();
         }
         self.finish();
+    }
+
+    /// Whether there is something to do though nothing is queued.
+    fn has_own_work(&self) -> bool {
+        self.prune_due || matches!(self.scrub, Scrub::At(..))
+    }
+
+    /// Takes a step through what was saved without a mask, if there is one now.
+    fn hide_in_old_rows(&mut self) {
+        let Some(mask) = *self.shared.mask.lock() else { return };
+        self.scrub = self.scrub.step(&mut self.connection, mask).unwrap_or_else(|error| {
+            tracing::warn!(%error, "cannot hide secrets in old rows; the next start tries again");
+            Scrub::Done
+        });
     }
 
     /// Waits for something to do and takes all that is queued. Says whether the store is closing.
@@ -203,13 +236,27 @@ impl Writer {
         let mut queue = shared.queue.lock();
         if self.failures > 0 {
             self.pause(&shared, &mut queue);
-        } else if !self.prune_due {
+        } else if !self.has_own_work() {
             while queue.batches.is_empty() && !queue.closing {
                 shared.work.wait(&mut queue);
             }
         }
+        let fresh = self.pending.len();
         self.pending.extend(queue.batches.drain(..));
-        queue.closing
+        let closing = queue.closing;
+        drop(queue);
+        self.hide_secrets(fresh);
+        closing
+    }
+
+    /// Hides what must not be saved in the batches from this place on.
+    fn hide_secrets(&mut self, fresh: usize) {
+        let Some(mask) = *self.shared.mask.lock() else { return };
+        for batch in &mut self.pending[fresh..] {
+            batch.changes.iter_mut().for_each(mask.change);
+            // Nothing else has them before they are published.
+            batch.events.iter_mut().for_each(|event| (mask.event)(&mut Arc::make_mut(event).event));
+        }
     }
 
     /// Lets some time pass after a failure; new batches do not cut it short, closing does.

@@ -166,6 +166,8 @@ impl Tx<'_> {
         }
         let hint = event.title_hint.as_deref().map(str::trim).filter(|hint| !hint.is_empty());
         let hint = hint.ok_or_else(unknown)?;
+        // Titles are kept without secrets.
+        let hint = crate::secrets::hidden(hint);
         let named: Vec<_> =
             self.world.sessions().into_iter().filter(|one| one.title == hint).collect();
         let is_near = |home: SessionHome| match home {

@@ -12,6 +12,7 @@ use rookery_model::{
 use super::{NewItem, NewReview, draw};
 use crate::clock;
 use crate::core::Core;
+use crate::secrets;
 use crate::transact::Tx;
 
 pub use rookery_host::git::snapshot::{Difference, HeadChange, Keep, Restored, What};
@@ -94,8 +95,9 @@ impl Core {
             repo: None,
             branch: label,
             worktree: None,
-            title: new.title,
-            summary: new.summary,
+            // They go into a commit as well.
+            title: secrets::hidden(&new.title).into_owned(),
+            summary: secrets::hidden(&new.summary).into_owned(),
             head: None,
             snapshot: None,
             differences: Differences::default(),

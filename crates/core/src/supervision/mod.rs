@@ -123,7 +123,8 @@ pub(crate) fn draw() -> u128 {
 
 impl Tx<'_> {
     /// Puts a record where it belongs and stores it.
-    pub(crate) fn keep(&mut self, record: Record) {
+    pub(crate) fn keep(&mut self, mut record: Record) {
+        crate::secrets::hide_in_record(&mut record);
         self.world.supervision.put(record.clone());
         self.save(Change::RecordUpserted(Box::new(record)));
         self.drop_surplus();

@@ -10,6 +10,7 @@ use rookery_term::ScreenEvent;
 use rookery_term::osc::{self, Osc, ShellMark, cwd_path};
 
 use crate::core::Core;
+use crate::secrets;
 use crate::transact::Tx;
 use crate::ui::Clipboard;
 
@@ -98,9 +99,11 @@ impl Tx<'_> {
     }
 
     fn hear_title(&mut self, id: TerminalId, title: Option<String>) -> Result<bool> {
-        let Some(title) = title.map(|title| clean(&title)).filter(|title| !title.is_empty()) else {
+        let Some(mut title) = title.map(|title| clean(&title)).filter(|title| !title.is_empty())
+        else {
             return Ok(false);
         };
+        secrets::hide(&mut title);
         let terminal = self.world.terminal_mut(id)?;
         let before = terminal.title().into_owned();
         terminal.program_title = Some(title);

@@ -23,6 +23,7 @@ use super::raw_log::{OpenLog, RawLog};
 use super::request::OpenTerminal;
 use crate::clock;
 use crate::core::Core;
+use crate::secrets;
 use crate::transact::Tx;
 use crate::world::Active;
 
@@ -94,8 +95,10 @@ impl Core {
             argv.push(self.inner.config.shell.clone());
         }
         check_launch(&argv, &request.env)?;
-        for title in [&request.title, &request.first_title].into_iter().flatten() {
+        let (mut title, mut first_title) = (request.title, request.first_title);
+        for title in [&mut title, &mut first_title].into_iter().flatten() {
             crate::workspace::check_name("title", title)?;
+            secrets::hide(title);
         }
         if !cwd.is_absolute() {
             return Err(Error::invalid(
@@ -114,8 +117,8 @@ impl Core {
             env: request.env,
             env_remove: request.env_remove,
             size: request.size,
-            title: request.title,
-            first_title: request.first_title,
+            title,
+            first_title,
             activate: request.activate,
             on_exit: request.on_exit,
             integrate: request.integrate,
@@ -430,7 +433,8 @@ impl Plan {
         Meta {
             uuid,
             project: self.project(),
-            argv: self.argv.clone(),
+            // What is started is started; from here on its words are only shown.
+            argv: secrets::hidden_words(&self.argv),
             cwd: self.cwd.clone(),
             user_title: self.title.clone(),
             created_at: clock::wall(),
@@ -463,7 +467,7 @@ impl Plan {
             project: self.project(),
             position: 0,
             // Values of variables may be secrets, so they are not kept.
-            launch: LaunchSpec { argv: self.argv, cwd: self.cwd, env: Vec::new() },
+            launch: LaunchSpec { argv: meta.argv.clone(), cwd: self.cwd, env: Vec::new() },
             pid,
             size: self.size,
             program_title: self.first_title,

@@ -153,9 +153,9 @@ impl Core {
 impl Tx<'_> {
     /// Stores a thread as it is now, unless it is kept in memory only.
     pub(crate) fn save_thread(&mut self, id: ThreadId) {
-        if let Ok(state) = self.world.thread(id)
-            && !state.thread.ephemeral
-        {
+        let Ok(state) = self.world.thread_mut(id) else { return };
+        crate::secrets::hide_in_thread(&mut state.thread);
+        if !state.thread.ephemeral {
             let change = Change::ThreadUpserted(Box::new(state.thread.clone()));
             self.save(change);
         }

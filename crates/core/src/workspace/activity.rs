@@ -9,6 +9,7 @@ use rookery_model::{
 
 use crate::clock;
 use crate::core::Core;
+use crate::secrets;
 use crate::transact::Tx;
 
 /// What a report does about who speaks for a terminal.
@@ -156,6 +157,7 @@ impl Tx<'_> {
         let before = self.living(id)?.activity.clone();
         let activity = &mut self.world.terminal_mut(id)?.activity;
         change(activity, clock::wall());
+        secrets::hide_in_activity(activity);
         let after = activity.clone();
         if before != after {
             self.save_terminal(id);

@@ -6,6 +6,7 @@ use rookery_model::{
 
 use crate::clock;
 use crate::core::Core;
+use crate::secrets;
 use crate::transact::Tx;
 
 /// Rows of the inbox at most.
@@ -82,9 +83,10 @@ impl Tx<'_> {
     pub(crate) fn raise_attention(
         &mut self,
         id: TerminalId,
-        text: NotificationText,
+        mut text: NotificationText,
         source: Source,
     ) -> Result<()> {
+        secrets::hide_in_notification(&mut text);
         let is_seen = self.world.focus == Some(true) && self.world.active.terminal == Some(id);
         if is_seen {
             return Ok(());

@@ -8,6 +8,7 @@ use rookery_store::Change;
 use super::check_name;
 use crate::clock;
 use crate::core::Core;
+use crate::secrets;
 use crate::transact::Tx;
 
 impl Core {
@@ -17,8 +18,9 @@ impl Core {
     }
 
     /// Creates a project whose terminals start in `root`. Without a name it gets a number.
-    pub async fn create_project(&self, name: String, root: PathBuf) -> Result<Project> {
+    pub async fn create_project(&self, mut name: String, root: PathBuf) -> Result<Project> {
         check_name("name", &name)?;
+        secrets::hide(&mut name);
         self.transact_durably(|tx| {
             let id = tx.world.mint_project();
             let name = if name.is_empty() { tx.untitled() } else { name };
@@ -28,8 +30,9 @@ impl Core {
     }
 
     /// Gives a project another name.
-    pub async fn rename_project(&self, id: ProjectId, name: String) -> Result<()> {
+    pub async fn rename_project(&self, id: ProjectId, mut name: String) -> Result<()> {
         check_name("name", &name)?;
+        secrets::hide(&mut name);
         self.transact_durably(|tx| {
             name.clone_into(&mut tx.world.project_mut(id)?.name);
             tx.save_project(id);

@@ -5,6 +5,7 @@ use rookery_store::Change;
 
 use super::check_name;
 use crate::core::Core;
+use crate::secrets;
 use crate::terminals::noted_key;
 use crate::transact::Tx;
 use crate::world::{Active, no_terminal};
@@ -59,10 +60,11 @@ impl Core {
     }
 
     /// Gives a terminal the user's own title, or takes it back.
-    pub async fn set_user_title(&self, id: TerminalId, title: Option<String>) -> Result<()> {
+    pub async fn set_user_title(&self, id: TerminalId, mut title: Option<String>) -> Result<()> {
         self.check_report(id)?;
-        if let Some(title) = &title {
+        if let Some(title) = &mut title {
             check_name("title", title)?;
+            secrets::hide(title);
         }
         self.transact_durably(|tx| {
             let terminal = tx.world.terminal_mut(id)?;

@@ -54,6 +54,7 @@ pub fn start(home: &PtywrightHome, of: LogsOf) {
     let subscriber = Registry::default().with(filter).with(file).with(stderr);
     // A test may have installed its own; then that one stays.
     let _ = tracing::subscriber::set_global_default(subscriber);
+    crate::logs::log_panics();
     if let Some(wrong) = wrong {
         tracing::warn!("{wrong}");
     }

@@ -11,6 +11,11 @@ pub(crate) fn redacted(text: &str) -> Cow<'_, str> {
     POLICY.redact(text)
 }
 
+/// The words of a command without secrets.
+pub(crate) fn redacted_words(words: &[String]) -> Vec<String> {
+    POLICY.redact_words(words)
+}
+
 /// Whether secrets may leave with the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exposure {

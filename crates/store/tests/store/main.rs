@@ -7,6 +7,7 @@ mod common;
 mod damage;
 mod follow;
 mod log;
+mod mask;
 mod migration;
 mod recovery;
 mod talk;

@@ -7,5 +7,6 @@ mod exhausted;
 mod fence;
 mod logins;
 mod planted;
+mod secrets;
 mod slow_clients;
 mod websocket;

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::{Base64, Time, format_time};
 use crate::{
     ids::{ProjectRef, TerminalRef},
-    text::redacted,
+    text::{redacted, redacted_words},
 };
 
 /// Rows and columns.
@@ -113,7 +113,7 @@ impl From<&model::Terminal> for Terminal {
             project: terminal.project.get(),
             title: redacted(&terminal.title()).into_owned(),
             renamed: terminal.user_title.is_some(),
-            argv: terminal.launch.argv.clone(),
+            argv: redacted_words(&terminal.launch.argv),
             cwd: terminal.cwd().to_string_lossy().into_owned(),
             pid: terminal.pid,
             size: terminal.size.into(),

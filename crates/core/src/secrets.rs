@@ -1,0 +1,367 @@
+//! What is hidden before it is written: the one rule of `docs/redaction.md`, field by field.
+//!
+//! The store's thread applies it to every change and every event, so nothing reaches the disk, the log
+//! or a subscriber past it. Structs are taken apart with all their fields: a new one does not compile
+//! until somebody decides about it here.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use rookery_model::{
+    Activity, Answer, Asked, Checkpoint, Decision, Differences, Event, Handoff, LaunchSpec,
+    NotificationText, Owner, Pending, Project, QueueItem, Record, Request, RequestState, Review,
+    Settled, Terminal, Thread, TimelineItem, Turn,
+};
+use rookery_store::Change;
+use rookery_term::redact::{DEFAULT_REPLACEMENT, Policy};
+
+/// What is hidden in everything that is written.
+static POLICY: LazyLock<Policy> = LazyLock::new(Policy::strict);
+
+/// A text without secrets.
+pub(crate) fn hidden(text: &str) -> Cow<'_, str> {
+    POLICY.redact(text)
+}
+
+/// Hides the secrets in a text.
+pub(crate) fn hide(text: &mut String) {
+    if let Cow::Owned(hidden) = POLICY.redact(text) {
+        *text = hidden;
+    }
+}
+
+/// The words of a command without secrets.
+pub(crate) fn hidden_words(words: &[String]) -> Vec<String> {
+    POLICY.redact_words(words)
+}
+
+/// Hides the secrets in a notification.
+pub(crate) fn hide_in_notification(NotificationText { title, body }: &mut NotificationText) {
+    hide(title);
+    hide(body);
+}
+
+fn hide_any<'a>(texts: impl IntoIterator<Item = &'a mut String>) {
+    texts.into_iter().for_each(hide);
+}
+
+fn hide_in_path(path: &mut PathBuf) {
+    if let Cow::Owned(hidden) = POLICY.redact(&path.to_string_lossy()) {
+        *path = PathBuf::from(hidden);
+    }
+}
+
+/// Hides what a change must not bring to the disk. What is left exact is listed in the documentation.
+pub(crate) fn hide_in_change(change: &mut Change) {
+    match change {
+        Change::ProjectUpserted(project) => hide_in_project(project),
+        Change::TerminalUpserted(terminal) => hide_in_terminal(terminal),
+        Change::ThreadUpserted(thread) => hide_in_thread(thread),
+        Change::TurnUpserted(turn) => hide_in_turn(turn),
+        Change::RequestUpserted(request) => hide_in_stored_request(request),
+        Change::DecisionMade(decision) => hide_in_decision(decision),
+        Change::RecordUpserted(record) => hide_in_record(record),
+        // What was said and done in a thread is told to the model again, word for word; values are
+        // places, settings, and messages that wait for their turn.
+        Change::ItemUpserted { .. } | Change::MetaSet { .. } => {}
+        Change::ProjectDeleted(_)
+        | Change::TerminalDeleted(_)
+        | Change::ActiveSet { .. }
+        | Change::ThreadDeleted(_)
+        | Change::TurnDeleted(_)
+        | Change::RecordDeleted(..) => {}
+    }
+}
+
+/// Hides what the log must not have.
+pub(crate) fn hide_in_event(event: &mut Event) {
+    match event {
+        Event::ProjectCreated(project) => {
+            hide_in_path(&mut project.root);
+            hide_in_project(project);
+        }
+        Event::ProjectRenamed { id: _, name } => hide(name),
+        Event::TerminalOpened { terminal, is_active: _ } => {
+            hide_in_terminal(terminal);
+            hide_in_path(&mut terminal.launch.cwd);
+            terminal.reported_cwd.iter_mut().for_each(hide_in_path);
+        }
+        Event::TerminalTitleChanged { id: _, title } => hide(title),
+        Event::TerminalCwdChanged { id: _, cwd } => hide_in_path(cwd),
+        Event::AgentReported { id: _, activity } => hide_in_activity(activity),
+        Event::TerminalNotified { id: _, text, source: _ } => hide_in_notification(text),
+        Event::RequestOpened(request) | Event::RequestSettled(request) => hide_in_request(request),
+        Event::ModeChanged { thread: _, from: _, to: _, reason } => hide_any(reason),
+        Event::QueueItemFiled(item) => hide_in_queue_item(item),
+        Event::ReviewChanged(review) => hide_in_review(review, true),
+        Event::CheckpointCreated(checkpoint) => hide_in_checkpoint(checkpoint),
+        Event::HandoffChanged(handoff) => hide_in_handoff(handoff),
+        Event::DaemonStarted { .. }
+        | Event::DaemonStopping
+        | Event::ProjectDeleted { .. }
+        | Event::TerminalResized { .. }
+        | Event::TerminalExited { .. }
+        | Event::TerminalLost { .. }
+        | Event::TerminalClosed { .. }
+        | Event::TerminalMoved { .. }
+        | Event::TerminalsReordered { .. }
+        | Event::ProjectsReordered
+        | Event::ActiveChanged { .. }
+        | Event::TerminalStateChanged { .. }
+        | Event::TerminalHooked { .. }
+        | Event::TerminalAttention { .. }
+        | Event::TerminalBell { .. }
+        | Event::TerminalCommandFinished { .. }
+        | Event::ThreadStarted { .. }
+        | Event::ThreadArchived { .. }
+        | Event::ThreadDeleted { .. }
+        | Event::TurnStarted { .. }
+        | Event::TurnEnded { .. }
+        | Event::QueueItemResolved { .. } => {}
+    }
+}
+
+/// Where a project is stays exact: its terminals start there.
+fn hide_in_project(project: &mut Project) {
+    let Project { id: _, name, root: _, position: _, selected: _, created_at: _ } = project;
+    hide(name);
+}
+
+/// Where a terminal is, and what it was opened for, stay exact: others start there, and worktrees are
+/// removed by them.
+fn hide_in_terminal(terminal: &mut Terminal) {
+    let Terminal {
+        id: _,
+        uuid: _,
+        project: _,
+        position: _,
+        launch: LaunchSpec { argv, cwd: _, env },
+        pid: _,
+        size: _,
+        program_title,
+        user_title,
+        reported_cwd: _,
+        state: _,
+        created_at: _,
+        exited_at: _,
+        last_active: _,
+        on_exit: _,
+        activity,
+        checkout: _,
+    } = terminal;
+    *argv = hidden_words(argv);
+    for (_, value) in env {
+        DEFAULT_REPLACEMENT.clone_into(value);
+    }
+    hide_any(program_title.iter_mut().chain(user_title));
+    hide_in_activity(activity);
+}
+
+/// Hides what agents and programs said about a terminal.
+pub(crate) fn hide_in_activity(activity: &mut Activity) {
+    let Activity { shell: _, lifecycle: _, owner, has_spoken: _, pending, requests: _ } = activity;
+    if let Some(owner) = owner {
+        // Who speaks for a terminal is told by source and session, so these stay as they are.
+        let Owner { source: _, session: _, detail, metadata, last_event_at: _ } = owner;
+        hide_any([detail].into_iter().chain(metadata.values_mut()));
+    }
+    if let Some(Pending { text, at: _ }) = pending {
+        hide_in_notification(text);
+    }
+}
+
+/// Hides what a thread is called by. What goes to the model stays exact: goal, instructions, plans, tools.
+pub(crate) fn hide_in_thread(thread: &mut Thread) {
+    let Thread { name, preview, .. } = thread;
+    hide_any(name.iter_mut().chain([preview]));
+}
+
+fn hide_in_turn(turn: &mut Turn) {
+    if let Some(error) = &mut turn.error {
+        hide(&mut error.message);
+    }
+}
+
+/// A request that waits stays exact, because what is shown and approved is what is done.
+fn hide_in_stored_request(request: &mut Request) {
+    if matches!(request.state, RequestState::Settled(_)) {
+        hide_in_request(request);
+    }
+}
+
+fn hide_in_request(request: &mut Request) {
+    let Request {
+        id: _,
+        thread: _,
+        turn: _,
+        session: _,
+        call_id: _,
+        tool,
+        asked,
+        asked_at: _,
+        deadline: _,
+        is_deferred: _,
+        state,
+    } = request;
+    hide(tool);
+    hide_in_asked(asked);
+    if let RequestState::Settled(Settled { answer, by, at: _ }) = state {
+        hide(by);
+        match answer {
+            Answer::Denied { message } => hide_any(message),
+            Answer::Given(text) | Answer::Output { text, is_error: _ } => hide(text),
+            Answer::Approved { remember: _ } | Answer::Cancelled | Answer::TimedOut => {}
+        }
+    }
+}
+
+fn hide_in_asked(asked: &mut Asked) {
+    match asked {
+        Asked::Approval { kind: _, reason, input, argv, cwd, env, preview } => {
+            *argv = hidden_words(argv);
+            hide_any([reason, input].into_iter().chain(preview));
+            hide_in_path(cwd);
+            for (_, value) in env {
+                *value = value.take().map(|_| DEFAULT_REPLACEMENT.to_owned());
+            }
+        }
+        Asked::Input { questions } => {
+            for question in questions {
+                hide_any([&mut question.header, &mut question.question]);
+                for option in &mut question.options {
+                    hide_any([&mut option.label, &mut option.description]);
+                }
+            }
+        }
+        Asked::PlanExit(plan) => {
+            hide_any([&mut plan.summary].into_iter().chain(&mut plan.next_steps));
+        }
+        Asked::External(call) => hide(&mut call.arguments),
+        Asked::Permission { title, summary, action, scope } => {
+            hide_any([title, summary, action].into_iter().chain(scope));
+        }
+        Asked::Dialog { dialog: _, title, text } => hide_any([title, text]),
+    }
+}
+
+/// Hides what a record of a decision must not have.
+pub(crate) fn hide_in_decision(decision: &mut Decision) {
+    let Decision {
+        at: _,
+        thread: _,
+        turn: _,
+        session: _,
+        request: _,
+        tool_id: _,
+        tool,
+        mode: _,
+        verdict: _,
+        by,
+        reason,
+        rule,
+        source: _,
+        subject,
+    } = decision;
+    hide_any([tool, subject].into_iter().chain(by).chain(reason).chain(rule));
+}
+
+/// Hides what supervision must not keep.
+pub(crate) fn hide_in_record(record: &mut Record) {
+    match record {
+        Record::Queue(item) => hide_in_queue_item(item),
+        Record::Review(review) => hide_in_review(review, false),
+        Record::Checkpoint(checkpoint) => hide_in_checkpoint(checkpoint),
+        Record::Handoff(handoff) => hide_in_handoff(handoff),
+        Record::Timeline(item) => {
+            let TimelineItem {
+                id: _,
+                session: _,
+                created_at: _,
+                order: _,
+                kind: _,
+                title,
+                related: _,
+            } = item;
+            hide(title);
+        }
+        Record::Handled(_) => {}
+    }
+}
+
+fn hide_in_queue_item(item: &mut QueueItem) {
+    let QueueItem {
+        id: _,
+        session: _,
+        related: _,
+        category: _,
+        title,
+        subtitle,
+        source: _,
+        created_at: _,
+        order: _,
+        is_pinned: _,
+        resolved_at: _,
+    } = item;
+    hide_any([title].into_iter().chain(subtitle));
+}
+
+/// A comment stays exact until the agent was told it, unless it is for the log.
+fn hide_in_review(review: &mut Review, for_log: bool) {
+    let Review {
+        id: _,
+        session: _,
+        checkpoint: _,
+        created_at: _,
+        summary,
+        differences,
+        status: _,
+        comments,
+    } = review;
+    hide(summary);
+    hide_in_differences(differences);
+    let told = comments.iter_mut().filter(|comment| for_log || comment.is_delivered);
+    told.for_each(|comment| hide(&mut comment.text));
+}
+
+fn hide_in_checkpoint(checkpoint: &mut Checkpoint) {
+    let Checkpoint {
+        id: _,
+        session: _,
+        repo: _,
+        branch: _,
+        worktree: _,
+        title,
+        summary,
+        head: _,
+        snapshot: _,
+        differences,
+        created_at: _,
+        source: _,
+    } = checkpoint;
+    hide_any([title, summary]);
+    hide_in_differences(differences);
+}
+
+fn hide_in_differences(differences: &mut Differences) {
+    let Differences { files: _, stat: _, tests } = differences;
+    if let Some(tests) = tests {
+        hide(&mut tests.text);
+    }
+}
+
+fn hide_in_handoff(handoff: &mut Handoff) {
+    let Handoff {
+        id: _,
+        from: _,
+        to: _,
+        checkpoint: _,
+        title,
+        summary,
+        risks,
+        next_actions,
+        created_at: _,
+        status: _,
+    } = handoff;
+    hide_any([title, summary].into_iter().chain(risks).chain(next_actions));
+}
