@@ -147,6 +147,12 @@ impl Core {
         }
     }
 
+    /// Whether a terminal was opened by a tool or by a program that an agent runs.
+    pub(crate) fn is_agents(&self, id: TerminalId) -> bool {
+        let live = self.inner.live.read();
+        live.get(&id).is_some_and(|live| live.origin.home().is_some())
+    }
+
     /// A terminal that is not there is refused by whoever looks for it, with its own words.
     fn origin_of(&self, id: TerminalId) -> Origin {
         let world = self.inner.world.lock();

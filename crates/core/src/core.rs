@@ -24,7 +24,7 @@ use crate::keeper_link::{KeeperLaunch, KeeperLink, KeeperNotices};
 use crate::parked::Parked;
 use crate::secrets;
 use crate::supervision::{AgentSeen, Supervision, Typist};
-use crate::terminals::{Live, Shards, TerminalHandle, TerminalLimits};
+use crate::terminals::{Live, Shards, Sweeps, TerminalHandle, TerminalLimits};
 use crate::threads::{
     ASKING_KEY, ClientModes, Feed, Interrupted, LiveThreads, MODE_KEY, Resumed, ThreadState,
     is_asking,
@@ -116,6 +116,7 @@ pub(crate) struct Inner {
     pub(crate) resumed: Mutex<HashMap<(TurnId, String), Resumed>>,
     /// Children of closed terminals that are being ended.
     pub(crate) endings: TaskTracker,
+    pub(crate) sweeps: Sweeps,
     /// Agents that are started in terminals, and their ends.
     pub(crate) agents_seen: broadcast::Sender<AgentSeen>,
     /// Who answers dialogs on screens.
@@ -205,6 +206,7 @@ impl Core {
                 ui,
                 settings_writer: tokio::sync::Mutex::new(()),
                 endings: TaskTracker::new(),
+                sweeps: Sweeps::default(),
                 agents_seen: broadcast::Sender::new(MAX_AGENTS_SEEN),
                 typist: std::sync::OnceLock::new(),
                 typing: Mutex::default(),

@@ -26,7 +26,7 @@ mod workspace;
 mod world;
 
 pub use rookery_host::files;
-pub use rookery_host::{AgentTool, FoundTool};
+pub use rookery_host::{AgentTool, FoundTool, Leftover};
 pub use rookery_model as model;
 pub use rookery_store::{DecisionQuery, NumberedDecision};
 pub use rookery_term::Palette;
@@ -49,7 +49,8 @@ pub use supervision::{
 };
 pub use terminals::{
     Attachment, Expansion, MouseOutcome, OpenTerminal, Output, OutputStream, Piece, Preedit,
-    Progress, RawLog, Scene, Selected, TerminalHandle, TerminalLimits, ViewCell, Waited, drawn,
+    Progress, RawLog, Scene, Selected, StrayAction, TerminalHandle, TerminalLimits, ViewCell,
+    Waited, drawn,
 };
 pub use threads::Status as ThreadStatus;
 pub use threads::{

@@ -10,6 +10,7 @@ pub mod files;
 pub mod git;
 pub mod http;
 mod limits;
+mod memory;
 mod name;
 mod own_program;
 mod pipes;
@@ -30,13 +31,15 @@ pub use beneath::{Beneath, EntryKind};
 pub use clipboard::{CLIPBOARD_LIMIT, ClipboardTarget, Clipboards, TooLong};
 pub use git::metrics as git_metrics;
 pub use limits::{inherited_descriptor_limit, raise_descriptor_limit};
+pub use memory::release_freed;
 pub use name::host_name;
 pub use own_program::own_program;
 pub use pipes::{Partner, PartnerPipes, PipeCommand, PipeOutput, PipeStream, Pipes};
 pub use presence::Presence;
 pub use processes::{
-    Ancestor, Ancestry, Brand, Orphans, SUPERVISOR_ARGUMENT, Strays, cwd_of, descendants,
-    kill_session, kill_tree, session_members,
+    Ancestor, Ancestry, Brand, Family, Leftover, Orphans, Root, SUPERVISOR_ARGUMENT, Strays,
+    TERMINAL_MARK, cwd_of, descendants, kill_session, kill_tree, let_orphans_go,
+    session_members,
 };
 pub use program::{
     MAX_CHUNK, Program, ProgramCommand, ProgramControl, ProgramEnd, ProgramStream, WriteError,

@@ -6,6 +6,7 @@
 
 mod ancestry;
 mod brand;
+mod family;
 mod orphans;
 
 use std::fs;
@@ -15,7 +16,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 
 pub use ancestry::{Ancestor, Ancestry, SUPERVISOR_ARGUMENT};
 pub use brand::Brand;
-pub use orphans::Orphans;
+pub use family::{Family, Leftover, Root, TERMINAL_MARK};
+pub use orphans::{Orphans, let_orphans_go};
 pub(crate) use orphans::start_child;
 
 /// What one line of `/proc/PID/stat` says.

@@ -205,6 +205,9 @@ pub(crate) struct Kill {
     /// Send this signal to its process group instead of ending it
     #[arg(long, short)]
     pub(crate) signal: Option<String>,
+    /// End processes that left the terminal's session as well (setsid, nohup)
+    #[arg(long, conflicts_with = "signal")]
+    pub(crate) all_processes: bool,
 }
 
 #[derive(Debug, Args)]
@@ -212,4 +215,7 @@ pub(crate) struct Close {
     /// The terminals: numbers, UUIDs or titles
     #[arg(value_name = "TERMINAL", required = true)]
     pub(crate) ids: Vec<String>,
+    /// End processes that left the terminals' sessions as well (setsid, nohup)
+    #[arg(long)]
+    pub(crate) all_processes: bool,
 }

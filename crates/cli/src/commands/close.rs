@@ -1,13 +1,14 @@
 //! `rookery close`: ends programs and forgets their terminals.
 
-use rookery_native::wire::{Empty, TerminalOnly};
+use rookery_native::wire::{TerminalEnd, TerminalEnded};
 
 use crate::{
     args,
     commands::done,
     failure::Outcome,
     link::{self, call},
-    resolve,
+    output, resolve,
+    talk::safe,
 };
 
 pub(super) async fn run(args: args::Close) -> Outcome {
@@ -18,7 +19,20 @@ pub(super) async fn run(args: args::Close) -> Outcome {
         terminals.push(resolve::terminal(&client, id).await?);
     }
     for terminal in terminals {
-        call::<Empty>(&client, "rookery/terminals/close", TerminalOnly { terminal }).await?;
+        let params = TerminalEnd { terminal, all_processes: args.all_processes };
+        let ended: TerminalEnded = call(&client, "rookery/terminals/close", params).await?;
+        say_left(&ended);
     }
     done()
+}
+
+/// Says which processes outlive their terminal, and how to end them.
+pub(super) fn say_left(ended: &TerminalEnded) {
+    for process in &ended.left {
+        let name = safe::line(&process.name);
+        output::note(format_args!(
+            "still running: {} {name} (left the terminal; end it with --all-processes, or kill {0})",
+            process.pid
+        ));
+    }
 }

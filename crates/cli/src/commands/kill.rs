@@ -1,7 +1,8 @@
 //! `rookery kill`: ends the program in a terminal, or sends it a signal.
 
-use rookery_native::wire::{Empty, Signal, TerminalOnly, TerminalSignal};
+use rookery_native::wire::{Empty, Signal, TerminalEnd, TerminalEnded, TerminalSignal};
 
+use super::close::say_left;
 use crate::{
     args,
     commands::done,
@@ -14,11 +15,15 @@ pub(super) async fn run(args: args::Kill) -> Outcome {
     let client = link::connect().await?;
     let terminal = resolve::terminal(&client, &args.target.id).await?;
     match args.signal {
-        None => call::<Empty>(&client, "rookery/terminals/kill", TerminalOnly { terminal }).await?,
+        None => {
+            let params = TerminalEnd { terminal, all_processes: args.all_processes };
+            let ended: TerminalEnded = call(&client, "rookery/terminals/kill", params).await?;
+            say_left(&ended);
+        }
         Some(signal) => {
             let params = TerminalSignal { terminal, signal: Signal::Name(signal), group: true };
-            call::<Empty>(&client, "rookery/terminals/signal", params).await?
+            call::<Empty>(&client, "rookery/terminals/signal", params).await?;
         }
-    };
+    }
     done()
 }

@@ -7,7 +7,7 @@ use rookery_model::ExitStatus;
 use tokio::sync::{mpsc, watch};
 
 use super::execution::ExecStream;
-use crate::terminals::{Progress, TerminalHandle};
+use crate::terminals::{Progress, StrayAction, TerminalHandle};
 
 /// A running command's output.
 pub(super) enum Source {
@@ -111,7 +111,7 @@ async fn kill_terminal(terminal: TerminalHandle) {
     // Those that left its session are not found when it is gone.
     let found = tokio::task::spawn_blocking(move || (Strays::of(pid), Brand::of(pid))).await;
     // Killed before is as good.
-    let _ = terminal.kill().await;
+    let _ = terminal.kill(StrayAction::End).await;
     let kill = move || {
         let Ok((strays, brand)) = found else { return };
         strays.kill();

@@ -1,30 +1,43 @@
 //! Closing terminals: gone from the world at once, ended in their own time.
 
+use rookery_host::{Leftover, Root};
 use rookery_keeper::protocol::{Entry, Request};
 use rookery_model::{ErrorKind, Result, TerminalId};
 use rookery_store::Change;
 
+use super::handle::StrayAction;
+use super::meta::Meta;
+use super::open::session_mark;
 use crate::core::Core;
 use crate::workspace::closing_key;
 
 impl Core {
     /// Ends a terminal and forgets it; returns when its child is gone.
     pub async fn close(&self, id: TerminalId) -> Result<()> {
+        self.close_with(id, StrayAction::Name).await.map(drop)
+    }
+
+    /// The same, and says which processes that left the terminal's session live on. Those of a
+    /// tool's terminal never do.
+    pub async fn close_with(&self, id: TerminalId, strays: StrayAction) -> Result<Vec<Leftover>> {
         self.check_use(id)?;
-        let forgotten = self.forget(id).await;
-        match &forgotten {
-            Err(error) if error.kind() != ErrorKind::NotFound => {}
+        let strays = self.strays_of(id, strays);
+        match self.forget(id).await {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             // Also one that is not in the world: its opening failed halfway, or another closes it.
-            _ => self.end(id).await,
+            forgotten => {
+                let left = self.end(id, strays).await;
+                forgotten.map(|()| left)
+            }
         }
-        forgotten
     }
 
     /// Ends a terminal and forgets it; returns when it is forgotten, while its child is ended.
     pub async fn close_soon(&self, id: TerminalId) -> Result<()> {
         self.check_use(id)?;
+        let strays = self.strays_of(id, StrayAction::Name);
         self.forget(id).await?;
-        self.end_in_background(id);
+        self.end_soon(id, strays);
         Ok(())
     }
 
@@ -32,23 +45,35 @@ impl Core {
         self.transact_durably(|tx| tx.close_terminal(id)).await
     }
 
+    /// What a tool started ends with its terminal; what others started only if that is wanted.
+    fn strays_of(&self, id: TerminalId, wanted: StrayAction) -> StrayAction {
+        if self.is_agents(id) { StrayAction::End } else { wanted }
+    }
+
     /// Ends the child of a terminal that is gone from the world.
     pub(crate) fn end_in_background(&self, id: TerminalId) {
+        self.end_soon(id, self.strays_of(id, StrayAction::Name));
+    }
+
+    fn end_soon(&self, id: TerminalId, strays: StrayAction) {
         if let Ok(handle) = self.terminal(id) {
             // Who waits on it is told now, not when the child has let go.
             handle.give_up();
         }
         let core = self.clone();
-        self.inner.endings.spawn_on(async move { core.end(id).await }, &self.inner.runtime);
+        let end = async move { drop(core.end(id, strays).await) };
+        self.inner.endings.spawn_on(end, &self.inner.runtime);
     }
 
-    /// Ends the child of a terminal and lets go of everything of it.
-    async fn end(&self, id: TerminalId) {
+    /// Ends the child of a terminal and lets go of everything of it. Gives what lives on.
+    async fn end(&self, id: TerminalId, strays: StrayAction) -> Vec<Leftover> {
+        let mut left = Vec::new();
         if let Ok(handle) = self.terminal(id) {
             handle.give_up();
-            handle.end_child().await;
+            left = handle.end_child(strays).await;
         }
         self.let_go(id).await;
+        left
     }
 
     /// Lets go of a terminal whose child is gone.
@@ -57,6 +82,7 @@ impl Core {
         if let Some(live) = &live {
             live.shut();
             self.roster_changed();
+            self.release_memory_soon();
         }
         // Waited for, so that a keeper with nothing left to keep ends when we let go of it.
         let _ =
@@ -74,6 +100,7 @@ impl Core {
     /// Terminals that a daemon closed but did not live to end: ends them and leaves the others.
     pub(crate) async fn end_half_closed(&self, entries: Vec<Entry>) -> Vec<Entry> {
         let mut left = Vec::new();
+        let mut ending = tokio::task::JoinSet::new();
         for entry in entries {
             let id = TerminalId::new(entry.terminal_id);
             let is_closing = self.inner.store.get_meta(&closing_key(id)).ok().flatten().is_some();
@@ -81,10 +108,16 @@ impl Core {
                 left.push(entry);
                 continue;
             }
-            let pid = entry.pid.unsigned_abs();
-            let _ = tokio::task::spawn_blocking(move || rookery_host::kill_session(pid)).await;
-            self.let_go(id).await;
+            let uuid = Meta::decode(&entry.meta).map(|meta| meta.uuid);
+            let mark = uuid.map_or_else(String::new, session_mark);
+            let root = Root { leader: entry.pid.unsigned_abs(), mark };
+            let core = self.clone();
+            ending.spawn(async move {
+                core.sweep(root, true).await;
+                core.let_go(id).await;
+            });
         }
+        while ending.join_next().await.is_some() {}
         left
     }
 

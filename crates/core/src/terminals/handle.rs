@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use rookery_host::{Family, Leftover, Root};
 use rookery_keeper::protocol::{Request, Scope};
 use rookery_model::{Error, ErrorKind, Event, Result, Size, TerminalId};
 use rookery_term::keys::{KeyModes, KeyPress, encode};
@@ -12,6 +13,8 @@ use tokio::sync::watch;
 use super::attach::Attachment;
 use super::engine::{Piece, Scene, WaitEnd};
 use super::live::{Live, Progress};
+use super::meta::Meta;
+use super::open::session_mark;
 use crate::core::Core;
 
 /// How long a child may take to end after a hangup before it is killed.
@@ -20,8 +23,20 @@ const KILL_GRACE: Duration = Duration::from_millis(200);
 /// How long the kernel may take to end a killed child.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 
+/// How often what left a session is looked for anew while it is killed.
+const STRAY_ROUNDS: usize = 32;
+
 /// How long a child may take nothing of its input before a writer is told.
 const READ_PATIENCE: Duration = Duration::from_secs(1);
+
+/// What becomes of processes that left a terminal's session (`setsid`, `nohup` and a double fork).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StrayAction {
+    /// They live on and are named: a person may have started a server there on purpose.
+    Name,
+    /// They end with the terminal.
+    End,
+}
 
 /// A terminal to work with. Cheap to clone; methods fail with `Closed` once the terminal is gone.
 #[derive(Clone)]
@@ -268,13 +283,13 @@ impl TerminalHandle {
         group.is_ok_and(|group| group.as_raw_nonzero().get().unsigned_abs() != self.live.pid)
     }
 
-    /// Ends the child: hangup, a moment of grace, then kill, with everything in its session.
+    /// Ends the child: hangup, a moment of grace, then kill, with everything in its session. Gives
+    /// what left the session and lives on, unless that is to end as well.
     /// Fails with `Closed` if it was killed before.
-    pub async fn kill(&self) -> Result<()> {
+    pub async fn kill(&self, strays: StrayAction) -> Result<Vec<Leftover>> {
         self.check()?;
         self.live.begin_kill()?;
-        self.end_child().await;
-        Ok(())
+        Ok(self.end_child(strays).await)
     }
 
     /// Counts as ended from now on, whatever the child does.
@@ -283,9 +298,13 @@ impl TerminalHandle {
         let _ = self.live.begin_kill();
     }
 
-    /// Hangs up and kills until the child is gone; bounded.
-    pub(crate) async fn end_child(&self) {
+    /// Hangs up and kills until the child is gone; bounded. Gives what lives on.
+    pub(crate) async fn end_child(&self, strays: StrayAction) -> Vec<Leftover> {
+        let root = self.root();
+        let mut family = Family::default();
         if self.live.exit_status().is_none() {
+            // What left the session is found below the child as long as that lives.
+            family = self.core.sweep(root.clone(), false).await;
             for signal in [libc_signal::HUP, libc_signal::CONT] {
                 let scope = Scope::Group;
                 let request = Request::Signal { terminal_id: self.live.id.get(), signal, scope };
@@ -293,18 +312,37 @@ impl TerminalHandle {
             }
             let graceful = tokio::time::timeout(KILL_GRACE, self.live.exited()).await;
             if graceful.is_err() {
-                self.kill_session().await;
+                family.join(self.core.sweep(root.clone(), true).await);
                 if tokio::time::timeout(KILL_LIMIT, self.live.exited()).await.is_err() {
                     tracing::warn!(terminal = %self.live.id, "a killed program does not end");
                 }
             }
         }
-        self.kill_session().await;
+        family.join(self.core.sweep(root.clone(), true).await);
+        if strays == StrayAction::End {
+            for _ in 0..STRAY_ROUNDS {
+                if family.has_no_strays() {
+                    break;
+                }
+                family.kill_strays();
+                // What they started in their last moment.
+                family = self.core.sweep(root.clone(), false).await;
+            }
+        }
+        let left = family.left();
+        if !left.is_empty() {
+            let each = left.iter().map(|one| format!("{} ({})", one.pid, one.name));
+            let processes = each.collect::<Vec<_>>().join(", ");
+            let terminal = self.live.id;
+            tracing::info!(%terminal, processes, "processes outlive the terminal they left");
+        }
+        left
     }
 
-    async fn kill_session(&self) {
-        let pid = self.live.pid;
-        let _ = tokio::task::spawn_blocking(move || rookery_host::kill_session(pid)).await;
+    /// What its processes are found by.
+    fn root(&self) -> Root {
+        let uuid = Meta::decode(&self.live.meta).map(|meta| meta.uuid);
+        Root { leader: self.live.pid, mark: uuid.map_or_else(String::new, session_mark) }
     }
 
     /// Whether the child is gone or was killed.

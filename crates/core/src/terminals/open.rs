@@ -333,7 +333,7 @@ impl Core {
             ("TERM_PROGRAM_VERSION", env!("CARGO_PKG_VERSION").to_owned()),
             ("ROOKERY_TERMINAL_ID", id.to_string()),
             ("ROOST_TAB_ID", id.to_string()),
-            ("IDX0_SESSION_ID", name(uuid::Uuid::from_bytes(uuid.0))),
+            (rookery_host::TERMINAL_MARK, session_mark(uuid)),
             ("IDX0_PROJECT_ID", name(project_uuid(project))),
         ];
         let own = own.into_iter().map(|(key, value)| (key.to_owned(), value));
@@ -362,6 +362,11 @@ impl Core {
             *path = [dir, b":", path].concat();
         }
     }
+}
+
+/// The name of a terminal in the environment of its processes.
+pub(super) fn session_mark(uuid: TerminalUuid) -> String {
+    uuid::Uuid::from_bytes(uuid.0).to_string().to_uppercase()
 }
 
 /// The name of a project for tools that want a universally unique one; it follows from the number.

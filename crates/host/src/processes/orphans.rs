@@ -18,6 +18,9 @@ const GATHER: Duration = Duration::from_millis(200);
 /// Children that this process started itself and that somebody in it waits for.
 static STARTED: Mutex<Option<HashSet<u32>>> = Mutex::new(None);
 
+/// Whether orphans are adopted.
+static ADOPTING: Mutex<bool> = Mutex::new(false);
+
 /// Starts a child that is waited for by whoever holds it, never by [`reap_orphans`].
 pub(crate) fn start_child(
     command: &mut tokio::process::Command,
@@ -29,6 +32,20 @@ pub(crate) fn start_child(
         started.insert(pid);
     }
     Ok(child)
+}
+
+/// Runs `start`, which starts a process that is to outlive this one and so is nobody's orphan here.
+pub fn let_orphans_go<T>(start: impl FnOnce() -> T) -> T {
+    // One at a time: the first one back would adopt for the other as well.
+    let adopting = ADOPTING.lock();
+    if *adopting {
+        let _ = set_child_subreaper(None);
+    }
+    let started = start();
+    if *adopting {
+        let _ = set_child_subreaper(Some(getpid()));
+    }
+    started
 }
 
 /// The promise to reap orphans.
@@ -44,6 +61,7 @@ impl Orphans {
     pub fn adopt() -> io::Result<Self> {
         STARTED.lock().get_or_insert_default();
         set_child_subreaper(Some(getpid()))?;
+        *ADOPTING.lock() = true;
         Ok(Self(()))
     }
 

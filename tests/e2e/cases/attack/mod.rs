@@ -3,6 +3,7 @@
 
 mod callers;
 mod client_modes;
+mod closing;
 mod exhausted;
 mod fence;
 mod logins;

@@ -3,11 +3,12 @@
 use rookery_model as model;
 use rookery_term::keys::{KeyPress, parse_chord};
 
+use super::terminals::{ended, strays};
 use crate::{
     Cx, Error, signals,
     wire::{
-        Base64, Empty, Signal, TerminalOnly, TerminalPaste, TerminalPress, TerminalResize,
-        TerminalSignal, TerminalWrite,
+        Base64, Empty, Signal, TerminalEnd, TerminalEnded, TerminalPaste, TerminalPress,
+        TerminalResize, TerminalSignal, TerminalWrite,
     },
 };
 
@@ -57,7 +58,6 @@ pub(crate) async fn signal(cx: Cx, params: TerminalSignal) -> Result<Empty, Erro
     Ok(Empty {})
 }
 
-pub(crate) async fn kill(cx: Cx, params: TerminalOnly) -> Result<Empty, Error> {
-    cx.terminal(params.terminal)?.kill().await?;
-    Ok(Empty {})
+pub(crate) async fn kill(cx: Cx, params: TerminalEnd) -> Result<TerminalEnded, Error> {
+    Ok(ended(cx.terminal(params.terminal)?.kill(strays(&params)).await?))
 }

@@ -1,14 +1,15 @@
 //! Terminals as entities: list, open, close, and their place in the workspace.
 
-use rookery_core::OpenTerminal;
+use rookery_core::{Leftover, OpenTerminal, StrayAction};
 use rookery_model as model;
 
 use super::check_name;
 use crate::{
     Cx, Error,
+    text::redacted,
     wire::{
-        Empty, Terminal, TerminalFilter, TerminalList, TerminalMove, TerminalOnly, TerminalOpen,
-        TerminalRename,
+        Empty, LeftProcess, Terminal, TerminalEnd, TerminalEnded, TerminalFilter, TerminalList,
+        TerminalMove, TerminalOnly, TerminalOpen, TerminalRename,
     },
 };
 
@@ -55,10 +56,23 @@ fn request(params: TerminalOpen) -> Result<OpenTerminal, Error> {
     })
 }
 
-pub(crate) async fn close(cx: Cx, params: TerminalOnly) -> Result<Empty, Error> {
+pub(crate) async fn close(cx: Cx, params: TerminalEnd) -> Result<TerminalEnded, Error> {
     let id = params.terminal.resolve(&cx.core)?;
-    cx.core.close(id).await?;
-    Ok(Empty {})
+    Ok(ended(cx.core.close_with(id, strays(&params)).await?))
+}
+
+/// What is to become of processes that left the session of a terminal that ends.
+pub(super) fn strays(params: &TerminalEnd) -> StrayAction {
+    if params.all_processes { StrayAction::End } else { StrayAction::Name }
+}
+
+/// What a caller is told of a terminal that has ended.
+pub(super) fn ended(left: Vec<Leftover>) -> TerminalEnded {
+    let process = |one: Leftover| {
+        let name = redacted(&one.name).into_owned();
+        LeftProcess { pid: one.pid, name }
+    };
+    TerminalEnded { left: left.into_iter().map(process).collect() }
 }
 
 pub(crate) async fn rename(cx: Cx, params: TerminalRename) -> Result<Empty, Error> {

@@ -5,6 +5,7 @@ mod audit;
 mod bytes;
 mod checkpoint;
 mod daemon;
+mod ended;
 mod event;
 mod project;
 mod queue;
@@ -23,6 +24,7 @@ pub use checkpoint::{
     CheckpointPrune, CheckpointRestore, CheckpointRestored, Checkpoints, CheckpointsDeleted,
 };
 pub use daemon::{Keeper, Shutdown, ShutdownReply, Status, TerminalCounts};
+pub use ended::{LeftProcess, TerminalEnd, TerminalEnded};
 pub use event::{
     Event, EventBody, EventList, EventNotification, EventPage, Subscribe, Subscription, Unsubscribe,
 };

@@ -1,6 +1,6 @@
 //! Carrying out actions: the one place where something is done to a session, whoever asked.
 
-use rookery_core::{Core, TerminalHandle};
+use rookery_core::{Core, StrayAction, TerminalHandle};
 use rookery_model::{Error, ErrorKind, Size, SizeError};
 use rookery_term::paste;
 use rookery_wire::rpc::RpcError;
@@ -59,7 +59,7 @@ pub(super) async fn resize(
 
 /// Kills the child of a session.
 pub(super) async fn end(session: &TerminalHandle) -> Result<(), RpcError> {
-    session.kill().await.map_err(|error| match error.kind() {
+    session.kill(StrayAction::Name).await.map(drop).map_err(|error| match error.kind() {
         // Killed and reaped before: the original asks the kernel again and passes its answer on.
         ErrorKind::Closed => {
             errors::failed(Origin::Io, &std::io::Error::from(Errno::SRCH).to_string())

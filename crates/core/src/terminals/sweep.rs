@@ -1,0 +1,101 @@
+//! Looking through the table of processes for terminals that end: one look, on one thread, for all that
+//! ask at the same time. A thousand terminals closed at once take a few looks, not thousands.
+
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rookery_host::{Family, Root};
+use tokio::sync::oneshot;
+
+use crate::core::Core;
+
+/// After so many terminals, freed memory is given back to the system.
+const CLOSED_BEFORE_RELEASE: usize = 32;
+
+/// How long the last of them may take to let go of theirs.
+const RELEASE_DELAY: Duration = Duration::from_secs(1);
+
+/// What waits for the next look.
+#[derive(Default)]
+pub(crate) struct Sweeps(Mutex<Waiting>);
+
+#[derive(Default)]
+struct Waiting {
+    wanted: Vec<Wanted>,
+    /// Whether a thread looks, and will look again for what came meanwhile.
+    is_looking: bool,
+    /// Terminals that were let go of since memory was given back.
+    closed: usize,
+}
+
+struct Wanted {
+    root: Root,
+    kills_session: bool,
+    found: oneshot::Sender<Family>,
+}
+
+impl Core {
+    /// Finds the processes of a terminal, and may kill those in its session on the way.
+    pub(super) async fn sweep(&self, root: Root, kills_session: bool) -> Family {
+        let (found, told) = oneshot::channel();
+        let must_look = {
+            let mut waiting = self.inner.sweeps.0.lock();
+            waiting.wanted.push(Wanted { root, kills_session, found });
+            !std::mem::replace(&mut waiting.is_looking, true)
+        };
+        if must_look {
+            let core = self.clone();
+            self.inner.runtime.spawn_blocking(move || core.look_for_all());
+        }
+        // A runtime that ends takes the look with it; then there is nothing to be told.
+        told.await.unwrap_or_default()
+    }
+
+    /// A terminal was let go of. After many of them the allocator holds much that nothing uses.
+    pub(super) fn release_memory_soon(&self) {
+        let mut waiting = self.inner.sweeps.0.lock();
+        waiting.closed += 1;
+        if waiting.closed != CLOSED_BEFORE_RELEASE {
+            return;
+        }
+        let core = self.clone();
+        self.inner.runtime.spawn(async move {
+            let mut seen = 0;
+            // As long as more are closed, there will be more to give back.
+            loop {
+                tokio::time::sleep(RELEASE_DELAY).await;
+                let mut waiting = core.inner.sweeps.0.lock();
+                if waiting.closed == seen {
+                    waiting.closed = 0;
+                    break;
+                }
+                seen = waiting.closed;
+            }
+            let _ = tokio::task::spawn_blocking(rookery_host::release_freed).await;
+        });
+    }
+
+    /// Looks until nothing waits any more.
+    fn look_for_all(&self) {
+        loop {
+            let wanted = {
+                let mut waiting = self.inner.sweeps.0.lock();
+                let wanted = std::mem::take(&mut waiting.wanted);
+                waiting.is_looking = !wanted.is_empty();
+                wanted
+            };
+            if wanted.is_empty() {
+                return;
+            }
+            let roots: Vec<Root> = wanted.iter().map(|one| one.root.clone()).collect();
+            let keeper: Vec<u32> = self.inner.keeper.pid().into_iter().collect();
+            for (one, family) in wanted.into_iter().zip(Family::of(&roots, &keeper)) {
+                if one.kills_session {
+                    family.kill_session();
+                }
+                // Whoever asked may have gone away.
+                let _ = one.found.send(family);
+            }
+        }
+    }
+}
