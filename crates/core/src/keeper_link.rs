@@ -113,7 +113,10 @@ impl KeeperLink {
             let launch = self.launch.clone();
             let started = tokio::task::spawn_blocking(move || {
                 let args: Vec<&str> = launch.args.iter().map(String::as_str).collect();
-                rookery_keeper::start(&launch.exe, &args, &launch.socket)
+                // The keeper is a child of init, also where orphans come to this process.
+                rookery_host::let_orphans_go(|| {
+                    rookery_keeper::start(&launch.exe, &args, &launch.socket)
+                })
             });
             match started.await.map_err(joined)? {
                 Ok(()) => {}

@@ -92,7 +92,7 @@ pub(crate) fn hide_in_event(event: &mut Event) {
         Event::AgentReported { id: _, activity } => hide_in_activity(activity),
         Event::TerminalNotified { id: _, text, source: _ } => hide_in_notification(text),
         Event::RequestOpened(request) | Event::RequestSettled(request) => hide_in_request(request),
-        Event::ModeChanged { thread: _, from: _, to: _, reason } => hide_any(reason),
+        Event::ModeChanged { thread: _, from: _, to: _, reason, settled: _ } => hide_any(reason),
         Event::QueueItemFiled(item) => hide_in_queue_item(item),
         Event::ReviewChanged(review) => hide_in_review(review, true),
         Event::CheckpointCreated(checkpoint) => hide_in_checkpoint(checkpoint),
@@ -149,6 +149,7 @@ fn hide_in_terminal(terminal: &mut Terminal) {
         on_exit: _,
         activity,
         checkout: _,
+        origin: _,
     } = terminal;
     *argv = hidden_words(argv);
     for (_, value) in env {
@@ -262,6 +263,7 @@ pub(crate) fn hide_in_decision(decision: &mut Decision) {
         rule,
         source: _,
         subject,
+        decider: _,
     } = decision;
     hide_any([tool, subject].into_iter().chain(by).chain(reason).chain(rule));
 }

@@ -17,8 +17,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 pub use ancestry::{Ancestor, Ancestry, SUPERVISOR_ARGUMENT};
 pub use brand::Brand;
 pub use family::{Family, Leftover, Root, TERMINAL_MARK};
-pub use orphans::{Orphans, let_orphans_go};
 pub(crate) use orphans::start_child;
+pub use orphans::{Orphans, let_orphans_go};
 
 /// What one line of `/proc/PID/stat` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

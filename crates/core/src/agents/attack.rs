@@ -59,7 +59,7 @@ async fn keys_are_withheld_by_name_and_by_value() {
 }
 
 fn call(thread: rookery_model::ThreadId, arguments: Value, waits: bool) -> DirectCall {
-    DirectCall { thread, tool: "exec_command".to_owned(), arguments, waits }
+    DirectCall { thread, tool: "exec_command".to_owned(), arguments, waits, client: None }
 }
 
 async fn pending(core: &Core) -> rookery_model::Request {

@@ -70,8 +70,6 @@ impl ToolWorld for ThreadWorld {
                     if let Err(error) = core.close_soon(id).await {
                         tracing::debug!(%error, "a tool's terminal was closed before");
                     }
-                    core.inner.agent_terminals.lock().remove(&id);
-                    core.mark_tool_terminal(id, false);
                 });
             }
             Ok(TerminalOutput {
