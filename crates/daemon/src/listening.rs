@@ -185,21 +185,23 @@ impl Listening {
         if gone.is_empty() || TrustedDir::existing(&self.homes.state_dir()).is_err() {
             return;
         }
-        for index in gone.into_iter().rev() {
-            self.mend_one(index);
+        let mended = gone.into_iter().rev().filter(|index| self.mend_one(*index)).count();
+        // Only then, since writing it is news by itself.
+        if mended > 0 {
+            // With the directory came the place of a lock.
+            self.mend_locks();
+            self.record();
         }
-        // With the directory came the place of a lock.
-        self.mend_locks();
-        self.record();
     }
 
-    fn mend_one(&mut self, index: usize) {
+    /// Binds one again, and says whether that worked.
+    fn mend_one(&mut self, index: usize) -> bool {
         let one = &mut self.open[index];
         let (endpoint, homes) = (one.endpoint, one.homes.clone());
         let path = one.at.path().to_owned();
         if homes.secure_runtime_dir().is_err() {
             // It comes back with the next login, which the watch tells.
-            return;
+            return false;
         }
         // A lock that is held here already cannot be taken again.
         one.lock = None;
@@ -208,8 +210,12 @@ impl Listening {
                 tracing::info!("listening at {} again", path.display());
                 self.open.remove(index).accepting.abort();
                 self.serve(bound, homes);
+                true
             }
-            Err(error) => tracing::warn!("cannot listen at {} again: {error:#}", path.display()),
+            Err(error) => {
+                tracing::warn!("cannot listen at {} again: {error:#}", path.display());
+                false
+            }
         }
     }
 
