@@ -142,7 +142,7 @@ pub(super) const LOCAL: &[Row] =
 
 /// Requests that type into a terminal in the user's name.
 pub(super) const TYPING: &[Row] = &[
-    Row { call: libc::SYS_ioctl, when: &[Test::Is(1, libc::TIOCSTI as u64)] },
+    Row { call: libc::SYS_ioctl, when: &[Test::Is(1, libc::TIOCSTI)] },
     Row { call: libc::SYS_ioctl, when: &[Test::Is(1, 0x541c)] },
 ];
 
