@@ -229,6 +229,32 @@ mod attack_debug_trap {
     }
 
     #[test]
+    fn an_older_bash_keeps_it_beside_its_one_prompt_command() {
+        let rc = format!("{TRAP}\nPROMPT_COMMAND='true mine'\n");
+        let home = Home::new().with(".bashrc", &rc).with_agents();
+        let script = home.resources.join("shell-integration/roost.bash");
+        let text = std::fs::read_to_string(&script).unwrap();
+        std::fs::write(&script, text.replace("< 501", "< 9999")).unwrap();
+        let mut shell = home.start(ARGV);
+        shell.prompt();
+        shell.run("true z");
+        home.log();
+        shell.run("false a");
+        shell.run("true b");
+        let log = home.log();
+        assert!(log.contains(&"debug:0:z:false a".to_owned()), "{log:?}");
+        assert!(log.contains(&"debug:1:a:true b".to_owned()), "{log:?}");
+        assert!(log.iter().any(|line| line.ends_with(":true mine")), "{log:?}");
+        shell.run("claude 3");
+        let reported = |log: &[String]| log.iter().any(|line| line.contains("claude failed"));
+        let mut log = Vec::new();
+        while !reported(&log) {
+            log.extend(home.logged(1));
+        }
+        assert!(log.iter().any(|line| line.contains("claude started")), "{log:?}");
+    }
+
+    #[test]
     fn a_trap_that_skips_commands_goes_on_to() {
         let rc = "shopt -s extdebug\ntrap '[[ $BASH_COMMAND != \"touch skipped\" ]]' DEBUG\n";
         let home = Home::new().with(".bashrc", rc).with_agents();
