@@ -157,9 +157,10 @@ impl Core {
     pub async fn start(config: CoreConfig) -> Result<Core> {
         let state_dir = config.state_dir.clone();
         let open = move || state_dir.as_deref().map_or_else(Store::in_memory, Store::open);
-        let (store, loaded) = tokio::task::spawn_blocking(open)
+        let (store, mut loaded) = tokio::task::spawn_blocking(open)
             .await
             .map_err(|error| rookery_model::Error::failed(error.to_string()))??;
+        secrets::hide_in_loaded(&mut loaded);
         let last = EventSeq::new(loaded.next_event.get().saturating_sub(1));
         let (publish, published) = watch::channel(last);
         store.on_published(Box::new(move |events| {

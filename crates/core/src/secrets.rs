@@ -13,7 +13,7 @@ use rookery_model::{
     NotificationText, Owner, Pending, Project, QueueItem, Record, Request, RequestState, Review,
     Settled, Terminal, Thread, TimelineItem, Turn,
 };
-use rookery_store::Change;
+use rookery_store::{Change, Loaded};
 use rookery_term::redact::{DEFAULT_REPLACEMENT, Policy};
 
 /// What is hidden in everything that is written.
@@ -50,6 +50,15 @@ fn hide_in_path(path: &mut PathBuf) {
     if let Cow::Owned(hidden) = POLICY.redact(&path.to_string_lossy()) {
         *path = PathBuf::from(hidden);
     }
+}
+
+/// Hides in what was stored what a version without this rule has left there.
+pub(crate) fn hide_in_loaded(loaded: &mut Loaded) {
+    loaded.projects.iter_mut().for_each(hide_in_project);
+    loaded.terminals.iter_mut().for_each(hide_in_terminal);
+    loaded.threads.iter_mut().for_each(hide_in_thread);
+    loaded.settled.iter_mut().for_each(hide_in_stored_request);
+    loaded.records.iter_mut().for_each(hide_in_record);
 }
 
 /// Hides what a change must not bring to the disk. What is left exact is listed in the documentation.
@@ -366,4 +375,35 @@ fn hide_in_handoff(handoff: &mut Handoff) {
         status: _,
     } = handoff;
     hide_any([title, summary].into_iter().chain(risks).chain(next_actions));
+}
+
+#[cfg(test)]
+mod tests {
+    use rookery_model::{ExternalCall, RequestId, SessionId, Timestamp};
+
+    use super::*;
+
+    const SECRET: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+
+    fn request(state: RequestState) -> Request {
+        let asked = Asked::External(ExternalCall { arguments: format!("use {SECRET}") });
+        let (id, session) = (RequestId::new(1), SessionId::new(2));
+        Request { state, ..Request::of_session(id, session, asked, Timestamp::default()) }
+    }
+
+    #[test]
+    fn a_request_is_exact_in_the_store_as_long_as_it_waits() {
+        let answer = Answer::Denied { message: Some(SECRET.to_owned()) };
+        let settled = Settled { answer, by: "me".to_owned(), at: Timestamp::default() };
+        for (state, is_exact) in
+            [(RequestState::Pending, true), (RequestState::Settled(settled), false)]
+        {
+            let mut change = Change::RequestUpserted(Box::new(request(state.clone())));
+            hide_in_change(&mut change);
+            assert_eq!(format!("{change:?}").contains(SECRET), is_exact);
+            let mut event = Event::RequestOpened(Box::new(request(state)));
+            hide_in_event(&mut event);
+            assert!(!format!("{event:?}").contains(SECRET));
+        }
+    }
 }
