@@ -7,6 +7,7 @@
 mod ancestry;
 mod brand;
 mod family;
+mod mentioned;
 mod orphans;
 
 use std::fs;
@@ -17,6 +18,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 pub use ancestry::{Ancestor, Ancestry, SUPERVISOR_ARGUMENT};
 pub use brand::Brand;
 pub use family::{Family, Leftover, Root, TERMINAL_MARK};
+pub use mentioned::orphans_ended;
 pub(crate) use orphans::start_child;
 pub use orphans::{Orphans, let_orphans_go};
 

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use super::commit::{load, load_book, read_commit};
 use super::meta::Meta;
 use super::seen::compare;
-use super::{ChangedFile, CheckpointError, CheckpointId, REFS, Skipped, Stat, Submodule};
+use super::{Captured, ChangedFile, CheckpointError, CheckpointId, REFS, Skipped, Stat, Submodule};
 use crate::git::{GitError, Oid, Repository};
 
 /// A checkpoint as it is listed.
@@ -143,6 +143,27 @@ pub async fn show(
     let base = kept.meta.head.commit.clone().unwrap_or_else(|| repo.empty_tree());
     let (files, stat) = compare(repo, &base, book.seen.as_ref().unwrap_or(&kept.tree)).await?;
     Ok((Details::new(id.clone(), kept.commit, kept.tree, kept.meta), files, stat))
+}
+
+/// A checkpoint as it was when it was taken.
+///
+/// # Errors
+/// If there is none of that name, or it cannot be read.
+pub async fn captured(repo: &Repository, id: &CheckpointId) -> Result<Captured, CheckpointError> {
+    let (details, changed_files, stat) = show(repo, id).await?;
+    Ok(Captured {
+        id: details.id,
+        commit: details.commit,
+        tree: details.tree,
+        head: details.head,
+        branch: details.branch,
+        changed_files,
+        stat,
+        skipped: details.skipped,
+        submodules: details.submodules,
+        in_progress: details.in_progress,
+        captured_at: details.captured_at,
+    })
 }
 
 /// Forgets a checkpoint. Its objects go when git cleans up.

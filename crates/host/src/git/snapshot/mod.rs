@@ -31,8 +31,9 @@ pub(super) use submodules::has_dirty_submodule;
 
 pub use capture::capture;
 pub use diff::{Against, Difference, PATCH_LIMIT, diff};
-pub use history::{Details, Keep, delete, list, prune, show};
+pub use history::{Details, Keep, captured, delete, list, prune, show};
 pub use restore::{HeadChange, RestoreOptions, Restored, What, restore};
+pub use scratch::tidy;
 
 /// Where checkpoints are kept.
 pub const REFS: &str = "refs/rookery/checkpoints/";

@@ -4,7 +4,7 @@
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, CWD, FlockOperation, Timespec, Timestamps};
 
@@ -17,8 +17,8 @@ use crate::git::{GitError, Repository};
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How often it is looked whether it ended.
 const LOOK: Duration = Duration::from_millis(10);
-/// What a crash left behind goes after this long.
-const STALE: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long git may go on after whoever started it has died.
+const ORPHANS: Duration = Duration::from_secs(30);
 const PREFIX: &str = "work-";
 
 /// The directory. It goes with this value, and the lock is let go.
@@ -42,8 +42,8 @@ impl Scratch {
             }
             tokio::time::sleep(LOOK).await;
         }
+        sweep(repo, &home).await?;
         let made = blocking(move || {
-            sweep(&home);
             let name = format!("{PREFIX}{}-{:016x}", std::process::id(), fastrand::u64(..));
             let directory = home.join(name);
             let made = DirBuilder::new().mode(0o700).create(&directory);
@@ -80,6 +80,14 @@ impl Drop for Scratch {
     }
 }
 
+/// Removes what a killed process left behind in the git directory.
+///
+/// # Errors
+/// If another piece of work is under way, or the directory cannot be used.
+pub async fn tidy(repo: &Repository) -> Result<(), CheckpointError> {
+    Scratch::new(repo).await.map(drop)
+}
+
 /// The present moment by the clock of the file system, which need not be ours. Blocking.
 pub(super) fn clock(directory: &Path) -> Result<Stamp, GitError> {
     let path = directory.join("clock");
@@ -98,16 +106,74 @@ fn open_lock(home: &Path) -> Result<File, GitError> {
     lock.map_err(|error| GitError::file(path, error))
 }
 
-fn sweep(home: &Path) {
-    let Ok(entries) = std::fs::read_dir(home) else { return };
-    for entry in entries.flatten() {
-        let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
-        let age = entry.metadata().and_then(|meta| meta.modified()).ok();
-        let is_stale = age.and_then(|time| time.elapsed().ok()).is_some_and(|age| age > STALE);
-        if is_ours && is_stale {
+/// Removes what a killed process left behind. The lock is ours, so whoever made a directory that is
+/// still there has ended; only a git that it started may go on for a moment.
+async fn sweep(repo: &Repository, home: &Path) -> Result<(), GitError> {
+    let place = home.to_owned();
+    let left = blocking(move || {
+        let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
+        let is_ours = |name: &std::ffi::OsString| name.to_string_lossy().starts_with(PREFIX);
+        Ok(entries.filter(|entry| is_ours(&entry.file_name())).collect::<Vec<_>>())
+    });
+    for entry in left.await? {
+        // The name is drawn anew each time, so that no other process mentions it.
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !crate::orphans_ended(&name, ORPHANS).await {
+            continue;
+        }
+        let objects = repo.common_dir().join("objects/pack");
+        let crashes = repo.git_dir().to_owned();
+        blocking(move || {
+            let meta = entry.metadata();
+            // Where the file system does not know when it was made, an hour is long enough.
+            let about = |meta: &std::fs::Metadata| {
+                Some(meta.modified().ok()? - Duration::from_secs(60 * 60))
+            };
+            let begun = meta.ok().and_then(|meta| meta.created().ok().or_else(|| about(&meta)));
+            remove_half_made(&objects, &crashes, begun);
             let _ = std::fs::remove_dir_all(entry.path());
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+/// Removes packs that were being written since then and that no process has open, the marks by which
+/// a dead import still keeps its pack, and its reports of having died.
+fn remove_half_made(packs: &Path, crashes: &Path, since: Option<SystemTime>) {
+    let is_since = |path: &Path| {
+        let modified = std::fs::symlink_metadata(path).and_then(|meta| meta.modified()).ok();
+        modified.zip(since).is_some_and(|(modified, since)| modified >= since)
+    };
+    let all = |place: &Path| {
+        let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).filter(|path| is_since(path)).collect::<Vec<_>>()
+    };
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    for path in all(packs) {
+        let is_half = name(&path).starts_with("tmp_pack_") || name(&path).starts_with("tmp_idx_");
+        let is_kept_by_dead = path.extension().is_some_and(|extension| extension == "keep")
+            && std::fs::read(&path).is_ok_and(|text| text.starts_with(b"fast-import"));
+        if (is_half || is_kept_by_dead) && !is_open(&path) {
+            let _ = std::fs::remove_file(path);
         }
     }
+    for path in all(crashes) {
+        if name(&path).starts_with("fast_import_crash_") {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Whether a process that we can look at has this file open.
+fn is_open(path: &Path) -> bool {
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let files = processes
+        .filter(|entry| entry.file_name().to_string_lossy().bytes().all(|b| b.is_ascii_digit()))
+        .filter_map(|entry| std::fs::read_dir(entry.path().join("fd")).ok())
+        .flat_map(|files| files.flatten());
+    files.into_iter().any(|file| std::fs::read_link(file.path()).is_ok_and(|open| open == path))
 }
 
 /// When a file was last written to, in seconds and nanoseconds.

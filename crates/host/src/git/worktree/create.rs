@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::bootstrap::{Setup, bootstrap};
-use super::name::{EXCLUDED, PLACE, branch_name, numbered, place};
+use super::name::{EXCLUDED, PLACE, branch_name, numbered, place, place_of};
 use super::{WorktreeError, list};
 use crate::git::run::{blocking, line};
 use crate::git::{GitError, Oid, Repository};
@@ -79,16 +79,114 @@ pub async fn create(directory: &Path, request: &NewWorktree) -> Result<Created, 
     working.await.unwrap_or(Err(WorktreeError::Git(GitError::Abandoned)))
 }
 
-async fn make(repo: &Repository, request: &NewWorktree) -> Result<Created, WorktreeError> {
-    let base = base(repo, request).await?;
+/// What a worktree will be: names that nothing has yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// The checkout it is made from.
+    pub top: PathBuf,
+    /// Where it will be.
+    pub path: PathBuf,
+    /// Its branch.
+    pub branch: String,
+    /// The commit that the branch starts from, if there is one.
+    pub base: Option<String>,
+}
+
+/// Chooses names for a worktree without making anything, so that they can be written down first.
+/// `token` becomes a part of its place, unless the request names one.
+///
+/// # Errors
+/// If there is no repository, or the place or the branch that was asked for is taken.
+pub async fn plan(
+    directory: &Path,
+    request: &NewWorktree,
+    token: &str,
+) -> Result<Planned, WorktreeError> {
+    let repo = Repository::discover(directory).await?;
+    let base = base(&repo, request).await?;
+    let wanted = wanted_branch(&repo, request);
+    check_name(&repo, &wanted).await?;
+    let mut path = match &request.path {
+        Some(path) => repo.top().join(path),
+        None => place_of(repo.top(), token),
+    };
+    if std::fs::symlink_metadata(&path).is_ok() {
+        if request.path.is_some() {
+            // What is there already is not ours to undo.
+            return Err(WorktreeError::NotCreated(format!("{} exists", path.display())));
+        }
+        path = free_place(&repo, request).await?;
+    }
+    let attempts = if is_asked(request) { 1 } else { ATTEMPTS };
+    for attempt in 0..attempts {
+        let branch = numbered(&wanted, attempt);
+        if !has_branch(&repo, &branch).await? {
+            let base = base.map(|base| base.as_str().to_owned());
+            return Ok(Planned { top: repo.top().to_owned(), path, branch, base });
+        }
+    }
+    Err(WorktreeError::BranchExists)
+}
+
+/// Removes what was made of a plan, however far it came: the directory, what git knows of it, and
+/// the branch if nothing was committed on it.
+///
+/// # Errors
+/// If there is no repository any more, or something of it is still there.
+pub async fn undo_planned(planned: &Planned) -> Result<(), WorktreeError> {
+    let repo = Repository::discover(&planned.top).await?;
+    let base = planned.base.as_deref().and_then(Oid::parse);
+    if !is_of(&repo, &planned.path) {
+        drop_branch(&repo, &planned.branch, base.as_ref()).await;
+        return Ok(());
+    }
+    undo(&repo, &planned.path, &planned.branch, base.as_ref()).await;
+    match std::fs::symlink_metadata(&planned.path) {
+        Ok(_) => Err(WorktreeError::NotCreated(format!(
+            "what was half made could not be removed: {}",
+            planned.path.display()
+        ))),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Whether what lies at a place can only be a worktree of this repository, or the beginning of one.
+fn is_of(repo: &Repository, path: &Path) -> bool {
+    let link = std::fs::read(path.join(".git")).unwrap_or_default();
+    let home = repo.common_dir().as_os_str().as_encoded_bytes();
+    let is_empty = std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+    path.starts_with(repo.top().join(PLACE))
+        || is_empty
+        || link.strip_prefix(b"gitdir: ").is_some_and(|link| link.starts_with(home))
+        || std::fs::symlink_metadata(path).is_err()
+}
+
+fn is_asked(request: &NewWorktree) -> bool {
+    request.branch.as_deref().is_some_and(|branch| !branch.trim().is_empty())
+}
+
+/// The branch that was asked for, else one made of title and time.
+fn wanted_branch(repo: &Repository, request: &NewWorktree) -> String {
     let name = repo.top().file_name().unwrap_or_default().to_string_lossy().into_owned();
     let asked = request.branch.as_deref().map(str::trim).filter(|branch| !branch.is_empty());
-    let wanted = match asked {
+    match asked {
         Some(branch) => branch.to_owned(),
         None => branch_name(&request.title, &name, &jiff::Zoned::now()),
-    };
+    }
+}
+
+async fn has_branch(repo: &Repository, branch: &str) -> Result<bool, WorktreeError> {
+    let reference = format!("refs/heads/{branch}");
+    let known = ["rev-parse", "--verify", "--quiet", "--end-of-options", &reference];
+    Ok(repo.git.call(known).answer().await?.is_some())
+}
+
+async fn make(repo: &Repository, request: &NewWorktree) -> Result<Created, WorktreeError> {
+    let base = base(repo, request).await?;
+    let wanted = wanted_branch(repo, request);
     check_name(repo, &wanted).await?;
-    if request.path.is_none() {
+    let is_ours = |path: &PathBuf| path.starts_with(repo.top().join(PLACE));
+    if request.path.as_ref().is_none_or(is_ours) {
         exclude(repo).await?;
     }
     let mut attempt = 0;
@@ -97,7 +195,7 @@ async fn make(repo: &Repository, request: &NewWorktree) -> Result<Created, Workt
         let path = free_place(repo, request).await?;
         match add(repo, request, &path, &branch, base.as_ref()).await {
             Ok(()) => break (path, branch),
-            Err(WorktreeError::BranchExists) if asked.is_none() && attempt < ATTEMPTS => {
+            Err(WorktreeError::BranchExists) if !is_asked(request) && attempt < ATTEMPTS => {
                 attempt += 1;
             }
             Err(error) => return Err(error),
@@ -211,9 +309,7 @@ async fn add(
 ) -> Result<(), WorktreeError> {
     let place = path.to_owned();
     let was_there = blocking(move || Ok(std::fs::symlink_metadata(place).is_ok())).await?;
-    let reference = format!("refs/heads/{branch}");
-    let known = ["rev-parse", "--verify", "--quiet", "--end-of-options", &reference];
-    if repo.git.call(known).answer().await?.is_some() {
+    if has_branch(repo, branch).await? {
         return Err(WorktreeError::BranchExists);
     }
     let git = repo.git.trusted(request.is_trusted);

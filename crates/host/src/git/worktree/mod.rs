@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use super::GitError;
 
 pub use bootstrap::{INCLUDE_FILE, Setup, bootstrap};
-pub use create::{Base, Created, NewWorktree, create};
+pub use create::{Base, Created, NewWorktree, Planned, create, plan, undo_planned};
 pub use land::{How, LandRequest, Landed, land};
 pub use list::{Worktree, attach, current_branch, inspect, list, top_level};
 pub use merge::Conflict;

@@ -45,6 +45,11 @@ pub(super) fn numbered(name: &str, attempt: usize) -> String {
 pub(super) fn place(top: &Path) -> PathBuf {
     let letter = |_| char::from(TOKEN[fastrand::usize(..TOKEN.len())]);
     let token: String = (0..12).map(letter).collect();
+    place_of(top, &token)
+}
+
+/// The place of a worktree with this token.
+pub(super) fn place_of(top: &Path, token: &str) -> PathBuf {
     top.join(PLACE).join(format!("wt-{token}"))
 }
 
