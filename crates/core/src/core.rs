@@ -23,7 +23,7 @@ use crate::exec::Processes;
 use crate::keeper_link::{KeeperLaunch, KeeperLink, KeeperNotices};
 use crate::parked::Parked;
 use crate::secrets;
-use crate::supervision::{AgentSeen, Supervision, Typist};
+use crate::supervision::{AgentSeen, DialogNote, Supervision, Typist};
 use crate::terminals::{Live, Shards, Sweeps, TerminalHandle, TerminalLimits};
 use crate::threads::{
     ASKING_KEY, ClientModes, Feed, Interrupted, LiveThreads, MODE_KEY, Resumed, ThreadState,
@@ -125,6 +125,12 @@ pub(crate) struct Inner {
     pub(crate) typing: Mutex<HashSet<RequestId>>,
     /// Dialogs that were answered last, which may still stand there for a moment.
     pub(crate) answered: Mutex<HashMap<SessionId, (String, std::time::Instant)>>,
+    /// Dialogs as they were when they were first seen.
+    pub(crate) dialogs: Mutex<HashMap<(SessionId, String), DialogNote>>,
+    /// Answers that are being recorded, and what tells that they were.
+    pub(crate) answering: Mutex<HashMap<RequestId, watch::Receiver<()>>>,
+    /// Answers to dialogs that the last daemon accepted and may have typed.
+    pub(crate) promised: Mutex<HashMap<RequestId, (Answer, String)>>,
     /// Held while comments go to an agent.
     pub(crate) deliveries: tokio::sync::Mutex<()>,
     pub(crate) live: RwLock<HashMap<TerminalId, Arc<Live>>>,
@@ -212,6 +218,9 @@ impl Core {
                 typist: std::sync::OnceLock::new(),
                 typing: Mutex::default(),
                 answered: Mutex::default(),
+                dialogs: Mutex::default(),
+                answering: Mutex::default(),
+                promised: Mutex::default(),
                 deliveries: tokio::sync::Mutex::default(),
                 live: RwLock::default(),
                 openings: tokio::sync::RwLock::default(),
@@ -233,6 +242,8 @@ impl Core {
         core.follow_settings();
         let restored = core.restore_terminals().await?;
         core.restore_turns(interrupted).await?;
+        core.resume_accepted();
+        core.report_damage();
         core.transact_durably(|tx| {
             let version = env!("CARGO_PKG_VERSION").to_owned();
             tx.emit(Event::DaemonStarted { version, restored: restored as u64 });

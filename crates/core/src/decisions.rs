@@ -95,6 +95,14 @@ impl Tx<'_> {
             Answer::Approved { .. } => (DecisionVerdict::Approved, None),
             Answer::Denied { message } => (DecisionVerdict::Denied, message.clone()),
             Answer::TimedOut => (DecisionVerdict::Denied, Some("nobody answered in time".into())),
+            Answer::AtTerminal => (
+                DecisionVerdict::AnsweredAtTerminal,
+                Some("answered at the terminal; what was chosen there is not known".into()),
+            ),
+            Answer::Cancelled if matches!(request.asked, Asked::Dialog { .. }) => (
+                DecisionVerdict::Withdrawn,
+                Some("the dialog went away without an answer that is known".into()),
+            ),
             Answer::Cancelled | Answer::Given(_) | Answer::Output { .. } => {
                 (DecisionVerdict::Denied, Some("nobody waits for it any more".into()))
             }

@@ -6,6 +6,7 @@
 //! in commit order, and only after it is durable.
 
 mod agents;
+mod answers;
 mod callers;
 mod clock;
 mod core;

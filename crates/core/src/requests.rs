@@ -45,7 +45,7 @@ impl Core {
         if self.is_dialog(id) {
             return self.answer_dialog(id, answer, by).await;
         }
-        self.settle(id, answer, by).await
+        self.give_answer(id, answer, by).await
     }
 
     /// Answers a request on behalf of the daemon or of whoever runs it.
@@ -259,7 +259,7 @@ impl Tx<'_> {
 }
 
 /// Whether this is an answer to that question at all.
-fn fits(asked: &Asked, answer: &Answer) -> Result<()> {
+pub(crate) fn fits(asked: &Asked, answer: &Answer) -> Result<()> {
     let is_fitting = match answer {
         Answer::Approved { .. } | Answer::Denied { .. } => {
             matches!(
@@ -272,6 +272,7 @@ fn fits(asked: &Asked, answer: &Answer) -> Result<()> {
         }
         Answer::Given(_) => matches!(asked, Asked::Input { .. }),
         Answer::Output { .. } => matches!(asked, Asked::External(_)),
+        Answer::AtTerminal => matches!(asked, Asked::Dialog { .. }),
         Answer::Cancelled | Answer::TimedOut => true,
     };
     match is_fitting {

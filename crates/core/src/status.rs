@@ -80,3 +80,24 @@ impl Core {
         }
     }
 }
+
+impl Core {
+    /// Puts what was wrong with the store into the queue, so that it is seen where people look.
+    pub(crate) fn report_damage(&self) {
+        let Some(damage) = self.inner.damage.clone() else { return };
+        let filed = self.transact(|tx| {
+            tx.file(crate::supervision::NewItem {
+                session: rookery_model::SessionId::new(0),
+                related: None,
+                category: rookery_model::Category::Error,
+                title: "The store was damaged".to_owned(),
+                subtitle: Some(damage),
+                source: rookery_model::Source::Protocol,
+            });
+            Ok(())
+        });
+        if let Err(error) = filed {
+            tracing::error!(%error, "the damage of the store is not in the queue");
+        }
+    }
+}

@@ -73,6 +73,10 @@ pub enum DecisionVerdict {
     Deferred,
     /// Whoever looked at changes wants others.
     ChangesRequested,
+    /// It was answered at its terminal, and what was chosen there is not known.
+    AnsweredAtTerminal,
+    /// It needs no answer any more; none was given.
+    Withdrawn,
 }
 
 impl DecisionVerdict {
@@ -86,6 +90,8 @@ impl DecisionVerdict {
             Self::Approved => "approved",
             Self::Deferred => "deferred",
             Self::ChangesRequested => "changes_requested",
+            Self::AnsweredAtTerminal => "answered_at_terminal",
+            Self::Withdrawn => "withdrawn",
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Plain data that every other room may speak of. It knows no wire, no
 //! runtime and no I/O; conversions live beside whoever needs them.
 
+mod accepted;
 mod activity;
 mod caller;
 mod decision;
@@ -20,6 +21,7 @@ mod terminal;
 mod thread;
 mod time;
 
+pub use accepted::{Accepted, AcceptedSession, AcceptedTool, AcceptedWork, PlannedTree};
 pub use activity::{Activity, Lifecycle, Owner, Pending, RunState, ShellState};
 pub use caller::{Caller, Home, Origin, Standing};
 pub use decision::{Decider, Decision, DecisionSource, DecisionVerdict};

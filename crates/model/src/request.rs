@@ -203,4 +203,6 @@ pub enum Answer {
     Cancelled,
     /// Nobody answered in time.
     TimedOut,
+    /// It was answered at its terminal, and what was chosen there is not known.
+    AtTerminal,
 }

@@ -7,7 +7,8 @@
 use std::path::PathBuf;
 
 use crate::{
-    CheckpointId, EventId, HandoffId, QueueItemId, ReviewId, SessionId, TimelineItemId, Timestamp,
+    Accepted, CheckpointId, EventId, HandoffId, QueueItemId, ReviewId, SessionId, TimelineItemId,
+    Timestamp,
 };
 
 /// How urgent something is; the most urgent first.
@@ -350,6 +351,8 @@ pub enum Record {
     Timeline(TimelineItem),
     /// An agent's event that was taken.
     Handled(HandledEvent),
+    /// Work that was accepted and is not done yet.
+    Accepted(Box<Accepted>),
 }
 
 /// Which list a record belongs to.
@@ -367,6 +370,8 @@ pub enum RecordKind {
     Timeline,
     /// Agents' events that were taken.
     Handled,
+    /// Work that was accepted.
+    Accepted,
 }
 
 impl Record {
@@ -379,6 +384,7 @@ impl Record {
             Record::Handoff(handoff) => (RecordKind::Handoff, handoff.id.get()),
             Record::Timeline(item) => (RecordKind::Timeline, item.id.get()),
             Record::Handled(event) => (RecordKind::Handled, event.id.get()),
+            Record::Accepted(accepted) => (RecordKind::Accepted, accepted.work.id()),
         }
     }
 }

@@ -200,6 +200,24 @@ pub(crate) fn set_numbers(connection: &Connection, next: Numbers) -> rusqlite::R
         .map(drop)
 }
 
+/// Where the number of commits stands among the other values.
+const COMMITS: &str = "commits";
+
+/// Writes down how many commits there were.
+pub(crate) fn set_commits(connection: &Connection, commits: u64) -> rusqlite::Result<()> {
+    let (key, value) = (COMMITS.to_owned(), Some(commits.to_string()));
+    Change::MetaSet { key, value }.apply(connection)
+}
+
+/// How many commits there were, as far as is known.
+pub(crate) fn commits(connection: &Connection) -> rusqlite::Result<u64> {
+    let value: Option<String> = connection
+        .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
+        .query_row([COMMITS], |row| row.get(0))
+        .optional()?;
+    Ok(value.and_then(|value| value.parse().ok()).unwrap_or(0))
+}
+
 /// The number the next event will get, as far as the log is durable.
 pub(crate) fn next_event(connection: &Connection) -> rusqlite::Result<EventSeq> {
     let next: Option<i64> = connection

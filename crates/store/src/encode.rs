@@ -13,6 +13,7 @@ use rookery_model as model;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+mod accepted;
 mod activity;
 mod decision;
 mod event;

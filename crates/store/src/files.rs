@@ -106,6 +106,14 @@ pub(crate) fn set_aside(dir: &Path) -> io::Result<Option<PathBuf>> {
     Ok(moved)
 }
 
+/// Makes a whole database that lies beside the place of ours be it.
+pub(crate) fn put_in_place(dir: &Path, name: &str) -> io::Result<()> {
+    let whole = dir.join(name);
+    File::open(&whole)?.sync_all()?;
+    fs::rename(whole, dir.join(DATABASE))?;
+    sync_dir(dir)
+}
+
 /// `NAME.damaged-SECONDS`, with a number behind it if that is taken.
 fn free_name(path: &Path) -> PathBuf {
     let base = beside(path, &format!(".damaged-{}", unix_seconds()));

@@ -14,7 +14,8 @@ use rusqlite::{Connection, OpenFlags};
 use crate::error::{is_cannot_open, is_damage};
 use crate::files::{self, Found};
 use crate::load::{self, Contents};
-use crate::reserved::{Numbers, Reserved, Sidecar};
+use crate::reserved::{Mark, Numbers, Reserved, Sidecar};
+use crate::salvage::{Salvage, salvage};
 use crate::{StoreError, change, schema};
 
 /// Up to this size a database is checked page by page and row by row at start; it takes some
@@ -23,6 +24,9 @@ const CHECKED_SIZE: u64 = 64 << 20;
 
 /// The write-ahead log is cut back to this size after it was copied into the database.
 const KEPT_LOG_SIZE: i64 = 16 << 20;
+
+/// Where what can be read of a damaged database is gathered.
+const SALVAGED: &str = "rookery.db.salvaged";
 
 /// The world as it was stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +67,8 @@ pub struct Damage {
     pub moved_to: Option<PathBuf>,
     /// How many single rows were moved aside.
     pub rows: u64,
+    /// What was saved from the whole database, if it had to go.
+    pub salvage: Option<Salvage>,
     /// What was wrong.
     pub reason: String,
 }
@@ -73,6 +79,7 @@ pub(crate) struct Opened {
     pub(crate) reading: Connection,
     pub(crate) reserved: Reserved,
     pub(crate) next: Numbers,
+    pub(crate) commits: u64,
     pub(crate) loaded: Loaded,
 }
 
@@ -84,10 +91,26 @@ enum Trouble {
     Stop(StoreError),
 }
 
+impl Trouble {
+    /// The error, where nothing more can be done.
+    fn of(self, database: &Path) -> StoreError {
+        match self {
+            Trouble::Damaged(reason) => StoreError::unusable(database, reason),
+            Trouble::Stop(error) => error,
+        }
+    }
+}
+
 pub(crate) fn open(dir: &Path, busy_timeout: Duration) -> Result<Opened, StoreError> {
     let unusable = |error: std::io::Error| StoreError::unusable(dir, error);
     files::make_dir(dir).map_err(unusable)?;
     let database = dir.join(files::DATABASE);
+    if matches!(files::look(&database), Ok(Found::Nothing))
+        && is_readable(&dir.join(SALVAGED))
+        && files::put_in_place(dir, SALVAGED).is_ok()
+    {
+        tracing::warn!("what was saved of a damaged store is put in its place");
+    }
     let mut sidecar = Sidecar::read(dir);
     let new_is_fine = sidecar == Sidecar::Absent;
     let (mut writing, contents, damage) = match open_database(&database, new_is_fine, busy_timeout)
@@ -98,35 +121,79 @@ pub(crate) fn open(dir: &Path, busy_timeout: Duration) -> Result<Opened, StoreEr
             if sidecar.bounds().is_none() {
                 // Before the database goes: should we die in between, nobody would know any
                 // more that numbers were ever given out.
-                let reserved = Reserved::open(dir, Sidecar::Absent, Numbers::from_clock());
+                let reserved = Reserved::open(dir, Sidecar::Absent, Numbers::from_clock(), 0);
                 drop(reserved.map_err(unusable)?);
                 sidecar = Sidecar::read(dir);
             }
-            let moved_to = files::set_aside(dir).map_err(|error| {
-                StoreError::unusable(
-                    &database,
-                    format!("{reason}; and it cannot be moved aside: {error}"),
-                )
-            })?;
-            tracing::warn!(reason, moved_to = ?moved_to, "the store was damaged; starting with an empty one");
-            let damage = Damage { moved_to, rows: 0, reason };
-            match open_database(&database, true, busy_timeout) {
-                Ok((connection, contents)) => (connection, contents, Some(damage)),
-                Err(Trouble::Stop(error)) => return Err(error),
-                Err(Trouble::Damaged(reason)) => {
-                    return Err(StoreError::unusable(&database, reason));
-                }
-            }
+            let (connection, contents, damage) = replace_damaged(dir, reason, busy_timeout)?;
+            (connection, contents, Some(damage))
         }
     };
-    let next = next_numbers(&contents, sidecar);
     let stop = |error: rusqlite::Error| StoreError::unusable(&database, error);
+    let commits = change::commits(&writing).map_err(stop)?;
+    let (next, loss) = next_numbers(&contents, sidecar, commits, damage.is_some());
+    let commits = sidecar.mark().map_or(commits, |mark| mark.commits.max(commits)) + 1;
     let transaction = writing.transaction().map_err(stop)?;
     change::set_numbers(&transaction, next).map_err(stop)?;
+    change::set_commits(&transaction, commits).map_err(stop)?;
     transaction.commit().map_err(stop)?;
-    let reserved = Reserved::open(dir, sidecar, next).map_err(unusable)?;
+    let reserved = Reserved::open(dir, sidecar, next, commits).map_err(unusable)?;
     let reading = open_for_reading(&database, busy_timeout).map_err(stop)?;
-    Ok(Opened { writing, reading, reserved, next, loaded: loaded(contents, next, damage) })
+    let damage = damage.or(loss);
+    Ok(Opened { writing, reading, reserved, next, commits, loaded: loaded(contents, next, damage) })
+}
+
+/// Moves a damaged database aside and puts a new one in its place, with what can be read of it. The
+/// new one is whole before the other one goes: whenever we die, one of them is there to start from.
+fn replace_damaged(
+    dir: &Path,
+    reason: String,
+    busy_timeout: Duration,
+) -> Result<(Connection, Contents, Damage), StoreError> {
+    let database = dir.join(files::DATABASE);
+    let cannot = |error: std::io::Error| {
+        StoreError::unusable(&database, format!("{reason}; and it cannot be moved aside: {error}"))
+    };
+    let salvage = match is_readable(&database) {
+        true => Some(salvage_beside(dir, &database, busy_timeout)?),
+        false => None,
+    };
+    let moved_to = files::set_aside(dir).map_err(cannot)?;
+    tracing::warn!(reason, moved_to = ?moved_to, "the store was damaged and is moved aside");
+    if salvage.is_some() {
+        files::put_in_place(dir, SALVAGED).map_err(cannot)?;
+    }
+    let opened = open_database(&database, true, busy_timeout);
+    let (connection, contents) = opened.map_err(|trouble| trouble.of(&database))?;
+    let summary = salvage.as_ref().map(|saved| format!("; {}", saved.summary()));
+    let reason = format!("{reason}{}", summary.unwrap_or_default());
+    let rows = contents.damaged_rows;
+    Ok((connection, contents, Damage { moved_to, rows, salvage, reason }))
+}
+
+/// Makes a new database beside the damaged one, of all that can be read of it.
+fn salvage_beside(
+    dir: &Path,
+    database: &Path,
+    busy_timeout: Duration,
+) -> Result<Salvage, StoreError> {
+    let target = dir.join(SALVAGED);
+    // Left over from a process that died at this.
+    for suffix in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(files::beside(&target, suffix));
+    }
+    let opened = open_database(&target, true, busy_timeout);
+    let (mut connection, _) = opened.map_err(|trouble| trouble.of(&target))?;
+    let stop = |error: rusqlite::Error| StoreError::unusable(&target, error);
+    let saved = salvage(database, &mut connection).map_err(stop)?;
+    tracing::warn!(summary = saved.summary(), "what could be read of the store was saved");
+    connection.close().map_err(|(_, error)| stop(error))?;
+    Ok(saved)
+}
+
+/// Whether there is something to be read at all.
+fn is_readable(path: &Path) -> bool {
+    matches!(files::look(path), Ok(Found::File(length)) if length > 0)
 }
 
 /// A store that is forgotten with the last of its connections.
@@ -151,14 +218,15 @@ pub(crate) fn open_in_memory(busy_timeout: Duration) -> Result<Opened, StoreErro
     change::set_numbers(&writing, next).map_err(stop)?;
     let reading = connect(OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(stop)?;
     let reserved = Reserved::in_memory(next);
-    Ok(Opened { writing, reading, reserved, next, loaded: loaded(contents, next, None) })
+    let loaded = loaded(contents, next, None);
+    Ok(Opened { writing, reading, reserved, next, commits: 0, loaded })
 }
 
 fn loaded(contents: Contents, next: Numbers, damage: Option<Damage>) -> Loaded {
     let rows = contents.damaged_rows;
     let damage = damage.or_else(|| {
         let reason = format!("{rows} rows could not be read");
-        (rows > 0).then_some(Damage { moved_to: None, rows, reason })
+        (rows > 0).then_some(Damage { moved_to: None, rows, salvage: None, reason })
     });
     Loaded {
         projects: contents.projects,
@@ -178,13 +246,31 @@ fn loaded(contents: Contents, next: Numbers, damage: Option<Damage>) -> Loaded {
 }
 
 /// Continues without a gap where the database can be trusted to know all numbers, and else
-/// beyond the reserved ones.
-fn next_numbers(contents: &Contents, sidecar: Sidecar) -> Numbers {
+/// beyond the reserved ones. Tells what was lost, if the database knows less than was shown.
+fn next_numbers(
+    contents: &Contents,
+    sidecar: Sidecar,
+    commits: u64,
+    is_damaged: bool,
+) -> (Numbers, Option<Damage>) {
     let known = contents.seen.max(contents.written.unwrap_or(Numbers::FIRST));
     let is_new = contents.written.is_none();
-    match sidecar {
-        Sidecar::Known { bounds, .. } if is_new => known.max(bounds),
-        Sidecar::Known { bounds, interrupted: true } => {
+    if let Sidecar::Known { bounds, mark: Some(mark), .. } = sidecar
+        && !(is_damaged || is_new)
+        && (commits < mark.commits || known.max(mark.next) != known)
+    {
+        let reason = lost_commits(known, commits, mark);
+        tracing::error!(reason, "the store is older than what was shown; numbers skip ahead");
+        let damage = Damage { moved_to: None, rows: 0, salvage: None, reason };
+        return (known.max(bounds), Some(damage));
+    }
+    let next = match sidecar {
+        Sidecar::Known { bounds, .. } if is_new || is_damaged => known.max(bounds),
+        Sidecar::Known { bounds, is_mark_torn: true, .. } => {
+            tracing::warn!("what was shown cannot be told; numbers skip ahead");
+            known.max(bounds)
+        }
+        Sidecar::Known { bounds, interrupted: true, .. } => {
             tracing::warn!("the machine went down while the store was in use; numbers skip ahead");
             known.max(bounds)
         }
@@ -194,7 +280,23 @@ fn next_numbers(contents: &Contents, sidecar: Sidecar) -> Numbers {
         }
         Sidecar::Damaged if is_new => known.max(Numbers::from_clock()),
         Sidecar::Known { .. } | Sidecar::Damaged | Sidecar::Absent => known,
-    }
+    };
+    (next, None)
+}
+
+/// What is missing, in words for people.
+fn lost_commits(known: Numbers, commits: u64, mark: Mark) -> String {
+    let missing = mark.commits.saturating_sub(commits);
+    let (first, end) = (known.event.get(), mark.next.event.get());
+    let events = match end.saturating_sub(first) {
+        0 => "no event among them".to_owned(),
+        1 => format!("with them event {first}"),
+        _ => format!("with them events {first} to {}", end - 1),
+    };
+    format!(
+        "the write-ahead log of the store is torn, missing or of another time: \
+         the newest {missing} commits are lost, {events}"
+    )
 }
 
 fn open_database(

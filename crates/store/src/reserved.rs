@@ -4,8 +4,14 @@
 //! database is lost. Bounds are reserved in blocks, always before a number is shown to
 //! anyone. The file also says whether the database was closed cleanly, and else under which
 //! boot of the machine it was in use.
+//!
+//! Its second line is the mark: what was really shown, and how many commits there were. It is
+//! overwritten in place after each commit, without waiting for the disk, so that it survives the
+//! process as the commit does. A database that knows less than the mark has lost commits.
 
+use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use rookery_model::{EventSeq, ProjectId, TerminalId};
@@ -77,6 +83,35 @@ impl Numbers {
     }
 }
 
+/// What was shown to others, and after how many commits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub(crate) next: Numbers,
+    pub(crate) commits: u64,
+}
+
+impl Mark {
+    /// Always of the same length, so that it can be overwritten.
+    fn line(self) -> String {
+        let Numbers { event, project, terminal } = self.next;
+        let (event, project, terminal) = (event.get(), project.get(), terminal.get());
+        let text = format!("{event:020} {project:020} {terminal:020} {:020}", self.commits);
+        let sum = text.bytes().fold(0u32, |sum, byte| sum.rotate_left(5) ^ u32::from(byte));
+        format!("{text} {sum:08x}\n")
+    }
+
+    fn parse(line: &str) -> Option<Mark> {
+        let mut words = line.split(' ').map(|word| word.parse::<u64>().ok());
+        let next = Numbers {
+            event: EventSeq::new(words.next()??),
+            project: ProjectId::new(words.next()??),
+            terminal: TerminalId::new(words.next()??),
+        };
+        let mark = Mark { next, commits: words.next()?? };
+        (mark.line() == line).then_some(mark)
+    }
+}
+
 /// What the sidecar said at open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sidecar {
@@ -90,6 +125,10 @@ pub(crate) enum Sidecar {
         /// The machine went down while the store was in use, so that the newest commits may
         /// be missing from the database although people saw their numbers.
         interrupted: bool,
+        /// What was shown; none if an older version wrote the file.
+        mark: Option<Mark>,
+        /// There is a mark, but it cannot be read.
+        is_mark_torn: bool,
     },
 }
 
@@ -102,6 +141,13 @@ impl Sidecar {
         }
     }
 
+    pub(crate) fn mark(self) -> Option<Mark> {
+        match self {
+            Sidecar::Known { mark, .. } => mark,
+            Sidecar::Absent | Sidecar::Damaged => None,
+        }
+    }
+
     pub(crate) fn bounds(self) -> Option<Numbers> {
         match self {
             Sidecar::Known { bounds, .. } => Some(bounds),
@@ -111,7 +157,9 @@ impl Sidecar {
 }
 
 fn parse(bytes: &[u8], boot: &str) -> Option<Sidecar> {
-    let mut words = std::str::from_utf8(bytes).ok()?.strip_suffix('\n')?.split(' ');
+    let end = bytes.iter().position(|byte| *byte == b'\n')?;
+    let (head, rest) = bytes.split_at(end + 1);
+    let mut words = std::str::from_utf8(head).ok()?.strip_suffix('\n')?.split(' ');
     let mut number = || words.next()?.parse().ok().filter(|n| (1..=LARGEST).contains(n));
     let bounds = Numbers {
         event: EventSeq::new(number()?),
@@ -122,7 +170,10 @@ fn parse(bytes: &[u8], boot: &str) -> Option<Sidecar> {
     if words.next().is_some() {
         return None;
     }
-    Some(Sidecar::Known { bounds, interrupted: user != CLOSED && user != boot })
+    let mark = std::str::from_utf8(rest).ok().and_then(Mark::parse);
+    let is_mark_torn = mark.is_none() && !rest.is_empty();
+    let interrupted = user != CLOSED && user != boot;
+    Some(Sidecar::Known { bounds, interrupted, mark, is_mark_torn })
 }
 
 /// Names this run of the machine. Where the system does not tell, all runs look alike.
@@ -141,21 +192,32 @@ pub(crate) struct Reserved {
     dir: Option<PathBuf>,
     boot: String,
     bounds: Numbers,
+    mark: Mark,
+    /// The file as it is now, and where the mark stands in it.
+    place: Option<(File, u64)>,
 }
 
 impl Reserved {
     /// Takes the sidecar over and reserves a block after `next`; never lowers a known bound.
-    pub(crate) fn open(dir: &Path, sidecar: Sidecar, next: Numbers) -> io::Result<Reserved> {
+    pub(crate) fn open(
+        dir: &Path,
+        sidecar: Sidecar,
+        next: Numbers,
+        commits: u64,
+    ) -> io::Result<Reserved> {
         let bounds = next.plus_block();
         let bounds = sidecar.bounds().map_or(bounds, |known| known.max(bounds));
-        let reserved = Reserved { dir: Some(dir.to_owned()), boot: boot_id(), bounds };
-        reserved.write(&reserved.boot)?;
+        let mark = Mark { next, commits };
+        let dir = Some(dir.to_owned());
+        let mut reserved = Reserved { dir, boot: boot_id(), bounds, mark, place: None };
+        reserved.write(false)?;
         Ok(reserved)
     }
 
     /// No sidecar, for a store that is forgotten with the process.
     pub(crate) fn in_memory(next: Numbers) -> Reserved {
-        Reserved { dir: None, boot: String::new(), bounds: next.plus_block() }
+        let mark = Mark { next, commits: 0 };
+        Reserved { dir: None, boot: String::new(), bounds: next.plus_block(), mark, place: None }
     }
 
     /// Makes sure that all numbers below `next` are reserved; cheap unless a block is used up.
@@ -165,18 +227,33 @@ impl Reserved {
         }
         let before = self.bounds;
         self.bounds = before.max(next.plus_block());
-        self.write(&self.boot).inspect_err(|_| self.bounds = before)
+        self.write(false).inspect_err(|_| self.bounds = before)
+    }
+
+    /// Notes what the next reader of the database must find there. To be called after a commit
+    /// and before any of it is shown.
+    pub(crate) fn mark(&mut self, next: Numbers, commits: u64) {
+        self.mark = Mark { next, commits };
+        let Some((file, at)) = &self.place else { return };
+        if let Err(error) = file.write_all_at(self.mark.line().as_bytes(), *at) {
+            tracing::warn!(%error, "cannot note which numbers were shown");
+        }
     }
 
     /// Says that everything is safely in the database.
-    pub(crate) fn close(&self) -> io::Result<()> {
-        self.write(CLOSED)
+    pub(crate) fn close(&mut self) -> io::Result<()> {
+        self.write(true)
     }
 
-    fn write(&self, user: &str) -> io::Result<()> {
+    fn write(&mut self, is_closed: bool) -> io::Result<()> {
         let Some(dir) = &self.dir else { return Ok(()) };
         let Numbers { event, project, terminal } = self.bounds;
-        files::replace(dir, NAME, &format!("{event} {project} {terminal} {user}\n"))
+        let user = if is_closed { CLOSED } else { &self.boot };
+        let head = format!("{event} {project} {terminal} {user}\n");
+        files::replace(dir, NAME, &format!("{head}{}", self.mark.line()))?;
+        let file = OpenOptions::new().write(true).open(dir.join(NAME))?;
+        self.place = Some((file, head.len() as u64));
+        Ok(())
     }
 }
 
@@ -198,9 +275,11 @@ mod tests {
     fn bounds_come_back_and_grow_in_blocks() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(Sidecar::read(dir.path()), Sidecar::Absent);
-        let mut reserved = Reserved::open(dir.path(), Sidecar::Absent, Numbers::FIRST).unwrap();
+        let mut reserved = Reserved::open(dir.path(), Sidecar::Absent, Numbers::FIRST, 0).unwrap();
         let first = numbers(10_001, 1_001, 1_001);
-        let known = |bounds| Sidecar::Known { bounds, interrupted: false };
+        let mark = Some(Mark { next: Numbers::FIRST, commits: 0 });
+        let known =
+            |bounds| Sidecar::Known { bounds, interrupted: false, mark, is_mark_torn: false };
         assert_eq!(Sidecar::read(dir.path()), known(first));
         reserved.cover(first).unwrap();
         assert_eq!(Sidecar::read(dir.path()), known(first));
@@ -214,9 +293,11 @@ mod tests {
     fn another_boot_without_a_clean_close_is_an_interruption() {
         let said = |text: &str| parse(text.as_bytes(), "now").unwrap();
         let bounds = numbers(7, 8, 9);
-        assert_eq!(said("7 8 9 now\n"), Sidecar::Known { bounds, interrupted: false });
-        assert_eq!(said("7 8 9 closed\n"), Sidecar::Known { bounds, interrupted: false });
-        assert_eq!(said("7 8 9 earlier\n"), Sidecar::Known { bounds, interrupted: true });
+        let known =
+            |interrupted| Sidecar::Known { bounds, interrupted, mark: None, is_mark_torn: false };
+        assert_eq!(said("7 8 9 now\n"), known(false));
+        assert_eq!(said("7 8 9 closed\n"), known(false));
+        assert_eq!(said("7 8 9 earlier\n"), known(true));
     }
 
     #[test]
@@ -230,6 +311,27 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_mark_is_overwritten_in_place_and_a_torn_one_is_seen() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut reserved = Reserved::open(dir.path(), Sidecar::Absent, Numbers::FIRST, 3).unwrap();
+        let path = dir.path().join(NAME);
+        let before = std::fs::read(&path).unwrap();
+        reserved.mark(numbers(17, 2, 5), 4);
+        let after = std::fs::read(&path).unwrap();
+        assert_eq!(after.len(), before.len());
+        let Some(Sidecar::Known { mark, .. }) = parse(&after, "now") else { panic!("no sidecar") };
+        assert_eq!(mark, Some(Mark { next: numbers(17, 2, 5), commits: 4 }));
+        let head = after.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+        for length in head + 1..after.len() {
+            let Some(Sidecar::Known { mark, is_mark_torn, .. }) = parse(&after[..length], "now")
+            else {
+                panic!("no sidecar");
+            };
+            assert_eq!((mark, is_mark_torn), (None, true), "cut at {length}");
+        }
+    }
+
     proptest! {
         #[test]
         fn parsing_never_panics(bytes: Vec<u8>) {
@@ -240,7 +342,8 @@ mod tests {
         fn what_is_written_is_read(event in 1..=LARGEST, project in 1..=LARGEST, terminal in 1..=LARGEST) {
             let text = format!("{event} {project} {terminal} now\n");
             let bounds = numbers(event, project, terminal);
-            let expected = Sidecar::Known { bounds, interrupted: false };
+            let expected =
+                Sidecar::Known { bounds, interrupted: false, mark: None, is_mark_torn: false };
             prop_assert_eq!(parse(text.as_bytes(), "now"), Some(expected));
         }
     }

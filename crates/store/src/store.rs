@@ -93,9 +93,10 @@ impl Store {
     }
 
     fn run(opened: Opened, options: Options, place: &Path) -> Result<(Store, Loaded), StoreError> {
-        let Opened { writing, reading, reserved, next, loaded } = opened;
+        let Opened { writing, reading, reserved, next, commits, loaded } = opened;
         let shared = Arc::new(Shared::new(next.event));
-        let writer = Writer::new(shared.clone(), writing, reserved, options.retention, next);
+        let writer =
+            Writer::new(shared.clone(), writing, reserved, options.retention, next, commits);
         let thread = std::thread::Builder::new()
             .name("store".to_owned())
             .spawn(move || writer.run())
@@ -134,7 +135,13 @@ impl Store {
     /// published, as soon as that is possible. So there is no gap in the numbers. A batch that
     /// contradicts what is stored loses its changes ([`StoreError::Refused`]), but not its events.
     pub fn commit(&self, batch: Batch) -> Ticket {
-        self.queue(batch, None)
+        self.queue(batch, None, false)
+    }
+
+    /// Queues changes that are saved or forgotten: if their ticket completes with an error, they have
+    /// no effect, now or later. Such a batch has no events, since those keep their numbers.
+    pub fn commit_or_forget(&self, changes: Vec<Change>) -> Ticket {
+        self.queue(Batch { changes, events: Vec::new() }, None, true)
     }
 
     /// Queues a batch like [`Store::commit`], and something to be done once it is durable.
@@ -145,12 +152,13 @@ impl Store {
     /// ticket. It is done for a batch whose changes were refused as well, but never for one that
     /// was not queued or that is lost when the store closes: then it is dropped.
     pub fn commit_then(&self, batch: Batch, after: After) -> Ticket {
-        self.queue(batch, Some(after))
+        self.queue(batch, Some(after), false)
     }
 
-    fn queue(&self, batch: Batch, after: Option<After>) -> Ticket {
+    fn queue(&self, batch: Batch, after: Option<After>, is_optional: bool) -> Ticket {
         let (completer, ticket) = ticket();
-        if let Err((completer, error)) = self.0.shared.push(batch, after, completer) {
+        let pushed = self.0.shared.push(batch, after, is_optional, completer);
+        if let Err((completer, error)) = pushed {
             tracing::error!(%error, "a batch was not queued");
             completer.complete(Err(error));
         }
@@ -160,6 +168,12 @@ impl Store {
     /// How many batches are not durable yet. Callers keep this below [`MAX_QUEUED`].
     pub fn queued(&self) -> usize {
         self.0.shared.unsaved()
+    }
+
+    /// Whether saving fails at present and batches wait for it to work again. Callers should then
+    /// refuse new work before anything of it has happened.
+    pub fn is_failing(&self) -> bool {
+        self.0.shared.is_failing()
     }
 
     /// All published events from this number on, if memory still has all of them. `None` also

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -14,7 +14,7 @@ use rookery_model::{Event, EventSeq, NumberedEvent};
 use rusqlite::{Connection, TransactionBehavior};
 use thiserror::Error;
 
-use crate::change::{Change, append_event, set_numbers};
+use crate::change::{Change, append_event, set_commits, set_numbers};
 use crate::decision;
 use crate::error::is_refusal;
 use crate::prune::{self, Retention};
@@ -56,6 +56,8 @@ pub(crate) struct Shared {
     ended: Condvar,
     /// Batches that are not durable yet.
     unsaved: AtomicUsize,
+    /// Whether tickets were told of failures, and what failed still waits.
+    is_failing: AtomicBool,
     pub(crate) tail: Mutex<Tail>,
     pub(crate) sink: Mutex<Option<Sink>>,
     pub(crate) mask: Mutex<Option<Mask>>,
@@ -73,6 +75,8 @@ struct Queued {
     events: Vec<Arc<NumberedEvent>>,
     after: Option<After>,
     ticket: Option<Completer>,
+    /// Whether it is forgotten instead of tried again once its ticket was told of a failure.
+    is_optional: bool,
 }
 
 impl Shared {
@@ -87,6 +91,7 @@ impl Shared {
             work: Condvar::new(),
             ended: Condvar::new(),
             unsaved: AtomicUsize::new(0),
+            is_failing: AtomicBool::new(false),
             tail: Mutex::new(Tail::new(next_event)),
             sink: Mutex::new(None),
             mask: Mutex::new(None),
@@ -98,6 +103,7 @@ impl Shared {
         &self,
         batch: Batch,
         after: Option<After>,
+        is_optional: bool,
         ticket: Completer,
     ) -> Result<(), (Completer, StoreError)> {
         let events: Vec<_> = batch.events.into_iter().map(Arc::new).collect();
@@ -114,7 +120,13 @@ impl Shared {
         }
         queue.next_event = expected;
         let ticket = Some(ticket);
-        queue.batches.push_back(Queued { changes: batch.changes, events, after, ticket });
+        queue.batches.push_back(Queued {
+            changes: batch.changes,
+            events,
+            after,
+            ticket,
+            is_optional,
+        });
         self.unsaved.fetch_add(1, Ordering::Relaxed);
         drop(queue);
         self.work.notify_one();
@@ -123,6 +135,10 @@ impl Shared {
 
     pub(crate) fn unsaved(&self) -> usize {
         self.unsaved.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn is_failing(&self) -> bool {
+        self.is_failing.load(Ordering::Relaxed)
     }
 
     /// Asks the writer to save what is queued and end. Says whether it did so in time.
@@ -156,6 +172,8 @@ pub(crate) struct Writer {
     retention: Retention,
     /// The numbers that come after all that is durable.
     next: Numbers,
+    /// How many commits there were, ever.
+    commits: u64,
     /// Taken from the queue, not durable yet, oldest first.
     pending: Vec<Queued>,
     /// Whether commits wait for the disk at present; they do not when the store is opened.
@@ -173,8 +191,10 @@ impl Writer {
         reserved: Reserved,
         retention: Retention,
         next: Numbers,
+        commits: u64,
     ) -> Self {
         Writer {
+            commits,
             shared,
             connection,
             reserved,
@@ -284,7 +304,8 @@ impl Writer {
             Err(error) if is_refusal(&error) => self.save_each(next),
             saved => saved.map(|()| Vec::new()),
         }?;
-        self.next = next;
+        (self.next, self.commits) = (next, self.commits + 1);
+        self.reserved.mark(self.next, self.commits);
         Ok(saved)
     }
 
@@ -296,6 +317,7 @@ impl Writer {
             batch.events.iter().try_for_each(|event| append_event(&transaction, event))?;
         }
         set_numbers(&transaction, next)?;
+        set_commits(&transaction, self.commits + 1)?;
         transaction.commit()
     }
 
@@ -319,6 +341,7 @@ impl Writer {
             batch.events.iter().try_for_each(|event| append_event(&transaction, event))?;
         }
         set_numbers(&transaction, next)?;
+        set_commits(&transaction, self.commits + 1)?;
         transaction.commit()?;
         Ok(refused)
     }
@@ -340,6 +363,7 @@ impl Writer {
         if self.failures > 0 {
             tracing::info!(failures = self.failures, "the store can save again");
             self.failures = 0;
+            self.shared.is_failing.store(false, Ordering::Relaxed);
         }
         let batches = std::mem::take(&mut self.pending);
         let events: Vec<_> = batches.iter().flat_map(|batch| &batch.events).cloned().collect();
@@ -377,10 +401,15 @@ impl Writer {
         if self.failures == TRIES {
             tracing::error!(%error, batches = self.pending.len(), "the store cannot save");
         }
-        for batch in &mut self.pending {
-            if let Some(ticket) = batch.ticket.take() {
-                ticket.complete(Err(StoreError::Unavailable(error.to_string())));
-            }
+        let before = self.pending.len();
+        let refused: Vec<Completer> =
+            self.pending.iter_mut().filter_map(|batch| batch.ticket.take()).collect();
+        // Gone before their tickets say so: what was refused must not happen later.
+        self.pending.retain(|batch| !batch.is_optional);
+        self.shared.unsaved.fetch_sub(before - self.pending.len(), Ordering::Relaxed);
+        self.shared.is_failing.store(!self.pending.is_empty(), Ordering::Relaxed);
+        for ticket in refused {
+            ticket.complete(Err(StoreError::Unavailable(error.to_string())));
         }
         closing
     }
@@ -434,7 +463,10 @@ impl Drop for Writer {
 
 #[cfg(test)]
 mod tests {
-    use rookery_model::{Item, ItemBody, ItemId, ItemStatus, ThreadId, TurnId};
+    use rookery_model::{
+        Accepted, AcceptedWork, Answer, Item, ItemBody, ItemId, ItemStatus, Record, RequestId,
+        ThreadId, Timestamp, TurnId,
+    };
 
     use super::*;
     use crate::open::{Opened, open};
@@ -452,22 +484,58 @@ mod tests {
         Batch { changes: vec![change], events: Vec::new() }
     }
 
+    fn decision(by: Option<&str>) -> Batch {
+        let decision = rookery_model::Decision {
+            at: Timestamp::from_micros(1),
+            thread: None,
+            turn: None,
+            session: None,
+            request: None,
+            tool_id: String::new(),
+            tool: String::new(),
+            mode: rookery_model::Mode::Default,
+            verdict: rookery_model::DecisionVerdict::Approved,
+            by: by.map(str::to_owned),
+            reason: None,
+            rule: None,
+            source: rookery_model::DecisionSource::Model,
+            subject: String::new(),
+        };
+        let change = Change::DecisionMade(Box::new(decision));
+        Batch { changes: vec![change], events: Vec::new() }
+    }
+
+    fn accepted() -> Batch {
+        let work = AcceptedWork::Answer {
+            request: RequestId::new(7),
+            answer: Answer::Approved { remember: false },
+            by: "native".to_owned(),
+        };
+        let accepted = Accepted { at: Timestamp::from_micros(1), work };
+        let change = Change::RecordUpserted(Box::new(Record::Accepted(Box::new(accepted))));
+        Batch { changes: vec![change], events: Vec::new() }
+    }
+
     #[test]
-    fn only_what_an_agent_brought_to_an_end_waits_for_the_disk() {
+    fn what_was_promised_or_brought_to_an_end_waits_for_the_disk() {
         let dir = tempfile::tempdir().unwrap();
         let Opened { writing, reserved, next, .. } =
             open(dir.path(), Duration::from_secs(1)).unwrap();
         let shared = Arc::new(Shared::new(next.event));
-        let mut writer = Writer::new(shared.clone(), writing, reserved, Retention::default(), next);
+        let mut writer =
+            Writer::new(shared.clone(), writing, reserved, Retention::default(), next, 0);
         let (normal, full) = (1, 2);
         for (batch, expected) in [
             (Batch::default(), normal),
             (item(ItemStatus::Completed), full),
             (item(ItemStatus::Failed), full),
             (item(ItemStatus::InProgress), normal),
+            (decision(Some("native")), full),
+            (decision(None), normal),
+            (accepted(), full),
         ] {
             let (completer, ticket) = ticket();
-            assert!(shared.push(batch, None, completer).is_ok());
+            assert!(shared.push(batch, None, false, completer).is_ok());
             drop(ticket);
             writer.take_work();
             let refusals = writer.save().unwrap();

@@ -116,9 +116,12 @@ fn dialogs_on_a_screen_are_decided_from_the_inbox() {
         let pending = list(daemon.home(), "listApprovals", json!({ "status": "pending" }));
         pending.is_empty().then_some(())
     });
-    assert_eq!(respond(daemon.home(), &third, "approved")["message"], "Approval already resolved.");
+    assert_eq!(respond(daemon.home(), &third, "denied")["message"], "Approval already resolved.");
     assert_eq!(answers(daemon.home()), "1:0d\n2:1b\n3:0d\n");
     let all = list(daemon.home(), "listApprovals", json!({}));
+    // Enter chose the option that was marked, which is yes.
+    let found = all.iter().find(|one| one["id"] == third["id"]).unwrap();
+    assert_eq!(found["status"], "approved", "{found}");
     assert_eq!(all.len(), 3, "each dialog was asked about once: {all:?}");
 }
 

@@ -346,6 +346,10 @@ pub(crate) enum Verdict {
     Deferred,
     /// Whoever looked at changes wants others
     ChangesRequested,
+    /// Answered at its terminal; what was chosen there is not known
+    AnsweredAtTerminal,
+    /// It needs no answer any more; none was given
+    Withdrawn,
 }
 
 #[derive(Debug, Args)]

@@ -62,6 +62,8 @@ fn verdict(verdict: Verdict) -> DecisionVerdict {
         Verdict::Approved => DecisionVerdict::Approved,
         Verdict::Deferred => DecisionVerdict::Deferred,
         Verdict::ChangesRequested => DecisionVerdict::ChangesRequested,
+        Verdict::AnsweredAtTerminal => DecisionVerdict::AnsweredAtTerminal,
+        Verdict::Withdrawn => DecisionVerdict::Withdrawn,
     }
 }
 
@@ -95,6 +97,8 @@ fn table(all: &[Decision]) -> Table {
             DecisionVerdict::Approved => (Tone::Good, "approved"),
             DecisionVerdict::Deferred => (Tone::Faint, "deferred"),
             DecisionVerdict::ChangesRequested => (Tone::Bad, "changes"),
+            DecisionVerdict::AnsweredAtTerminal => (Tone::Plain, "at terminal"),
+            DecisionVerdict::Withdrawn => (Tone::Faint, "withdrawn"),
         };
         let why = one.rule.as_ref().map(|rule| format!("rule {rule}")).or(one.reason.clone());
         let second: String = one.at.chars().take(19).collect();

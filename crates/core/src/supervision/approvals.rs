@@ -31,6 +31,10 @@ pub enum ApprovalStatus {
     Approved,
     /// Refused, or nobody waits for it any more.
     Denied,
+    /// Answered at its terminal; what was chosen there is not known.
+    AtTerminal,
+    /// A dialog that went without an answer.
+    Withdrawn,
 }
 
 /// An approval in words.
@@ -91,27 +95,84 @@ impl Core {
         if self.is_dialog(id) {
             return self.decide_dialog(id, decision, by).await;
         }
-        self.transact_durably(|tx| {
-            tx.decider = self.caller.decider();
-            if let Some(request) = tx.world.requests.get(&id) {
-                if Approval::of(request).is_none() {
-                    return Err(no_approval(id));
-                }
-                match decision {
-                    Decision::Defer => tx.defer(id, by),
-                    Decision::Approve => {
-                        self.settle_in(tx, id, Answer::Approved { remember: false }, by);
-                    }
-                    Decision::Deny { message } => {
-                        self.settle_in(tx, id, Answer::Denied { message }, by);
-                    }
-                }
-                return Ok(());
+        let _turn = self.take_turn(id).await;
+        let is_pending = match self.decidable(id, &decision)? {
+            Decidable::Pending => true,
+            Decidable::Again => false,
+            Decidable::Said => return Ok(()),
+        };
+        let answer = match &decision {
+            Decision::Approve => Answer::Approved { remember: false },
+            Decision::Deny { message } => Answer::Denied { message: message.clone() },
+            Decision::Defer => {
+                self.ensure_saving()?;
+                let later = |tx: &mut Tx<'_>| {
+                    tx.decider = self.caller.decider();
+                    tx.decide_later(id, is_pending, by)
+                };
+                return self.transact_durably(later).await;
             }
-            let request = tx.world.settled.get(&id).cloned().ok_or_else(|| no_approval(id))?;
-            tx.decide_again(request, decision, by)
-        })
-        .await
+        };
+        self.promise_answer(id, &answer, by).await?;
+        let given = self.transact(|tx| {
+            tx.decider = self.caller.decider();
+            match tx.world.requests.contains_key(&id) {
+                true => self.settle_in(tx, id, answer, by),
+                // Settled while it was recorded; it counts if it may be decided again.
+                false => tx.decide_again(id, answer, by)?,
+            }
+            tx.done(id.get());
+            Ok(())
+        });
+        self.keep_promise(id, given).await
+    }
+
+    /// Whether a decision can be taken, as things are now.
+    fn decidable(&self, id: RequestId, decision: &Decision) -> Result<Decidable> {
+        let world = self.inner.world.lock();
+        if let Some(request) = world.requests.get(&id) {
+            let approval = Approval::of(request).ok_or_else(|| no_approval(id))?;
+            let is_said = approval.status == decision.wanted();
+            return Ok(if is_said { Decidable::Said } else { Decidable::Pending });
+        }
+        let request = world.settled.get(&id).ok_or_else(|| no_approval(id))?;
+        let approval = Approval::of(request).ok_or_else(|| no_approval(id))?;
+        if approval.status == decision.wanted() {
+            return Ok(Decidable::Said);
+        }
+        world.may_decide_again(request).map(|()| Decidable::Again)
+    }
+}
+
+/// What a decision finds.
+enum Decidable {
+    /// A request that waits.
+    Pending,
+    /// One that was decided otherwise, on which nobody acted yet.
+    Again,
+    /// The same was said before.
+    Said,
+}
+
+impl Decision {
+    fn wanted(&self) -> ApprovalStatus {
+        match self {
+            Decision::Approve => ApprovalStatus::Approved,
+            Decision::Deny { .. } => ApprovalStatus::Denied,
+            Decision::Defer => ApprovalStatus::Deferred,
+        }
+    }
+}
+
+impl crate::world::World {
+    /// What was decided may be decided otherwise as long as nobody acted on it: only a harness that
+    /// asks from time to time might have.
+    fn may_decide_again(&self, request: &Request) -> Result<()> {
+        let is_free = matches!(request.asked, Asked::Permission { .. });
+        match is_free && !self.acted_on.contains(&request.id) {
+            true => Ok(()),
+            false => Err(settled_before()),
+        }
     }
 }
 
@@ -121,6 +182,7 @@ impl Core {
             Decision::Approve => Answer::Approved { remember: false },
             Decision::Deny { message } => Answer::Denied { message },
             Decision::Defer => {
+                self.ensure_saving()?;
                 return self
                     .transact_durably(|tx| {
                         tx.decider = self.caller.decider();
@@ -197,6 +259,14 @@ fn status(request: &Request) -> ApprovalStatus {
         RequestState::Settled(Settled { answer: Answer::Approved { .. }, .. }) => {
             ApprovalStatus::Approved
         }
+        RequestState::Settled(Settled { answer: Answer::AtTerminal, .. }) => {
+            ApprovalStatus::AtTerminal
+        }
+        RequestState::Settled(Settled { answer: Answer::Cancelled, .. })
+            if matches!(request.asked, Asked::Dialog { .. }) =>
+        {
+            ApprovalStatus::Withdrawn
+        }
         RequestState::Settled(_) => ApprovalStatus::Denied,
     }
 }
@@ -247,38 +317,24 @@ impl Tx<'_> {
         self.log_line(approval.session, kind, "Approval deferred", related);
     }
 
-    /// What was decided may be decided otherwise as long as nobody acted on it: only a harness that
-    /// asks from time to time might have.
-    fn decide_again(&mut self, mut request: Request, decision: Decision, by: &str) -> Result<()> {
-        let now = status(&request);
-        let wanted = match decision {
-            Decision::Approve => ApprovalStatus::Approved,
-            Decision::Deny { .. } => ApprovalStatus::Denied,
-            Decision::Defer => ApprovalStatus::Deferred,
-        };
-        if Approval::of(&request).is_none() {
-            return Err(no_approval(request.id));
+    /// A decision is taken later: of a request that waits, or of one that was decided before.
+    fn decide_later(&mut self, id: RequestId, is_pending: bool, by: &str) -> Result<()> {
+        if !is_pending {
+            let settled = self.world.settled.get(&id).cloned().ok_or_else(|| no_approval(id))?;
+            self.world.may_decide_again(&settled)?;
+            self.world.settled.remove(&id);
+            let state = RequestState::Pending;
+            let request = Request { state, is_deferred: false, ..settled };
+            self.world.requests.insert(id, request);
         }
-        if now == wanted {
-            return Ok(());
-        }
-        let is_free = matches!(request.asked, Asked::Permission { .. });
-        if !is_free || self.world.acted_on.contains(&request.id) {
-            return Err(settled_before());
-        }
-        let answer = match decision {
-            Decision::Approve => Answer::Approved { remember: false },
-            Decision::Deny { message } => Answer::Denied { message },
-            Decision::Defer => {
-                self.world.settled.remove(&request.id);
-                request.state = RequestState::Pending;
-                request.is_deferred = false;
-                let id = request.id;
-                self.world.requests.insert(id, request);
-                self.defer(id, by);
-                return Ok(());
-            }
-        };
+        self.defer(id, by);
+        Ok(())
+    }
+
+    /// What was decided is decided otherwise.
+    fn decide_again(&mut self, id: RequestId, answer: Answer, by: &str) -> Result<()> {
+        let mut request = self.world.settled.get(&id).cloned().ok_or_else(|| no_approval(id))?;
+        self.world.may_decide_again(&request)?;
         let settled = Settled { answer, by: by.to_owned(), at: clock::wall() };
         let mode = self.world.mode_in(request.thread, request.turn);
         self.record_settled(&request, &settled, mode);
@@ -362,6 +418,7 @@ impl Tx<'_> {
                     Answer::Approved { .. } => "Approval approved",
                     Answer::Denied { .. } => "Approval denied",
                     Answer::Cancelled | Answer::TimedOut => "Approval expired",
+                    Answer::AtTerminal => "Approval answered at the terminal",
                     Answer::Given(_) | Answer::Output { .. } => return,
                 };
                 self.log_line(session, TimelineKind::ApprovalUpdated, word, Some(related));

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use rookery_host::git::snapshot::{self, Against, CaptureOptions, CheckpointError, RestoreOptions};
 use rookery_host::git::{GitError, Repository};
 use rookery_model::{
-    Category, ChangedFile, Checkpoint, CheckpointId, CheckpointSource, DiffStat, Differences,
-    Error, ErrorKind, Record, Related, Result, SessionId, Source, TimelineKind,
+    AcceptedWork, Category, ChangedFile, Checkpoint, CheckpointId, CheckpointSource, DiffStat,
+    Differences, Error, ErrorKind, Record, Related, Result, SessionId, Source, TimelineKind,
 };
 
 use super::{NewItem, NewReview, draw};
@@ -30,6 +30,18 @@ pub struct NewCheckpoint {
     pub review: bool,
 }
 
+impl NewCheckpoint {
+    fn accepted(&self, id: CheckpointId) -> AcceptedWork {
+        AcceptedWork::Checkpoint {
+            checkpoint: id,
+            session: self.session,
+            title: self.title.clone(),
+            summary: self.summary.clone(),
+            review: self.review,
+        }
+    }
+}
+
 /// What a checkpoint is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compared {
@@ -47,11 +59,17 @@ impl Core {
         CheckpointId::new(draw())
     }
 
-    /// Makes a checkpoint in the background. What goes wrong becomes an item of the queue.
-    pub fn make_checkpoint_soon(&self, id: CheckpointId, new: NewCheckpoint) {
+    /// Accepts a checkpoint, durably, and makes it in the background. What goes wrong then becomes an
+    /// item of the queue.
+    ///
+    /// # Errors
+    /// If it cannot be accepted; then nothing happens.
+    pub async fn make_checkpoint_soon(&self, id: CheckpointId, new: NewCheckpoint) -> Result<()> {
+        self.accept(new.accepted(id)).await?;
         let core = self.clone();
-        let work = async move { drop(core.make_checkpoint_or_tell(id, new).await) };
+        let work = async move { drop(core.finish_checkpoint(id, new).await) };
         self.inner.endings.spawn_on(work, &self.inner.runtime);
+        Ok(())
     }
 
     /// Makes a checkpoint. That it could not be made is told in the queue, too.
@@ -63,12 +81,8 @@ impl Core {
         id: CheckpointId,
         new: NewCheckpoint,
     ) -> Result<Checkpoint> {
-        let session = new.session;
-        let made = self.make_checkpoint(id, new).await;
-        if let Err(error) = &made {
-            self.file_failure(session, "Checkpoint failed", error).await;
-        }
-        made
+        self.accept(new.accepted(id)).await?;
+        self.finish_checkpoint(id, new).await
     }
 
     /// Makes a checkpoint of what a session works on. A session that works in no repository gets
@@ -81,6 +95,29 @@ impl Core {
         id: CheckpointId,
         new: NewCheckpoint,
     ) -> Result<Checkpoint> {
+        self.accept(new.accepted(id)).await?;
+        let made = self.capture_checkpoint(id, new).await;
+        if made.is_err() {
+            self.give_up(id.get());
+        }
+        made
+    }
+
+    /// Does what was accepted, or says in the queue why not.
+    pub(super) async fn finish_checkpoint(
+        &self,
+        id: CheckpointId,
+        new: NewCheckpoint,
+    ) -> Result<Checkpoint> {
+        let session = new.session;
+        let made = self.capture_checkpoint(id, new).await;
+        if let Err(error) = &made {
+            self.file_failure_of(session, "Checkpoint failed", error, Some(id.get())).await;
+        }
+        made
+    }
+
+    async fn capture_checkpoint(&self, id: CheckpointId, new: NewCheckpoint) -> Result<Checkpoint> {
         let (place, label) = {
             let world = self.inner.world.lock();
             let session = world.session(new.session).ok_or_else(|| no_session(new.session))?;
@@ -112,6 +149,7 @@ impl Core {
         self.transact_durably(|tx| {
             let line = format!("Checkpoint: {}", made.title);
             tx.add_checkpoint(made.clone(), &line);
+            tx.done(id.get());
             if new.review {
                 tx.ask_review(
                     NewReview {
@@ -249,7 +287,21 @@ impl Core {
 
     /// Says in the queue that something did not work that nobody waits for any more.
     pub(super) async fn file_failure(&self, session: SessionId, title: &str, error: &Error) {
+        self.file_failure_of(session, title, error, None).await;
+    }
+
+    /// The same, of work that was accepted and is over with this.
+    pub(super) async fn file_failure_of(
+        &self,
+        session: SessionId,
+        title: &str,
+        error: &Error,
+        accepted: Option<u128>,
+    ) {
         let filed = self.transact_durably(|tx| {
+            if let Some(accepted) = accepted {
+                tx.done(accepted);
+            }
             tx.file(NewItem {
                 session,
                 related: None,
@@ -294,8 +346,16 @@ impl Tx<'_> {
 /// Takes the snapshot, and says what it found.
 async fn capture(repo: &Repository, made: &mut Checkpoint) -> Result<()> {
     let options = CaptureOptions::titled(made.title.clone());
-    let captured = snapshot::capture(repo, &name(made.id)?, &options).await.map_err(failed)?;
-    describe(repo, &captured, made);
+    let id = name(made.id)?;
+    match snapshot::capture(repo, &id, &options).await {
+        Ok(captured) => describe(repo, &captured, made),
+        // Captured by a daemon that died before it could say so.
+        Err(CheckpointError::Exists(_)) => {
+            let captured = snapshot::captured(repo, &id).await.map_err(failed)?;
+            describe(repo, &captured, made);
+        }
+        Err(error) => return Err(failed(error)),
+    }
     Ok(())
 }
 

@@ -8,8 +8,8 @@ use rookery_host::git::worktree::{self, NewWorktree, RemoveRequest, WorktreeErro
 use rookery_host::git::{GitError, Repository};
 use rookery_host::{AgentTool, FoundTool, find_agent_tools};
 use rookery_model::{
-    Category, Checkout, Error, ErrorKind, OnExit, ProjectId, Result, SessionId, Source, Terminal,
-    TerminalId, TerminalUuid,
+    AcceptedSession, AcceptedTool, AcceptedWork, Category, Checkout, Error, ErrorKind, OnExit,
+    Origin, PlannedTree, ProjectId, Result, SessionId, Source, Terminal, TerminalId, TerminalUuid,
 };
 
 use super::checkpoints::no_session;
@@ -56,8 +56,52 @@ struct Place {
     checkout: Option<Checkout>,
     /// The name of the repository.
     name: Option<String>,
-    /// A worktree that was made for it.
-    made: Option<PathBuf>,
+}
+
+impl NewSession {
+    fn accepted(&self, id: SessionId, origin: Origin) -> AcceptedSession {
+        AcceptedSession {
+            session: id,
+            title: self.title.clone(),
+            repo: self.repo.clone(),
+            branch: self.branch.clone(),
+            create_worktree: self.create_worktree,
+            existing_worktree: self.existing_worktree.clone(),
+            tool: match &self.tool {
+                ToolWish::None => AcceptedTool::None,
+                ToolWish::Usual => AcceptedTool::Usual,
+                ToolWish::Named(name) => AcceptedTool::Named(name.clone()),
+            },
+            tree: None,
+            is_launching: false,
+            origin,
+        }
+    }
+
+    fn from_accepted(accepted: &AcceptedSession) -> NewSession {
+        NewSession {
+            title: accepted.title.clone(),
+            repo: accepted.repo.clone(),
+            branch: accepted.branch.clone(),
+            create_worktree: accepted.create_worktree,
+            existing_worktree: accepted.existing_worktree.clone(),
+            tool: match &accepted.tool {
+                AcceptedTool::None => ToolWish::None,
+                AcceptedTool::Usual => ToolWish::Usual,
+                AcceptedTool::Named(name) => ToolWish::Named(name.clone()),
+            },
+        }
+    }
+}
+
+/// The plan as the host knows it.
+pub(super) fn planned(tree: &PlannedTree) -> worktree::Planned {
+    worktree::Planned {
+        top: tree.top.clone(),
+        path: tree.path.clone(),
+        branch: tree.branch.clone(),
+        base: tree.base.clone(),
+    }
 }
 
 impl Core {
@@ -66,11 +110,18 @@ impl Core {
         SessionId::new(uuid::Uuid::new_v4().as_u128())
     }
 
-    /// Makes a session in the background. What goes wrong becomes an item of the queue.
-    pub fn make_session_soon(&self, id: SessionId, new: NewSession) {
+    /// Accepts a session, durably, and makes it in the background. What goes wrong then becomes an
+    /// item of the queue.
+    ///
+    /// # Errors
+    /// If it cannot be accepted; then nothing happens.
+    pub async fn make_session_soon(&self, id: SessionId, new: NewSession) -> Result<()> {
+        let accepted = new.accepted(id, self.caller().origin());
+        self.accept(AcceptedWork::Session(Box::new(accepted.clone()))).await?;
         let core = self.clone();
-        let work = async move { drop(core.make_session_or_tell(id, new).await) };
+        let work = async move { drop(core.finish_session(accepted).await) };
         self.inner.endings.spawn_on(work, &self.inner.runtime);
+        Ok(())
     }
 
     /// Makes a session. That it could not be made is told in the queue, too.
@@ -78,11 +129,9 @@ impl Core {
     /// # Errors
     /// As [`Core::make_session`].
     pub async fn make_session_or_tell(&self, id: SessionId, new: NewSession) -> Result<Terminal> {
-        let made = self.make_session(id, new).await;
-        if let Err(error) = &made {
-            self.file_failure(id, "Session creation failed", error).await;
-        }
-        made
+        let accepted = new.accepted(id, self.caller().origin());
+        self.accept(AcceptedWork::Session(Box::new(accepted.clone()))).await?;
+        self.finish_session(accepted).await
     }
 
     /// Makes a session. What fails leaves nothing behind; that an agent could not be started is told
@@ -91,35 +140,67 @@ impl Core {
     /// # Errors
     /// If the directory or the worktree cannot be had, or no terminal can be opened.
     pub async fn make_session(&self, id: SessionId, new: NewSession) -> Result<Terminal> {
-        let place = self.find_place(&new).await?;
-        let opened = self.open_session(id, &new, &place).await;
-        let terminal = match opened {
+        let mut accepted = new.accepted(id, self.caller().origin());
+        self.accept(AcceptedWork::Session(Box::new(accepted.clone()))).await?;
+        let made = self.carry_out_session(&mut accepted).await;
+        self.give_up(id.get());
+        made
+    }
+
+    /// Does what was accepted, or says in the queue why not.
+    pub(super) async fn finish_session(&self, mut accepted: AcceptedSession) -> Result<Terminal> {
+        let id = accepted.session;
+        let made = self.carry_out_session(&mut accepted).await;
+        match &made {
+            Ok(_) => self.give_up(id.get()),
+            Err(error) => {
+                let title = "Session creation failed";
+                self.file_failure_of(id, title, error, Some(id.get())).await;
+            }
+        }
+        made
+    }
+
+    async fn carry_out_session(&self, accepted: &mut AcceptedSession) -> Result<Terminal> {
+        let new = NewSession::from_accepted(accepted);
+        let place = self.find_place(&new, accepted).await?;
+        let terminal = match self.open_session(accepted, &new, &place).await {
             Ok(terminal) => terminal,
             Err(error) => {
-                if let Some(made) = place.made {
-                    undo_worktree(&place.cwd, &made).await;
+                if let Some(made) = &accepted.tree
+                    && let Err(error) = worktree::undo_planned(&planned(made)).await
+                {
+                    tracing::warn!(%error, path = %made.path.display(), "a worktree was left behind");
                 }
                 return Err(error);
             }
         };
-        match &new.tool {
-            ToolWish::None => {}
-            ToolWish::Usual => {
-                if let Some(tool) = self.usual_tool() {
-                    self.launch_or_tell(&terminal, &tool, "Default Tool Launch Failed").await;
-                }
-            }
-            ToolWish::Named(tool) => {
-                self.launch_or_tell(&terminal, tool, "Vibe Tool Launch Failed").await;
-            }
-        }
+        self.start_agent(&terminal, accepted).await;
         Ok(terminal)
     }
 
-    async fn find_place(&self, new: &NewSession) -> Result<Place> {
+    /// Starts the agent that was asked for. That its command may have been typed is written down
+    /// first: after a restart it is not typed a second time.
+    pub(super) async fn start_agent(&self, terminal: &Terminal, accepted: &mut AcceptedSession) {
+        let (tool, failure) = match accepted.tool.clone() {
+            AcceptedTool::None => return,
+            AcceptedTool::Usual => match self.usual_tool() {
+                Some(tool) => (tool, "Default Tool Launch Failed"),
+                None => return,
+            },
+            AcceptedTool::Named(tool) => (tool, "Vibe Tool Launch Failed"),
+        };
+        accepted.is_launching = true;
+        match self.accept(AcceptedWork::Session(Box::new(accepted.clone()))).await {
+            Ok(()) => self.launch_or_tell(terminal, &tool, failure).await,
+            Err(error) => self.file_failure(accepted.session, failure, &error).await,
+        }
+    }
+
+    async fn find_place(&self, new: &NewSession, accepted: &mut AcceptedSession) -> Result<Place> {
         let Some(asked) = &new.repo else {
             let cwd = self.inner.config.home.clone();
-            return Ok(Place { cwd, checkout: None, name: None, made: None });
+            return Ok(Place { cwd, checkout: None, name: None });
         };
         if !asked.is_absolute() {
             return Err(Error::invalid("repoPath", "the path must be absolute"));
@@ -131,7 +212,7 @@ impl Core {
                 let name = base_name(asked);
                 let checkout = Checkout { repo: asked.clone(), branch: None, worktree: None };
                 let checkout = Some(checkout);
-                return Ok(Place { cwd: asked.clone(), checkout, name, made: None });
+                return Ok(Place { cwd: asked.clone(), checkout, name });
             }
             Err(error) => return Err(told(WorktreeError::from(error))),
         };
@@ -141,34 +222,53 @@ impl Core {
             let tree = worktree::attach(&repo, existing).await.map_err(told)?;
             let worktree = Some(tree.path.clone());
             let checkout = Some(Checkout { repo: top, branch: tree.branch, worktree });
-            return Ok(Place { cwd: tree.path, checkout, name, made: None });
+            return Ok(Place { cwd: tree.path, checkout, name });
         }
         if new.create_worktree {
-            let request = NewWorktree {
-                branch: new.branch.clone(),
-                title: new.title.clone().unwrap_or_default(),
-                ..NewWorktree::default()
-            };
-            let made = worktree::create(&top, &request).await.map_err(told)?;
+            let made = self.make_planned_tree(&top, new, accepted).await?;
             let worktree = Some(made.path.clone());
-            let checkout = Checkout { repo: top, branch: Some(made.branch), worktree };
-            let made = made.path;
-            return Ok(Place {
-                cwd: made.clone(),
-                checkout: Some(checkout),
-                name,
-                made: Some(made),
-            });
+            let checkout = Some(Checkout { repo: top, branch: Some(made.branch), worktree });
+            return Ok(Place { cwd: made.path, checkout, name });
         }
         let current = worktree::current_branch(&repo).await.ok().flatten();
         let branch = new.branch.clone().or(current);
         let checkout = Some(Checkout { repo: top.clone(), branch, worktree: None });
-        Ok(Place { cwd: top, checkout, name, made: None })
+        Ok(Place { cwd: top, checkout, name })
+    }
+
+    /// Makes a worktree whose names are written down first, so that whatever is half made is found.
+    async fn make_planned_tree(
+        &self,
+        top: &Path,
+        new: &NewSession,
+        accepted: &mut AcceptedSession,
+    ) -> Result<worktree::Created> {
+        let request = NewWorktree {
+            branch: new.branch.clone(),
+            title: new.title.clone().unwrap_or_default(),
+            ..NewWorktree::default()
+        };
+        let token = format!("{:012x}", accepted.session.get() & 0xffff_ffff_ffff);
+        let plan = worktree::plan(top, &request, &token).await.map_err(told)?;
+        accepted.tree = Some(PlannedTree {
+            top: plan.top,
+            path: plan.path.clone(),
+            branch: plan.branch.clone(),
+            base: plan.base,
+        });
+        self.accept(AcceptedWork::Session(Box::new(accepted.clone()))).await?;
+        let (path, branch) = (Some(plan.path), Some(plan.branch));
+        let made = worktree::create(top, &NewWorktree { path, branch, ..request }).await;
+        if made.is_err() {
+            // Undone already; what somebody else made there meanwhile is not ours.
+            accepted.tree = None;
+        }
+        made.map_err(told)
     }
 
     async fn open_session(
         &self,
-        id: SessionId,
+        accepted: &AcceptedSession,
         new: &NewSession,
         place: &Place,
     ) -> Result<Terminal> {
@@ -189,7 +289,8 @@ impl Core {
                 on_exit: OnExit::Keep,
                 integrate: true,
                 env: self.inner.config.tab_env.clone(),
-                uuid: Some(TerminalUuid(id.get().to_be_bytes())),
+                uuid: Some(TerminalUuid(accepted.session.get().to_be_bytes())),
+                origin: Some(accepted.origin),
                 checkout: place.checkout.clone(),
                 ..OpenTerminal::default()
             })
@@ -301,19 +402,6 @@ fn typed(path: &Path) -> String {
     match is_plain {
         true => path.into_owned(),
         false => format!("'{}'", path.replace('\'', r"'\''")),
-    }
-}
-
-async fn undo_worktree(place: &Path, made: &Path) {
-    let Ok(repo) = Repository::discover(place).await else { return };
-    let request = RemoveRequest {
-        path: made.to_owned(),
-        force: true,
-        delete_branch: true,
-        is_running: false,
-    };
-    if let Err(error) = worktree::remove(&repo, &request).await {
-        tracing::warn!(%error, path = %made.display(), "a worktree was left behind");
     }
 }
 

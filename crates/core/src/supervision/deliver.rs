@@ -5,8 +5,8 @@ use std::path::Path;
 
 use rookery_agent::turn::Message;
 use rookery_model::{
-    Error, ErrorKind, Event, Record, Related, Result, Review, ReviewComment, ReviewId, TerminalId,
-    TimelineKind,
+    AcceptedWork, Error, ErrorKind, Event, Record, Related, Result, Review, ReviewComment,
+    ReviewId, TerminalId, TimelineKind,
 };
 
 use super::SessionHome;
@@ -49,6 +49,7 @@ impl Core {
             let fresh = review.comments.iter_mut().filter(|comment| !comment.is_delivered);
             fresh.take(told).for_each(|comment| comment.is_delivered = true);
             tx.keep(Record::Review(review.clone()));
+            tx.done(id.get());
             let related = Some(Related::Review(id));
             let line = "Review comments delivered";
             tx.log_line(review.session, TimelineKind::ReviewUpdated, line, related);
@@ -58,19 +59,25 @@ impl Core {
         .await
     }
 
-    /// The same in the background; that it did not work becomes an item of the queue.
-    pub fn deliver_review_soon(&self, id: ReviewId) {
+    /// Accepts to do the same, durably, and does it in the background; that it did not work becomes
+    /// an item of the queue.
+    ///
+    /// # Errors
+    /// If it cannot be accepted; then nothing happens.
+    pub async fn deliver_review_soon(&self, id: ReviewId) -> Result<()> {
+        self.accept(AcceptedWork::Delivery(id)).await?;
         let core = self.clone();
-        self.inner.endings.spawn_on(
-            async move {
-                if let Err(error) = core.deliver_review(id).await
-                    && let Ok(review) = core.review(id)
-                {
-                    core.file_failure(review.session, "Review not delivered", &error).await;
+        let work = async move {
+            match (core.deliver_review(id).await, core.review(id)) {
+                (Err(error), Ok(review)) => {
+                    let title = "Review not delivered";
+                    core.file_failure_of(review.session, title, &error, Some(id.get())).await;
                 }
-            },
-            &self.inner.runtime,
-        );
+                _ => core.give_up(id.get()),
+            }
+        };
+        self.inner.endings.spawn_on(work, &self.inner.runtime);
+        Ok(())
     }
 
     /// Pastes a text into a terminal in which an agent runs, and sends it off.

@@ -13,18 +13,25 @@ use rookery_model::{
     Source, TerminalId,
 };
 
+use super::chosen::{Chosen, chosen};
 use super::sessions::session_of;
 use super::{NewItem, SessionHome, draw};
 use crate::clock;
 use crate::core::Core;
+use crate::terminals::KeyMark;
 use crate::threads::NoticeBody;
 use crate::transact::Tx;
 
-/// Who settles a dialog that was answered at its terminal, or went by itself.
+/// Who settles a dialog that went without an answer.
 const BY_SCREEN: &str = "screen";
+/// Who settles a dialog that was answered at its terminal.
+const BY_TERMINAL: &str = "terminal";
 
 /// How long a program may take to take a dialog away that was answered.
 const TAKEN_AWAY: Duration = Duration::from_secs(3);
+
+/// Dialogs whose first sight is remembered; beyond that what was chosen is not told.
+const MAX_NOTES: usize = 1_024;
 
 /// What becomes of what was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +54,17 @@ pub struct SeenDialog {
     pub text: String,
     /// Whether it can be answered with yes or no.
     pub is_decidable: bool,
+    /// What can be chosen in it, as it stands there; empty if it is no menu.
+    pub options: Vec<String>,
+    /// Which of them is marked, from 1, if that shows.
+    pub focus: Option<usize>,
+}
+
+/// A dialog as it was when it was first seen, and what had been typed until then.
+pub(crate) struct DialogNote {
+    options: Vec<String>,
+    focus: Option<usize>,
+    keys: KeyMark,
 }
 
 /// An agent that was started in a terminal, or has ended there.
@@ -105,6 +123,7 @@ impl Core {
             }
             let asked: Vec<&str> =
                 world.requests.values().filter_map(|one| dialog_of(one, session)).collect();
+            self.note_dialog(session, id, seen.as_ref());
             let is_known = match &seen {
                 Some(seen) if seen.is_decidable => asked == [seen.id.as_str()],
                 Some(_) => false,
@@ -157,7 +176,58 @@ impl Core {
             tx.world.requests.values().filter(is_over).map(|request| request.id).collect();
         drop(typing);
         for id in over {
-            self.settle_in(tx, id, Answer::Cancelled, BY_SCREEN);
+            let (answer, by) = self.how_answered(tx, session, id);
+            self.settle_in(tx, id, answer, &by);
+        }
+    }
+
+    /// Notes how a dialog looks when it is first seen: keys count from then on.
+    fn note_dialog(&self, session: SessionId, id: TerminalId, seen: Option<&SeenDialog>) {
+        let Some(seen) = seen.filter(|seen| seen.is_decidable) else { return };
+        let Some(live) = self.inner.live.read().get(&id).cloned() else { return };
+        let mut dialogs = self.inner.dialogs.lock();
+        let place = (session, seen.id.clone());
+        if dialogs.contains_key(&place) {
+            return;
+        }
+        if dialogs.len() >= MAX_NOTES {
+            dialogs.clear();
+        }
+        let keys = live.keys.mark();
+        // A key that is still on its way to the screen may have moved the mark.
+        let focus = seen.focus.filter(|_| keys.is_settled);
+        dialogs.insert(place, DialogNote { options: seen.options.clone(), focus, keys });
+    }
+
+    fn take_note(&self, session: SessionId, dialog: &str) -> Option<DialogNote> {
+        self.inner.dialogs.lock().remove(&(session, dialog.to_owned()))
+    }
+
+    /// How a dialog that does not stand there any more was answered, as far as can be told.
+    fn how_answered(&self, tx: &Tx<'_>, session: SessionId, id: RequestId) -> (Answer, String) {
+        if let Some(promised) = self.inner.promised.lock().remove(&id) {
+            return promised;
+        }
+        let request = tx.world.requests.get(&id);
+        let dialog = request.and_then(|request| dialog_of(request, session));
+        let note = dialog.and_then(|dialog| self.take_note(session, dialog));
+        let terminal = tx.world.session(session).and_then(|session| match session.home {
+            SessionHome::Terminal(terminal) => Some(terminal),
+            SessionHome::Thread(_) => None,
+        });
+        let live = terminal.and_then(|terminal| self.inner.live.read().get(&terminal).cloned());
+        let chosen = match (note, live) {
+            (Some(note), Some(live)) => {
+                let keys = live.keys.since(note.keys);
+                keys.map_or(Chosen::Unknown, |keys| chosen(&note.options, note.focus, &keys))
+            }
+            _ => Chosen::Nothing,
+        };
+        match chosen {
+            Chosen::Yes => (Answer::Approved { remember: false }, BY_TERMINAL.to_owned()),
+            Chosen::No => (Answer::Denied { message: None }, BY_TERMINAL.to_owned()),
+            Chosen::Unknown => (Answer::AtTerminal, BY_TERMINAL.to_owned()),
+            Chosen::Nothing => (Answer::Cancelled, BY_SCREEN.to_owned()),
         }
     }
 
@@ -191,14 +261,36 @@ impl Core {
         };
         let Some((session, terminal, dialog)) = self.dialog(id) else { return Ok(false) };
         let Some(_claim) = Claim::new(self, id) else { return Ok(false) };
-        let nobody = || Error::failed("nobody can type into that terminal");
-        let typist = self.inner.typist.get().ok_or_else(nobody)?;
-        if typist.answer(self, terminal, &dialog, is_yes).await? {
-            self.note_answered(session, dialog);
-            return self.settle(id, answer, by).await;
+        let no_responder = || Error::failed("no screen watcher can type into that terminal");
+        let typist = self.inner.typist.get().ok_or_else(no_responder)?;
+        // Recorded before it is typed: what cannot be recorded is not typed at all.
+        self.promise_answer(id, &answer, by).await?;
+        let typed = typist.answer(self, terminal, &dialog, is_yes).await;
+        let settled = match &typed {
+            Ok(true) => {
+                self.take_note(session, &dialog);
+                self.note_answered(session, dialog);
+                Some((answer, by))
+            }
+            Ok(false) | Err(_) => None,
+        };
+        let is_gone = matches!(typed, Ok(false));
+        let given = self.transact(|tx| {
+            let is_pending = tx.world.requests.contains_key(&id);
+            if let Some((answer, by)) = settled {
+                self.settle_in(tx, id, answer, by);
+            } else if is_gone {
+                let (answer, by) = self.how_answered(tx, session, id);
+                self.settle_in(tx, id, answer, &by);
+            }
+            tx.done(id.get());
+            Ok(is_pending)
+        });
+        let was_pending = self.keep_promise(id, given).await?;
+        match typed? {
+            true => Ok(was_pending),
+            false => Err(Error::new(ErrorKind::Conflict, "that dialog is not shown any more")),
         }
-        self.settle(id, Answer::Cancelled, BY_SCREEN).await?;
-        Err(Error::new(ErrorKind::Conflict, "that dialog is not shown any more"))
     }
 
     fn note_answered(&self, session: SessionId, dialog: String) {

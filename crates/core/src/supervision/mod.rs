@@ -4,10 +4,12 @@
 //! them through the events of the same transaction (`observe`), so that no dialect has to think of
 //! the queue. An approval is no list of its own here: it is a request, and the queue points at it.
 
+mod accepted;
 mod agent_events;
 mod approvals;
 mod attention;
 mod checkpoints;
+mod chosen;
 mod create;
 mod deliver;
 mod dialogs;
@@ -23,8 +25,8 @@ mod worktrees;
 use std::collections::{BTreeMap, BTreeSet};
 
 use rookery_model::{
-    Checkpoint, CheckpointId, EventId, Handoff, HandoffId, QueueItem, QueueItemId, Record,
-    RecordKind, Review, ReviewId, TimelineItem, Timestamp,
+    Accepted, Checkpoint, CheckpointId, EventId, Handoff, HandoffId, QueueItem, QueueItemId,
+    Record, RecordKind, Review, ReviewId, TimelineItem, Timestamp,
 };
 use rookery_store::Change;
 
@@ -44,6 +46,7 @@ pub use worktrees::{
     Base, Conflict, How, LandOutcome, Landed, Landing, NewTree, Tree, TreeState, TreeWish,
 };
 
+pub(crate) use dialogs::DialogNote;
 pub(crate) use queue::NewItem;
 
 /// How many events of agents are remembered.
@@ -64,6 +67,8 @@ pub(crate) struct Supervision {
     /// The same, oldest first.
     handled_in_order: BTreeSet<(u64, EventId)>,
     last_order: u64,
+    /// Work that the last daemon accepted and did not finish.
+    pub(crate) unfinished: Vec<Accepted>,
     /// When the queue was last cleared of what is past its time.
     swept_at: Timestamp,
 }
@@ -96,6 +101,7 @@ impl Supervision {
                 self.handled.insert(event.id, event.order);
                 self.handled_in_order.insert((event.order, event.id));
             }
+            Record::Accepted(accepted) => self.unfinished.push(*accepted),
         }
     }
 

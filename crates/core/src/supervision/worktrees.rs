@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 
 use rookery_host::git::worktree::{self, RemoveRequest, Setup};
 use rookery_host::git::{GitError, Repository};
-use rookery_model::{Checkout, Error, ErrorKind, Result, SessionId, Terminal, TerminalId};
+use rookery_model::{
+    AcceptedWork, Checkout, Error, ErrorKind, PlannedTree, Result, SessionId, Terminal, TerminalId,
+};
 
 use super::create::told;
-use super::{NewSession, ToolWish};
+use super::{NewSession, ToolWish, draw};
 use crate::core::Core;
 use crate::terminals::OpenTerminal;
 
@@ -95,7 +97,27 @@ impl Core {
     /// # Errors
     /// If it cannot be made. Then nothing is left of it.
     pub async fn create_worktree(&self, place: &Path, wish: &TreeWish) -> Result<NewTree> {
-        worktree::create(place, wish).await.map_err(told)
+        // Undone after a restart if nobody was told that it was made. What cannot be planned fails
+        // below, and says why.
+        let token = format!("{:012x}", draw() & 0xffff_ffff_ffff);
+        let Ok(plan) = worktree::plan(place, wish, &token).await else {
+            return worktree::create(place, wish).await.map_err(told);
+        };
+        let tree = PlannedTree {
+            top: plan.top,
+            path: plan.path.clone(),
+            branch: plan.branch.clone(),
+            base: plan.base.clone(),
+        };
+        let accepted = AcceptedWork::Worktree(tree);
+        let id = accepted.id();
+        self.accept(accepted).await?;
+        let (path, branch) = (Some(plan.path), Some(plan.branch));
+        let base = plan.base.map_or_else(|| wish.base.clone(), Base::Ref);
+        let wish = TreeWish { path, branch, base, fetch: false, ..wish.clone() };
+        let made = worktree::create(place, &wish).await;
+        self.give_up(id);
+        made.map_err(told)
     }
 
     /// Copies what a worktree should have besides what git gives it, from another checkout of the

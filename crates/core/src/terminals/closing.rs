@@ -21,24 +21,37 @@ impl Core {
     /// tool's terminal never do.
     pub async fn close_with(&self, id: TerminalId, strays: StrayAction) -> Result<Vec<Leftover>> {
         self.check_use(id)?;
+        self.ensure_saving()?;
+        self.close_anyway(id, strays).await
+    }
+
+    /// Ends a terminal and forgets it, even if that cannot be saved at present: the world has let go
+    /// of it, so its child must not live on.
+    async fn close_anyway(&self, id: TerminalId, strays: StrayAction) -> Result<Vec<Leftover>> {
         let strays = self.strays_of(id, strays);
-        match self.forget(id).await {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-            // Also one that is not in the world: its opening failed halfway, or another closes it.
-            forgotten => {
-                let left = self.end(id, strays).await;
-                forgotten.map(|()| left)
-            }
+        let forgotten = self.forget(id).await;
+        // Also one that is not in the world: its opening failed halfway, or another closes it.
+        let left = self.end(id, strays).await;
+        forgotten.map(|()| left)
+    }
+
+    /// Ends a terminal whose opening was refused because it could not be saved.
+    pub(super) async fn close_refused(&self, id: TerminalId) {
+        if let Err(error) = self.close_anyway(id, StrayAction::End).await {
+            tracing::warn!(%error, terminal = %id, "that a refused terminal was closed is saved later");
         }
     }
 
     /// Ends a terminal and forgets it; returns when it is forgotten, while its child is ended.
     pub async fn close_soon(&self, id: TerminalId) -> Result<()> {
         self.check_use(id)?;
+        self.ensure_saving()?;
         let strays = self.strays_of(id, StrayAction::Name);
-        self.forget(id).await?;
-        self.end_soon(id, strays);
-        Ok(())
+        let forgotten = self.forget(id).await;
+        if !matches!(&forgotten, Err(error) if error.kind() == ErrorKind::NotFound) {
+            self.end_soon(id, strays);
+        }
+        forgotten
     }
 
     async fn forget(&self, id: TerminalId) -> Result<()> {
@@ -137,7 +150,7 @@ impl Core {
         let mut closing = tokio::task::JoinSet::new();
         for id in ids {
             let core = self.clone();
-            closing.spawn(async move { core.close(id).await });
+            closing.spawn(async move { core.close_anyway(id).await });
         }
         while closing.join_next().await.is_some() {}
         if let Some(keeper) = self.inner.keeper.pid() {

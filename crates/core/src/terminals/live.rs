@@ -15,6 +15,7 @@ use super::capture::Capture;
 use super::effects::Effects;
 use super::engine::Engine;
 use super::input::{Accepted, Input};
+use super::keys::Keys;
 use super::meta::Meta;
 use super::usage::Usage;
 use crate::clock::Clock;
@@ -63,6 +64,8 @@ pub(crate) struct Live {
     pub(crate) pid: u32,
     pub(crate) pty: Arc<OwnedFd>,
     pub(crate) input: Input,
+    /// What clients sent last.
+    pub(crate) keys: Keys,
     pub(crate) clock: Clock,
     /// What the keeper remembers of it, in case another keeper must be told.
     pub(crate) meta: Vec<u8>,
@@ -96,6 +99,7 @@ impl Live {
             pid,
             origin: Meta::decode(&meta).map_or(unknown, |meta| meta.origin),
             input: Input::new(Arc::clone(&pty)),
+            keys: Keys::default(),
             pty,
             clock,
             meta,
@@ -142,7 +146,7 @@ impl Live {
     pub(crate) fn answer(&self, reply: &[u8]) {
         if !reply.is_empty() {
             // A program that asks without reading gets no answer; that is its own affair.
-            let _ = self.send_by_hand(reply);
+            let _ = self.pass(reply).map(|()| self.capture.add(reply));
         }
     }
 
@@ -153,7 +157,14 @@ impl Live {
         Ok(())
     }
 
+    /// Sends what a client wants the child to have.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<()> {
+        self.pass(bytes)?;
+        self.keys.add(bytes);
+        Ok(())
+    }
+
+    fn pass(&self, bytes: &[u8]) -> Result<()> {
         if self.input.write(bytes)? == Accepted::Queued {
             self.wake.notify_one();
         }

@@ -36,6 +36,7 @@ const MAX_TRANSCRIPT: usize = 16 << 20;
 impl Core {
     /// Opens a terminal; when this returns, it is durable.
     pub async fn open(&self, request: OpenTerminal) -> Result<Terminal> {
+        self.ensure_saving()?;
         let cwd = self.usable_cwd(&request).await?;
         let mut plan = self.plan(request, cwd)?;
         self.inner.keeper.ensure(self.notices()).await?;
@@ -228,7 +229,8 @@ impl Core {
                 Ok(terminal)
             }
             Err(error) => {
-                let _ = self.close(id).await;
+                // Whatever the store says: what was refused must not run.
+                self.close_refused(id).await;
                 Err(error)
             }
         }

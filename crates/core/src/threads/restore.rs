@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use rookery_agent::turn::{self, End, Input};
 use rookery_model::{
-    Item, ItemBody, ItemId, ItemStatus, Request, Result, Turn, TurnError, TurnErrorKind, TurnStatus,
+    Answer, Item, ItemBody, ItemId, ItemStatus, Request, RequestState, Result, Turn, TurnError,
+    TurnErrorKind, TurnId, TurnStatus,
 };
 
 use super::ActiveTurn;
@@ -22,6 +23,11 @@ pub(crate) struct Interrupted {
 }
 
 const LOST: &str = "the daemon ended while this ran";
+/// What is known of a tool that was at work: nobody can tell how far it came.
+const UNKNOWN_OUTCOME: &str = "the daemon stopped while this tool ran, so its outcome is unknown: \
+    it may have done all, some or nothing of its work";
+/// The same for programs.
+const UNKNOWN_OUTCOME_DATA: &str = r#"{"outcome":"unknown","reason":"runtime_restart"}"#;
 
 impl Core {
     /// Takes up what was open when the last daemon ended.
@@ -72,7 +78,7 @@ impl Core {
         }
         let is_lost = |item: &&Item| is_open_tool(item) && !is_waited_for(item, waiting);
         let lost: Vec<Item> =
-            items.iter().filter(is_lost).map(|item| failed(item.clone())).collect();
+            items.iter().filter(is_lost).map(|item| self.lost(turn.id, item.clone())).collect();
         let mut setup = self.setup(&turn, live.contents.lock().used_names(turn.id));
         setup.used_names.extend(items.iter().map(|item| item.id.as_str().to_owned()));
         setup
@@ -118,10 +124,12 @@ impl Core {
         let usage = turn.usage;
         let end =
             End { status: TurnStatus::Failed, error: Some(error), finish_reason: None, usage };
+        let open = items.iter().filter(|item| item.status == ItemStatus::InProgress);
+        let lost: Vec<Item> = open.map(|item| self.lost(turn.id, item.clone())).collect();
         self.transact_durably(|tx| {
             self.reserve_numbers(tx, turn.thread);
-            for item in items.iter().filter(|item| item.status == ItemStatus::InProgress) {
-                tx.complete_item(live, turn.id, &failed(item.clone()));
+            for item in &lost {
+                tx.complete_item(live, turn.id, item);
             }
             let item = Item {
                 id: ItemId::new(format!("{}-error", turn.id)),
@@ -135,6 +143,37 @@ impl Core {
             Ok(())
         })
         .await
+    }
+}
+
+impl Core {
+    /// An item that was open when the daemon ended. A tool that was allowed to run may have run: what
+    /// is recorded is that nobody knows, and not that it failed.
+    fn lost(&self, turn: TurnId, mut item: Item) -> Item {
+        item.status = ItemStatus::Failed;
+        if let ItemBody::Tool(tool) = &mut item.body {
+            let answer = self.answer_of(turn, &tool.call_id);
+            if let Some(is_approved) = answer {
+                tool.approval = Some(Some(is_approved));
+            }
+            match answer {
+                Some(false) => tool.error = Some(LOST.to_owned()),
+                Some(true) | None => {
+                    tool.error = Some(UNKNOWN_OUTCOME.to_owned());
+                    tool.data = Some(UNKNOWN_OUTCOME_DATA.to_owned());
+                }
+            }
+        }
+        item
+    }
+
+    /// How the request of a call was answered, if it was.
+    fn answer_of(&self, turn: TurnId, call: &str) -> Option<bool> {
+        let world = self.inner.world.lock();
+        let mut settled = world.settled.values().rev();
+        let request = settled.find(|one| one.turn == turn && one.call_id == call)?;
+        let RequestState::Settled(settled) = &request.state else { return None };
+        Some(matches!(settled.answer, Answer::Approved { .. }))
     }
 }
 
@@ -154,12 +193,4 @@ fn is_open_tool(item: &Item) -> bool {
 fn is_waited_for(item: &Item, waiting: &[&Request]) -> bool {
     let ItemBody::Tool(tool) = &item.body else { return false };
     waiting.iter().any(|request| request.call_id == tool.call_id)
-}
-
-fn failed(mut item: Item) -> Item {
-    item.status = ItemStatus::Failed;
-    if let ItemBody::Tool(tool) = &mut item.body {
-        tool.error = Some(LOST.to_owned());
-    }
-    item
 }

@@ -261,7 +261,10 @@ impl Job {
             Ok(Answer::TimedOut) => {
                 return Err(refused(Some("nobody answered in time".to_owned())));
             }
-            Ok(Answer::Cancelled | Answer::Given(_) | Answer::Output { .. }) | Err(_) => {
+            Ok(
+                Answer::Cancelled | Answer::Given(_) | Answer::Output { .. } | Answer::AtTerminal,
+            )
+            | Err(_) => {
                 return Err(refused(Some("nobody waits for it any more".to_owned())));
             }
         }

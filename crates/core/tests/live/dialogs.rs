@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use rookery_core::model::{Answer, Category, ErrorKind, RequestId, TerminalId};
-use rookery_core::{ApprovalStatus, Core, Decision, SeenDialog, Shown, Typing, Typist};
+use rookery_core::model::{Answer, Category, DecisionVerdict, ErrorKind, RequestId, TerminalId};
+use rookery_core::{
+    ApprovalStatus, Core, Decision, DecisionQuery, SeenDialog, Shown, Typing, Typist,
+};
 use tokio::sync::Notify;
 
 use crate::supervision::session;
@@ -14,6 +16,7 @@ crate::cases! {
     what_is_decided_is_typed_and_settled,
     a_dialog_that_was_answered_is_not_asked_again_while_it_goes,
     a_dialog_that_is_gone_is_not_answered,
+    attack_what_is_chosen_at_the_terminal_is_recorded,
     of_two_who_decide_one_types,
     what_takes_more_than_yes_or_no_is_only_told,
 }
@@ -50,6 +53,8 @@ fn seen(id: &str) -> Option<SeenDialog> {
         title: "Bash".into(),
         text: "make".into(),
         is_decidable: true,
+        options: ["Yes", "Always", "No"].map(str::to_owned).to_vec(),
+        focus: Some(1),
     })
 }
 
@@ -75,7 +80,8 @@ async fn a_dialog_is_asked_once_and_taken_back_when_it_goes() {
     world.core.show_dialog(terminal, seen("2")).await.unwrap();
     let second = pending(&world);
     assert!(second.len() == 1 && second != first);
-    assert_eq!(world.core.approval_of(first[0]).unwrap().status, ApprovalStatus::Denied);
+    // Nothing was typed, so nobody said no.
+    assert_eq!(world.core.approval_of(first[0]).unwrap().status, ApprovalStatus::Withdrawn);
     world.core.show_dialog(terminal, None).await.unwrap();
     assert!(pending(&world).is_empty());
     assert!(world.core.queue().iter().all(|item| item.category != Category::ApprovalNeeded));
@@ -121,8 +127,45 @@ async fn a_dialog_that_is_gone_is_not_answered() {
     let id = pending(&world)[0];
     let refused = world.core.decide(id, Decision::Approve, "idx0").await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict);
-    assert_eq!(world.core.approval_of(id).unwrap().status, ApprovalStatus::Denied);
+    assert_eq!(world.core.approval_of(id).unwrap().status, ApprovalStatus::Withdrawn);
     world.stop().await;
+}
+
+/// Keys at the terminal, and what they chose: the record says that, and never a denial that was not.
+async fn attack_what_is_chosen_at_the_terminal_is_recorded() {
+    let (world, terminal, _) = with(Fake::default()).await;
+    let answers = [
+        ("1", "\r", ApprovalStatus::Approved, DecisionVerdict::Approved),
+        ("2", "1", ApprovalStatus::Approved, DecisionVerdict::Approved),
+        ("3", "3", ApprovalStatus::Denied, DecisionVerdict::Denied),
+        ("4", "\x1b", ApprovalStatus::Denied, DecisionVerdict::Denied),
+        ("5", "2", ApprovalStatus::AtTerminal, DecisionVerdict::AnsweredAtTerminal),
+        ("6", "x", ApprovalStatus::AtTerminal, DecisionVerdict::AnsweredAtTerminal),
+        ("7", "", ApprovalStatus::Withdrawn, DecisionVerdict::Withdrawn),
+    ];
+    for (dialog, keys, status, verdict) in answers {
+        world.core.show_dialog(terminal, seen(dialog)).await.unwrap();
+        let id = pending(&world)[0];
+        if !keys.is_empty() {
+            world.core.terminal(terminal).unwrap().write(keys.as_bytes()).unwrap();
+        }
+        world.core.show_dialog(terminal, None).await.unwrap();
+        assert_eq!(status_of(&world, id), status, "{keys:?}");
+        let decisions = world.core.decisions(DecisionQuery::default(), 1).await.unwrap();
+        assert_eq!(decisions[0].decision.verdict, verdict, "{keys:?}");
+        assert_eq!(decisions[0].decision.request, Some(id));
+    }
+    // One that follows another at once.
+    world.core.show_dialog(terminal, seen("8")).await.unwrap();
+    let first = pending(&world)[0];
+    world.core.terminal(terminal).unwrap().write(b"1").unwrap();
+    world.core.show_dialog(terminal, seen("9")).await.unwrap();
+    assert_eq!(status_of(&world, first), ApprovalStatus::Approved);
+    world.stop().await;
+}
+
+fn status_of(world: &World, id: RequestId) -> ApprovalStatus {
+    world.core.approval_of(id).unwrap().status
 }
 
 async fn of_two_who_decide_one_types() {

@@ -279,7 +279,9 @@ async fn a_session_that_cannot_be_made_leaves_a_word() {
     let repo = Some(world.home.path().join("nowhere"));
     world
         .core
-        .make_session_soon(id, NewSession { repo, create_worktree: true, ..NewSession::default() });
+        .make_session_soon(id, NewSession { repo, create_worktree: true, ..NewSession::default() })
+        .await
+        .unwrap();
     let mut happened = world.core.happened();
     while world.core.queue().is_empty() {
         happened.changed().await.unwrap();

@@ -239,6 +239,17 @@ pub(crate) fn approval_resolved(
         tool_name: request.tool.clone(),
         approved,
         source: Some(by.to_owned()),
+        resolution: resolution(request).map(str::to_owned),
+    }
+}
+
+/// How a dialog was settled that nobody allowed or refused.
+fn resolution(request: &model::Request) -> Option<&'static str> {
+    let model::RequestState::Settled(settled) = &request.state else { return None };
+    match (&settled.answer, &request.asked) {
+        (model::Answer::AtTerminal, _) => Some("answered_at_terminal"),
+        (model::Answer::Cancelled, model::Asked::Dialog { .. }) => Some("withdrawn"),
+        _ => None,
     }
 }
 
@@ -286,6 +297,7 @@ pub(crate) fn user_input_resolved(
             | model::Answer::Denied { .. }
             | model::Answer::Output { .. }
             | model::Answer::Cancelled
+            | model::Answer::AtTerminal
             | model::Answer::TimedOut => Value::Null,
         },
     }
@@ -349,6 +361,7 @@ pub(crate) fn tool_execution_resolved(
         model::Answer::Approved { .. }
         | model::Answer::Denied { .. }
         | model::Answer::Given(_)
+        | model::Answer::AtTerminal
         | model::Answer::Cancelled => (ToolOutcome::Cancelled, true),
     };
     ToolExecutionResolved {

@@ -14,6 +14,7 @@ pub(crate) fn word(kind: RecordKind) -> &'static str {
         RecordKind::Handoff => "handoff",
         RecordKind::Timeline => "timeline",
         RecordKind::Handled => "handled",
+        RecordKind::Accepted => "accepted",
     }
 }
 

@@ -1,7 +1,8 @@
 //! The SQL of changes to threads, turns, items and requests.
 
 use rookery_model::{
-    Item, ItemStatus, Request, RequestId, RequestState, Thread, ThreadId, Turn, TurnId, TurnStatus,
+    Item, ItemStatus, RecordKind, Request, RequestId, RequestState, Thread, ThreadId, Turn, TurnId,
+    TurnStatus,
 };
 use rusqlite::{Connection, ToSql, params};
 
@@ -43,14 +44,29 @@ pub(crate) fn is_pending(request: &Request) -> bool {
 }
 
 impl Change {
-    /// Whether this must be on the disk itself before anyone is told of it. That holds for what an
-    /// agent brought to an end: unlike a terminal, it does not end with the machine.
+    /// Whether this must be on the disk itself before it is confirmed to anyone. That holds for what
+    /// an agent brought to an end, and for what a person was promised or has decided: unlike a
+    /// terminal, it does not end with the machine. A verdict of the policy alone is no promise.
     pub(crate) fn needs_disk(&self) -> bool {
         match self {
             Change::TurnUpserted(turn) => !is_open(turn),
             Change::ItemUpserted { item, .. } => item.status != ItemStatus::InProgress,
+            Change::RequestUpserted(_) => true,
+            Change::DecisionMade(decision) => decision.by.is_some(),
+            Change::RecordUpserted(record) => is_promise(record.key().0),
             _ => false,
         }
+    }
+}
+
+/// Whether records of this list are promises; the others only say again what happened.
+fn is_promise(kind: RecordKind) -> bool {
+    match kind {
+        RecordKind::Review
+        | RecordKind::Checkpoint
+        | RecordKind::Handoff
+        | RecordKind::Accepted => true,
+        RecordKind::Queue | RecordKind::Timeline | RecordKind::Handled => false,
     }
 }
 

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use rookery_model as model;
 use serde::{Deserialize, Serialize};
 
+use super::accepted::AcceptedJson;
 use super::word::{
     CategoryJson, CheckpointSourceJson, HandoffStatusJson, ReviewStatusJson, SourceJson,
     TestStatusJson, TimelineKindJson,
@@ -21,6 +22,7 @@ pub(super) enum RecordJson<'a> {
     Handoff(HandoffJson<'a>),
     Timeline(TimelineJson<'a>),
     Handled(HandledJson<'a>),
+    Accepted(Box<AcceptedJson<'a>>),
 }
 
 impl<'a> RecordJson<'a> {
@@ -35,6 +37,9 @@ impl<'a> RecordJson<'a> {
                 let id = event.id.to_string().into();
                 RecordJson::Handled(HandledJson { id, order: event.order })
             }
+            model::Record::Accepted(accepted) => {
+                RecordJson::Accepted(Box::new(AcceptedJson::of(accepted)))
+            }
         }
     }
 
@@ -47,6 +52,9 @@ impl<'a> RecordJson<'a> {
             RecordJson::Timeline(item) => model::Record::Timeline(item.into_model()?),
             RecordJson::Handled(HandledJson { id, order }) => {
                 model::Record::Handled(model::HandledEvent { id: id_from_text(&id)?, order })
+            }
+            RecordJson::Accepted(accepted) => {
+                model::Record::Accepted(Box::new(accepted.into_model()?))
             }
         })
     }

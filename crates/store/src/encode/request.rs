@@ -279,7 +279,7 @@ impl<'a> SettledJson<'a> {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum AnswerJson<'a> {
+pub(super) enum AnswerJson<'a> {
     Approved {
         #[serde(default)]
         remember: bool,
@@ -296,10 +296,11 @@ enum AnswerJson<'a> {
     },
     Cancelled,
     TimedOut,
+    AtTerminal,
 }
 
 impl<'a> AnswerJson<'a> {
-    fn of(answer: &'a model::Answer) -> Self {
+    pub(super) fn of(answer: &'a model::Answer) -> Self {
         use model::Answer;
         match answer {
             Answer::Approved { remember } => AnswerJson::Approved { remember: *remember },
@@ -312,10 +313,11 @@ impl<'a> AnswerJson<'a> {
             }
             Answer::Cancelled => AnswerJson::Cancelled,
             Answer::TimedOut => AnswerJson::TimedOut,
+            Answer::AtTerminal => AnswerJson::AtTerminal,
         }
     }
 
-    fn into_model(self) -> model::Answer {
+    pub(super) fn into_model(self) -> model::Answer {
         use model::Answer;
         match self {
             AnswerJson::Approved { remember } => Answer::Approved { remember },
@@ -328,6 +330,7 @@ impl<'a> AnswerJson<'a> {
             }
             AnswerJson::Cancelled => Answer::Cancelled,
             AnswerJson::TimedOut => Answer::TimedOut,
+            AnswerJson::AtTerminal => Answer::AtTerminal,
         }
     }
 }

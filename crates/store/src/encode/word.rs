@@ -33,6 +33,7 @@ words! {
     ModeJson of Mode { Default, AcceptAll, Plan, Bypass }
     DecisionVerdictJson of DecisionVerdict {
         Allowed, RequiresApproval, AutoApproved, Denied, Approved, Deferred, ChangesRequested,
+        AnsweredAtTerminal, Withdrawn,
     }
     DecisionSourceJson of DecisionSource { Model, Client, Agent }
     ToolKindJson of ToolKind { Read, Internal, Write, Exec, Network, Agents, Unknown }

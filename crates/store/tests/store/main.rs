@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a step that fails is a test that fails")]
 
+mod attack_full;
+mod attack_log;
+mod attack_pages;
 mod commit;
 mod common;
 mod damage;

@@ -169,7 +169,9 @@ fn confirmed_items_survive_a_kill() {
         let log = fs::read(dir.path().join("rookery.db-wal")).unwrap();
         fs::write(torn.path().join("rookery.db-wal"), &log[..log.len() - 100]).unwrap();
         for (place, least) in [(&left, position + 1), (&torn, position)] {
-            let (copy, loaded) = reopen(place.path());
+            let (copy, loaded) = Store::open(place.path()).unwrap();
+            // A torn record is a loss, and said to be one.
+            assert!(loaded.damage.is_none() || least == position);
             assert_eq!(loaded.threads, [thread(1)]);
             assert_eq!(loaded.open_turns, [turn(10, 1, TurnStatus::InProgress)]);
             let contents = copy.thread_contents(thread_id(1)).unwrap();

@@ -23,21 +23,24 @@ const STATUSES: &[(&str, ApprovalStatus)] = &[
     ("deferred", ApprovalStatus::Deferred),
 ];
 
-fn spell(status: ApprovalStatus) -> &'static str {
-    STATUSES.iter().find(|(_, known)| *known == status).map_or("pending", |(word, _)| word)
+/// The word for a status; none for what this protocol has no word for.
+fn spell(status: ApprovalStatus) -> Option<&'static str> {
+    STATUSES.iter().find(|(_, known)| *known == status).map(|(word, _)| *word)
 }
 
-fn show(approval: &Approval) -> ApprovalRequest {
-    ApprovalRequest {
+/// An approval as it is shown. One that was answered at its terminal without telling how, or that
+/// went without an answer, is not: each of the four words would be wrong.
+fn show(approval: &Approval) -> Option<ApprovalRequest> {
+    Some(ApprovalRequest {
         created_at: date(approval.created_at),
         id: uuid(approval.id.get()),
         requested_action: approval.action.clone(),
         scope_description: approval.scope.clone(),
         session_id: uuid(approval.session.get()),
-        status: spell(approval.status).to_owned(),
+        status: spell(approval.status)?.to_owned(),
         summary: approval.summary.clone(),
         title: approval.title.clone(),
-    }
+    })
 }
 
 pub(crate) async fn list(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
@@ -60,7 +63,7 @@ pub(crate) async fn list(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
         session.is_none_or(|session| one.session == session)
             && status.is_none_or(|status| one.status == status)
     });
-    Ok(listed(&wanted.map(show).collect::<Vec<_>>()))
+    Ok(listed(&wanted.filter_map(show).collect::<Vec<_>>()))
 }
 
 fn approval_id(payload: &Payload) -> Result<RequestId, Failure> {
@@ -106,6 +109,12 @@ pub(crate) async fn wait(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
                     return Ok(approval.status);
                 }
                 ApprovalStatus::Pending | ApprovalStatus::Deferred => {}
+                ApprovalStatus::AtTerminal => {
+                    return Err(Failure::new("Approval was answered at its terminal."));
+                }
+                ApprovalStatus::Withdrawn => {
+                    return Err(Failure::new("Approval is no longer asked for."));
+                }
             }
             if happened.changed().await.is_err() {
                 return Err(Failure::new("App unavailable"));
@@ -113,7 +122,10 @@ pub(crate) async fn wait(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
         }
     };
     match tokio::time::timeout(limit, decided).await {
-        Ok(status) => Ok(Reply::ok("OK").with("status", spell(status?))),
+        Ok(status) => {
+            let word = spell(status?).ok_or_else(not_found)?;
+            Ok(Reply::ok("OK").with("status", word))
+        }
         Err(_) => Err(Failure::new("Timed out waiting for approval")),
     }
 }

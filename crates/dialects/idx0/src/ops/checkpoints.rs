@@ -24,7 +24,7 @@ pub(crate) async fn create(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
     if flag("wait") {
         cx.core.make_checkpoint_or_tell(id, new).await?;
     } else {
-        cx.core.make_checkpoint_soon(id, new);
+        cx.core.make_checkpoint_soon(id, new).await?;
     }
     Ok(Reply::ok("Checkpoint requested").with("checkpointID", uuid(id.get())))
 }

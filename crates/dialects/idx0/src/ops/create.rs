@@ -39,7 +39,7 @@ async fn make(
     if flag("wait") {
         cx.core.make_session_or_tell(id, new).await?;
     } else {
-        cx.core.make_session_soon(id, new);
+        cx.core.make_session_soon(id, new).await?;
     }
     Ok(Reply::ok(message).with("sessionID", uuid(id.get())))
 }

@@ -42,7 +42,7 @@ pub(crate) async fn set_status(cx: Cx, payload: Payload) -> Result<Reply, Failur
     }
     cx.core.set_review_status(id, status, BY).await.map_err(unknown)?;
     if status == ReviewStatus::ChangesRequested {
-        cx.core.deliver_review_soon(id);
+        cx.core.deliver_review_soon(id).await?;
     }
     Ok(Reply::ok("Review updated"))
 }

@@ -82,7 +82,7 @@ pub(crate) async fn set_status(cx: Cx, params: ReviewSetStatus) -> Result<Review
     let status = model::ReviewStatus::from(params.status);
     let review = cx.core.set_review_status(id, status, BY).await?;
     if status == model::ReviewStatus::ChangesRequested {
-        cx.core.deliver_review_soon(id);
+        cx.core.deliver_review_soon(id).await?;
     }
     Ok(Review::from(&review))
 }

@@ -25,6 +25,10 @@ pub enum DecisionVerdict {
     Deferred,
     /// Whoever looked at changes wants others.
     ChangesRequested,
+    /// It was answered at its terminal, and what was chosen there is not known.
+    AnsweredAtTerminal,
+    /// It needs no answer any more; none was given.
+    Withdrawn,
 }
 
 impl From<model::DecisionVerdict> for DecisionVerdict {
@@ -38,6 +42,8 @@ impl From<model::DecisionVerdict> for DecisionVerdict {
             V::Approved => Self::Approved,
             V::Deferred => Self::Deferred,
             V::ChangesRequested => Self::ChangesRequested,
+            V::AnsweredAtTerminal => Self::AnsweredAtTerminal,
+            V::Withdrawn => Self::Withdrawn,
         }
     }
 }

@@ -264,7 +264,9 @@ fn state(state: &model::RequestState) -> RequestState {
     match settled.answer {
         model::Answer::Approved { .. } => RequestState::Approved,
         model::Answer::Denied { .. } => RequestState::Denied,
-        model::Answer::Given(_) | model::Answer::Output { .. } => RequestState::Answered,
+        model::Answer::Given(_) | model::Answer::Output { .. } | model::Answer::AtTerminal => {
+            RequestState::Answered
+        }
         model::Answer::Cancelled => RequestState::Cancelled,
         model::Answer::TimedOut => RequestState::TimedOut,
     }

@@ -66,9 +66,12 @@ impl Eye {
         let transcript = scene.transcript.last_chars(TRANSCRIPT_TAIL);
         let outlook = Outlook { transcript, ..Outlook::from(scene) };
         let secrets = outlook.secrets();
+        let focus = reading::focus(outlook.snapshot.plain_text());
         self.judge.intended(Some(self.adapter.last_intent().unwrap_or_default()));
         let judged = self.judge.classify(version, outlook, &Marks::default(), None).await;
-        reading::read(state::redacted(judged.ok()?, &secrets))
+        let mut seen = reading::read(state::redacted(judged.ok()?, &secrets))?;
+        seen.dialog.focus = focus.filter(|focus| *focus <= seen.dialog.options.len());
+        Some(seen)
     }
 
     /// Types yes or no if this dialog stands on the screen; false if it does not.

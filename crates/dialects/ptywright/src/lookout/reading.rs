@@ -10,6 +10,11 @@ const MAX_TITLE: usize = 120;
 /// Characters of what a dialog says.
 const MAX_TEXT: usize = 4_000;
 
+/// Options of a dialog at most.
+const MAX_OPTIONS: usize = 32;
+/// What stands before the option that is marked.
+const MARKS: &[&str] = &["❯", "›", "▶", "●", ">"];
+
 /// What a state of a plugin asks for, and with which intents it is answered.
 struct Row {
     state: &'static str,
@@ -84,8 +89,29 @@ pub(super) fn read(state: State) -> Option<Seen> {
         title: cut(title, MAX_TITLE),
         text: cut(text.unwrap_or(&state.evidence), MAX_TEXT),
         is_decidable: id.is_some() && row.intents.is_some(),
+        options: options(&metadata, row),
+        focus: None,
     };
     Some(Seen { dialog, intents: row.intents.unwrap_or_default() })
+}
+
+/// What can be chosen in a dialog, in order.
+fn options(metadata: &Value, row: &Row) -> Vec<String> {
+    let block = row.text.split('/').nth(1).unwrap_or_default();
+    let found = metadata.pointer(&format!("/{block}/options")).or(metadata.pointer("/options"));
+    let labels = found.and_then(Value::as_array).into_iter().flatten();
+    labels.filter_map(Value::as_str).take(MAX_OPTIONS).map(|label| cut(label, MAX_TITLE)).collect()
+}
+
+/// Which option is marked on a screen, from 1: the last row that begins with a mark and a number.
+pub(super) fn focus(screen: &str) -> Option<usize> {
+    let number = |line: &str| {
+        let line = line.trim_start_matches(|c: char| c.is_whitespace() || "│┃|".contains(c));
+        let rest = MARKS.iter().find_map(|mark| line.strip_prefix(mark))?.trim_start();
+        let end = rest.find(|c: char| !c.is_ascii_digit())?;
+        rest[end..].starts_with(['.', ')']).then(|| rest[..end].parse().ok())?
+    };
+    screen.lines().rev().find_map(number)
 }
 
 fn cut(text: &str, chars: usize) -> String {
@@ -128,6 +154,20 @@ mod tests {
         assert_eq!((asked.text.as_str(), asked.is_decidable), ("Which?", false));
         assert_eq!(seen("waiting_for_user_input", json!({})), None);
         assert_eq!(seen("thinking", json!({ "dialog_id": "1" })), None);
+    }
+
+    #[test]
+    fn options_and_the_marked_one_are_read() {
+        let permission = json!({ "tool": "Bash", "options": ["Yes", "No"] });
+        let dialog = json!({ "dialog_id": "1", "permission": permission });
+        let with_options = seen("waiting_for_permission", dialog).unwrap();
+        assert_eq!(with_options.options, ["Yes", "No"]);
+        let plan = json!({ "dialog_id": "1", "plan": "x", "options": ["Yes", "No"] });
+        assert_eq!(seen("waiting_for_plan_approval", plan).unwrap().options.len(), 2);
+        assert_eq!(focus("> do it\n❯ 1. Yes\n  2. No\n"), Some(1));
+        assert_eq!(focus("│   1. Yes │\n│ ❯ 2. No  │"), Some(2));
+        assert_eq!(focus("› 3) No"), Some(3));
+        assert_eq!(focus("1. Yes\n> text\n2. No"), None);
     }
 
     #[test]

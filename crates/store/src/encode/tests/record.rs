@@ -2,8 +2,9 @@
 
 use prop::sample::select;
 use rookery_model::{
-    Category, ChangedFile, Checkpoint, CheckpointId, CheckpointSource, DiffStat, Differences,
-    EventId, HandledEvent, Handoff, HandoffId, HandoffStatus, QueueItem, QueueItemId, Record,
+    Accepted, AcceptedSession, AcceptedTool, AcceptedWork, Answer, Category, ChangedFile,
+    Checkpoint, CheckpointId, CheckpointSource, DiffStat, Differences, EventId, HandledEvent,
+    Handoff, HandoffId, HandoffStatus, Home, Origin, PlannedTree, QueueItem, QueueItemId, Record,
     Related, RequestId, Review, ReviewComment, ReviewId, ReviewStatus, SessionId, Source,
     TestStatus, TestSummary, TimelineItem, TimelineItemId, TimelineKind,
 };
@@ -173,7 +174,58 @@ fn record() -> impl Strategy<Value = Record> {
         (any::<u64>(), raw()).prop_map(|(order, id)| {
             Record::Handled(HandledEvent { order, id: EventId::new(id) })
         }),
+        accepted().prop_map(|accepted| Record::Accepted(Box::new(accepted))),
     ]
+}
+
+fn planned_tree() -> impl Strategy<Value = PlannedTree> {
+    (text(), text(), option::of(text())).prop_map(|(path, branch, base)| PlannedTree {
+        top: "/w".into(),
+        path: path.into(),
+        branch,
+        base,
+    })
+}
+
+fn accepted() -> impl Strategy<Value = Accepted> {
+    let session = (raw(), option::of(text()), option::of(planned_tree()), any::<bool>());
+    let session = session.prop_map(|(id, title, tree, is_launching)| AcceptedSession {
+        session: SessionId::new(id),
+        repo: title.clone().map(Into::into),
+        branch: title.clone(),
+        create_worktree: is_launching,
+        existing_worktree: None,
+        tool: title.clone().map_or(AcceptedTool::Usual, AcceptedTool::Named),
+        title,
+        tree,
+        is_launching,
+        origin: if is_launching { Origin::Person } else { Origin::Agent(Home::Unknown) },
+    });
+    let answer = prop_oneof![
+        any::<bool>().prop_map(|remember| Answer::Approved { remember }),
+        text().prop_map(Answer::Given),
+        Just(Answer::AtTerminal),
+    ];
+    let work = prop_oneof![
+        (raw(), answer, text()).prop_map(|(id, answer, by)| AcceptedWork::Answer {
+            request: RequestId::new(id),
+            answer,
+            by,
+        }),
+        (raw(), raw(), text(), any::<bool>()).prop_map(|(id, session, title, review)| {
+            AcceptedWork::Checkpoint {
+                checkpoint: CheckpointId::new(id),
+                session: SessionId::new(session),
+                summary: title.clone(),
+                title,
+                review,
+            }
+        }),
+        session.prop_map(|session| AcceptedWork::Session(Box::new(session))),
+        planned_tree().prop_map(AcceptedWork::Worktree),
+        raw().prop_map(|id| AcceptedWork::Delivery(ReviewId::new(id))),
+    ];
+    (time(), work).prop_map(|(at, work)| Accepted { at, work })
 }
 
 /// What supervision says happened.
