@@ -221,7 +221,10 @@ fn hide_in_request(request: &mut Request) {
         match answer {
             Answer::Denied { message } => hide_any(message),
             Answer::Given(text) | Answer::Output { text, is_error: _ } => hide(text),
-            Answer::Approved { remember: _ } | Answer::Cancelled | Answer::TimedOut => {}
+            Answer::Approved { remember: _ }
+            | Answer::Cancelled
+            | Answer::TimedOut
+            | Answer::AtTerminal => {}
         }
     }
 }
@@ -296,7 +299,8 @@ pub(crate) fn hide_in_record(record: &mut Record) {
             } = item;
             hide(title);
         }
-        Record::Handled(_) => {}
+        // Needed to the letter until it was done, and forgotten then.
+        Record::Accepted(_) | Record::Handled(_) => {}
     }
 }
 

@@ -500,6 +500,7 @@ mod tests {
             rule: None,
             source: rookery_model::DecisionSource::Model,
             subject: String::new(),
+            decider: None,
         };
         let change = Change::DecisionMade(Box::new(decision));
         Batch { changes: vec![change], events: Vec::new() }

@@ -278,6 +278,7 @@ impl Core {
         let given = self.transact(|tx| {
             let is_pending = tx.world.requests.contains_key(&id);
             if let Some((answer, by)) = settled {
+                tx.decider = self.caller.decider();
                 self.settle_in(tx, id, answer, by);
             } else if is_gone {
                 let (answer, by) = self.how_answered(tx, session, id);

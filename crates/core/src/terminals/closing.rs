@@ -150,7 +150,7 @@ impl Core {
         let mut closing = tokio::task::JoinSet::new();
         for id in ids {
             let core = self.clone();
-            closing.spawn(async move { core.close_anyway(id).await });
+            closing.spawn(async move { core.close_anyway(id, StrayAction::End).await });
         }
         while closing.join_next().await.is_some() {}
         if let Some(keeper) = self.inner.keeper.pid() {

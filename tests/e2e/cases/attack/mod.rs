@@ -1,13 +1,16 @@
 //! Attacks, as a stranger's program would make them. `cargo xtask attack` runs everything with this word in
 //! its path.
 
+mod accepted;
 mod callers;
 mod client_modes;
 mod closing;
 mod exhausted;
 mod fence;
+mod full_store;
 mod logins;
 mod planted;
 mod secrets;
 mod slow_clients;
+mod truth;
 mod websocket;

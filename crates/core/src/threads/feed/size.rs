@@ -87,7 +87,9 @@ fn of_request(request: &Request) -> usize {
         RequestState::Settled(settled) => match &settled.answer {
             Answer::Given(text) | Answer::Output { text, .. } => text.len(),
             Answer::Denied { message } => message.as_ref().map_or(0, String::len),
-            Answer::Approved { .. } | Answer::Cancelled | Answer::TimedOut => 0,
+            Answer::Approved { .. } | Answer::Cancelled | Answer::TimedOut | Answer::AtTerminal => {
+                0
+            }
         },
         RequestState::Pending => 0,
     };
