@@ -17,6 +17,14 @@ use crate::world::World;
 /// How long a child whose terminal is just being opened waits to be told whose it is.
 const OPENING_LIMIT: Duration = Duration::from_secs(2);
 
+/// How long is waited before each look at a process that cannot be seen whole.
+const RETRIES: &[Duration] = &[
+    Duration::ZERO,
+    Duration::from_millis(5),
+    Duration::from_millis(25),
+    Duration::from_millis(100),
+];
+
 /// What of the process table belongs to this daemon.
 #[derive(Debug, Default)]
 struct Known {
@@ -165,9 +173,21 @@ fn denied(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Denied, message)
 }
 
-/// Looks through `/proc`, which may block.
+/// Looks through `/proc`, which may block. Tries again where something was missed: a parent that ended
+/// meanwhile, or a want of descriptors.
 async fn ancestry(pid: u32) -> Ancestry {
-    tokio::task::spawn_blocking(move || Ancestry::of(pid)).await.unwrap_or_default()
+    let mut found = Ancestry::default();
+    for pause in RETRIES {
+        if !pause.is_zero() {
+            tokio::time::sleep(*pause).await;
+        }
+        let looked = tokio::task::spawn_blocking(move || Ancestry::of(pid)).await;
+        found = looked.unwrap_or_default();
+        if found.is_whole {
+            break;
+        }
+    }
+    found
 }
 
 impl Known {

@@ -255,8 +255,9 @@ impl UnixEndpoint {
     async fn accept_at_the_limit(&self) -> io::Result<(UnixStream, bool)> {
         let is_last = AtomicBool::new(false);
         let (listener, noted) = (&self.listener, &is_last);
-        reserve::refill();
         let accept = || async move {
+            // Before every attempt: what was closed meanwhile is kept back first.
+            reserve::refill();
             let error = match listener.accept().await {
                 Err(error) if reserve::is_shortage(&error) => error,
                 other => return other,

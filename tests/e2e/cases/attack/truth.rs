@@ -30,7 +30,7 @@ fn a_tool_that_ran_when_the_daemon_died_has_an_unknown_outcome_and_stays_approve
     assert_eq!(turn["status"], "failed", "{turn}");
     assert_eq!(turn["error"]["kind"], "runtime_restart", "{turn}");
     let items = turn["items"].as_array().unwrap();
-    let tool = items.iter().find(|item| item.to_string().contains("sleep 100000")).unwrap();
+    let tool = items.iter().rfind(|item| item.to_string().contains("sleep 100000")).unwrap();
     assert!(tool.to_string().contains("outcome is unknown"), "{tool}");
     let audit = daemon.rookery(&["audit", "--json"]).success();
     let decisions: Vec<Value> =
