@@ -20,6 +20,7 @@ mod live;
 mod meta;
 mod notes;
 mod open;
+mod plan;
 mod raw_log;
 mod request;
 mod restore;

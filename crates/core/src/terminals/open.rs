@@ -5,23 +5,18 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bytes::Bytes;
 use rookery_host::shell_integration;
 use rookery_keeper::protocol::{self, Reply, Request};
 use rookery_keeper::ring::Ring;
-use rookery_model::{
-    Activity, Checkout, Error, Event, LaunchSpec, OnExit, Origin, ProjectId, Result, Size,
-    Terminal, TerminalId, TerminalState, TerminalUuid,
-};
-use tokio::sync::mpsc;
+use rookery_model::{Error, Event, ProjectId, Result, Terminal, TerminalId, TerminalUuid};
 
 use super::capture::Capture;
-use super::engine::{Engine, EngineSettings, screen_size};
+use super::engine::Engine;
 use super::live::Live;
 use super::meta::Meta;
+use super::plan::Plan;
 use super::raw_log::{OpenLog, RawLog};
 use super::request::OpenTerminal;
-use crate::clock;
 use crate::core::Core;
 use crate::secrets;
 use crate::transact::Tx;
@@ -404,94 +399,6 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 /// Variables by name; neither need be UTF-8.
 type Environment = std::collections::BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// A checked request with everything filled in.
-struct Plan {
-    project: Option<ProjectId>,
-    /// Whether it must be this project and no other.
-    is_project_asked: bool,
-    /// Number of a project to be made, if there is none.
-    new_project: Option<ProjectId>,
-    argv: Vec<String>,
-    cwd: PathBuf,
-    env: Vec<(String, String)>,
-    env_remove: Vec<String>,
-    size: Size,
-    title: Option<String>,
-    first_title: Option<String>,
-    activate: bool,
-    on_exit: OnExit,
-    integrate: bool,
-    scrollback: usize,
-    transcript_chars: usize,
-    ring_bytes: u64,
-    raw_log: Option<RawLog>,
-    tap: Option<mpsc::Sender<Bytes>>,
-    uuid: Option<TerminalUuid>,
-    checkout: Option<Checkout>,
-    origin: Origin,
-}
-
-impl Plan {
-    fn project(&self) -> ProjectId {
-        self.project.or(self.new_project).unwrap_or(ProjectId::new(0))
-    }
-
-    fn meta(&self, uuid: TerminalUuid, log_base: Option<u64>) -> Meta {
-        Meta {
-            uuid,
-            project: self.project(),
-            // What is started is started; from here on its words are only shown.
-            argv: secrets::hidden_words(&self.argv),
-            cwd: self.cwd.clone(),
-            user_title: self.title.clone(),
-            created_at: clock::wall(),
-            size: self.size,
-            scrollback: self.scrollback as u64,
-            transcript_chars: self.transcript_chars as u64,
-            raw_log: self
-                .raw_log
-                .as_ref()
-                .zip(log_base)
-                .map(|(log, base)| (absolute(&log.path), base)),
-            origin: self.origin,
-        }
-    }
-
-    fn settings(&self, core: &Core) -> EngineSettings {
-        EngineSettings {
-            size: screen_size(self.size),
-            scrollback: self.scrollback,
-            transcript_chars: self.transcript_chars,
-            palette: core.inner.ui.colors(),
-            wants_raw: self.raw_log.is_some() || self.tap.is_some(),
-        }
-    }
-
-    fn terminal(self, id: TerminalId, uuid: TerminalUuid, pid: u32, meta: &Meta) -> Terminal {
-        Terminal {
-            id,
-            uuid,
-            project: self.project(),
-            position: 0,
-            // Values of variables may be secrets, so they are not kept.
-            launch: LaunchSpec { argv: meta.argv.clone(), cwd: self.cwd, env: Vec::new() },
-            pid,
-            size: self.size,
-            program_title: self.first_title,
-            user_title: self.title,
-            reported_cwd: None,
-            state: TerminalState::Running,
-            created_at: meta.created_at,
-            exited_at: None,
-            last_active: meta.created_at,
-            on_exit: self.on_exit,
-            activity: Activity::default(),
-            checkout: self.checkout,
-            origin: self.origin,
-        }
-    }
-}
-
 fn check_launch(argv: &[String], env: &[(String, String)]) -> Result<()> {
     if argv.first().is_none_or(String::is_empty) {
         return Err(Error::invalid("program", "program must not be empty"));
@@ -506,8 +413,4 @@ fn check_launch(argv: &[String], env: &[(String, String)]) -> Result<()> {
         }
         None => Ok(()),
     }
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }

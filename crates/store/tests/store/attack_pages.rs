@@ -133,7 +133,7 @@ fn what_is_lost_is_told_and_numbers_do_not_come_back() {
     drop(connection);
     let leaf = |table: &str| {
         let is_leaf = |(name, _, kind): &(String, i64, String)| name == table && kind == "leaf";
-        *layout.iter().filter(|(_, page)| is_leaf(page)).last().unwrap().0
+        *layout.iter().rfind(|(_, page)| is_leaf(page)).unwrap().0
     };
     let mut bytes = fs::read(&database).unwrap();
     // The newest events, and the heads of threads.
