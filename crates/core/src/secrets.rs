@@ -2,7 +2,7 @@
 //!
 //! The store's thread applies it to every change and every event, so nothing reaches the disk, the log
 //! or a subscriber past it. Structs are taken apart with all their fields: a new one does not compile
-//! until somebody decides about it here.
+//! until it is decided here.
 
 use std::borrow::Cow;
 use std::path::PathBuf;

@@ -208,7 +208,7 @@ impl World {
                 relay::lines(stream, daemon).await
             }
             World::Own { core, link } => {
-                let caller = core.identify(stream.peer_pid(), "app-server").await;
+                let caller = core.identify(None, "app-server").await;
                 let (core, link) = (core.on_behalf_of(caller), link.clone());
                 let framing = rookery_roder::framing();
                 serve_connection(stream, framing, rookery_roder::options(), |connection| {
@@ -228,7 +228,7 @@ impl World {
                 relay::messages(socket, ws::Messages, daemon).await
             }
             World::Own { core, link } => {
-                let caller = core.identify(socket.peer_pid(), "app-server").await;
+                let caller = core.identify(None, "app-server").await;
                 let (core, link) = (core.on_behalf_of(caller), link.clone());
                 let options = rookery_roder::options();
                 serve_connection(socket, ws::Messages, options, |connection| {

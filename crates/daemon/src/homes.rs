@@ -56,7 +56,7 @@ impl Homes {
         })
     }
 
-    /// The same homes as somebody sees them whose runtime directory is another.
+    /// The same homes with another runtime directory.
     #[must_use]
     pub fn with_runtime_dir(&self, run: &Path) -> Homes {
         if run == self.run {
@@ -204,7 +204,7 @@ fn fallback_runtime_dir(state: &Path) -> PathBuf {
     if is_free_or_ours(&usual) { usual } else { state.join("rookery/run") }
 }
 
-/// Makes a directory of ours, with its parents, 0700 where it is new; nobody else may write to it.
+/// Makes a directory of ours, with its parents, 0700 where it is new; no other user may write to it.
 pub fn create_private_dir(dir: &Path) -> anyhow::Result<()> {
     TrustedDir::own(dir).map(drop).context("cannot create a directory")
 }

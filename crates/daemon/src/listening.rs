@@ -1,5 +1,5 @@
 //! The sockets of the running daemon: made at the start, made again when they go, and made in other runtime
-//! directories when somebody looks for the daemon there.
+//! directories when a client looks for the daemon there.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -39,7 +39,7 @@ pub(crate) fn bind_all(homes: &Homes, config: &Config) -> anyhow::Result<Vec<Bou
         match bind(endpoint, &path, homes) {
             Ok(bound) => all.push(bound),
             Err(error) if endpoint.yields && is_taken(&error) => {
-                tracing::error!("{} is served by somebody else: {error:#}", path.display());
+                tracing::error!("{} is served by another process: {error:#}", path.display());
             }
             Err(error) => {
                 return Err(error).with_context(|| format!("cannot listen at {}", path.display()));
@@ -157,7 +157,7 @@ impl Listening {
         sockets.chain(locks.iter().map(|lock| lock.path().to_owned())).collect()
     }
 
-    /// Makes again what nobody finds any more: locks, without which another daemon would start, and sockets.
+    /// Makes again what clients no longer find: locks, without which another daemon would start, and sockets.
     fn mend(&mut self) {
         self.mend_locks();
         self.mend_sockets();
@@ -219,7 +219,7 @@ impl Listening {
         }
     }
 
-    /// Binds every endpoint in the runtime directories that somebody asked for and that are there.
+    /// Binds every endpoint in the runtime directories that clients asked for and that are there.
     fn listen_where_wanted(&mut self) {
         let Ok(state) = TrustedDir::existing(&self.homes.state_dir()) else { return };
         let before = self.open.len();

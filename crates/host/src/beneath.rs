@@ -52,7 +52,7 @@ impl Beneath {
         Ok(bytes)
     }
 
-    /// The entries of a directory below, at most so many, in the order of the file system.
+    /// The entries of a directory below, up to a limit, in the order of the file system.
     pub fn list(&self, path: &Path, most: usize) -> io::Result<Vec<(OsString, EntryKind)>> {
         let dir = self.reach(path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::DIRECTORY)?;
         let mut found = Vec::new();

@@ -41,7 +41,7 @@ pub fn enable() {
 }
 
 /// The command that really is started for a program: the program below a supervisor, unless it is held
-/// to reading and so reaches nobody.
+/// to reading and so reaches no socket.
 pub(crate) fn supervised(argv: &[OsString]) -> Vec<OsString> {
     let is_sandboxed = argv.get(1).is_some_and(|word| word == SANDBOX_ARGUMENT);
     if is_sandboxed || !IS_ENABLED.load(Ordering::Acquire) {

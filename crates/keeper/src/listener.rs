@@ -127,7 +127,7 @@ impl Place {
         }
         match rustix::net::connect(stream_socket()?, &self.address()?) {
             Err(Errno::CONNREFUSED) => self.dir.remove(&self.name),
-            // Connected, or its queue is full: somebody lives there.
+            // Connected, or its queue is full: a server lives there.
             Ok(()) | Err(Errno::AGAIN | Errno::INPROGRESS) => Err(Errno::ADDRINUSE.into()),
             Err(errno) => Err(errno.into()),
         }

@@ -36,7 +36,7 @@ const TABLES: &[Table] = &[
 /// How far a database was gone through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scrub {
-    /// Nobody has looked yet.
+    /// Not looked at yet.
     Unknown,
     /// In this table, behind this number.
     At(usize, i64),

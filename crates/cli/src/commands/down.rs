@@ -42,7 +42,7 @@ fn has_keeper(homes: &Homes) -> bool {
     homes.keeper_socket().exists() || homes.former_keeper_socket().exists()
 }
 
-/// Stops a daemon that nobody can talk to any more. Its lock says which process it is.
+/// Stops a daemon that no client can reach any more. Its lock says which process it is.
 pub(super) async fn stop_by_signal(homes: &Homes, failure: Failure) -> Outcome<()> {
     let Ok(Some(running)) = Running::find(homes) else { return Err(failure) };
     let Some(process) = Process::open(running.pid) else { return Ok(()) };

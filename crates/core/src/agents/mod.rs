@@ -57,7 +57,7 @@ pub struct AgentConfig {
     pub artifacts: Option<PathBuf>,
     /// Our own program, which holds commands to reading; none runs them as they are.
     pub sandbox: Option<PathBuf>,
-    /// Our own files, which no command reads that nobody was asked about.
+    /// Our own files, which no unasked command reads.
     pub private: Vec<PathBuf>,
     /// Where the user's slash commands are, unless the settings say otherwise.
     pub commands_dir: Option<PathBuf>,

@@ -140,7 +140,7 @@ impl Core {
         drop(self.finish_session(accepted).await);
     }
 
-    /// Nobody can tell whether the command was typed, and typing it twice would start two agents.
+    /// Whether the command was typed is unknown, and typing it twice would start two agents.
     async fn report_unsure_launch(&self, session: SessionId) {
         let filed = self.transact_durably(|tx| {
             let text = "the daemon stopped while the agent was being started; \
@@ -161,7 +161,7 @@ impl Core {
         }
     }
 
-    /// Nobody was told that it was made, so it is undone.
+    /// No client was answered, so it is undone.
     async fn resume_worktree(&self, tree: PlannedTree) {
         let id = AcceptedWork::Worktree(tree.clone()).id();
         let error = match undo_tree(&tree).await {

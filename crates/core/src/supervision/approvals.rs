@@ -148,7 +148,7 @@ impl Core {
 enum Decidable {
     /// A request that waits.
     Pending,
-    /// One that was decided otherwise, on which nobody acted yet.
+    /// One that was decided otherwise, on which no program acted yet.
     Again,
     /// The same was said before.
     Said,
@@ -165,7 +165,7 @@ impl Decision {
 }
 
 impl crate::world::World {
-    /// What was decided may be decided otherwise as long as nobody acted on it: only a harness that
+    /// What was decided may be decided otherwise as long as no program acted on it: only a harness that
     /// asks from time to time might have.
     fn may_decide_again(&self, request: &Request) -> Result<()> {
         let is_free = matches!(request.asked, Asked::Permission { .. });

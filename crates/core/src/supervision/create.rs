@@ -260,7 +260,7 @@ impl Core {
         let (path, branch) = (Some(plan.path), Some(plan.branch));
         let made = worktree::create(top, &NewWorktree { path, branch, ..request }).await;
         if made.is_err() {
-            // Undone already; what somebody else made there meanwhile is not ours.
+            // Undone already; what another program made there meanwhile is not ours.
             accepted.tree = None;
         }
         made.map_err(told)

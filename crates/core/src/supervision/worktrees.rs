@@ -97,7 +97,7 @@ impl Core {
     /// # Errors
     /// If it cannot be made. Then nothing is left of it.
     pub async fn create_worktree(&self, place: &Path, wish: &TreeWish) -> Result<NewTree> {
-        // Undone after a restart if nobody was told that it was made. What cannot be planned fails
+        // Undone after a restart if no client was answered. What cannot be planned fails
         // below, and says why.
         let token = format!("{:012x}", draw() & 0xffff_ffff_ffff);
         let Ok(plan) = worktree::plan(place, wish, &token).await else {

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::core::Core;
 
-/// After so many terminals, freed memory is given back to the system.
+/// Terminals closed before freed memory is given back to the system.
 const CLOSED_BEFORE_RELEASE: usize = 32;
 
 /// How long the last of them may take to let go of theirs.

@@ -59,9 +59,10 @@ pub(super) fn approved_shell(asked: &Asked) -> Option<String> {
     }
 }
 
-/// A command with what runs it and where, for whoever decides: what is shown is what is bound.
+/// A command with what runs it and where, for whoever decides: what is shown is what is bound. What was
+/// approved is not held to reading, and the kernel does not keep it off the control sockets.
 fn with_shell(preview: String, argv: &[String], cwd: &Path) -> String {
     let [shell, option, _] = argv else { return preview };
     let (shell, cwd) = (spelled(shell), spelled(&cwd.to_string_lossy()));
-    format!("{preview}\n[runs as {shell} {option} in {cwd}]")
+    format!("{preview}\n[runs as {shell} {option} in {cwd}, outside of the sandbox]")
 }

@@ -23,7 +23,7 @@ pub(crate) struct Interrupted {
 }
 
 const LOST: &str = "the daemon ended while this ran";
-/// What is known of a tool that was at work: nobody can tell how far it came.
+/// What is known of a tool that was at work: how far it came is unknown.
 const UNKNOWN_OUTCOME: &str = "the daemon stopped while this tool ran, so its outcome is unknown: \
     it may have done all, some or nothing of its work";
 /// The same for programs.
@@ -148,7 +148,7 @@ impl Core {
 
 impl Core {
     /// An item that was open when the daemon ended. A tool that was allowed to run may have run: what
-    /// is recorded is that nobody knows, and not that it failed.
+    /// is recorded is that this is unknown, and not that it failed.
     fn lost(&self, turn: TurnId, mut item: Item) -> Item {
         item.status = ItemStatus::Failed;
         if let ItemBody::Tool(tool) = &mut item.body {

@@ -80,7 +80,7 @@ async fn a_dialog_is_asked_once_and_taken_back_when_it_goes() {
     world.core.show_dialog(terminal, seen("2")).await.unwrap();
     let second = pending(&world);
     assert!(second.len() == 1 && second != first);
-    // Nothing was typed, so nobody said no.
+    // Nothing was typed, so there was no refusal.
     assert_eq!(world.core.approval_of(first[0]).unwrap().status, ApprovalStatus::Withdrawn);
     world.core.show_dialog(terminal, None).await.unwrap();
     assert!(pending(&world).is_empty());

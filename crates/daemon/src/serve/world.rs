@@ -81,7 +81,8 @@ impl PrivateWorld {
     }
 
     pub(super) async fn serve(&self, stream: impl Transport, framing: impl Framing) -> Outcome {
-        let caller = self.core.identify(stream.peer_pid(), "serve").await;
+        // A world of its own belongs to whoever started it, an agent too.
+        let caller = self.core.identify(None, "serve").await;
         self.served.on_behalf_of(caller).serve_strict(stream, framing).await
     }
 

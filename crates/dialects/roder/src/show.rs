@@ -243,7 +243,7 @@ pub(crate) fn approval_resolved(
     }
 }
 
-/// How a dialog was settled that nobody allowed or refused.
+/// How a dialog was settled that was neither allowed nor refused.
 fn resolution(request: &model::Request) -> Option<&'static str> {
     let model::RequestState::Settled(settled) = &request.state else { return None };
     match (&settled.answer, &request.asked) {

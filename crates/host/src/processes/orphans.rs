@@ -15,7 +15,7 @@ use super::{Stat, all};
 /// Ends that come close together are looked at together.
 const GATHER: Duration = Duration::from_millis(200);
 
-/// Children that this process started itself and that somebody in it waits for.
+/// Children that this process started itself and waits for.
 static STARTED: Mutex<Option<HashSet<u32>>> = Mutex::new(None);
 
 /// Whether orphans are adopted.
@@ -34,7 +34,7 @@ pub(crate) fn start_child(
     Ok(child)
 }
 
-/// Runs `start`, which starts a process that is to outlive this one and so is nobody's orphan here.
+/// Runs `start`, which starts a process that is to outlive this one and must not be adopted by it.
 pub fn let_orphans_go<T>(start: impl FnOnce() -> T) -> T {
     // One at a time: the first one back would adopt for the other as well.
     let adopting = ADOPTING.lock();

@@ -1,5 +1,5 @@
 //! Holds a command to what it was allowed: it may read what is not secret, write only where it was
-//! told, and speak to nobody. Landlock guards files, seccomp guards what landlock cannot see.
+//! told, and speak to no process. Landlock guards files, seccomp guards what landlock cannot see.
 //!
 //! The program wraps a command with [`wrap`] and starts itself; that second life calls
 //! [`enter_and_exec`], so the same fence holds for pipes and for terminals of another process.

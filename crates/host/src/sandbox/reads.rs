@@ -1,4 +1,4 @@
-//! Which files a command may read that nobody was asked about: those of the system and of the
+//! Which files an unasked command may read: those of the system and of the
 //! workspace, in the user's home only what programs need, and secrets never.
 //!
 //! Landlock knows rights that are given and none that are taken away, so a directory that holds

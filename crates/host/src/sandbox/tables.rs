@@ -11,7 +11,7 @@ const SETXATTRAT: c_long = 463;
 const REMOVEXATTRAT: c_long = 466;
 const FILE_SETATTR: c_long = 469;
 
-/// Nobody in a sandbox needs these, and each is a way around it.
+/// No command in a sandbox needs these, and each is a way around it.
 pub(super) const NEVER: &[c_long] = &[
     libc::SYS_ptrace,
     libc::SYS_process_vm_writev,

@@ -1,4 +1,4 @@
-//! Reading what nobody was asked about: keys, our own files, and what other processes know.
+//! Reading unasked: keys, our own files, and what other processes know.
 
 use std::os::unix::fs::symlink;
 

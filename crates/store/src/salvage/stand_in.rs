@@ -84,7 +84,7 @@ fn thread(id: ThreadId) -> Thread {
         root: "/nonexistent".into(),
         ephemeral: false,
         archived: false,
-        // Nobody knows any more what it was allowed to do.
+        // What it was allowed to do is not known any more.
         mode: Some(rookery_model::Mode::Default),
         tool_allowlist: None,
         developer_instructions: None,

@@ -52,7 +52,7 @@ pub struct UnixEndpoint {
 ///
 /// # Errors
 /// `AddrInUse` if somebody listens there, `AlreadyExists` if the path is not a socket,
-/// `PermissionDenied` if the directory belongs to somebody else or a link on the way to it may be
+/// `PermissionDenied` if the directory belongs to another user or a link on the way to it may be
 /// another user's, else what the system says; the message names the path.
 pub fn bind(path: impl AsRef<Path>, options: &BindOptions) -> io::Result<UnixEndpoint> {
     let path = std::path::absolute(path)?;
@@ -62,7 +62,7 @@ pub fn bind(path: impl AsRef<Path>, options: &BindOptions) -> io::Result<UnixEnd
     else {
         return Err(named(io::ErrorKind::InvalidInput.into()));
     };
-    // Reported now: the directory is held open, so binding would work, but nobody could connect.
+    // Reported now: the directory is held open, so binding would work, but no client could connect.
     if SocketAddrUnix::new(&path).is_err() {
         let reason = "the path of a socket has at most 107 bytes; choose a shorter directory";
         return Err(named(io::Error::new(io::ErrorKind::InvalidInput, reason)));

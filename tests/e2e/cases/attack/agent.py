@@ -1,6 +1,6 @@
 """What a hostile program of an agent tries on the control sockets. Arguments: the home, the request that
-waits, the person's terminal, the thread that waits, our executable, a file for the results and a way to leave
-the process tree first. Standard library only."""
+waits, the person's terminal, the thread that waits, our executable, a file for the results, a way to leave the
+process tree first, and perhaps a file to wait for in between. Standard library only."""
 
 import base64
 import json
@@ -11,6 +11,7 @@ import sys
 import time
 
 home, request, terminal, thread, rookery, results, way = sys.argv[1:8]
+sign = sys.argv[8] if len(sys.argv) > 8 else None
 DAEMON = ["fork", "setsid", "fork"]
 REFUSALS = ("a program that an agent runs", "not the agent's own")
 
@@ -27,7 +28,7 @@ def leave():
         while os.getppid() == parent:
             time.sleep(0.005)
     if way == "bare":
-        arguments = [sys.executable, __file__, *sys.argv[1:7], "stay"]
+        arguments = [sys.executable, __file__, *sys.argv[1:7], "stay", *sys.argv[8:]]
         os.execve(sys.executable, arguments, {})
 
 
@@ -142,6 +143,8 @@ def wait_exit(number):
 
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
 leave()
+while sign and not os.path.exists(sign):
+    time.sleep(0.02)
 SESSION = rpc("rookery", "rookery/terminals/get", terminal=T)["result"]["uuid"]
 found = {}
 for title, attack in ATTACKS.items():

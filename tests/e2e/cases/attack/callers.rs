@@ -171,21 +171,86 @@ fn what_a_tool_runs_decides_nothing() {
 }
 
 #[test]
+fn what_a_tool_left_behind_decides_nothing_after_the_daemon_was_killed() {
+    let mut world = World::start();
+    let program = world.program("helper");
+    let sign = world.daemon.home().join("sign");
+    let cwd = world.daemon.home().path().to_owned();
+    let mut other = Peer::to(&world.daemon);
+    let thread = other.thread(&cwd);
+    let words = world.arguments("daemon").join(" ");
+    // Its own output closed, so that the tool does not wait for it.
+    let line = format!("{} {words} {} >/dev/null 2>&1", program.display(), sign.display());
+    let turn =
+        other.turn(&thread, &script(&json!([{ "tool": "shell", "args": { "command": line } }])));
+    let of_world = format!("appr_{}", world.request);
+    let asked = other
+        .until(|name, told| name == "session/approvalRequested" && told["approvalId"] != of_world);
+    let id = asked.last().unwrap().1["approvalId"].clone();
+    other.call("session/resolve_approval", json!({ "approvalId": id, "approved": true }));
+    other.until_over(&turn);
+    world.daemon.kill9();
+    world.daemon.restart();
+    world.person = world.daemon.client();
+    world.driver = Peer::to(&world.daemon);
+    fs::write(&sign, "").unwrap();
+    world.assert_held("daemon", "left behind by a tool of a dead daemon");
+    world.assert_person_decides();
+}
+
+/// What an agent may do: open, use what it opened, say what it does, read what it is shown.
+const OWN: &str = r#"
+import base64, json, os, socket, sys
+
+def talk(name, message):
+    with socket.socket(socket.AF_UNIX) as link:
+        link.settimeout(30)
+        link.connect(os.path.join(os.environ["ROOKERY_HOME"], "run", name, name + ".sock"))
+        link.sendall(json.dumps(message).encode() + b"\n")
+        if name == "idx0":
+            link.shutdown(socket.SHUT_WR)
+        return json.loads(link.makefile().readline())
+
+def rpc(method, **params):
+    reply = talk("rookery", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+    return reply.get("result", reply)
+
+own = rpc("rookery/terminals/open", argv=["/bin/cat"])["id"]
+tab, session = os.environ["ROOST_TAB_ID"], os.environ["IDX0_SESSION_ID"]
+title = {"id": "1", "op": "tab.set_title", "params": {"tab_id": tab, "title": "mine"}}
+word = {"command": "notify", "payload": {"sessionID": session, "title": "at work"}}
+found = {
+    "write": rpc("rookery/terminals/write", terminal=own, text="hello\n"),
+    "wait": rpc("rookery/terminals/wait", terminal=own, text="hello", timeoutMs=20000),
+    "list": rpc("rookery/terminals/list"),
+    "requests": rpc("rookery/requests/list"),
+    "title": talk("roost", title),
+    "notify": talk("idx0", word),
+    "close": rpc("rookery/terminals/close", terminal=own),
+}
+with open(sys.argv[1] + ".part", "w") as file:
+    json.dump(found, file)
+os.rename(sys.argv[1] + ".part", sys.argv[1])
+sys.stdin.readline()
+"#;
+
+#[test]
 fn an_agent_uses_what_it_opened_and_reports_where_it_works() {
     let daemon = TestDaemon::start();
     let person = daemon.client();
-    let rookery = rookery_binary().display();
-    let path = daemon.home().join("claude");
-    let text = format!(
-        "#!/bin/sh\n{rookery} ls >/dev/null && id=$({rookery} open --json -- cat | tr -dc '0-9\\n' | head -n 1)\n\
-         {rookery} open -- cat >/dev/null && echo opened\n\
-         {rookery} roostctl tab set-title \"$ROOST_TAB_ID\" mine && echo titled\n\
-         read line\n"
-    );
-    fs::write(&path, text).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
-    let terminal = person.open(json!({ "argv": [path] }));
-    person.wait_text(terminal, "opened");
-    let own = person.terminals().len();
-    assert!(own >= 2, "{own}");
+    let claude = daemon.home().join("claude");
+    fs::write(&claude, format!("#!/usr/bin/env python3\n{OWN}")).unwrap();
+    fs::set_permissions(&claude, fs::Permissions::from_mode(0o700)).unwrap();
+    let results = daemon.home().join("results");
+    let terminal = person.open(json!({ "argv": [claude, results] }));
+    let text = eventually("the agent is done", PATIENCE, || fs::read_to_string(&results).ok());
+    let found: Value = serde_json::from_str(&text).unwrap();
+    for step in ["write", "wait", "list", "requests", "close"] {
+        assert!(found[step]["error"].is_null(), "{step}: {found:#}");
+    }
+    assert_eq!(found["title"]["ok"], true, "{found:#}");
+    assert_eq!(found["notify"]["success"], true, "{found:#}");
+    assert_eq!(person.terminal(terminal)["title"], "mine");
+    let queue = person.call("rookery/queue/list", json!({}));
+    assert!(queue.to_string().contains("at work"), "{queue}");
 }

@@ -22,7 +22,7 @@ async fn attack_the_mode_of_a_client_holds_for_its_own_turns_and_no_others() {
     until(&mut reader, |body| matches!(body, NoticeBody::Requested(_))).await;
     core.set_client_mode(7, Mode::Bypass).unwrap();
     assert_eq!((core.mode(None), core.requests().len()), (Mode::Default, 1));
-    // Its own turn asks nobody; the next one in the same thread is somebody else's and asks.
+    // Its own turn does not ask; the next one in the same thread is another client's and asks.
     let own = run(&core, shared, NewTurn { client: Some(7), ..writes() }).await;
     assert_eq!(own.status, TurnStatus::Completed);
     assert_eq!(core.requests().len(), 1);

@@ -210,7 +210,7 @@ pub struct ApprovalResolved {
     /// Who gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Why `approved` is false although nobody said no: `answered_at_terminal` or `withdrawn`.
+    /// Why `approved` is false without a refusal: `answered_at_terminal` or `withdrawn`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution: Option<String>,
 }

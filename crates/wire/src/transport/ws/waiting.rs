@@ -1,5 +1,5 @@
 //! Peers that have not shown a token yet: how many there may be, of one address and in all, and which
-//! one has to go for the next. Nobody who is silent can keep others out.
+//! one has to go for the next. No silent client can keep others out.
 
 use std::{collections::BTreeMap, net::IpAddr};
 
