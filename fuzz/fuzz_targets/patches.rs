@@ -120,6 +120,7 @@ impl Bench {
             read_only: false,
             sandbox: None,
             shell: "/bin/sh".into(),
+            withheld: Vec::new(),
             sessions: Arc::new(Sessions::new()),
             cancel: CancellationToken::new(),
             time_left: None,
