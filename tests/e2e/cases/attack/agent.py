@@ -121,7 +121,7 @@ ATTACKS = {
 
 
 def opened():
-    """Terminals of its own that run what it may not do. Opening is allowed, the deed is not."""
+    """Terminals of its own that run what it may not do. Opening is allowed, what they run is not."""
     approve = [rookery, "approve", request]
     native = rpc("rookery", "rookery/terminals/open", argv=approve, cwd=home)
     yield native["result"]["id"]

@@ -2,9 +2,8 @@
 //! from wherever they type.
 
 use std::fs;
-use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rookery_testkit::{Caller, PATIENCE, TestDaemon, eventually, rookery_binary, wait_until};
 use serde_json::{Value, json};
@@ -66,13 +65,8 @@ impl World {
     #[track_caller]
     fn assert_held(&mut self, way: &str, from: &str) {
         let path = self.results(way);
-        let text = eventually("the attack ends", PATIENCE, || {
-            // What a tool leaves behind may be ended with it, which holds as well.
-            let is_over = !is_running(&path);
-            let text = fs::read_to_string(&path).ok();
-            (text.is_some() || is_over).then_some(text)
-        });
-        let Some(text) = text else { return self.assert_untouched(&format!("{from}, {way}")) };
+        // Nothing counts as held that was not tried.
+        let text = eventually("the attack ends", PATIENCE, || fs::read_to_string(&path).ok());
         fs::remove_file(&path).unwrap();
         let found: Value = serde_json::from_str(&text).unwrap();
         let attacks = found["attacks"].as_object().unwrap();
@@ -105,14 +99,6 @@ impl World {
         let audit = self.person.call("rookery/audit/list", json!({ "by": "rookery" }));
         audit["decisions"].as_array().unwrap().last().unwrap().clone()
     }
-}
-
-/// Whether a process has this path among its arguments.
-fn is_running(path: &Path) -> bool {
-    let path = path.as_os_str().as_bytes();
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    let mut commands = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
-    commands.any(|command| command.split(|byte| *byte == 0).any(|word| word == path))
 }
 
 #[test]
@@ -155,9 +141,12 @@ fn what_a_tool_runs_decides_nothing() {
     let mut other = Peer::to(&world.daemon);
     let thread = other.thread(&cwd);
     for way in WAYS {
-        let line = format!("{} {}", program.display(), world.arguments(way).join(" "));
-        let args = json!({ "command": line });
-        let turn = other.turn(&thread, &script(&json!([{ "tool": "shell", "args": args }])));
+        // Its own output closed, so that the tool does not wait for what left.
+        let words = world.arguments(way).join(" ");
+        let line = format!("{} {words} >/dev/null 2>&1", program.display());
+        // On pipes: what a tool's terminal leaves behind ends with it, and tries nothing.
+        let args = json!({ "cmd": line, "tty": false });
+        let turn = other.turn(&thread, &script(&json!([{ "tool": "exec_command", "args": args }])));
         let asked = other.until(|name, told| {
             let of_world = format!("appr_{}", world.request);
             name == "session/approvalRequested" && told["approvalId"] != of_world
@@ -181,8 +170,10 @@ fn what_a_tool_left_behind_decides_nothing_after_the_daemon_was_killed() {
     let words = world.arguments("daemon").join(" ");
     // Its own output closed, so that the tool does not wait for it.
     let line = format!("{} {words} {} >/dev/null 2>&1", program.display(), sign.display());
-    let turn =
-        other.turn(&thread, &script(&json!([{ "tool": "shell", "args": { "command": line } }])));
+    let turn = other.turn(
+        &thread,
+        &script(&json!([{ "tool": "exec_command", "args": { "cmd": line, "tty": false } }])),
+    );
     let of_world = format!("appr_{}", world.request);
     let asked = other
         .until(|name, told| name == "session/approvalRequested" && told["approvalId"] != of_world);
