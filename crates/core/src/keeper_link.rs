@@ -11,18 +11,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc as std_mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rookery_keeper::client::{self, Incoming, Replies, Requests};
 use rookery_keeper::protocol::{self, Entry, Reply, Request};
-use rookery_model::{Error, Result};
+use rookery_model::{Error, ErrorKind, Result};
 use tokio::sync::mpsc;
 
 /// After this long without an answer it is logged that the keeper is waited for.
 const KEEPER_IS_SLOW: Duration = Duration::from_secs(1);
 /// How long a keeper may take to answer the first word after that. It does nothing that takes time.
 const KEEPER_PATIENCE: Duration = Duration::from_secs(5);
+/// How long a keeper may say nothing at all while requests wait. It gives a program 10 s to start.
+const KEEPER_SILENCE: Duration = Duration::from_secs(15);
 
 /// How to start a keeper and where to find it.
 #[derive(Clone, Debug)]
@@ -43,14 +45,57 @@ pub(crate) trait KeeperNotices: Send + Sync + 'static {
     fn keeper_lost(&self);
 }
 
-/// Who waits for which tag; an answer may come in several parts.
-type Pending = Arc<Mutex<HashMap<u64, mpsc::UnboundedSender<Incoming>>>>;
+/// Requests on their way to the keeper.
+type Outgoing = std_mpsc::Sender<(u64, Request, Vec<OwnedFd>)>;
+
+/// Requests that the keeper has not answered, and when it last said anything.
+struct Pending {
+    /// By tag; an answer may come in several parts. The receiver is gone if its request was given up.
+    waiting: Mutex<HashMap<u64, mpsc::UnboundedSender<Incoming>>>,
+    heard: Mutex<Instant>,
+}
+
+impl Pending {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { waiting: Mutex::default(), heard: Mutex::new(Instant::now()) })
+    }
+
+    /// Whether a request was given up that the keeper has not answered since.
+    fn has_given_up(&self) -> bool {
+        self.waiting.lock().values().any(mpsc::UnboundedSender::is_closed)
+    }
+}
 
 struct Connection {
     pid: u32,
-    outgoing: std_mpsc::Sender<(u64, Request, Vec<OwnedFd>)>,
-    pending: Pending,
+    outgoing: Outgoing,
+    pending: Arc<Pending>,
     requests: Requests,
+}
+
+/// An answer that is waited for, maybe in parts.
+struct Answer {
+    parts: mpsc::UnboundedReceiver<Incoming>,
+    pending: Arc<Pending>,
+    pid: u32,
+}
+
+impl Answer {
+    /// The next part. Fails once the keeper has said nothing for too long, or is seen to be stopped.
+    async fn next(&mut self) -> Result<Incoming> {
+        let asked = Instant::now();
+        let mut patience = KEEPER_IS_SLOW;
+        loop {
+            if let Ok(part) = tokio::time::timeout(patience, self.parts.recv()).await {
+                return part.ok_or_else(keeper_gone);
+            }
+            let silent = asked.max(*self.pending.heard.lock()).elapsed();
+            if silent >= KEEPER_SILENCE || (silent >= KEEPER_IS_SLOW && is_stopped(self.pid)) {
+                return Err(silence_error(self.pid));
+            }
+            patience = KEEPER_SILENCE.saturating_sub(silent).max(KEEPER_IS_SLOW);
+        }
+    }
 }
 
 /// The link; connects and starts a keeper on demand.
@@ -139,7 +184,7 @@ impl KeeperLink {
         replies: Replies,
         notices: Arc<dyn KeeperNotices>,
     ) -> Result<()> {
-        let pending: Pending = Arc::default();
+        let pending = Pending::new();
         let (outgoing, queue) = std_mpsc::channel::<(u64, Request, Vec<OwnedFd>)>();
         let sender = requests.clone();
         spawn_thread("keeper-send", move || {
@@ -153,9 +198,10 @@ impl KeeperLink {
         })?;
         let waiting = Arc::clone(&pending);
         let slot = Arc::clone(&self.connection);
+        let undo = outgoing.clone();
         *self.connection.lock() = Some(Connection { pid, outgoing, pending, requests });
         spawn_thread("keeper-receive", move || {
-            receive(replies, &waiting, &*notices);
+            receive(replies, &waiting, &undo, &*notices);
             let is_current = {
                 let mut slot = slot.lock();
                 let is_current =
@@ -165,34 +211,47 @@ impl KeeperLink {
                 }
                 is_current
             };
-            waiting.lock().clear();
+            waiting.waiting.lock().clear();
             if is_current {
                 notices.keeper_lost();
             }
         })
     }
 
-    /// Sends a request and waits for its answer.
+    /// Sends a request and waits for its answer, as long as the keeper shows that it is at work.
     pub(crate) async fn request(&self, request: Request, fds: Vec<OwnedFd>) -> Result<Incoming> {
-        let incoming = self.send(request, fds)?.recv().await.ok_or_else(keeper_gone)?;
+        let incoming = self.send(request, fds)?.next().await?;
         match incoming.reply {
             Reply::Error(error) => Err(Error::failed(error.message)),
             _ => Ok(incoming),
         }
     }
 
-    fn send(
-        &self,
-        request: Request,
-        fds: Vec<OwnedFd>,
-    ) -> Result<mpsc::UnboundedReceiver<Incoming>> {
+    /// Starts a program. A keeper that owes an answer for too long is sent no further programs: they
+    /// would all start when it goes on. If this fails with [`ErrorKind::Busy`], the program may
+    /// still start, and is ended as soon as the keeper says so; its number must not be used again.
+    pub(crate) async fn spawn(&self, spawn: protocol::Spawn) -> Result<Incoming> {
+        if let Some(pid) = self.silent() {
+            return Err(silence_error(pid));
+        }
+        self.request(Request::Spawn(spawn), Vec::new()).await
+    }
+
+    /// The keeper's process, if it owes an answer that was given up.
+    fn silent(&self) -> Option<u32> {
+        let connection = self.connection.lock();
+        connection.as_ref().filter(|it| it.pending.has_given_up()).map(|it| it.pid)
+    }
+
+    fn send(&self, request: Request, fds: Vec<OwnedFd>) -> Result<Answer> {
         let tag = self.next_tag.fetch_add(1, Ordering::Relaxed);
-        let (answer, answered) = mpsc::unbounded_channel();
+        let (answer, parts) = mpsc::unbounded_channel();
         let connection = self.connection.lock();
         let connection = connection.as_ref().ok_or_else(keeper_gone)?;
-        connection.pending.lock().insert(tag, answer);
+        let pending = Arc::clone(&connection.pending);
+        pending.waiting.lock().insert(tag, answer);
         connection.outgoing.send((tag, request, fds)).map_err(|_| keeper_gone())?;
-        Ok(answered)
+        Ok(Answer { parts, pending, pid: connection.pid })
     }
 
     /// Sends a request whose answer nobody waits for.
@@ -208,7 +267,7 @@ impl KeeperLink {
         let mut parts = self.send(Request::List, Vec::new())?;
         let mut entries = Vec::new();
         loop {
-            let incoming = parts.recv().await.ok_or_else(keeper_gone)?;
+            let incoming = parts.next().await?;
             let Reply::Listed { entries: part, more } = incoming.reply else {
                 return Err(Error::failed("the keeper gave no list"));
             };
@@ -258,9 +317,7 @@ fn greet(path: &std::path::Path) -> io::Result<(u32, Requests, Replies)> {
 /// Who does not answer, and what to do about it. Nothing is lost meanwhile: the keeper holds the terminals.
 fn silence(pid: Option<u32>) -> String {
     let Some(pid) = pid else { return "it does not answer".to_owned() };
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat.rsplit_once(')').map_or("", |(_, rest)| rest.trim_start());
-    if state.starts_with(['T', 't']) {
+    if is_stopped(pid) {
         return format!(
             "process {pid}, which holds the terminals, is stopped; \
              let it go on with `kill -CONT {pid}` and try again"
@@ -269,26 +326,61 @@ fn silence(pid: Option<u32>) -> String {
     format!("process {pid}, which holds the terminals, does not answer; see what holds it up")
 }
 
-fn receive(mut replies: Replies, pending: &Pending, notices: &dyn KeeperNotices) {
+fn silence_error(pid: u32) -> Error {
+    Error::busy(silence(Some(pid)))
+}
+
+/// Whether a process was told to stop and not yet to go on.
+fn is_stopped(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(')').map_or("", |(_, rest)| rest.trim_start());
+    state.starts_with(['T', 't'])
+}
+
+fn receive(
+    mut replies: Replies,
+    pending: &Pending,
+    outgoing: &Outgoing,
+    notices: &dyn KeeperNotices,
+) {
     while let Ok(incoming) = replies.next() {
+        *pending.heard.lock() = Instant::now();
         if let Reply::Exited { terminal_id, status, at_micros } = incoming.reply {
             notices.child_exited(terminal_id, status, at_micros);
             continue;
         }
         let is_part = matches!(incoming.reply, Reply::Listed { more: true, .. });
         let waiter = {
-            let mut pending = pending.lock();
+            let mut waiting = pending.waiting.lock();
             if is_part {
-                pending.get(&incoming.tag).cloned()
+                waiting.get(&incoming.tag).cloned()
             } else {
-                pending.remove(&incoming.tag)
+                waiting.remove(&incoming.tag)
             }
         };
-        if let Some(waiter) = waiter {
-            // Who asked may have given up; what was handed over is closed by dropping it.
-            let _ = waiter.send(incoming);
+        if let Some(Err(mpsc::error::SendError(late))) = waiter.map(|waiter| waiter.send(incoming))
+        {
+            end_late(&late.reply, outgoing);
         }
     }
+}
+
+/// Ends a program that started after its request was given up. Descriptors that were handed over are
+/// closed by dropping them.
+fn end_late(reply: &Reply, outgoing: &Outgoing) {
+    let &Reply::Spawned { terminal_id, pid } = reply else { return };
+    tracing::warn!(terminal = terminal_id, pid, "a program started too late and is ended");
+    for request in ending(terminal_id) {
+        // Without a waiter: the answers say nothing new.
+        let _ = outgoing.send((u64::MAX, request, Vec::new()));
+    }
+}
+
+/// How a terminal that was never shown is ended: released alone, its program would live on if it does
+/// not mind a hang-up.
+pub(crate) fn ending(terminal_id: u64) -> [Request; 2] {
+    let (signal, scope) = (rustix::process::Signal::KILL.as_raw(), protocol::Scope::Group);
+    [Request::Signal { terminal_id, signal, scope }, Request::Release { terminal_id }]
 }
 
 fn spawn_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
@@ -312,5 +404,5 @@ fn keeper_gone() -> Error {
 }
 
 fn joined(error: tokio::task::JoinError) -> Error {
-    Error::new(rookery_model::ErrorKind::Internal, error.to_string())
+    Error::new(ErrorKind::Internal, error.to_string())
 }

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rookery_host::shell_integration;
-use rookery_keeper::protocol::{self, Reply, Request};
+use rookery_keeper::protocol::{self, Reply};
 use rookery_keeper::ring::Ring;
-use rookery_model::{Error, Event, ProjectId, Result, Terminal, TerminalId, TerminalUuid};
+use rookery_model::{
+    Error, ErrorKind, Event, ProjectId, Result, Terminal, TerminalId, TerminalUuid,
+};
 
 use super::capture::Capture;
 use super::engine::Engine;
@@ -18,6 +20,7 @@ use super::plan::Plan;
 use super::raw_log::{OpenLog, RawLog};
 use super::request::OpenTerminal;
 use crate::core::Core;
+use crate::keeper_link::ending;
 use crate::secrets;
 use crate::transact::Tx;
 use crate::world::Active;
@@ -38,7 +41,8 @@ impl Core {
         let id = self.reserve_ids(&mut plan);
         let new_project = plan.new_project;
         let opened = self.open_as(id, plan).await;
-        if opened.is_err() {
+        // A keeper that answers too late still knows the number.
+        if opened.as_ref().is_err_and(|error| error.kind() != ErrorKind::Busy) {
             self.give_back_ids(id, new_project);
         }
         opened
@@ -172,12 +176,12 @@ impl Core {
         let fresh = || TerminalUuid(*uuid::Uuid::new_v4().as_bytes());
         let uuid = plan.uuid.unwrap_or_else(fresh);
         let meta = plan.meta(uuid, raw_log.as_ref().map(|log| log.base));
-        let spawn = Request::Spawn(self.spawn_request(id, &plan, uuid, &meta));
+        let spawn = self.spawn_request(id, &plan, uuid, &meta);
         // The number may have been another's, whose opening failed.
         self.forget_early_exit(id);
         // Until it is among the live ones, a child that asks for something waits to be told whose it is.
         let opening = self.inner.openings.read().await;
-        let spawned = self.inner.keeper.request(spawn, Vec::new()).await;
+        let spawned = self.inner.keeper.spawn(spawn).await;
         let incoming = match spawned {
             Ok(incoming) => incoming,
             Err(error) => {
@@ -188,15 +192,7 @@ impl Core {
         let (Reply::Spawned { pid, .. }, Ok([pty, ring])) =
             (incoming.reply, <[_; 2]>::try_from(incoming.fds))
         else {
-            // Released alone it would live on if it does not mind a hang-up.
-            let (terminal_id, scope) = (id.get(), protocol::Scope::Group);
-            let kill = Request::Signal {
-                terminal_id,
-                signal: rustix::process::Signal::KILL.as_raw(),
-                scope,
-            };
-            self.inner.keeper.post(kill);
-            self.inner.keeper.post(Request::Release { terminal_id });
+            ending(id.get()).into_iter().for_each(|request| self.inner.keeper.post(request));
             remove_new_log(plan.raw_log.as_ref());
             return Err(Error::failed(
                 "this daemon has no descriptors left for another terminal; \

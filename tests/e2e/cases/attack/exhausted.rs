@@ -4,7 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use rookery_testkit::{
-    Caller, Finished, Home, PATIENCE, TestDaemon, is_alive, rookery_binary, wait_until,
+    Caller, Finished, Home, PATIENCE, TestDaemon, children_of, eventually, is_alive,
+    rookery_binary, wait_until,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -118,4 +119,31 @@ fn a_stopped_keeper_is_named_instead_of_waited_for_in_silence() {
     assert!(is_alive(pid));
     daemon.restart();
     assert_eq!(daemon.client().pid(id), pid);
+}
+
+#[test]
+fn a_keeper_that_is_stopped_meanwhile_fails_what_needs_it_and_leaves_nothing() {
+    let daemon = TestDaemon::start();
+    let client = daemon.client();
+    let id = client.open_sh("echo kept; exec cat");
+    client.wait_text(id, "kept");
+    let keeper = daemon.keeper_pid();
+    let late = daemon.home().join("late");
+    signal(keeper, Signal::STOP);
+    let script = format!("trap '' HUP; touch {}; while :; do sleep 1; done", late.display());
+    for _ in 0..3 {
+        let said = daemon.rookery(&["open", "--", "sh", "-c", &script]).failure(1);
+        assert!(said.contains(&format!("kill -CONT {keeper}")), "{said}");
+    }
+    // What needs no keeper goes on.
+    client.write(id, "still here\n");
+    client.wait_text(id, "still here");
+    signal(keeper, Signal::CONT);
+    let next = eventually("the keeper is at work", PATIENCE, || {
+        let opened = client.try_call("rookery/terminals/open", json!({"argv": ["cat"]})).ok()?;
+        Some(opened["id"].clone())
+    });
+    assert!(!next.is_null());
+    wait_until("what started too late is gone", PATIENCE, || children_of(keeper).len() == 2);
+    assert_eq!(client.status()["terminals"]["running"], 2);
 }
