@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "all of this binary is a test")]
 
+mod accepted;
 mod dialogs;
 mod ending;
 mod output;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         return ExitCode::from(rookery_host::sandbox::enter_and_exec(&args).exit_code());
     }
     let all = [
+        accepted::CASES,
         dialogs::CASES,
         ending::CASES,
         output::CASES,

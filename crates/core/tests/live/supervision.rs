@@ -47,7 +47,7 @@ fn titles(items: &[QueueItem]) -> Vec<&str> {
     items.iter().map(|item| item.title.as_str()).collect()
 }
 
-async fn asked(world: &World, session: SessionId, id: u128) -> RequestId {
+pub(crate) async fn asked(world: &World, session: SessionId, id: u128) -> RequestId {
     let kind = AgentEventKind::Approval {
         title: "Deploy?".into(),
         summary: "to production".into(),

@@ -4,11 +4,12 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
-use rookery_core::model::Mode;
+use rookery_core::model::{Accepted, AcceptedWork, Mode, Record, Timestamp};
 use rookery_core::{
     AgentConfig, Core, CoreConfig, ExecChunk, ExecEnd, ExecRequest, ExecStart, ExecStream,
     Execution, KeeperLaunch, Palette, StopKind, TerminalLimits, UiConfig,
 };
+use rookery_store::{Change, Store};
 use rustix::process::{Pid, test_kill_process};
 
 /// A fresh world in a directory of its own.
@@ -25,9 +26,46 @@ impl World {
 
     pub(crate) async fn in_mode(mode: Mode, has_sandbox: bool) -> World {
         let home = tempfile::tempdir().unwrap();
+        let config = World::config(&home, has_sandbox);
+        DirBuilder::new().mode(0o700).create(home.path().join("keeper")).unwrap();
+        let core = Core::start(config).await.unwrap();
+        core.set_mode(None, mode, None, None).await.unwrap();
+        World { home, core }
+    }
+
+    /// One that is kept in the home, where the daemon before has left this work unfinished.
+    pub(crate) async fn resume(home: tempfile::TempDir, unfinished: Vec<AcceptedWork>) -> World {
+        let (state, keeper) = (home.path().join("state"), home.path().join("keeper"));
+        for dir in [&state, &keeper] {
+            DirBuilder::new().mode(0o700).recursive(true).create(dir).unwrap();
+        }
+        let (store, _) = Store::open(&state).unwrap();
+        for work in unfinished {
+            let accepted = Accepted { at: Timestamp::from_micros(7), work };
+            let change = Change::RecordUpserted(Box::new(Record::Accepted(Box::new(accepted))));
+            store.commit_or_forget(vec![change]).await.unwrap();
+        }
+        store.close().unwrap();
+        drop(store);
+        let mut config = World::config(&home, false);
+        config.state_dir = Some(state);
+        // Terminals live on while no core is there.
+        config.keeper.args.truncate(1);
+        let core = Core::start(config).await.unwrap();
+        World { home, core }
+    }
+
+    /// Stops the core as a restart does; the home is left, with all that was kept.
+    pub(crate) async fn pause(self) -> tempfile::TempDir {
+        self.core.stop(StopKind::KeepTerminals).await.unwrap();
+        self.home
+    }
+
+    fn config(home: &tempfile::TempDir, has_sandbox: bool) -> CoreConfig {
         let own = std::env::current_exe().unwrap();
-        let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
-        let config = CoreConfig {
+        let mut programs = home.path().join("bin:").into_os_string();
+        programs.push(std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()));
+        CoreConfig {
             state_dir: None,
             keeper: KeeperLaunch {
                 exe: own.clone(),
@@ -35,7 +73,8 @@ impl World {
                 socket: home.path().join("keeper/keeper.sock"),
             },
             home: home.path().to_owned(),
-            env: vec![("PATH".into(), path), ("HERE".into(), "yes".into())],
+            // Programs that a test puts into its home are found first.
+            env: vec![("PATH".into(), programs), ("HERE".into(), "yes".into())],
             shell: "/bin/sh".to_owned(),
             default_tool: None,
             child_env: Vec::new(),
@@ -52,11 +91,7 @@ impl World {
                 sandbox: has_sandbox.then_some(own),
                 ..AgentConfig::default()
             },
-        };
-        DirBuilder::new().mode(0o700).create(home.path().join("keeper")).unwrap();
-        let core = Core::start(config).await.unwrap();
-        core.set_mode(None, mode, None, None).await.unwrap();
-        World { home, core }
+        }
     }
 
     pub(crate) async fn start(&self, request: ExecRequest) -> Execution {
