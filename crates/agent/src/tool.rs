@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rookery_host::sandbox::Secrets;
 use rookery_model::{Goal, GoalStatus, TerminalId, ThreadId, ToolKind, TurnId};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -115,6 +116,8 @@ pub struct ToolContext {
     pub home: PathBuf,
     /// Which files it may touch.
     pub scope: PathScope,
+    /// Files and directories that it may not touch in any scope: they hold keys.
+    pub secrets: Secrets,
     /// What searches leave out.
     pub search: SearchBounds,
     /// Where long outputs are kept whole; none cuts them in place.
@@ -123,6 +126,8 @@ pub struct ToolContext {
     pub read_only: bool,
     /// How a command is held to only reading; without it the command runs as it is.
     pub sandbox: Option<Sandbox>,
+    /// How any other command is kept off our control sockets, where the kernel can do that.
+    pub seal: Option<Sandbox>,
     /// The shell that runs commands: the user's, or the one that was approved.
     pub shell: String,
     /// Variables that no program of a tool inherits: they hold keys.

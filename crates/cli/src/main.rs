@@ -29,7 +29,10 @@ fn main() -> ExitCode {
     }
     // As early, for the same reason: what is held to reading holds the process itself.
     if args.next_if(|first| first == rookery_host::sandbox::SANDBOX_ARGUMENT).is_some() {
-        return sandboxed(&args.collect::<Vec<_>>());
+        return failed(&rookery_host::sandbox::enter_and_exec(&args.collect::<Vec<_>>()));
+    }
+    if args.next_if(|first| first == rookery_host::sandbox::SEAL_ARGUMENT).is_some() {
+        return failed(&rookery_host::sandbox::seal_and_exec(&args.collect::<Vec<_>>()));
     }
     if args.next_if(|first| first == rookery_host::SUPERVISOR_ARGUMENT).is_some() {
         return rookery_host::supervise::run(&args.collect::<Vec<_>>());
@@ -49,10 +52,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Becomes a command that can only read; comes back only if that did not work.
+/// A command could not be put into its sandbox; it did not run.
 #[expect(clippy::print_stderr, reason = "whoever ran the command reads this")]
-fn sandboxed(args: &[std::ffi::OsString]) -> ExitCode {
-    let error = rookery_host::sandbox::enter_and_exec(args);
+fn failed(error: &rookery_host::sandbox::SandboxError) -> ExitCode {
     eprintln!("rookery: {error}");
     ExitCode::from(error.exit_code())
 }

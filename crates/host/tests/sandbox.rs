@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use rookery_host::sandbox::{Sandbox, quiet_env, support, wrap};
+use rookery_host::sandbox::{Sandbox, quiet_env, support, wrap, wrap_sealed};
 
 use sandboxed::found;
 
@@ -37,16 +37,24 @@ const TRIALS: &[(&str, Run)] = &[
     ("symlinks_lead_nowhere", symlinks_lead_nowhere),
     ("a_link_changed_in_flight_leads_nowhere", races_lead_nowhere),
     ("speaks_to_nobody", speaks_to_nobody),
+    ("sealed_sockets_are_out_of_reach_or_nothing_runs", sealed_sockets_are_out_of_reach),
     ("privileges_stay_away", privileges_stay_away),
     ("a_missing_program_is_said", a_missing_program_is_said),
     ("a_quiet_repository_runs_nothing", a_quiet_repository_runs_nothing),
 ];
 
-#[expect(clippy::disallowed_methods, reason = "the test starts itself")]
 fn run(sandbox: &Sandbox, cwd: &Path, argv: &[&str]) -> Output {
+    start(cwd, |exe| wrap(exe, sandbox, &words(argv)))
+}
+
+fn words(argv: &[&str]) -> Vec<String> {
+    argv.iter().map(ToString::to_string).collect()
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test starts itself")]
+fn start(cwd: &Path, wrap: impl FnOnce(&Path) -> Vec<String>) -> Output {
     let exe = std::env::current_exe().expect("the test has a path");
-    let argv: Vec<String> = argv.iter().map(ToString::to_string).collect();
-    let wrapped = wrap(&exe, sandbox, &argv);
+    let wrapped = wrap(&exe);
     Command::new(&wrapped[0])
         .args(&wrapped[1..])
         .current_dir(cwd)
@@ -162,6 +170,29 @@ fn races_lead_nowhere() -> Result<(), Failed> {
     );
     shell(&writing(inside.path()), inside.path(), &script);
     assert_eq!(found(outside.path()), before);
+    Ok(())
+}
+
+fn sealed_sockets_are_out_of_reach() -> Result<(), Failed> {
+    let dir = scratch();
+    for name in ["ours", "other"] {
+        fs::create_dir(dir.path().join(name))?;
+    }
+    let ours = UnixListener::bind(dir.path().join("ours/socket"))?;
+    let other = UnixListener::bind(dir.path().join("other/socket"))?;
+    let call = "use IO::Socket::UNIX; for (@ARGV) { IO::Socket::UNIX->new(Peer => $_) } \
+                open my $f, '>', 'ran';";
+    let argv = words(&["perl", "-e", call, "ours/socket", "other/socket"]);
+    let sealed = [dir.path().join("ours")];
+    let out = start(dir.path(), |exe| wrap_sealed(exe, &sealed, &argv));
+    for listener in [&ours, &other] {
+        listener.set_nonblocking(true)?;
+    }
+    assert!(ours.accept().is_err(), "a sealed socket was reached");
+    let can_seal = support().seals_sockets();
+    assert_eq!(out.status.success(), can_seal, "{out:?}");
+    assert_eq!(other.accept().is_ok(), can_seal, "{out:?}");
+    assert_eq!(dir.path().join("ran").exists(), can_seal, "{out:?}");
     Ok(())
 }
 

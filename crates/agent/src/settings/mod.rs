@@ -154,6 +154,9 @@ pub struct PolicySettings {
     pub exit_plan_requires_summary: bool,
     /// Whether network tools ask in the default mode.
     pub network_asks: bool,
+    /// Whether approved commands are kept off our control sockets where the kernel can do that. They
+    /// gain no privileges then, so that `sudo` does not work in them.
+    pub seal_sockets: bool,
     /// After how long an approval that nobody gave is denied.
     pub approval_timeout: Option<Duration>,
     /// Tools that never run.
@@ -176,6 +179,7 @@ impl Default for PolicySettings {
             plan_blocks_network: false,
             exit_plan_requires_summary: true,
             network_asks: false,
+            seal_sockets: true,
             approval_timeout: None,
             denied_tools: Vec::new(),
             allow: Vec::new(),

@@ -180,6 +180,7 @@ fn policy(section: &Section<'_>) -> PolicySettings {
         network_asks: section
             .choice("network", "allow or ask", network)
             .unwrap_or(default.network_asks),
+        seal_sockets: flag("seal_sockets", default.seal_sockets),
         approval_timeout: section
             .time("approval_timeout_seconds", SECOND)
             .filter(|time| !time.is_zero()),

@@ -54,6 +54,7 @@ warn_on_bypass = false
 plan_blocks_network = true
 exit_plan_requires_summary = false
 network = "ask"
+seal_sockets = false
 approval_timeout_seconds = 30
 denied_tools = ["shell"]
 allow = ["shell(cargo test)"]
@@ -140,6 +141,7 @@ fn full() -> Settings {
             plan_blocks_network: true,
             exit_plan_requires_summary: false,
             network_asks: true,
+            seal_sockets: false,
             approval_timeout: Some(Duration::from_secs(30)),
             denied_tools: texts("shell"),
             allow: texts("shell(cargo test)"),

@@ -107,7 +107,7 @@ fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
     let mut searcher = SearcherBuilder::new().line_number(true).build();
     let mut page = Page::new(args.offset, args.limit);
     let (mut searched, mut hit) = (0_usize, 0_usize);
-    for file in walk::files(&place.path) {
+    for file in walk::files(&place.path, &context.secrets) {
         if context.cancel.is_cancelled() {
             return Err("the search was cancelled".into());
         }

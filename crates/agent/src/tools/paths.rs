@@ -37,6 +37,9 @@ pub(super) fn resolve(context: &ToolContext, text: &str) -> Result<Place, String
     if context.scope == PathScope::Workspace && inside.is_none() {
         return Err(format!("path is outside workspace: {text}"));
     }
+    if context.secrets.hold(&path) {
+        return Err(format!("path holds secrets, which no tool touches: {text}"));
+    }
     let shown = match inside {
         Some(inside) if inside.as_os_str().is_empty() => ".".to_owned(),
         Some(inside) => inside.display().to_string(),
@@ -232,6 +235,23 @@ mod tests {
         // A sibling whose name begins alike is not inside.
         let sibling = format!("{}-other/x", bench.root().display());
         assert!(resolve(&context, &sibling).unwrap_err().contains("outside workspace"));
+    }
+
+    #[test]
+    fn secrets_are_refused_in_every_scope() {
+        let bench = Bench::new();
+        let mut context = bench.context();
+        context.root = bench.home();
+        symlink(bench.home().join(".ssh"), bench.home().join("harmless")).unwrap();
+        for scope in [PathScope::Workspace, PathScope::Global] {
+            context.scope = scope;
+            for text in ["~/.ssh/id_ed25519", ".aws/credentials", "harmless/id", "x/../.netrc"] {
+                let why = resolve(&context, text).unwrap_err();
+                assert_eq!(why, format!("path holds secrets, which no tool touches: {text}"));
+            }
+            assert!(resolve(&context, "src/.ssh/config").is_ok());
+        }
+        assert!(resolve(&context, "/etc/shadow").unwrap_err().contains("holds secrets"));
     }
 
     #[test]

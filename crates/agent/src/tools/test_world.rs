@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use rookery_host::sandbox::Secrets;
 use rookery_host::{PipeCommand, PipeStream, Pipes};
 use rookery_model::{Goal, GoalStatus, Task, TerminalId, ThreadId, Timestamp};
 use serde_json::Value;
@@ -52,10 +53,12 @@ impl Bench {
             root: self.root(),
             home: self.home(),
             scope: PathScope::Workspace,
+            secrets: Secrets::of(Some(&self.home()), &[]),
             search: SearchBounds::default(),
             artifacts: Some(self.artifacts()),
             read_only: false,
             sandbox: None,
+            seal: None,
             shell: "/bin/sh".into(),
             withheld: Vec::new(),
             sessions: self.sessions.clone(),

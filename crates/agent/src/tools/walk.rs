@@ -4,18 +4,20 @@ use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use ignore::{DirEntry, WalkBuilder};
+use rookery_host::sandbox::Secrets;
 
 /// Directories that are never searched.
 const SKIPPED: [&str; 3] = [".git", ".roder", "target"];
 
 /// All files below a directory, sorted, without what ignore files leave out; or the file itself.
-/// Links are not followed: what they lead to may lie outside.
-pub(super) fn files(base: &Path) -> impl Iterator<Item = PathBuf> {
+/// Links are not followed: what they lead to may lie outside. Secrets are left out.
+pub(super) fn files(base: &Path, secrets: &Secrets) -> impl Iterator<Item = PathBuf> {
+    let secrets = secrets.clone();
     WalkBuilder::new(base)
         .hidden(false)
         .require_git(false)
         .follow_links(false)
-        .filter_entry(is_searched)
+        .filter_entry(move |entry| is_searched(entry) && !secrets.hold(entry.path()))
         .sort_by_file_path(Path::cmp)
         .build()
         .filter_map(Result::ok)

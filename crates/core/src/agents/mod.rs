@@ -277,6 +277,21 @@ impl Agents {
         Some(Arc::new(move |argv: Vec<String>| sandbox::wrap(&program, &sandbox, &argv)))
     }
 
+    /// How a command that may do more than read is kept off the control sockets, where that is wanted
+    /// and the kernel can do it.
+    pub(crate) fn seal(&self) -> Option<Sandbox> {
+        let is_wanted = self.settings().policy.seal_sockets;
+        let program = self.config.sandbox.clone();
+        let program = program.filter(|_| is_wanted && sandbox::support().seals_sockets())?;
+        let sealed = self.config.private.clone();
+        Some(Arc::new(move |argv: Vec<String>| sandbox::wrap_sealed(&program, &sealed, &argv)))
+    }
+
+    /// What no tool of a thread touches, wherever it works.
+    pub(crate) fn secrets(&self, home: &Path, root: &Path) -> sandbox::Secrets {
+        sandbox::Secrets::of(Some(home), &self.config.private).around(root)
+    }
+
     pub(crate) fn shell(&self, usual: &str) -> String {
         self.settings().tools.shell.clone().unwrap_or_else(|| usual.to_owned())
     }

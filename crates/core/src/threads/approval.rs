@@ -31,9 +31,9 @@ impl Core {
             kind,
             reason: judgement.reason.clone(),
             input: job.arguments.clone(),
-            preview: preview
-                .or_else(|| command.map(|command| tools::shown_in_part(&command)))
-                .map(|preview| with_shell(preview, &argv, &cwd)),
+            preview: preview.or_else(|| command.map(|command| tools::shown_in_part(&command))).map(
+                |preview| with_shell(preview, &argv, &cwd, self.inner.agents.seal().is_some()),
+            ),
             argv,
             cwd,
             env: Vec::new(),
@@ -60,9 +60,10 @@ pub(super) fn approved_shell(asked: &Asked) -> Option<String> {
 }
 
 /// A command with what runs it and where, for whoever decides: what is shown is what is bound. What was
-/// approved is not held to reading, and the kernel does not keep it off the control sockets.
-fn with_shell(preview: String, argv: &[String], cwd: &Path) -> String {
+/// approved is not held to reading; whether it can speak to us depends on the kernel and the settings.
+fn with_shell(preview: String, argv: &[String], cwd: &Path, is_sealed: bool) -> String {
     let [shell, option, _] = argv else { return preview };
     let (shell, cwd) = (spelled(shell), spelled(&cwd.to_string_lossy()));
-    format!("{preview}\n[runs as {shell} {option} in {cwd}, outside of the sandbox]")
+    let reach = if is_sealed { ", kept off Rookery's sockets" } else { "" };
+    format!("{preview}\n[runs as {shell} {option} in {cwd}, outside of the sandbox{reach}]")
 }

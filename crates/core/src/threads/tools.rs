@@ -444,6 +444,7 @@ impl Job {
             root: thread.cwd.clone(),
             home: inner.config.home.clone(),
             scope: agents.path_scope(),
+            secrets: agents.secrets(&inner.config.home, &thread.cwd),
             search: agents.search_bounds(),
             artifacts: agents.artifacts(),
             read_only,
@@ -452,6 +453,7 @@ impl Job {
             world: Arc::new(ThreadWorld { core: self.core.detached(), thread: thread.id }),
             sessions: agents.sessions(),
             sandbox: agents.sandbox(&inner.config.home, &[&thread.cwd, &thread.root]),
+            seal: agents.seal(),
             shell: shell.to_owned(),
             withheld: self.core.withheld(),
         }

@@ -9,10 +9,12 @@ mod limits;
 mod quiet;
 mod reads;
 mod repository;
+mod seal;
+mod secrets;
 mod support;
 mod tables;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -28,6 +30,8 @@ use landlock::{
 pub use quiet::quiet_env;
 use reads::Map;
 pub use reads::Reads;
+pub use seal::{SEAL_ARGUMENT, seal_and_exec, wrap_sealed};
+pub use secrets::Secrets;
 pub use support::{Support, support};
 
 /// The first argument of a program that is to enter a sandbox instead of its usual life.
@@ -52,9 +56,6 @@ pub struct Sandbox {
     /// With a network: whether it may also speak to programs of this machine, by sockets of the
     /// file system and abstract ones.
     pub local_sockets: bool,
-    /// With those: the ones that stay out of reach, with all that is beneath them. Only a kernel
-    /// whose [`Support::seals_sockets`] can do that; on others nothing is run.
-    pub sealed: Vec<PathBuf>,
     /// What may be read; everything if nothing is said.
     pub reads: Option<Reads>,
 }
@@ -63,12 +64,6 @@ impl Sandbox {
     /// Reading only, and no network.
     pub fn reading() -> Self {
         Self { read_only: true, ..Self::default() }
-    }
-
-    /// Anything, but that these sockets are out of reach.
-    pub fn sealing(sealed: Vec<PathBuf>) -> Self {
-        let writable = vec![PathBuf::from("/")];
-        Self { writable, network: true, local_sockets: true, sealed, ..Self::default() }
     }
 
     fn options(&self) -> Vec<OsString> {
@@ -80,7 +75,6 @@ impl Sandbox {
         options.extend(self.reads.iter().map(|_| "--bounded-reads".into()));
         let lists = [
             ("--write", &self.writable),
-            ("--seal", &self.sealed),
             ("--home", &reads.home.iter().cloned().collect()),
             ("--read", &reads.open),
             ("--hide", &reads.hidden),
@@ -124,7 +118,6 @@ impl Sandbox {
         let reads = |sandbox: &mut Self| sandbox.reads.take().unwrap_or_default();
         match name {
             "--write" => self.writable.push(path),
-            "--seal" => self.sealed.push(path),
             "--home" => self.reads = Some(Reads { home: Some(path), ..reads(self) }),
             "--read" => self.reads.get_or_insert_default().open.push(path),
             "--hide" => self.reads.get_or_insert_default().hidden.push(path),
@@ -188,17 +181,20 @@ pub fn enter_and_exec(args: &[OsString]) -> SandboxError {
         Ok(parsed) => parsed,
         Err(error) => return error,
     };
-    let Some((program, arguments)) = argv.split_first() else {
+    if argv.is_empty() {
         return SandboxError::Arguments("no command");
-    };
-    if let Err(error) = enter(&sandbox) {
-        return error;
     }
-    exec(program, arguments)
+    match enter(&sandbox) {
+        Ok(()) => exec(argv),
+        Err(error) => error,
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "this process becomes the command, none is started")]
-fn exec(program: &OsStr, arguments: &[OsString]) -> SandboxError {
+fn exec(argv: &[OsString]) -> SandboxError {
+    let Some((program, arguments)) = argv.split_first() else {
+        return SandboxError::Arguments("no command");
+    };
     let error = Command::new(program).args(arguments).exec();
     SandboxError::Exec { program: program.to_string_lossy().into_owned(), error }
 }
@@ -211,18 +207,19 @@ pub fn enter(sandbox: &Sandbox) -> Result<(), SandboxError> {
     if let Some(missing) = support.missing() {
         return Err(SandboxError::Unsupported(missing));
     }
-    if !sandbox.sealed.is_empty() && !support.seals_sockets() {
-        let missing = "this kernel cannot keep sockets out of reach".to_owned();
-        return Err(SandboxError::Unsupported(missing));
-    }
     if sandbox.read_only {
         limits::set()?;
         limits::give_up_powers()?;
     }
-    rustix::thread::set_no_new_privs(true)
-        .map_err(|error| SandboxError::Seccomp(format!("no_new_privs: {error}")))?;
+    give_up_new_privileges()?;
     restrict_files(sandbox).map_err(|error| SandboxError::Landlock(chain(&error)))?;
     calls::restrict(sandbox)
+}
+
+/// Programs that would gain privileges run without them from now on; the kernel wants that before rules.
+fn give_up_new_privileges() -> Result<(), SandboxError> {
+    rustix::thread::set_no_new_privs(true)
+        .map_err(|error| SandboxError::Seccomp(format!("no_new_privs: {error}")))
 }
 
 fn restrict_files(sandbox: &Sandbox) -> Result<(), landlock::RulesetError> {
@@ -240,7 +237,7 @@ fn restrict_files(sandbox: &Sandbox) -> Result<(), landlock::RulesetError> {
         rules = beneath(rules, &path, device)?;
     }
     if sandbox.network && sandbox.local_sockets {
-        rules = rules.add_rules(all(&Map::without(&sandbox.sealed), AccessFs::ResolveUnix))?;
+        rules = rules.add_rules(all(&Map::without(&[]), AccessFs::ResolveUnix))?;
     }
     if let Some(reads) = &sandbox.reads {
         let map = Map::of(reads, own_terminals());

@@ -13,12 +13,13 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::repository;
+use super::secrets::{Secrets, spellings};
 
 /// How many files and directories are opened one by one; what is beyond stays closed.
 const MAX_GRANTS: usize = 16_384;
 
 /// In a home that is closed: what programs read to work at all. None of it holds a secret but what
-/// [`SECRETS`] names.
+/// [`Secrets`] names.
 const TOOLS: &[&str] = &[
     ".asdf",
     ".bun/bin",
@@ -57,96 +58,6 @@ const TOOLS: &[&str] = &[
     "bin",
     "go/bin",
     "go/pkg",
-];
-
-/// Below a home: never, also where the home is open or is the workspace.
-const SECRETS: &[&str] = &[
-    ".1password",
-    ".aws",
-    ".azure",
-    ".bash_history",
-    ".boto",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".claude",
-    ".claude.json",
-    ".codex",
-    ".config/1Password",
-    ".config/anthropic",
-    ".config/BraveSoftware",
-    ".config/chromium",
-    ".config/containers/auth.json",
-    ".config/doctl",
-    ".config/fish/fish_variables",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/git/credentials",
-    ".config/glab-cli",
-    ".config/google-chrome",
-    ".config/hub",
-    ".config/op",
-    ".config/rclone",
-    ".config/rookery",
-    ".config/sops",
-    ".docker/config.json",
-    ".env",
-    ".fly",
-    ".gem/credentials",
-    ".gemini",
-    ".git-credentials",
-    ".gnupg",
-    ".gradle/gradle.properties",
-    ".kube",
-    ".local/share/fish/fish_history",
-    ".local/share/keyrings",
-    ".local/share/kwalletd",
-    ".local/share/rookery",
-    ".local/state/rookery",
-    ".m2/settings.xml",
-    ".m2/settings-security.xml",
-    ".mozilla",
-    ".mysql_history",
-    ".my.cnf",
-    ".netrc",
-    ".node_repl_history",
-    ".npmrc",
-    ".password-store",
-    ".pgpass",
-    ".pki",
-    ".psql_history",
-    ".pypirc",
-    ".python_history",
-    ".roder",
-    ".s3cfg",
-    ".ssh",
-    ".subversion/auth",
-    ".terraform.d",
-    ".thunderbird",
-    ".vault-token",
-    ".viminfo",
-    ".yarnrc.yml",
-    ".zsh_history",
-];
-
-/// Of the system: never. What a user may not read anyway, root may.
-const SYSTEM_SECRETS: &[&str] = &[
-    "/etc/gshadow",
-    "/etc/gshadow-",
-    "/etc/krb5.keytab",
-    "/etc/kubernetes",
-    "/etc/rancher",
-    "/etc/shadow",
-    "/etc/shadow-",
-    "/etc/ssh",
-    "/etc/ssl/private",
-    "/etc/sudoers",
-    "/etc/sudoers.d",
-    "/etc/wireguard",
-    "/run/credentials",
-    "/run/secrets",
-    "/var/lib/kubelet",
-    "/var/lib/rancher",
-    "/var/spool/cron",
 ];
 
 /// Closed but for what is opened by name: devices, which may be whole disks, what belongs to one
@@ -189,7 +100,7 @@ impl Map {
         let mut map = Self::default();
         map.closed.extend(CLOSED.iter().map(PathBuf::from));
         map.open.extend(DEVICES.iter().map(PathBuf::from).chain(terminals));
-        map.never.extend(SYSTEM_SECRETS.iter().map(PathBuf::from));
+        map.never.extend(Secrets::of(reads.home.as_deref(), &reads.hidden).into_paths());
         if rustix::process::geteuid().is_root() {
             map.closed.insert("/home".into());
             map.open.insert("/home/linuxbrew".into());
@@ -201,10 +112,7 @@ impl Map {
                 map.open.extend(programs_below(&home));
                 map.closed.insert(home.clone());
             }
-            let secrets = SECRETS.iter().flat_map(|name| spellings(&home.join(name)));
-            map.never.extend(secrets);
         }
-        map.never.extend(reads.hidden.iter().flat_map(|path| spellings(path)));
         for root in &reads.open {
             map.open.extend(spellings(root));
             map.open.extend(repository::around(root));
@@ -279,12 +187,6 @@ fn handle(path: &Path) -> Option<OwnedFd> {
     let kind = rustix::fs::fstat(&file).ok()?;
     let kind = rustix::fs::FileType::from_raw_mode(kind.st_mode);
     (!kind.is_symlink()).then_some(file)
-}
-
-/// A path as it is written and as it is without links.
-fn spellings(path: &Path) -> BTreeSet<PathBuf> {
-    let written = path.is_absolute().then(|| path.to_owned());
-    written.into_iter().chain(fs::canonicalize(path).ok()).collect()
 }
 
 /// Directories below the home that programs are looked for in.

@@ -18,7 +18,6 @@ fn what_is_wrapped_is_read_back() {
         writable: vec!["/tmp/a b".into(), "--".into()],
         network: true,
         local_sockets: true,
-        sealed: vec!["/run/ours".into()],
         reads: Some(reads),
     };
     let argv = ["sh".to_owned(), "--write".to_owned(), "--".to_owned()];

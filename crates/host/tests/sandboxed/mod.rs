@@ -7,14 +7,18 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use rookery_host::sandbox::{SANDBOX_ARGUMENT, enter_and_exec};
+use rookery_host::sandbox::{SANDBOX_ARGUMENT, SEAL_ARGUMENT, enter_and_exec, seal_and_exec};
 
 /// Becomes the command, if this program was started for that. Comes back with a code if that failed.
 #[expect(clippy::print_stderr, reason = "a child says why it did not run")]
 pub(crate) fn second_life() -> Option<ExitCode> {
     let args: Vec<OsString> = std::env::args_os().collect();
-    args.get(1).filter(|first| *first == SANDBOX_ARGUMENT)?;
-    let error = enter_and_exec(&args[2..]);
+    let become_command = match args.get(1)?.to_str()? {
+        SANDBOX_ARGUMENT => enter_and_exec,
+        SEAL_ARGUMENT => seal_and_exec,
+        _ => return None,
+    };
+    let error = become_command(&args[2..]);
     eprintln!("{error}");
     Some(ExitCode::from(error.exit_code()))
 }

@@ -80,9 +80,10 @@ impl Launch {
         // A profile writes files here and there, which what may only read cannot.
         let is_login = self.is_login && !(context.read_only && context.sandbox.is_some());
         let argv = shell_words(&self.shell, is_login, &self.command);
-        match &context.sandbox {
-            Some(wrap) if context.read_only => wrap(argv),
-            _ => argv,
+        let read_only = context.sandbox.as_ref().filter(|_| context.read_only);
+        match read_only.or(context.seal.as_ref()) {
+            Some(wrap) => wrap(argv),
+            None => argv,
         }
     }
 
