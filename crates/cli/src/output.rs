@@ -157,15 +157,30 @@ pub(crate) fn shorten(text: &str, width: usize) -> String {
     kept
 }
 
-/// Rows of cells under a header; columns are as wide as their widest cell.
+/// Columns that are left out rather than made narrower than this, if they may be.
+const READABLE_WIDTH: usize = 12;
+/// No column is made narrower than this.
+const LEAST_WIDTH: usize = 4;
+/// Columns of space between cells.
+const GAP: usize = 2;
+
+/// Rows of cells under a header; columns are as wide as their widest cell, as far as there is room.
+/// The first one is always whole: it is what the next command is given.
 pub(crate) struct Table {
     header: Vec<&'static str>,
     rows: Vec<Vec<(Tone, String)>>,
+    spare: &'static [&'static str],
 }
 
 impl Table {
     pub(crate) fn new(header: &[&'static str]) -> Self {
-        Self { header: header.to_vec(), rows: Vec::new() }
+        Self { header: header.to_vec(), rows: Vec::new(), spare: &[] }
+    }
+
+    /// Columns that are left out one by one, in this order, where there is little room.
+    pub(crate) fn sparing(mut self, columns: &'static [&'static str]) -> Self {
+        self.spare = columns;
+        self
     }
 
     pub(crate) fn row(&mut self, cells: Vec<(Tone, String)>) {
@@ -173,23 +188,60 @@ impl Table {
         self.rows.push(cells.into_iter().map(|(tone, text)| (tone, printable(&text))).collect());
     }
 
-    pub(crate) fn render(&self, colors: Colors) -> String {
+    /// Prints it: on a terminal as wide as that is, elsewhere whole.
+    pub(crate) fn print(&self) -> Outcome<()> {
+        write(self.render(Colors::of_stdout(), width_of_stdout()).as_bytes())
+    }
+
+    pub(crate) fn render(&self, colors: Colors, room: Option<usize>) -> String {
         let header = self.header.iter().map(|name| (Tone::Faint, (*name).to_owned())).collect();
         let rows: Vec<&Vec<(Tone, String)>> = std::iter::once(&header).chain(&self.rows).collect();
-        let width = |column: usize| rows.iter().map(|row| row[column].1.width()).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..self.header.len()).map(width).collect();
+        let widest = |column: usize| rows.iter().map(|row| row[column].1.width()).max();
+        let shown = (0..self.header.len()).map(|column| (column, widest(column).unwrap_or(0)));
+        let shown = self.fitted(shown.collect(), room.unwrap_or(usize::MAX));
         let mut out = String::new();
         for row in rows {
-            for (column, (tone, text)) in row.iter().enumerate() {
-                out.push_str(&colors.paint(*tone, text));
-                if column + 1 < row.len() {
-                    out.push_str(&" ".repeat(widths[column] - text.width() + 2));
+            let last = shown.len().saturating_sub(1);
+            for (at, &(column, width)) in shown.iter().enumerate() {
+                let (tone, text) = &row[column];
+                let text = shorten(text, width);
+                out.push_str(&colors.paint(*tone, &text));
+                if at < last {
+                    out.push_str(&" ".repeat(width - text.width() + GAP));
                 }
             }
             out.push('\n');
         }
         out
     }
+
+    /// The columns that are shown, each with its width.
+    fn fitted(&self, mut shown: Vec<(usize, usize)>, room: usize) -> Vec<(usize, usize)> {
+        let total = |widths: &[(usize, usize)], most: usize| {
+            let gaps = GAP * widths.len().saturating_sub(1);
+            widths.iter().map(|(_, width)| *width.min(&most)).sum::<usize>() + gaps
+        };
+        for name in self.spare {
+            if total(&shown, READABLE_WIDTH) <= room {
+                break;
+            }
+            shown.retain(|(column, _)| self.header[*column] != *name);
+        }
+        while total(&shown, usize::MAX) > room {
+            let widest = shown.iter_mut().skip(1).max_by_key(|(_, width)| *width);
+            match widest.filter(|(_, width)| *width > LEAST_WIDTH) {
+                Some((_, width)) => *width -= 1,
+                None => break,
+            }
+        }
+        shown
+    }
+}
+
+/// How wide the terminal at stdout is; none if there is none.
+pub(crate) fn width_of_stdout() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|width| *width > 0)
 }
 
 #[cfg(test)]
@@ -210,15 +262,37 @@ mod tests {
             1   sh       running
             10  日本[2J  running
         "#]]
-        .assert_eq(&table.render(Colors(false)));
+        .assert_eq(&table.render(Colors(false), None));
     }
 
     #[test]
     fn colors_do_not_count_as_width() {
         let mut table = Table::new(&["A", "B"]);
         table.row(vec![(Tone::Bad, "x".into()), (Tone::Plain, "y".into())]);
-        let painted = table.render(Colors(true));
+        let painted = table.render(Colors(true), None);
         assert_eq!(painted, "\x1b[2mA\x1b[0m  \x1b[2mB\x1b[0m\n\x1b[31mx\x1b[0m  y\n");
+    }
+
+    #[test]
+    fn the_widest_columns_give_way_to_a_narrow_terminal() {
+        let mut table = Table::new(&["ID", "TITLE", "DIRECTORY"]).sparing(&["DIRECTORY"]);
+        let cells = ["123456", "a title of some length", "/srv/a/directory/far/below"];
+        table.row(cells.map(|text| (Tone::Plain, text.to_owned())).into());
+        let shown = |room| table.render(Colors(false), Some(room));
+        expect![[r#"
+            ID      TITLE            DIRECTORY
+            123456  a title of som…  /srv/a/direct…
+        "#]]
+        .assert_eq(&shown(39));
+        expect![[r#"
+            ID      TITLE
+            123456  a title of …
+        "#]]
+        .assert_eq(&shown(20));
+        for room in 12..80 {
+            assert!(shown(room).lines().all(|line| line.width() <= room), "{}", shown(room));
+        }
+        assert!(shown(0).contains("123456"));
     }
 
     #[test]

@@ -170,7 +170,9 @@ fn hide_in_terminal(terminal: &mut Terminal) {
 
 /// Hides what agents and programs said about a terminal.
 pub(crate) fn hide_in_activity(activity: &mut Activity) {
-    let Activity { shell: _, lifecycle: _, owner, has_spoken: _, pending, requests: _ } = activity;
+    // An agent is one of the known ones, and its state one of a few words.
+    let Activity { owner, pending, shell: _, lifecycle: _, has_spoken: _, requests: _, agent: _ } =
+        activity;
     if let Some(owner) = owner {
         // Who speaks for a terminal is told by source and session, so these stay as they are.
         let Owner { source: _, session: _, detail, metadata, last_event_at: _ } = owner;

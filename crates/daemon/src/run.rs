@@ -88,6 +88,9 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     let sockets = listening::bind_all(&homes, &config)?;
     let roost = roost_settings(&homes, &config);
     let mut core_config = core_config(&homes, &config, exe_for_keeper, &sockets);
+    let place = homes.config_file();
+    let told = warnings.iter().map(|warning| format!("{}: {warning}", place.display()));
+    core_config.agent.warnings.extend(told);
     if roost.test_mode {
         core_config.limits.captured_input = CAPTURED_INPUT;
     }
@@ -115,6 +118,7 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     };
     let mut accepting = tokio::task::JoinSet::new();
     accepting.spawn(watch);
+    accepting.spawn(core.clone().recognise_agents());
     for bound in &sockets {
         ready.endpoints.insert(bound.endpoint.name, bound.socket.path().to_owned());
     }

@@ -47,10 +47,10 @@ const fn tool(
     AgentTool { id, name, program, alias }
 }
 
-/// Whether a program of this name is a coding agent.
-pub(crate) fn is_agent_program(name: &[u8]) -> bool {
+/// The coding agent whose program has this name.
+pub(crate) fn agent_of_program(name: &[u8]) -> Option<&'static AgentTool> {
     let is_called = |known: &str| known.as_bytes() == name;
-    AGENT_TOOLS.iter().any(|tool| is_called(tool.program) || tool.alias.is_some_and(is_called))
+    AGENT_TOOLS.iter().find(|tool| is_called(tool.program) || tool.alias.is_some_and(is_called))
 }
 
 /// An agent, and where it is.

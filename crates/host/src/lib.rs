@@ -38,8 +38,8 @@ pub use pipes::{Partner, PartnerPipes, PipeCommand, PipeOutput, PipeStream, Pipe
 pub use presence::Presence;
 pub use processes::{
     Ancestor, Ancestry, Brand, Family, Leftover, Orphans, Root, SUPERVISOR_ARGUMENT, Strays,
-    TERMINAL_MARK, cwd_of, descendants, kill_session, kill_tree, let_orphans_go, orphans_ended,
-    session_members,
+    TERMINAL_MARK, cwd_of, descendants, foreground_agent, kill_session, kill_tree, let_orphans_go,
+    orphans_ended, session_members,
 };
 pub use program::{
     MAX_CHUNK, Program, ProgramCommand, ProgramControl, ProgramEnd, ProgramStream, WriteError,

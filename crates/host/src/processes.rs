@@ -7,6 +7,7 @@
 mod ancestry;
 mod brand;
 mod family;
+mod foreground;
 mod mentioned;
 mod orphans;
 
@@ -18,6 +19,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 pub use ancestry::{Ancestor, Ancestry, SUPERVISOR_ARGUMENT};
 pub use brand::Brand;
 pub use family::{Family, Leftover, Root, TERMINAL_MARK};
+pub use foreground::foreground_agent;
 pub use mentioned::orphans_ended;
 pub(crate) use orphans::start_child;
 pub use orphans::{Orphans, let_orphans_go};
@@ -27,6 +29,7 @@ pub use orphans::{Orphans, let_orphans_go};
 struct Stat {
     pid: i32,
     parent: i32,
+    group: i32,
     session: i32,
     /// Whether it has ended and waits to be reaped.
     is_dead: bool,
@@ -130,9 +133,9 @@ fn parse(line: &str) -> Option<Stat> {
     let mut fields = after.split_ascii_whitespace();
     let is_dead = fields.next()? == "Z";
     let parent = fields.next()?.parse().ok()?;
-    let _group = fields.next()?;
+    let group = fields.next()?.parse().ok()?;
     let session = fields.next()?.parse().ok()?;
-    Some(Stat { pid, parent, session, is_dead })
+    Some(Stat { pid, parent, group, session, is_dead })
 }
 
 /// The directory a process is in now.
@@ -147,7 +150,10 @@ mod tests {
     #[test]
     fn stat_lines_with_odd_names_are_read() {
         let line = "42 (a) b (c) S 7 42 40 34816 42 4194304 0";
-        assert_eq!(parse(line), Some(Stat { pid: 42, parent: 7, session: 40, is_dead: false }));
+        assert_eq!(
+            parse(line),
+            Some(Stat { pid: 42, parent: 7, group: 42, session: 40, is_dead: false })
+        );
         let dead = parse("42 (a) Z 7 42 40 0").unwrap();
         assert!(dead.is_dead);
         assert_eq!(parse("garbage"), None);
@@ -155,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_session_is_its_leader_and_who_stayed() {
-        let stat = |pid, parent, session| Stat { pid, parent, session, is_dead: false };
+        let stat = |pid, parent, session| Stat { pid, parent, group: 0, session, is_dead: false };
         let table = [stat(1, 0, 0), stat(2, 0, 0), stat(5, 1, 5), stat(6, 5, 5), stat(7, 6, 7)];
         assert_eq!(members(5, &table), [5, 6]);
         assert_eq!(members(0, &table), [0_u32; 0], "led from outside is no common session");

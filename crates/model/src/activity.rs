@@ -36,6 +36,61 @@ pub enum Lifecycle {
     Failed,
 }
 
+/// What an agent is at, as its screen shows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum AgentState {
+    /// It runs; its screen says no more, or is not understood.
+    #[default]
+    Running,
+    /// Waits for its next prompt.
+    Idle,
+    /// Works on a prompt.
+    Working,
+    /// Asks for something: a permission, a choice, trust.
+    Waiting,
+    /// Has to be logged in first.
+    Login,
+    /// Shows an error.
+    Failed,
+}
+
+impl AgentState {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Running, Self::Idle, Self::Working, Self::Waiting, Self::Login, Self::Failed];
+
+    /// The word for it, in lists and on wires.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Idle => "idle",
+            Self::Working => "working",
+            Self::Waiting => "waiting",
+            Self::Login => "login",
+            Self::Failed => "failed",
+        }
+    }
+
+    fn lifecycle(self) -> Lifecycle {
+        match self {
+            Self::Running => Lifecycle::Inactive,
+            Self::Idle => Lifecycle::Finished,
+            Self::Working => Lifecycle::Working,
+            Self::Waiting | Self::Login => Lifecycle::Waiting,
+            Self::Failed => Lifecycle::Failed,
+        }
+    }
+}
+
+/// An agent that was recognised by its program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunningAgent {
+    /// Which of the known ones.
+    pub tool: String,
+    /// What it is at.
+    pub state: AgentState,
+}
+
 /// What a terminal looks like to its user, from both axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RunState {
@@ -104,6 +159,8 @@ pub struct Activity {
     pub pending: Option<Pending>,
     /// What waits for an answer and is shown here.
     pub requests: BTreeSet<RequestId>,
+    /// The agent that runs in the foreground, whether or not it reports anything.
+    pub agent: Option<RunningAgent>,
 }
 
 impl Activity {
@@ -111,14 +168,28 @@ impl Activity {
     pub fn state(&self) -> RunState {
         let by_shell =
             if self.shell == ShellState::Foreground { RunState::Running } else { RunState::Quiet };
-        match self.lifecycle {
+        match self.lifecycle() {
             _ if !self.requests.is_empty() => RunState::NeedsInput,
-            _ if self.owner.is_none() => by_shell,
+            Lifecycle::Inactive if self.runs_silent_agent() => RunState::Running,
             Lifecycle::Inactive => by_shell,
             Lifecycle::Working => RunState::Running,
             Lifecycle::Waiting | Lifecycle::Failed => RunState::NeedsInput,
             Lifecycle::Finished => RunState::Idle,
         }
+    }
+
+    /// How far the agent's turn is: by its own word, else as its screen shows it.
+    pub fn lifecycle(&self) -> Lifecycle {
+        match (&self.owner, &self.agent) {
+            (Some(_), _) => self.lifecycle,
+            (None, Some(agent)) => agent.state.lifecycle(),
+            (None, None) => Lifecycle::Inactive,
+        }
+    }
+
+    /// Whether an agent runs of which nothing more is known.
+    fn runs_silent_agent(&self) -> bool {
+        self.owner.is_none() && self.agent.is_some()
     }
 
     /// Whether a hook or an agent owns the terminal; a state set by hand is no owner.
@@ -142,6 +213,7 @@ impl Activity {
         match shell {
             ShellState::AtPrompt => {
                 self.has_spoken = false;
+                self.agent = None;
                 if !self.shows_reported_end() {
                     self.lifecycle = Lifecycle::Inactive;
                 }
@@ -237,6 +309,31 @@ mod tests {
         let mut lost = Activity { lifecycle: Lifecycle::Working, ..ended };
         lost.mark(ShellState::AtPrompt);
         assert_eq!(lost.state(), RunState::Quiet, "nobody said that it ended");
+    }
+
+    #[test]
+    fn an_agent_that_reports_nothing_is_known_by_its_screen() {
+        let agent = |state| Some(RunningAgent { tool: "codex".to_owned(), state });
+        let mut activity = Activity::default();
+        for (state, shown) in [
+            (AgentState::Running, RunState::Running),
+            (AgentState::Working, RunState::Running),
+            (AgentState::Waiting, RunState::NeedsInput),
+            (AgentState::Login, RunState::NeedsInput),
+            (AgentState::Failed, RunState::NeedsInput),
+            (AgentState::Idle, RunState::Idle),
+        ] {
+            activity.agent = agent(state);
+            assert_eq!(activity.state(), shown, "{state:?}");
+            assert!(!activity.is_hooked());
+        }
+        activity.set_hooked(true, NOW);
+        activity.set_state(RunState::Running, NOW);
+        assert_eq!(activity.state(), RunState::Running, "its own word counts more");
+        activity.set_hooked(false, NOW);
+        assert_eq!(activity.state(), RunState::Idle);
+        activity.mark(ShellState::AtPrompt);
+        assert_eq!(activity, Activity { shell: ShellState::AtPrompt, ..Activity::default() });
     }
 
     #[test]

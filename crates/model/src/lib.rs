@@ -22,7 +22,9 @@ mod thread;
 mod time;
 
 pub use accepted::{Accepted, AcceptedSession, AcceptedTool, AcceptedWork, PlannedTree};
-pub use activity::{Activity, Lifecycle, Owner, Pending, RunState, ShellState};
+pub use activity::{
+    Activity, AgentState, Lifecycle, Owner, Pending, RunState, RunningAgent, ShellState,
+};
 pub use caller::{Caller, Home, Origin, Standing};
 pub use decision::{Decider, Decision, DecisionSource, DecisionVerdict};
 pub use error::{Error, ErrorKind, Result};

@@ -41,6 +41,9 @@ pub enum Matcher {
     Outside(u32),
 }
 
+/// Bytes of a compiled pattern.
+const SIZE_LIMIT: usize = 1 << 20;
+
 /// A regular expression. One that does not compile never matches, as ptywright defines it.
 #[derive(Clone, Debug)]
 pub struct Pattern {
@@ -53,7 +56,7 @@ pub struct Pattern {
 impl Pattern {
     /// Compiles a pattern, with a bound on the size of its program.
     pub fn new(source: &str) -> Pattern {
-        let regex = regex::RegexBuilder::new(source).size_limit(1 << 20).build().ok();
+        let regex = regex::RegexBuilder::new(source).size_limit(SIZE_LIMIT).build().ok();
         let is_line_local =
             regex.is_some() && regex_syntax::parse(source).is_ok_and(|hir| is_line_local(&hir));
         Pattern { source: source.to_owned(), regex, is_line_local }
@@ -67,6 +70,19 @@ impl Pattern {
     /// Whether it compiled at all.
     pub fn is_valid(&self) -> bool {
         self.regex.is_some()
+    }
+
+    /// Why a pattern does not compile, on one line; none if it does.
+    pub fn fault(source: &str) -> Option<String> {
+        match regex::RegexBuilder::new(source).size_limit(SIZE_LIMIT).build().err()? {
+            regex::Error::Syntax(text) => {
+                // The last line names the fault; those before draw the pattern.
+                let last = text.lines().rev().find(|line| !line.trim().is_empty());
+                let fault = last.unwrap_or("it is wrong").trim();
+                Some(fault.strip_prefix("error: ").unwrap_or(fault).to_owned())
+            }
+            _ => Some("it is too large".to_owned()),
+        }
     }
 
     /// Whether it is found in the text.

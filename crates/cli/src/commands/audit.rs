@@ -7,7 +7,7 @@ use crate::{
     commands::done,
     failure::{Failure, Outcome},
     link::{self, call},
-    output::{self, Colors, Table, Tone, shorten},
+    output::{self, Table, Tone, shorten},
     talk::{age, safe, show, threads},
 };
 
@@ -48,7 +48,7 @@ pub(super) async fn run(args: args::Audit) -> Outcome {
     } else if found.is_empty() {
         output::note("nothing was decided");
     } else {
-        output::write(table(&found).render(Colors::of_stdout()).as_bytes())?;
+        table(&found).print()?;
     }
     done()
 }
@@ -122,6 +122,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::output::Colors;
 
     #[test]
     fn one_line_per_decision() {
@@ -140,7 +141,7 @@ mod tests {
         "#]]
         .assert_eq(
             &table(&[one("approved", None), one("requires_approval", Some("no-rm"))])
-                .render(Colors::none()),
+                .render(Colors::none(), None),
         );
     }
 

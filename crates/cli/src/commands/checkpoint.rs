@@ -71,7 +71,7 @@ async fn list(client: &Client, args: args::CheckpointList) -> Outcome {
         output::note("no checkpoints; make one with `rookery checkpoint create`");
     } else {
         let table = table(&list.checkpoints, age::now());
-        output::write(table.render(Colors::of_stdout()).as_bytes())?;
+        table.print()?;
     }
     done()
 }
@@ -263,7 +263,7 @@ mod tests {
             111111  2m   main    1 file, +3 -1  before [2Jit
             222222  2m   main    1 file, +3 -1  before [2Jit
         "#]]
-        .assert_eq(&table(&all, 180).render(Colors::none()));
+        .assert_eq(&table(&all, 180).render(Colors::none(), None));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::{
     commands::done,
     failure::Outcome,
     link::{self, ask},
-    output::{self, Colors, Table, Tone, shorten},
+    output::{self, Table, Tone, shorten},
     talk::{age, requests::short_id, safe, sessions},
 };
 
@@ -60,7 +60,7 @@ async fn list(client: &Client, args: args::HandoffList) -> Outcome {
         output::note("no handoffs");
     } else {
         let table = table(&list.handoffs, age::now());
-        output::write(table.render(Colors::of_stdout()).as_bytes())?;
+        table.print()?;
     }
     done()
 }
@@ -108,6 +108,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::output::Colors;
 
     #[test]
     fn one_line_per_handoff() {
@@ -121,6 +122,6 @@ mod tests {
             ID      STATUS   AGE  ABOUT       NEXT
             654321  pending  2m   API: go on  test; ship
         "#]]
-        .assert_eq(&table(&[one], 180).render(Colors::none()));
+        .assert_eq(&table(&[one], 180).render(Colors::none(), None));
     }
 }

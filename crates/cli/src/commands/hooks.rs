@@ -17,7 +17,7 @@ use crate::{
     commands::done,
     daemon_process,
     failure::{Failure, Outcome},
-    output::{self, Colors, Table, Tone},
+    output::{self, Table, Tone},
 };
 use file::SettingsFile;
 use settings::{Reported, Settings, State};
@@ -174,7 +174,7 @@ fn status(place: &args::HooksPlace, program: &Path) -> Outcome {
         table.row(vec![(Tone::Strong, reported.event.to_owned()), state, command]);
     }
     output::line(file.path().display())?;
-    output::write(table.render(Colors::of_stdout()).as_bytes())?;
+    table.print()?;
     done()
 }
 

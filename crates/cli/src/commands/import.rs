@@ -13,7 +13,7 @@ use crate::{
     commands::done,
     failure::{Failure, Outcome},
     link,
-    output::{self, Colors, Table, Tone},
+    output::{self, Table, Tone},
     personas::idx0,
 };
 
@@ -73,7 +73,7 @@ fn show(report: &ImportReport) -> Outcome<()> {
             number(file.unreadable, Tone::Warning),
         ]);
     }
-    output::write(table.render(Colors::of_stdout()).as_bytes())?;
+    table.print()?;
     if !report.sessions.is_empty() {
         let count = report.sessions.len();
         output::note(format!("sessions are not opened again; there were {count}"));

@@ -75,7 +75,9 @@ fn show(waiting: &Waiting, all: bool) -> Outcome {
     items.retain(|item| all || item.entry.item.category != Category::Informational);
     let hidden = count - items.len();
     if !items.is_empty() {
-        output::write(queue::text(&items, age::now(), colors).as_bytes())?;
+        output::write(
+            queue::text(&items, age::now(), colors, output::width_of_stdout()).as_bytes(),
+        )?;
     }
     // A tool that a client runs asks no person, so the queue has no item for it.
     let is_queued =
@@ -83,7 +85,7 @@ fn show(waiting: &Waiting, all: bool) -> Outcome {
     let rest: Vec<Request> =
         waiting.requests.iter().filter(|request| !is_queued(request)).cloned().collect();
     if !rest.is_empty() {
-        output::write(requests::table(&rest, age::now()).render(colors).as_bytes())?;
+        requests::table(&rest, age::now()).print()?;
     }
     if items.is_empty() && rest.is_empty() {
         output::note("nothing waits for an answer");
@@ -115,8 +117,17 @@ async fn show_one(client: &Client, args: &args::InboxShow) -> Outcome {
 async fn resolve(client: &Client, args: args::InboxResolve) -> Outcome {
     let list: Queue = call(client, "rookery/queue/list", QueueList::default()).await?;
     // All are looked up before the first is put away.
-    let ids: Vec<String> =
-        args.ids.iter().map(|text| find(&list.items, text)).collect::<Outcome<_>>()?;
+    let ids: Vec<String> = match args.all {
+        // What waits for a decision is settled by deciding.
+        true => {
+            let settled = list.items.iter().filter(|entry| entry.item.related.is_none());
+            settled.map(|entry| entry.item.id.clone()).collect()
+        }
+        false => args.ids.iter().map(|text| find(&list.items, text)).collect::<Outcome<_>>()?,
+    };
+    if ids.is_empty() && !args.json {
+        output::note("there is nothing to put away");
+    }
     for id in ids {
         let resolved: QueueResolved =
             link::ask(client, "rookery/queue/resolve", QueueResolve { id }, SEE).await?;

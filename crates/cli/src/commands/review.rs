@@ -62,7 +62,7 @@ async fn list(client: &Client, args: args::ReviewList) -> Outcome {
         output::note("nothing to review");
     } else {
         let table = table(&list.reviews, age::now());
-        output::write(table.render(Colors::of_stdout()).as_bytes())?;
+        table.print()?;
     }
     done()
 }
@@ -247,7 +247,7 @@ mod tests {
             ID      STATUS   AGE  CHANGES        COMMENTS  SUMMARY
             654321  changes  2m   1 file, +1 -1  1         look[2J
         "#]]
-        .assert_eq(&table(&[review()], 180).render(Colors::none()));
+        .assert_eq(&table(&[review()], 180).render(Colors::none(), None));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::{
     commands::done,
     daemon_process,
     failure::{Failure, Outcome},
-    output::{self, Colors, Table, Tone},
+    output::{self, Table, Tone},
     personas::PERSONAS,
 };
 
@@ -106,7 +106,7 @@ fn list(dir: &Path, exe: &Path) -> Outcome<()> {
         let link = (Tone::Plain, link.display().to_string());
         table.row(vec![(Tone::Strong, name.to_owned()), link, (tone, state)]);
     }
-    output::write(table.render(Colors::of_stdout()).as_bytes())
+    table.print()
 }
 
 fn remove(dir: &Path, exe: &Path) -> Outcome<()> {

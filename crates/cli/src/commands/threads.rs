@@ -80,7 +80,7 @@ async fn list(client: &Client, args: args::ThreadsList) -> Outcome {
     } else if all.is_empty() {
         output::note("no threads; begin one with `rookery chat`");
     } else {
-        output::write(table(&all, age::now()).render(Colors::of_stdout()).as_bytes())?;
+        table(&all, age::now()).print()?;
     }
     done()
 }
@@ -224,6 +224,6 @@ mod tests {
             12345678  idle                    mock/mock  2m   make it work [2J
             87654321  approval, interrupting  mock/mock  2m   docs (ephemeral)
         "#]]
-        .assert_eq(&table(&all, 180).render(Colors::none()));
+        .assert_eq(&table(&all, 180).render(Colors::none(), None));
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     commands::done,
     failure::{Failure, Outcome},
     link::{self, ask, call},
-    output::{self, Colors, Table, Tone, working},
+    output::{self, Table, Tone, working},
     talk::{safe, sessions::current_dir},
 };
 
@@ -101,6 +101,7 @@ async fn follow_setup(client: &Client, made: &WorktreeMade) -> Outcome<ExitCode>
                 transcript_text: None,
                 exit: Some(true),
                 stable_ms: None,
+                needs_input: None,
                 timeout_ms: Some(SETUP_WAIT_MS),
                 include_text: false,
                 redact: true,
@@ -132,7 +133,7 @@ async fn list(client: &Client, args: args::WorktreeList) -> Outcome {
     if args.json {
         output::json(&list)?;
     } else {
-        output::write(table(&list.worktrees).render(Colors::of_stdout()).as_bytes())?;
+        table(&list.worktrees).print()?;
     }
     done()
 }
@@ -363,6 +364,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::output::Colors;
 
     #[test]
     fn one_line_per_worktree() {
@@ -380,7 +382,7 @@ mod tests {
             (detached)  dirty              terminal 3, 2 threads  /r/x\u{1b}
             b           locked             -                      /y
         "#]]
-        .assert_eq(&table(&all).render(Colors::none()));
+        .assert_eq(&table(&all).render(Colors::none(), None));
     }
 
     #[test]

@@ -78,8 +78,9 @@ pub(crate) fn what(item: &Item<'_>) -> String {
 }
 
 /// The queue as text, with exactly what would be done below what waits for a yes.
-pub(crate) fn text(items: &[Item<'_>], now: i64, colors: Colors) -> String {
-    let mut table = Table::new(&["ID", "KIND", "AGE", "SESSION", "WHAT", "SOURCE"]);
+pub(crate) fn text(items: &[Item<'_>], now: i64, colors: Colors, room: Option<usize>) -> String {
+    let header = ["ID", "KIND", "AGE", "SESSION", "WHAT", "SOURCE"];
+    let mut table = Table::new(&header).sparing(&["SOURCE", "SESSION", "AGE"]);
     let ids = items.iter().map(|item| address(item.entry));
     for item in items {
         let entry = item.entry;
@@ -93,7 +94,7 @@ pub(crate) fn text(items: &[Item<'_>], now: i64, colors: Colors) -> String {
             (Tone::Faint, source(entry.item.source).to_owned()),
         ]);
     }
-    let rendered = table.render(colors);
+    let rendered = table.render(colors, room);
     let mut out = String::new();
     for (at, row) in rendered.lines().enumerate() {
         out.push_str(row);
@@ -153,6 +154,6 @@ mod tests {
               without B
             000002  note      1m   -        Note[2J      report
         "#]]
-        .assert_eq(&text(&join(&queue, &waiting), 180, Colors::none()));
+        .assert_eq(&text(&join(&queue, &waiting), 180, Colors::none(), None));
     }
 }

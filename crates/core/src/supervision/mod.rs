@@ -17,6 +17,7 @@ mod handoffs;
 mod import;
 mod observe;
 mod queue;
+mod recognise;
 mod reviews;
 mod sessions;
 mod timeline;

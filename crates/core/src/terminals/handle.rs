@@ -268,6 +268,7 @@ impl TerminalHandle {
             return Err(Error::closed("the program in the terminal has ended"));
         }
         let scope = if whole_group { Scope::Group } else { Scope::Child };
+        self.live.note_signal(signal);
         self.core.inner.keeper.post(Request::Signal {
             terminal_id: self.live.id.get(),
             signal,
@@ -279,8 +280,13 @@ impl TerminalHandle {
     /// Whether something else than the child itself, such as a command of a shell, is in the
     /// foreground of the terminal.
     pub fn has_foreground_job(&self) -> bool {
-        let group = rustix::termios::tcgetpgrp(&*self.live.pty);
-        group.is_ok_and(|group| group.as_raw_nonzero().get().unsigned_abs() != self.live.pid)
+        self.foreground_group().is_some_and(|group| group != self.live.pid)
+    }
+
+    /// The group of processes in the foreground, if the terminal is open.
+    pub(crate) fn foreground_group(&self) -> Option<u32> {
+        let group = rustix::termios::tcgetpgrp(&*self.live.pty).ok()?;
+        Some(group.as_raw_nonzero().get().unsigned_abs())
     }
 
     /// Ends the child: hangup, a moment of grace, then kill, with everything in its session. Gives

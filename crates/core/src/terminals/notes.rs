@@ -85,13 +85,6 @@ impl Tx<'_> {
                 let text = NotificationText { title: clean(&title), body: clean(&body) };
                 return self.hear_notification(id, text);
             }
-            ScreenEvent::Osc(Osc::KittyNotify(notify)) if notify.done => {
-                let payload = clean(&notify.payload);
-                let is_body = notify.part == "body";
-                let (title, body) =
-                    if is_body { (String::new(), payload) } else { (payload, String::new()) };
-                return self.hear_notification(id, NotificationText { title, body });
-            }
             ScreenEvent::Mark(mark, _) => return self.hear_mark(id, mark),
             ScreenEvent::Osc(_) => return Ok(false),
         }

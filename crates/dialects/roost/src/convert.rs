@@ -27,7 +27,7 @@ pub(crate) fn tab(terminal: &model::Terminal, is_active: bool) -> Tab {
         last_active: seconds(terminal.last_active),
         hook_active: activity.is_hooked(),
         shell_state: Some(shell_state(activity.shell)),
-        agent_lifecycle: Some(lifecycle(activity.lifecycle)),
+        agent_lifecycle: Some(lifecycle(activity.lifecycle())),
         ownership: activity.owner.as_ref().map(ownership),
     }
 }

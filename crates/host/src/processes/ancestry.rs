@@ -8,7 +8,7 @@ use std::path::Path;
 use rustix::process::{Pid, test_kill_process};
 
 use super::{Stat, parse};
-use crate::agent_tools::is_agent_program;
+use crate::agent_tools::{AgentTool, agent_of_program};
 
 /// The argument that makes our program a supervisor of what agents run.
 pub const SUPERVISOR_ARGUMENT: &str = "__supervise";
@@ -60,7 +60,7 @@ impl Ancestry {
                 pid: next,
                 session: stat.session.unsigned_abs(),
                 name: name_of(next),
-                is_agent: is_agent(next, &command),
+                is_agent: agent_of(next, &command).is_some(),
                 is_supervisor: command
                     .get(1)
                     .is_some_and(|word| word == SUPERVISOR_ARGUMENT.as_bytes()),
@@ -86,7 +86,7 @@ fn name_of(pid: u32) -> String {
     String::from_utf8_lossy(name.trim_ascii_end()).into_owned()
 }
 
-fn command_line(pid: u32) -> Vec<Vec<u8>> {
+pub(super) fn command_line(pid: u32) -> Vec<Vec<u8>> {
     use std::io::Read as _;
     let mut text = Vec::new();
     if let Ok(file) = fs::File::open(format!("/proc/{pid}/cmdline")) {
@@ -96,45 +96,41 @@ fn command_line(pid: u32) -> Vec<Vec<u8>> {
     text.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()
 }
 
-/// By the name the kernel has, by its executable, by what it was called, or as the script of an
-/// interpreter.
-fn is_agent(pid: u32, command: &[Vec<u8>]) -> bool {
+/// The agent that a process is: by the name the kernel has, by its executable, by what it was called,
+/// or as the script of an interpreter.
+pub(super) fn agent_of(pid: u32, command: &[Vec<u8>]) -> Option<&'static AgentTool> {
     let exe = fs::read_link(format!("/proc/{pid}/exe")).ok();
     let exe = exe.as_deref().and_then(Path::file_name).map(OsStr::as_bytes).unwrap_or_default();
     let called = command.first().map(|word| file_name(word)).unwrap_or_default();
-    if is_agent_program(name_of(pid).as_bytes())
-        || is_agent_program(exe)
-        || is_agent_program(called)
-    {
-        return true;
-    }
-    if !is_interpreter(exe) && !is_interpreter(called) {
-        return false;
+    let by_name = agent_of_program(name_of(pid).as_bytes())
+        .or_else(|| agent_of_program(exe))
+        .or_else(|| agent_of_program(called));
+    if by_name.is_some() || !(is_interpreter(exe) || is_interpreter(called)) {
+        return by_name;
     }
     let script = command.iter().skip(1).find(|word| !word.starts_with(b"-") && !word.is_empty());
-    script.is_some_and(|script| is_agent_script(script))
+    script.and_then(|script| agent_of_script(script))
 }
 
 /// Packages put their script into a folder that bears the agent's name, whatever the script's own is.
-fn is_agent_script(path: &[u8]) -> bool {
+fn agent_of_script(path: &[u8]) -> Option<&'static AgentTool> {
     let name = file_name(path);
     let stem = name.iter().rposition(|byte| *byte == b'.').map_or(name, |dot| &name[..dot]);
-    is_agent_program(name)
-        || is_agent_program(stem)
-        || path.windows(NODE_MODULES.len()).rposition(|part| part == NODE_MODULES).is_some_and(
-            |at| {
-                let inside = &path[at + NODE_MODULES.len()..];
-                inside.split(|byte| *byte == b'/').take(2).any(is_agent_package)
-            },
-        )
+    let by_package = || {
+        let at = path.windows(NODE_MODULES.len()).rposition(|part| part == NODE_MODULES)?;
+        let inside = &path[at + NODE_MODULES.len()..];
+        inside.split(|byte| *byte == b'/').take(2).find_map(agent_of_package)
+    };
+    agent_of_program(name).or_else(|| agent_of_program(stem)).or_else(by_package)
 }
 
 const NODE_MODULES: &[u8] = b"/node_modules/";
 /// Packages whose names are not those of their programs.
-const PACKAGES: &[&[u8]] = &[b"claude-code", b"opencode-ai"];
+const PACKAGES: &[(&[u8], &[u8])] = &[(b"claude-code", b"claude"), (b"opencode-ai", b"opencode")];
 
-fn is_agent_package(name: &[u8]) -> bool {
-    PACKAGES.contains(&name) || is_agent_program(name)
+fn agent_of_package(name: &[u8]) -> Option<&'static AgentTool> {
+    let program = PACKAGES.iter().find(|(package, _)| *package == name);
+    agent_of_program(program.map_or(name, |(_, program)| program))
 }
 
 fn is_interpreter(name: &[u8]) -> bool {
@@ -179,10 +175,10 @@ mod tests {
             "/usr/lib/node_modules/@openai/codex/bin/main.mjs",
             "/opt/venv/bin/aider",
         ] {
-            assert!(is_agent_script(path.as_bytes()), "{path}");
+            assert!(agent_of_script(path.as_bytes()).is_some(), "{path}");
         }
         for path in ["/home/ada/claude/build.js", "server.py", "/x/node_modules/codexx/y.js", ""] {
-            assert!(!is_agent_script(path.as_bytes()), "{path}");
+            assert!(agent_of_script(path.as_bytes()).is_none(), "{path}");
         }
     }
 

@@ -107,11 +107,20 @@ pub(super) struct ActivityJson<'a> {
     pending: Option<PendingJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     requests: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<AgentJson<'a>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct AgentJson<'a> {
+    tool: Cow<'a, str>,
+    state: Cow<'a, str>,
 }
 
 impl<'a> ActivityJson<'a> {
     pub(super) fn of(activity: &'a model::Activity) -> Self {
-        let model::Activity { shell, lifecycle, owner, has_spoken, pending, requests } = activity;
+        let model::Activity { shell, lifecycle, owner, has_spoken, pending, requests, agent } =
+            activity;
         ActivityJson {
             shell: twin(&SHELLS, *shell, ShellJson::Unknown),
             lifecycle: twin(&LIFECYCLES, *lifecycle, LifecycleJson::Inactive),
@@ -129,6 +138,10 @@ impl<'a> ActivityJson<'a> {
                 at: pending.at.as_micros(),
             }),
             requests: requests.iter().map(ToString::to_string).collect(),
+            agent: agent.as_ref().map(|agent| AgentJson {
+                tool: (&agent.tool).into(),
+                state: agent.state.word().into(),
+            }),
         }
     }
 
@@ -153,6 +166,11 @@ impl<'a> ActivityJson<'a> {
             }),
             // One that is no id is no request of ours.
             requests: self.requests.iter().filter_map(|id| id.parse().ok()).collect(),
+            agent: self.agent.and_then(|agent| {
+                let mut known = model::AgentState::ALL.into_iter();
+                let state = known.find(|state| state.word() == agent.state)?;
+                Some(model::RunningAgent { tool: agent.tool.into_owned(), state })
+            }),
         }
     }
 }

@@ -4,9 +4,9 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use rookery_model::{
-    Activity, Checkout, Event, ExitStatus, Home, LaunchSpec, Lifecycle, NotificationText, OnExit,
-    Origin, Owner, Pending, Project, ProjectId, ShellState, Size, Terminal, TerminalId,
-    TerminalState, TerminalUuid, Timestamp,
+    Activity, AgentState, Checkout, Event, ExitStatus, Home, LaunchSpec, Lifecycle,
+    NotificationText, OnExit, Origin, Owner, Pending, Project, ProjectId, RunningAgent, ShellState,
+    Size, Terminal, TerminalId, TerminalState, TerminalUuid, Timestamp,
 };
 
 use super::*;
@@ -95,16 +95,13 @@ fn activity() -> impl Strategy<Value = Activity> {
         prop::collection::btree_set(any::<u128>().prop_map(rookery_model::RequestId::new), 0..3);
     let pending = (text(), text(), time())
         .prop_map(|(title, body, at)| Pending { text: NotificationText { title, body }, at });
-    (shell, lifecycle, option::of(owner), any::<bool>(), option::of(pending), requests).prop_map(
-        |(shell, lifecycle, owner, has_spoken, pending, requests)| Activity {
-            shell,
-            lifecycle,
-            owner,
-            has_spoken,
-            pending,
-            requests,
-        },
-    )
+    let agent = (text(), prop::sample::select(AgentState::ALL.to_vec()))
+        .prop_map(|(tool, state)| RunningAgent { tool, state });
+    let spoken = (any::<bool>(), option::of(pending), requests, option::of(agent));
+    (shell, lifecycle, option::of(owner), spoken).prop_map(|(shell, lifecycle, owner, rest)| {
+        let (has_spoken, pending, requests, agent) = rest;
+        Activity { shell, lifecycle, owner, has_spoken, pending, requests, agent }
+    })
 }
 
 fn checkout() -> impl Strategy<Value = Option<Checkout>> {

@@ -7,6 +7,7 @@
 mod dirty;
 mod hand;
 mod handler;
+mod notifications;
 mod print;
 mod reflow;
 mod replies;
@@ -28,6 +29,7 @@ use alacritty_terminal::vte::ansi::CursorShape as EngineShape;
 
 use dirty::Dirty;
 pub(crate) use hand::Hand;
+use notifications::Notification;
 pub(crate) use resize::row_of;
 pub(crate) use shadow::Shadow;
 
@@ -77,6 +79,7 @@ pub(crate) struct Emulator {
     /// Bytes to send back to the program.
     pub(crate) replies: Vec<u8>,
     pub(crate) events: Vec<ScreenEvent>,
+    pub(crate) notification: Notification,
     /// When output last arrived.
     pub(crate) last_output: Duration,
     pub(crate) exited: bool,
@@ -106,6 +109,7 @@ impl Emulator {
             jumped: false,
             replies: Vec::new(),
             events: Vec::new(),
+            notification: Notification::default(),
             last_output: Duration::ZERO,
             exited: false,
             tally: Tally::default(),

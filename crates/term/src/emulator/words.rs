@@ -28,6 +28,9 @@ impl Emulator {
                 let row = self.history.next() + u64::from(self.cursor().row);
                 self.events.push(ScreenEvent::Mark(mark, row));
             }
+            Osc::KittyNotify(part) => {
+                self.events.extend(self.notification.take(part).map(ScreenEvent::Osc));
+            }
             other => self.events.push(ScreenEvent::Osc(other)),
         }
     }

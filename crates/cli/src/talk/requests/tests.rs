@@ -72,7 +72,7 @@ fn what_waits_is_one_row_each() {
         ABCDEF  approval  456789ab  2m   shell: ls[2J -l
         XBCDEF  question  456789ab  2m   Which one?
     "#]]
-    .assert_eq(&table(&rows, 120).render(Colors::none()));
+    .assert_eq(&table(&rows, 120).render(Colors::none(), None));
 }
 
 #[test]

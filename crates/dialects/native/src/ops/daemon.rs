@@ -5,7 +5,8 @@ use rookery_wire::rpc::NoParams;
 
 use crate::{
     Cx, Ending, Error,
-    wire::{Keeper, Shutdown, ShutdownReply, Status, TerminalCounts, format_time},
+    text::redacted,
+    wire::{Keeper, McpServer, Shutdown, ShutdownReply, Status, TerminalCounts, format_time},
 };
 
 pub(crate) async fn status(cx: Cx, _params: NoParams) -> Result<Status, Error> {
@@ -28,7 +29,19 @@ pub(crate) async fn status(cx: Cx, _params: NoParams) -> Result<Status, Error> {
         last_event: status.last_event.get(),
         store_queue: status.store_queue,
         damage: status.damage,
+        warnings: status.warnings,
+        mcp_servers: status.mcp_servers.into_iter().map(mcp_server).collect(),
     })
+}
+
+fn mcp_server(server: rookery_core::McpServer) -> McpServer {
+    let state = match (&server.error, server.is_ready) {
+        (Some(_), _) => "failed",
+        (None, true) => "ready",
+        (None, false) => "starting",
+    };
+    let error = server.error.map(|why| redacted(&why).into_owned());
+    McpServer { name: server.name, state: state.to_owned(), error, tools: server.tools }
 }
 
 pub(crate) async fn shutdown(cx: Cx, params: Shutdown) -> Result<ShutdownReply, Error> {

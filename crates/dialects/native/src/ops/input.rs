@@ -1,11 +1,12 @@
 //! What goes into a terminal: bytes, keys, pastes, sizes and signals.
 
+use rookery_core::TerminalHandle;
 use rookery_model as model;
 use rookery_term::keys::{KeyPress, parse_chord};
 
 use super::terminals::{ended, strays};
 use crate::{
-    Cx, Error, signals,
+    Cx, Error, TerminalRef, signals,
     wire::{
         Base64, Empty, Signal, TerminalEnd, TerminalEnded, TerminalPaste, TerminalPress,
         TerminalResize, TerminalSignal, TerminalWrite,
@@ -13,7 +14,7 @@ use crate::{
 };
 
 pub(crate) async fn write(cx: Cx, params: TerminalWrite) -> Result<Empty, Error> {
-    let terminal = cx.terminal(params.terminal)?;
+    let terminal = running(&cx, params.terminal)?;
     match (params.data, params.text) {
         (Some(Base64(bytes)), None) => terminal.write(&bytes)?,
         (None, Some(text)) => terminal.write(text.as_bytes())?,
@@ -30,7 +31,7 @@ pub(crate) async fn press(cx: Cx, params: TerminalPress) -> Result<Empty, Error>
         .map(|key| parse_chord(key))
         .collect::<Result<_, _>>()
         .map_err(|error| Error::invalid("keys", error.to_string()))?;
-    let terminal = cx.terminal(params.terminal)?;
+    let terminal = running(&cx, params.terminal)?;
     for key in &keys {
         terminal.press(key)?;
     }
@@ -38,7 +39,7 @@ pub(crate) async fn press(cx: Cx, params: TerminalPress) -> Result<Empty, Error>
 }
 
 pub(crate) async fn paste(cx: Cx, params: TerminalPaste) -> Result<Empty, Error> {
-    cx.terminal(params.terminal)?.paste(&params.text)?;
+    running(&cx, params.terminal)?.paste(&params.text)?;
     Ok(Empty {})
 }
 
@@ -59,5 +60,15 @@ pub(crate) async fn signal(cx: Cx, params: TerminalSignal) -> Result<Empty, Erro
 }
 
 pub(crate) async fn kill(cx: Cx, params: TerminalEnd) -> Result<TerminalEnded, Error> {
-    Ok(ended(cx.terminal(params.terminal)?.kill(strays(&params)).await?))
+    Ok(ended(running(&cx, params.terminal)?.kill(strays(&params)).await?))
+}
+
+/// A terminal whose program can still be told something.
+fn running(cx: &Cx, terminal: TerminalRef) -> Result<TerminalHandle, Error> {
+    let terminal = cx.terminal(terminal)?;
+    if terminal.is_finished() {
+        let message = format!("the program in terminal {} has ended", terminal.id());
+        return Err(model::Error::closed(message).into());
+    }
+    Ok(terminal)
 }

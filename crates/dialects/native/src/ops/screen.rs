@@ -1,6 +1,6 @@
 //! What a terminal shows, and waiting for it to show something.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rookery_model as model;
 use rookery_term::{Detail, Matcher, Pattern};
@@ -40,13 +40,14 @@ pub(crate) async fn dump(cx: Cx, params: Dump) -> Result<Dumped, Error> {
 /// The one condition of a request.
 struct Condition {
     kind: WaitKind,
-    matcher: Matcher,
+    /// None if the screen is not what says it.
+    matcher: Option<Matcher>,
     pattern: Option<Pattern>,
 }
 
 impl Condition {
     fn new(kind: WaitKind, matcher: Matcher) -> Self {
-        Self { kind, matcher, pattern: None }
+        Self { kind, matcher: Some(matcher), pattern: None }
     }
 
     fn of(params: &Wait) -> Result<Self, Error> {
@@ -68,22 +69,25 @@ impl Condition {
             let quiet = Duration::from_millis(quiet).min(LONGEST);
             given.push(Self::new(WaitKind::Stable, Matcher::ScreenStable(quiet)));
         }
+        if params.needs_input == Some(true) {
+            given.push(Self { kind: WaitKind::NeedsInput, matcher: None, pattern: None });
+        }
         match (given.pop(), given.is_empty()) {
             (Some(condition), true) => Ok(condition),
             _ => Err(Error::invalid(
                 "text",
-                "exactly one of text, regex, transcriptText, exit and stableMs must be given",
+                "exactly one of text, regex, transcriptText, exit, stableMs and needsInput must be given",
             )),
         }
     }
 
     fn regex(source: &str) -> Result<Self, Error> {
-        let pattern = Pattern::new(source);
-        if !pattern.is_valid() {
-            return Err(Error::invalid("regex", "regex does not compile or is too large"));
+        if let Some(fault) = Pattern::fault(source) {
+            return Err(Error::invalid("regex", format!("regex {source:?} is wrong: {fault}")));
         }
+        let pattern = Pattern::new(source);
         let matcher = Matcher::ScreenRegex(pattern.clone());
-        Ok(Self { kind: WaitKind::Regex, matcher, pattern: Some(pattern) })
+        Ok(Self { kind: WaitKind::Regex, matcher: Some(matcher), pattern: Some(pattern) })
     }
 }
 
@@ -91,18 +95,50 @@ pub(crate) async fn wait(cx: Cx, params: Wait) -> Result<Waited, Error> {
     let condition = Condition::of(&params)?;
     let timeout = params.timeout_ms.map_or(DEFAULT_TIMEOUT, Duration::from_millis).min(LONGEST);
     let terminal = cx.terminal(params.terminal)?;
-    let waited = terminal.wait(condition.matcher, Detail::Text, timeout).await?;
+    let begun = Instant::now();
+    let (elapsed, text) = match condition.matcher {
+        Some(matcher) => {
+            let waited = terminal.wait(matcher, Detail::Text, timeout).await?;
+            (waited.elapsed, waited.matched.snapshot.plain_text().to_owned())
+        }
+        None => {
+            let waiting = until_input_is_needed(&cx, terminal.id());
+            let timed_out =
+                |_| model::Error::new(model::ErrorKind::Timeout, "the time to wait ran out");
+            tokio::time::timeout(timeout, waiting).await.map_err(timed_out)??;
+            (begun.elapsed(), terminal.snapshot(Detail::Text).plain_text().to_owned())
+        }
+    };
     let exposure = Exposure::from_request(params.redact);
     // Captured from what may leave: alone, a secret would no longer look like one.
-    let text = exposure.apply(waited.matched.snapshot.plain_text().to_owned()).0;
+    let text = exposure.apply(text).0;
     let capture = condition.pattern.and_then(|pattern| pattern.capture(&text));
     Ok(Waited {
         matched: condition.kind,
-        elapsed_ms: u64::try_from(waited.elapsed.as_millis()).unwrap_or(u64::MAX),
+        elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
         capture,
         exit: exit_of(&cx, terminal.id()),
         text: params.include_text.then_some(text),
     })
+}
+
+/// Waits until what runs in a terminal needs input: an approval waits, a dialog stands there, or its
+/// agent says so.
+async fn until_input_is_needed(cx: &Cx, id: model::TerminalId) -> Result<(), Error> {
+    let mut happened = cx.core.happened();
+    loop {
+        happened.mark_unchanged();
+        let terminal = cx.core.describe(id)?;
+        if terminal.activity.state() == model::RunState::NeedsInput {
+            return Ok(());
+        }
+        if !terminal.is_alive() {
+            return Err(model::Error::closed("the program in the terminal has ended").into());
+        }
+        if happened.changed().await.is_err() {
+            return Err(model::Error::closed("the daemon stops").into());
+        }
+    }
 }
 
 fn exit_of(cx: &Cx, id: model::TerminalId) -> Option<Exit> {
@@ -131,6 +167,7 @@ mod tests {
             (json!({"transcriptText": "x"}), WaitKind::TranscriptText),
             (json!({"exit": true}), WaitKind::Exit),
             (json!({"stableMs": 1}), WaitKind::Stable),
+            (json!({"needsInput": true}), WaitKind::NeedsInput),
         ] {
             assert_eq!(condition(params), Ok(kind));
         }
@@ -146,5 +183,7 @@ mod tests {
         ] {
             assert!(condition(params.clone()).is_err(), "{params}");
         }
+        let why = condition(json!({"regex": "a("})).unwrap_err();
+        assert!(format!("{why:?}").contains("unclosed group"), "{why:?}");
     }
 }

@@ -60,6 +60,9 @@ pub(crate) async fn create(cx: Cx, params: SessionCreate) -> Result<Session, Err
     if params.repo.is_none() && (params.worktree || params.existing_worktree.is_some()) {
         return Err(Error::invalid("repo", "a worktree needs a repository"));
     }
+    if let Some(tool) = &params.tool {
+        cx.core.check_tool(tool).await?;
+    }
     let new = NewSession {
         title: params.title,
         repo: params.repo,

@@ -107,6 +107,9 @@ pub(crate) async fn attach(cx: Cx, params: WorktreeAttach) -> Result<Session, Er
     if let Some(title) = &params.title {
         super::check_name("title", title)?;
     }
+    if let Some(tool) = &params.tool {
+        cx.core.check_tool(tool).await?;
+    }
     let tool = params.tool.map_or(ToolWish::None, ToolWish::Named);
     let terminal = cx.core.attach_worktree(&params.path, params.title, tool).await?;
     of_terminal(&cx.core, &terminal)

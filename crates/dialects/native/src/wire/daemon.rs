@@ -31,6 +31,26 @@ pub struct Status {
     /// What was wrong with the store when the daemon started, if anything was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damage: Option<String>,
+    /// What is wrong with the settings, one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Servers of the Model Context Protocol, and how they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mcp_servers: Vec<McpServer>,
+}
+
+/// A server of the Model Context Protocol.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct McpServer {
+    /// Its name in the settings.
+    pub name: String,
+    /// `starting`, `ready` or `failed`.
+    pub state: String,
+    /// Why it failed, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Number of tools that it offers.
+    pub tools: usize,
 }
 
 /// Numbers of terminals by state.

@@ -23,7 +23,7 @@ pub use checkpoint::{
     CheckpointCreate, CheckpointDiff, CheckpointDiffed, CheckpointList, CheckpointOnly,
     CheckpointPrune, CheckpointRestore, CheckpointRestored, Checkpoints, CheckpointsDeleted,
 };
-pub use daemon::{Keeper, Shutdown, ShutdownReply, Status, TerminalCounts};
+pub use daemon::{Keeper, McpServer, Shutdown, ShutdownReply, Status, TerminalCounts};
 pub use ended::{LeftProcess, TerminalEnd, TerminalEnded};
 pub use event::{
     Event, EventBody, EventList, EventNotification, EventPage, Subscribe, Subscription, Unsubscribe,

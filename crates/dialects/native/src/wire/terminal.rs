@@ -89,6 +89,12 @@ pub struct Terminal {
     /// How the child ended, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<Exit>,
+    /// What goes on in it.
+    #[serde(default)]
+    pub activity: RunState,
+    /// The agent that runs in it, if one was recognised or speaks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Agent>,
     /// When it was opened.
     pub created_at: Time,
     /// When the child ended, if it did.
@@ -119,17 +125,49 @@ impl From<&model::Terminal> for Terminal {
             size: terminal.size.into(),
             state,
             exit,
+            activity: terminal.activity.state().into(),
+            agent: terminal.is_alive().then(|| Agent::of(&terminal.activity)).flatten(),
             created_at: format_time(terminal.created_at),
             exited_at: terminal.exited_at.map(format_time),
         }
     }
 }
 
+/// A coding agent in a terminal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Agent {
+    /// Which one: the name of its program, or what it calls itself.
+    pub kind: String,
+    /// What it is at: `running`, `idle`, `working`, `waiting`, `login` or `failed`.
+    pub state: String,
+}
+
+impl Agent {
+    /// By its own word, if it speaks for the terminal; else as its program and screen show it.
+    fn of(activity: &model::Activity) -> Option<Self> {
+        let owner = activity.owner.as_ref().filter(|owner| owner.is_agent());
+        let kind = activity.agent.as_ref().map(|agent| &agent.tool);
+        let kind = kind.or(owner.map(|owner| &owner.source))?.clone();
+        let by_lifecycle = match activity.lifecycle() {
+            model::Lifecycle::Inactive => model::AgentState::Running,
+            model::Lifecycle::Working => model::AgentState::Working,
+            model::Lifecycle::Waiting => model::AgentState::Waiting,
+            model::Lifecycle::Finished => model::AgentState::Idle,
+            model::Lifecycle::Failed => model::AgentState::Failed,
+        };
+        let by_screen = activity.agent.as_ref().filter(|_| owner.is_none());
+        let state = by_screen.map_or(by_lifecycle, |agent| agent.state);
+        let state = if activity.requests.is_empty() { state } else { model::AgentState::Waiting };
+        Some(Self { kind, state: state.word().to_owned() })
+    }
+}
+
 /// What a terminal looks like to its user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
     /// Nothing is known to run.
+    #[default]
     None,
     /// Something runs.
     Running,
@@ -357,6 +395,9 @@ pub struct Wait {
     /// No output for so many milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stable_ms: Option<u64>,
+    /// Its agent or program needs input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs_input: Option<bool>,
     /// How long to wait, 30000 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
@@ -379,6 +420,7 @@ impl Wait {
             transcript_text: None,
             exit: None,
             stable_ms: None,
+            needs_input: None,
             timeout_ms: None,
             include_text: false,
             redact: true,
@@ -400,6 +442,8 @@ pub enum WaitKind {
     Exit,
     /// There was no output.
     Stable,
+    /// Input is needed.
+    NeedsInput,
 }
 
 /// Result of `rookery/terminals/wait`.

@@ -8,7 +8,7 @@ use rookery_plugins::Permission;
 use rookery_term::matcher::TRANSCRIPT_TAIL;
 use serde_json::json;
 
-use super::reading::{self, Seen};
+use super::reading::{self, Reading};
 use crate::{
     adapters::{Adapter, Outlook},
     context::Shared,
@@ -55,10 +55,17 @@ impl Eye {
         is_permitted.then_some(version)
     }
 
-    /// The dialog that stands on the screen, if any does.
-    pub(super) async fn look(&self, shared: &Shared, session: &TerminalHandle) -> Option<Seen> {
-        // What an agent left on the screen when it ended asks nobody any more.
-        if self.adapter.is_guest && !session.has_foreground_job() {
+    /// What stands on the screen; none if it is not an agent's any more, or cannot be judged.
+    pub(super) async fn look(
+        &self,
+        core: &Core,
+        shared: &Shared,
+        session: &TerminalHandle,
+    ) -> Option<Reading> {
+        // What an agent left on the screen when it ended asks nothing any more. One that is the
+        // terminal's own program is in the foreground all the time.
+        let is_running = || core.describe(session.id()).is_ok_and(|it| it.activity.agent.is_some());
+        if self.adapter.is_guest && !session.has_foreground_job() && !is_running() {
             return None;
         }
         let version = self.permitted(shared, Permission::ScreenRead)?;
@@ -69,9 +76,11 @@ impl Eye {
         let focus = reading::focus(outlook.snapshot.plain_text());
         self.judge.intended(Some(self.adapter.last_intent().unwrap_or_default()));
         let judged = self.judge.classify(version, outlook, &Marks::default(), None).await;
-        let mut seen = reading::read(state::redacted(judged.ok()?, &secrets))?;
-        seen.dialog.focus = focus.filter(|focus| *focus <= seen.dialog.options.len());
-        Some(seen)
+        let mut reading = reading::read(state::redacted(judged.ok()?, &secrets));
+        if let Some(seen) = &mut reading.seen {
+            seen.dialog.focus = focus.filter(|focus| *focus <= seen.dialog.options.len());
+        }
+        Some(reading)
     }
 
     /// Types yes or no if this dialog stands on the screen; false if it does not.
@@ -84,7 +93,8 @@ impl Eye {
         is_yes: bool,
     ) -> Result<bool> {
         let _hand = self.adapter.hand.lock().await;
-        let Some(seen) = self.look(shared, session).await else { return Ok(false) };
+        let reading = self.look(core, shared, session).await;
+        let Some(seen) = reading.and_then(|reading| reading.seen) else { return Ok(false) };
         if seen.dialog.id != dialog {
             return Ok(false);
         }

@@ -49,7 +49,17 @@ impl Lookout {
 /// An adapter that is looked through.
 struct Watching {
     terminal: TerminalId,
-    _task: AbortOnDropHandle<()>,
+    task: AbortOnDropHandle<()>,
+}
+
+impl Watching {
+    /// Looks no more, and tells nothing that it has just seen.
+    async fn end(self) -> TerminalId {
+        self.task.abort();
+        // Cancelled is what was wanted; a panic was reported where it happened.
+        let _ = self.task.await;
+        self.terminal
+    }
 }
 
 /// Reads screens until it is dropped.
@@ -94,8 +104,9 @@ async fn reconcile(core: &Core, shared: &Arc<Shared>, watching: &mut HashMap<Str
     let gone: Vec<String> = watching.keys().filter(|id| !is_live(id)).cloned().collect();
     for id in gone {
         if let Some(over) = watching.remove(&id) {
-            shared.lookout.0.lock().remove(&over.terminal);
-            tell(core, over.terminal, None).await;
+            let terminal = over.end().await;
+            shared.lookout.0.lock().remove(&terminal);
+            tell(core, terminal, None).await;
         }
     }
     for adapter in live {
@@ -108,7 +119,7 @@ async fn reconcile(core: &Core, shared: &Arc<Shared>, watching: &mut HashMap<Str
         let Some(eye) = Eye::open(shared, adapter).await.map(Arc::new) else { continue };
         shared.lookout.0.lock().insert(terminal, Arc::clone(&eye));
         let task = tokio::spawn(read(core.clone(), Arc::clone(shared), eye, session));
-        watching.insert(id, Watching { terminal, _task: AbortOnDropHandle::new(task) });
+        watching.insert(id, Watching { terminal, task: AbortOnDropHandle::new(task) });
     }
 }
 
@@ -117,7 +128,12 @@ async fn read(core: Core, shared: Arc<Shared>, eye: Arc<Eye>, session: TerminalH
     let mut progress = session.progress();
     loop {
         progress.mark_unchanged();
-        let seen = eye.look(&shared, &session).await;
+        let reading = eye.look(&core, &shared, &session).await;
+        if let Some(state) = reading.as_ref().map(|reading| reading.state) {
+            // A terminal that is gone needs no state.
+            let _ = core.show_agent_state(session.id(), state);
+        }
+        let seen = reading.and_then(|reading| reading.seen);
         let again = tell(&core, session.id(), seen.map(|seen| seen.dialog)).await;
         match timeout(again.unwrap_or(Duration::MAX), progress.changed()).await {
             Ok(Err(_)) => return,

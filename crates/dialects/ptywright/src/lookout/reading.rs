@@ -2,6 +2,7 @@
 //! has to be answered at the terminal, or nothing.
 
 use rookery_core::SeenDialog;
+use rookery_model::AgentState;
 use rookery_plugins::State;
 use serde_json::Value;
 
@@ -67,8 +68,40 @@ impl Seen {
     }
 }
 
-/// The dialog that a state tells of. A prompt that waits for the next wish is none.
-pub(super) fn read(state: State) -> Option<Seen> {
+/// What a screen shows.
+pub(super) struct Reading {
+    /// What the agent is at.
+    pub(super) state: AgentState,
+    /// The dialog that stands there, if one does.
+    pub(super) seen: Option<Seen>,
+}
+
+/// States of plugins that are no dialog, and what an agent is at in them. In any other it runs.
+const STATES: &[(&str, AgentState)] = &[
+    ("ready", AgentState::Idle),
+    ("completed_turn", AgentState::Idle),
+    ("waiting_for_user_input", AgentState::Idle),
+    ("prompt_submitted", AgentState::Working),
+    ("thinking", AgentState::Working),
+    ("cancelling", AgentState::Working),
+    ("waiting_for_login", AgentState::Login),
+    ("waiting_for_model_select", AgentState::Waiting),
+    ("waiting_for_external_editor", AgentState::Waiting),
+    ("error", AgentState::Failed),
+];
+
+/// What a state tells of.
+pub(super) fn read(state: State) -> Reading {
+    let named = STATES.iter().find(|(name, _)| *name == state.state).map(|(_, state)| *state);
+    let seen = dialog(state);
+    let is_login = named == Some(AgentState::Login);
+    let asks = seen.is_some() && !is_login;
+    let state = if asks { AgentState::Waiting } else { named.unwrap_or_default() };
+    Reading { state, seen }
+}
+
+/// The dialog that a state tells of. A prompt that waits for its next text is none.
+fn dialog(state: State) -> Option<Seen> {
     let row = ROWS.iter().find(|row| row.state == state.state)?;
     let metadata = state.metadata.unwrap_or_default();
     let id = metadata.get("dialog_id").and_then(Value::as_str);
@@ -127,8 +160,8 @@ mod tests {
     fn seen(state: &str, metadata: Value) -> Option<SeenDialog> {
         let metadata = Some(metadata);
         let evidence = "seen".to_owned();
-        read(State { state: state.to_owned(), metadata, evidence, ..State::default() })
-            .map(|seen| seen.dialog)
+        let state = State { state: state.to_owned(), metadata, evidence, ..State::default() };
+        read(state).seen.map(|seen| seen.dialog)
     }
 
     #[test]
@@ -157,6 +190,20 @@ mod tests {
     }
 
     #[test]
+    fn a_state_says_what_the_agent_is_at() {
+        let at = |state: &str, metadata: Value| {
+            let state = state.to_owned();
+            read(State { state, metadata: Some(metadata), ..State::default() }).state
+        };
+        for (state, expected) in STATES {
+            assert_eq!(at(state, json!({})), *expected, "{state}");
+        }
+        assert_eq!(at("starting", json!({})), AgentState::Running);
+        assert_eq!(at("waiting_for_trust", json!({ "dialog_id": "1" })), AgentState::Waiting);
+        assert_eq!(at("waiting_for_user_input", json!({ "dialog_id": "1" })), AgentState::Waiting);
+    }
+
+    #[test]
     fn options_and_the_marked_one_are_read() {
         let permission = json!({ "tool": "Bash", "options": ["Yes", "No"] });
         let dialog = json!({ "dialog_id": "1", "permission": permission });
@@ -174,7 +221,7 @@ mod tests {
     fn each_answer_has_its_intent() {
         let metadata = Some(json!({ "dialog_id": "1", "trust": { "path": "/w" } }));
         let state = State { state: "waiting_for_trust".into(), metadata, ..State::default() };
-        let seen = read(state).unwrap();
+        let seen = read(state).seen.unwrap();
         assert_eq!((seen.intent(true), seen.intent(false)), ("approve_trust", "deny_trust"));
         assert_eq!(seen.dialog.text, "/w");
     }
