@@ -43,7 +43,7 @@ pub(crate) fn run(root: &Path, args: &CiArgs) -> anyhow::Result<()> {
 
 fn steps<'a>(root: &'a Path, args: &CiArgs) -> Vec<Step<'a>> {
     let cargo = || Run::cargo(root);
-    let test_args = TestArgs { filter: None, no_fuzz: args.no_fuzz, no_install: args.no_install };
+    let test_args = TestArgs { filter: None, fuzz: !args.no_fuzz, no_install: args.no_install };
     let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
     vec![
         Step::command("fmt", cargo().args(["fmt", "--all", "--check"])),
@@ -72,8 +72,8 @@ fn deny(root: &Path) -> Step<'_> {
 
 fn test_command(args: &CiArgs) -> String {
     let mut command = String::from("cargo xtask test");
-    if args.no_fuzz {
-        command.push_str(" --no-fuzz");
+    if !args.no_fuzz {
+        command.push_str(" --fuzz");
     }
     if args.no_install {
         command.push_str(" --no-install");
@@ -143,6 +143,6 @@ mod tests {
         let args = CiArgs { no_fuzz: true, no_install: false };
         let names: Vec<_> =
             steps(Path::new("."), &args).into_iter().map(|step| (step.name, step.rerun)).collect();
-        assert_eq!(names.last().unwrap(), &("test", "cargo xtask test --no-fuzz".to_owned()));
+        assert_eq!(names.last().unwrap(), &("test", "cargo xtask test".to_owned()));
     }
 }

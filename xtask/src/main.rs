@@ -54,11 +54,12 @@ enum Command {
 /// What `cargo xtask test` was asked to do.
 #[derive(Args, Clone, Default)]
 pub(crate) struct TestArgs {
-    /// Run only the tests whose name contains this; leaves the fuzz smoke run out.
+    /// Run only the tests whose name contains this.
     pub(crate) filter: Option<String>,
-    /// Leave the fuzz smoke run out.
-    #[arg(long)]
-    pub(crate) no_fuzz: bool,
+    /// Run every fuzz target for a moment as well; that builds everything once more, with
+    /// instrumentation.
+    #[arg(long, conflicts_with = "filter")]
+    pub(crate) fuzz: bool,
     /// Install nothing; only say what is missing.
     #[arg(long)]
     pub(crate) no_install: bool,

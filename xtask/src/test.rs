@@ -7,17 +7,20 @@ use crate::{TestArgs, fuzz, needs};
 
 /// Runs the tests that `args` select; fails at the first ring that fails.
 pub(crate) fn run(root: &Path, args: &TestArgs) -> anyhow::Result<()> {
-    let wants_fuzz = !args.no_fuzz && args.filter.is_none();
-    needs::provide(root, wants_fuzz, !args.no_install);
+    // Before the build, so that nothing is found to be missing after it.
+    needs::provide(root, args.fuzz, !args.no_install);
     for step in plan(root, args.filter.as_deref(), has_nextest(root)) {
         println!("$ {step}");
         step.status()?;
     }
-    if let Some(reason) = reason_to_skip_fuzz(args) {
-        println!("fuzz smoke run skipped: {reason}");
-        return Ok(());
+    match args.fuzz {
+        true if !fuzz::has_compiler() => {
+            println!("fuzz smoke run skipped: no C++ compiler to build libFuzzer with");
+            Ok(())
+        }
+        true => fuzz::smoke(root),
+        false => Ok(()),
     }
-    fuzz::smoke(root)
 }
 
 pub(crate) fn has_nextest(root: &Path) -> bool {
@@ -28,7 +31,8 @@ pub(crate) fn has_nextest(root: &Path) -> bool {
     found
 }
 
-/// The commands to run, in order. The binaries come first because end-to-end tests start them.
+/// The commands to run, in order. The binaries come first because end-to-end tests start them, and
+/// together with the tests: apart from them they would have other features, and all would be built twice.
 fn plan(root: &Path, filter: Option<&str>, nextest: bool) -> Vec<Run> {
     let cargo = || Run::cargo(root);
     let tests = if nextest {
@@ -38,19 +42,8 @@ fn plan(root: &Path, filter: Option<&str>, nextest: bool) -> Vec<Run> {
         cargo().args(["test", "--workspace", "--all-targets", "--no-fail-fast"])
     };
     let docs = cargo().args(["test", "--workspace", "--doc", "--no-fail-fast"]);
-    vec![cargo().args(["build", "--workspace"]), tests.args(filter), docs.args(filter)]
-}
-
-fn reason_to_skip_fuzz(args: &TestArgs) -> Option<&'static str> {
-    if args.no_fuzz {
-        Some("--no-fuzz")
-    } else if args.filter.is_some() {
-        Some("a filter was given")
-    } else if !fuzz::has_compiler() {
-        Some("no C++ compiler to build libFuzzer with")
-    } else {
-        None
-    }
+    let build = cargo().args(["build", "--workspace", "--bins", "--tests"]);
+    vec![build, tests.args(filter), docs.args(filter)]
 }
 
 #[cfg(test)]
@@ -66,7 +59,7 @@ mod tests {
         assert_eq!(
             planned(None, true),
             [
-                "cargo build --workspace",
+                "cargo build --workspace --bins --tests",
                 "cargo nextest run --workspace --no-fail-fast",
                 "cargo test --workspace --doc --no-fail-fast",
             ]
@@ -82,13 +75,5 @@ mod tests {
                 "cargo test --workspace --doc --no-fail-fast ring",
             ]
         );
-    }
-
-    #[test]
-    fn a_skipped_fuzz_run_has_a_reason() {
-        let args = TestArgs { no_fuzz: true, ..TestArgs::default() };
-        assert_eq!(reason_to_skip_fuzz(&args), Some("--no-fuzz"));
-        let args = TestArgs { filter: Some("x".into()), ..TestArgs::default() };
-        assert_eq!(reason_to_skip_fuzz(&args), Some("a filter was given"));
     }
 }
