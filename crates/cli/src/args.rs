@@ -51,9 +51,15 @@ pub(crate) enum Command {
     Ls(Ls),
     /// Type into a terminal
     Send(Send),
-    /// Wait until a terminal shows something, ends or falls silent
+    /// Run a program in a terminal of its own, wait for it and print its output
     ///
-    /// Exits with 0 when it happened, 124 when the time ran out and 3 when the terminal ended
+    /// Exits as the program does: with its code, or 128 and the number of the signal that ended
+    /// it. Exits with 124 when the time ran out; the program goes on then. Whoever is connected
+    /// sees it run, and can answer what it asks with `rookery attach`.
+    Run(Run),
+    /// Wait until terminals show something, need input, end or fall silent
+    ///
+    /// Exits with 0 when it happened, 124 when the time ran out and 3 when a terminal ended
     /// first.
     Wait(Wait),
     /// Print what a terminal shows

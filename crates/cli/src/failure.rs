@@ -84,7 +84,7 @@ impl From<ClientError> for Failure {
             ClientError::Rpc(error) => {
                 let hint = match error.code {
                     code::NOT_FOUND => Some("see what there is with `rookery ls`"),
-                    code::BUSY => Some("the program does not read its input; try again later"),
+                    code::BUSY => Some("try again later"),
                     code::CLOSED => Some("the program has ended; see `rookery ls`"),
                     code::INTERNAL => {
                         Some("see what the daemon logged, `rookery doctor` says where")

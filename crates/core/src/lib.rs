@@ -40,7 +40,7 @@ pub use exec::{
     ProcessState, ProcessView, Shows as ExecShows,
 };
 pub use keeper_link::KeeperLaunch;
-pub use status::{KeeperState, Status};
+pub use status::{KeeperState, McpServer, Status};
 pub use supervision::{
     AgentEvent, AgentEventKind, AgentSeen, Approval, ApprovalStatus, Base, Compared, Conflict,
     Created, Decision, Difference, HeadChange, How, Import, Imported, Keep, LandOutcome, Landed,

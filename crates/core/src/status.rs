@@ -1,5 +1,6 @@
 //! What the daemon says about itself.
 
+use rookery_agent::mcp::{McpState, McpStatus};
 use rookery_model::{EventSeq, TerminalState, Timestamp};
 
 use crate::core::Core;
@@ -43,6 +44,34 @@ pub struct Status {
     pub store_queue: usize,
     /// What was wrong with the store at start, if anything was.
     pub damage: Option<String>,
+    /// What is wrong with the settings.
+    pub warnings: Vec<String>,
+    /// Servers of the Model Context Protocol, and how they are.
+    pub mcp_servers: Vec<McpServer>,
+}
+
+/// A server of the Model Context Protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct McpServer {
+    /// Its name in the settings.
+    pub name: String,
+    /// Whether it can be used; if neither this nor an error is there, it starts.
+    pub is_ready: bool,
+    /// Why it cannot be used.
+    pub error: Option<String>,
+    /// Number of tools that it offers.
+    pub tools: usize,
+}
+
+impl From<McpStatus> for McpServer {
+    fn from(status: McpStatus) -> Self {
+        let is_ready = status.state == McpState::Ready;
+        let error = match status.state {
+            McpState::Failed(why) => Some(why),
+            McpState::Starting | McpState::Ready => None,
+        };
+        Self { name: status.name, is_ready, error, tools: status.tools }
+    }
 }
 
 impl Core {
@@ -77,11 +106,17 @@ impl Core {
             last_event: self.events().last(),
             store_queue: self.inner.store.queued(),
             damage: self.inner.damage.clone(),
+            warnings: self.settings_warnings(),
+            mcp_servers: self.mcp_servers(),
         }
     }
 }
 
 impl Core {
+    fn mcp_servers(&self) -> Vec<McpServer> {
+        self.inner.agents.mcp.statuses().into_iter().map(McpServer::from).collect()
+    }
+
     /// Puts what was wrong with the store into the queue, so that it is seen where people look.
     pub(crate) fn report_damage(&self) {
         let Some(damage) = self.inner.damage.clone() else { return };

@@ -181,7 +181,7 @@ impl Config {
                     .filter(|key| !is_of_agents(key))
                     .map(|key| Warning {
                         line: line_of_key(text, &key),
-                        message: format!("unknown key `{key}` is ignored"),
+                        message: format!("unknown key `{key}` is ignored{}", suggestion(&key)),
                     })
                     .collect();
                 (config, warnings)
@@ -201,6 +201,25 @@ impl Config {
             EndpointConfig::Enabled(true) => Some(usual.to_owned()),
             EndpointConfig::Path(path) => Some(path.clone()),
         }
+    }
+}
+
+/// Which key was probably meant instead of an unknown one.
+fn suggestion(key: &str) -> String {
+    let (parent, name) = key.rsplit_once('.').unwrap_or(("", key));
+    let mut settings = schemars::generate::SchemaSettings::default();
+    settings.inline_subschemas = true;
+    let schema = settings.into_generator().into_root_schema_for::<Config>().to_value();
+    let mut table = &schema;
+    for part in parent.split('.').filter(|part| !part.is_empty()) {
+        table = &table["properties"][part];
+    }
+    let own = table["properties"].as_object().into_iter().flat_map(|known| known.keys());
+    let of_agents = rookery_agent::settings::TOP_LEVEL.iter().filter(|_| parent.is_empty());
+    let names = own.map(String::as_str).chain(of_agents.copied());
+    match rookery_agent::settings::likeliest(name, names) {
+        Some(meant) => format!("; did you mean `{meant}`?"),
+        None => String::new(),
     }
 }
 
@@ -245,8 +264,8 @@ mod tests {
         assert_eq!(
             texts,
             [
-                "line 6: unknown key `endpoint` is ignored",
-                "line 4: unknown key `terminal.scrolback` is ignored"
+                "line 6: unknown key `endpoint` is ignored; did you mean `endpoints`?",
+                "line 4: unknown key `terminal.scrolback` is ignored; did you mean `scrollback`?"
             ]
         );
     }

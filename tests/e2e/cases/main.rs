@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a step that fails fails the test")]
 
 mod adapters;
+mod agents;
 mod attach;
 mod attack;
 mod bad_plugins;
@@ -22,6 +23,7 @@ mod keeper;
 mod lifecycle;
 mod notifications;
 mod persona;
+mod python_client;
 mod record;
 mod roder_approvals;
 mod roder_crash;
@@ -40,6 +42,7 @@ mod roost_link;
 mod roost_pictures;
 mod roost_shells;
 mod roostctl;
+mod scripts;
 mod serve;
 mod start;
 mod supervision_cli;

@@ -11,6 +11,8 @@ use super::word::Arg;
 pub const DENIED: &str = "write-like tool calls are denied in the active policy mode";
 /// Why something is asked for.
 pub const ASKED: &str = "side-effecting tool call";
+/// Why something is asked for that otherwise would not be.
+const UNREADABLE: &str = "the settings cannot be read, so that everything is asked for";
 /// Why something that would be asked for is denied: nobody is there to answer.
 pub const UNATTENDED: &str = "side-effecting tool call, and nobody is there to approve it";
 /// Why something is denied by configuration.
@@ -119,6 +121,7 @@ pub fn judge(wish: &Wish<'_>, mode: Mode, rules: &Rules, unattended: bool) -> Ju
     let (verdict, rule) = decide(wish, mode, rules, analysis.as_ref(), class);
     let (verdict, reason) = match verdict {
         Verdict::Ask if unattended => (Verdict::Deny, UNATTENDED.to_owned()),
+        Verdict::Ask if rules.asks_everything => (verdict, UNREADABLE.to_owned()),
         Verdict::Ask => (verdict, ASKED.to_owned()),
         Verdict::Deny if rule.is_some() => (verdict, CONFIGURED.to_owned()),
         Verdict::Deny => (verdict, DENIED.to_owned()),
@@ -143,6 +146,9 @@ fn decide(
     let decided = rules.decide(wish.tool, analysis);
     if let Some((Action::Deny, rule)) = decided {
         return (Verdict::Deny, Some(rule));
+    }
+    if rules.asks_everything {
+        return (Verdict::Ask, None);
     }
     if matches!(by_table, Verdict::Ask | Verdict::Deny)
         && let Some(rule) = rules.approved(wish.tool, mode)

@@ -125,6 +125,9 @@ pub struct Rules {
     /// Whether commands that are allowed because they only read run inside the sandbox. Without
     /// it, programs that do what a project's files tell them are asked for.
     pub sandboxed: bool,
+    /// Whether everything is asked for, because the settings cannot be trusted. Beats everything but
+    /// what is denied.
+    pub asks_everything: bool,
 }
 
 impl Default for Rules {
@@ -136,6 +139,7 @@ impl Default for Rules {
             network_asks: false,
             plan_blocks_network: false,
             sandboxed: true,
+            asks_everything: false,
         }
     }
 }

@@ -7,6 +7,7 @@ mod edit;
 mod read;
 mod secret;
 mod spelled;
+mod unknown;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,6 +22,7 @@ pub use crate::tool::PathScope;
 pub use edit::Edit;
 pub use secret::Secret;
 pub use spelled::{Spelled, WebSearchMode};
+pub use unknown::likeliest;
 
 /// The keys and sections at the top of the settings file that are read here. Other parts of the
 /// program read the rest of the same file.
@@ -154,6 +156,9 @@ pub struct PolicySettings {
     pub exit_plan_requires_summary: bool,
     /// Whether network tools ask in the default mode.
     pub network_asks: bool,
+    /// Why the file cannot be trusted to say all that it was meant to, if it cannot: everything is asked
+    /// for then, whatever else is set.
+    pub unreadable: Option<String>,
     /// Whether approved commands are kept off our control sockets where the kernel can do that. They
     /// gain no privileges then, so that `sudo` does not work in them.
     pub seal_sockets: bool,
@@ -179,6 +184,7 @@ impl Default for PolicySettings {
             plan_blocks_network: false,
             exit_plan_requires_summary: true,
             network_asks: false,
+            unreadable: None,
             seal_sockets: true,
             approval_timeout: None,
             denied_tools: Vec::new(),

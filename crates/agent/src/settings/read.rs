@@ -1,10 +1,10 @@
 //! Reads settings from a document and from the environment.
 //!
-//! What has a wrong type is told by its key and left at its default; what is unknown is ignored. No
-//! message has a value in it, for values can be keys.
+//! What has a wrong type, and what is unknown, is told by its key and ignored. Where that concerns policy,
+//! everything is asked for. No message has a value in it, for values can be keys.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use toml_edit::{DocumentMut, Item, TableLike};
 use super::{
     AutoApprove, CommandSettings, ContextSettings, Kind, Lifecycle, McpServerSettings, PathScope,
     PolicySettings, ProviderSettings, Reliability, SearchIndex, Secret, Settings, Spelled,
-    ToolSettings, WebSearchMode, normalize_provider, parse_profile,
+    ToolSettings, WebSearchMode, normalize_provider, parse_profile, unknown,
 };
 
 /// The longest time that is taken from a file; more is as good as for ever.
@@ -28,16 +28,24 @@ impl Settings {
     pub fn load(file: &SettingsFile) -> (Self, Vec<String>) {
         match file.read() {
             Ok(document) => Self::read(&document),
-            Err(error) => (Self::default(), vec![format!("{error}; defaults are used")]),
+            Err(error) => {
+                let mut settings = Self::default();
+                settings.policy.unreadable = Some(error.to_string());
+                (settings, vec![format!("{error}; defaults are used, {ASKED}")])
+            }
         }
     }
 
     /// Reads a document. The second part names the keys whose values do not fit, one sentence each.
     pub fn read(document: &DocumentMut) -> (Self, Vec<String>) {
-        let warnings = RefCell::default();
-        let root =
-            Section { name: String::new(), table: Some(document.as_table()), warnings: &warnings };
-        let settings = Self {
+        let (warnings, known) = (RefCell::default(), RefCell::default());
+        let root = Section {
+            name: String::new(),
+            table: Some(document.as_table()),
+            warnings: &warnings,
+            known: &known,
+        };
+        let mut settings = Self {
             provider: root.text("provider").map(|id| normalize_provider(&id)),
             model: root.text("model"),
             reasoning: root.text("reasoning"),
@@ -61,7 +69,10 @@ impl Settings {
             providers: providers(&root.section("providers")),
             mcp_servers: mcp_servers(&root.section("mcp_servers")),
         };
-        (settings, warnings.into_inner())
+        let mut warnings = warnings.into_inner();
+        warnings.extend(unknown::keys(document.as_table(), &known.into_inner()));
+        settings.policy.unreadable = distrust(&mut warnings);
+        (settings, warnings)
     }
 
     /// Lets variables have their say over the file. `lookup` gives a variable's text.
@@ -102,6 +113,24 @@ impl Settings {
         }
         warnings
     }
+}
+
+/// What follows from a file that does not say what it was meant to.
+const ASKED: &str = "and everything is asked for until it is mended";
+
+/// Why policy is not what it was meant to be, if it is not. The warnings say what follows from that.
+fn distrust(warnings: &mut [String]) -> Option<String> {
+    let concerns_policy = |warning: &&mut String| {
+        let names = warning.contains("policy_modes") || warning.contains("setting tools.");
+        // A key that is like none of ours may be of another version; one that is like one of ours is it.
+        names && (warning.contains("must be") || warning.contains(unknown::MEANT))
+    };
+    let mut first = None;
+    for warning in warnings.iter_mut().filter(concerns_policy) {
+        first.get_or_insert_with(|| warning.clone());
+        warning.push_str(&format!(", {ASKED}"));
+    }
+    first
 }
 
 const PROFILES: &str = "interactive, non_interactive or eval";
@@ -180,6 +209,7 @@ fn policy(section: &Section<'_>) -> PolicySettings {
         network_asks: section
             .choice("network", "allow or ask", network)
             .unwrap_or(default.network_asks),
+        unreadable: None,
         seal_sockets: flag("seal_sockets", default.seal_sockets),
         approval_timeout: section
             .time("approval_timeout_seconds", SECOND)
@@ -309,10 +339,13 @@ struct Section<'a> {
     name: String,
     table: Option<&'a dyn TableLike>,
     warnings: &'a RefCell<Vec<String>>,
+    /// Every key that was looked for, whether it is there or not.
+    known: &'a RefCell<BTreeSet<String>>,
 }
 
 impl<'a> Section<'a> {
     fn item(&self, key: &str) -> Option<&'a Item> {
+        self.known.borrow_mut().insert(self.path(key));
         self.table?.get(key).filter(|item| !item.is_none())
     }
 
@@ -341,7 +374,7 @@ impl<'a> Section<'a> {
 
     fn section(&self, key: &str) -> Self {
         let table = self.get(key, "a table", Item::as_table_like);
-        Self { name: self.path(key), table, warnings: self.warnings }
+        Self { name: self.path(key), table, warnings: self.warnings, known: self.known }
     }
 
     /// A text; one that is blank is as good as none.

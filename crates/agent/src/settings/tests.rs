@@ -141,6 +141,7 @@ fn full() -> Settings {
             plan_blocks_network: true,
             exit_plan_requires_summary: false,
             network_asks: true,
+            unreadable: None,
             seal_sockets: false,
             approval_timeout: Some(Duration::from_secs(30)),
             denied_tools: texts("shell"),
@@ -241,6 +242,9 @@ fn what_does_not_fit_is_named_and_left_at_its_default() {
     expected.providers.insert("x".into(), ProviderSettings::default());
     expected.providers.insert("y".into(), ProviderSettings::default());
     expected.mcp_servers.insert("m".into(), McpServerSettings::default());
+    expected.policy.unreadable = Some(
+        "setting policy_modes.default must be default, ask, accept_all, plan or bypass".to_owned(),
+    );
     assert_eq!(settings, expected);
     let keys: Vec<_> = warnings.iter().map(|line| line.split(' ').nth(1).unwrap()).collect();
     let wanted = [
@@ -263,7 +267,8 @@ fn what_does_not_fit_is_named_and_left_at_its_default() {
     assert_eq!(keys, wanted);
     assert_eq!(
         warnings[6],
-        "setting policy_modes.default must be default, ask, accept_all, plan or bypass"
+        "setting policy_modes.default must be default, ask, accept_all, plan or bypass, \
+         and everything is asked for until it is mended"
     );
 }
 
@@ -375,8 +380,41 @@ fn a_broken_file_leaves_the_defaults_and_a_warning() {
     assert_eq!(warnings, ["setting model must be a text"]);
     std::fs::write(file.path(), "provider = ").unwrap();
     let (settings, warnings) = Settings::load(&file);
-    assert_eq!(settings, Settings::default());
     assert!(warnings[0].contains("is broken at line 1"), "{warnings:?}");
+    assert!(settings.policy.unreadable.is_some());
+    let policy = PolicySettings { unreadable: None, ..settings.policy.clone() };
+    assert_eq!(Settings { policy, ..settings }, Settings::default());
+}
+
+#[test]
+fn what_is_wrong_about_policy_has_everything_asked_for() {
+    for (text, warning) in [
+        ("deny = \"shell\"", "setting policy_modes.deny must be a list of texts"),
+        (
+            "denny = [\"shell\"]",
+            "unknown setting policy_modes.denny is ignored; did you mean `deny`?",
+        ),
+        ("network = \"never\"", "setting policy_modes.network must be allow or ask"),
+    ] {
+        let (settings, warnings) = read(&format!("[policy_modes]\n{text}\n"));
+        assert_eq!(settings.policy.unreadable.as_deref(), Some(warning));
+        assert_eq!(
+            warnings,
+            [format!("{warning}, and everything is asked for until it is mended")]
+        );
+    }
+    // What another version knows, and what is not about policy, is told and no more.
+    for (text, warning) in [
+        ("[policy_modes]\ncolours = 1\n", "unknown setting policy_modes.colours is ignored"),
+        ("[context]\nfile_backed = 1\n", "unknown setting context.file_backed is ignored"),
+        (
+            "[providers.x]\napikey = \"\"\n",
+            "unknown setting providers.x.apikey is ignored; did you mean `api_key`?",
+        ),
+    ] {
+        let (settings, warnings) = read(text);
+        assert_eq!((settings.policy.unreadable, warnings), (None, vec![warning.to_owned()]));
+    }
 }
 
 #[test]

@@ -43,8 +43,11 @@ pub(crate) struct InboxShow {
 #[derive(Debug, Args)]
 pub(crate) struct InboxResolve {
     /// The items: the ids that the inbox shows, or the ends of them
-    #[arg(value_name = "ITEM", required = true)]
+    #[arg(value_name = "ITEM", required_unless_present = "all")]
     pub(crate) ids: Vec<String>,
+    /// Put away everything that does not wait for a decision
+    #[arg(long, conflicts_with = "ids")]
+    pub(crate) all: bool,
     /// Print JSON, one line per item
     #[arg(long)]
     pub(crate) json: bool,

@@ -101,16 +101,27 @@ pub(crate) struct Send {
 }
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("condition").required(true).args(["text", "regex", "exit", "stable"]))]
+#[command(group = ArgGroup::new("condition").required(true)
+    .args(["text", "regex", "transcript", "exit", "stable", "needs_input"]))]
 pub(crate) struct Wait {
-    #[command(flatten)]
-    pub(crate) target: Target,
+    /// The terminals: numbers, UUIDs or titles
+    #[arg(value_name = "TERMINAL", required = true)]
+    pub(crate) ids: Vec<String>,
+    /// Until one of the terminals is so, instead of all; prints which
+    #[arg(long)]
+    pub(crate) any: bool,
     /// Until the screen contains this text
     #[arg(long, short)]
     pub(crate) text: Option<String>,
     /// Until this regular expression is found on the screen
     #[arg(long, short)]
     pub(crate) regex: Option<String>,
+    /// Until the output contains this text, also if it scrolled off the screen
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) transcript: Option<String>,
+    /// Until the program or its agent needs input
+    #[arg(long)]
+    pub(crate) needs_input: bool,
     /// Until the program ends
     #[arg(long, short)]
     pub(crate) exit: bool,
@@ -208,13 +219,54 @@ pub(crate) struct Kill {
     /// End processes that left the terminal's session as well (setsid, nohup)
     #[arg(long, conflicts_with = "signal")]
     pub(crate) all_processes: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// Project the terminal goes to, by number or name
+    #[arg(long, short, value_name = "PROJECT")]
+    pub(crate) project: Option<String>,
+    /// Directory to start in [default: the project's, else the current one]
+    #[arg(long, short = 'C', value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Set an environment variable; may be repeated
+    #[arg(long, short, value_name = "NAME=VALUE")]
+    pub(crate) env: Vec<Variable>,
+    /// Title that wins over the program's
+    #[arg(long, short)]
+    pub(crate) title: Option<String>,
+    /// Seconds to wait at most; the program goes on after that [default: no limit]
+    #[arg(long, short = 'T', value_name = "SECS", value_parser = seconds)]
+    pub(crate) timeout: Option<std::time::Duration>,
+    /// Leave the terminal open when the program has ended
+    #[arg(long, short)]
+    pub(crate) keep: bool,
+    /// Show secrets in the output as well
+    #[arg(long)]
+    pub(crate) no_redact: bool,
+    /// Print terminal, output and exit code as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Program and arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true,
+        value_hint = ValueHint::CommandWithArguments)]
+    pub(crate) command: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Close {
     /// The terminals: numbers, UUIDs or titles
-    #[arg(value_name = "TERMINAL", required = true)]
+    #[arg(value_name = "TERMINAL", required_unless_present = "exited")]
     pub(crate) ids: Vec<String>,
+    /// Close every terminal whose program has ended
+    #[arg(long, conflicts_with = "ids")]
+    pub(crate) exited: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
     /// End processes that left the terminals' sessions as well (setsid, nohup)
     #[arg(long)]
     pub(crate) all_processes: bool,

@@ -49,6 +49,9 @@ fn waiting_needs_one_condition() {
     assert!(read("wait 3").is_err());
     assert!(read("wait 3 --exit --stable 5").is_err());
     assert!(read("wait 3 --exit --timeout -1").is_err());
+    for one in ["wait 3 s4 --any --exit", "wait 3 --needs-input", "wait 3 --transcript x"] {
+        assert!(read(one).is_ok(), "{one}");
+    }
     let Ok(Command::Wait(wait)) = read("wait 3 --text $ --timeout 0.5") else { panic!() };
     assert_eq!(wait.timeout.as_millis(), 500);
 }
@@ -109,7 +112,8 @@ fn the_inbox_is_shown_watched_or_an_item_is_put_away() {
     let Ok(Command::Inbox(inbox)) = read("inbox resolve ab12 cd34 --json") else { panic!() };
     let Some(InboxAction::Resolve(resolve)) = inbox.action else { panic!() };
     assert_eq!((resolve.ids.len(), resolve.json), (2, true));
-    for wrong in ["inbox resolve", "inbox --watch resolve x"] {
+    assert!(read("inbox resolve --all").is_ok());
+    for wrong in ["inbox resolve", "inbox --watch resolve x", "inbox resolve --all x"] {
         assert!(read(wrong).is_err(), "{wrong}");
     }
 }
@@ -182,7 +186,8 @@ fn help_of_everything() {
           attach       Connect this terminal to one of the daemon's
           ls           List terminals [alias: list]
           send         Type into a terminal
-          wait         Wait until a terminal shows something, ends or falls silent
+          run          Run a program in a terminal of its own, wait for it and print its output
+          wait         Wait until terminals show something, need input, end or fall silent
           dump         Print what a terminal shows
           record       Record what a terminal shows from now on
           replay       Play a recording

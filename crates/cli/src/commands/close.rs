@@ -1,6 +1,11 @@
 //! `rookery close`: ends programs and forgets their terminals.
 
-use rookery_native::wire::{TerminalEnd, TerminalEnded};
+use rookery_native::{
+    TerminalRef,
+    wire::{Terminal, TerminalEnd, TerminalEnded, TerminalFilter, TerminalList, TerminalState},
+};
+use rookery_wire::Client;
+use serde::Serialize;
 
 use crate::{
     args,
@@ -18,12 +23,40 @@ pub(super) async fn run(args: args::Close) -> Outcome {
     for id in &args.ids {
         terminals.push(resolve::terminal(&client, id).await?);
     }
+    if args.exited {
+        terminals = exited(&client).await?;
+    }
+    let mut closed = Vec::new();
     for terminal in terminals {
         let params = TerminalEnd { terminal, all_processes: args.all_processes };
         let ended: TerminalEnded = call(&client, "rookery/terminals/close", params).await?;
         say_left(&ended);
+        closed.push(Closed { terminal: terminal.to_string(), ended });
+    }
+    if args.json {
+        output::json(&closed)?;
+    } else if args.exited {
+        let word = if closed.len() == 1 { "terminal" } else { "terminals" };
+        output::note(format_args!("{} {word} closed", closed.len()));
     }
     done()
+}
+
+/// A terminal that was closed, and what outlives it.
+#[derive(Debug, Serialize)]
+struct Closed {
+    terminal: String,
+    #[serde(flatten)]
+    ended: TerminalEnded,
+}
+
+/// The terminals whose programs have ended.
+async fn exited(client: &Client) -> Outcome<Vec<TerminalRef>> {
+    let list: TerminalList =
+        call(client, "rookery/terminals/list", TerminalFilter::default()).await?;
+    let ended = list.terminals.iter().filter(|it| it.state != TerminalState::Running);
+    let number = |it: &Terminal| TerminalRef::Number(rookery_model::TerminalId::new(it.id));
+    Ok(ended.map(number).collect())
 }
 
 /// Says which processes outlive their terminal, and how to end them.

@@ -1,5 +1,7 @@
 //! `rookery doctor`: checks the set-up and says what to do about each fault.
 
+mod agents;
+
 use std::{
     fs,
     os::unix::fs::{MetadataExt as _, PermissionsExt as _},
@@ -17,6 +19,9 @@ use crate::{
     link,
     output::{self, Colors, Tone},
 };
+
+/// Bytes of a socket's path that the kernel takes.
+const LONGEST_SOCKET: usize = 107;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -58,6 +63,9 @@ pub(super) async fn run(json: bool) -> Outcome {
         private_directory("runtime directory", homes.runtime_dir(), true),
         private_directory("state directory", &homes.state_dir(), false),
     ];
+    let dirs = [homes.state_dir(), homes.data_dir(), homes.cache_dir()];
+    findings.extend(dirs.iter().filter_map(|dir| not_writable(dir)));
+    findings.extend(too_long(&homes));
     findings.extend(config(&homes));
     findings.push(shell());
     findings.extend(daemon(&homes).await);
@@ -125,6 +133,24 @@ fn private_directory(check: &'static str, path: &Path, must_be_private: bool) ->
     Finding::ok(check, shown.to_string())
 }
 
+/// A directory that cannot be written, or not be made where it is missing.
+fn not_writable(dir: &Path) -> Option<Finding> {
+    let there = dir.ancestors().find(|one| one.exists())?;
+    let needs = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+    let error = rustix::fs::access(there, needs).err()?;
+    let detail = format!("{} cannot be written: {error}", there.display());
+    Some(Finding::fault("writing", detail, format!("make {} writable", there.display())))
+}
+
+/// Sockets whose paths are longer than the kernel takes.
+fn too_long(homes: &Homes) -> Option<Finding> {
+    let paths = [link::own_socket(homes), homes.keeper_socket(), homes.idx0_socket()];
+    let path = paths.into_iter().find(|path| path.as_os_str().len() > LONGEST_SOCKET)?;
+    let detail = format!("{} is longer than {LONGEST_SOCKET} bytes", path.display());
+    let hint = "set XDG_RUNTIME_DIR or ROOKERY_HOME to a shorter path";
+    Some(Finding::fault("socket path", detail, hint))
+}
+
 fn config(homes: &Homes) -> Vec<Finding> {
     let file = homes.config_file();
     let (_, warnings) = Config::load(homes);
@@ -178,6 +204,8 @@ async fn daemon(homes: &Homes) -> Vec<Finding> {
     match client.call::<_, Status>("rookery/status", json!({})).await {
         Ok(status) => {
             let mut findings = judge(&status);
+            findings.extend(agents::providers(&client).await);
+            findings.extend(agents::mcp_servers(&status));
             let socket = link::own_socket(homes);
             if !socket.exists() {
                 findings.push(Finding::warning(
@@ -212,6 +240,9 @@ fn judge(status: &Status) -> Vec<Finding> {
             "what was damaged was moved aside in the state directory; nothing needs to be done",
         ));
     }
+    findings.extend(status.warnings.iter().map(|warning| {
+        Finding::warning("settings", warning.clone(), "edit the file and `rookery restart`")
+    }));
     let lost = status.terminals.lost;
     if lost > 0 {
         findings.push(Finding::warning(
@@ -249,6 +280,20 @@ mod tests {
         let file = home.path().join("file");
         fs::write(&file, "").unwrap();
         assert_eq!(verdict(&file), Verdict::Fault);
+    }
+
+    #[test]
+    fn what_cannot_be_written_or_is_too_long_is_said() {
+        let home = tempfile::tempdir().unwrap();
+        assert!(not_writable(&home.path().join("to/be/made")).is_none());
+        assert!(not_writable(Path::new("/proc/self/nothing")).is_some());
+        let deep = home.path().join("x".repeat(100));
+        let set = [("ROOKERY_HOME", deep.to_str().unwrap())];
+        let lookup = |name: &str| {
+            set.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())
+        };
+        let homes = Homes::from_lookup(&lookup).unwrap();
+        assert_eq!(too_long(&homes).unwrap().verdict, Verdict::Fault);
     }
 
     #[test]

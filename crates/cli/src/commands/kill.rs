@@ -8,7 +8,7 @@ use crate::{
     commands::done,
     failure::Outcome,
     link::{self, call},
-    resolve,
+    output, resolve,
 };
 
 pub(super) async fn run(args: args::Kill) -> Outcome {
@@ -19,10 +19,16 @@ pub(super) async fn run(args: args::Kill) -> Outcome {
             let params = TerminalEnd { terminal, all_processes: args.all_processes };
             let ended: TerminalEnded = call(&client, "rookery/terminals/kill", params).await?;
             say_left(&ended);
+            if args.json {
+                output::json(&ended)?;
+            }
         }
         Some(signal) => {
             let params = TerminalSignal { terminal, signal: Signal::Name(signal), group: true };
             call::<Empty>(&client, "rookery/terminals/signal", params).await?;
+            if args.json {
+                output::json(&serde_json::json!({}))?;
+            }
         }
     }
     done()

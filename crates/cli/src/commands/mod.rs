@@ -25,6 +25,7 @@ mod record;
 mod replay;
 mod restart;
 mod review;
+mod run;
 mod schema;
 mod send;
 mod shims;
@@ -58,6 +59,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Some(Command::Attach(args)) => block_on(attach::run(args)),
         Some(Command::Ls(args)) => block_on(ls::run(args)),
         Some(Command::Send(args)) => block_on(send::run(args)),
+        Some(Command::Run(args)) => block_on(run::run(args)),
         Some(Command::Wait(args)) => block_on(wait::run(args)),
         Some(Command::Dump(args)) => block_on(dump::run(args)),
         Some(Command::Record(args)) => block_on(record::run(args)),

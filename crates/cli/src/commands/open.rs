@@ -59,7 +59,7 @@ fn command(given: Vec<String>) -> Vec<String> {
 }
 
 /// Where to start, absolute; none leaves it to the project.
-fn directory(given: Option<PathBuf>, has_project: bool) -> Outcome<Option<PathBuf>> {
+pub(super) fn directory(given: Option<PathBuf>, has_project: bool) -> Outcome<Option<PathBuf>> {
     let path = match given {
         Some(path) => path,
         None if has_project => return Ok(None),

@@ -53,9 +53,10 @@ fn render(status: &Status, colors: Colors) -> String {
     if let Some(damage) = &status.damage {
         lines.push(("damage", output::printable(damage)));
     }
+    lines.extend(status.warnings.iter().map(|warning| ("config", output::printable(warning))));
     let tone = |name: &str| match name {
         "damage" => Tone::Bad,
-        "note" => Tone::Warning,
+        "note" | "config" => Tone::Warning,
         _ => Tone::Faint,
     };
     lines

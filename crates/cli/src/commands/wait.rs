@@ -1,6 +1,12 @@
-//! `rookery wait`: until a terminal shows something, ends or falls silent.
+//! `rookery wait`: until terminals show something, need input, end or fall silent.
 
-use rookery_native::wire::{Wait, Waited};
+use futures_util::future::{FutureExt as _, select_all, try_join_all};
+use rookery_native::{
+    TerminalRef,
+    wire::{Terminal, TerminalOnly, Wait, Waited},
+};
+use rookery_wire::Client;
+use serde::Serialize;
 
 use crate::{
     args,
@@ -10,20 +16,54 @@ use crate::{
     output, resolve,
 };
 
+/// One of several terminals, and what came true there.
+#[derive(Debug, Serialize)]
+struct One {
+    terminal: u64,
+    #[serde(flatten)]
+    waited: Waited,
+}
+
 pub(super) async fn run(args: args::Wait) -> Outcome {
     let client = link::connect().await?;
-    let terminal = resolve::terminal(&client, &args.target.id).await?;
-    let params = Wait {
-        text: args.text,
-        regex: args.regex,
-        exit: args.exit.then_some(true),
-        stable_ms: args.stable,
-        timeout_ms: Some(u64::try_from(args.timeout.as_millis()).unwrap_or(u64::MAX)),
-        ..Wait::new(terminal)
+    let mut terminals = Vec::new();
+    for id in &args.ids {
+        let terminal = resolve::terminal(&client, id).await?;
+        terminals.push(number(&client, terminal).await?);
+    }
+    let waits = terminals.iter().map(|&terminal| wait(&client, terminal, &args).boxed_local());
+    let found = match args.any {
+        // The others are forgotten with the connection.
+        true => vec![select_all(waits).await.0?],
+        false => try_join_all(waits).await?,
     };
-    let waited: Waited = call(&client, "rookery/terminals/wait", params).await?;
-    if args.json {
-        output::json(&waited)?;
+    match (&*found, args.json) {
+        ([one], true) if terminals.len() == 1 => output::json(&one.waited)?,
+        ([one], true) if args.any => output::json(one)?,
+        (all, true) => output::json(&all)?,
+        ([one], false) if args.any => output::line(one.terminal)?,
+        (_, false) => {}
     }
     done()
+}
+
+/// The number of a terminal, by which the caller knows it again.
+async fn number(client: &Client, terminal: TerminalRef) -> Outcome<u64> {
+    let found: Terminal = call(client, "rookery/terminals/get", TerminalOnly { terminal }).await?;
+    Ok(found.id)
+}
+
+async fn wait(client: &Client, terminal: u64, args: &args::Wait) -> Outcome<One> {
+    let params = Wait {
+        text: args.text.clone(),
+        regex: args.regex.clone(),
+        transcript_text: args.transcript.clone(),
+        exit: args.exit.then_some(true),
+        stable_ms: args.stable,
+        needs_input: args.needs_input.then_some(true),
+        timeout_ms: Some(u64::try_from(args.timeout.as_millis()).unwrap_or(u64::MAX)),
+        ..Wait::new(TerminalRef::Number(rookery_model::TerminalId::new(terminal)))
+    };
+    let waited: Waited = call(client, "rookery/terminals/wait", params).await?;
+    Ok(One { terminal, waited })
 }

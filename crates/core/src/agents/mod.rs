@@ -417,6 +417,7 @@ fn rules(settings: &Settings, has_sandbox: bool) -> Rules {
         network_asks: set.network_asks,
         plan_blocks_network: set.plan_blocks_network,
         sandboxed: has_sandbox,
+        asks_everything: set.unreadable.is_some(),
     }
 }
 

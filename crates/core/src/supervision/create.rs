@@ -334,6 +334,27 @@ impl Core {
         }
     }
 
+    /// Refuses an agent that could not be started, before anything is made for it.
+    ///
+    /// # Errors
+    /// If it is not known, or not installed.
+    pub async fn check_tool(&self, tool: &str) -> Result<()> {
+        let all = self.agent_tools().await;
+        match all.iter().find(|found| found.tool.id == tool) {
+            Some(found) if found.path.is_some() => Ok(()),
+            Some(found) => Err(Error::not_found(format!(
+                "{} is not installed or not on PATH",
+                found.tool.name
+            ))),
+            None => {
+                let known: Vec<&str> = all.iter().map(|found| found.tool.id).collect();
+                let message =
+                    format!("no agent is called {tool:?}; known are {}", known.join(", "));
+                Err(Error::invalid("tool", message))
+            }
+        }
+    }
+
     /// Types the command of an agent into a terminal, once its shell is there.
     ///
     /// # Errors

@@ -55,6 +55,10 @@ impl Core {
             tx.log_line(session, TimelineKind::StatusCompleted, "Terminal completed", None);
             return;
         };
+        if self.ended_as_asked(id, status) {
+            tx.log_line(session, TimelineKind::StatusCompleted, "Terminal ended on request", None);
+            return;
+        }
         tx.log_line(session, TimelineKind::StatusError, "Terminal error", None);
         if !tx.is_tools(id) {
             tx.file(NewItem {
@@ -66,6 +70,13 @@ impl Core {
                 source: Source::Protocol,
             });
         }
+    }
+}
+
+impl Core {
+    /// Whether a program ended because a client wanted it to.
+    fn ended_as_asked(&self, id: TerminalId, status: ExitStatus) -> bool {
+        self.inner.live.read().get(&id).is_some_and(|live| live.is_asked_for(status))
     }
 }
 
@@ -83,7 +94,7 @@ impl Tx<'_> {
         match source {
             // Whoever raised it has filed what there is to file.
             Source::Protocol | Source::Screen => {}
-            Source::Program => self.need(session, source),
+            Source::Program => self.need(session, Some(text), source),
             Source::Report => {
                 let category = match lifecycle {
                     Lifecycle::Waiting => Category::ApprovalNeeded,
@@ -109,21 +120,26 @@ impl Tx<'_> {
         let is_seen = self.world.active.terminal == Some(id);
         let Ok(terminal) = self.world.terminal(id) else { return };
         if !is_seen && !terminal.activity.mutes_program() {
-            self.need(session_of(terminal.uuid), Source::Program);
+            self.need(session_of(terminal.uuid), None, Source::Program);
         }
     }
 
-    /// A session wants to be looked at, and has no better word for it.
-    fn need(&mut self, session: SessionId, source: Source) {
+    /// A session wants to be looked at, and maybe says what for.
+    fn need(&mut self, session: SessionId, text: Option<&NotificationText>, source: Source) {
         if self.waits_already(session) {
             return;
         }
+        let said = text.map(|text| {
+            let parts = [text.title.as_str(), text.body.as_str()];
+            parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
+        });
+        let said = said.filter(|said| !said.is_empty());
         self.file(NewItem {
             session,
             related: None,
             category: Category::ApprovalNeeded,
             title: NEEDED.to_owned(),
-            subtitle: Some("Session requested input".to_owned()),
+            subtitle: said.or_else(|| Some("Session requested input".to_owned())),
             source,
         });
         self.log_line(session, TimelineKind::StatusNeedsInput, NEEDED, None);
@@ -188,7 +204,8 @@ impl Tx<'_> {
         let session = session_of(terminal.uuid);
         self.log_line(session, TimelineKind::SessionClosed, "Session closed", None);
         self.resolve_items(|item| {
-            item.session == session && item.category == Category::Informational
+            let is_over = matches!(item.category, Category::Informational | Category::Error);
+            item.session == session && item.related.is_none() && is_over
         });
         // Nobody can act on these any more.
         let asked = self.world.requests.values().filter(|one| one.session == Some(session));

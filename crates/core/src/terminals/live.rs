@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use parking_lot::Mutex;
 use rookery_model::{Error, ExitStatus, Home, Origin, Result, Size, TerminalId, Timestamp};
@@ -79,6 +79,8 @@ pub(crate) struct Live {
     progress: watch::Sender<Progress>,
     exit: watch::Sender<Option<ExitStatus>>,
     killed: AtomicBool,
+    /// The last signal that a client had sent; 0 for none.
+    signalled: AtomicI32,
 }
 
 impl Live {
@@ -116,6 +118,7 @@ impl Live {
             }),
             exit: watch::Sender::new(None),
             killed: AtomicBool::new(false),
+            signalled: AtomicI32::new(0),
         }
     }
 
@@ -269,6 +272,18 @@ impl Live {
         self.carry_out(&mut effects);
         self.tell(|progress| progress.is_finished = true);
         Ok(())
+    }
+
+    pub(crate) fn note_signal(&self, signal: i32) {
+        self.signalled.store(signal, Ordering::Release);
+    }
+
+    /// Whether an end is what a client has asked for.
+    pub(crate) fn is_asked_for(&self, status: ExitStatus) -> bool {
+        let signal = self.signalled.load(Ordering::Acquire);
+        // Shells and many programs end with this code when a signal ends them.
+        let codes = [ExitStatus::Signal(signal), ExitStatus::Code(128 + signal)];
+        self.killed.load(Ordering::Acquire) || (signal != 0 && codes.contains(&status))
     }
 
     pub(crate) fn is_finished(&self) -> bool {

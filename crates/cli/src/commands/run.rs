@@ -1,0 +1,123 @@
+//! `rookery run`: a program in a terminal of its own, its output and its exit code.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use rookery_native::{
+    TerminalRef,
+    wire::{Dump, Dumped, Exit, Terminal, TerminalEnd, TerminalEnded, TerminalOpen, Wait, Waited},
+};
+use rookery_wire::Client;
+use serde::Serialize;
+
+use super::close::say_left;
+use super::open::directory;
+use crate::{
+    args, daemon_process,
+    failure::{Failure, Outcome},
+    link::{self, call},
+    output, resolve,
+};
+
+/// As long as a program may run if nothing is said: the daemon cuts it down to the most it allows.
+const NO_LIMIT: Duration = Duration::from_secs(u32::MAX as u64);
+/// More rows than any terminal keeps.
+const ALL_ROWS: usize = 10_000_000;
+/// The columns of its terminal: wide, so that few lines are wrapped.
+const COLS: u16 = 200;
+
+/// What a program came to.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Ran {
+    terminal: u64,
+    exit: Option<Exit>,
+    exit_code: u8,
+    elapsed_ms: u64,
+    output: String,
+}
+
+pub(super) async fn run(args: args::Run) -> Outcome {
+    let homes = link::homes()?;
+    let client = daemon_process::ensure(&homes).await?.0;
+    let terminal = open(&client, &args).await?;
+    let id = TerminalRef::Number(rookery_model::TerminalId::new(terminal));
+    let waited = tokio::select! {
+        waited = output::working("running", wait(&client, id, args.timeout)) => waited,
+        _ = tokio::signal::ctrl_c() => {
+            let message = format!("the program goes on in terminal {terminal}");
+            let hint = format!("see it with `rookery attach {terminal}`, end it with `rookery close {terminal}`");
+            return Err(Failure::new(message).hint(hint).code(130));
+        }
+    };
+    let waited = waited.map_err(|failure| {
+        failure.hint(format!("the program goes on; see it with `rookery attach {terminal}`"))
+    })?;
+    let params = Dump { terminal: id, history: ALL_ROWS, redact: !args.no_redact };
+    let dumped: Dumped = call(&client, "rookery/terminals/dump", params).await?;
+    if !args.keep {
+        let params = TerminalEnd { terminal: id, all_processes: false };
+        let ended: TerminalEnded = call(&client, "rookery/terminals/close", params).await?;
+        say_left(&ended);
+    }
+    let exit_code = code(waited.exit);
+    let text = dumped.text.trim_end();
+    let output = if text.is_empty() { String::new() } else { format!("{text}\n") };
+    if args.json {
+        let (exit, elapsed_ms) = (waited.exit, waited.elapsed_ms);
+        output::json(&Ran { terminal, exit, exit_code, elapsed_ms, output })?;
+    } else {
+        output::write(output.as_bytes())?;
+    }
+    Ok(ExitCode::from(exit_code))
+}
+
+async fn open(client: &Client, args: &args::Run) -> Outcome<u64> {
+    let project = match &args.project {
+        Some(project) => Some(resolve::project(client, project).await?),
+        None => None,
+    };
+    let request = TerminalOpen {
+        argv: args.command.clone(),
+        cwd: directory(args.cwd.clone(), project.is_some())?,
+        env: args.env.iter().map(|it| (it.name.clone(), it.value.clone())).collect(),
+        rows: None,
+        cols: Some(COLS),
+        project,
+        title: args.title.clone(),
+        scrollback: None,
+    };
+    let terminal: Terminal = call(client, "rookery/terminals/open", &request).await?;
+    Ok(terminal.id)
+}
+
+async fn wait(client: &Client, terminal: TerminalRef, limit: Option<Duration>) -> Outcome<Waited> {
+    let limit = limit.unwrap_or(NO_LIMIT);
+    let params = Wait {
+        exit: Some(true),
+        timeout_ms: Some(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
+        ..Wait::new(terminal)
+    };
+    call(client, "rookery/terminals/wait", params).await
+}
+
+/// As shells say it.
+fn code(exit: Option<Exit>) -> u8 {
+    match exit {
+        Some(Exit::Code(code)) => u8::try_from(code & 0xff).unwrap_or(1),
+        Some(Exit::Signal(signal)) => u8::try_from(128 + signal).unwrap_or(255),
+        Some(Exit::Unknown(_)) | None => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_are_told_as_shells_tell_them() {
+        assert_eq!(code(Some(Exit::Code(7))), 7);
+        assert_eq!(code(Some(Exit::Signal(9))), 137);
+        assert_eq!(code(None), 1);
+    }
+}
