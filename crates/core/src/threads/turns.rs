@@ -341,7 +341,9 @@ impl Tx<'_> {
         if is_message && let Ok(state) = self.world.thread_mut(live.id) {
             state.thread.message_count += 1;
         }
-        self.announce(live.id, NoticeBody::ItemCompleted(turn, Box::new(item.clone())));
+        if item.is_shown() {
+            self.announce(live.id, NoticeBody::ItemCompleted(turn, Box::new(item.clone())));
+        }
     }
 
     /// Tells of an item that begins; a tool's is kept, since it may have to wait for an answer.
