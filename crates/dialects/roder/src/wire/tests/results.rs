@@ -194,7 +194,7 @@ fn files_commands_and_tools() {
     );
     check::<CommandExecResult>(
         r#"{"exitCode":0,"stdout":"o","stderr":"","stdoutArtifact":{"id":"a","kind":"command_stdout","threadId":"app-server",
-        "turnId":"p","byteCount":5,"lineCount":1,"createdAt":"2026-05-27T12:00:00Z"},"durationMs":5,"timedOut":false}"#,
+        "turnId":"p","byteCount":5,"lineCount":1,"truncated":true,"droppedBytes":3,"createdAt":"2026-05-27T12:00:00Z"},"durationMs":5,"timedOut":false}"#,
     );
     check::<CommandExecOutputDelta>(
         r#"{"processId":"p","stream":"stdout","deltaBase64":"YQ==","capReached":false}"#,
