@@ -76,6 +76,8 @@ pub(crate) struct ActiveTurn {
     pub(crate) is_interrupting: bool,
     /// Since when it is to stop.
     pub(crate) interrupted_at: Option<Timestamp>,
+    /// Whether it is to stop because the daemon ends, and not because someone asked for it.
+    pub(crate) is_shut_down: bool,
     /// What the user said since the task last looked.
     pub(crate) steers: Vec<Message>,
     /// What the user said and no item holds yet.
@@ -93,6 +95,7 @@ impl ActiveTurn {
             turn,
             is_interrupting: false,
             interrupted_at: None,
+            is_shut_down: false,
             steers: Vec::new(),
             unrecorded: Vec::new(),
             wake,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rookery_agent::turn::{self, Effect, Input, Message, Setup, View};
 use rookery_model::{
-    Choice, Error, Event, Item, ItemBody, Mode, Profile, Result, ThreadId, Timestamp, Turn, TurnId,
-    TurnSettings, TurnStatus, Usage,
+    Choice, Error, Event, Item, ItemBody, Mode, Profile, Result, ThreadId, Timestamp, Turn,
+    TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
 };
 use rookery_store::Change;
 
@@ -251,6 +251,16 @@ impl Core {
     /// # Errors
     /// If there is no such thread.
     pub fn interrupt(&self, id: ThreadId, turn: Option<TurnId>) -> Result<Option<TurnId>> {
+        self.stop_for(id, turn, None)
+    }
+
+    /// Has a turn stop; without a reason of ours, since someone asked for it.
+    pub(super) fn stop_for(
+        &self,
+        id: ThreadId,
+        turn: Option<TurnId>,
+        reason: Option<TurnErrorKind>,
+    ) -> Result<Option<TurnId>> {
         let (stopped, _ticket) = self.transact(|tx| {
             let state = tx.world.thread_mut(id)?;
             let Some(active) = &mut state.active else { return Ok(None) };
@@ -261,13 +271,15 @@ impl Core {
             active.wake.notify_one();
             let turn = active.turn;
             let is_first = active.interrupted_at.is_none();
+            // Who was first has stopped it.
+            active.is_shut_down |= is_first && reason == Some(TurnErrorKind::Shutdown);
             let at = *active.interrupted_at.get_or_insert_with(clock::wall);
             tx.announce_status(id);
             if is_first {
                 let state = LifecycleState::InterruptRequested;
                 tx.announce(
                     id,
-                    NoticeBody::Lifecycle(TurnLifecycle { turn, state, error: None, at }),
+                    NoticeBody::Lifecycle(TurnLifecycle { turn, state, error: reason, at }),
                 );
             }
             Ok(Some(turn))

@@ -129,6 +129,8 @@ pub(crate) fn turn(turn: &model::Turn, items: Vec<Item>) -> Turn {
         let micros = end.as_micros().saturating_sub(turn.started_at.as_micros());
         u64::try_from(micros / 1_000).unwrap_or(0)
     });
+    // One that was stopped has not failed; its life says why it was.
+    let has_failed = turn.status == model::TurnStatus::Failed;
     Turn {
         id: turn.id.to_string(),
         items,
@@ -139,7 +141,7 @@ pub(crate) fn turn(turn: &model::Turn, items: Vec<Item>) -> Turn {
             model::TurnStatus::Failed => TurnStatus::Failed,
             model::TurnStatus::Interrupted => TurnStatus::Interrupted,
         },
-        error: turn.error.as_ref().map(turn_error),
+        error: turn.error.as_ref().filter(|_| has_failed).map(turn_error),
         started_at: Some(turn.started_at.as_seconds()),
         completed_at: turn.completed_at.map(model::Timestamp::as_seconds),
         duration_ms: duration,
@@ -158,6 +160,7 @@ fn error_kind(kind: model::TurnErrorKind) -> Option<String> {
         model::TurnErrorKind::ReliabilityLimit => Some("reliability_limit"),
         model::TurnErrorKind::DeadlineTimeout => Some("deadline_timeout"),
         model::TurnErrorKind::Provider => Some("provider"),
+        model::TurnErrorKind::Shutdown => Some("shutdown"),
         model::TurnErrorKind::Other => None,
     };
     kind.map(str::to_owned)
@@ -179,8 +182,31 @@ pub(crate) fn lifecycle(thread: &str, life: &TurnLifecycle) -> Lifecycle {
         state: state.to_owned(),
         cleanup: cleanup.to_owned(),
         ownership: "runtime_task_only".to_owned(),
-        reason: life.error.and_then(error_kind),
+        reason: lifecycle_reason(life).map(str::to_owned),
         timestamp: time(life.at),
+    }
+}
+
+/// Why a turn is where it is, in one of the words that published decoders know.
+fn lifecycle_reason(life: &TurnLifecycle) -> Option<&'static str> {
+    let failure = life.error.map_or("runtime_failure", |error| match error {
+        model::TurnErrorKind::RuntimeRestart => "runtime_restart",
+        model::TurnErrorKind::DeadlineTimeout => "deadline_exceeded",
+        model::TurnErrorKind::Provider => "provider_failure",
+        model::TurnErrorKind::Shutdown => "shutdown",
+        model::TurnErrorKind::ReliabilityLimit | model::TurnErrorKind::Other => "runtime_failure",
+    });
+    match life.state {
+        LifecycleState::Running | LifecycleState::Completed => None,
+        LifecycleState::InterruptRequested | LifecycleState::Interrupted
+            if life.error.is_none() =>
+        {
+            Some("user_interrupt")
+        }
+        LifecycleState::InterruptRequested
+        | LifecycleState::Interrupted
+        | LifecycleState::Failed
+        | LifecycleState::RecoveryNeeded => Some(failure),
     }
 }
 
