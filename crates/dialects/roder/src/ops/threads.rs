@@ -16,6 +16,9 @@ use crate::wire::thread::{
     ThreadListResult, ThreadReadParams, ThreadReadResult, ThreadStartParams, ThreadStartResult,
 };
 
+/// What is said to a client that wants its tools to run elsewhere. To run them here instead would not
+/// be what it asked for.
+const NO_RUNNERS: &str = "runner is not supported: tools run on this machine; leave runner out";
 /// Threads on a page unless told, and at most.
 const PAGE: usize = 50;
 const LARGEST_PAGE: u32 = 500;
@@ -23,6 +26,9 @@ const LARGEST_PAGE: u32 = 500;
 const MAX_DECISIONS: usize = 200;
 
 pub(crate) async fn start(cx: Cx, params: ThreadStartParams) -> Result<ThreadStartResult, Error> {
+    if params.runner.is_some() {
+        return Err(Error::invalid(NO_RUNNERS));
+    }
     let place = place(&cx, &params).await?;
     let choice = choice(&cx, &params)?;
     let external = params.external_tools.unwrap_or_default();

@@ -171,6 +171,9 @@ pub struct ThreadStartParams {
     /// Its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Where its tools shall run instead; there is nowhere else, so it is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runner: Option<serde_json::Value>,
 }
 
 /// Result of `thread/start`.
