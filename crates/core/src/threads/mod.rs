@@ -38,6 +38,7 @@ use rookery_store::Change;
 use tokio::sync::Notify;
 
 pub(crate) use self::cache::LiveThreads;
+pub use self::choose::FittedChoice;
 pub(crate) use self::client_mode::ClientModes;
 pub use self::create::NewThread;
 pub use self::direct::{DirectCall, DirectOutcome};

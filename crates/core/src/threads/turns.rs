@@ -9,6 +9,7 @@ use rookery_model::{
 };
 use rookery_store::Change;
 
+use super::choose::FittedChoice;
 use super::live::LiveThread;
 use super::run::Runner;
 use super::{ActiveTurn, LifecycleState, NoticeBody, TurnLifecycle};
@@ -74,9 +75,9 @@ impl Core {
             return Err(Error::failed("the server is shutting down and takes no new turns"));
         }
         let thread = self.thread(id).ok_or_else(|| crate::world::no_thread(id))?.thread;
-        let choice = self.complete_choice(new.choice.clone(), &thread.choice)?;
+        let fitted = self.fit_choice(new.choice.clone(), &thread.choice)?;
         let live = self.live_thread(id).await?;
-        let started = self.transact(|tx| self.begin(tx, &live, new, choice));
+        let started = self.transact(|tx| self.begin(tx, &live, new, fitted));
         let (begun, ticket) = started?;
         let begun = match begun {
             Begun::Steered(turn) => {
@@ -98,7 +99,7 @@ impl Core {
         tx: &mut Tx<'_>,
         live: &Arc<LiveThread>,
         new: NewTurn,
-        choice: Choice,
+        fitted: FittedChoice,
     ) -> Result<Begun> {
         let state = tx.world.thread_mut(live.id)?;
         if state.thread.archived {
@@ -121,7 +122,7 @@ impl Core {
         let now = clock::wall();
         let profile = new.profile.unwrap_or_else(|| self.inner.agents.profile());
         let settings = TurnSettings {
-            choice,
+            choice: fitted.choice,
             developer_context: new.developer_context,
             allowed_tools: new.allowed_tools,
             needs_ledger: new.needs_ledger,
@@ -162,6 +163,9 @@ impl Core {
             if let Effect::Completed(item) = effect {
                 tx.complete_item(live, turn.id, &item);
             }
+        }
+        if let Some(warning) = fitted.warning {
+            tx.announce(live.id, NoticeBody::Warning(warning));
         }
         let runner = Runner::new(self.detached(), Arc::clone(live), turn, machine, wake);
         Ok(Begun::New(Box::new(NewlyBegun { runner, effects })))

@@ -24,6 +24,9 @@ use crate::wire::upkeep;
 /// What a thread is called in lists before anything was said in it.
 const UNTITLED: &str = "Untitled thread";
 
+/// What is said where no effort is known.
+const NO_EFFORT: &str = "none";
+
 /// A moment in RFC 3339.
 pub(crate) fn time(at: model::Timestamp) -> String {
     at.to_string()
@@ -32,6 +35,11 @@ pub(crate) fn time(at: model::Timestamp) -> String {
 /// A mode in the word by which it was last set.
 pub(crate) fn mode(cx: &Cx, mode: model::Mode) -> String {
     modes::Asking::default().after(&cx.core.asking_word()).spell(mode).to_owned()
+}
+
+/// How hard a model thinks, in a word that is always there: published decoders want one.
+pub(crate) fn effort(cx: &Cx, choice: &model::Choice) -> String {
+    cx.core.effort_of(choice).unwrap_or_else(|| NO_EFFORT.to_owned())
 }
 
 /// Which model answers, as a selection.
@@ -425,9 +433,9 @@ pub(crate) fn goal(thread_id: &str, goal: &model::Goal) -> upkeep::Goal {
 pub(crate) fn providers_changed(cx: &Cx) -> ProvidersChanged {
     let choice = cx.core.default_choice();
     ProvidersChanged {
+        active_reasoning: Some(effort(cx, &choice)),
         active_provider: Some(choice.provider),
         active_model: Some(choice.model),
-        active_reasoning: choice.reasoning,
         ..ProvidersChanged::default()
     }
 }

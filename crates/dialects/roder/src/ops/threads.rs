@@ -30,7 +30,7 @@ pub(crate) async fn start(cx: Cx, params: ThreadStartParams) -> Result<ThreadSta
         return Err(Error::invalid(NO_RUNNERS));
     }
     let place = place(&cx, &params).await?;
-    let choice = choice(&cx, &params)?;
+    let choice = choice(&params)?;
     let external = params.external_tools.unwrap_or_default();
     let external = external.into_iter().map(|tool| model::ExternalTool {
         name: tool.name,
@@ -42,6 +42,7 @@ pub(crate) async fn start(cx: Cx, params: ThreadStartParams) -> Result<ThreadSta
         root: Some(place.root),
         place: Some((place.workspace.clone(), place.root_id.clone())),
         choice,
+        usual: Some(cx.wanted_choice()),
         ephemeral: params.ephemeral,
         name: params.name,
         tool_allowlist: params.tool_allowlist,
@@ -53,7 +54,7 @@ pub(crate) async fn start(cx: Cx, params: ThreadStartParams) -> Result<ThreadSta
     Ok(ThreadStartResult {
         model: choice.model.clone(),
         model_provider: choice.provider.clone(),
-        reasoning: choice.reasoning.clone(),
+        reasoning: show::effort(&cx, choice),
         selection_mode: Some(show::selection(choice)),
         cwd: seen.thread.cwd.to_string_lossy().into_owned(),
         workspace_id: place.workspace,
@@ -93,7 +94,7 @@ async fn place(cx: &Cx, params: &ThreadStartParams) -> Result<Place, Error> {
     })
 }
 
-fn choice(cx: &Cx, params: &ThreadStartParams) -> Result<model::Choice, Error> {
+fn choice(params: &ThreadStartParams) -> Result<model::Choice, Error> {
     let mut choice = model::Choice {
         provider: params.model_provider.clone().unwrap_or_default(),
         model: params.model.clone().unwrap_or_default(),
@@ -110,7 +111,7 @@ fn choice(cx: &Cx, params: &ThreadStartParams) -> Result<model::Choice, Error> {
         }
         None => {}
     }
-    Ok(cx.core.complete_choice(choice, &cx.choice())?)
+    Ok(choice)
 }
 
 pub(crate) async fn list(cx: Cx, params: ThreadListParams) -> Result<ThreadListResult, Error> {

@@ -186,9 +186,8 @@ pub struct ThreadStartResult {
     pub model: String,
     /// Who answers.
     pub model_provider: String,
-    /// How hard it thinks, if that was chosen.
-    #[serde(default)]
-    pub reasoning: Option<String>,
+    /// How hard it thinks; `none` if that is not known.
+    pub reasoning: String,
     /// How that was chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection_mode: Option<SelectionMode>,

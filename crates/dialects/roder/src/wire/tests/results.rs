@@ -80,14 +80,14 @@ fn providers_and_settings() {
     }
     check::<ProvidersConfigureResult>(r#"{"provider":"openai","authenticated":true}"#);
     check::<ProvidersClearResult>(r#"{"provider":"openai"}"#);
-    check::<ProvidersSelectResult>(r#"{"provider":"openai","model":"m","reasoning":null}"#);
+    check::<ProvidersSelectResult>(r#"{"provider":"openai","model":"m","reasoning":"none"}"#);
     check::<ModelSelectResult>(
         r#"{"provider":"openai","model":"m","reasoning":"low","selectionMode":{"type":"auto","optionId":"o"}}"#,
     );
     check::<SettingsGetResult>(
         r#"{"web_search":{"mode":"cached","external_enabled":false,"providers":[]},
         "search_index":{"enabled":true},"shell":{"shell":"/bin/sh","options":["/bin/sh"]},
-        "default_provider":"mock","default_model":"mock","default_reasoning":null,"default_mode":"default",
+        "default_provider":"mock","default_model":"mock","default_reasoning":"none","default_mode":"default",
         "agent_swarm_mode":false,"ultra_mode":false,"file_backed_dynamic_context":true}"#,
     );
     check::<SettingsSetWebSearchResult>(
@@ -115,7 +115,7 @@ fn workspaces_and_threads() {
     check::<Thread>(THREAD);
     check::<Thread>(
         r#"{"id":"u","sessionId":"u","preview":"p","modelProvider":"mock","model":"mock",
-        "selectionMode":{"type":"manual","provider":"mock","model":"mock","reasoning":null},"createdAt":0,"updatedAt":0,
+        "selectionMode":{"type":"manual","provider":"mock","model":"mock"},"createdAt":0,"updatedAt":0,
         "status":{"type":"running","activeTurnId":"t","activeFlags":["approvalRequired","userInputRequired","planExitRequired","externalToolPending","interrupting"]},
         "cwd":"/abs","workspaceId":"ws_1","rootId":"root_1","name":"title","messageCount":2,
         "turns":[{"id":"t","items":[{"type":"userMessage","id":"t-user","text":"a"}],"itemsView":"default","status":"failed",
@@ -125,7 +125,7 @@ fn workspaces_and_threads() {
         "externalTools":[{"name":"x","description":"d","parameters":{}}],"parentThreadId":"v","archived":true}"#,
     );
     check::<ThreadStartResult>(&format!(
-        r#"{{"thread":{THREAD},"model":"mock","modelProvider":"mock","reasoning":null,"cwd":"/abs","workspaceId":"ws_1","rootId":"root_1"}}"#
+        r#"{{"thread":{THREAD},"model":"mock","modelProvider":"mock","reasoning":"none","cwd":"/abs","workspaceId":"ws_1","rootId":"root_1"}}"#
     ));
     check::<ThreadListResult>(&format!(
         r#"{{"data":[{THREAD}],"nextCursor":null,"backwardsCursor":"c"}}"#
