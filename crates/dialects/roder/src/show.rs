@@ -8,6 +8,7 @@ use crate::context::Cx;
 use crate::ids::{self, RequestKind};
 use crate::items;
 use crate::modes;
+use crate::wire::Moment;
 use crate::wire::discovery::ToolSpec;
 use crate::wire::item::Item;
 use crate::wire::notification::{ProvidersChanged, SettingsChanged};
@@ -30,6 +31,24 @@ const NO_EFFORT: &str = "none";
 /// A moment in RFC 3339.
 pub(crate) fn time(at: model::Timestamp) -> String {
     at.to_string()
+}
+
+/// A moment as published decoders read it where they name no format: year, day of the year, hour,
+/// minute, second, nanosecond, and the offset from UTC in hours, minutes and seconds.
+pub(crate) fn moment(at: model::Timestamp) -> Moment {
+    let at = jiff::Timestamp::from_microsecond(at.as_micros()).unwrap_or(jiff::Timestamp::MAX);
+    let at = at.to_zoned(jiff::tz::TimeZone::UTC);
+    [
+        i32::from(at.year()),
+        i32::from(at.day_of_year()),
+        i32::from(at.hour()),
+        i32::from(at.minute()),
+        i32::from(at.second()),
+        at.subsec_nanosecond(),
+        0,
+        0,
+        0,
+    ]
 }
 
 /// A mode in the word by which it was last set.
