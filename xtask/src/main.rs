@@ -10,6 +10,7 @@
 mod attack;
 mod ci;
 mod compare;
+mod compat;
 mod fuzz;
 mod needs;
 mod process;
@@ -39,6 +40,8 @@ enum Command {
     Test(TestArgs),
     /// Run the corpus of attacks alone: control sockets, hostile input, damaged stores, other users.
     Attack(AttackArgs),
+    /// Run the tests with published clients alone: what we say decodes with their own types.
+    Compat,
     /// Everything a change must pass: format, lints, tidy, deny, test. Stops at the first failure.
     Ci(CiArgs),
     /// The rules of the repository: crate edges, file sizes, module docs, banned text, Markdown.
@@ -135,6 +138,7 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Test(args) => test::run(&root, &args),
         Command::Attack(args) => attack::run(&root, &args),
+        Command::Compat => compat::run(&root),
         Command::Ci(args) => ci::run(&root, &args),
         Command::Tidy(args) => tidy::run(&root, args.strict),
         Command::Bench(args) => bench(&root, args.args),

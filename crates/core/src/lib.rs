@@ -55,9 +55,9 @@ pub use terminals::{
 };
 pub use threads::Status as ThreadStatus;
 pub use threads::{
-    Compacted, DirectCall, DirectOutcome, Drained, FeedReader, Flag, GoalChange, LifecycleState,
-    NewThread, NewTurn, Notice, NoticeBody, StartedTurn, Steered, ThreadPage, ThreadQuery,
-    ThreadView, TurnLifecycle, TurnView,
+    Compacted, DirectCall, DirectOutcome, Drained, FeedReader, FittedChoice, Flag, GoalChange,
+    LifecycleState, NewThread, NewTurn, Notice, NoticeBody, StartedTurn, Steered, ThreadPage,
+    ThreadQuery, ThreadView, TurnLifecycle, TurnView,
 };
 pub use ui::{Clipboard, Presented, SceneCounts, UiConfig, WindowMetrics, view};
 pub use workspace::{AgentReport, Attention, OwnershipAction, Tabs, Workspace};

@@ -52,6 +52,24 @@ pub struct Item {
     pub opaque: Option<String>,
 }
 
+impl Item {
+    /// Whether there is anything in it to see. A thought that the provider keeps to itself has only
+    /// what is wanted back, and is kept for that alone.
+    pub fn is_shown(&self) -> bool {
+        match &self.body {
+            ItemBody::Reasoning { summary, content } => {
+                summary.iter().chain(content).any(|part| !part.is_empty())
+            }
+            ItemBody::User { .. }
+            | ItemBody::Agent { .. }
+            | ItemBody::Tool(_)
+            | ItemBody::Compaction { .. }
+            | ItemBody::Error { .. }
+            | ItemBody::Raw { .. } => true,
+        }
+    }
+}
+
 /// What an item is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ItemBody {

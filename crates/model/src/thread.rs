@@ -202,6 +202,8 @@ pub enum TurnErrorKind {
     DeadlineTimeout,
     /// The provider failed.
     Provider,
+    /// It was stopped because the daemon was about to end, or was drained.
+    Shutdown,
     /// Something else.
     Other,
 }
@@ -241,7 +243,7 @@ pub struct Turn {
     pub thread: ThreadId,
     /// Where it is in its life.
     pub status: TurnStatus,
-    /// Why it failed.
+    /// Why it failed, or why it was stopped if no one asked for that.
     pub error: Option<TurnError>,
     /// When it began.
     pub started_at: Timestamp,

@@ -32,6 +32,7 @@ mod roder_link;
 mod roder_policy;
 mod roder_remote;
 mod roder_seed;
+mod roder_server;
 mod roder_turns;
 mod roder_ws;
 mod roost;

@@ -199,7 +199,8 @@ fn what_an_agent_runs_is_a_terminal_for_everybody_who_may_type_into_it() {
     let home = daemon.home();
     let thread = peer.thread(home.path());
     let command = "printf 'who is %s\\n' there; read x; echo \"it is $x\"";
-    let shell = json!({ "tool": "shell", "args": { "command": command } });
+    let args = json!({ "cmd": command, "tty": true, "yield_time_ms": 60_000 });
+    let shell = json!({ "tool": "exec_command", "args": args });
     // Typed by each dialect in turn.
     let typists: [fn(&TestDaemon, u64, &str); 3] = [
         |daemon, terminal, text| {
@@ -243,6 +244,48 @@ fn what_an_agent_runs_is_a_terminal_for_everybody_who_may_type_into_it() {
             daemon.client().terminals().is_empty()
         });
     }
+}
+
+/// What a tool of a turn came to, by its item.
+fn tool_item(peer: &mut Peer, thread: &str, step: &Value) -> Value {
+    let turn = peer.turn(thread, &script(&json!([step, { "text": "done" }])));
+    let told = peer.until_over(&turn);
+    let items = told.iter().filter(|(name, _)| name == "item/completed");
+    let mut items = items.map(|(_, told)| &told["item"]);
+    items.find(|item| item["type"] == "toolExecution").unwrap().clone()
+}
+
+#[test]
+fn a_shell_command_can_be_watched_but_has_nothing_to_wait_for() {
+    let (daemon, mut peer) = start();
+    let thread = peer.thread(daemon.home().path());
+    let command = "git init -q . && git config user.name a && git config user.email a@b.c && \
+                   touch f && git add f && cat && test ! -t 0 && test -t 1 && echo watched && \
+                   { read -r x || echo end; } && git commit -q; echo commit $?";
+    let step = json!({ "tool": "shell", "args": { "command": command } });
+    let item = tool_item(&mut peer, &thread, &step);
+    let output = item["output"].as_str().unwrap();
+    assert!(output.contains("Output:\nwatched\nend\n"), "{output}");
+    assert!(output.contains("Aborting commit") && output.ends_with("commit 1\n"), "{output}");
+    assert!(item["terminalId"].is_string(), "{item}");
+}
+
+#[test]
+fn what_a_shell_command_writes_is_told_byte_by_byte_and_what_is_dropped_counted() {
+    let (daemon, mut peer) = start();
+    let thread = peer.thread(daemon.home().path());
+    let step = json!({ "tool": "shell", "args": { "command": "printf 'a\\0b\\0'" } });
+    let item = tool_item(&mut peer, &thread, &step);
+    assert!(item["output"].as_str().unwrap().ends_with("Output:\na\0b\0"), "{item}");
+    let params = |command: &str| json!({ "threadId": thread, "toolName": "shell", "arguments": { "command": command } });
+    let long = peer.call("tools/call", params("head -c 3000000 /dev/zero | tr '\\0' x"));
+    let lost = 3_000_000 - (1 << 20);
+    assert_eq!(long["data"]["dropped_bytes"], json!(lost), "{}", long["data"]);
+    let text = long["text"].as_str().unwrap();
+    assert!(text.contains(&format!("[{lost} bytes of output were dropped]")), "{text}");
+    let artifact = &long["data"]["artifact"];
+    assert_eq!((&artifact["truncated"], &artifact["droppedBytes"]), (&json!(true), &json!(lost)));
+    assert!(text.contains(&format!("without its first {lost} bytes")), "{text}");
 }
 
 #[test]

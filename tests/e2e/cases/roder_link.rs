@@ -102,7 +102,14 @@ impl Peer {
     #[track_caller]
     pub(crate) fn stdio(home: &Home, args: &[&str]) -> Peer {
         let mut command = roder(home, &["app-server"]);
-        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.args(args);
+        Peer::of(command)
+    }
+
+    /// By stdin and stdout of the server that a command starts.
+    #[track_caller]
+    pub(crate) fn of(mut command: Command) -> Peer {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = command.spawn().unwrap();
         let messages = read_lines(server.stdout.take().unwrap());
         let mut peer = Peer::over(Lines(server.stdin.take().unwrap()), messages);

@@ -27,7 +27,7 @@ mod settings;
 mod transcript;
 
 pub use builtin::normalize;
-pub use efforts::{EFFORTS, UnsupportedEffort};
+pub use efforts::{EFFORTS, Fitted, UnsupportedEffort};
 pub use registry::{KeyError, Registry, RegistryOptions};
 pub(crate) use settings::mask;
 pub use settings::{Environment, Kind, Retry, Settings};

@@ -15,7 +15,7 @@ use super::anthropic::Anthropic;
 use super::builtin::{self, ADDED_SORT_ORDER, BUILTINS, Builtin, capabilities};
 use super::call::{Endpoint, Keys, Protocol, Remote};
 use super::catalog::{self, Known};
-use super::efforts::{self, UnsupportedEffort};
+use super::efforts::{self, Fitted, UnsupportedEffort};
 use super::listing::Cache;
 use super::mock::Mock;
 use super::openai_chat::OpenaiChat;
@@ -170,15 +170,24 @@ impl Registry {
         self.find(id)?.models.first().map(|model| model.id.clone())
     }
 
-    /// Whether a model can think this hard. An unknown model is not judged.
-    pub fn check_effort(
+    /// The effort of a model that is nearest to the one wanted. An unknown model is not judged.
+    ///
+    /// # Errors
+    /// If a known model is asked for what is no effort at all.
+    pub fn fit_effort(
         &self,
         id: &str,
         model: &str,
         effort: &str,
-    ) -> Result<(), UnsupportedEffort> {
+    ) -> Result<Fitted, UnsupportedEffort> {
         let known = self.find(id).and_then(|registered| catalog::find(registered.known, model));
-        known.map_or(Ok(()), |known| efforts::check(&known.info(), effort))
+        let wanted = || Ok(Fitted::wanted(effort));
+        known.map_or_else(wanted, |known| efforts::fit(&known.info(), effort))
+    }
+
+    /// How hard a known model thinks unless it is told.
+    pub fn usual_effort(&self, id: &str, model: &str) -> Option<&'static str> {
+        catalog::find(self.find(id)?.known, model)?.default_reasoning
     }
 
     /// Sets a provider's key from the next call on.

@@ -258,7 +258,7 @@ impl Default for CommandSettings {
 }
 
 /// What tools may do.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolSettings {
     /// Which files they may touch.
     pub path_scope: PathScope,
@@ -266,6 +266,19 @@ pub struct ToolSettings {
     pub shell: Option<String>,
     /// The only tools there are; empty for all.
     pub allowlist: Vec<String>,
+    /// How long a client may take to run a tool of its own.
+    pub external_timeout: Duration,
+}
+
+impl Default for ToolSettings {
+    fn default() -> Self {
+        Self {
+            path_scope: PathScope::default(),
+            shell: None,
+            allowlist: Vec::new(),
+            external_timeout: Duration::from_secs(300),
+        }
+    }
 }
 
 /// The search index.

@@ -104,6 +104,14 @@ impl Settings {
                 }
             }
         }
+        if let Some(number) = text(EXTERNAL_TIMEOUT) {
+            match number.parse::<u32>() {
+                Ok(seconds @ 1..) => {
+                    self.tools.external_timeout = LONGEST.min(Duration::from_secs(seconds.into()));
+                }
+                _ => warnings.push(format!("{EXTERNAL_TIMEOUT} must be a whole number above 0")),
+            }
+        }
         if let Some(switch) = text("RODER_DISABLE_CONTEXT_ARTIFACTS") {
             match switch.to_lowercase().as_str() {
                 "1" | "true" | "yes" | "on" => self.context.file_backed_dynamic_context = false,
@@ -133,6 +141,7 @@ fn distrust(warnings: &mut [String]) -> Option<String> {
     first
 }
 
+const EXTERNAL_TIMEOUT: &str = "RODER_EXTERNAL_TOOL_TIMEOUT_SECONDS";
 const PROFILES: &str = "interactive, non_interactive or eval";
 const WEB_SEARCH: &str = "disabled, cached, live or auto";
 const MODES: &str = "default, ask, accept_all, plan or bypass";
@@ -255,7 +264,12 @@ fn tools(section: &Section<'_>) -> ToolSettings {
         "global" => Some(PathScope::Global),
         _ => None,
     };
+    let default = ToolSettings::default();
+    let external = section.time("external_timeout_seconds", SECOND);
     ToolSettings {
+        external_timeout: external
+            .filter(|limit| !limit.is_zero())
+            .unwrap_or(default.external_timeout),
         path_scope: section.choice("path_scope", "workspace or global", scope).unwrap_or_default(),
         shell: section.text("shell"),
         allowlist: section.texts("allowlist"),

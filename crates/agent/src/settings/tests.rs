@@ -79,6 +79,7 @@ live_reload = false
 path_scope = "global"
 shell = "/bin/zsh"
 allowlist = ["grep"]
+external_timeout_seconds = 8
 [search_index]
 enabled = false
 max_file_bytes = 9
@@ -170,6 +171,7 @@ fn full() -> Settings {
             path_scope: PathScope::Global,
             shell: Some("/bin/zsh".into()),
             allowlist: texts("grep"),
+            external_timeout: Duration::from_secs(8),
         },
         search_index: SearchIndex {
             enabled: false,
@@ -282,6 +284,7 @@ fn the_environment_beats_the_file() {
             "RODER_RUNTIME_PROFILE" => "non_interactive",
             "RODER_AUTO_COMPACT_TOKEN_LIMIT" => "7",
             "RODER_DISABLE_CONTEXT_ARTIFACTS" => "1",
+            "RODER_EXTERNAL_TOOL_TIMEOUT_SECONDS" => "9",
             _ => return None,
         };
         Some(text.to_owned())
@@ -294,6 +297,7 @@ fn the_environment_beats_the_file() {
     assert_eq!(settings.runtime_profile, Profile::NonInteractive);
     assert_eq!(settings.auto_compact_token_limit, Some(7));
     assert!(!settings.context.file_backed_dynamic_context);
+    assert_eq!(settings.tools.external_timeout, Duration::from_secs(9));
     let before = settings.clone();
     assert_eq!(settings.apply_environment(|_| None), Vec::<String>::new());
     assert_eq!(settings, before);
@@ -301,8 +305,27 @@ fn the_environment_beats_the_file() {
         (!matches!(name, "RODER_PROVIDER" | "RODER_MODEL" | "RODER_REASONING"))
             .then(|| "what".to_owned())
     });
-    assert_eq!(warnings.len(), 3);
+    assert_eq!(warnings.len(), 4);
     assert_eq!(settings, before);
+}
+
+#[test]
+fn a_client_has_some_time_for_its_own_tools() {
+    let limit = |text: &str| read(text).0.tools.external_timeout.as_secs();
+    assert_eq!(limit(""), 300);
+    assert_eq!(limit("[tools]\nexternal_timeout_seconds = 5"), 5);
+    assert_eq!(limit("[tools]\nexternal_timeout_seconds = 0"), 300);
+    let (mut settings, _) = read("");
+    for nonsense in ["0", "-1", "soon", "1.5"] {
+        let warnings = settings.apply_environment(|name| {
+            (name == "RODER_EXTERNAL_TOOL_TIMEOUT_SECONDS").then(|| nonsense.to_owned())
+        });
+        assert_eq!(
+            warnings,
+            ["RODER_EXTERNAL_TOOL_TIMEOUT_SECONDS must be a whole number above 0"]
+        );
+        assert_eq!(settings.tools.external_timeout.as_secs(), 300);
+    }
 }
 
 fn edited(text: &str, edit: &Edit) -> String {

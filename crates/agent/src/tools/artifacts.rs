@@ -77,10 +77,15 @@ fn shortened(
     kept: io::Result<Option<String>>,
 ) -> ToolOutput {
     let (bytes, lines) = (output.text.len(), output.text.lines().count());
+    let dropped = output.data.get("dropped_bytes").and_then(Value::as_u64).unwrap_or(0);
+    let what = match dropped {
+        0 => "The whole output".to_owned(),
+        _ => format!("The output without its first {dropped} bytes, which were dropped,"),
+    };
     let (notice, artifact) = match kept {
         Ok(Some(id)) => (
             format!(
-                "[{lines} lines, {bytes} bytes; the middle is left out here. The whole output is \
+                "[{lines} lines, {bytes} bytes; the middle is left out here. {what} is \
                  artifact {id}: use read_artifact, grep_artifact or tail_artifact]"
             ),
             json!({
@@ -90,6 +95,8 @@ fn shortened(
                 "turnId": context.turn.map(|turn| turn.to_string()),
                 "byteCount": bytes,
                 "lineCount": lines,
+                "truncated": dropped > 0,
+                "droppedBytes": dropped,
                 "createdAt": format!("{:.6}", jiff::Timestamp::now()),
             }),
         ),
@@ -169,8 +176,8 @@ pub struct Kept {
     pub byte_count: u64,
     /// How many lines that is; the last one need not be whole.
     pub line_count: u64,
-    /// Whether there was more than is ever kept.
-    pub is_cut: bool,
+    /// How many bytes there were beyond what is ever kept.
+    pub dropped_bytes: u64,
 }
 
 impl Spool {
@@ -193,7 +200,7 @@ impl Spool {
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let room = usize::try_from(MAX_BYTES - self.kept.byte_count).unwrap_or(usize::MAX);
         let (bytes, over) = bytes.split_at(room.min(bytes.len()));
-        self.kept.is_cut |= !over.is_empty();
+        self.kept.dropped_bytes += over.len() as u64;
         let Some(last) = bytes.last() else { return Ok(()) };
         if let Some(file) = &mut self.file {
             file.write_all(bytes)?;
@@ -308,6 +315,21 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn one_whose_beginning_is_gone_says_so() {
+        let bench = Bench::new();
+        let data = json!({"dropped_bytes": 7});
+        let output = finish(&bench.context(), ToolOutput::new(lines(300), data)).await;
+        let id = output.data["artifact"]["id"].as_str().unwrap().to_owned();
+        let notice =
+            format!("The output without its first 7 bytes, which were dropped, is artifact {id}");
+        assert!(output.text.contains(&notice), "{}", output.text);
+        let artifact = &output.data["artifact"];
+        assert_eq!((&artifact["truncated"], &artifact["droppedBytes"]), (&json!(true), &json!(7)));
+        let whole = finish(&bench.context(), ToolOutput::new(lines(300), json!({}))).await;
+        assert_eq!(whole.data["artifact"]["truncated"], false);
+    }
+
+    #[tokio::test]
     async fn many_short_lines_are_kept_as_well() {
         let bench = Bench::new();
         let output =
@@ -348,7 +370,7 @@ mod tests {
             spool.write(piece.as_bytes()).unwrap();
         }
         let kept = spool.finish();
-        assert_eq!((kept.byte_count, kept.line_count, kept.is_cut), (13, 3, false));
+        assert_eq!((kept.byte_count, kept.line_count, kept.dropped_bytes), (13, 3, 0));
         assert_eq!(load(&bench.context(), &kept.id).unwrap(), "one\ntwo\nthree");
         let path = bench.artifacts().join(SHARED).join(file_name(&kept.id));
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
@@ -361,7 +383,7 @@ mod tests {
         for _ in 0..65 {
             spool.write(&vec![b'x'; 1 << 20]).unwrap();
         }
-        assert_eq!((spool.kept.byte_count, spool.kept.is_cut), (MAX_BYTES, true));
+        assert_eq!((spool.kept.byte_count, spool.kept.dropped_bytes), (MAX_BYTES, 1 << 20));
         drop(spool);
         assert_eq!(fs::read_dir(dir.path().join(SHARED)).unwrap().count(), 0);
     }

@@ -11,6 +11,9 @@ use crate::provider::{HostedTool, Stop};
 /// What a text of the agent belongs to unless the provider says otherwise.
 const FINAL_ANSWER: &str = "final_answer";
 
+/// The name of thoughts that show nothing, so that those that do are counted without them.
+const UNSEEN_THOUGHT: &str = "agent-unseen";
+
 impl Turn {
     pub(super) fn calling(&mut self) -> &mut Calling {
         if !matches!(self.state, State::Calling(_)) {
@@ -72,6 +75,10 @@ impl Turn {
     }
 
     pub(super) fn thought(&mut self, text: &str, summary: Option<u32>, out: &mut Vec<Effect>) {
+        // A part that begins has nothing to show yet, and may stay so.
+        if text.is_empty() && self.calling().thought.is_none() {
+            return;
+        }
         self.close_text(false, None, out);
         if self.calling().thought.is_none() {
             let id = self.names.of_turn("agent-reasoning");
@@ -112,16 +119,14 @@ impl Turn {
         }
     }
 
-    /// A thought that shows no text is kept all the same if the provider wants it back.
+    /// A thought that shows no text is kept all the same if the provider wants it back, but is no
+    /// news: it was never begun.
     pub(super) fn thought_done(&mut self, opaque: Option<Value>, out: &mut Vec<Effect>) {
         if self.calling().thought.is_none() && opaque.is_some() {
             self.close_text(false, None, out);
-            let id = self.names.of_turn("agent-reasoning");
+            let id = self.names.of_turn(UNSEEN_THOUGHT);
             let body = ItemBody::Reasoning { summary: Vec::new(), content: Vec::new() };
-            let item = self.item(id, ItemStatus::InProgress, body);
-            out.push(Effect::Started(item.clone()));
-            self.calling().has_content = true;
-            self.calling().thought = Some(item);
+            self.calling().thought = Some(self.item(id, ItemStatus::InProgress, body));
         }
         self.close_thought(true, opaque, out);
     }

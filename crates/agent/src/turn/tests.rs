@@ -109,6 +109,39 @@ fn a_plain_turn_says_and_ends() {
 }
 
 #[test]
+fn a_thought_that_shows_nothing_is_kept_without_a_beginning() {
+    let mut turn = Turn::new(setup());
+    let opaque = serde_json::json!({"encrypted": "x"});
+    let inputs = [
+        hello(),
+        Input::Model(ModelEvent::Reasoning { text: String::new(), summary: Some(0) }),
+        Input::Model(ModelEvent::ReasoningDone { opaque: Some(opaque) }),
+        Input::Model(ModelEvent::Reasoning { text: String::new(), summary: Some(0) }),
+        Input::Model(ModelEvent::Reasoning { text: "hm".into(), summary: Some(0) }),
+        Input::Model(ModelEvent::ReasoningDone { opaque: None }),
+        text("hi"),
+        done(Stop::Stop),
+    ];
+    let effects = run(&mut turn, inputs);
+    let shown = effects.iter().filter_map(|effect| match effect {
+        Effect::Completed(item) => Some(item.is_shown()),
+        _ => None,
+    });
+    assert_eq!(shown.collect::<Vec<_>>(), [true, false, true, true]);
+    assert_eq!(
+        sketch(&effects)[2..8],
+        [
+            "end agent-unseen Completed",
+            "start agent-reasoning",
+            "agent-reasoning part 0",
+            "agent-reasoning +0:hm",
+            "end agent-reasoning Completed",
+            "start agent-final_answer",
+        ]
+    );
+}
+
+#[test]
 fn text_before_a_tool_call_is_kept_and_names_go_on() {
     let mut turn = Turn::new(setup());
     let inputs = [

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rookery_agent::provider::{FailureKind, ModelEvent};
 use rookery_agent::providers::Retry;
 
-use crate::fixtures::{ALL, CHAT, Fixture, RESPONSES};
+use crate::fixtures::{ALL, ANTHROPIC, CHAT, Fixture, RESPONSES};
 use crate::server::{Reply, serve};
 use crate::{KEY, Setup, quick, told};
 
@@ -138,6 +138,39 @@ async fn nonsense_is_tried_again_and_told() {
         let said = Reply::status(200, "", r#"{"error":{"message":"not today"}}"#);
         check(&fixture, 1, vec![said], 1, &["failed Unavailable: {name} error 200: not today"])
             .await;
+    }
+}
+
+#[tokio::test]
+async fn a_thought_that_shows_nothing_does_not_keep_a_stream_from_being_asked_for_again() {
+    let thoughts = [
+        (
+            RESPONSES,
+            r#"data: {"type":"response.output_item.done","output_index":0,"item":{"type":"reasoning","id":"r","summary":[],"encrypted_content":"x"}}"#,
+        ),
+        (
+            ANTHROPIC,
+            concat!(
+                r#"data: {"type":"content_block_start","index":0,"content_block":{"type":"redacted_thinking","data":"x"}}"#,
+                "\n\n",
+                r#"data: {"type":"content_block_stop","index":0}"#,
+            ),
+        ),
+    ];
+    for (fixture, thought) in thoughts {
+        let thought = format!("{thought}\n\n");
+        let server = serve(vec![Reply::broken(thought.as_bytes()), good(&fixture)]).await;
+        let events = Setup::new(&server.address, quick(3)).answer(fixture.id).await;
+        assert!(matches!(events[0], ModelEvent::Retrying { attempt: 2, .. }), "{events:?}");
+        assert!(matches!(events.last(), Some(ModelEvent::Done { .. })), "{events:?}");
+        assert_eq!(server.seen.lock().len(), 2, "{}", fixture.name);
+        // One that goes on has its thought, in its place.
+        let whole = format!("{thought}{}", fixture.content);
+        let server = serve(vec![Reply::broken(whole.as_bytes())]).await;
+        let events = Setup::new(&server.address, quick(3)).answer(fixture.id).await;
+        assert!(matches!(events[0], ModelEvent::ReasoningDone { .. }), "{events:?}");
+        assert!(matches!(events.last(), Some(ModelEvent::Failed(_))), "{events:?}");
+        assert_eq!(server.seen.lock().len(), 1, "{}", fixture.name);
     }
 }
 

@@ -187,7 +187,8 @@ async fn rename(client: &Client, args: args::ThreadsRename) -> Outcome {
 
 async fn fork(client: &Client, args: args::ThreadsFork) -> Outcome {
     let thread_id = threads::find(client, &args.target.id).await?;
-    let params = ThreadForkParams { thread_id, from_turn_id: args.from, name: args.name };
+    let (from_turn_id, name) = (args.from, args.name);
+    let params = ThreadForkParams { thread_id, from_turn_id, name, provider: None };
     let forked: ThreadResult = call(client, "thread/fork", params).await?;
     tell(args.target.json, &forked, &forked.thread.id)?;
     done()

@@ -11,7 +11,7 @@ use rookery_host::SettingsFile;
 use rookery_model::{Choice, Error, Mode, Result};
 
 use crate::core::Core;
-use crate::threads::NoticeBody;
+use crate::threads::{FittedChoice, NoticeBody};
 
 /// Whether a change has to outlive this process.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -111,13 +111,13 @@ impl Core {
     /// own, the effort by what was chosen before only if the model was not chosen anew.
     ///
     /// # Errors
-    /// If there is no such provider, its model cannot think so hard, or the file cannot be written.
+    /// If there is no such provider or effort, or the file cannot be written.
     pub async fn select_default(&self, choice: Choice) -> Result<Choice> {
         let mut usual = self.default_choice();
         if !choice.model.trim().is_empty() {
             usual.reasoning = None;
         }
-        let chosen = self.complete_choice(choice, &usual)?;
+        let FittedChoice { choice: chosen, warning } = self.fit_choice(choice, &usual)?;
         let edit = Edit::Selection {
             provider: chosen.provider.clone(),
             model: Some(chosen.model.clone()),
@@ -131,6 +131,9 @@ impl Core {
             settings.reasoning = new.reasoning;
         })
         .await?;
+        if let Some(warning) = warning {
+            self.warn(None, warning);
+        }
         Ok(chosen)
     }
 

@@ -74,7 +74,7 @@ impl Capture {
             id: kept.id,
             byte_count: kept.byte_count,
             line_count: kept.line_count,
-            is_cut: kept.is_cut,
+            dropped_bytes: kept.dropped_bytes,
             created_at: clock::wall(),
         });
         (self.kept, artifact)

@@ -38,8 +38,8 @@ pub struct Artifact {
     pub byte_count: u64,
     /// How many lines those are.
     pub line_count: u64,
-    /// Whether there was more than is ever kept.
-    pub is_cut: bool,
+    /// How many bytes there were beyond what is ever kept.
+    pub dropped_bytes: u64,
     /// When it was finished.
     pub created_at: Timestamp,
 }

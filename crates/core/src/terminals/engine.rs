@@ -436,6 +436,15 @@ impl Engine {
         Piece { text, context, end: to, is_cut: is_cut || start > offset }
     }
 
+    /// The last bytes that were printed after an offset, up to a limit, and the offset of the first.
+    pub(crate) fn last_bytes_since(&self, offset: u64, limit: usize) -> (Vec<u8>, u64) {
+        let end = self.ring.end();
+        let kept = self.ring.start().max(end.saturating_sub(limit as u64));
+        let start = offset.clamp(kept, end);
+        let (first, second) = self.ring.slices(start, end);
+        ([first, second].concat(), start)
+    }
+
     /// Everything that a judgement of the screen is made of, of one moment.
     pub(crate) fn scene(&mut self) -> Scene {
         Scene {

@@ -376,6 +376,11 @@ impl TerminalHandle {
         self.live.with_engine(|engine| engine.transcript_since(offset, context_chars))
     }
 
+    /// The last bytes that were printed after an offset, up to a limit, and the offset of the first.
+    pub fn last_bytes_since(&self, offset: u64, limit: usize) -> (Vec<u8>, u64) {
+        self.live.with_engine(|engine| engine.last_bytes_since(offset, limit))
+    }
+
     /// Everything that a judgement of the screen is made of, of one moment.
     pub fn scene(&self) -> Scene {
         self.live.with_engine(|engine| engine.scene())

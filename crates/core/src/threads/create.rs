@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rookery_model::{Choice, Error, Event, ExternalTool, Result, Thread, ThreadId, Usage};
 
+use super::choose::FittedChoice;
 use super::live::LiveThread;
 use super::{NoticeBody, Status, ThreadState, ThreadView};
 use crate::clock;
@@ -21,6 +22,8 @@ pub struct NewThread {
     pub place: Option<(String, String)>,
     /// Which model answers; what is empty is filled in.
     pub choice: Choice,
+    /// What that is filled in with; the choice of new threads if there is none.
+    pub usual: Option<Choice>,
     /// Whether it is kept in memory only.
     pub ephemeral: bool,
     /// Its name.
@@ -51,7 +54,8 @@ impl Core {
         if new.tool_allowlist.as_ref().is_some_and(Vec::is_empty) {
             return Err(Error::invalid("toolAllowlist", "toolAllowlist must not be empty"));
         }
-        let choice = self.complete_choice(new.choice, &self.default_choice())?;
+        let usual = new.usual.unwrap_or_else(|| self.default_choice());
+        let FittedChoice { choice, warning } = self.fit_choice(new.choice, &usual)?;
         let now = clock::wall();
         let thread = Thread {
             id: ThreadId::new(uuid::Uuid::now_v7().as_u128()),
@@ -78,7 +82,11 @@ impl Core {
             place: new.place,
             retired: Vec::new(),
         };
-        self.add_thread(thread, LiveThread::new).await
+        let started = self.add_thread(thread, LiveThread::new).await?;
+        if let Some(warning) = warning {
+            self.warn(Some(started.thread.id), warning);
+        }
+        Ok(started)
     }
 
     /// Puts a thread into the world with what was said in it.

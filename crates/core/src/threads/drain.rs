@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use rookery_model::{ThreadId, TurnId};
+use rookery_model::{ThreadId, TurnErrorKind, TurnId};
 
 use crate::core::Core;
 
@@ -53,7 +53,7 @@ impl Core {
         let wanted = active.into_iter().filter(|(_, turn)| is_stopped(self, *turn));
         let wanted: Vec<(ThreadId, TurnId)> = wanted.collect();
         for (thread, turn) in &wanted {
-            if let Err(error) = self.interrupt(*thread, Some(*turn)) {
+            if let Err(error) = self.stop_for(*thread, Some(*turn), Some(TurnErrorKind::Shutdown)) {
                 tracing::warn!(%error, "a turn cannot be stopped");
             }
         }

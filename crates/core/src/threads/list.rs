@@ -107,7 +107,7 @@ fn turns(contents: &Contents) -> Vec<TurnView> {
         .collect();
     // Items come in the order of turns, so the place is nearly always the same as before.
     let mut at = 0;
-    for placed in &contents.items {
+    for placed in contents.items.iter().filter(|placed| placed.item.is_shown()) {
         if turns.get(at).is_none_or(|turn| turn.turn.id != placed.turn) {
             let found = turns.iter().position(|turn| turn.turn.id == placed.turn);
             let Some(found) = found else { continue };

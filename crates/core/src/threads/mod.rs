@@ -38,6 +38,7 @@ use rookery_store::Change;
 use tokio::sync::Notify;
 
 pub(crate) use self::cache::LiveThreads;
+pub use self::choose::FittedChoice;
 pub(crate) use self::client_mode::ClientModes;
 pub use self::create::NewThread;
 pub use self::direct::{DirectCall, DirectOutcome};
@@ -76,6 +77,8 @@ pub(crate) struct ActiveTurn {
     pub(crate) is_interrupting: bool,
     /// Since when it is to stop.
     pub(crate) interrupted_at: Option<Timestamp>,
+    /// Whether it is to stop because the daemon ends, and not because someone asked for it.
+    pub(crate) is_shut_down: bool,
     /// What the user said since the task last looked.
     pub(crate) steers: Vec<Message>,
     /// What the user said and no item holds yet.
@@ -93,6 +96,7 @@ impl ActiveTurn {
             turn,
             is_interrupting: false,
             interrupted_at: None,
+            is_shut_down: false,
             steers: Vec::new(),
             unrecorded: Vec::new(),
             wake,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rookery_agent::turn::{Delta, Effect, End, Message};
 use rookery_model::{
-    Event, Item, ItemBody, ItemId, Timestamp, TurnError, TurnErrorKind, TurnStatus,
+    Event, Item, ItemBody, ItemId, ThreadId, Timestamp, TurnError, TurnErrorKind, TurnStatus,
 };
 
 use super::run::Runner;
@@ -15,6 +15,9 @@ use crate::clock;
 /// How long tools that are told to stop may take, once their programs are gone, before they are left
 /// to themselves.
 const STOP_SLACK: Duration = Duration::from_millis(250);
+
+/// What is said of a turn that was stopped with the daemon.
+const SHUT_DOWN: &str = "the turn was stopped because the daemon was shut down or drained";
 
 /// Something to be told, in the order of the machine.
 enum Told {
@@ -232,6 +235,17 @@ impl Runner {
     }
 }
 
+/// Why a turn was stopped that no one wanted to stop.
+fn shutdown(
+    tx: &crate::transact::Tx<'_>,
+    thread: ThreadId,
+    status: TurnStatus,
+) -> Option<TurnError> {
+    let active = tx.world.threads.get(&thread)?.active.as_ref()?;
+    (active.is_shut_down && status == TurnStatus::Interrupted)
+        .then(|| TurnError { message: SHUT_DOWN.to_owned(), kind: TurnErrorKind::Shutdown })
+}
+
 impl crate::core::Core {
     /// Ends a turn in the world: its last word, its cost, and the thread is idle.
     pub(super) fn finish_turn(
@@ -243,7 +257,7 @@ impl crate::core::Core {
     ) {
         let now: Timestamp = clock::wall();
         turn.status = end.status;
-        turn.error = end.error;
+        turn.error = end.error.or_else(|| shutdown(tx, live.id, end.status));
         turn.finish_reason = end.finish_reason;
         turn.usage = end.usage;
         turn.completed_at = Some(now);

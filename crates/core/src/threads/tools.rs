@@ -28,8 +28,6 @@ use crate::core::Core;
 use crate::decisions;
 use crate::requests::DIRECT;
 
-/// How long a client may take to run a tool of its own.
-const EXTERNAL_LIMIT: Duration = Duration::from_secs(300);
 /// How long a plan waits to be judged.
 const PLAN_LIMIT: Duration = Duration::from_secs(600);
 
@@ -364,7 +362,8 @@ impl Job {
 
     async fn external(&self) -> ToolOutput {
         let asked = Asked::External(ExternalCall { arguments: self.arguments.clone() });
-        match self.answer(asked, None, Some(EXTERNAL_LIMIT)).await {
+        let limit = self.core.agent_settings().tools.external_timeout;
+        match self.answer(asked, None, Some(limit)).await {
             Ok(Answer::Output { text, is_error }) => {
                 let output = ToolOutput { text, is_error, ..ToolOutput::default() };
                 self.core.inner.agents.registry.mask(output)

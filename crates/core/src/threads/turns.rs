@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use rookery_agent::turn::{self, Effect, Input, Message, Setup, View};
 use rookery_model::{
-    Choice, Error, Event, Item, ItemBody, Mode, Profile, Result, ThreadId, Timestamp, Turn, TurnId,
-    TurnSettings, TurnStatus, Usage,
+    Choice, Error, Event, Item, ItemBody, Mode, Profile, Result, ThreadId, Timestamp, Turn,
+    TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
 };
 use rookery_store::Change;
 
+use super::choose::FittedChoice;
 use super::live::LiveThread;
 use super::run::Runner;
 use super::{ActiveTurn, LifecycleState, NoticeBody, TurnLifecycle};
@@ -74,9 +75,9 @@ impl Core {
             return Err(Error::failed("the server is shutting down and takes no new turns"));
         }
         let thread = self.thread(id).ok_or_else(|| crate::world::no_thread(id))?.thread;
-        let choice = self.complete_choice(new.choice.clone(), &thread.choice)?;
+        let fitted = self.fit_choice(new.choice.clone(), &thread.choice)?;
         let live = self.live_thread(id).await?;
-        let started = self.transact(|tx| self.begin(tx, &live, new, choice));
+        let started = self.transact(|tx| self.begin(tx, &live, new, fitted));
         let (begun, ticket) = started?;
         let begun = match begun {
             Begun::Steered(turn) => {
@@ -98,7 +99,7 @@ impl Core {
         tx: &mut Tx<'_>,
         live: &Arc<LiveThread>,
         new: NewTurn,
-        choice: Choice,
+        fitted: FittedChoice,
     ) -> Result<Begun> {
         let state = tx.world.thread_mut(live.id)?;
         if state.thread.archived {
@@ -121,7 +122,7 @@ impl Core {
         let now = clock::wall();
         let profile = new.profile.unwrap_or_else(|| self.inner.agents.profile());
         let settings = TurnSettings {
-            choice,
+            choice: fitted.choice,
             developer_context: new.developer_context,
             allowed_tools: new.allowed_tools,
             needs_ledger: new.needs_ledger,
@@ -162,6 +163,9 @@ impl Core {
             if let Effect::Completed(item) = effect {
                 tx.complete_item(live, turn.id, &item);
             }
+        }
+        if let Some(warning) = fitted.warning {
+            tx.announce(live.id, NoticeBody::Warning(warning));
         }
         let runner = Runner::new(self.detached(), Arc::clone(live), turn, machine, wake);
         Ok(Begun::New(Box::new(NewlyBegun { runner, effects })))
@@ -251,6 +255,16 @@ impl Core {
     /// # Errors
     /// If there is no such thread.
     pub fn interrupt(&self, id: ThreadId, turn: Option<TurnId>) -> Result<Option<TurnId>> {
+        self.stop_for(id, turn, None)
+    }
+
+    /// Has a turn stop; without a reason of ours, since someone asked for it.
+    pub(super) fn stop_for(
+        &self,
+        id: ThreadId,
+        turn: Option<TurnId>,
+        reason: Option<TurnErrorKind>,
+    ) -> Result<Option<TurnId>> {
         let (stopped, _ticket) = self.transact(|tx| {
             let state = tx.world.thread_mut(id)?;
             let Some(active) = &mut state.active else { return Ok(None) };
@@ -261,13 +275,15 @@ impl Core {
             active.wake.notify_one();
             let turn = active.turn;
             let is_first = active.interrupted_at.is_none();
+            // Who was first has stopped it.
+            active.is_shut_down |= is_first && reason == Some(TurnErrorKind::Shutdown);
             let at = *active.interrupted_at.get_or_insert_with(clock::wall);
             tx.announce_status(id);
             if is_first {
                 let state = LifecycleState::InterruptRequested;
                 tx.announce(
                     id,
-                    NoticeBody::Lifecycle(TurnLifecycle { turn, state, error: None, at }),
+                    NoticeBody::Lifecycle(TurnLifecycle { turn, state, error: reason, at }),
                 );
             }
             Ok(Some(turn))
@@ -341,7 +357,9 @@ impl Tx<'_> {
         if is_message && let Ok(state) = self.world.thread_mut(live.id) {
             state.thread.message_count += 1;
         }
-        self.announce(live.id, NoticeBody::ItemCompleted(turn, Box::new(item.clone())));
+        if item.is_shown() {
+            self.announce(live.id, NoticeBody::ItemCompleted(turn, Box::new(item.clone())));
+        }
     }
 
     /// Tells of an item that begins; a tool's is kept, since it may have to wait for an answer.

@@ -11,7 +11,7 @@ use super::goal::GoalChange;
 use crate::core::Core;
 use crate::terminals::OpenTerminal;
 
-/// Characters of output that are kept of a tool's terminal.
+/// How much output of a tool's terminal is kept: characters for those who watch, bytes for the tool.
 const KEPT_OUTPUT: usize = 1 << 20;
 
 /// The signal that asks.
@@ -62,7 +62,7 @@ impl ToolWorld for ThreadWorld {
                 Ok(Err(_)) => Some(ExitStatus::Unknown),
                 Err(_) => None,
             };
-            let piece = terminal.transcript_since(offset, 0);
+            let (bytes, from) = terminal.last_bytes_since(offset, KEPT_OUTPUT);
             if status.is_some() {
                 // All that is wanted of it was read; its item keeps the output.
                 let core = self.core.clone();
@@ -73,9 +73,9 @@ impl ToolWorld for ThreadWorld {
                 });
             }
             Ok(TerminalOutput {
-                next: piece.end,
-                lost: u64::from(piece.is_cut),
-                bytes: piece.text.into_bytes(),
+                next: from + bytes.len() as u64,
+                lost: from.saturating_sub(offset),
+                bytes,
                 ended: status.map(exit_number),
             })
         })

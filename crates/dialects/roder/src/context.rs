@@ -175,10 +175,16 @@ impl Cx {
 
     /// Which model answers where a new thread says nothing.
     pub(crate) fn choice(&self) -> model::Choice {
+        let wanted = self.wanted_choice();
+        // One that does not exist is kept, so that whoever uses it is told.
+        self.core.complete_choice(wanted.clone(), &wanted).unwrap_or(wanted)
+    }
+
+    /// The same as it was wanted, whether or not the model can follow it.
+    pub(crate) fn wanted_choice(&self) -> model::Choice {
         let chosen = self.client.link().choice;
         let usual = self.core.default_choice();
-        // One that does not exist is kept, so that whoever uses it is told.
-        self.core.complete_choice(chosen.clone(), &usual).unwrap_or(chosen)
+        self.core.fill_choice(chosen.clone(), &usual).unwrap_or(chosen)
     }
 }
 

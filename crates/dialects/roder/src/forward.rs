@@ -103,7 +103,7 @@ fn render(cx: &Cx, notice: &Notice, wishes: &Wishes) -> Vec<Vec<u8>> {
             let exceeded = notification::TurnDeadlineExceeded {
                 thread_id: thread,
                 turn_id: turn.to_string(),
-                deadline: deadline.map(show::time).unwrap_or_default(),
+                deadline: show::moment(deadline.unwrap_or(notice.at)),
                 partial_result: summary.clone(),
             };
             out.push(name::TURN_DEADLINE_EXCEEDED, &exceeded);

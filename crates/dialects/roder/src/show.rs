@@ -8,6 +8,7 @@ use crate::context::Cx;
 use crate::ids::{self, RequestKind};
 use crate::items;
 use crate::modes;
+use crate::wire::Moment;
 use crate::wire::discovery::ToolSpec;
 use crate::wire::item::Item;
 use crate::wire::notification::{ProvidersChanged, SettingsChanged};
@@ -24,14 +25,40 @@ use crate::wire::upkeep;
 /// What a thread is called in lists before anything was said in it.
 const UNTITLED: &str = "Untitled thread";
 
+/// What is said where no effort is known.
+const NO_EFFORT: &str = "none";
+
 /// A moment in RFC 3339.
 pub(crate) fn time(at: model::Timestamp) -> String {
     at.to_string()
 }
 
+/// A moment as published decoders read it where they name no format: year, day of the year, hour,
+/// minute, second, nanosecond, and the offset from UTC in hours, minutes and seconds.
+pub(crate) fn moment(at: model::Timestamp) -> Moment {
+    let at = jiff::Timestamp::from_microsecond(at.as_micros()).unwrap_or(jiff::Timestamp::MAX);
+    let at = at.to_zoned(jiff::tz::TimeZone::UTC);
+    [
+        i32::from(at.year()),
+        i32::from(at.day_of_year()),
+        i32::from(at.hour()),
+        i32::from(at.minute()),
+        i32::from(at.second()),
+        at.subsec_nanosecond(),
+        0,
+        0,
+        0,
+    ]
+}
+
 /// A mode in the word by which it was last set.
 pub(crate) fn mode(cx: &Cx, mode: model::Mode) -> String {
     modes::Asking::default().after(&cx.core.asking_word()).spell(mode).to_owned()
+}
+
+/// How hard a model thinks, in a word that is always there: published decoders want one.
+pub(crate) fn effort(cx: &Cx, choice: &model::Choice) -> String {
+    cx.core.effort_of(choice).unwrap_or_else(|| NO_EFFORT.to_owned())
 }
 
 /// Which model answers, as a selection.
@@ -129,6 +156,8 @@ pub(crate) fn turn(turn: &model::Turn, items: Vec<Item>) -> Turn {
         let micros = end.as_micros().saturating_sub(turn.started_at.as_micros());
         u64::try_from(micros / 1_000).unwrap_or(0)
     });
+    // One that was stopped has not failed; its life says why it was.
+    let has_failed = turn.status == model::TurnStatus::Failed;
     Turn {
         id: turn.id.to_string(),
         items,
@@ -139,7 +168,7 @@ pub(crate) fn turn(turn: &model::Turn, items: Vec<Item>) -> Turn {
             model::TurnStatus::Failed => TurnStatus::Failed,
             model::TurnStatus::Interrupted => TurnStatus::Interrupted,
         },
-        error: turn.error.as_ref().map(turn_error),
+        error: turn.error.as_ref().filter(|_| has_failed).map(turn_error),
         started_at: Some(turn.started_at.as_seconds()),
         completed_at: turn.completed_at.map(model::Timestamp::as_seconds),
         duration_ms: duration,
@@ -158,6 +187,7 @@ fn error_kind(kind: model::TurnErrorKind) -> Option<String> {
         model::TurnErrorKind::ReliabilityLimit => Some("reliability_limit"),
         model::TurnErrorKind::DeadlineTimeout => Some("deadline_timeout"),
         model::TurnErrorKind::Provider => Some("provider"),
+        model::TurnErrorKind::Shutdown => Some("shutdown"),
         model::TurnErrorKind::Other => None,
     };
     kind.map(str::to_owned)
@@ -179,8 +209,31 @@ pub(crate) fn lifecycle(thread: &str, life: &TurnLifecycle) -> Lifecycle {
         state: state.to_owned(),
         cleanup: cleanup.to_owned(),
         ownership: "runtime_task_only".to_owned(),
-        reason: life.error.and_then(error_kind),
+        reason: lifecycle_reason(life).map(str::to_owned),
         timestamp: time(life.at),
+    }
+}
+
+/// Why a turn is where it is, in one of the words that published decoders know.
+fn lifecycle_reason(life: &TurnLifecycle) -> Option<&'static str> {
+    let failure = life.error.map_or("runtime_failure", |error| match error {
+        model::TurnErrorKind::RuntimeRestart => "runtime_restart",
+        model::TurnErrorKind::DeadlineTimeout => "deadline_exceeded",
+        model::TurnErrorKind::Provider => "provider_failure",
+        model::TurnErrorKind::Shutdown => "shutdown",
+        model::TurnErrorKind::ReliabilityLimit | model::TurnErrorKind::Other => "runtime_failure",
+    });
+    match life.state {
+        LifecycleState::Running | LifecycleState::Completed => None,
+        LifecycleState::InterruptRequested | LifecycleState::Interrupted
+            if life.error.is_none() =>
+        {
+            Some("user_interrupt")
+        }
+        LifecycleState::InterruptRequested
+        | LifecycleState::Interrupted
+        | LifecycleState::Failed
+        | LifecycleState::RecoveryNeeded => Some(failure),
     }
 }
 
@@ -399,9 +452,9 @@ pub(crate) fn goal(thread_id: &str, goal: &model::Goal) -> upkeep::Goal {
 pub(crate) fn providers_changed(cx: &Cx) -> ProvidersChanged {
     let choice = cx.core.default_choice();
     ProvidersChanged {
+        active_reasoning: Some(effort(cx, &choice)),
         active_provider: Some(choice.provider),
         active_model: Some(choice.model),
-        active_reasoning: choice.reasoning,
         ..ProvidersChanged::default()
     }
 }

@@ -43,7 +43,7 @@ words! {
     TaskStatusJson of TaskStatus { Pending, InProgress, Completed, Blocked }
     TurnStatusJson of TurnStatus { InProgress, Completed, Failed, Interrupted }
     TurnErrorKindJson of TurnErrorKind {
-        RuntimeRestart, ReliabilityLimit, DeadlineTimeout, Provider, Other,
+        RuntimeRestart, ReliabilityLimit, DeadlineTimeout, Provider, Shutdown, Other,
     }
     ItemStatusJson of ItemStatus { InProgress, Completed, Failed }
     CategoryJson of Category {

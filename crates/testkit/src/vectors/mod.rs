@@ -15,5 +15,5 @@ mod run;
 mod script;
 
 pub use coverage::{Coverage, Verdict};
-pub use run::run;
+pub use run::{Record, Said, record, run};
 pub use script::{Script, Step, StepKind};

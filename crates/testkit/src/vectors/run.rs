@@ -22,11 +22,49 @@ const EXCHANGE: &str = "idx0";
 /// How long to wait before something is asked again.
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// What was said while a script ran, and how that ended.
+#[derive(Debug)]
+pub struct Record {
+    /// Every message, in the order in which each connection had them.
+    pub said: Vec<Said>,
+    /// The step that failed, what was expected and what came instead.
+    pub outcome: Result<(), String>,
+}
+
+/// One message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// The connection.
+    pub on: usize,
+    /// Whether it was the client's.
+    pub is_sent: bool,
+    /// The message as it went over the connection.
+    pub line: String,
+}
+
 /// Runs a script to its end.
 ///
 /// # Errors
 /// The step that failed, what was expected and what came instead.
 pub fn run(script: &Script) -> Result<(), String> {
+    record(script).outcome
+}
+
+/// Runs a script to its end, and tells what was said.
+pub fn record(script: &Script) -> Record {
+    let mut talks: BTreeMap<usize, Talk> = BTreeMap::new();
+    let mut said = Vec::new();
+    let outcome = hold(script, &mut talks, &mut said);
+    said.extend(talks.into_values().flat_map(|talk| talk.said));
+    Record { said, outcome }
+}
+
+/// Holds the conversation; what was said on a connection that hung up goes to `said`.
+fn hold(
+    script: &Script,
+    talks: &mut BTreeMap<usize, Talk>,
+    said: &mut Vec<Said>,
+) -> Result<(), String> {
     let daemon =
         if script.test_mode { MemoryDaemon::in_test_mode() } else { MemoryDaemon::start() };
     let mut bindings = Bindings::from([
@@ -34,11 +72,10 @@ pub fn run(script: &Script) -> Result<(), String> {
         ("here".to_owned(), script.path.parent().unwrap().to_str().unwrap().into()),
         ("pid".to_owned(), std::process::id().into()),
     ]);
-    let mut talks: BTreeMap<usize, Talk> = BTreeMap::new();
     runtime().block_on(async {
         for step in &script.steps {
             let connect = || daemon.connect(&script.endpoint);
-            let talk = talks.entry(step.on).or_insert_with(|| Talk::over(connect()));
+            let talk = talks.entry(step.on).or_insert_with(|| Talk::over(connect(), step.on));
             let is_asking = matches!(step.kind, StepKind::Send(_) | StepKind::Until { .. });
             if is_asking && script.endpoint == EXCHANGE {
                 talk.renew(connect());
@@ -56,7 +93,7 @@ pub fn run(script: &Script) -> Result<(), String> {
             })?;
             std::mem::swap(&mut talk.bindings, &mut bindings);
             if step.kind == StepKind::Disconnect(true) {
-                talks.remove(&step.on);
+                said.extend(talks.remove(&step.on).into_iter().flat_map(|talk| talk.said));
             }
         }
         Ok(())
@@ -68,14 +105,15 @@ struct Talk {
     reader: BufReader<tokio::io::ReadHalf<DuplexStream>>,
     writer: tokio::io::WriteHalf<DuplexStream>,
     bindings: Bindings,
-    said: Vec<String>,
+    on: usize,
+    said: Vec<Said>,
 }
 
 impl Talk {
-    fn over(stream: DuplexStream) -> Talk {
+    fn over(stream: DuplexStream, on: usize) -> Talk {
         let (reader, writer) = tokio::io::split(stream);
         let reader = BufReader::new(reader);
-        Talk { reader, writer, bindings: Bindings::new(), said: Vec::new() }
+        Talk { reader, writer, bindings: Bindings::new(), on, said: Vec::new() }
     }
 
     /// Goes on over another connection.
@@ -107,7 +145,7 @@ impl Talk {
             Value::String(raw) => raw,
             json => json.to_string(),
         };
-        self.said.push(format!("-> {line}"));
+        self.said.push(Said { on: self.on, is_sent: true, line: line.clone() });
         let sending = async {
             self.writer.write_all(line.as_bytes()).await?;
             self.writer.write_all(b"\n").await
@@ -158,7 +196,7 @@ impl Talk {
             Ok(Ok(0)) => Ok(None),
             Ok(Ok(_)) => {
                 line.truncate(line.trim_end_matches('\n').len());
-                self.said.push(format!("<- {line}"));
+                self.said.push(Said { on: self.on, is_sent: false, line: line.clone() });
                 Ok(Some(line))
             }
             Ok(Err(error)) => Err(format!("cannot receive: {error}")),
@@ -200,9 +238,10 @@ impl Talk {
     /// The last messages of both sides, shortened.
     fn so_far(&self) -> String {
         let mut out = String::new();
-        for line in &self.said[self.said.len().saturating_sub(12)..] {
-            let short: String = line.chars().take(600).collect();
-            let _ = writeln!(out, "    {short}");
+        for said in &self.said[self.said.len().saturating_sub(12)..] {
+            let arrow = if said.is_sent { "->" } else { "<-" };
+            let short: String = said.line.chars().take(600).collect();
+            let _ = writeln!(out, "    {arrow} {short}");
         }
         out
     }

@@ -20,7 +20,8 @@ pub(super) enum Refused {
     Unreadable(RpcError),
     /// It is JSON, but nothing that could be answered by its id.
     NoObject(RpcError),
-    /// It is an object, but no request; without an id nobody waits for an answer.
+    /// It is an object, but no request, and so no notification either: without an id it is answered
+    /// to none.
     Invalid {
         /// What is answered to.
         id: Option<Id>,

@@ -319,8 +319,7 @@ impl JsonRpc {
             lenient::Refused::Unreadable(error) => unreadable(error),
             lenient::Refused::NoObject(error) => Reply::unaddressed(error),
             lenient::Refused::Invalid { id, error } => {
-                let to = id.map_or(Addressee::Nobody, |id| Addressee::Peer(Some(id)));
-                Reply { to, result: Err(error), method: None }
+                Reply { to: Addressee::Peer(id), result: Err(error), method: None }
             }
         })
     }

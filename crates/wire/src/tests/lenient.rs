@@ -45,7 +45,7 @@ async fn the_version_may_be_absent_but_not_wrong() {
 async fn an_id_of_null_is_answered_and_none_is_not() {
     check(r#"{"id":null,"method":"t.count"}"#, r#"{"jsonrpc":"2.0","id":null,"result":1}"#).await;
     check_error(r#"{"id":null,"method":"x"}"#, "null", -32601, "Method not found").await;
-    for input in [r#"{"method":"t.count"}"#, r#"{"method":"x"}"#, r#"{"method":5}"#, "{}"] {
+    for input in [r#"{"method":"t.count"}"#, r#"{"method":"x"}"#] {
         check(input, "").await;
     }
 }
@@ -73,6 +73,13 @@ async fn json_that_is_no_request_is_an_invalid_request() {
         check_error(input, "null", -32600, "not a request object").await;
     }
     check_error(r#"{"id":"a"}"#, r#""a""#, -32600, "method is required").await;
+    // What is no request is no notification either.
+    for input in ["{}", r#"{"jsonrpc":"2.0"}"#, r#"{"params":{}}"#, r#"{"result":1}"#] {
+        check_error(input, "null", -32600, "method is required").await;
+    }
+    check_error(r#"{"method":5}"#, "null", -32600, "method must be a string").await;
+    check_error(r#"{"jsonrpc":"1.0","method":"x"}"#, "null", -32600, "jsonrpc must be \"2.0\"")
+        .await;
     for method in ["5", "null", "{}"] {
         let input = format!(r#"{{"id":"a","method":{method}}}"#);
         check_error(&input, r#""a""#, -32600, "method must be a string").await;

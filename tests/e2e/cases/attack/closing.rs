@@ -64,7 +64,9 @@ fn attack_what_a_tool_left_ends_with_its_terminal() {
     let mut peer = Peer::to(&daemon);
     let thread = peer.thread(daemon.home().path());
     peer.set_mode("bypass");
-    let args = json!({ "command": leave(&file, "setsid") + "sleep 0.01" });
+    // The command ends once what it leaves has told its id, and not before.
+    let told = format!("until test -e {}; do sleep 0.01; done", file.display());
+    let args = json!({ "command": leave(&file, "setsid") + &told });
     let steps = json!([{ "tool": "shell", "args": args }, { "text": "done" }]);
     let turn = peer.turn(&thread, &script(&steps));
     peer.until_over(&turn);

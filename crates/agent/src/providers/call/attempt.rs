@@ -24,6 +24,9 @@ const HEAD: usize = 4096;
 /// How long a whole answer may be.
 const STREAM_LIMIT: usize = 256 * 1024 * 1024;
 
+/// How many events that say nothing by themselves are held back.
+const MOST_HELD: usize = 64;
+
 impl Remote {
     /// Asks once. The outer error means that nobody listens any more.
     pub(super) async fn attempt(
@@ -94,13 +97,17 @@ struct Reader<'a> {
     out: &'a Out,
     /// Whether anything went to the turn that must not come twice.
     has_content: bool,
+    /// What says nothing by itself, and waits for something that does: a stream that breaks before
+    /// that can be asked for again.
+    held: Vec<ModelEvent>,
     has_frames: bool,
     events: Vec<ModelEvent>,
 }
 
 impl<'a> Reader<'a> {
     fn new(endpoint: &'a Endpoint, decoder: Box<dyn Decoder>, out: &'a Out) -> Self {
-        Self { endpoint, decoder, out, has_content: false, has_frames: false, events: Vec::new() }
+        let (held, events) = (Vec::new(), Vec::new());
+        Self { endpoint, decoder, out, has_content: false, held, has_frames: false, events }
     }
 
     async fn read(mut self, mut response: Response) -> Result<Result<(), Failed>, Gone> {
@@ -149,8 +156,17 @@ impl<'a> Reader<'a> {
 
     async fn forward(&mut self) -> Result<(), Gone> {
         for event in self.events.drain(..) {
-            self.has_content |= !matches!(event, ModelEvent::Usage(_));
-            self.out.send(event).await?;
+            if matches!(event, ModelEvent::Usage(_)) {
+                self.out.send(event).await?;
+                continue;
+            }
+            self.has_content |= says_something(&event) || self.held.len() >= MOST_HELD;
+            self.held.push(event);
+            if self.has_content {
+                for event in self.held.drain(..) {
+                    self.out.send(event).await?;
+                }
+            }
         }
         Ok(())
     }
@@ -206,6 +222,22 @@ impl<'a> Reader<'a> {
         let message = said.unwrap_or_else(|| "the answer is no event stream".to_owned());
         self.failed(StreamError { status: Some(200), ..StreamError::transient(&message) })
             .retryable()
+    }
+}
+
+/// Whether a client would see anything of an event.
+fn says_something(event: &ModelEvent) -> bool {
+    match event {
+        ModelEvent::Text { text, .. } | ModelEvent::Reasoning { text, .. } => !text.is_empty(),
+        ModelEvent::TextDone { .. }
+        | ModelEvent::ReasoningDone { .. }
+        | ModelEvent::Usage(_)
+        | ModelEvent::Retrying { .. } => false,
+        ModelEvent::ToolCall { .. }
+        | ModelEvent::HostedTool(_)
+        | ModelEvent::Permission { .. }
+        | ModelEvent::Done { .. }
+        | ModelEvent::Failed(_) => true,
     }
 }
 

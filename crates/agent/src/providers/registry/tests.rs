@@ -150,12 +150,19 @@ async fn models_are_known_or_set() {
 #[test]
 fn efforts_are_judged_for_known_models() {
     let registry = Registry::new(Vec::new(), &options(&[]));
-    assert_eq!(registry.check_effort("openai", "gpt-5.5", "xhigh"), Ok(()));
-    assert!(registry.check_effort("openai", "gpt-5.5", "ultra").is_err());
-    assert_eq!(registry.check_effort("openai", "own", "ultra"), Ok(()));
-    assert_eq!(registry.check_effort("mock", "mock", "none"), Ok(()));
-    assert!(registry.check_effort("mock", "mock", "high").is_err());
-    assert_eq!(registry.check_effort("ollama", "qwen", "high"), Ok(()));
+    let fitted = |id: &str, model: &str, effort: &str| {
+        let fitted = registry.fit_effort(id, model, effort).unwrap();
+        (fitted.effort, fitted.warning.is_some())
+    };
+    assert_eq!(fitted("openai", "gpt-5.5", "xhigh"), ("xhigh".to_owned(), false));
+    assert_eq!(fitted("openai", "gpt-5.5", "ultra"), ("xhigh".to_owned(), true));
+    assert_eq!(fitted("openai", "own", "ultra"), ("ultra".to_owned(), false));
+    assert_eq!(fitted("mock", "mock", "none"), ("none".to_owned(), false));
+    assert_eq!(fitted("mock", "mock", "low"), ("none".to_owned(), true));
+    assert_eq!(fitted("ollama", "qwen", "high"), ("high".to_owned(), false));
+    assert!(registry.fit_effort("mock", "mock", "enormous").is_err());
+    assert_eq!(registry.usual_effort("openai", "gpt-5.5"), Some("medium"));
+    assert_eq!(registry.usual_effort("mock", "mock"), None);
     assert!(registry.known_model("anthropic", "claude-opus-4-5-20251101").is_some());
 }
 

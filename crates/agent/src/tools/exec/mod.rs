@@ -24,6 +24,11 @@ fn report(first: &str, wall_time: Duration, output: &str) -> String {
     format!("{first}\nWall time: {:.3} seconds\nOutput:\n{output}", wall_time.as_secs_f64())
 }
 
+/// What stands before an output whose beginning is gone.
+fn dropped(bytes: u64) -> String {
+    format!("[{bytes} bytes of output were dropped]\n")
+}
+
 /// The beginning and the end of an output that has more tokens than wanted.
 fn within_tokens(output: &str, tokens: usize) -> String {
     let limit = tokens.max(1).saturating_mul(BYTES_PER_TOKEN);

@@ -25,6 +25,16 @@ const SHELL_DIRS: [&str; 4] = ["/bin", "/usr/bin", "/usr/local/bin", "/opt/homeb
 /// Programs that page or color their output for people are asked not to.
 const ENVIRONMENT: [(&str, &str); 3] = [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("NO_COLOR", "1")];
 
+/// Programs that ask through an editor or at the terminal itself, whatever their input is, are told
+/// that there is none to ask.
+const UNATTENDED: [(&str, &str); 5] = [
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_EDITOR", "true"),
+    ("GIT_SEQUENCE_EDITOR", "true"),
+    ("EDITOR", "true"),
+    ("VISUAL", "true"),
+];
+
 /// A command line and how it is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Launch {
@@ -38,6 +48,8 @@ pub(super) struct Launch {
     pub(super) cwd: PathBuf,
     /// Whether it gets a terminal.
     pub(super) has_terminal: bool,
+    /// Whether anything can be typed into it. What only runs to its end would wait in vain.
+    pub(super) has_input: bool,
 }
 
 impl Launch {
@@ -60,7 +72,13 @@ impl Launch {
             is_login: true,
             cwd: place.path,
             has_terminal: true,
+            has_input: true,
         })
+    }
+
+    /// Lets it read nothing: its input is at its end, and what asks for an editor gets none.
+    pub(super) fn without_input(self) -> Self {
+        Self { has_input: false, ..self }
     }
 
     /// Chooses another shell than the user's. Policy has judged the command as one of a shell, so
@@ -79,7 +97,8 @@ impl Launch {
     fn argv(&self, context: &ToolContext) -> Vec<String> {
         // A profile writes files here and there, which what may only read cannot.
         let is_login = self.is_login && !(context.read_only && context.sandbox.is_some());
-        let argv = shell_words(&self.shell, is_login, &self.command);
+        let words = shell_words(&self.shell, is_login, &self.command);
+        let argv = if self.has_input { words } else { with_empty_input(words) };
         let read_only = context.sandbox.as_ref().filter(|_| context.read_only);
         match read_only.or(context.seal.as_ref()) {
             Some(wrap) => wrap(argv),
@@ -91,7 +110,7 @@ impl Launch {
     pub(super) async fn start(&self, context: &ToolContext) -> Result<Process, String> {
         let argv = self.argv(context);
         if self.has_terminal {
-            let env = environment(context);
+            let env = self.environment(context);
             let title = cut(self.command.lines().next().unwrap_or_default(), 80);
             let without = context.withheld.clone();
             let command = TerminalCommand { argv, cwd: self.cwd.clone(), env, without, title };
@@ -100,12 +119,27 @@ impl Launch {
         }
         let command = PipeCommand {
             argv: argv.into_iter().map(Into::into).collect(),
-            env: environment(context).into_iter().map(|(k, v)| (k.into(), v.into())).collect(),
+            env: self.environment(context).into_iter().map(|(k, v)| (k.into(), v.into())).collect(),
             env_remove: context.withheld.iter().map(Into::into).collect(),
             cwd: Some(self.cwd.clone()),
         };
         Ok(Process::Pipes(Pipes::start(command).await?))
     }
+
+    fn environment(&self, context: &ToolContext) -> Vec<(String, String)> {
+        let mut env = environment(context);
+        if !self.has_input {
+            env.extend(UNATTENDED.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        }
+        env
+    }
+}
+
+/// The same words with nothing to read, whichever shell they are for: they may run in a terminal that
+/// others watch, and must not wait for what is never typed there.
+fn with_empty_input(words: Vec<String>) -> Vec<String> {
+    let quiet = ["/bin/sh", "-c", "exec \"$@\" </dev/null", "sh"].map(str::to_owned);
+    quiet.into_iter().chain(words).collect()
 }
 
 /// A shell that runs one command.

@@ -289,6 +289,7 @@ fn told(session: &Session, news: &News, wish: &Wish) -> ToolOutput {
         "status": status(news.ended),
         "timed_out": news.ended.is_some_and(|(_, was_late)| was_late),
         "tty": session.launch.has_terminal,
+        "dropped_bytes": news.lost,
     });
     ToolOutput {
         is_error: code.is_some_and(|code| code != 0),

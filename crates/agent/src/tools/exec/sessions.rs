@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::clean::Cleaner;
+use super::dropped;
 use super::process::{Launch, Process, exit_code};
 
 /// How many commands of one thread may run at once.
@@ -53,6 +54,8 @@ struct Reader {
 pub(super) struct News {
     /// What it wrote since it was last asked.
     pub(super) text: String,
+    /// How many bytes of that are gone.
+    pub(super) lost: u64,
     /// How it ended: its code, and whether it was ended because it took too long.
     pub(super) ended: Option<(i32, bool)>,
 }
@@ -186,14 +189,14 @@ impl Session {
         reader.cleaner.push(&output.bytes);
         let mut text = reader.cleaner.take();
         if output.lost > 0 {
-            text.insert_str(0, &format!("[{} bytes of output were dropped]\n", output.lost));
+            text.insert_str(0, &dropped(output.lost));
         }
         let was_late = self.was_late.load(Ordering::Acquire);
         let ended = output.ended.map(|code| match was_late {
             true => (-1, true),
             false => (exit_code(code), false),
         });
-        Ok(News { text, ended })
+        Ok(News { text, ended, lost: output.lost })
     }
 
     async fn has_ended(&self) -> bool {

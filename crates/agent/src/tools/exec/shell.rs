@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::super::arguments;
 use super::clean::Cleaner;
 use super::process::{Launch, Process, clamped, exit_code, not_blank};
-use super::{report, status};
+use super::{dropped, report, status};
 use crate::tool::{TerminalOutput, Tool, ToolContext, ToolOutput};
 
 /// How long a command may take if nobody says otherwise, in seconds.
@@ -50,7 +50,7 @@ pub(in super::super) fn preview_shell(_: &ToolContext, arguments: Value) -> Resu
 
 async fn run(context: ToolContext, args: Args) -> Result<ToolOutput, String> {
     not_blank("command", &args.command)?;
-    let launch = Launch::new(&context, &args.command, args.workdir.as_deref())?;
+    let launch = Launch::new(&context, &args.command, args.workdir.as_deref())?.without_input();
     let asked = args.timeout_seconds.unwrap_or(DEFAULT_SECONDS);
     let limit = Duration::from_secs(asked.clamp(1, MAX_SECONDS));
     let limit = clamped(&context, Some(limit)).unwrap_or(limit);
@@ -63,7 +63,7 @@ async fn run(context: ToolContext, args: Args) -> Result<ToolOutput, String> {
     cleaner.push(&output.bytes);
     let mut text = cleaner.take();
     if output.lost > 0 {
-        text.insert_str(0, &format!("[{} bytes of output were dropped]\n", output.lost));
+        text.insert_str(0, &dropped(output.lost));
     }
     if was_late {
         let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
@@ -81,6 +81,7 @@ async fn run(context: ToolContext, args: Args) -> Result<ToolOutput, String> {
         "effective_timeout_seconds": limit.as_secs(),
         "status": status(Some((code, was_late))),
         "timed_out": was_late,
+        "dropped_bytes": output.lost,
     });
     Ok(ToolOutput {
         is_error: code != 0,

@@ -35,6 +35,31 @@ async fn until(bench: &Bench, id: u64, wanted: &str) -> ToolOutput {
 }
 
 #[tokio::test]
+async fn shell_has_nothing_to_read_and_no_editor() {
+    let bench = Bench::new();
+    let command = "cat; read -r x || echo end; test -t 0 || echo none; echo $GIT_EDITOR $EDITOR";
+    let output = bench.run("shell", json!({"command": command, "timeout_seconds": 60})).await;
+    assert_eq!(said(&output), "end\nnone\ntrue true\n");
+    assert_eq!(output.exit_code, Some(0));
+    // What is a conversation keeps its input.
+    let id = started(&bench, json!({"cmd": "read -r x; echo got $x"})).await;
+    let typed = json!({"session_id": id, "chars": "hi\n", "yield_time_ms": 60_000});
+    assert_eq!(said(&bench.run("write_stdin", typed).await), "got hi\n");
+}
+
+#[tokio::test]
+async fn what_is_dropped_is_counted_and_a_nul_is_kept() {
+    let bench = Bench::new();
+    let output = bench.run("shell", json!({"command": "printf 'a\\0b\\0'"})).await;
+    assert_eq!((said(&output), &output.data["dropped_bytes"]), ("a\0b\0", &json!(0)));
+    let command = "head -c 3000000 /dev/zero | tr '\\0' x";
+    let output = bench.run("shell", json!({"command": command})).await;
+    let lost = 3_000_000 - (1 << 20);
+    assert_eq!(output.data["dropped_bytes"], json!(lost));
+    assert!(said(&output).starts_with(&format!("[{lost} bytes of output were dropped]\nx")));
+}
+
+#[tokio::test]
 async fn shell_runs_to_the_end() {
     let bench = Bench::new();
     bench.file("sub/x", "");
@@ -61,7 +86,7 @@ async fn shell_runs_to_the_end() {
     );
     assert!(data["duration_ms"].is_u64());
     let opened = &bench.world.commands()[0];
-    assert_eq!(opened.argv, ["/bin/sh", "-lc", command]);
+    assert_eq!(opened.argv[4..], ["/bin/sh", "-lc", command]);
 }
 
 #[tokio::test]

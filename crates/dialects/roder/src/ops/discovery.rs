@@ -110,7 +110,7 @@ const FEATURES: &[Feature] = &[
         id: "slash-commands",
         name: "Slash commands",
         description: "Prompts with arguments and included context",
-        provides: &[(Provides::CommandProvider, "slash-commands")],
+        provides: &[(Provides::ContextProvider, "slash-commands")],
         needs: &[READING],
     },
     Feature {

@@ -59,6 +59,8 @@ pub(crate) async fn exec(cx: Cx, params: CommandExecParams) -> Result<CommandExe
             turn_id: turn.clone(),
             byte_count: kept.byte_count,
             line_count: kept.line_count,
+            truncated: kept.dropped_bytes > 0,
+            dropped_bytes: kept.dropped_bytes,
             created_at: show::time(kept.created_at),
         })
     };

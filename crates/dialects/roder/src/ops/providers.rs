@@ -1,6 +1,7 @@
 //! Providers, their keys, and the choice of a model.
 
 use rookery_agent::provider::{Auth, Capabilities, ModelInfo, ProviderInfo};
+use rookery_core::FittedChoice;
 use rookery_model as model;
 use rookery_wire::rpc::NoParams;
 
@@ -18,9 +19,9 @@ pub(crate) async fn list(cx: Cx, _: NoParams) -> Result<ProvidersListResult, Err
     let providers = cx.core.model_providers().await;
     Ok(ProvidersListResult {
         selection_mode: show::selection(&choice),
+        active_reasoning: show::effort(&cx, &choice),
         active_provider: choice.provider,
         active_model: choice.model,
-        active_reasoning: choice.reasoning,
         routing_options: Vec::new(),
         providers: providers.into_iter().map(|(info, models)| provider(info, models)).collect(),
     })
@@ -102,9 +103,9 @@ pub(crate) async fn select(
     let Switch { before, now } = switch(&cx, choice, params.thread_id.as_deref()).await?;
     Ok(ProvidersSelectResult {
         model_switch_summary: summary(&before, &now),
+        reasoning: show::effort(&cx, &now),
         provider: now.provider,
         model: now.model,
-        reasoning: now.reasoning,
         model_profile: None,
     })
 }
@@ -125,9 +126,9 @@ pub(crate) async fn select_model(
     Ok(ModelSelectResult {
         model_switch_summary: summary(&before, &now),
         selection_mode: show::selection(&now),
+        reasoning: show::effort(&cx, &now),
         provider: now.provider,
         model: now.model,
-        reasoning: now.reasoning,
         model_profile: None,
     })
 }
@@ -159,8 +160,11 @@ async fn switch(cx: &Cx, choice: model::Choice, thread: Option<&str>) -> Result<
     if !choice.model.trim().is_empty() {
         usual.reasoning = None;
     }
-    let now = cx.core.complete_choice(choice, &usual)?;
+    let FittedChoice { choice: now, warning } = cx.core.fit_choice(choice, &usual)?;
     cx.core.choose_for_thread(id, now.clone()).await?;
+    if let Some(warning) = warning {
+        cx.core.warn(Some(id), warning);
+    }
     Ok(Switch { before, now })
 }
 

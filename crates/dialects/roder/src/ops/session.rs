@@ -26,7 +26,7 @@ pub(crate) async fn get(cx: Cx, params: SessionGetParams) -> Result<SessionGetRe
     let requests = cx.core.requests();
     let of_thread = || requests.iter().filter(|one| thread.is_none_or(|id| one.thread == id));
     let plan = of_thread().find_map(|request| match &request.asked {
-        model::Asked::PlanExit(plan) => Some(pending_plan(&cx, request, plan)),
+        model::Asked::PlanExit(plan) => Some((request, pending_plan(&cx, request, plan))),
         model::Asked::Approval { .. }
         | model::Asked::Input { .. }
         | model::Asked::External(_)
@@ -38,8 +38,8 @@ pub(crate) async fn get(cx: Cx, params: SessionGetParams) -> Result<SessionGetRe
     };
     Ok(SessionGetResult {
         mode: show::mode(&cx, cx.mode(thread)),
-        pending_plan_exit_camel: plan.clone().map(camel),
-        pending_plan_exit: plan,
+        pending_plan_exit_camel: plan.clone().map(|(request, plan)| camel(request, plan)),
+        pending_plan_exit: plan.map(|(_, plan)| plan),
         pending_approvals: is(RequestKind::Approval).map(show::approval).collect(),
         pending_user_inputs: is(RequestKind::UserInput).map(show::user_input).collect(),
     })
@@ -58,7 +58,7 @@ fn pending_plan(cx: &Cx, request: &model::Request, plan: &model::Plan) -> Pendin
     }
 }
 
-fn camel(plan: PendingPlanExit) -> PendingPlanExitCamel {
+fn camel(request: &model::Request, plan: PendingPlanExit) -> PendingPlanExitCamel {
     PendingPlanExitCamel {
         thread_id: plan.thread_id,
         turn_id: plan.turn_id,
@@ -66,8 +66,8 @@ fn camel(plan: PendingPlanExit) -> PendingPlanExitCamel {
         target_mode: plan.target_mode,
         plan_summary: plan.plan_summary,
         next_steps: plan.next_steps,
-        requested_at: plan.requested_at,
-        expires_at: plan.expires_at,
+        requested_at: show::moment(request.asked_at),
+        expires_at: request.deadline.map(show::moment),
     }
 }
 

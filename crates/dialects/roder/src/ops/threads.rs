@@ -16,6 +16,9 @@ use crate::wire::thread::{
     ThreadListResult, ThreadReadParams, ThreadReadResult, ThreadStartParams, ThreadStartResult,
 };
 
+/// What is said to a client that wants its tools to run elsewhere. To run them here instead would not
+/// be what it asked for.
+const NO_RUNNERS: &str = "runner is not supported: tools run on this machine; leave runner out";
 /// Threads on a page unless told, and at most.
 const PAGE: usize = 50;
 const LARGEST_PAGE: u32 = 500;
@@ -23,8 +26,11 @@ const LARGEST_PAGE: u32 = 500;
 const MAX_DECISIONS: usize = 200;
 
 pub(crate) async fn start(cx: Cx, params: ThreadStartParams) -> Result<ThreadStartResult, Error> {
+    if params.runner.is_some() {
+        return Err(Error::invalid(NO_RUNNERS));
+    }
     let place = place(&cx, &params).await?;
-    let choice = choice(&cx, &params)?;
+    let choice = choice(&params)?;
     let external = params.external_tools.unwrap_or_default();
     let external = external.into_iter().map(|tool| model::ExternalTool {
         name: tool.name,
@@ -36,6 +42,7 @@ pub(crate) async fn start(cx: Cx, params: ThreadStartParams) -> Result<ThreadSta
         root: Some(place.root),
         place: Some((place.workspace.clone(), place.root_id.clone())),
         choice,
+        usual: Some(cx.wanted_choice()),
         ephemeral: params.ephemeral,
         name: params.name,
         tool_allowlist: params.tool_allowlist,
@@ -47,7 +54,7 @@ pub(crate) async fn start(cx: Cx, params: ThreadStartParams) -> Result<ThreadSta
     Ok(ThreadStartResult {
         model: choice.model.clone(),
         model_provider: choice.provider.clone(),
-        reasoning: choice.reasoning.clone(),
+        reasoning: show::effort(&cx, choice),
         selection_mode: Some(show::selection(choice)),
         cwd: seen.thread.cwd.to_string_lossy().into_owned(),
         workspace_id: place.workspace,
@@ -87,7 +94,7 @@ async fn place(cx: &Cx, params: &ThreadStartParams) -> Result<Place, Error> {
     })
 }
 
-fn choice(cx: &Cx, params: &ThreadStartParams) -> Result<model::Choice, Error> {
+fn choice(params: &ThreadStartParams) -> Result<model::Choice, Error> {
     let mut choice = model::Choice {
         provider: params.model_provider.clone().unwrap_or_default(),
         model: params.model.clone().unwrap_or_default(),
@@ -104,7 +111,7 @@ fn choice(cx: &Cx, params: &ThreadStartParams) -> Result<model::Choice, Error> {
         }
         None => {}
     }
-    Ok(cx.core.complete_choice(choice, &cx.choice())?)
+    Ok(choice)
 }
 
 pub(crate) async fn list(cx: Cx, params: ThreadListParams) -> Result<ThreadListResult, Error> {

@@ -3,11 +3,15 @@
 use crate::context::Cx;
 use crate::errors::Error;
 use crate::wire::upkeep::{
-    ThreadArchiveResult, ThreadCompactParams, ThreadCompactResult, ThreadDeleteResult,
-    ThreadForkParams, ThreadIdParams, ThreadNameResult, ThreadNameSetParams, ThreadResult,
-    ThreadRollbackParams,
+    Fork, ForkOwnership, ForkProvenance, ThreadArchiveResult, ThreadCompactParams,
+    ThreadCompactResult, ThreadDeleteResult, ThreadForkParams, ThreadForkResult, ThreadIdParams,
+    ThreadNameResult, ThreadNameSetParams, ThreadResult, ThreadRollbackParams,
 };
 use crate::{ids, show};
+
+/// Who provides the directory of a fork: it is shared with the thread that was forked.
+const SHARED: &str = "shared";
+const SAME_DIRECTORY: &str = "the fork works in the directory of the thread that was forked";
 
 pub(crate) async fn archive(cx: Cx, params: ThreadIdParams) -> Result<ThreadArchiveResult, Error> {
     put_away(&cx, params, true).await
@@ -47,11 +51,27 @@ pub(crate) async fn set_name(
     Ok(ThreadNameResult { thread_id: id.to_string(), name })
 }
 
-pub(crate) async fn fork(cx: Cx, params: ThreadForkParams) -> Result<ThreadResult, Error> {
+pub(crate) async fn fork(cx: Cx, params: ThreadForkParams) -> Result<ThreadForkResult, Error> {
     let id = ids::thread(&params.thread_id)?;
     let from = params.from_turn_id.as_deref().map(ids::turn).transpose()?;
     let seen = cx.core.fork_thread(id, from, params.name).await?;
-    Ok(ThreadResult { thread: show::thread(&cx, &seen) })
+    let thread = show::thread(&cx, &seen);
+    let other = params.provider.filter(|provider| provider != SHARED);
+    let warn = |provider| format!("fork provider {provider} is not there; {SAME_DIRECTORY}");
+    let fork = Fork {
+        id: thread.id.clone(),
+        ownership: ForkOwnership {
+            creator_thread_id: id.to_string(),
+            owner_thread_id: thread.id.clone(),
+        },
+        provider_id: SHARED.to_owned(),
+        source_workspace: thread.cwd.clone(),
+        workspace: thread.cwd.clone(),
+        status: "active".to_owned(),
+        provenance: ForkProvenance { created_at: show::time(seen.thread.created_at) },
+        cleanup: "explicit".to_owned(),
+    };
+    Ok(ThreadForkResult { thread, fork, warnings: other.map(warn).into_iter().collect() })
 }
 
 pub(crate) async fn rollback(cx: Cx, params: ThreadRollbackParams) -> Result<ThreadResult, Error> {

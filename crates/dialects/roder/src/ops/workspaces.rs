@@ -14,9 +14,11 @@ use crate::wire::workspace::{
 };
 
 pub(crate) async fn list(cx: Cx, _: NoParams) -> Result<WorkspaceListResult, Error> {
-    // The directory that this client's server was started in is always among them.
-    let _ = cx.core.place_for(None, None, None, &cx.cwd()).await;
-    Ok(WorkspaceListResult { workspaces: cx.core.workspaces().into_iter().map(shown).collect() })
+    // The directory that this client's server was started in is always among them, before all others.
+    let own = cx.core.place_for(None, None, None, &cx.cwd()).await.ok();
+    let mut all = cx.core.workspaces();
+    all.sort_by_key(|workspace| own.as_ref().is_none_or(|own| own.workspace_id != workspace.id));
+    Ok(WorkspaceListResult { workspaces: all.into_iter().map(shown).collect() })
 }
 
 pub(crate) async fn create(

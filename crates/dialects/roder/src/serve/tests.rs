@@ -134,7 +134,7 @@ async fn selecting_and_configuring_answer_as_promised() {
     let thread = world.thread(&client).await;
     let params = json!({"provider": "ollama", "model": "m", "threadId": thread});
     let chosen = call(&client, "providers/select", params).await.unwrap();
-    assert_eq!((&chosen["provider"], &chosen["reasoning"]), (&json!("ollama"), &Value::Null));
+    assert_eq!((&chosen["provider"], &chosen["reasoning"]), (&json!("ollama"), &json!("none")));
     let read = call(&client, "thread/read", json!({"threadId": thread})).await.unwrap();
     assert_eq!(read["thread"]["model"], "m");
     let settings = call(&client, "settings/get", Value::Null).await.unwrap();

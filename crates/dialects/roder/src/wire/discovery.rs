@@ -55,8 +55,8 @@ pub enum Provides {
     SubagentDispatcher(String),
     /// Is told what happens.
     NotificationSink(String),
-    /// Has commands.
-    CommandProvider(String),
+    /// Has something to tell the model.
+    ContextProvider(String),
 }
 
 /// Something an extension needs to be allowed.

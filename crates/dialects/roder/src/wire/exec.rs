@@ -101,6 +101,10 @@ pub struct Artifact {
     pub byte_count: u64,
     /// Its lines.
     pub line_count: u64,
+    /// Whether there was more than is kept.
+    pub truncated: bool,
+    /// How much more.
+    pub dropped_bytes: u64,
     /// When it was made.
     pub created_at: String,
 }

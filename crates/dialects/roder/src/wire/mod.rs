@@ -29,6 +29,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Empty {}
 
+/// A moment as a list of numbers: year, day of the year, hour, minute, second, nanosecond, and the
+/// offset from UTC in hours, minutes and seconds.
+pub type Moment = [i32; 9];
+
 /// A text that is never shown.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]

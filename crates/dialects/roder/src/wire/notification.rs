@@ -1,6 +1,7 @@
 //! Params of notifications that belong to no request, and the names of all of them.
 
 use super::{
+    Moment,
     settings::{SearchIndexSettings, ShellSettings, WebSearchSettings},
     thread::ThreadStatus,
     turn::{Lifecycle, Turn},
@@ -69,7 +70,7 @@ pub struct TurnDeadlineExceeded {
     /// Which turn.
     pub turn_id: String,
     /// When it should have been done.
-    pub deadline: String,
+    pub deadline: Moment,
     /// What there was by then.
     pub partial_result: String,
 }
@@ -193,7 +194,7 @@ pub mod name {
     pub const PROVIDERS_CHANGED: &str = "providers/changed";
     /// Carries a [`SettingsChanged`](super::SettingsChanged).
     pub const SETTINGS_CHANGED: &str = "settings/changed";
-    /// Carries a [`ProcessesSubscribeResult`](crate::wire::process::ProcessesSubscribeResult).
+    /// Carries a [`ProcessesUpdated`](crate::wire::process::ProcessesUpdated).
     pub const PROCESSES_UPDATED: &str = "processes/updated";
     /// Carries a [`Warning`](super::Warning).
     pub const WARNING: &str = "warning";

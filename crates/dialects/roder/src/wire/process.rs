@@ -26,12 +26,20 @@ pub struct ProcessesListResult {
 pub struct Process {
     /// What it is called.
     pub process_id: String,
+    /// Who started it.
+    pub origin: ProcessOrigin,
+    /// Whether it runs, as published decoders read it.
+    pub state: ProcessState,
     /// Program and arguments.
     pub command: Vec<String>,
+    /// The same in one line, without what looks like a secret.
+    pub command_summary: String,
     /// Where it runs.
     pub cwd: String,
     /// Whether it runs.
     pub status: ProcessStatus,
+    /// Whether it can be stopped.
+    pub stoppable: bool,
     /// Its number in the system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
@@ -51,9 +59,39 @@ pub struct Process {
     pub turn_id: Option<String>,
     /// When it began.
     pub started_at: String,
+    /// When it began or ended.
+    pub updated_at: String,
     /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<String>,
+}
+
+/// Who started a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ProcessOrigin {
+    /// A client, with `command/exec`.
+    CommandExec,
+}
+
+/// How far a command has come, as published decoders read it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum ProcessState {
+    /// It runs.
+    Running,
+    /// It ended by itself.
+    Exited {
+        /// How, if that is known.
+        exit_code: Option<i32>,
+    },
+    /// It was ended because of this.
+    Failed {
+        /// Why.
+        error: String,
+    },
+    /// A signal ended it.
+    Stopped,
 }
 
 /// Whether a command runs.
@@ -68,7 +106,7 @@ pub enum ProcessStatus {
     Failed,
     /// Its time ran out.
     TimedOut,
-    /// Somebody ended it.
+    /// A signal ended it.
     Stopped,
 }
 
@@ -89,10 +127,28 @@ pub struct ProcessesGetParams {
 pub struct ProcessesGetResult {
     /// The command.
     pub process: Process,
+    /// The end of what it wrote, as published decoders read it.
+    pub output: Vec<ProcessOutput>,
     /// The end of what it wrote.
     pub stdout: String,
     /// The end of what it complained of.
     pub stderr: String,
+}
+
+/// A piece of what a command wrote.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProcessOutput {
+    /// The command.
+    pub process_id: String,
+    /// Where it wrote; both streams are kept together as `stdout`.
+    pub stream: super::exec::OutputStream,
+    /// What it wrote.
+    pub chunk: String,
+    /// How many bytes before it are not shown.
+    pub dropped_bytes: u64,
+    /// When the command began or ended.
+    pub timestamp: String,
 }
 
 /// Params of `processes/stop`.
@@ -103,10 +159,25 @@ pub struct ProcessIdParams {
     pub process_id: String,
 }
 
+/// What became of a command that was to be stopped.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProcessStopResult {
+    /// The command.
+    pub process_id: String,
+    /// Whether it ran until then.
+    pub stopped: bool,
+    /// How it is now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<Process>,
+}
+
 /// Result of `processes/stop`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessesStopResult {
+    /// What became of it.
+    pub result: ProcessStopResult,
     /// The command.
     pub process_id: String,
     /// Whether it ran until then.
@@ -117,6 +188,8 @@ pub struct ProcessesStopResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessesStopAllResult {
+    /// What became of them.
+    pub results: Vec<ProcessStopResult>,
     /// Those that ran until then.
     pub stopped_process_ids: Vec<String>,
 }
@@ -130,10 +203,22 @@ pub struct ProcessesSubscribeParams {
     pub process_id: Option<String>,
 }
 
-/// Result of `processes/subscribe`, and params of `processes/updated`.
+/// Result of `processes/subscribe`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessesSubscribeResult {
+    /// Always true.
+    pub subscribed: bool,
+    /// The notifications that tell of them.
+    pub event_kinds: Vec<String>,
+    /// As they are now.
+    pub processes: Vec<Process>,
+}
+
+/// Params of `processes/updated`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProcessesUpdated {
     /// As they are now.
     pub processes: Vec<Process>,
 }

@@ -14,9 +14,8 @@ pub struct ProvidersListResult {
     pub active_provider: String,
     /// Its model.
     pub active_model: String,
-    /// How hard it thinks, if that was chosen.
-    #[serde(default)]
-    pub active_reasoning: Option<String>,
+    /// How hard it thinks; `none` if that is not known.
+    pub active_reasoning: String,
     /// How the model was chosen.
     #[serde(rename = "selectionMode")]
     pub selection_mode: SelectionMode,
@@ -184,9 +183,8 @@ pub struct ProvidersSelectResult {
     pub provider: String,
     /// The model chosen.
     pub model: String,
-    /// How hard it thinks, if that was chosen.
-    #[serde(default)]
-    pub reasoning: Option<String>,
+    /// How hard it thinks; `none` if that is not known.
+    pub reasoning: String,
     /// What is known of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_profile: Option<Value>,
@@ -214,9 +212,8 @@ pub struct ModelSelectResult {
     pub provider: String,
     /// The model chosen.
     pub model: String,
-    /// How hard it thinks, if that was chosen.
-    #[serde(default)]
-    pub reasoning: Option<String>,
+    /// How hard it thinks; `none` if that is not known.
+    pub reasoning: String,
     /// What is known of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_profile: Option<Value>,
@@ -260,6 +257,7 @@ pub enum SelectionMode {
         /// Its id.
         model: String,
         /// How hard it thinks, if that was chosen.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         reasoning: Option<String>,
     },
     /// Whichever this option chooses.

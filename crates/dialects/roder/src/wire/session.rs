@@ -1,5 +1,7 @@
 //! The policy mode, and everything that waits for an answer.
 
+use super::Moment;
+
 use serde_json::Value;
 
 use schemars::JsonSchema;
@@ -58,7 +60,7 @@ pub struct PendingPlanExit {
     pub expires_at: Option<String>,
 }
 
-/// A plan that waits to be allowed, in the other spelling.
+/// A plan that waits to be allowed, in the other spelling and as published decoders read its times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PendingPlanExitCamel {
@@ -76,10 +78,10 @@ pub struct PendingPlanExitCamel {
     /// What comes first.
     pub next_steps: Vec<String>,
     /// When it was asked.
-    pub requested_at: String,
+    pub requested_at: Moment,
     /// When it will be refused.
     #[serde(default)]
-    pub expires_at: Option<String>,
+    pub expires_at: Option<Moment>,
 }
 
 /// Params of `session/set_mode`.

@@ -19,9 +19,8 @@ pub struct SettingsGetResult {
     pub default_provider: String,
     /// The model of new threads.
     pub default_model: String,
-    /// How hard it thinks, if that was chosen.
-    #[serde(default)]
-    pub default_reasoning: Option<String>,
+    /// How hard it thinks; `none` if that is not known.
+    pub default_reasoning: String,
     /// The policy mode at the start.
     pub default_mode: String,
     /// Always false.

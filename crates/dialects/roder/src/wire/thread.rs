@@ -171,6 +171,9 @@ pub struct ThreadStartParams {
     /// Its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Where its tools shall run instead; there is nowhere else, so it is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runner: Option<serde_json::Value>,
 }
 
 /// Result of `thread/start`.
@@ -183,9 +186,8 @@ pub struct ThreadStartResult {
     pub model: String,
     /// Who answers.
     pub model_provider: String,
-    /// How hard it thinks, if that was chosen.
-    #[serde(default)]
-    pub reasoning: Option<String>,
+    /// How hard it thinks; `none` if that is not known.
+    pub reasoning: String,
     /// How that was chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection_mode: Option<SelectionMode>,

@@ -66,9 +66,65 @@ pub struct ThreadForkParams {
     /// The new thread's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Who shall copy its directory; a fork works in the same one, and says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
 }
 
-/// Result of `thread/fork` and `thread/rollback`, and params of `thread/started`.
+/// Result of `thread/fork`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadForkResult {
+    /// The new thread.
+    pub thread: Thread,
+    /// Where it works.
+    pub fork: Fork,
+    /// What was wanted and is not so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// The directory of a fork.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Fork {
+    /// Its id: the new thread's.
+    pub id: String,
+    /// Whose it is.
+    pub ownership: ForkOwnership,
+    /// Who made it: `shared`, for it is the directory of the thread that was forked.
+    pub provider_id: String,
+    /// The directory of the thread that was forked.
+    pub source_workspace: String,
+    /// The directory of the new thread.
+    pub workspace: String,
+    /// Always `active`.
+    pub status: String,
+    /// How it came to be.
+    pub provenance: ForkProvenance,
+    /// Always `explicit`: nothing is removed by itself.
+    pub cleanup: String,
+}
+
+/// Whose a fork is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ForkOwnership {
+    /// The thread that was forked.
+    pub creator_thread_id: String,
+    /// The new thread.
+    pub owner_thread_id: String,
+}
+
+/// How a fork came to be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ForkProvenance {
+    /// When.
+    pub created_at: String,
+}
+
+/// Result of `thread/rollback`, and params of `thread/started`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadResult {

@@ -128,6 +128,7 @@ fn turn() -> impl Strategy<Value = Turn> {
         ReliabilityLimit,
         DeadlineTimeout,
         Provider,
+        Shutdown,
         Other,
     ]);
     let error = (text(), kind).prop_map(|(message, kind)| TurnError { message, kind });

@@ -17,7 +17,8 @@ const LEAST_LOCAL: usize = 8;
 /// Characters that a token needs where others can guess it.
 const LEAST: usize = 16;
 
-/// Why a text is no token.
+/// Why a text is no token. No message has `token` before a colon: what follows that is taken for a
+/// secret and left out wherever errors are shown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     /// Nothing but white space.
@@ -27,7 +28,7 @@ pub enum TokenError {
     #[error("auth token may only have visible ASCII characters")]
     NotVisible,
     /// The variable named by the setting is missing or blank.
-    #[error("auth token: environment variable {0} is not set or blank")]
+    #[error("environment variable {0} is not set or blank, and the auth token is to be in it")]
     Unset(String),
     /// Too few characters for an address that others reach.
     #[error(
@@ -42,10 +43,10 @@ pub enum TokenError {
         address: IpAddr,
     },
     /// The file or stream named by the setting has no token.
-    #[error("auth token: {0}")]
+    #[error("there is no auth token ({0})")]
     Unread(String),
     /// The system gives no random bytes.
-    #[error("auth token: no random bytes: {0}")]
+    #[error("an auth token cannot be made, for there are no random bytes ({0})")]
     NoRandom(String),
 }
 

@@ -80,14 +80,14 @@ fn providers_and_settings() {
     }
     check::<ProvidersConfigureResult>(r#"{"provider":"openai","authenticated":true}"#);
     check::<ProvidersClearResult>(r#"{"provider":"openai"}"#);
-    check::<ProvidersSelectResult>(r#"{"provider":"openai","model":"m","reasoning":null}"#);
+    check::<ProvidersSelectResult>(r#"{"provider":"openai","model":"m","reasoning":"none"}"#);
     check::<ModelSelectResult>(
         r#"{"provider":"openai","model":"m","reasoning":"low","selectionMode":{"type":"auto","optionId":"o"}}"#,
     );
     check::<SettingsGetResult>(
         r#"{"web_search":{"mode":"cached","external_enabled":false,"providers":[]},
         "search_index":{"enabled":true},"shell":{"shell":"/bin/sh","options":["/bin/sh"]},
-        "default_provider":"mock","default_model":"mock","default_reasoning":null,"default_mode":"default",
+        "default_provider":"mock","default_model":"mock","default_reasoning":"none","default_mode":"default",
         "agent_swarm_mode":false,"ultra_mode":false,"file_backed_dynamic_context":true}"#,
     );
     check::<SettingsSetWebSearchResult>(
@@ -115,7 +115,7 @@ fn workspaces_and_threads() {
     check::<Thread>(THREAD);
     check::<Thread>(
         r#"{"id":"u","sessionId":"u","preview":"p","modelProvider":"mock","model":"mock",
-        "selectionMode":{"type":"manual","provider":"mock","model":"mock","reasoning":null},"createdAt":0,"updatedAt":0,
+        "selectionMode":{"type":"manual","provider":"mock","model":"mock"},"createdAt":0,"updatedAt":0,
         "status":{"type":"running","activeTurnId":"t","activeFlags":["approvalRequired","userInputRequired","planExitRequired","externalToolPending","interrupting"]},
         "cwd":"/abs","workspaceId":"ws_1","rootId":"root_1","name":"title","messageCount":2,
         "turns":[{"id":"t","items":[{"type":"userMessage","id":"t-user","text":"a"}],"itemsView":"default","status":"failed",
@@ -125,7 +125,7 @@ fn workspaces_and_threads() {
         "externalTools":[{"name":"x","description":"d","parameters":{}}],"parentThreadId":"v","archived":true}"#,
     );
     check::<ThreadStartResult>(&format!(
-        r#"{{"thread":{THREAD},"model":"mock","modelProvider":"mock","reasoning":null,"cwd":"/abs","workspaceId":"ws_1","rootId":"root_1"}}"#
+        r#"{{"thread":{THREAD},"model":"mock","modelProvider":"mock","reasoning":"none","cwd":"/abs","workspaceId":"ws_1","rootId":"root_1"}}"#
     ));
     check::<ThreadListResult>(&format!(
         r#"{{"data":[{THREAD}],"nextCursor":null,"backwardsCursor":"c"}}"#
@@ -140,6 +140,8 @@ fn workspaces_and_threads() {
     check::<ThreadDeleteResult>(r#"{"threadId":"u","deleted":false}"#);
     check::<ThreadNameResult>(r#"{"threadId":"u","name":"n"}"#);
     check::<ThreadResult>(&format!(r#"{{"thread":{THREAD}}}"#));
+    let fork = r#"{"id":"f","ownership":{"creatorThreadId":"u","ownerThreadId":"f"},"providerId":"shared","sourceWorkspace":"/a","workspace":"/a","status":"active","provenance":{"createdAt":"c"},"cleanup":"explicit"}"#;
+    check::<ThreadForkResult>(&format!(r#"{{"thread":{THREAD},"fork":{fork},"warnings":["w"]}}"#));
     check::<ThreadCompactResult>(
         r#"{"compacted":false,"reason":"r","estimatedTokensBefore":5,"estimatedTokensAfter":5}"#,
     );
@@ -157,7 +159,7 @@ fn turns_and_answers() {
     check::<TurnIdResult>(r#"{"turnId":"t"}"#);
     check::<RuntimeDrainResult>(r#"{"status":"deadline_exceeded","remainingTurnIds":["t"]}"#);
     let plan = r#""target_mode":"default","plan_summary":"p","next_steps":["a"],"requested_at":"r","expires_at":null"#;
-    let camel = r#""targetMode":"default","planSummary":"p","nextSteps":["a"],"requestedAt":"r","expiresAt":null"#;
+    let camel = r#""targetMode":"default","planSummary":"p","nextSteps":["a"],"requestedAt":[2026,320,10,5,6,7,0,0,0],"expiresAt":null"#;
     let approval = r#"{"threadId":"u","turnId":"t","approvalId":"appr_1","toolId":"c","toolName":"write_file","reason":"side-effecting tool call","input":{"path":"a"},"preview":"+a"}"#;
     let input = r#"{"threadId":"u","turnId":"t","requestId":"input_1","questions":[{"header":"h","id":"choice","question":"q","options":[{"label":"A","description":"d"}]}]}"#;
     check::<SessionGetResult>(&format!(
@@ -194,17 +196,29 @@ fn files_commands_and_tools() {
     );
     check::<CommandExecResult>(
         r#"{"exitCode":0,"stdout":"o","stderr":"","stdoutArtifact":{"id":"a","kind":"command_stdout","threadId":"app-server",
-        "turnId":"p","byteCount":5,"lineCount":1,"createdAt":"2026-05-27T12:00:00Z"},"durationMs":5,"timedOut":false}"#,
+        "turnId":"p","byteCount":5,"lineCount":1,"truncated":true,"droppedBytes":3,"createdAt":"2026-05-27T12:00:00Z"},"durationMs":5,"timedOut":false}"#,
     );
     check::<CommandExecOutputDelta>(
         r#"{"processId":"p","stream":"stdout","deltaBase64":"YQ==","capReached":false}"#,
     );
     check::<Empty>("{}");
-    let process = r#"{"processId":"p","command":["ls"],"cwd":"/a","status":"running","pid":5,"exitCode":null,"tty":false,"startedAt":"s"}"#;
+    let process = r#"{"processId":"p","origin":"command_exec","state":"running","command":["ls"],"commandSummary":"ls","cwd":"/a","status":"running","stoppable":true,"pid":5,"exitCode":null,"tty":false,"startedAt":"s","updatedAt":"s"}"#;
+    check::<ProcessState>(r#"{"exited":{"exitCode":0}}"#);
+    check::<ProcessState>(r#"{"failed":{"error":"e"}}"#);
     check::<ProcessesListResult>(&format!(r#"{{"processes":[{process}]}}"#));
-    check::<ProcessesGetResult>(&format!(r#"{{"process":{process},"stdout":"","stderr":""}}"#));
-    check::<ProcessesStopResult>(r#"{"processId":"p","stopped":true}"#);
-    check::<ProcessesStopAllResult>(r#"{"stoppedProcessIds":["p"]}"#);
+    check::<ProcessesGetResult>(&format!(
+        r#"{{"process":{process},"output":[{{"processId":"p","stream":"stdout","chunk":"c","droppedBytes":1,"timestamp":"t"}}],"stdout":"","stderr":""}}"#
+    ));
+    let stopped = r#"{"processId":"p","stopped":true}"#;
+    check::<ProcessesStopResult>(&format!(
+        r#"{{"result":{stopped},"processId":"p","stopped":true}}"#
+    ));
+    check::<ProcessesStopAllResult>(&format!(
+        r#"{{"results":[{stopped}],"stoppedProcessIds":["p"]}}"#
+    ));
+    check::<ProcessesSubscribeResult>(
+        r#"{"subscribed":true,"eventKinds":["processes/updated"],"processes":[]}"#,
+    );
     let command = r#"{"name":"review","description":"d","argument_hint":null,"source":"built-in","model":null,"agent":null,"has_shell_includes":false,"has_url_includes":false}"#;
     check::<CommandsListResult>(&format!(r#"{{"commands":[{command}]}}"#));
     let expanded = format!(
@@ -229,7 +243,7 @@ fn notifications() {
     check::<TurnNotification>(&format!(r#"{{"threadId":"u","turn":{TURN}}}"#));
     check::<TurnPartialResult>(r#"{"threadId":"u","turnId":"t","summary":"s"}"#);
     check::<TurnDeadlineExceeded>(
-        r#"{"threadId":"u","turnId":"t","deadline":"d","partialResult":"p"}"#,
+        r#"{"threadId":"u","turnId":"t","deadline":[2026,1,0,0,0,0,0,0,0],"partialResult":"p"}"#,
     );
     check::<TurnLifecycleUpdated>(
         r#"{"threadId":"u","turnId":"t","lifecycle":{"threadId":"u","turnId":"t","state":"recovery_needed","cleanup":"c","ownership":"o","reason":"r","timestamp":"s"}}"#,

@@ -1,0 +1,166 @@
+//! Published clients: whatever the Roder dialect says is decoded with the types that those clients are
+//! built from, the crate `roder-protocol`, and whatever they write with these types is taken.
+//!
+//! The conversations are the vectors of that dialect, held with the real stack: every method has one.
+
+#![allow(clippy::unwrap_used, reason = "a step that fails fails the test")]
+
+mod params;
+mod spelling;
+mod types;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Mutex;
+
+use roder_protocol::methods::app_server_method_specs;
+use roder_protocol::{JsonRpcNotification, JsonRpcResponse};
+use rookery_testkit::vectors::{Record, Said, Script, record};
+use serde_json::Value;
+
+use crate::types::{NOTIFICATIONS, RESULTS};
+
+/// Conversations that are held at the same time.
+const AT_ONCE: usize = 4;
+
+#[test]
+fn every_method_with_a_published_type_is_decoded() {
+    let published: BTreeSet<&str> =
+        app_server_method_specs().into_iter().map(|spec| spec.method).collect();
+    let served = rookery_roder::METHODS.iter().map(|method| method.name);
+    let is_left_out = |name: &&str| !RESULTS.iter().any(|row| row.name == *name);
+    let missing: Vec<&str> =
+        served.filter(|name| published.contains(name)).filter(is_left_out).collect();
+    assert!(missing.is_empty(), "no row in RESULTS: {missing:?}");
+}
+
+#[test]
+fn every_reply_and_notification_decodes_with_its_published_type() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../vectors/roder");
+    let files = Mutex::new(Script::files(&dir));
+    let tally = Mutex::new(Tally::default());
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                loop {
+                    let Some(file) = files.lock().unwrap().pop() else { return };
+                    let seen = hold(&file);
+                    tally.lock().unwrap().add(seen);
+                }
+            });
+        }
+    });
+    let tally = tally.into_inner().unwrap();
+    let missing: Vec<&str> = RESULTS
+        .iter()
+        .chain(NOTIFICATIONS)
+        .map(|row| row.name)
+        .filter(|name| !tally.decoded.contains_key(*name))
+        .collect();
+    let total: usize = tally.decoded.values().sum::<usize>() + tally.failures.len();
+    let report = tally.failures.join("\n");
+    let count = tally.failures.len();
+    assert!(count == 0, "{count} of {total} replies and notifications do not decode:\n{report}");
+    assert!(missing.is_empty(), "never said well by any vector: {missing:?}");
+}
+
+#[test]
+fn what_does_not_decode_is_named() {
+    let mut tally = Tally::default();
+    let row = RESULTS.iter().find(|row| row.name == "providers/select");
+    let mut reply = serde_json::json!({"provider": "mock", "model": "mock", "reasoning": null});
+    tally.judge(row, &reply, "file");
+    assert!(tally.failures[0].starts_with("file: providers/select: reasoning: invalid type: null"));
+    reply["reasoning"] = "none".into();
+    tally.judge(row, &reply, "file");
+    assert_eq!((tally.failures.len(), tally.decoded["providers/select"]), (1, 1));
+}
+
+/// What was decoded, and what was not.
+#[derive(Default)]
+struct Tally {
+    decoded: BTreeMap<&'static str, usize>,
+    failures: Vec<String>,
+}
+
+impl Tally {
+    fn add(&mut self, other: Tally) {
+        for (name, count) in other.decoded {
+            *self.decoded.entry(name).or_default() += count;
+        }
+        self.failures.extend(other.failures);
+    }
+
+    fn judge(&mut self, row: Option<&types::Row>, value: &Value, file: &str) {
+        let Some(row) = row else { return };
+        match (row.decode)(value) {
+            Ok(()) => *self.decoded.entry(row.name).or_default() += 1,
+            Err(error) => {
+                let shown: String = value.to_string().chars().take(300).collect();
+                self.failures.push(format!("{file}: {}: {error} in {shown}", row.name));
+            }
+        }
+    }
+}
+
+/// Holds one conversation and decodes what the server said in it.
+fn hold(path: &Path) -> Tally {
+    let script = Script::read(path).unwrap();
+    let Record { said, outcome } = record(&script);
+    let file = path.file_stem().unwrap().to_string_lossy().into_owned();
+    let mut tally = Tally::default();
+    if let Err(error) = outcome {
+        tally.failures.push(format!("{file}: the conversation failed: {error}"));
+    }
+    let is_older = said.iter().any(|one| one.is_sent && spelling::is_of_the_seed(&one.line));
+    let mut calls: BTreeMap<(usize, String), String> = BTreeMap::new();
+    for one in &said {
+        let Ok(mut message) = serde_json::from_str::<Value>(&one.line) else { continue };
+        if one.is_sent {
+            note_call(&mut calls, one.on, &message);
+            continue;
+        }
+        if is_older {
+            spelling::modernize(&mut message);
+        }
+        decode(&mut tally, &calls, one, message, &file);
+    }
+    tally
+}
+
+fn note_call(calls: &mut BTreeMap<(usize, String), String>, on: usize, message: &Value) {
+    let method = message.get("method").and_then(Value::as_str);
+    if let (Some(id), Some(method)) = (message.get("id"), method) {
+        calls.insert((on, id.to_string()), method.to_owned());
+    }
+}
+
+fn decode(
+    tally: &mut Tally,
+    calls: &BTreeMap<(usize, String), String>,
+    one: &Said,
+    message: Value,
+    file: &str,
+) {
+    if message.get("method").is_some() {
+        match serde_json::from_value::<JsonRpcNotification>(message) {
+            Ok(told) => {
+                let row = NOTIFICATIONS.iter().find(|row| row.name == told.method);
+                tally.judge(row, &told.params, file);
+            }
+            Err(error) => tally.failures.push(format!("{file}: {error} in {}", one.line)),
+        }
+        return;
+    }
+    match serde_json::from_value::<JsonRpcResponse>(message) {
+        Ok(reply) => {
+            let id = reply.id.unwrap_or_default().to_string();
+            let method = calls.get(&(one.on, id));
+            let row = RESULTS.iter().find(|row| method.is_some_and(|name| name == row.name));
+            if let Some(result) = &reply.result {
+                tally.judge(row, result, file);
+            }
+        }
+        Err(error) => tally.failures.push(format!("{file}: {error} in {}", one.line)),
+    }
+}
