@@ -33,9 +33,9 @@ use serde_json::Value;
 pub(crate) use self::workspaces::Places;
 pub use self::workspaces::{NewRoot, Place};
 
-/// The file with which a project tells agents how to work in it.
-const PROJECT_FILE: &str = "AGENTS.md";
-/// How much of it is told.
+/// The files with which a project tells agents how to work in it.
+const PROJECT_FILES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+/// How much of each is told.
 const PROJECT_LIMIT: usize = 32 << 10;
 /// What a command that a client runs by itself is called where tools are named.
 pub(crate) const EXEC: &str = "command/exec";
@@ -223,9 +223,20 @@ impl Agents {
     /// What a project tells agents. Links out of it are not followed: it is sent to a model.
     pub(crate) fn project_instructions(&self, root: &Path) -> Option<String> {
         let tree = rookery_host::Beneath::new(root).ok()?;
-        let text = tree.read_start(Path::new(PROJECT_FILE), PROJECT_LIMIT).ok()?;
-        let text = String::from_utf8_lossy(&text).trim().to_owned();
-        (!text.is_empty()).then(|| format!("From {PROJECT_FILE} of this project:\n{text}"))
+        let mut texts: Vec<String> = Vec::new();
+        let mut told = String::new();
+        for name in PROJECT_FILES {
+            let Ok(bytes) = tree.read_start(Path::new(name), PROJECT_LIMIT) else { continue };
+            let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+            // Many projects have the same text under both names.
+            if text.is_empty() || texts.contains(&text) {
+                continue;
+            }
+            let gap = if told.is_empty() { "" } else { "\n\n" };
+            told += &format!("{gap}From {name} of this project:\n{text}");
+            texts.push(text);
+        }
+        (!told.is_empty()).then_some(told)
     }
 
     /// Whether a thread may use a tool.
