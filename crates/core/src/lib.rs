@@ -50,7 +50,7 @@ pub use supervision::{
 };
 pub use terminals::{
     Attachment, Expansion, MouseOutcome, OpenTerminal, Output, OutputStream, Piece, Preedit,
-    Progress, RawLog, Scene, Selected, StrayAction, TerminalHandle, TerminalLimits, ViewCell,
+    Progress, RawLog, Scene, Selected, StrayAction, TerminalHandle, TerminalLimits, View, ViewCell,
     Waited, drawn,
 };
 pub use threads::Status as ThreadStatus;

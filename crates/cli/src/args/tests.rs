@@ -55,7 +55,8 @@ fn waiting_needs_one_condition() {
 
 #[test]
 fn the_detach_key_is_read_at_once() {
-    assert!(read("attach 3 --detach-key ctrl+a").is_ok());
+    assert!(read("attach 3 --detach-key ctrl+a --scroll-key F12").is_ok());
+    assert!(read("attach").is_ok());
     let error = read("attach 3 --detach-key hyper").unwrap_err();
     assert!(error.contains("detach-key"), "{error}");
 }
