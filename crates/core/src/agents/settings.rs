@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use rookery_agent::provider::{ModelInfo, ProviderInfo};
+use rookery_agent::provider::{Auth, ModelInfo, ProviderInfo};
 use rookery_agent::providers;
 use rookery_agent::settings::{Edit, Secret, Settings, Spelled, WebSearchMode};
 use rookery_host::SettingsFile;
@@ -20,6 +20,19 @@ enum Keeping {
     Required,
     /// It holds for this process where nothing is kept.
     Wanted,
+}
+
+/// A provider, and whether it can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderState {
+    /// Its id.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// Whether it has what it needs, such as a key.
+    pub is_usable: bool,
+    /// The variable that may hold its key; none if it wants none.
+    pub key_variable: Option<String>,
 }
 
 impl Core {
@@ -46,6 +59,20 @@ impl Core {
     /// All providers as they are now, in the order of a list.
     pub fn provider_infos(&self) -> Vec<ProviderInfo> {
         self.inner.agents.registry.infos()
+    }
+
+    /// All providers and what they need, in the order of a list.
+    pub fn provider_states(&self) -> Vec<ProviderState> {
+        let state = |info: ProviderInfo| ProviderState {
+            key_variable: match info.auth {
+                Auth::ApiKey(variable) => Some(variable),
+                Auth::None | Auth::OAuth => None,
+            },
+            id: info.id,
+            name: info.name,
+            is_usable: info.is_authenticated,
+        };
+        self.provider_infos().into_iter().map(state).collect()
     }
 
     /// All providers with their models, in the order of a list. Never waits long for the network: one
@@ -118,6 +145,7 @@ impl Core {
             usual.reasoning = None;
         }
         let chosen = self.complete_choice(choice, &usual)?;
+        let chosen = self.settle_model(chosen, &[]).await;
         let edit = Edit::Selection {
             provider: chosen.provider.clone(),
             model: Some(chosen.model.clone()),
@@ -125,7 +153,9 @@ impl Core {
         };
         let new = chosen.clone();
         let notice = Some(NoticeBody::ProvidersChanged);
+        let core = self.clone();
         self.change(Keeping::Wanted, edit, notice, move |settings| {
+            core.inner.agents.choose_provider();
             settings.provider = Some(new.provider);
             settings.model = Some(new.model);
             settings.reasoning = new.reasoning;

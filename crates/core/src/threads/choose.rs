@@ -1,5 +1,6 @@
 //! Which model answers.
 
+use rookery_agent::providers::{KeyError, Loan};
 use rookery_model::{Choice, Error, Result};
 
 use crate::core::Core;
@@ -16,6 +17,39 @@ impl Core {
         let provider = settings.provider.clone().unwrap_or_else(|| MOCK.to_owned());
         let model = settings.model.clone().unwrap_or_else(|| self.first_model(&provider));
         Choice { provider, model, reasoning: settings.reasoning.clone() }
+    }
+
+    /// Whether whoever set this up chose who answers; the mock answers otherwise.
+    pub fn has_chosen_provider(&self) -> bool {
+        self.inner.agents.has_chosen_provider()
+    }
+
+    /// Takes a key of a client for its own turns; see [`NewTurn::keys`](super::NewTurn::keys).
+    ///
+    /// # Errors
+    /// If there is no such provider, or the key is blank.
+    pub fn lend_key(&self, provider: &str, key: &str) -> Result<Loan> {
+        self.inner.agents.registry.lend(provider, key).map_err(|error| match error {
+            KeyError::UnknownProvider(_) => Error::invalid("provider", error.to_string()),
+            KeyError::EmptyKey(_) => Error::invalid("key", error.to_string()),
+        })
+    }
+
+    /// Asks a provider that lists its models itself for one, where none was chosen. One that does not
+    /// answer is left to its own choice.
+    pub async fn settle_model(&self, choice: Choice, keys: &[Loan]) -> Choice {
+        let registry = &self.inner.agents.registry;
+        let is_open = choice.model == ANY && registry.default_model(&choice.provider).is_none();
+        if !is_open {
+            return choice;
+        }
+        let models = registry.models_with(&choice.provider, keys).await;
+        match models.first() {
+            Some(first) if models.iter().all(|model| model.id != ANY) => {
+                Choice { model: first.id.clone(), ..choice }
+            }
+            _ => choice,
+        }
     }
 
     fn first_model(&self, provider: &str) -> String {

@@ -6,10 +6,12 @@ use rookery_wire::rpc::NoParams;
 
 use crate::context::{Cx, Link};
 use crate::errors::Error;
+use crate::wire::Empty;
 use crate::wire::provider::{
-    AuthType, ModelSelectParams, ModelSelectResult, Provider, ProviderCapabilities, ProviderModel,
-    ProvidersClearParams, ProvidersClearResult, ProvidersConfigureParams, ProvidersConfigureResult,
-    ProvidersListResult, ProvidersSelectParams, ProvidersSelectResult, ReasoningEffort, Selection,
+    AuthType, LendKeyParams, ModelSelectParams, ModelSelectResult, Provider, ProviderCapabilities,
+    ProviderModel, ProvidersClearParams, ProvidersClearResult, ProvidersConfigureParams,
+    ProvidersConfigureResult, ProvidersListResult, ProvidersSelectParams, ProvidersSelectResult,
+    ReasoningEffort, Selection,
 };
 use crate::{ids, show};
 
@@ -90,6 +92,12 @@ pub(crate) async fn clear(
     Ok(ProvidersClearResult { provider })
 }
 
+pub(crate) async fn lend(cx: Cx, params: LendKeyParams) -> Result<Empty, Error> {
+    let loan = cx.core.lend_key(&params.provider, params.key.expose())?;
+    cx.client.take_key(loan);
+    Ok(Empty {})
+}
+
 pub(crate) async fn select(
     cx: Cx,
     params: ProvidersSelectParams,
@@ -160,6 +168,7 @@ async fn switch(cx: &Cx, choice: model::Choice, thread: Option<&str>) -> Result<
         usual.reasoning = None;
     }
     let now = cx.core.complete_choice(choice, &usual)?;
+    let now = cx.core.settle_model(now, &cx.client.keys()).await;
     cx.core.choose_for_thread(id, now.clone()).await?;
     Ok(Switch { before, now })
 }
