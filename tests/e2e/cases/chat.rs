@@ -245,3 +245,39 @@ fn a_tool_that_fails_says_why() {
     let line = ran.stderr.lines().find(|line| line.contains("read_file")).unwrap_or_default();
     assert!(line.contains("failed") && line.matches("nowhere.txt").count() > 1, "{ran:?}");
 }
+
+#[test]
+fn files_and_images_are_taken_along() {
+    let server = ModelServer::start(Vec::new());
+    let daemon = TestDaemon::start_in(home_with_provider(&server));
+    let dir = daemon.home().join("work");
+    fs::create_dir(&dir).unwrap();
+    fs::write(dir.join("notes.txt"), "inside").unwrap();
+    fs::write(dir.join("picture.png"), b"\x89PNG\r\n\x1a\n").unwrap();
+    fs::write(daemon.home().join("other.txt"), "from outside").unwrap();
+    let mut command = daemon.home().command(rookery_binary());
+    command.args(["chat", "compare @notes.txt with @../other.txt and @picture.png, @nobody"]);
+    Finished::of({
+        command.current_dir(&dir).env("WORK_KEY", KEY);
+        command
+    })
+    .success();
+    let asked = server.asked();
+    let call = asked.iter().find(|one| one.head.starts_with("POST")).unwrap();
+    let body = &call.body;
+    assert!(body.contains("work/notes.txt"), "{body}");
+    assert!(body.contains("from outside"), "{body}");
+    assert!(body.contains("data:image/png;base64,"), "{body}");
+}
+
+#[test]
+fn without_colors_markdown_stays_as_it_is() {
+    let daemon = TestDaemon::start();
+    let script = format!("MOCK_SCRIPT:{}", json!([{"text": "# Title\nsay **it** now"}]));
+    let program = rookery_binary().to_str().unwrap();
+    let args = ["NO_COLOR=1", program, "chat", "--provider", "mock", &script];
+    let mut pty = TestPty::spawn(daemon.home(), Path::new("/usr/bin/env"), &args, SIZE);
+    pty.wait_text("go on with");
+    assert!(pty.wait_ended().success());
+    assert!(pty.text().contains("# Title\nsay **it** now"), "{}", pty.text());
+}

@@ -43,6 +43,7 @@ mod roost_pictures;
 mod roost_shells;
 mod roostctl;
 mod serve;
+mod setup;
 mod start;
 mod supervision_cli;
 mod waits;

@@ -208,6 +208,7 @@ fn help_of_everything() {
           roder        Behave as roder does; so does this program under that name
           ptywright    Behave as ptywright does; so does this program under that name
           roostctl     Behave as roostctl does; so does this program under that name
+          setup        Set up who answers: finds keys, agents and local servers
           hooks        Make an agent report what it does, by hooks in its settings
           import       Take over what another program kept
           shims        Make links by which this program is called under other names

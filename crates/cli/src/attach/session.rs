@@ -183,6 +183,10 @@ impl<'a> Session<'a> {
                 Ok(Some(attached))
             }
             Err(ClientError::Closed | ClientError::Io(_)) => Ok(None),
+            Err(ClientError::Rpc(error)) if error.code == code::CONFLICT => {
+                Err(Failure::new(error.message)
+                    .hint("attach to another terminal, or from another one"))
+            }
             Err(error) => Err(error.into()),
         }
     }
