@@ -73,6 +73,8 @@ pub(super) struct Session<'a> {
     keys: &'a Keys,
     filter: Filter,
     typed: Vec<u8>,
+    /// What is on its way, in order; it is not given up when only the screen is drawn anew.
+    sending: Option<Sending>,
     /// Bytes that are on their way, and were not answered for yet.
     sent: usize,
     /// Bytes that were on their way when the daemon went.
@@ -90,6 +92,7 @@ impl<'a> Session<'a> {
             keys,
             filter: Filter::default(),
             typed: Vec::new(),
+            sending: None,
             sent: 0,
             doubtful: 0,
             size: None,
@@ -119,6 +122,7 @@ impl<'a> Session<'a> {
                 Turn::Behind => false,
             };
             if is_lost {
+                self.sending = None;
                 self.doubtful += std::mem::take(&mut self.sent);
                 self.tell_lost().await?;
             }
@@ -140,7 +144,10 @@ impl<'a> Session<'a> {
     ) -> Outcome<()> {
         while let Some(typed) = keyboard.recv().await {
             match self.keys.read(&typed) {
-                Meaning::Detach(_) => return Ok(()),
+                Meaning::Detach(text) => {
+                    self.put(text);
+                    return Ok(());
+                }
                 Meaning::Text(text) | Meaning::Scroll(text) => self.put(text),
             }
             if is_lost {
@@ -201,10 +208,9 @@ impl<'a> Session<'a> {
         let Some(attached) = self.attach(client).await? else { return Ok(Turn::Lost) };
         self.filter.resync();
         self.show(&attached.redraw.0).await?;
-        let mut sending: Option<Sending> = None;
         loop {
-            if sending.is_none() {
-                sending = self.next_request(client);
+            if self.sending.is_none() {
+                self.sending = self.next_request(client);
             }
             tokio::select! {
                 message = messages.recv() => {
@@ -222,20 +228,20 @@ impl<'a> Session<'a> {
                         Meaning::Text(text) => self.type_in(text),
                         Meaning::Detach(text) => {
                             self.type_in(text);
-                            self.flush(client, sending).await;
+                            self.flush(client).await;
                             return Ok(Turn::Over(End::Detached));
                         }
                         Meaning::Scroll(text) => {
                             self.type_in(text);
-                            self.flush(client, sending).await;
+                            self.flush(client).await;
                             return self.scroll(client, &mut messages, person, tty).await;
                         }
                     }
                 }
-                sent = async { sending.as_mut().expect("checked by the condition").await },
-                    if sending.is_some() =>
+                sent = async { self.sending.as_mut().expect("checked by the condition").await },
+                    if self.sending.is_some() =>
                 {
-                    sending = None;
+                    self.sending = None;
                     if matches!(sent, Err(ClientError::Closed | ClientError::Io(_))) {
                         return Ok(Turn::Lost);
                     }
@@ -271,9 +277,9 @@ impl<'a> Session<'a> {
     }
 
     /// Sends what was typed before this attachment looks elsewhere, unless that takes too long.
-    async fn flush(&mut self, client: &Client, mut sending: Option<Sending>) {
+    async fn flush(&mut self, client: &Client) {
         let until = Instant::now() + FLUSH_PATIENCE;
-        while let Some(request) = sending.take().or_else(|| self.next_request(client)) {
+        while let Some(request) = self.sending.take().or_else(|| self.next_request(client)) {
             match timeout_at(until, request).await {
                 Ok(Ok(())) => self.sent = 0,
                 Ok(Err(_)) | Err(_) => {
