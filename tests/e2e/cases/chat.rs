@@ -281,3 +281,23 @@ fn without_colors_markdown_stays_as_it_is() {
     assert!(pty.wait_ended().success());
     assert!(pty.text().contains("# Title\nsay **it** now"), "{}", pty.text());
 }
+
+#[test]
+fn models_are_listed_by_the_key_of_the_caller() {
+    let server = ModelServer::start(Vec::new());
+    let daemon = TestDaemon::start_in(home_with_provider(&server));
+    let key = format!("WORK_KEY={KEY}");
+    let args = [&key, rookery_binary().to_str().unwrap(), "chat"];
+    let mut pty = TestPty::spawn(daemon.home(), Path::new("/usr/bin/env"), &args, SIZE);
+    pty.wait_text("with work/house-model");
+    pty.send(b"/model\r");
+    pty.wait_text("* house-model");
+    pty.send(b"/model another\r");
+    pty.wait_text("work/another answers in this thread");
+    pty.send(b"hello there\r");
+    pty.wait_text("12 tokens in, 3 out");
+    pty.send(b"/quit\r");
+    assert!(pty.wait_ended().success());
+    let call = server.asked().into_iter().rfind(|one| one.head.starts_with("POST")).unwrap();
+    assert!(call.body.contains("\"another\""), "{}", call.body);
+}

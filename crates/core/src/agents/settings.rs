@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use rookery_agent::provider::{Auth, ModelInfo, ProviderInfo};
-use rookery_agent::providers;
+use rookery_agent::providers::{self, Loan};
 use rookery_agent::settings::{Edit, Secret, Settings, Spelled, WebSearchMode};
 use rookery_host::SettingsFile;
 use rookery_model::{Choice, Error, Mode, Result};
@@ -75,12 +75,13 @@ impl Core {
         self.provider_infos().into_iter().map(state).collect()
     }
 
-    /// All providers with their models, in the order of a list. Never waits long for the network: one
-    /// that does not tell has none.
-    pub async fn model_providers(&self) -> Vec<(ProviderInfo, Vec<ModelInfo>)> {
+    /// All providers with their models, in the order of a list, for a client that lends these keys.
+    /// Never waits long for the network: one that does not tell has none.
+    pub async fn model_providers(&self, keys: &[Loan]) -> Vec<(ProviderInfo, Vec<ModelInfo>)> {
         let registry = &self.inner.agents.registry;
-        let listed = registry.infos().into_iter().map(|info| async move {
-            let models = registry.models(&info.id).await;
+        let listed = registry.infos().into_iter().map(|mut info| async move {
+            let models = registry.models_with(&info.id, keys).await;
+            info.is_authenticated |= keys.iter().any(|loan| loan.provider() == info.id);
             (info, models)
         });
         join_all(listed).await

@@ -17,7 +17,7 @@ use crate::{ids, show};
 
 pub(crate) async fn list(cx: Cx, _: NoParams) -> Result<ProvidersListResult, Error> {
     let choice = cx.choice();
-    let providers = cx.core.model_providers().await;
+    let providers = cx.core.model_providers(&cx.client.keys()).await;
     Ok(ProvidersListResult {
         selection_mode: show::selection(&choice),
         active_provider: choice.provider,
