@@ -8,6 +8,8 @@ use rookery_model::Usage;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+use crate::providers::Loan;
+
 /// Something that answers as a model does.
 ///
 /// One call is one stream of [`ModelEvent`]s. Retries, timeouts and decoding happen behind this, so
@@ -17,9 +19,13 @@ pub trait Provider: Send + Sync {
     /// Asks the model. Errors come as the stream's [`ModelEvent::Failed`].
     fn call(&self, request: ModelRequest) -> ModelStream;
 
-    /// The models it has, as far as they can be told; asked rarely and cached by the caller.
-    fn models(&self) -> Pin<Box<dyn Future<Output = Result<Vec<ModelInfo>, String>> + Send + '_>>;
+    /// The models it has, as far as they can be told, to whoever lends a key; asked rarely and cached
+    /// by the caller.
+    fn models(&self, key: Option<Loan>) -> Listing<'_>;
 }
+
+/// The models of a provider, on their way.
+pub type Listing<'a> = Pin<Box<dyn Future<Output = Result<Vec<ModelInfo>, String>> + Send + 'a>>;
 
 /// A model call at work. Dropping it ends the call.
 #[derive(Debug)]
@@ -56,6 +62,8 @@ pub struct ModelRequest {
     pub parallel_tools: bool,
     /// Whether it may search the web by itself.
     pub web_search: bool,
+    /// The key to use instead of the provider's own, if whoever asks lent one.
+    pub key: Option<Loan>,
 }
 
 /// Whether tools are called.

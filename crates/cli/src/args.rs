@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 mod agents;
 mod import;
+mod setup;
 mod supervise;
 mod terminals;
 mod worktrees;
@@ -15,6 +16,7 @@ pub(crate) use agents::{
     ThreadsList, ThreadsRename, ThreadsShow,
 };
 pub(crate) use import::{Import, ImportFrom, ImportIdx0};
+pub(crate) use setup::Setup;
 pub(crate) use supervise::*;
 pub(crate) use terminals::*;
 pub(crate) use worktrees::*;
@@ -133,6 +135,11 @@ pub(crate) enum Command {
     /// Behave as roostctl does; so does this program under that name
     #[command(disable_help_flag = true)]
     Roostctl(Persona),
+    /// Set up who answers: finds keys, agents and local servers
+    ///
+    /// Shows what it will write before it writes. A key stays in the environment: it is used for the
+    /// commands that are run with it, and written nowhere.
+    Setup(Setup),
     /// Make an agent report what it does, by hooks in its settings
     Hooks(Hooks),
     /// Take over what another program kept

@@ -51,6 +51,11 @@ impl Failure {
         &self.message
     }
 
+    /// What to do next, if that is known.
+    pub(crate) fn advice(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     /// Ends the program without a word.
     pub(crate) fn quiet(code: u8) -> Self {
         Self::new("").code(code)

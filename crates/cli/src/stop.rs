@@ -9,6 +9,7 @@ pub(crate) struct Stop {
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
+    is_hung_up: bool,
 }
 
 impl Stop {
@@ -18,6 +19,7 @@ impl Stop {
             interrupt: watch(SignalKind::interrupt())?,
             terminate: watch(SignalKind::terminate())?,
             hangup: watch(SignalKind::hangup())?,
+            is_hung_up: false,
         })
     }
 
@@ -28,6 +30,12 @@ impl Stop {
             _ = self.terminate.recv() => SignalKind::terminate(),
             _ = self.hangup.recv() => SignalKind::hangup(),
         };
+        self.is_hung_up |= signal == SignalKind::hangup();
         u8::try_from(signal.as_raw_value()).unwrap_or(0).saturating_add(128)
+    }
+
+    /// Whether the terminal went away, as far as it is known by now.
+    pub(crate) fn is_hung_up(&self) -> bool {
+        self.is_hung_up
     }
 }

@@ -24,7 +24,7 @@ use crate::keeper_link::{KeeperLaunch, KeeperLink, KeeperNotices};
 use crate::parked::Parked;
 use crate::secrets;
 use crate::supervision::{AgentSeen, DialogNote, Supervision, Typist};
-use crate::terminals::{Live, Shards, Sweeps, TerminalHandle, TerminalLimits};
+use crate::terminals::{Live, Shards, Sweeps, TerminalHandle, TerminalLimits, Views};
 use crate::threads::{
     ASKING_KEY, ClientModes, Feed, Interrupted, LiveThreads, MODE_KEY, Resumed, ThreadState,
     is_asking,
@@ -117,6 +117,8 @@ pub(crate) struct Inner {
     /// Children of closed terminals that are being ended.
     pub(crate) endings: TaskTracker,
     pub(crate) sweeps: Sweeps,
+    /// Which terminals are shown in which.
+    pub(crate) views: Views,
     /// Agents that are started in terminals, and their ends.
     pub(crate) agents_seen: broadcast::Sender<AgentSeen>,
     /// Who answers dialogs on screens.
@@ -214,6 +216,7 @@ impl Core {
                 settings_writer: tokio::sync::Mutex::new(()),
                 endings: TaskTracker::new(),
                 sweeps: Sweeps::default(),
+                views: Views::default(),
                 agents_seen: broadcast::Sender::new(MAX_AGENTS_SEEN),
                 typist: std::sync::OnceLock::new(),
                 typing: Mutex::default(),

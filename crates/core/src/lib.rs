@@ -32,7 +32,7 @@ pub use rookery_model as model;
 pub use rookery_store::{DecisionQuery, NumberedDecision};
 pub use rookery_term::Palette;
 
-pub use crate::agents::{AgentConfig, NewRoot, Place};
+pub use crate::agents::{AgentConfig, NewRoot, Place, ProviderState};
 pub use crate::core::{Core, CoreConfig, StopKind};
 pub use events::{EventPage, EventStream, Events};
 pub use exec::{
@@ -50,7 +50,7 @@ pub use supervision::{
 };
 pub use terminals::{
     Attachment, Expansion, MouseOutcome, OpenTerminal, Output, OutputStream, Piece, Preedit,
-    Progress, RawLog, Scene, Selected, StrayAction, TerminalHandle, TerminalLimits, ViewCell,
+    Progress, RawLog, Scene, Selected, StrayAction, TerminalHandle, TerminalLimits, View, ViewCell,
     Waited, drawn,
 };
 pub use threads::Status as ThreadStatus;

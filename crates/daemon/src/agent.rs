@@ -45,6 +45,13 @@ impl Places {
     }
 }
 
+impl Places {
+    /// The file with the settings of agents.
+    pub(crate) fn settings_file(&self) -> PathBuf {
+        self.settings.clone()
+    }
+}
+
 /// Roder's settings file: where its variables say, or in its usual place if it is there.
 fn roder_file() -> Option<PathBuf> {
     let named = ["RODER_CONFIG_DIR", "RODER_DATA_DIR"].iter().find_map(|name| {

@@ -45,7 +45,7 @@ impl Served {
             control,
             native: Arc::new(Table::new([native::METHODS])),
             ptywright: Arc::new(Table::new([ptywright::METHODS])),
-            roder: Arc::new(Table::new([roder::METHODS])),
+            roder: Arc::new(Table::new([roder::METHODS, roder::KEY_METHODS])),
             shared,
             roost: Arc::new(roost::Settings::new(PathBuf::new())),
             idx0: None,

@@ -14,6 +14,7 @@ mod pictures;
 mod run;
 pub mod running;
 pub mod serve;
+pub mod setup;
 
 pub use endpoints::{ENDPOINTS, Endpoint, Served};
 pub use pictures::Pictures;

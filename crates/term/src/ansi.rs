@@ -116,8 +116,12 @@ fn push_color(color: Color, base: u8, out: &mut String) {
 /// Modes, margins, cursor and title, after the cells are painted.
 fn paint_state(emulator: &Emulator, out: &mut String) {
     let mode = emulator.term.mode();
-    for (flag, number) in MODES {
-        let _ = write!(out, "\x1b[?{number}{}", if mode.contains(*flag) { 'h' } else { 'l' });
+    // What is off comes first: to most terminals, switching one way to follow the mouse off switches
+    // all of them off.
+    for (is_on, end) in [(false, 'l'), (true, 'h')] {
+        for (_, number) in MODES.iter().filter(|(flag, _)| mode.contains(*flag) == is_on) {
+            let _ = write!(out, "\x1b[?{number}{end}");
+        }
     }
     let (top, bottom) = emulator.shadow.region;
     if (top, bottom) != (0, emulator.rows()) {

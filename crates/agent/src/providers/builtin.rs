@@ -126,6 +126,30 @@ pub(crate) static BUILTINS: [Builtin; 7] = [
     },
 ];
 
+/// A built-in provider, for whoever sets one up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownProvider {
+    /// Its id.
+    pub id: &'static str,
+    /// Its name for people.
+    pub name: &'static str,
+    /// The variable that usually holds its key; none for a server on this machine.
+    pub key_variable: Option<&'static str>,
+    /// Where it is.
+    pub base_url: &'static str,
+}
+
+/// The built-in providers that are somewhere, in the order of a list.
+pub fn known_providers() -> impl Iterator<Item = KnownProvider> {
+    let is_somewhere = |builtin: &&Builtin| !builtin.base_url.is_empty();
+    BUILTINS.iter().filter(is_somewhere).map(|builtin| KnownProvider {
+        id: builtin.id,
+        name: builtin.name,
+        key_variable: builtin.key_variable,
+        base_url: builtin.base_url,
+    })
+}
+
 /// A built-in provider by its id.
 pub(crate) fn find(id: &str) -> Option<&'static Builtin> {
     BUILTINS.iter().find(|builtin| builtin.id == id)

@@ -16,6 +16,7 @@ use tokio::sync::{OnceCell, watch};
 use tokio::time::Instant;
 
 use super::call::{Remote, status_failure};
+use super::loans::Loan;
 use super::settings::mask;
 use crate::provider::{ModelInfo, Provider};
 
@@ -93,6 +94,13 @@ impl Cache {
         self.slots.lock().get(id).and_then(|slot| slot.models.clone()).unwrap_or_default()
     }
 
+    /// A provider's models as it tells them to whoever lends a key: those may be others, so nothing is
+    /// remembered.
+    pub(crate) async fn lent(&self, provider: Arc<dyn Provider>, key: Loan) -> Vec<ModelInfo> {
+        let listed = tokio::time::timeout(PATIENCE, provider.models(Some(key))).await;
+        listed.ok().and_then(Result::ok).unwrap_or_default()
+    }
+
     /// A provider's list may be another one now, as with another key.
     pub(crate) fn forget_age(&self, id: &str) {
         if let Some(slot) = self.slots.lock().get_mut(id) {
@@ -101,7 +109,7 @@ impl Cache {
     }
 
     async fn refresh(&self, id: &str, provider: Arc<dyn Provider>) {
-        let listed = match tokio::time::timeout(FETCH_LIMIT, provider.models()).await {
+        let listed = match tokio::time::timeout(FETCH_LIMIT, provider.models(None)).await {
             Ok(listed) => listed,
             Err(_) => Err("it took too long".to_owned()),
         };
@@ -158,9 +166,9 @@ impl Cache {
 }
 
 /// Asks a server for its models.
-pub(crate) async fn fetch(remote: &Remote) -> Result<Vec<ModelInfo>, String> {
+pub(crate) async fn fetch(remote: &Remote, lent: Option<Loan>) -> Result<Vec<ModelInfo>, String> {
     let endpoint = &remote.endpoint;
-    let key = endpoint.key()?;
+    let key = endpoint.key_with(lent.as_ref())?;
     let request = Request {
         url: remote.protocol.models_url(&endpoint.base_url),
         headers: remote.request_headers(key.as_ref()),

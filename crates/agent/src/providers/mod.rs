@@ -18,6 +18,7 @@ mod images;
 #[cfg(test)]
 mod invariants;
 mod listing;
+mod loans;
 pub mod mock;
 mod names;
 mod openai_chat;
@@ -26,8 +27,9 @@ mod registry;
 mod settings;
 mod transcript;
 
-pub use builtin::normalize;
+pub use builtin::{KnownProvider, known_providers, normalize};
 pub use efforts::{EFFORTS, Fitted, UnsupportedEffort};
+pub use loans::Loan;
 pub use registry::{KeyError, Registry, RegistryOptions};
 pub(crate) use settings::mask;
 pub use settings::{Environment, Kind, Retry, Settings};

@@ -17,6 +17,7 @@ use super::call::{Endpoint, Keys, Protocol, Remote};
 use super::catalog::{self, Known};
 use super::efforts::{self, Fitted, UnsupportedEffort};
 use super::listing::Cache;
+use super::loans::{Loan, Loans};
 use super::mock::Mock;
 use super::openai_chat::OpenaiChat;
 use super::openai_responses::OpenaiResponses;
@@ -60,6 +61,7 @@ pub enum KeyError {
 pub struct Registry {
     providers: BTreeMap<String, Registered>,
     keys: Keys,
+    loans: Loans,
     variables: BTreeSet<String>,
     listings: Arc<Cache>,
 }
@@ -122,7 +124,8 @@ impl Registry {
         let variables = variables.chain(builtin::OTHER_KEYS.map(str::to_owned)).collect();
         let register = |one: Settings| (one.id.clone(), Registered::new(one, &keys, options));
         let providers = all.into_values().map(register).collect();
-        Self { providers, keys, variables, listings: Cache::new(options.cache_file.clone()) }
+        let listings = Cache::new(options.cache_file.clone());
+        Self { providers, keys, loans: Loans::default(), variables, listings }
     }
 
     /// An id as we spell it.
@@ -156,6 +159,28 @@ impl Registry {
             return registered.models.clone();
         }
         self.listings.models(&registered.info.id, Arc::clone(&registered.provider)).await
+    }
+
+    /// The models that can be told to whoever lends these keys.
+    pub async fn models_with(&self, id: &str, keys: &[Loan]) -> Vec<ModelInfo> {
+        let Some(registered) = self.find(id) else { return Vec::new() };
+        match keys.iter().find(|loan| loan.provider() == registered.info.id) {
+            Some(loan) if registered.models.is_empty() => {
+                self.listings.lent(Arc::clone(&registered.provider), loan.clone()).await
+            }
+            _ => self.models(id).await,
+        }
+    }
+
+    /// Takes a key for the calls that it is handed to, and for nothing else. It is never stored, and
+    /// forgotten when the loan is dropped.
+    ///
+    /// # Errors
+    /// If there is no such provider, or the key is blank.
+    pub fn lend(&self, id: &str, key: &str) -> Result<Loan, KeyError> {
+        let id = self.known_id(id)?;
+        let key = Secret::key(key).ok_or_else(|| KeyError::EmptyKey(id.clone()))?;
+        Ok(self.loans.lend(id, key))
     }
 
     /// A model of a provider that is known without asking.
@@ -236,7 +261,7 @@ impl Registry {
             self.providers.values().filter_map(|registered| registered.endpoint.as_ref());
         let used =
             endpoints.flat_map(|endpoint| endpoint.secrets(endpoint.key().ok().flatten().as_ref()));
-        let mut all: Vec<String> = set.into_iter().chain(used).collect();
+        let mut all: Vec<String> = set.into_iter().chain(used).chain(self.loans.keys()).collect();
         all.retain(|secret| secret.len() >= SHORTEST_SECRET);
         // The longest first: one may be the beginning of another.
         all.sort_by(|one, other| (other.len(), other).cmp(&(one.len(), one)));

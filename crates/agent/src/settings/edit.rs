@@ -2,7 +2,7 @@
 
 use rookery_host::{SettingsFileError, remove_setting, set_setting};
 use rookery_model::Mode;
-use toml_edit::DocumentMut;
+use toml_edit::{DocumentMut, Value};
 
 use super::{Secret, Spelled, WebSearchMode, normalize_provider};
 
@@ -24,6 +24,20 @@ pub enum Edit {
         provider: String,
         /// The key.
         key: Option<Secret>,
+    },
+    /// A program that is a provider, with its arguments.
+    Agent {
+        /// The provider.
+        provider: String,
+        /// The program and its arguments.
+        command: Vec<String>,
+    },
+    /// Where a provider is.
+    BaseUrl {
+        /// The provider.
+        provider: String,
+        /// The address.
+        url: String,
     },
     /// Whether models search the web, in the words that were used.
     WebSearch(Spelled<WebSearchMode>),
@@ -49,6 +63,16 @@ impl Edit {
             Self::ApiKey { provider, key } => {
                 let id = spelled_in(document, &normalize_provider(provider));
                 put(document, &["providers", &id, "api_key"], key.as_ref().map(Secret::expose))
+            }
+            Self::Agent { provider, command } => {
+                let id = spelled_in(document, &normalize_provider(provider));
+                set_setting(document, &["providers", &id, "kind"], "acp")?;
+                let command: Value = command.iter().map(String::as_str).collect();
+                set_setting(document, &["providers", &id, "command"], command)
+            }
+            Self::BaseUrl { provider, url } => {
+                let id = spelled_in(document, &normalize_provider(provider));
+                set_setting(document, &["providers", &id, "base_url"], url.as_str())
             }
             Self::WebSearch(mode) => set_setting(document, &["web_search", "mode"], mode.spelling),
             Self::DefaultMode(mode) => {

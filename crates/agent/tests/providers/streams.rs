@@ -1,6 +1,7 @@
 //! Answers that come whole, in any pieces, and not to their end.
 
 use rookery_agent::provider::{FailureKind, ModelEvent, Stop};
+use rookery_agent::tool::ToolOutput;
 use rookery_model::Usage;
 
 use crate::fixtures::{ALL, ANTHROPIC, CHAT, Fixture};
@@ -153,4 +154,26 @@ async fn models_are_asked_for() {
     assert!(head.starts_with("get /base/models http/1.1") && head.contains(KEY), "{head}");
     let server = serve(vec![Reply::status(500, "", "")]).await;
     assert_eq!(Setup::new(&server.address, quick(1)).registry.models(CHAT.id).await, []);
+}
+
+#[tokio::test]
+async fn a_lent_key_is_used_by_those_it_was_lent_for_and_shown_to_none() {
+    const LENT: &str = "sk-lent-by-a-caller";
+    let list = || Reply::status(200, "", r#"{"data":[{"id":"a"}]}"#);
+    let server = serve(vec![list(), list()]).await;
+    let setup = Setup::new(&server.address, quick(1));
+    let registry = &setup.registry;
+    let loan = registry.lend(CHAT.id, LENT).unwrap();
+    assert_eq!(registry.models_with(CHAT.id, std::slice::from_ref(&loan)).await[0].id, "a");
+    assert_eq!(registry.models(CHAT.id).await[0].id, "a", "others ask with our own");
+    let heads: Vec<String> = server.seen.lock().iter().map(|(head, _)| head.clone()).collect();
+    assert!(heads[0].contains(LENT) && !heads[0].contains(KEY), "{}", heads[0]);
+    assert!(heads[1].contains(KEY) && !heads[1].contains(LENT), "{}", heads[1]);
+    let found = || ToolOutput::new(format!("found {LENT}"), serde_json::json!({ "key": LENT }));
+    let masked = registry.mask(found());
+    assert!(!masked.text.contains(LENT) && !masked.data.to_string().contains(LENT));
+    assert!(registry.has_key(LENT));
+    drop(loan);
+    assert!(!registry.has_key(LENT), "it is forgotten");
+    assert!(registry.lend("nobody", LENT).is_err() && registry.lend(CHAT.id, " ").is_err());
 }

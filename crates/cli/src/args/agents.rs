@@ -48,10 +48,14 @@ pub(crate) struct Chat {
     /// Print every notification of the thread as JSON, one per line, and how it ended
     #[arg(long)]
     pub(crate) json: bool,
+    /// Show the model an image; may be repeated
+    #[arg(long = "image", short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) images: Vec<PathBuf>,
     /// What to say, joined by spaces; a single - reads it from stdin
     ///
-    /// A first word such as /review is a command of the workspace. Without a prompt, stdin is read
-    /// if it is no terminal; if it is one, a conversation begins.
+    /// What is piped in is added to it. @FILE takes a file or an image along. A first word such as
+    /// /review is a command of the workspace; /help lists those of the conversation itself. Without
+    /// a prompt, stdin is read if it is no terminal; if it is one, a conversation begins.
     #[arg(value_name = "PROMPT")]
     pub(crate) prompt: Vec<String>,
 }

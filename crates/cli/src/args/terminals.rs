@@ -64,11 +64,16 @@ pub(crate) struct Target {
 
 #[derive(Debug, Args)]
 pub(crate) struct Attach {
-    #[command(flatten)]
-    pub(crate) target: Target,
+    /// The terminal: its number, s and its number, its UUID or its title [default: the only other one
+    /// that runs, else you are asked]
+    #[arg(value_name = "TERMINAL")]
+    pub(crate) id: Option<String>,
     /// Key that disconnects and leaves the program running
-    #[arg(long, value_name = "KEY", default_value = "ctrl+\\")]
-    pub(crate) detach_key: crate::attach::DetachKey,
+    #[arg(long, value_name = "KEY", default_value = crate::attach::DETACH)]
+    pub(crate) detach_key: crate::attach::Chord,
+    /// Key that shows the history; arrows, PageUp, PageDown, g and G move in it, q returns
+    #[arg(long, value_name = "KEY", default_value = crate::attach::SCROLL)]
+    pub(crate) scroll_key: crate::attach::Chord,
 }
 
 #[derive(Debug, Args)]

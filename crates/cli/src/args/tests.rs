@@ -58,7 +58,8 @@ fn waiting_needs_one_condition() {
 
 #[test]
 fn the_detach_key_is_read_at_once() {
-    assert!(read("attach 3 --detach-key ctrl+a").is_ok());
+    assert!(read("attach 3 --detach-key ctrl+a --scroll-key F12").is_ok());
+    assert!(read("attach").is_ok());
     let error = read("attach 3 --detach-key hyper").unwrap_err();
     assert!(error.contains("detach-key"), "{error}");
 }
@@ -212,6 +213,7 @@ fn help_of_everything() {
           roder        Behave as roder does; so does this program under that name
           ptywright    Behave as ptywright does; so does this program under that name
           roostctl     Behave as roostctl does; so does this program under that name
+          setup        Set up who answers: finds keys, agents and local servers
           hooks        Make an agent report what it does, by hooks in its settings
           import       Take over what another program kept
           shims        Make links by which this program is called under other names

@@ -1,23 +1,69 @@
-//! The key that detaches, in every form a terminal may send it.
+//! Keys that mean something to `attach` itself, in every form a terminal may send them.
 
-use std::str::FromStr;
+use std::{fmt, ops::Range, str::FromStr};
 
 use rookery_term::keys::{self, KeyModes, KeyNameError, parse_chord};
 
+/// The key that detaches, unless another is chosen.
+pub(crate) const DETACH: &str = "ctrl+\\";
+/// The key that shows the history, unless another is chosen.
+pub(crate) const SCROLL: &str = "alt+PageUp";
+
 /// A key to look for in what is typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct DetachKey {
+pub(crate) struct Chord {
+    /// As the user spells it.
+    name: String,
     /// Programs can ask for other encodings, and then this terminal uses them as well.
     forms: Vec<Vec<u8>>,
 }
 
-impl Default for DetachKey {
+/// The keys of an attachment.
+#[derive(Debug, Clone)]
+pub(crate) struct Keys {
+    pub(crate) detach: Chord,
+    pub(crate) scroll: Chord,
+}
+
+impl Default for Keys {
     fn default() -> Self {
-        "ctrl+\\".parse().expect("the default key has a name")
+        let named = |name: &str| name.parse().expect("the default keys have names");
+        Self { detach: named(DETACH), scroll: named(SCROLL) }
     }
 }
 
-impl FromStr for DetachKey {
+/// What typing means to an attachment.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Meaning<'a> {
+    /// All of it is for the program.
+    Text(&'a [u8]),
+    /// Disconnect; what was typed before is for the program.
+    Detach(&'a [u8]),
+    /// Show the history; what was typed before is for the program, what follows is not.
+    Scroll(&'a [u8]),
+}
+
+impl Keys {
+    /// Reads what was typed: whichever key of ours comes first counts.
+    pub(super) fn read<'a>(&self, typed: &'a [u8]) -> Meaning<'a> {
+        let at = |key: &Chord| key.find(typed).map(|found| found.start);
+        match (at(&self.detach), at(&self.scroll)) {
+            (Some(detach), scroll) if scroll.is_none_or(|scroll| detach <= scroll) => {
+                Meaning::Detach(&typed[..detach])
+            }
+            (_, Some(scroll)) => Meaning::Scroll(&typed[..scroll]),
+            _ => Meaning::Text(typed),
+        }
+    }
+}
+
+impl fmt::Display for Chord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl FromStr for Chord {
     type Err = KeyNameError;
 
     fn from_str(chord: &str) -> Result<Self, KeyNameError> {
@@ -39,15 +85,15 @@ impl FromStr for DetachKey {
         }
         // Where one form begins another, the whole of the longer one is meant.
         forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
-        Ok(Self { forms })
+        Ok(Self { name: chord.to_owned(), forms })
     }
 }
 
-impl DetachKey {
-    /// Where the key begins in `typed`, if it is there.
-    pub(crate) fn find(&self, typed: &[u8]) -> Option<usize> {
-        (0..typed.len())
-            .find(|at| self.forms.iter().any(|form| typed[*at..].starts_with(form.as_slice())))
+impl Chord {
+    /// Where the key is in `typed`, if it is there.
+    pub(crate) fn find(&self, typed: &[u8]) -> Option<Range<usize>> {
+        let begins = |at: usize| self.forms.iter().find(|form| typed[at..].starts_with(form));
+        (0..typed.len()).find_map(|at| begins(at).map(|form| at..at + form.len()))
     }
 }
 
@@ -55,20 +101,33 @@ impl DetachKey {
 mod tests {
     use super::*;
 
+    fn chord(name: &str) -> Chord {
+        name.parse().unwrap()
+    }
+
     #[test]
     fn the_default_is_found_however_it_is_sent() {
-        let key = DetachKey::default();
-        assert_eq!(key.find(b"ab\x1ccd"), Some(2));
-        assert_eq!(key.find(b"\x1b[92;5u"), Some(0));
-        assert_eq!(key.find(b"x\x1b[27;5;92~"), Some(1));
+        let key = Keys::default().detach;
+        assert_eq!(key.find(b"ab\x1ccd"), Some(2..3));
+        assert_eq!(key.find(b"\x1b[92;5u"), Some(0..7));
+        assert_eq!(key.find(b"x\x1b[27;5;92~"), Some(1..11));
         assert_eq!(key.find(b"\\ \x1b[92;6u"), None);
         assert_eq!(key.find(b""), None);
+        assert_eq!(Keys::default().scroll.find(b"\x1b[5;3~"), Some(0..6));
     }
 
     #[test]
     fn other_keys_can_be_chosen() {
-        assert_eq!("C-a".parse::<DetachKey>().unwrap().find(b"x\x01"), Some(1));
-        assert_eq!("F12".parse::<DetachKey>().unwrap().find(b"\x1b[24~"), Some(0));
-        assert!("ctrl+nothing".parse::<DetachKey>().is_err());
+        assert_eq!(chord("C-a").find(b"x\x01"), Some(1..2));
+        assert_eq!(chord("F12").find(b"\x1b[24~"), Some(0..5));
+        assert!("ctrl+nothing".parse::<Chord>().is_err());
+    }
+
+    #[test]
+    fn the_first_key_of_ours_counts() {
+        let keys = Keys { detach: chord("C-a"), scroll: chord("C-b") };
+        assert_eq!(keys.read(b"xy"), Meaning::Text(b"xy"));
+        assert_eq!(keys.read(b"x\x01y\x02"), Meaning::Detach(b"x"));
+        assert_eq!(keys.read(b"x\x02y\x01"), Meaning::Scroll(b"x"));
     }
 }

@@ -1,8 +1,11 @@
 //! `rookery attach`: this terminal becomes one of the daemon's, until it is detached or ends.
 
+mod choose;
 mod filter;
 mod keys;
+mod scroll;
 mod session;
+mod signals;
 pub(crate) mod tty;
 
 use std::process::ExitCode;
@@ -11,13 +14,13 @@ use rookery_native::{TerminalRef, wire};
 use rookery_wire::Client;
 
 pub(crate) use filter::Filter;
-pub(crate) use keys::DetachKey;
+pub(crate) use keys::{Chord, DETACH, Keys, SCROLL};
 pub(crate) use tty::RawTty;
 
 use crate::{
     args,
     failure::{Failure, Outcome},
-    link, output, resolve,
+    link, output,
 };
 use session::{End, Session};
 
@@ -25,8 +28,8 @@ use session::{End, Session};
 pub(crate) async fn run(args: args::Attach) -> Outcome {
     require_terminal()?;
     let client = link::connect().await?;
-    let terminal = resolve::terminal(&client, &args.target.id).await?;
-    follow(client, terminal, &args.detach_key).await
+    let terminal = choose::terminal(&client, args.id.as_deref()).await?;
+    follow(client, terminal, &Keys { detach: args.detach_key, scroll: args.scroll_key }).await
 }
 
 /// Refuses to go on without a terminal on both sides.
@@ -44,12 +47,15 @@ pub(crate) fn own_size() -> Option<wire::Size> {
 }
 
 /// Connects this terminal to `terminal` until one of them is done.
-pub(crate) async fn follow(client: Client, terminal: TerminalRef, detach: &DetachKey) -> Outcome {
+pub(crate) async fn follow(client: Client, terminal: TerminalRef, keys: &Keys) -> Outcome {
     let tty = RawTty::enter().map_err(Failure::doing("cannot set up this terminal"))?;
-    let mut session = Session::new(terminal, detach);
+    let mut session = Session::new(terminal, keys);
     let end = session.run(client, &tty).await;
     session.leave();
     drop(tty);
+    if session.unsent() > 0 && !matches!(end, Ok(End::Exited(_) | End::Closed)) {
+        output::note(format!("[{} typed bytes did not reach the program]", session.unsent()));
+    }
     match end? {
         End::Detached => {
             output::note(format!(

@@ -6,21 +6,22 @@ use std::{future::Future, pin::Pin, time::Duration};
 use rookery_native::{
     TerminalRef, code, notification,
     wire::{
-        Attach, Attached, Base64, Empty, Exit, Output, OutputNotification, Size, TerminalResize,
-        TerminalWrite,
+        Attach, Attached, Base64, Dump, Dumped, Empty, Exit, Output, OutputNotification, Size,
+        TerminalResize, TerminalWrite,
     },
 };
 use rookery_wire::{Client, ClientError, client::Notification};
 use tokio::{
     io::AsyncWriteExt as _,
-    signal::unix::{Signal, SignalKind, signal},
     sync::mpsc,
-    time::sleep,
+    time::{Instant, sleep, timeout_at},
 };
 
 use super::{
     filter::Filter,
-    keys::DetachKey,
+    keys::{Keys, Meaning},
+    scroll::{self, Scroll, Scrolled},
+    signals::{Noticed, Signals},
     tty::{self, RawTty},
 };
 use crate::{
@@ -28,12 +29,14 @@ use crate::{
     link, output,
 };
 
-/// Typing kept for a program that does not read; more is dropped with a bell.
+/// Typing kept for a program that does not read, or while no daemon runs; more is dropped with a bell.
 const MOST_TYPED: usize = 256 * 1024;
 /// Bytes sent at once.
 const CHUNK: usize = 16 * 1024;
 /// How long to wait before typing is offered again to a program that does not read.
 const BUSY_PAUSE: Duration = Duration::from_millis(50);
+/// How long typing may take to arrive before this attachment is left.
+const FLUSH_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Why an attachment ended.
 pub(super) enum End {
@@ -52,76 +55,47 @@ enum Turn {
     Over(End),
     /// The connection is gone.
     Lost,
-    /// Output was dropped because this terminal is slow.
+    /// This screen does not show the other any more, and has to be drawn anew.
     Behind,
+}
+
+/// Everything that a person at this terminal does.
+struct Person {
+    keyboard: mpsc::Receiver<Vec<u8>>,
+    signals: Signals,
 }
 
 type Sending = Pin<Box<dyn Future<Output = Result<(), ClientError>>>>;
 
-/// What a signal means to an attachment.
-enum Noticed {
-    /// This terminal got another size.
-    Resized,
-    /// This process was stopped and goes on.
-    Continued,
-    /// This process is to end.
-    End,
-}
-
-/// Signals that matter while attached.
-struct Signals {
-    resized: Signal,
-    continued: Signal,
-    terminate: Signal,
-    hangup: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn new() -> std::io::Result<Self> {
-        Ok(Self {
-            resized: signal(SignalKind::window_change())?,
-            continued: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
-            terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
-            interrupt: signal(SignalKind::interrupt())?,
-        })
-    }
-
-    async fn next(&mut self) -> Noticed {
-        tokio::select! {
-            _ = self.resized.recv() => Noticed::Resized,
-            _ = self.continued.recv() => Noticed::Continued,
-            _ = self.terminate.recv() => Noticed::End,
-            _ = self.hangup.recv() => Noticed::End,
-            _ = self.interrupt.recv() => Noticed::End,
-        }
-    }
-
-    async fn end(&mut self) {
-        while !matches!(self.next().await, Noticed::End) {}
-    }
-}
-
 /// An attachment, across connections.
 pub(super) struct Session<'a> {
     terminal: TerminalRef,
-    detach: &'a DetachKey,
+    keys: &'a Keys,
     filter: Filter,
     typed: Vec<u8>,
+    /// What is on its way, in order; it is not given up when only the screen is drawn anew.
+    sending: Option<Sending>,
+    /// Bytes that are on their way, and were not answered for yet.
+    sent: usize,
+    /// Bytes that were on their way when the daemon went.
+    doubtful: usize,
+    /// The size that the other terminal has.
     size: Option<Size>,
-    /// Whether the other terminal has yet to be told of the size.
+    /// Whether the other terminal has yet to be told of the size of this one.
     is_resized: bool,
 }
 
 impl<'a> Session<'a> {
-    pub(super) fn new(terminal: TerminalRef, detach: &'a DetachKey) -> Self {
+    pub(super) fn new(terminal: TerminalRef, keys: &'a Keys) -> Self {
         Self {
             terminal,
-            detach,
+            keys,
             filter: Filter::default(),
             typed: Vec::new(),
-            size: tty::size(),
+            sending: None,
+            sent: 0,
+            doubtful: 0,
+            size: None,
             is_resized: false,
         }
     }
@@ -131,44 +105,95 @@ impl<'a> Session<'a> {
         let _ = output::write(&self.filter.undo());
     }
 
+    /// How many typed bytes never reached the program, or may not have.
+    pub(super) fn unsent(&self) -> usize {
+        self.typed.len() + self.doubtful
+    }
+
     /// Follows the terminal through any number of daemons.
     pub(super) async fn run(&mut self, mut client: Client, tty: &RawTty) -> Outcome<End> {
-        let mut keyboard = tty::typed().map_err(Failure::doing("cannot read this terminal"))?;
-        let mut signals = Signals::new().map_err(Failure::doing("cannot watch for signals"))?;
+        let keyboard = tty::typed().map_err(Failure::doing("cannot read this terminal"))?;
+        let signals = Signals::new().map_err(Failure::doing("cannot watch for signals"))?;
+        let mut person = Person { keyboard, signals };
         loop {
-            match self.follow(&client, &mut keyboard, &mut signals, tty).await? {
+            let is_lost = match self.follow(&client, &mut person, tty).await? {
                 Turn::Over(end) => return Ok(end),
-                Turn::Lost | Turn::Behind => {}
+                Turn::Lost => true,
+                Turn::Behind => false,
+            };
+            if is_lost {
+                self.sending = None;
+                self.doubtful += std::mem::take(&mut self.sent);
+                self.tell_lost().await?;
             }
             // A new connection also when only output was dropped: its queue begins empty.
+            let Person { keyboard, signals } = &mut person;
             tokio::select! {
                 fresh = link::reconnect() => client = fresh?,
                 () = signals.end() => return Ok(End::Signaled),
-                () = self.until_detached(&mut keyboard) => return Ok(End::Detached),
+                kept = self.keep_typing(keyboard, is_lost) => return kept.map(|()| End::Detached),
             }
         }
     }
 
-    /// Watches only for the key; anything else typed now would go to a terminal that is not there.
-    async fn until_detached(&self, keyboard: &mut mpsc::Receiver<Vec<u8>>) {
+    /// Keeps what is typed while there is nowhere to send it, until the key that detaches.
+    async fn keep_typing(
+        &mut self,
+        keyboard: &mut mpsc::Receiver<Vec<u8>>,
+        is_lost: bool,
+    ) -> Outcome<()> {
         while let Some(typed) = keyboard.recv().await {
-            if self.detach.find(&typed).is_some() {
-                return;
+            match self.keys.read(&typed) {
+                Meaning::Detach(text) => {
+                    self.put(text);
+                    return Ok(());
+                }
+                Meaning::Text(text) | Meaning::Scroll(text) => self.put(text),
+            }
+            if is_lost {
+                self.tell_lost().await?;
             }
         }
+        std::future::pending().await
+    }
+
+    /// Says in the last row that the daemon is gone, and what becomes of typing.
+    async fn tell_lost(&mut self) -> Outcome<()> {
+        let Some(Size { rows, cols }) = tty::size() else { return Ok(()) };
+        let mut text = " the daemon is gone; waiting for the next one".to_owned();
+        match self.typed.len() {
+            0 => {}
+            kept => text += &format!(" · {kept} typed bytes are kept for it"),
+        }
+        if self.doubtful > 0 {
+            text += &format!(" · {} may have been lost", self.doubtful);
+        }
+        text += &format!(" · {} detaches", self.keys.detach);
+        let bar = scroll::bar(&text, cols);
+        // Whatever was being drawn ends here; all of it is drawn anew when there is a daemon again.
+        self.filter.resync();
+        print(format!("\x18\x1b7\x1b[?6l\x1b[{rows};1H{bar}\x1b8").as_bytes()).await
     }
 
     async fn attach(&mut self, client: &Client) -> Outcome<Option<Attached>> {
-        self.size = tty::size();
+        let own = tty::size();
         self.is_resized = false;
         let params = Attach {
             terminal: self.terminal,
-            rows: self.size.map(|size| size.rows),
-            cols: self.size.map(|size| size.cols),
+            rows: own.map(|size| size.rows),
+            cols: own.map(|size| size.cols),
+            shown: true,
         };
-        match client.call("rookery/terminals/attach", params).await {
-            Ok(attached) => Ok(Some(attached)),
+        match client.call::<_, Attached>("rookery/terminals/attach", params).await {
+            Ok(attached) => {
+                self.size = Some(attached.size);
+                Ok(Some(attached))
+            }
             Err(ClientError::Closed | ClientError::Io(_)) => Ok(None),
+            Err(ClientError::Rpc(error)) if error.code == code::CONFLICT => {
+                Err(Failure::new(error.message)
+                    .hint("attach to another terminal, or from another one"))
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -176,18 +201,16 @@ impl<'a> Session<'a> {
     async fn follow(
         &mut self,
         client: &Client,
-        keyboard: &mut mpsc::Receiver<Vec<u8>>,
-        signals: &mut Signals,
+        person: &mut Person,
         tty: &RawTty,
     ) -> Outcome<Turn> {
         let Some(mut messages) = client.notifications() else { return Ok(Turn::Lost) };
         let Some(attached) = self.attach(client).await? else { return Ok(Turn::Lost) };
         self.filter.resync();
         self.show(&attached.redraw.0).await?;
-        let mut sending: Option<Sending> = None;
         loop {
-            if sending.is_none() {
-                sending = self.next_request(client);
+            if self.sending.is_none() {
+                self.sending = self.next_request(client);
             }
             tokio::select! {
                 message = messages.recv() => {
@@ -199,21 +222,32 @@ impl<'a> Session<'a> {
                         return Ok(Turn::Behind);
                     }
                 }
-                typed = keyboard.recv() => match typed {
-                    None => return Ok(Turn::Over(End::Signaled)),
-                    Some(typed) => if self.type_in(&typed) {
-                        return Ok(Turn::Over(End::Detached));
-                    },
-                },
-                sent = async { sending.as_mut().expect("checked by the condition").await },
-                    if sending.is_some() =>
+                typed = person.keyboard.recv() => {
+                    let Some(typed) = typed else { return Ok(Turn::Over(End::Signaled)) };
+                    match self.keys.read(&typed) {
+                        Meaning::Text(text) => self.type_in(text),
+                        Meaning::Detach(text) => {
+                            self.type_in(text);
+                            self.flush(client).await;
+                            return Ok(Turn::Over(End::Detached));
+                        }
+                        Meaning::Scroll(text) => {
+                            self.type_in(text);
+                            self.flush(client).await;
+                            return self.scroll(client, &mut messages, person, tty).await;
+                        }
+                    }
+                }
+                sent = async { self.sending.as_mut().expect("checked by the condition").await },
+                    if self.sending.is_some() =>
                 {
-                    sending = None;
+                    self.sending = None;
                     if matches!(sent, Err(ClientError::Closed | ClientError::Io(_))) {
                         return Ok(Turn::Lost);
                     }
+                    self.sent = 0;
                 }
-                noticed = signals.next() => match noticed {
+                noticed = person.signals.next() => match noticed {
                     Noticed::Resized => self.is_resized = true,
                     Noticed::Continued => {
                         // The shell has set its own modes, and this screen is not ours any more.
@@ -226,16 +260,84 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Takes what was typed; true if the detach key was among it.
-    fn type_in(&mut self, typed: &[u8]) -> bool {
-        let detach = self.detach.find(typed);
-        let typed = &typed[..detach.unwrap_or(typed.len())];
+    /// Takes what was typed for the program. Whoever types has the size.
+    fn type_in(&mut self, typed: &[u8]) {
+        if !typed.is_empty() && tty::size().is_some_and(|own| self.size != Some(own)) {
+            self.is_resized = true;
+        }
+        self.put(typed);
+    }
+
+    fn put(&mut self, typed: &[u8]) {
         if self.typed.len() + typed.len() > MOST_TYPED {
             let _ = output::write(b"\x07");
         } else {
             self.typed.extend_from_slice(typed);
         }
-        detach.is_some()
+    }
+
+    /// Sends what was typed before this attachment looks elsewhere, unless that takes too long.
+    async fn flush(&mut self, client: &Client) {
+        let until = Instant::now() + FLUSH_PATIENCE;
+        while let Some(request) = self.sending.take().or_else(|| self.next_request(client)) {
+            match timeout_at(until, request).await {
+                Ok(Ok(())) => self.sent = 0,
+                Ok(Err(_)) | Err(_) => {
+                    self.doubtful += std::mem::take(&mut self.sent);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Shows the history until the user has seen enough of it.
+    async fn scroll(
+        &mut self,
+        client: &Client,
+        messages: &mut mpsc::Receiver<Notification>,
+        person: &mut Person,
+        tty: &RawTty,
+    ) -> Outcome<Turn> {
+        let Some(size) = tty::size() else { return Ok(Turn::Behind) };
+        let params = Dump { terminal: self.terminal, history: scroll::MOST_ROWS, redact: false };
+        let text = match client.call::<_, Dumped>("rookery/terminals/dump", params).await {
+            Ok(dumped) => dumped.text,
+            Err(ClientError::Closed | ClientError::Io(_)) => return Ok(Turn::Lost),
+            Err(error) => return Err(error.into()),
+        };
+        let mut scroll = Scroll::new(text, size, self.keys);
+        // Keys come as they usually do, and not as the program asked for them.
+        print(&self.filter.undo()).await?;
+        print(b"\x1b[?1049h\x1b[2J").await?;
+        let end = loop {
+            print(&scroll.draw()).await?;
+            tokio::select! {
+                message = messages.recv() => {
+                    let Some(message) = message else { break Turn::Lost };
+                    // The screen is drawn anew afterwards; only ends matter now.
+                    if let Some(end) = ended(&message) {
+                        break Turn::Over(end);
+                    }
+                }
+                typed = person.keyboard.recv() => {
+                    let Some(typed) = typed else { break Turn::Over(End::Signaled) };
+                    match scroll.typed(&typed) {
+                        Scrolled::On => {}
+                        Scrolled::Back => break Turn::Behind,
+                        Scrolled::Detach => break Turn::Over(End::Detached),
+                    }
+                }
+                noticed = person.signals.next() => match noticed {
+                    Noticed::Resized => scroll.resize(tty::size().unwrap_or(size)),
+                    Noticed::Continued => {
+                        let _ = tty.make_raw();
+                    }
+                    Noticed::End => break Turn::Over(End::Signaled),
+                },
+            }
+        };
+        print(b"\x1b[?25h\x1b[?1049l").await?;
+        Ok(end)
     }
 
     /// The next thing to tell the other terminal, one at a time and in order.
@@ -246,6 +348,7 @@ impl<'a> Session<'a> {
             && let Some(Size { rows, cols }) = tty::size()
         {
             let params = TerminalResize { terminal, rows, cols };
+            self.size = Some(Size { rows, cols });
             return Some(Box::pin(async move {
                 client.call::<_, Empty>("rookery/terminals/resize", params).await.map(drop)
             }));
@@ -254,6 +357,7 @@ impl<'a> Session<'a> {
             return None;
         }
         let chunk: Vec<u8> = self.typed.drain(..self.typed.len().min(CHUNK)).collect();
+        self.sent = chunk.len();
         Some(Box::pin(write_all(client, terminal, chunk)))
     }
 
@@ -273,7 +377,7 @@ impl<'a> Session<'a> {
                 self.filter.resync();
                 self.show(&bytes).await?;
             }
-            Output::Resized(_) => {}
+            Output::Resized(size) => self.size = Some(size),
             Output::Exited(exit) => return Ok(Some(End::Exited(exit))),
             Output::Closed(_) => return Ok(Some(End::Closed)),
         }
@@ -283,12 +387,29 @@ impl<'a> Session<'a> {
     async fn show(&mut self, bytes: &[u8]) -> Outcome<()> {
         let mut visible = Vec::with_capacity(bytes.len());
         self.filter.push(bytes, &mut visible);
-        let mut stdout = tokio::io::stdout();
-        let written = async {
-            stdout.write_all(&visible).await?;
-            stdout.flush().await
-        };
-        written.await.map_err(Failure::doing("cannot write to this terminal"))
+        print(&visible).await
+    }
+}
+
+/// Writes to this terminal.
+async fn print(bytes: &[u8]) -> Outcome<()> {
+    let mut stdout = tokio::io::stdout();
+    let written = async {
+        stdout.write_all(bytes).await?;
+        stdout.flush().await
+    };
+    written.await.map_err(Failure::doing("cannot write to this terminal"))
+}
+
+/// Whether a notification tells of the end of the only attachment there is.
+fn ended(message: &Notification) -> Option<End> {
+    if message.method != notification::OUTPUT {
+        return None;
+    }
+    match serde_json::from_str::<OutputNotification>(message.params.get()).ok()?.output {
+        Output::Exited(exit) => Some(End::Exited(exit)),
+        Output::Closed(_) => Some(End::Closed),
+        Output::Data(_) | Output::Redraw(_) | Output::Resized(_) => None,
     }
 }
 

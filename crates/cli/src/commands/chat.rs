@@ -4,11 +4,15 @@ mod asking;
 mod console;
 mod desk;
 mod keyboard;
+mod local;
+mod model;
+mod render;
+mod said;
 mod screen;
 mod talk;
 
 use std::{
-    io::{self, IsTerminal as _, Read as _},
+    io::{self, IsTerminal as _},
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -25,17 +29,19 @@ use rookery_roder::wire::{
 use rookery_wire::Client;
 
 use crate::{
-    args, daemon_process,
+    args,
+    commands::done,
+    daemon_process,
     failure::{Failure, Outcome},
     link::{self, call},
     output::Tone,
     talk::{show, threads},
 };
+use local::{Conversation, Local};
+use said::{Attached, Said, said};
 use screen::Screen;
 use talk::{Ended, Manners, Talk, follow};
 
-/// The longest prompt that is read from stdin.
-const LONGEST_PROMPT: u64 = 4 << 20;
 /// The code of an interrupted turn.
 const INTERRUPTED: u8 = 130;
 
@@ -44,6 +50,8 @@ pub(super) async fn run(args: args::Chat) -> Outcome {
     if said.is_none() && args.json {
         return Err(Failure::new("--json needs a prompt").code(2));
     }
+    let own = own_command(&args, said.as_ref())?;
+    let images = Attached::images(&args.images)?;
     let homes = link::homes()?;
     let client = match link::try_connect(&homes).await? {
         Some(client) => client,
@@ -51,7 +59,6 @@ pub(super) async fn run(args: args::Chat) -> Outcome {
     };
     // Before anything is started, so that nothing of it is missed.
     let notifications = follow(&client).await?;
-    let (thread, is_new) = open_thread(&client, &args).await?;
     let is_attended = io::stdin().is_terminal() && io::stderr().is_terminal();
     let manners = Manners {
         always: args.yes.then_some(true).or(args.no.then_some(false)),
@@ -59,90 +66,83 @@ pub(super) async fn run(args: args::Chat) -> Outcome {
         json: args.json,
     };
     let screen = Screen::new(args.reasoning_text);
+    if let Some((own, _)) = own
+        && own.needs_no_thread()
+    {
+        let mut talk = Talk::new(client, notifications, String::new(), screen, manners)?;
+        return without_thread(&mut talk, own).await;
+    }
+    let (thread, is_new) = open_thread(&client, &args).await?;
     let mut talk = Talk::new(client, notifications, thread.id.clone(), screen, manners)?;
     // A new thread has been told; an old one answers otherwise only this time.
     let wish = if is_new { Wish::default() } else { Wish::of(&args) };
-    match said {
-        Some(said) => once(&mut talk, &said, &wish, &args, is_new && !thread.ephemeral).await,
-        None => console::run(&mut talk, &thread, &wish).await,
+    let is_kept = is_new && !thread.ephemeral;
+    let mut conversation = Conversation { thread, wish, mode: args.mode.clone() };
+    match (said, own) {
+        (_, Some((own, arguments))) => {
+            local::run(&mut talk, &mut conversation, own, &arguments).await?;
+            done()
+        }
+        (Some(said), None) => once(&mut talk, &said, images, &conversation, &args, is_kept).await,
+        (None, None) => console::run(&mut talk, conversation).await,
     }
+}
+
+/// The command of ours that is to be carried out alone, if one is named.
+fn own_command(args: &args::Chat, said: Option<&Said>) -> Outcome<Option<(Local, String)>> {
+    let Some(Said::Command { name, arguments }) = said else { return Ok(None) };
+    let Some(own) = Local::find(name) else { return Ok(None) };
+    let has_thread = args.thread.is_some() || args.last;
+    if args.json {
+        return Err(Failure::new(format!("/{name} prints no JSON")).code(2));
+    }
+    if own.is_for_conversations_only() || !(has_thread || own.needs_no_thread()) {
+        return Err(local::only_in_conversation(name));
+    }
+    Ok(Some((own, arguments.clone())))
+}
+
+async fn without_thread(talk: &mut Talk, own: Local) -> Outcome {
+    match own {
+        Local::Threads => local::list_threads(talk).await?,
+        _ => local::help(talk, "").await?,
+    }
+    done()
 }
 
 /// One turn.
 async fn once(
     talk: &mut Talk,
     said: &Said,
-    wish: &Wish,
+    images: Attached,
+    conversation: &Conversation,
     args: &args::Chat,
     is_kept: bool,
 ) -> Outcome {
-    let turn = start(&talk.client, &talk.thread, said, wish).await?;
+    let attached = match said {
+        // Names are meant where the command was typed, wherever the agent works.
+        Said::Words(words) => {
+            let here = directory_path(Path::new("."))?;
+            images.named_in(words, &here, conversation.thread.cwd.as_ref())?
+        }
+        Said::Command { .. } => images,
+    };
+    let turn = start(&talk.client, &talk.thread, said, &attached, &conversation.wish).await?;
     let ended = talk.turn(&turn).await?;
     if args.json {
         talk.tell_end(&turn, &ended)?;
-    } else if is_kept && io::stderr().is_terminal() {
-        let id = show::short_id(&talk.thread);
-        talk.screen.note(Tone::Faint, &format!("go on with `rookery chat --thread {id}`"))?;
+    } else if io::stderr().is_terminal() {
+        talk.tell_usage()?;
+        if is_kept {
+            let id = show::short_id(&talk.thread);
+            talk.screen.note(Tone::Faint, &format!("go on with `rookery chat --thread {id}`"))?;
+        }
     }
     match ended {
         Ended::Completed => Ok(ExitCode::SUCCESS),
         Ended::Failed(message) => Err(Failure::new(message)),
         Ended::Interrupted => Err(Failure::new("the turn was interrupted").code(INTERRUPTED)),
         Ended::Left(code) => Ok(ExitCode::from(code)),
-    }
-}
-
-/// What is said in a turn.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Said {
-    Words(String),
-    /// A slash command of the workspace.
-    Command {
-        name: String,
-        arguments: String,
-    },
-}
-
-impl Said {
-    /// Words that begin with a slash and a name are a command; a path is none.
-    fn read(text: &str) -> Self {
-        let is_name = |name: &&str| {
-            let mut letters = name.chars();
-            letters.next().is_some_and(|c| c.is_ascii_alphanumeric())
-                && letters.all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'))
-        };
-        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        match word.strip_prefix('/').filter(is_name) {
-            Some(name) => {
-                Self::Command { name: name.to_owned(), arguments: rest.trim().to_owned() }
-            }
-            None => Self::Words(text.to_owned()),
-        }
-    }
-}
-
-/// What to say; none means to ask for it.
-fn said(words: &[String]) -> Outcome<Option<Said>> {
-    let is_piped = !io::stdin().is_terminal();
-    if words == ["-"] || (words.is_empty() && is_piped) {
-        let mut text = String::new();
-        let read = io::stdin().lock().take(LONGEST_PROMPT + 1).read_to_string(&mut text);
-        read.map_err(Failure::doing("cannot read stdin"))?;
-        if text.len() as u64 > LONGEST_PROMPT {
-            return Err(Failure::new(format!("stdin is longer than {LONGEST_PROMPT} bytes")));
-        }
-        return some_words(&text).map(|text| Some(Said::Words(text)));
-    }
-    if words.is_empty() {
-        return Ok(None);
-    }
-    some_words(&words.join(" ")).map(|text| Some(Said::read(&text)))
-}
-
-fn some_words(text: &str) -> Outcome<String> {
-    match text.trim() {
-        "" => Err(Failure::new("there is nothing to say").hint("give a prompt")),
-        text => Ok(text.to_owned()),
     }
 }
 
@@ -165,13 +165,19 @@ impl Wish {
 }
 
 /// Starts a turn and gives its id.
-async fn start(client: &Client, thread: &str, said: &Said, wish: &Wish) -> Outcome<String> {
+async fn start(
+    client: &Client,
+    thread: &str,
+    said: &Said,
+    attached: &Attached,
+    wish: &Wish,
+) -> Outcome<String> {
     match said {
         Said::Words(text) => {
             let params = TurnStartParams {
                 thread_id: thread.to_owned(),
-                prompt: Some(text.clone()),
-                input: Vec::new(),
+                prompt: Some(attached.prompt(text)),
+                input: attached.input.clone(),
                 task_ledger_required: false,
                 model_provider: wish.provider.clone(),
                 model: wish.model.clone(),
@@ -201,6 +207,10 @@ async fn open_thread(client: &Client, args: &args::Chat) -> Outcome<(Thread, boo
         (None, true) => (last_thread(client, args.cwd.as_deref()).await?, false),
         (None, false) => (new_thread(client, args).await?, true),
     };
+    if !is_new {
+        let provider = args.provider.as_deref().unwrap_or(&thread.model_provider);
+        model::of_thread(client, provider).await?;
+    }
     if let Some(mode) = &args.mode {
         let params = SessionSetModeParams {
             mode: mode.clone(),
@@ -227,9 +237,11 @@ async fn last_thread(client: &Client, cwd: Option<&Path>) -> Outcome<Thread> {
 }
 
 async fn new_thread(client: &Client, args: &args::Chat) -> Outcome<Thread> {
+    let cwd = directory(args.cwd.as_deref().unwrap_or(Path::new(".")))?;
+    let provider = model::of_new_thread(client, args.provider.as_deref()).await?;
     let params = ThreadStartParams {
-        cwd: Some(directory(args.cwd.as_deref().unwrap_or(Path::new(".")))?),
-        model_provider: args.provider.clone(),
+        cwd: Some(cwd),
+        model_provider: provider,
         model: args.model.clone(),
         reasoning: args.reasoning.clone(),
         ephemeral: args.ephemeral,
@@ -241,33 +253,12 @@ async fn new_thread(client: &Client, args: &args::Chat) -> Outcome<Thread> {
 
 /// A directory as the daemon wants it: absolute.
 fn directory(path: &Path) -> Outcome<String> {
-    let found: PathBuf = std::fs::canonicalize(path)
-        .map_err(|error| Failure::new(format!("cannot work in {}: {error}", path.display())))?;
+    let found = directory_path(path)?;
     let name = found.display().to_string();
     found.into_os_string().into_string().map_err(|_| Failure::new(format!("{name} is no UTF-8")))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_slash_and_a_name_is_a_command() {
-        let command = |name: &str, arguments: &str| Said::Command {
-            name: name.into(),
-            arguments: arguments.into(),
-        };
-        assert_eq!(Said::read("/review"), command("review", ""));
-        assert_eq!(Said::read("/git:fix-it  a  b "), command("git:fix-it", "a  b"));
-        assert_eq!(Said::read("/review\nline"), command("review", "line"));
-        for words in ["/", "/etc/passwd is odd", "// x", "say /review", "/-x", "/a.b", "/é"] {
-            assert_eq!(Said::read(words), Said::Words(words.to_owned()), "{words}");
-        }
-    }
-
-    #[test]
-    fn nothing_is_not_said() {
-        assert!(some_words(" \n").is_err());
-        assert_eq!(some_words(" a b\n").unwrap(), "a b");
-    }
+fn directory_path(path: &Path) -> Outcome<PathBuf> {
+    std::fs::canonicalize(path)
+        .map_err(|error| Failure::new(format!("cannot work in {}: {error}", path.display())))
 }

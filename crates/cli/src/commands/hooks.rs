@@ -70,6 +70,38 @@ fn untouched(file: &SettingsFile) -> impl FnOnce(String) -> Failure {
     }
 }
 
+/// Hooks that are to be installed, and the settings they go into.
+pub(super) struct Planned {
+    file: SettingsFile,
+    text: String,
+    /// What changes, line by line.
+    pub(super) diff: String,
+}
+
+impl Planned {
+    /// What `hooks install claude-code` would write; none if they are installed.
+    pub(super) fn install() -> Outcome<Option<Self>> {
+        let program = daemon_process::executable()?;
+        let agent = args::HookedAgent::ClaudeCode;
+        let file = open(&args::HooksPlace { agent, settings: None, json: false })?;
+        let text = settings::installed(file.text(), &program).map_err(untouched(&file))?;
+        if text == file.text() {
+            return Ok(None);
+        }
+        let diff = unified(file.path(), file.before(), &text);
+        Ok(Some(Self { file, text, diff }))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Writes them; gives the version before.
+    pub(super) fn write(&self) -> Outcome<Option<PathBuf>> {
+        self.file.replace(&self.text)
+    }
+}
+
 type Change = fn(&str, &Path) -> Result<String, String>;
 
 fn change(
@@ -122,7 +154,7 @@ fn tell(result: &Made<'_>) {
     });
 }
 
-fn unified(path: &Path, old: &str, new: &str) -> String {
+pub(super) fn unified(path: &Path, old: &str, new: &str) -> String {
     let name = path.display().to_string();
     let diff = TextDiff::from_lines(old, new);
     let text = diff.unified_diff().header(&name, &name).to_string();

@@ -28,6 +28,7 @@ mod review;
 mod run;
 mod schema;
 mod send;
+mod setup;
 mod shims;
 mod status;
 mod threads;
@@ -85,6 +86,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Some(Command::Roder(args)) => Ok(roder::main(args.args)),
         Some(Command::Ptywright(args)) => Ok(ptywright::main(args.args)),
         Some(Command::Roostctl(args)) => Ok(roostctl::main(args.args)),
+        Some(Command::Setup(args)) => block_on(setup::run(args)),
         Some(Command::Hooks(args)) => hooks::run(args.action),
         Some(Command::Import(args)) => import::run(args.from),
         Some(Command::Shims(args)) => shims::run(args.action),

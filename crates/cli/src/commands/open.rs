@@ -40,7 +40,7 @@ pub(super) async fn run(args: args::Open) -> Outcome {
     let terminal: wire::Terminal = call(&client, "rookery/terminals/open", &request).await?;
     if args.attach {
         let id = TerminalRef::Number(rookery_model::TerminalId::new(terminal.id));
-        return attach::follow(client, id, &attach::DetachKey::default()).await;
+        return attach::follow(client, id, &attach::Keys::default()).await;
     }
     if args.json {
         output::json(&terminal)?;

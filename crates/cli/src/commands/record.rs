@@ -115,7 +115,7 @@ impl Connection {
         let Some(messages) = client.notifications() else { return Ok(None) };
         let terminal = TerminalRef::Number(TerminalId::new(terminal));
         // Whoever only looks on gives no size.
-        let params = Attach { terminal, rows: None, cols: None };
+        let params = Attach { terminal, rows: None, cols: None, shown: false };
         match client.call("rookery/terminals/attach", params).await {
             Ok(attached) => Ok(Some(Self { client, messages, attached })),
             Err(ClientError::Closed | ClientError::Io(_)) => Ok(None),

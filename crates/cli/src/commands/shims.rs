@@ -28,11 +28,33 @@ enum Found {
 pub(super) fn run(action: ShimsAction) -> Outcome {
     let exe = daemon_process::executable()?;
     match action {
-        ShimsAction::Install(dir) => install(&directory(dir)?, &exe)?,
+        ShimsAction::Install(dir) => print(&install(&directory(dir)?, &exe)?)?,
         ShimsAction::List(dir) => list(&directory(dir)?, &exe)?,
         ShimsAction::Remove(dir) => remove(&directory(dir)?, &exe)?,
     }
     done()
+}
+
+/// The links that `shims install` would make in the usual directory; none if it would not touch it.
+pub(super) fn missing() -> Outcome<Vec<PathBuf>> {
+    let exe = daemon_process::executable()?;
+    let links = links(&directory(ShimsDir { dir: None })?, &exe)?;
+    if links.iter().any(|(_, _, found)| *found == Found::Foreign) {
+        return Ok(Vec::new());
+    }
+    let is_missing = |found: &Found| !matches!(found, Found::Ours(target) if *target == exe);
+    let missing = links.into_iter().filter(|(_, _, found)| is_missing(found));
+    Ok(missing.map(|(_, link, _)| link).collect())
+}
+
+/// Makes the links in the usual directory.
+pub(super) fn install_usual(is_quiet: bool) -> Outcome<()> {
+    let made = install(&directory(ShimsDir { dir: None })?, &daemon_process::executable()?)?;
+    if is_quiet { Ok(()) } else { print(&made) }
+}
+
+fn print(made: &[PathBuf]) -> Outcome<()> {
+    made.iter().try_for_each(|link| output::line(link.display()))
 }
 
 fn directory(given: ShimsDir) -> Outcome<PathBuf> {
@@ -66,7 +88,8 @@ fn links(dir: &Path, exe: &Path) -> Outcome<Vec<(&'static str, PathBuf, Found)>>
     PERSONAS.iter().map(|persona| one(persona.name)).collect()
 }
 
-fn install(dir: &Path, exe: &Path) -> Outcome<()> {
+/// Makes every link; gives them.
+fn install(dir: &Path, exe: &Path) -> Outcome<Vec<PathBuf>> {
     fs::create_dir_all(dir).map_err(Failure::doing(dir.display()))?;
     let links = links(dir, exe)?;
     // All or nothing, as far as can be known beforehand.
@@ -74,6 +97,7 @@ fn install(dir: &Path, exe: &Path) -> Outcome<()> {
         return Err(Failure::new(format!("{} is not a link of ours", link.display()))
             .hint("move it away, or choose another directory"));
     }
+    let mut made = Vec::new();
     for (_, link, found) in links {
         if let Found::Ours(target) = &found
             && target != exe
@@ -84,14 +108,14 @@ fn install(dir: &Path, exe: &Path) -> Outcome<()> {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 return Err(Failure::doing(link.display())(error));
             }
-            _ => output::line(link.display())?,
+            _ => made.push(link),
         }
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     if !std::env::split_paths(&path).any(|known| known == dir) {
         output::note(format!("{} is not in PATH; add it to use them by name", dir.display()));
     }
-    Ok(())
+    Ok(made)
 }
 
 fn list(dir: &Path, exe: &Path) -> Outcome<()> {

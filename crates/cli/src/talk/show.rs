@@ -12,6 +12,8 @@ use crate::output::{Colors, Tone, shorten};
 
 /// Letters of a thread's id that tell it from others.
 const SHORT_ID: usize = 8;
+/// Columns of the reason why a tool failed.
+const REASON_WIDTH: usize = 120;
 /// Columns of a tool's input.
 const INPUT_WIDTH: usize = 72;
 
@@ -90,7 +92,20 @@ pub(crate) fn tool(tool: &ToolExecution) -> String {
     if let Some(millis) = tool.duration_ms {
         line = format!("{line} · {}", age::took(millis));
     }
-    line
+    match why(tool) {
+        Some(why) => format!("{line} · {why}"),
+        None => line,
+    }
+}
+
+/// Why a tool failed, in one line. What a command printed last says most; what a tool says, it says
+/// first.
+fn why(tool: &ToolExecution) -> Option<String> {
+    let failed = tool.status == ItemStatus::Failed || tool.exit_code.is_some_and(|code| code != 0);
+    let said = tool.error.as_deref().or(tool.output.as_deref()).filter(|_| failed)?;
+    let mut lines = said.lines().map(safe::line).filter(|line| !line.is_empty());
+    let line = if tool.exit_code.is_some() { lines.next_back() } else { lines.next() };
+    line.map(|line| shorten(&line, REASON_WIDTH))
 }
 
 /// A whole conversation.

@@ -18,6 +18,10 @@ async fn guidance_stays_in_the_workspace() {
     let root = home.dir("repository");
     let file = root.join("AGENTS.md");
     std::fs::write(home.path().join("secret"), "outside").unwrap();
+    let other = root.join("CLAUDE.md");
+    symlink("../secret", &other).unwrap();
+    assert_eq!(agents.project_instructions(&root), None);
+    std::fs::remove_file(&other).unwrap();
     for target in ["/proc/self/environ", "/dev/zero", "../secret", "/etc/passwd", "AGENTS.md"] {
         symlink(target, &file).unwrap();
         assert_eq!(agents.project_instructions(&root), None, "{target}");
@@ -29,7 +33,13 @@ async fn guidance_stays_in_the_workspace() {
     std::fs::write(root.join("CLAUDE.md"), "be kind").unwrap();
     symlink("CLAUDE.md", &file).unwrap();
     let told = agents.project_instructions(&root).unwrap();
-    assert!(told.ends_with("be kind"), "{told}");
+    assert_eq!(told, "From AGENTS.md of this project:\nbe kind", "the same text is told once");
+    std::fs::remove_file(&file).unwrap();
+    std::fs::write(&file, "be quick").unwrap();
+    let told = agents.project_instructions(&root).unwrap();
+    let both =
+        "From AGENTS.md of this project:\nbe quick\n\nFrom CLAUDE.md of this project:\nbe kind";
+    assert_eq!(told, both);
 }
 
 #[tokio::test]

@@ -30,13 +30,16 @@ use rookery_host::sandbox;
 use rookery_model::{Choice, Error, Mode, Result, Thread, Timestamp, ToolKind};
 use serde_json::Value;
 
+pub use self::settings::ProviderState;
 pub(crate) use self::workspaces::Places;
 pub use self::workspaces::{NewRoot, Place};
 
-/// The file with which a project tells agents how to work in it.
-const PROJECT_FILE: &str = "AGENTS.md";
-/// How much of it is told.
+/// The files with which a project tells agents how to work in it.
+const PROJECT_FILES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+/// How much of each is told.
 const PROJECT_LIMIT: usize = 32 << 10;
+/// What answers where nothing can be chosen.
+const MOCK: &str = "mock";
 /// What a command that a client runs by itself is called where tools are named.
 pub(crate) const EXEC: &str = "command/exec";
 /// How full a model's window may get before the conversation is made shorter, in percent.
@@ -105,6 +108,7 @@ pub(crate) struct Agents {
     /// Command files that were complained about.
     warned: Mutex<HashSet<Warning>>,
     is_draining: AtomicBool,
+    has_chosen_provider: AtomicBool,
     /// Held while the settings file is changed.
     pub(crate) settings_writer: tokio::sync::Mutex<()>,
 }
@@ -117,7 +121,9 @@ impl Agents {
         let withheld: Vec<String> = registry.key_variables().iter().cloned().collect();
         let mcp = McpServers::new(&config.settings.mcp_servers, &client, &withheld);
         // Settled once: a key that comes later makes a provider usable, and chooses nothing.
-        settings.provider.get_or_insert_with(|| first_provider(&registry));
+        let provider = settings.provider.clone().or_else(|| first_provider(&registry));
+        let has_chosen_provider = AtomicBool::new(provider.is_some());
+        settings.provider = Some(provider.unwrap_or_else(|| MOCK.to_owned()));
         let settings = Arc::new(settings);
         Ok(Agents {
             rules: RwLock::new(Arc::new(rules(&settings, has_sandbox(&config)))),
@@ -129,6 +135,7 @@ impl Agents {
             commands: Arc::new(commands::catalog(&config)),
             warned: Mutex::default(),
             is_draining: AtomicBool::new(false),
+            has_chosen_provider,
             settings_writer: tokio::sync::Mutex::new(()),
             config,
         })
@@ -153,6 +160,15 @@ impl Agents {
 
     pub(crate) fn drain(&self, is_draining: bool) {
         self.is_draining.store(is_draining, Ordering::Release);
+    }
+
+    pub(crate) fn has_chosen_provider(&self) -> bool {
+        self.has_chosen_provider.load(Ordering::Acquire)
+    }
+
+    /// A provider is chosen from now on, whichever it is.
+    pub(crate) fn choose_provider(&self) {
+        self.has_chosen_provider.store(true, Ordering::Release);
     }
 
     pub(crate) fn profile(&self) -> Profile {
@@ -223,9 +239,20 @@ impl Agents {
     /// What a project tells agents. Links out of it are not followed: it is sent to a model.
     pub(crate) fn project_instructions(&self, root: &Path) -> Option<String> {
         let tree = rookery_host::Beneath::new(root).ok()?;
-        let text = tree.read_start(Path::new(PROJECT_FILE), PROJECT_LIMIT).ok()?;
-        let text = String::from_utf8_lossy(&text).trim().to_owned();
-        (!text.is_empty()).then(|| format!("From {PROJECT_FILE} of this project:\n{text}"))
+        let mut texts: Vec<String> = Vec::new();
+        let mut told = String::new();
+        for name in PROJECT_FILES {
+            let Ok(bytes) = tree.read_start(Path::new(name), PROJECT_LIMIT) else { continue };
+            let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+            // Many projects have the same text under both names.
+            if text.is_empty() || texts.contains(&text) {
+                continue;
+            }
+            let gap = if told.is_empty() { "" } else { "\n\n" };
+            told += &format!("{gap}From {name} of this project:\n{text}");
+            texts.push(text);
+        }
+        (!told.is_empty()).then_some(told)
     }
 
     /// Whether a thread may use a tool.
@@ -376,13 +403,13 @@ impl Agents {
     }
 }
 
-/// What answers where nothing was chosen: the first provider with a key, else the mock.
-fn first_provider(registry: &Registry) -> String {
+/// What answers where nothing was chosen: the first provider with a key.
+fn first_provider(registry: &Registry) -> Option<String> {
     let infos = registry.infos();
     let usable = infos.iter().find(|info| {
         info.is_authenticated && matches!(info.auth, rookery_agent::provider::Auth::ApiKey(_))
     });
-    usable.map_or_else(|| "mock".to_owned(), |info| info.id.clone())
+    usable.map(|info| info.id.clone())
 }
 
 /// Whether a variable is one of ours and holds something that lets others in.

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use rookery_agent::provider::{ModelInfo, ProviderInfo};
-use rookery_agent::providers;
+use rookery_agent::provider::{Auth, ModelInfo, ProviderInfo};
+use rookery_agent::providers::{self, Loan};
 use rookery_agent::settings::{Edit, Secret, Settings, Spelled, WebSearchMode};
 use rookery_host::SettingsFile;
 use rookery_model::{Choice, Error, Mode, Result};
@@ -20,6 +20,19 @@ enum Keeping {
     Required,
     /// It holds for this process where nothing is kept.
     Wanted,
+}
+
+/// A provider, and whether it can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderState {
+    /// Its id.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// Whether it has what it needs, such as a key.
+    pub is_usable: bool,
+    /// The variable that may hold its key; none if it wants none.
+    pub key_variable: Option<String>,
 }
 
 impl Core {
@@ -48,12 +61,27 @@ impl Core {
         self.inner.agents.registry.infos()
     }
 
-    /// All providers with their models, in the order of a list. Never waits long for the network: one
-    /// that does not tell has none.
-    pub async fn model_providers(&self) -> Vec<(ProviderInfo, Vec<ModelInfo>)> {
+    /// All providers and what they need, in the order of a list.
+    pub fn provider_states(&self) -> Vec<ProviderState> {
+        let state = |info: ProviderInfo| ProviderState {
+            key_variable: match info.auth {
+                Auth::ApiKey(variable) => Some(variable),
+                Auth::None | Auth::OAuth => None,
+            },
+            id: info.id,
+            name: info.name,
+            is_usable: info.is_authenticated,
+        };
+        self.provider_infos().into_iter().map(state).collect()
+    }
+
+    /// All providers with their models, in the order of a list, for a client that lends these keys.
+    /// Never waits long for the network: one that does not tell has none.
+    pub async fn model_providers(&self, keys: &[Loan]) -> Vec<(ProviderInfo, Vec<ModelInfo>)> {
         let registry = &self.inner.agents.registry;
-        let listed = registry.infos().into_iter().map(|info| async move {
-            let models = registry.models(&info.id).await;
+        let listed = registry.infos().into_iter().map(|mut info| async move {
+            let models = registry.models_with(&info.id, keys).await;
+            info.is_authenticated |= keys.iter().any(|loan| loan.provider() == info.id);
             (info, models)
         });
         join_all(listed).await
@@ -117,7 +145,7 @@ impl Core {
         if !choice.model.trim().is_empty() {
             usual.reasoning = None;
         }
-        let FittedChoice { choice: chosen, warning } = self.fit_choice(choice, &usual)?;
+        let FittedChoice { choice: chosen, warning } = self.fit_choice(choice, &usual, &[]).await?;
         let edit = Edit::Selection {
             provider: chosen.provider.clone(),
             model: Some(chosen.model.clone()),
@@ -125,7 +153,9 @@ impl Core {
         };
         let new = chosen.clone();
         let notice = Some(NoticeBody::ProvidersChanged);
+        let core = self.clone();
         self.change(Keeping::Wanted, edit, notice, move |settings| {
+            core.inner.agents.choose_provider();
             settings.provider = Some(new.provider);
             settings.model = Some(new.model);
             settings.reasoning = new.reasoning;

@@ -29,6 +29,7 @@ mod shard;
 mod sweep;
 mod task;
 mod usage;
+mod views;
 
 pub use attach::{Attachment, Output, OutputStream};
 pub use display::{Expansion, MouseOutcome, Preedit, Selected, ViewCell};
@@ -44,3 +45,5 @@ pub use raw_log::RawLog;
 pub use request::OpenTerminal;
 pub(crate) use shard::Shards;
 pub(crate) use sweep::Sweeps;
+pub use views::View;
+pub(crate) use views::Views;

@@ -1,5 +1,6 @@
 //! Which model answers.
 
+use rookery_agent::providers::{KeyError, Loan};
 use rookery_model::{Choice, Error, Result};
 
 use crate::core::Core;
@@ -27,6 +28,39 @@ impl Core {
         Choice { provider, model, reasoning: settings.reasoning.clone() }
     }
 
+    /// Whether whoever set this up chose who answers; the mock answers otherwise.
+    pub fn has_chosen_provider(&self) -> bool {
+        self.inner.agents.has_chosen_provider()
+    }
+
+    /// Takes a key of a client for its own turns; see [`NewTurn::keys`](super::NewTurn::keys).
+    ///
+    /// # Errors
+    /// If there is no such provider, or the key is blank.
+    pub fn lend_key(&self, provider: &str, key: &str) -> Result<Loan> {
+        self.inner.agents.registry.lend(provider, key).map_err(|error| match error {
+            KeyError::UnknownProvider(_) => Error::invalid("provider", error.to_string()),
+            KeyError::EmptyKey(_) => Error::invalid("key", error.to_string()),
+        })
+    }
+
+    /// Asks a provider that lists its models itself for one, where none was chosen. One that does not
+    /// answer is left to its own choice.
+    pub async fn settle_model(&self, choice: Choice, keys: &[Loan]) -> Choice {
+        let registry = &self.inner.agents.registry;
+        let is_open = choice.model == ANY && registry.default_model(&choice.provider).is_none();
+        if !is_open {
+            return choice;
+        }
+        let models = registry.models_with(&choice.provider, keys).await;
+        match models.first() {
+            Some(first) if models.iter().all(|model| model.id != ANY) => {
+                Choice { model: first.id.clone(), ..choice }
+            }
+            _ => choice,
+        }
+    }
+
     fn first_model(&self, provider: &str) -> String {
         let known = self.inner.agents.registry.default_model(provider);
         let unknown = || if provider == MOCK { MOCK } else { ANY }.to_owned();
@@ -45,15 +79,26 @@ impl Core {
     /// # Errors
     /// If there is no such provider or effort.
     pub fn complete_choice(&self, choice: Choice, usual: &Choice) -> Result<Choice> {
-        self.fit_choice(choice, usual).map(|fitted| fitted.choice)
+        self.fit_effort(self.fill_choice(choice, usual)?).map(|fitted| fitted.choice)
     }
 
-    /// The same, with what is to be said if the model cannot think as hard as was wanted.
+    /// The same, with what is to be said if the model cannot think as hard as was wanted. A provider
+    /// that lists its models is asked for one where none was chosen, with these keys.
     ///
     /// # Errors
     /// If there is no such provider or effort.
-    pub fn fit_choice(&self, choice: Choice, usual: &Choice) -> Result<FittedChoice> {
-        let mut choice = self.fill_choice(choice, usual)?;
+    pub async fn fit_choice(
+        &self,
+        choice: Choice,
+        usual: &Choice,
+        keys: &[Loan],
+    ) -> Result<FittedChoice> {
+        let choice = self.settle_model(self.fill_choice(choice, usual)?, keys).await;
+        self.fit_effort(choice)
+    }
+
+    /// The choice with an effort that its model has.
+    fn fit_effort(&self, mut choice: Choice) -> Result<FittedChoice> {
         let Some(effort) = choice.reasoning.take() else {
             return Ok(FittedChoice { choice, warning: None });
         };

@@ -30,6 +30,7 @@ impl Runner {
             thread: self.live.id.to_string(),
             model: choice.model.clone(),
             tool_choice: ToolChoice::None,
+            key: self.lent_key(),
             ..ModelRequest::default()
         }
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use rookery_agent::providers::Loan;
 use rookery_model::{Choice, Error, Event, ExternalTool, Result, Thread, ThreadId, Usage};
 
 use super::choose::FittedChoice;
@@ -34,6 +35,8 @@ pub struct NewThread {
     pub developer_instructions: Option<String>,
     /// Tools that the client runs.
     pub external_tools: Vec<ExternalTool>,
+    /// Keys that the client lends, by which a provider tells its models.
+    pub keys: Vec<Loan>,
 }
 
 impl Core {
@@ -55,7 +58,8 @@ impl Core {
             return Err(Error::invalid("toolAllowlist", "toolAllowlist must not be empty"));
         }
         let usual = new.usual.unwrap_or_else(|| self.default_choice());
-        let FittedChoice { choice, warning } = self.fit_choice(new.choice, &usual)?;
+        let FittedChoice { choice, warning } =
+            self.fit_choice(new.choice, &usual, &new.keys).await?;
         let now = clock::wall();
         let thread = Thread {
             id: ThreadId::new(uuid::Uuid::now_v7().as_u128()),

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use rookery_agent::provider::{ModelRequest, ToolChoice};
+use rookery_agent::providers::Loan;
 use rookery_agent::turn::{estimate_items, plan_compaction, window};
 use rookery_model::{Choice, Error, Event, Item, ItemBody, ItemStatus, Result, ThreadId, TurnId};
 use rookery_store::Change;
@@ -149,8 +150,13 @@ impl Core {
         self.read_thread(id).await
     }
 
-    /// Makes the conversation of an idle thread shorter.
-    pub async fn compact_thread(&self, id: ThreadId, hint: Option<&str>) -> Result<Compacted> {
+    /// Makes the conversation of an idle thread shorter, with keys that the client lends for it.
+    pub async fn compact_thread(
+        &self,
+        id: ThreadId,
+        hint: Option<&str>,
+        keys: &[Loan],
+    ) -> Result<Compacted> {
         let live = self.live_thread(id).await?;
         let choice = self.thread(id).ok_or_else(|| no_thread(id))?.thread.choice;
         let (before, plan, last) = {
@@ -168,7 +174,9 @@ impl Core {
         let Some(provider) = self.inner.agents.provider(&choice.provider) else {
             return Ok(unchanged("the provider is gone"));
         };
+        let key = keys.iter().find(|loan| loan.provider() == choice.provider);
         let request = ModelRequest {
+            key: key.cloned(),
             thread: id.to_string(),
             model: choice.model,
             tool_choice: ToolChoice::None,

@@ -2,6 +2,7 @@
 
 use rookery_agent::provider::{Entry, EntryBody, Failure, FailureKind, ModelEvent, ModelRequest};
 use rookery_agent::provider::{ModelStream, ToolChoice, ToolSpec};
+use rookery_agent::providers::Loan;
 use rookery_agent::tools;
 use rookery_agent::turn::{CallShape, Offer, entries};
 use rookery_model::{ItemBody, Mode, Thread};
@@ -34,6 +35,12 @@ impl Runner {
         });
     }
 
+    /// The key that was lent for the provider of this turn.
+    pub(super) fn lent_key(&self) -> Option<Loan> {
+        let provider = &self.turn.settings.choice.provider;
+        self.keys.iter().find(|loan| loan.provider() == provider).cloned()
+    }
+
     /// Whether what the user said in this turn has images.
     fn brings_images(&self) -> bool {
         let contents = self.live.contents.lock();
@@ -58,6 +65,7 @@ impl Runner {
             entries: entries(self.live.contents.lock().told(), &choice.provider),
             parallel_tools: agents.has_parallel_tools(&choice.provider),
             web_search: agents.searches_web(),
+            key: self.lent_key(),
             ..ModelRequest::default()
         };
         if !agents.takes_images(&choice.provider) {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use rookery_agent::provider::{ModelEvent, ModelStream, PermissionAnswer};
+use rookery_agent::providers::Loan;
 use rookery_agent::tool::ToolOutput;
 use rookery_agent::turn::{Effect, Input, Profile, ToolDone, Turn as Machine, View};
 use rookery_model::{ItemId, Pruning, TaskStatus, Timestamp, Turn};
@@ -34,6 +35,8 @@ pub(super) struct Runner {
     /// Permissions that an agent behind a provider waits for.
     pub(super) judged: JoinSet<PermissionAnswer>,
     pub(super) compaction: JoinSet<Result<Option<(String, Pruning)>, String>>,
+    /// Keys that whoever started the turn lends for it; a turn that is resumed has none.
+    pub(super) keys: Vec<Loan>,
     /// Cancelled to stop the tools of now.
     pub(super) stop: CancellationToken,
     alarms: Vec<(Timestamp, Alarm)>,
@@ -66,6 +69,7 @@ impl Runner {
             last_call: None,
             judged: JoinSet::new(),
             compaction: JoinSet::new(),
+            keys: Vec::new(),
             stop: CancellationToken::new(),
             alarms,
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rookery_agent::providers::Loan;
 use rookery_agent::turn::{self, Effect, Input, Message, Setup, View};
 use rookery_model::{
     Choice, Error, Event, Item, ItemBody, Mode, Profile, Result, ThreadId, Timestamp, Turn,
@@ -45,6 +46,8 @@ pub struct NewTurn {
     pub must_be_new: bool,
     /// The connection of the client that starts it; see [`Core::set_client_mode`].
     pub client: Option<u64>,
+    /// Keys that the client lends for it.
+    pub keys: Vec<Loan>,
 }
 
 /// What became of a turn to be started.
@@ -75,7 +78,7 @@ impl Core {
             return Err(Error::failed("the server is shutting down and takes no new turns"));
         }
         let thread = self.thread(id).ok_or_else(|| crate::world::no_thread(id))?.thread;
-        let fitted = self.fit_choice(new.choice.clone(), &thread.choice)?;
+        let fitted = self.fit_choice(new.choice.clone(), &thread.choice, &new.keys).await?;
         let live = self.live_thread(id).await?;
         let started = self.transact(|tx| self.begin(tx, &live, new, fitted));
         let (begun, ticket) = started?;
@@ -167,7 +170,8 @@ impl Core {
         if let Some(warning) = fitted.warning {
             tx.announce(live.id, NoticeBody::Warning(warning));
         }
-        let runner = Runner::new(self.detached(), Arc::clone(live), turn, machine, wake);
+        let mut runner = Runner::new(self.detached(), Arc::clone(live), turn, machine, wake);
+        runner.keys = new.keys;
         Ok(Begun::New(Box::new(NewlyBegun { runner, effects })))
     }
 

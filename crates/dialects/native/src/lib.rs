@@ -67,6 +67,7 @@ pub const METHODS: &[Method<Cx>] = &[
     method!("rookery/handoffs/list", LOOK => ops::handoffs::list),
     method!("rookery/handoffs/create", REPORT => ops::handoffs::create),
     method!("rookery/handoffs/setStatus", DECIDE => ops::handoffs::set_status),
+    method!("rookery/agents/providers", LOOK => ops::agents::providers),
     method!("rookery/audit/list", LOOK => ops::audit::list),
     method!("rookery/terminals/list", LOOK => ops::terminals::list),
     method!("rookery/terminals/get", LOOK => ops::terminals::get),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::RwLock;
+use rookery_agent::providers::Loan;
 use rookery_core::Core;
 use rookery_model as model;
 use rookery_wire::ConnectionHandle;
@@ -63,6 +64,8 @@ pub struct Client {
     number: u64,
     /// Set once the mode that it brought along holds.
     mode: OnceCell<()>,
+    /// Keys that it lends for what it starts; they go with the connection and its turns.
+    keys: RwLock<Vec<Loan>>,
 }
 
 /// Counts connections.
@@ -103,6 +106,7 @@ impl Cx {
             is_drained: AtomicBool::new(false),
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             mode: OnceCell::new(),
+            keys: RwLock::default(),
         };
         let cx = Cx { core, connection, client: Arc::new(client) };
         if follows {
@@ -197,6 +201,18 @@ impl Client {
     /// Says how it reached us.
     pub(crate) fn set_link(&self, link: Link) {
         *self.link.write() = link;
+    }
+
+    /// The keys that it lends.
+    pub(crate) fn keys(&self) -> Vec<Loan> {
+        self.keys.read().clone()
+    }
+
+    /// Takes a key in place of the one it lent for that provider before.
+    pub(crate) fn take_key(&self, key: Loan) {
+        let mut keys = self.keys.write();
+        keys.retain(|known| known.provider() != key.provider());
+        keys.push(key);
     }
 
     /// Which notifications it wants.

@@ -105,6 +105,10 @@ pub const METHODS: &[Method<Cx>] = &[
 pub const LINK_METHODS: &[Method<Cx>] =
     &[folding_method!("rookery/attach", LOOK => ops::initialize::attach)];
 
+/// What only our own commands say: a key of whoever runs them, for what they start.
+pub const KEY_METHODS: &[Method<Cx>] =
+    &[folding_method!("rookery/keys/lend", OWN => ops::providers::lend)];
+
 /// The names of all methods. A function of its own, since the table holds the very method that tells
 /// them.
 fn method_names() -> Vec<String> {

@@ -150,6 +150,22 @@ fn selections_stay_on_their_text_while_it_scrolls() {
     assert_eq!(live.selected_text(&lines), "alpha\nbeta gamma delta\n");
 }
 
+#[test]
+fn a_redraw_switches_modes_off_before_it_switches_modes_on() {
+    for mode in ["1000", "1002", "1003", "1006", "2004"] {
+        let mut live = screen(2, 10);
+        feed(&mut live, format!("\x1b[?{mode}h"));
+        let redraw = String::from_utf8(live.redraw()).unwrap();
+        let on = redraw.rfind(&format!("\x1b[?{mode}h")).unwrap();
+        for other in ["1000", "1002", "1003", "1005", "1006"].iter().filter(|other| **other != mode)
+        {
+            // To a terminal, any of them switched off may be all of them switched off.
+            let off = redraw.rfind(&format!("\x1b[?{other}l")).unwrap();
+            assert!(off < on, "{mode} is on, then {other} goes off: {redraw:?}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 

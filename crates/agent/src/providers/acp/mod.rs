@@ -14,8 +14,6 @@ mod talk;
 mod updates;
 
 use std::collections::HashMap;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -27,9 +25,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::provider::{
-    Failure, FailureKind, ModelEvent, ModelInfo, ModelRequest, ModelStream, PermissionAnswer,
-    Provider,
+    Failure, FailureKind, Listing, ModelEvent, ModelInfo, ModelRequest, ModelStream,
+    PermissionAnswer, Provider,
 };
+use crate::providers::Loan;
 use crate::settings::Secret;
 use live::Live;
 use talk::{Call, Ending};
@@ -139,7 +138,7 @@ impl Provider for Acp {
         ModelStream { events: received, answers: Some(answers), guard: cancel.drop_guard() }
     }
 
-    fn models(&self) -> Pin<Box<dyn Future<Output = Result<Vec<ModelInfo>, String>> + Send + '_>> {
+    fn models(&self, _key: Option<Loan>) -> Listing<'_> {
         Box::pin(async { Ok(default_models()) })
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use parking_lot::RwLock;
 use rookery_host::http::Client;
 
+use crate::providers::loans::Loan;
 use crate::providers::settings::{self, Environment, Retry};
 use crate::settings::Secret;
 
@@ -44,6 +45,14 @@ impl Endpoint {
         match set.or_else(from_environment) {
             None if self.needs_key => Err(self.missing_key()),
             key => Ok(key),
+        }
+    }
+
+    /// The key of whoever asks, if one was lent for this provider, or else our own.
+    pub(crate) fn key_with(&self, lent: Option<&Loan>) -> Result<Option<Secret>, String> {
+        match lent.filter(|loan| loan.provider() == self.id) {
+            Some(loan) => Ok(Some(loan.key().clone())),
+            None => self.key(),
         }
     }
 

@@ -8,7 +8,6 @@ mod failure;
 mod retry;
 
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use rookery_host::http::sse::Frame;
@@ -21,9 +20,10 @@ pub(crate) use failure::{StreamError, classify, status_failure};
 pub(crate) use retry::{Failed, delay};
 
 use super::listing;
+use super::loans::Loan;
 use super::names::{Names, Spelling};
 use crate::provider::{
-    Failure, FailureKind, ModelEvent, ModelInfo, ModelRequest, ModelStream, Provider,
+    Failure, FailureKind, Listing, ModelEvent, ModelRequest, ModelStream, Provider,
 };
 use crate::settings::Secret;
 
@@ -117,8 +117,8 @@ impl Provider for Remote {
         stream(|out| async move { remote.run(request, out).await })
     }
 
-    fn models(&self) -> Pin<Box<dyn Future<Output = Result<Vec<ModelInfo>, String>> + Send + '_>> {
-        Box::pin(listing::fetch(self))
+    fn models(&self, key: Option<Loan>) -> Listing<'_> {
+        Box::pin(listing::fetch(self, key))
     }
 }
 
@@ -129,7 +129,7 @@ impl Remote {
         let mut body = self.protocol.encode(&request, &names, &self.endpoint);
         let (mut number, mut is_amended) = (1, false);
         loop {
-            let key = match self.endpoint.key() {
+            let key = match self.endpoint.key_with(request.key.as_ref()) {
                 Ok(key) => key,
                 Err(message) => {
                     return out

@@ -1,14 +1,13 @@
 //! Lists of models: asked once, never waited for long, kept in a file.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
 use super::{Cache, FAILED, FRESH, PATIENCE, parse};
-use crate::provider::{ModelInfo, ModelRequest, ModelStream, Provider};
+use crate::provider::{Listing, ModelInfo, ModelRequest, ModelStream, Provider};
+use crate::providers::Loan;
 use crate::providers::call::stream;
 
 /// A provider that lists what it is told to, when it is told to.
@@ -23,7 +22,7 @@ impl Provider for Lister {
         stream(|_| async { Ok(()) })
     }
 
-    fn models(&self) -> Pin<Box<dyn Future<Output = Result<Vec<ModelInfo>, String>> + Send + '_>> {
+    fn models(&self, _key: Option<Loan>) -> Listing<'_> {
         Box::pin(async {
             self.asked.fetch_add(1, Ordering::SeqCst);
             self.go.notified().await;

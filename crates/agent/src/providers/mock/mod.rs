@@ -11,17 +11,16 @@ mod script;
 mod tests;
 mod triggers;
 
-use std::future::Future;
-use std::pin::Pin;
 use std::time::Duration;
 
 use self::memory::{Memory, Place, is_summary};
 use self::plan::{Action, Attempt, Call, End};
 use super::call::{Failed, Gone, Out, classify, delay, retrying, status_failure, stream};
 use super::catalog;
+use super::loans::Loan;
 use super::settings::Retry;
 use crate::provider::{
-    Entry, EntryBody, Failure, FailureKind, ModelEvent, ModelInfo, ModelRequest, ModelStream,
+    Entry, EntryBody, Failure, FailureKind, Listing, ModelEvent, ModelRequest, ModelStream,
     Provider, Stop,
 };
 
@@ -107,7 +106,7 @@ impl Provider for Mock {
         stream(|out| async move { mock.run(request, out).await })
     }
 
-    fn models(&self) -> Pin<Box<dyn Future<Output = Result<Vec<ModelInfo>, String>> + Send + '_>> {
+    fn models(&self, _key: Option<Loan>) -> Listing<'_> {
         Box::pin(async { Ok(catalog::MOCK.iter().map(catalog::Known::info).collect()) })
     }
 }

@@ -1,41 +1,27 @@
 //! The conversation at a terminal: prompt, turn, prompt. Ctrl-C stops a turn, Ctrl-D leaves.
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
-use rookery_roder::wire::{
-    command::{CommandsListParams, CommandsListResult},
-    session::{SessionGetParams, SessionGetResult, SessionSetModeParams, SessionSetModeResult},
-    thread::{Thread, ThreadListParams, ThreadListResult},
-};
-use rustyline::{DefaultEditor, error::ReadlineError};
+use rustyline::{Config, DefaultEditor, error::ReadlineError};
 
 use super::{
-    Said, Wish,
     keyboard::Restore,
+    local::{self, Conversation, Local},
+    model,
+    said::{Attached, Said},
     start,
     talk::{Ended, Idle, Talk},
 };
 use crate::{
     commands::done,
     failure::{Failure, Outcome},
-    link::{self, call},
+    link,
     output::{self, Tone},
     talk::{safe, show},
 };
 
-/// Threads that `/threads` lists.
-const LISTED: u32 = 10;
-
-/// Columns of a command in the help.
-const USAGE_WIDTH: usize = 28;
-
-/// Words that are for us and not for the agent.
-const LOCAL: &[(&str, &str)] = &[
-    ("help", "shows this"),
-    ("mode [MODE]", "shows or sets what may be done without asking"),
-    ("threads", "lists threads"),
-    ("quit", "leaves, as Ctrl-D does"),
-];
+/// Lines that are kept to be found again with the arrow keys.
+const MOST_HISTORY: usize = 1000;
 
 /// What was typed at the prompt.
 enum Typed {
@@ -47,17 +33,17 @@ enum Typed {
     Stopped(u8),
 }
 
-/// Talks until somebody leaves.
-pub(super) async fn run(talk: &mut Talk, thread: &Thread, wish: &Wish) -> Outcome {
-    let failed = |error: ReadlineError| Failure::new(format!("cannot read the keyboard: {error}"));
+/// Talks until the user leaves.
+pub(super) async fn run(talk: &mut Talk, mut conversation: Conversation) -> Outcome {
     let _restore = Restore::later();
-    let mut editor = DefaultEditor::new().map_err(failed)?;
-    let id = show::short_id(&thread.id);
-    let about = format!("thread {id} with {}; /help shows what there is", show::model(thread));
+    let (mut editor, history) = editor()?;
+    let id = show::short_id(&conversation.thread.id);
+    let who = show::model(&conversation.thread);
+    let about = format!("thread {id} with {who}; /help shows what there is");
     talk.screen.note(Tone::Faint, &about)?;
     let mut is_leaving = false;
     loop {
-        let (back, typed) = prompt(talk, editor).await?;
+        let (back, typed) = prompt(talk, editor, &conversation).await?;
         editor = back;
         let line = match typed {
             Typed::Line(line) => line,
@@ -75,22 +61,29 @@ pub(super) async fn run(talk: &mut Talk, thread: &Thread, wish: &Wish) -> Outcom
             }
         };
         is_leaving = false;
+        // A line that begins with a blank is remembered nowhere.
+        if editor.add_history_entry(&line).unwrap_or(false)
+            && let Some(file) = &history
+        {
+            let _ = editor.append_history(file);
+        }
         let line = line.trim();
         if line.is_empty() {
             continue;
         }
-        // Only to be found again with the arrow keys.
-        let _ = editor.add_history_entry(line);
-        match Said::read(line) {
-            Said::Command { name, arguments } if is_local(&name) => {
-                if name == "quit" {
-                    return done();
-                }
-                let worked = local(talk, thread, &name, &arguments).await;
+        let said = Said::read(line);
+        let own = match &said {
+            Said::Command { name, arguments } => Local::find(name).map(|own| (own, arguments)),
+            Said::Words(_) => None,
+        };
+        match own {
+            Some((Local::Quit, _)) => return done(),
+            Some((own, arguments)) => {
+                let worked = local::run(talk, &mut conversation, own, arguments).await;
                 tell_failure(talk, worked.err())?;
             }
-            said => {
-                if let Some(code) = turn(talk, &said, wish).await? {
+            None => {
+                if let Some(code) = turn(talk, &said, &conversation).await? {
                     return Ok(ExitCode::from(code));
                 }
             }
@@ -98,13 +91,26 @@ pub(super) async fn run(talk: &mut Talk, thread: &Thread, wish: &Wish) -> Outcom
     }
 }
 
-fn is_local(name: &str) -> bool {
-    let words = LOCAL.iter().map(|(usage, _)| usage.split(' ').next().unwrap_or(usage));
-    words.into_iter().any(|word| word == name)
+/// An editor with the lines of earlier conversations, and where they are kept.
+fn editor() -> Outcome<(DefaultEditor, Option<PathBuf>)> {
+    let failed = |error: ReadlineError| Failure::new(format!("cannot read the keyboard: {error}"));
+    let config = Config::builder().history_ignore_space(true).max_history_size(MOST_HISTORY);
+    let config = config.map_err(failed)?.build();
+    let mut editor = DefaultEditor::with_config(config).map_err(failed)?;
+    let file = link::homes().ok().map(|homes| homes.state_dir().join("chat_history"));
+    if let Some(file) = &file {
+        // There is none before the first conversation.
+        let _ = editor.load_history(file);
+    }
+    Ok((editor, file))
 }
 
 /// Reads a line with an editor, which blocks, so that a thread of its own does it.
-async fn prompt(talk: &mut Talk, mut editor: DefaultEditor) -> Outcome<(DefaultEditor, Typed)> {
+async fn prompt(
+    talk: &mut Talk,
+    mut editor: DefaultEditor,
+    conversation: &Conversation,
+) -> Outcome<(DefaultEditor, Typed)> {
     let reading = tokio::task::spawn_blocking(move || {
         let read = editor.readline("> ");
         (editor, read)
@@ -118,6 +124,8 @@ async fn prompt(talk: &mut Talk, mut editor: DefaultEditor) -> Outcome<(DefaultE
                     .map_err(|error| Failure::new(format!("cannot read the keyboard: {error}")))?;
                 if !is_connected {
                     talk.reconnect(link::reconnect().await?).await?;
+                    // What was lent went with the connection; what is missing is told by the turn.
+                    let _ = model::of_thread(&talk.client, conversation.provider()).await;
                 }
                 return Ok((editor, match read {
                     Ok(line) => Typed::Line(line),
@@ -143,8 +151,20 @@ async fn prompt(talk: &mut Talk, mut editor: DefaultEditor) -> Outcome<(DefaultE
 }
 
 /// One turn; gives a code if we leave with it.
-async fn turn(talk: &mut Talk, said: &Said, wish: &Wish) -> Outcome<Option<u8>> {
-    let started = start(&talk.client, &talk.thread, said, wish).await;
+async fn turn(talk: &mut Talk, said: &Said, conversation: &Conversation) -> Outcome<Option<u8>> {
+    let attached = match said {
+        Said::Words(words) => {
+            let workspace = conversation.thread.cwd.as_ref();
+            Attached::default().named_in(words, workspace, workspace)
+        }
+        Said::Command { .. } => Ok(Attached::default()),
+    };
+    let started = match attached {
+        Ok(attached) => {
+            start(&talk.client, &talk.thread, said, &attached, &conversation.wish).await
+        }
+        Err(failure) => Err(failure),
+    };
     let turn = match started {
         Ok(turn) => turn,
         Err(failure) => {
@@ -153,7 +173,7 @@ async fn turn(talk: &mut Talk, said: &Said, wish: &Wish) -> Outcome<Option<u8>> 
         }
     };
     match talk.turn(&turn).await {
-        Ok(Ended::Completed) => {}
+        Ok(Ended::Completed) => talk.tell_usage()?,
         Ok(Ended::Failed(message)) => talk.screen.note(Tone::Bad, &format!("failed: {message}"))?,
         Ok(Ended::Interrupted) => talk.screen.note(Tone::Warning, "interrupted")?,
         Ok(Ended::Left(code)) => return Ok(Some(code)),
@@ -164,70 +184,11 @@ async fn turn(talk: &mut Talk, said: &Said, wish: &Wish) -> Outcome<Option<u8>> 
 
 fn tell_failure(talk: &mut Talk, failure: Option<Failure>) -> Outcome<()> {
     match failure {
-        Some(failure) => talk.screen.note(Tone::Bad, &safe::line(failure.message())),
+        Some(failure) => {
+            talk.screen.note(Tone::Bad, &safe::line(failure.message()))?;
+            let advice = failure.advice().map(safe::line);
+            advice.map_or(Ok(()), |advice| talk.screen.note(Tone::Faint, &format!("  {advice}")))
+        }
         None => Ok(()),
-    }
-}
-
-async fn local(talk: &mut Talk, thread: &Thread, name: &str, arguments: &str) -> Outcome<()> {
-    match name {
-        "help" => help(talk, thread).await,
-        "mode" => mode(talk, arguments).await,
-        _ => threads(talk).await,
-    }
-}
-
-async fn help(talk: &mut Talk, thread: &Thread) -> Outcome<()> {
-    for (usage, meaning) in LOCAL {
-        talk.screen.note(Tone::Plain, &format!("/{usage:<USAGE_WIDTH$} {meaning}"))?;
-    }
-    let params = CommandsListParams { workspace: Some(thread.cwd.clone()) };
-    let list: CommandsListResult = call(&talk.client, "commands/list", params).await?;
-    for command in list.commands.iter().filter(|command| !is_local(&command.name)) {
-        let hint = command.argument_hint.as_deref().unwrap_or_default();
-        let usage = safe::line(&format!("{} {hint}", command.name));
-        let meaning = safe::line(command.description.as_deref().unwrap_or_default());
-        talk.screen.note(Tone::Plain, &format!("/{usage:<USAGE_WIDTH$} {meaning}"))?;
-    }
-    Ok(())
-}
-
-async fn mode(talk: &mut Talk, wanted: &str) -> Outcome<()> {
-    let thread_id = Some(talk.thread.clone());
-    let mode = if wanted.is_empty() {
-        let params = SessionGetParams { thread_id };
-        call::<SessionGetResult>(&talk.client, "session/get", params).await?.mode
-    } else {
-        let params = SessionSetModeParams { mode: wanted.to_owned(), reason: None, thread_id };
-        call::<SessionSetModeResult>(&talk.client, "session/set_mode", params).await?.mode
-    };
-    talk.screen.note(Tone::Plain, &format!("the mode is {}", safe::line(&mode)))
-}
-
-async fn threads(talk: &mut Talk) -> Outcome<()> {
-    let params = ThreadListParams { limit: Some(LISTED), ..ThreadListParams::default() };
-    let list: ThreadListResult = call(&talk.client, "thread/list", params).await?;
-    for thread in &list.data {
-        let mark = if thread.id == talk.thread { '*' } else { ' ' };
-        let (_, state) = show::status(&thread.status);
-        let id = safe::line(show::short_id(&thread.id));
-        let line = format!("{mark} {id}  {state}  {}", show::title(thread));
-        talk.screen.note(Tone::Plain, &line)?;
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn some_words_are_ours() {
-        for name in ["help", "mode", "threads", "quit"] {
-            assert!(is_local(name), "{name}");
-        }
-        for name in ["", "mode [MODE]", "review", "helper"] {
-            assert!(!is_local(name), "{name}");
-        }
     }
 }

@@ -72,9 +72,7 @@ impl Desk {
             keyboard.forget();
         }
         let asking = Asking::new(ask);
-        for line in asking.details() {
-            screen.note(Tone::Plain, &line)?;
-        }
+        screen.details(&asking.details())?;
         self.asking = Some(asking);
         self.ask(screen)
     }

@@ -8,6 +8,7 @@ use std::{
 
 use rookery_roder::wire::item::{Item, ItemDelta, ItemEvent};
 
+use super::render::Renderer;
 use crate::{
     attach,
     failure::Outcome,
@@ -18,12 +19,20 @@ use crate::{
 /// Columns of a status line where the terminal does not tell its width.
 const USUAL_WIDTH: usize = 80;
 
+/// What draws words for the width that stdout has now.
+fn renderer() -> Renderer {
+    let width = attach::own_size().map_or(USUAL_WIDTH, |size| usize::from(size.cols));
+    Renderer::new(width, Colors::of_stdout().are_wanted())
+}
+
 /// Shows a conversation.
 pub(super) struct Screen {
     colors: Colors,
     /// Whether stderr is a terminal, where a line can be replaced.
     is_terminal: bool,
     wants_thoughts: bool,
+    /// Draws what is said, where stdout is a terminal; programs get it as it is.
+    renderer: Option<Renderer>,
     /// How much of each message was shown, in bytes of the message.
     shown: HashMap<String, usize>,
     /// stdout is in the middle of a line.
@@ -42,6 +51,7 @@ impl Screen {
             colors: Colors::of_stderr(),
             is_terminal: io::stderr().is_terminal(),
             wants_thoughts,
+            renderer: io::stdout().is_terminal().then(renderer),
             shown: HashMap::new(),
             is_speaking: false,
             is_thinking: false,
@@ -103,9 +113,14 @@ impl Screen {
         }
         if !self.is_speaking {
             self.break_lines()?;
+            // The window may have another width by now.
+            self.renderer = self.renderer.is_some().then(renderer);
         }
         self.is_speaking = !words.ends_with('\n');
-        output::write(words.as_bytes())
+        match &mut self.renderer {
+            Some(renderer) => output::write(renderer.push(&words).as_bytes()),
+            None => output::write(words.as_bytes()),
+        }
     }
 
     fn think(&mut self, words: &str) -> Outcome<()> {
@@ -146,7 +161,23 @@ impl Screen {
             output::note("");
         }
         if std::mem::take(&mut self.is_speaking) {
-            output::write(b"\n")?;
+            let rest = self.renderer.as_mut().map(Renderer::finish).unwrap_or_default();
+            output::write(format!("{rest}\n").as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Lines that say exactly what would be done; a change has its usual colors.
+    pub(super) fn details(&mut self, lines: &[String]) -> Outcome<()> {
+        let is_change = lines.iter().any(|line| line.trim_start().starts_with("@@ "));
+        for line in lines {
+            let tone = match line.trim_start().chars().next() {
+                Some('+') if is_change => Tone::Good,
+                Some('-') if is_change => Tone::Bad,
+                Some('@') if is_change => Tone::Faint,
+                _ => Tone::Plain,
+            };
+            self.note(tone, line)?;
         }
         Ok(())
     }

@@ -1,21 +1,28 @@
 //! A connection that follows one thread, and a turn of it from its start to its end.
 
-use std::time::Duration;
+mod about;
+
+use std::{
+    io::{self, IsTerminal as _},
+    time::Duration,
+};
 
 use rookery_native::wire::{AnswerRequest, Answered, RequestKind};
 use rookery_roder::wire::{
     initialize::{ClientCapabilities, ClientInfo, InitializeParams, InitializeResult},
     item::ItemNotification,
-    notification::{TurnNotification, Warning, name, twin},
+    notification::{TurnNotification, Warning, name},
     session::ModeChanged,
-    thread::{ThreadReadParams, ThreadReadResult},
+    thread::{ThreadReadParams, ThreadReadResult, Usage},
     turn::{Turn, TurnInterruptParams, TurnStatus},
 };
 use rookery_wire::{Client, client::Notification};
+use rustix::{io::Errno, termios::tcgetattr};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::{sync::mpsc, time::timeout};
 
+use self::about::{About, asks, older_names, settles};
 use super::{
     asking::{Next, decided},
     desk::Desk,
@@ -27,6 +34,7 @@ use crate::{
     output::{self, Tone},
     stop::Stop,
     talk::{
+        age,
         requests::{self, Ask},
         safe, show,
     },
@@ -36,6 +44,8 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The code of a process that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
+/// The code of a process whose terminal went away.
+const HUNG_UP: u8 = 129;
 
 /// How a turn ended for us.
 #[derive(Debug)]
@@ -75,19 +85,14 @@ pub(super) struct Talk {
     manners: Manners,
     /// Notifications that were lost, as far as they were told.
     missed: u64,
+    /// What the turn that ended last has cost.
+    spent: Option<Spent>,
 }
 
-/// Names of the notifications that come under a newer name as well.
-fn older_names() -> Vec<String> {
-    let twins = [
-        twin::APPROVAL_REQUESTED,
-        twin::APPROVAL_RESOLVED,
-        twin::USER_INPUT_REQUESTED,
-        twin::USER_INPUT_RESOLVED,
-        twin::PLAN_EXIT_REQUESTED,
-        twin::PLAN_EXIT_RESOLVED,
-    ];
-    twins.iter().map(|[older, _]| (*older).to_owned()).collect()
+/// What a turn has cost.
+struct Spent {
+    usage: Usage,
+    millis: Option<u64>,
 }
 
 /// Asks to be told what happens to threads.
@@ -117,7 +122,7 @@ impl Talk {
         manners: Manners,
     ) -> Outcome<Self> {
         let stop = Stop::new()?;
-        Ok(Self { client, thread, screen, stop, notifications, manners, missed: 0 })
+        Ok(Self { client, thread, screen, stop, notifications, manners, missed: 0, spent: None })
     }
 
     /// Takes another connection, after the daemon was replaced.
@@ -144,14 +149,27 @@ impl Talk {
 
     /// Shows a turn until it ends, and decides what it asks for.
     pub(super) async fn turn(&mut self, turn: &str) -> Outcome<Ended> {
+        self.spent = None;
         let ended = self.run_turn(turn).await;
-        if ended.is_err() {
-            // Nobody sees what it does any more.
+        if ended.is_err() && !self.is_hung_up() {
+            // What it does is seen by no reader any more.
             self.interrupt(turn).await;
         }
         let shown = self.screen.end();
-        let ended = ended?;
-        shown.map(|()| ended)
+        match ended? {
+            // The terminal may be gone.
+            Ended::Left(code) => Ok(Ended::Left(code)),
+            ended => shown.map(|()| ended),
+        }
+    }
+
+    /// Whether writing failed because the terminal went away, which says nothing about the turn. A
+    /// reader of a pipe that went away wants no more of it.
+    fn is_hung_up(&self) -> bool {
+        let is_gone = |fd| matches!(tcgetattr(fd), Err(Errno::IO));
+        is_gone(rustix::stdio::stdout())
+            || is_gone(rustix::stdio::stderr())
+            || self.stop.is_hung_up()
     }
 
     async fn run_turn(&mut self, turn: &str) -> Outcome<Ended> {
@@ -170,6 +188,10 @@ impl Talk {
                 }
                 line = desk.line() => self.typed(line?, &mut desk).await?,
                 code = self.stop.wished() => {
+                    // The turn goes on without the terminal; `--thread` finds it again.
+                    if code == HUNG_UP {
+                        return Ok(Ended::Left(code));
+                    }
                     if code != INTERRUPTED || is_interrupting {
                         self.interrupt(turn).await;
                         return Ok(Ended::Left(code));
@@ -216,10 +238,11 @@ impl Talk {
         }
         match &*message.method {
             name::TURN_COMPLETED => {
-                let told = read::<TurnNotification>(params);
-                return Ok(told
-                    .filter(|told| told.turn.id == turn)
-                    .and_then(|told| end(&told.turn)));
+                let told = read::<TurnNotification>(params).filter(|told| told.turn.id == turn);
+                let Some(told) = told else { return Ok(None) };
+                let millis = told.turn.duration_ms;
+                self.spent = told.turn.usage.clone().map(|usage| Spent { usage, millis });
+                return Ok(end(&told.turn));
             }
             method if asks(method) => {
                 let asked = requests::pending(&self.client, &self.thread).await?;
@@ -313,9 +336,7 @@ impl Talk {
             }
             RequestKind::ExternalTool => "the client that runs the tool has to answer".to_owned(),
         };
-        for line in requests::details(ask) {
-            self.screen.note(Tone::Plain, &line)?;
-        }
+        self.screen.details(&requests::details(ask))?;
         let kind = requests::kind(ask.request.kind);
         let text = format!("waiting: {kind}, {}; {how}", requests::summary(&ask.request));
         self.screen.note(Tone::Warning, &text)
@@ -377,6 +398,23 @@ impl Talk {
         Ok(turns.iter().find(|one| one.id == turn).and_then(end))
     }
 
+    /// Prints what the turn has cost, if stderr is a terminal.
+    pub(super) fn tell_usage(&mut self) -> Outcome<()> {
+        let Some(Spent { usage, millis }) = self.spent.take() else { return Ok(()) };
+        if !io::stderr().is_terminal() || usage.total_tokens == 0 {
+            return Ok(());
+        }
+        let mut text = format!("{} tokens in", usage.prompt_tokens);
+        if usage.cached_prompt_tokens > 0 {
+            text += &format!(" ({} cached)", usage.cached_prompt_tokens);
+        }
+        text += &format!(", {} out", usage.completion_tokens);
+        if let Some(millis) = millis {
+            text += &format!(" · {}", age::took(millis));
+        }
+        self.screen.note(Tone::Faint, &text)
+    }
+
     /// The last line of a turn in JSON.
     pub(super) fn tell_end(&self, turn: &str, ended: &Ended) -> Outcome<()> {
         let (status, error) = match ended {
@@ -404,43 +442,8 @@ struct Done<'a> {
     error: Option<&'a str>,
 }
 
-/// What most notifications say of themselves.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct About {
-    thread_id: Option<String>,
-    thread: Option<ThreadOnly>,
-    approval_id: Option<String>,
-    request_id: Option<String>,
-    approved: Option<bool>,
-    source: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct ThreadOnly {
-    id: String,
-}
-
-impl About {
-    fn request(&self) -> Option<&str> {
-        self.approval_id.as_deref().or(self.request_id.as_deref()).map(requests::bare_id)
-    }
-}
-
 fn read<'a, T: Deserialize<'a>>(params: &'a str) -> Option<T> {
     serde_json::from_str(params).ok()
-}
-
-fn asks(method: &str) -> bool {
-    let names =
-        [twin::APPROVAL_REQUESTED[1], twin::USER_INPUT_REQUESTED[1], twin::PLAN_EXIT_REQUESTED[1]];
-    names.contains(&method) || method == name::TOOL_EXECUTION_REQUESTED
-}
-
-fn settles(method: &str) -> bool {
-    let names =
-        [twin::APPROVAL_RESOLVED[1], twin::USER_INPUT_RESOLVED[1], twin::PLAN_EXIT_RESOLVED[1]];
-    names.contains(&method)
 }
 
 /// How a turn ended, if it did.

@@ -11,6 +11,7 @@ use crate::{
 
 pub(crate) async fn attach(cx: Cx, params: Attach) -> Result<Attached, Error> {
     let terminal = cx.terminal(params.terminal)?;
+    let view = if params.shown { cx.core.show_where_caller_is(terminal.id())? } else { None };
     match (params.rows, params.cols) {
         (Some(rows), Some(cols)) => resize(&terminal, model::Size::new(rows, cols)?).await?,
         (None, None) => {}
@@ -21,7 +22,7 @@ pub(crate) async fn attach(cx: Cx, params: Attach) -> Result<Attached, Error> {
     }
     let core::Attachment { redraw, size, stream } = terminal.attach();
     let outbox = cx.connection.outbox().clone();
-    let source = Source { core: cx.core.clone(), id: terminal.id(), stream };
+    let source = Source { core: cx.core.clone(), id: terminal.id(), stream, _view: view };
     let attachment =
         cx.attachments.start(outbox.clone(), |number| forward(outbox, number, source))?;
     Ok(Attached { attachment, redraw: Base64(redraw), size: size.into() })
@@ -45,6 +46,8 @@ struct Source {
     core: Core,
     id: model::TerminalId,
     stream: OutputStream,
+    /// Where it is shown, for as long as it is.
+    _view: Option<core::View>,
 }
 
 impl Source {

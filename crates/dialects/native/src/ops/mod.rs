@@ -1,5 +1,6 @@
 //! What each method does, a file per noun. Decoding, ids and errors are dealt with around it.
 
+pub(crate) mod agents;
 pub(crate) mod attach;
 pub(crate) mod audit;
 pub(crate) mod checkpoints;

@@ -1,6 +1,7 @@
 //! What goes over the wire, a file per noun. Members are camelCase; unknown members of requests
 //! are ignored. Clients use the same types.
 
+mod agent;
 mod audit;
 mod bytes;
 mod checkpoint;
@@ -17,6 +18,7 @@ mod terminal;
 mod time;
 mod worktree;
 
+pub use agent::{DefaultModel, Provider, Providers};
 pub use audit::{Audit, AuditList, Decision, DecisionSource, DecisionVerdict, POLICY};
 pub use bytes::Base64;
 pub use checkpoint::{

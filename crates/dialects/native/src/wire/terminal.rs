@@ -476,6 +476,9 @@ pub struct Attach {
     /// Columns to give it first; together with `rows`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cols: Option<u16>,
+    /// Whether it is shown in the terminal that the client runs in, which must not be the same.
+    #[serde(default)]
+    pub shown: bool,
 }
 
 /// Result of `rookery/terminals/attach`; `rookery/output` notifications follow it.

@@ -41,7 +41,7 @@ pub(crate) async fn run(cx: Cx, params: CommandsRunParams) -> Result<CommandsRun
     let workspace = workspace(params.workspace, || seen.thread.cwd)?;
     let expanded = expanded(&cx, &params.name, &params.arguments, &workspace, Some(thread)).await?;
     let (profile, client) = (cx.client.link().profile, Some(cx.client.number()));
-    let new = NewTurn { profile, client, ..turn_of(&expanded) };
+    let new = NewTurn { profile, client, keys: cx.client.keys(), ..turn_of(&expanded) };
     let turn = match cx.core.start_turn(thread, new).await {
         Ok(StartedTurn::New(turn)) => turn.id,
         Ok(StartedTurn::Steered(turn)) => return Err(busy(turn)),

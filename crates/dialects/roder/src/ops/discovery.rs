@@ -182,7 +182,7 @@ pub(crate) async fn models(cx: Cx, _: NoParams) -> Result<ModelListResult, Error
     let usual = cx.choice();
     let mut has_default = false;
     let mut models = Vec::new();
-    for (provider, listed) in cx.core.model_providers().await {
+    for (provider, listed) in cx.core.model_providers(&cx.client.keys()).await {
         for model in listed {
             let is_usual = provider.id == usual.provider && model.id == usual.model;
             // A server may list a model twice; only one of them is it.

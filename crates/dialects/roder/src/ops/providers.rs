@@ -7,16 +7,18 @@ use rookery_wire::rpc::NoParams;
 
 use crate::context::{Cx, Link};
 use crate::errors::Error;
+use crate::wire::Empty;
 use crate::wire::provider::{
-    AuthType, ModelSelectParams, ModelSelectResult, Provider, ProviderCapabilities, ProviderModel,
-    ProvidersClearParams, ProvidersClearResult, ProvidersConfigureParams, ProvidersConfigureResult,
-    ProvidersListResult, ProvidersSelectParams, ProvidersSelectResult, ReasoningEffort, Selection,
+    AuthType, LendKeyParams, ModelSelectParams, ModelSelectResult, Provider, ProviderCapabilities,
+    ProviderModel, ProvidersClearParams, ProvidersClearResult, ProvidersConfigureParams,
+    ProvidersConfigureResult, ProvidersListResult, ProvidersSelectParams, ProvidersSelectResult,
+    ReasoningEffort, Selection,
 };
 use crate::{ids, show};
 
 pub(crate) async fn list(cx: Cx, _: NoParams) -> Result<ProvidersListResult, Error> {
     let choice = cx.choice();
-    let providers = cx.core.model_providers().await;
+    let providers = cx.core.model_providers(&cx.client.keys()).await;
     Ok(ProvidersListResult {
         selection_mode: show::selection(&choice),
         active_reasoning: show::effort(&cx, &choice),
@@ -91,6 +93,12 @@ pub(crate) async fn clear(
     Ok(ProvidersClearResult { provider })
 }
 
+pub(crate) async fn lend(cx: Cx, params: LendKeyParams) -> Result<Empty, Error> {
+    let loan = cx.core.lend_key(&params.provider, params.key.expose())?;
+    cx.client.take_key(loan);
+    Ok(Empty {})
+}
+
 pub(crate) async fn select(
     cx: Cx,
     params: ProvidersSelectParams,
@@ -160,7 +168,8 @@ async fn switch(cx: &Cx, choice: model::Choice, thread: Option<&str>) -> Result<
     if !choice.model.trim().is_empty() {
         usual.reasoning = None;
     }
-    let FittedChoice { choice: now, warning } = cx.core.fit_choice(choice, &usual)?;
+    let FittedChoice { choice: now, warning } =
+        cx.core.fit_choice(choice, &usual, &cx.client.keys()).await?;
     cx.core.choose_for_thread(id, now.clone()).await?;
     if let Some(warning) = warning {
         cx.core.warn(Some(id), warning);

@@ -48,6 +48,7 @@ pub(crate) async fn start(cx: Cx, params: ThreadStartParams) -> Result<ThreadSta
         tool_allowlist: params.tool_allowlist,
         developer_instructions: params.developer_instructions,
         external_tools: external.collect(),
+        keys: cx.client.keys(),
     };
     let seen = cx.core.start_thread(new).await?;
     let choice = &seen.thread.choice;

@@ -40,6 +40,7 @@ pub(crate) async fn start(cx: Cx, params: TurnStartParams) -> Result<TurnStartRe
         profile: cx.client.link().profile,
         mode,
         client: Some(cx.client.number()),
+        keys: cx.client.keys(),
         ..NewTurn::default()
     };
     let turn = match cx.core.start_turn(thread, new).await? {

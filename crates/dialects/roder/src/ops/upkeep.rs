@@ -85,7 +85,8 @@ pub(crate) async fn compact(
     params: ThreadCompactParams,
 ) -> Result<ThreadCompactResult, Error> {
     let id = ids::thread(&params.thread_id)?;
-    let compacted = cx.core.compact_thread(id, params.preserve_hint.as_deref()).await?;
+    let compacted =
+        cx.core.compact_thread(id, params.preserve_hint.as_deref(), &cx.client.keys()).await?;
     Ok(ThreadCompactResult {
         compacted: compacted.is_shorter,
         reason: compacted.reason,

@@ -142,6 +142,16 @@ pub struct ProvidersConfigureResult {
     pub authenticated: bool,
 }
 
+/// Params of `rookery/keys/lend`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LendKeyParams {
+    /// Which provider.
+    pub provider: String,
+    /// The key, for what this connection starts.
+    pub key: Secret,
+}
+
 /// Params of `providers/clear`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

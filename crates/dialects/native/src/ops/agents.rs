@@ -1,0 +1,26 @@
+//! Who answers in new threads, and who could. Nothing is asked over the network.
+
+use rookery_wire::rpc::NoParams;
+
+use crate::{
+    Cx, Error,
+    wire::{DefaultModel, Provider, Providers},
+};
+
+pub(crate) async fn providers(cx: Cx, _params: NoParams) -> Result<Providers, Error> {
+    let choice = cx.core.default_choice();
+    let providers = cx.core.provider_states().into_iter().map(|state| Provider {
+        id: state.id,
+        name: state.name,
+        usable: state.is_usable,
+        key_variable: state.key_variable,
+    });
+    Ok(Providers {
+        default: DefaultModel {
+            provider: choice.provider,
+            model: choice.model,
+            chosen: cx.core.has_chosen_provider(),
+        },
+        providers: providers.collect(),
+    })
+}
