@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rookery_model::{Error, Result};
 use rookery_term::mouse::{self, MouseButton, MouseEvent, MouseKind};
-use rookery_term::{Detail, Place, Screen, Selection, SelectionKind, Snapshot, Span, paste};
+use rookery_term::{Detail, Modes, Place, Screen, Selection, SelectionKind, Snapshot, Span, paste};
 
 use rookery_view::settings::CopyOnSelect;
 
@@ -88,7 +88,17 @@ pub(crate) struct Display {
     drag: Option<Place>,
     /// The last press: where, when, and how many in a row there were.
     last_press: Option<(Place, Instant, u32)>,
+    /// What the program was last told of the mouse.
+    reported: Option<Reported>,
     preedit: Option<Preedit>,
+}
+
+/// Where a program was told that the mouse is, and how much of the mouse it wanted then.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Reported {
+    col: u16,
+    row: u16,
+    wanted: [bool; 3],
 }
 
 impl Display {
@@ -116,6 +126,15 @@ impl Display {
         };
         self.last_press = Some((place, now, count));
         count
+    }
+
+    /// Whether a program has to be told of this. The pointer moves by pixels and a program sees cells:
+    /// a motion within the cell that it was told of last is none.
+    fn is_news(&mut self, modes: &Modes, event: MouseEvent) -> bool {
+        let wanted = [modes.mouse_clicks, modes.mouse_drag, modes.mouse_motion];
+        let now = Reported { col: event.col, row: event.row, wanted };
+        let before = self.reported.replace(now);
+        event.kind != MouseKind::Motion || before != Some(now)
     }
 
     /// Lines wrap elsewhere from now on, so what was selected is somewhere else.
@@ -288,6 +307,9 @@ impl TerminalHandle {
         if !event.mods.shift
             && let Some(report) = mouse::encode(&modes, event)
         {
+            if !self.live().with_engine(|engine| engine.display.is_news(&modes, event)) {
+                return Ok(MouseOutcome::Nothing);
+            }
             self.live().send_by_hand(&report)?;
             return Ok(MouseOutcome::Reported);
         }
