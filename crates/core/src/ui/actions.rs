@@ -133,9 +133,15 @@ impl Core {
         let rows = self.inbox();
         let here = rows.iter().find(|(project, ..)| Some(project.id) == active);
         match here.or(rows.first()) {
-            Some((_, tab, _)) => self.activate(tab.id).await.map(drop),
+            Some((_, tab, _)) => self.jump_to(tab.id).await,
             None => Ok(()),
         }
+    }
+
+    /// Shows a terminal that the user picked from a list, wherever it is.
+    pub(super) async fn jump_to(&self, id: TerminalId) -> Result<()> {
+        self.activate(id).await?;
+        self.reveal_sidebar().await
     }
 
     fn edit_tab(&self) -> Result<()> {
@@ -192,6 +198,7 @@ impl Core {
             state.settings.font_size = state.font_size;
             state.font_size
         };
+        self.arrange().await?;
         self.write_setting("font-size", size.to_string()).await
     }
 

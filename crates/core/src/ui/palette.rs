@@ -109,7 +109,7 @@ impl Core {
                     self.inner.ui.state.lock().settings.font_family = chosen;
                     self.write_setting("font-family", family).await?;
                 }
-                Effect::FocusTab(tab) => drop(self.activate(tab).await?),
+                Effect::FocusTab(tab) => self.jump_to(tab).await?,
                 Effect::Launch(command) => drop(self.launch(&command).await?),
                 Effect::RunProvider(call) => self.run_provider(*call),
                 quick => self.carry_out_quick(vec![quick]),

@@ -33,6 +33,7 @@ impl Core {
         });
         let before = before.await?;
         self.put_questions_away();
+        self.fit_shown().await;
         if self.focus() == Some(true) && before.terminal != Some(id) {
             self.tell_focus(before.terminal, false);
             self.tell_focus(Some(id), true);
