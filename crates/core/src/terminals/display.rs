@@ -90,7 +90,7 @@ pub(crate) struct Display {
     last_press: Option<(Place, Instant, u32)>,
     /// What the program was last told of the mouse.
     reported: Option<Reported>,
-    preedit: Option<Preedit>,
+    composition: Composition,
 }
 
 /// Where a program was told that the mouse is, and how much of the mouse it wanted then.
@@ -99,6 +99,17 @@ struct Reported {
     col: u16,
     row: u16,
     wanted: [bool; 3],
+}
+
+/// What an input method is at.
+#[derive(Default)]
+enum Composition {
+    #[default]
+    None,
+    /// Text that is not entered yet.
+    Shown(Preedit),
+    /// It was called off. The input method may still enter the text; that is for nobody.
+    CalledOff,
 }
 
 impl Display {
@@ -378,20 +389,46 @@ impl TerminalHandle {
         self.type_bytes(text.as_bytes())
     }
 
-    /// An input method shows text that is not entered yet, or takes it back.
-    pub fn set_preedit(&self, preedit: Option<Preedit>) -> Result<()> {
-        if preedit.as_ref().is_some_and(|preedit| preedit.text.len() > MAX_PREEDIT) {
+    /// An input method shows text that is not entered yet; no text takes back what it showed.
+    pub fn set_preedit(&self, preedit: Preedit) -> Result<()> {
+        if preedit.text.len() > MAX_PREEDIT {
             let message =
                 format!("text must have at most {MAX_PREEDIT} bytes before it is entered");
             return Err(Error::invalid("text", message));
         }
-        self.live().with_engine(|engine| engine.display.preedit = preedit);
+        let composition = match preedit.text.is_empty() {
+            true => Composition::None,
+            false => Composition::Shown(preedit),
+        };
+        self.live().with_engine(|engine| engine.display.composition = composition);
         Ok(())
+    }
+
+    /// An input method enters text. What it enters of a composition that was called off is dropped.
+    pub fn enter_text(&self, text: &str) -> Result<()> {
+        let was = self.live().with_engine(|engine| std::mem::take(&mut engine.display.composition));
+        match was {
+            Composition::CalledOff => Ok(()),
+            Composition::None | Composition::Shown(_) => self.type_text(text),
+        }
+    }
+
+    /// The keyboard goes elsewhere: what an input method shows is not entered any more.
+    pub(crate) fn call_off_composition(&self) {
+        self.live().with_engine(|engine| {
+            let composition = &mut engine.display.composition;
+            if matches!(composition, Composition::Shown(_)) {
+                *composition = Composition::CalledOff;
+            }
+        });
     }
 
     /// What an input method shows.
     pub fn preedit(&self) -> Option<Preedit> {
-        self.live().with_engine(|engine| engine.display.preedit.clone())
+        self.live().with_engine(|engine| match &engine.display.composition {
+            Composition::Shown(preedit) => Some(preedit.clone()),
+            Composition::None | Composition::CalledOff => None,
+        })
     }
 }
 

@@ -112,6 +112,7 @@ impl Core {
         let Some(group) = self.active_tabs() else { return Ok(()) };
         let project = group.project.id;
         if group.tabs.len() > 1 {
+            self.leave_terminal(self.active());
             self.inner.ui.state.lock().question = Some(CloseQuestion { project });
             return Ok(());
         }
@@ -147,6 +148,7 @@ impl Core {
     fn edit_tab(&self) -> Result<()> {
         if let Some(tab) = self.active().and_then(|id| self.tab(id).ok()) {
             let edit = Edit::Tab(tab.id, tab.title().into_owned());
+            self.leave_terminal(Some(tab.id));
             self.inner.ui.state.lock().edit = Some(edit);
         }
         Ok(())
@@ -155,6 +157,7 @@ impl Core {
     fn edit_project(&self) -> Result<()> {
         if let Some(group) = self.active_tabs() {
             let edit = Edit::Project(group.project.id, group.project.name);
+            self.leave_terminal(self.active());
             self.inner.ui.state.lock().edit = Some(edit);
         }
         Ok(())

@@ -44,6 +44,7 @@ impl Core {
             return Err(Error::invalid("kind", format!("{frame} cannot be opened")));
         };
         self.put_questions_away();
+        self.leave_terminal(self.active());
         let effects = self.inner.ui.state.lock().palette.open(&content);
         self.carry_out(effects).await?;
         Ok(self.palette())
@@ -77,6 +78,7 @@ impl Core {
     /// Puts a question to the user, in place of whatever is open.
     pub fn ask(&self, question: &Question) -> Presented {
         self.put_questions_away();
+        self.leave_terminal(self.active());
         let (sender, answer) = oneshot::channel();
         let (session, effects) = {
             let mut state = self.inner.ui.state.lock();

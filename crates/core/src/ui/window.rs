@@ -87,6 +87,13 @@ impl Core {
         self.tell_focus(self.active(), has_focus);
     }
 
+    /// Keys go elsewhere from now on: what an input method shows on the terminal is called off.
+    pub(crate) fn leave_terminal(&self, id: Option<TerminalId>) {
+        if let Some(handle) = id.and_then(|id| self.terminal(id).ok()) {
+            handle.call_off_composition();
+        }
+    }
+
     /// A terminal got or lost the keyboard; a program that asked for it is told.
     pub(crate) fn tell_focus(&self, id: Option<TerminalId>, has_focus: bool) {
         if let Some(handle) = id.and_then(|id| self.terminal(id).ok()) {
