@@ -210,6 +210,14 @@ fn waiting_ends_when_it_happens_or_when_the_time_is_over() {
     let said = roostctl(home, &["wait", "--tab", "999", "--state", "idle"]).failure(1);
     assert_eq!(said, "Error: there is no tab 999\n");
     roostctl(home, &["wait", "--tab", "999", "--gone"]).success();
+    // What makes no sense ends as what came to nothing does.
+    let said = roostctl(home, &["wait", "--tab", "999"]).failure(1);
+    assert!(said.contains("at least one of --state, --text and --gone"), "{said}");
+    let said = roostctl(home, &["wait", "--tab", "999", "--gone", "--state", "idle"]).failure(1);
+    assert!(said.contains("--gone stands alone"), "{said}");
+    roostctl(home, &["wait", "--tab", "999", "--gone", "--timeout", "-1"]).success();
+    let said = roostctl(home, &["tab", "send", "--tab", "999", "--bytes-base64", "aGk"]).failure(1);
+    assert!(said.starts_with("Error: cannot read --bytes-base64"), "{said}");
 }
 
 #[test]
@@ -255,9 +263,9 @@ fn the_palette_is_driven_and_a_list_is_answered() {
     assert_eq!(roostctl(home, &["palette", "state"]).success(), "palette: closed\n");
     let opened = roostctl(home, &["palette", "open"]).success();
     assert!(opened.starts_with("palette: commands (query \"\", "), "{opened}");
-    assert!(opened.contains("\n> select_theme Select Theme…\n"), "{opened}");
+    assert!(opened.contains("\n> select_theme             Select Theme…\n"), "{opened}");
     let found = roostctl(home, &["palette", "query", "new tab"]).success();
-    assert!(found.contains("\n> new_tab New Tab\n"), "{found}");
+    assert!(found.contains("\n> new_tab                  New Tab\n"), "{found}");
     assert_eq!(roostctl(home, &["palette", "dismiss", "--json"]).json()["open"], false);
     roostctl(home, &["palette", "activate", "new_tab"]).failure(1);
     roostctl(home, &["palette", "open", "--kind", "odd"]).failure(1);
@@ -292,8 +300,8 @@ fn pictures_and_what_they_cost() {
     assert_eq!(finished.success(), "");
     assert!(fs::read(&file).unwrap().starts_with(b"\x89PNG\r\n"));
     let stats = roostctl(home, &["render-stats", "--reset"]).success();
-    assert_eq!(stats.lines().count(), 13);
-    assert!(stats.starts_with("refresh_calls="), "{stats}");
+    assert_eq!(stats.lines().count(), 15);
+    assert!(stats.starts_with("refresh_calls    "), "{stats}");
 }
 
 #[track_caller]
