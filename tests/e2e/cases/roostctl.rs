@@ -481,6 +481,58 @@ fn hooks_are_installed_beside_what_is_there_and_taken_out_again() {
 }
 
 #[test]
+fn settings_without_hooks_are_again_what_they_were() {
+    let befores = [
+        "",
+        " \n",
+        "{}",
+        "{ }\n",
+        "{\n  \"hooks\": { },\n  \"a\": 1\n}",
+        "{\"hooks\": {\"Stop\": [ ]}}\r\n",
+        "\u{feff}{\"model\": \"x\"}\n",
+    ];
+    for before in befores {
+        let home = Home::new();
+        let file = settings(&home, before);
+        let backup = file.with_file_name("settings.json.rookery-backup");
+        for _ in 0..2 {
+            home.rookery(&["hooks", "install", "claude-code", "--yes"]).success();
+            let status = home.rookery(&["hooks", "status", "claude-code", "--json"]).json();
+            assert_eq!(status["events"][0]["state"], "installed", "{before:?}");
+            home.rookery(&["hooks", "uninstall", "claude-code", "--yes"]).success();
+            assert_eq!(fs::read_to_string(&file).unwrap(), before);
+            assert_eq!(fs::read_to_string(&backup).unwrap(), before, "the first version stays");
+        }
+        assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 2, "{before:?}");
+    }
+    // And no file is no file again.
+    let home = Home::new();
+    let file = settings(&home, "");
+    fs::remove_file(&file).unwrap();
+    home.rookery(&["hooks", "install", "claude-code", "--yes"]).success();
+    let removed = home.rookery(&["hooks", "uninstall", "claude-code", "--yes", "--json"]).json();
+    assert_eq!(removed["removed"], true, "{removed}");
+    assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 0);
+    let again = home.rookery(&["hooks", "uninstall", "claude-code", "--yes", "--json"]).json();
+    assert_eq!(again["changed"], false, "{again}");
+}
+
+#[test]
+fn what_changed_beside_the_hooks_is_kept_without_them() {
+    let home = Home::new();
+    let file = settings(&home, "{\n  \"hooks\": {},\n  \"a\": 1\n}\n");
+    home.rookery(&["hooks", "install", "claude-code", "--yes"]).success();
+    let installed = fs::read_to_string(&file).unwrap();
+    fs::write(&file, installed.replace("\"a\": 1", "\"a\": 2")).unwrap();
+    let made = home.rookery(&["hooks", "uninstall", "claude-code", "--yes", "--json"]).json();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{\n  \"hooks\": {},\n  \"a\": 2\n}\n");
+    // The version with hooks is kept beside the first one.
+    assert!(made["backup"].as_str().unwrap().ends_with(".rookery-backup.2"), "{made}");
+    let first = fs::read_to_string(file.with_file_name("settings.json.rookery-backup")).unwrap();
+    assert!(first.contains("\"a\": 1"), "{first}");
+}
+
+#[test]
 fn settings_that_are_no_json_are_left_alone() {
     let home = Home::new();
     for text in ["{ // mine\n}", "[]", "{\"hooks\": 7}"] {
