@@ -3,12 +3,14 @@
 //! The tree may be anybody's: nothing that its configuration names is run, no lock is taken,
 //! nothing is written and nothing is fetched.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::run::{Git, fields, line};
+use super::untouched::untouched;
 
 /// How long all of it may take.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -62,7 +64,8 @@ async fn count(directory: &Path, limit: Duration) -> Option<Changes> {
     let base = base(&git).await?;
     let mut arguments = DIFF.to_vec();
     arguments.extend([base.as_str(), "--"]);
-    let mut changes = tracked(&git.run(&arguments).await.ok()?)?;
+    let numstat = git.run(&arguments).await.ok()?;
+    let mut changes = tracked(&numstat, &only_seeming(&git, &top, &base, &numstat).await?)?;
     let others = ["ls-files", "--others", "--exclude-standard", "-z"];
     let others = git.run(others).await.ok()?;
     // A file that git does not know is a file more; its lines are counted once it is added.
@@ -79,17 +82,42 @@ async fn base(git: &Git) -> Option<String> {
     }
 }
 
+/// Files that differ only because their filter does not run.
+async fn only_seeming(
+    git: &Git,
+    top: &Path,
+    base: &str,
+    numstat: &[u8],
+) -> Option<HashSet<Vec<u8>>> {
+    if !git.has_filters() {
+        return Some(HashSet::new());
+    }
+    // What is another in the index than in the commit differs anyway.
+    let staged = ["diff-index", "--cached", "--name-only", "-z", "--no-renames", base, "--"];
+    let staged = git.run(staged).await.ok()?;
+    let staged: HashSet<&[u8]> = fields(&staged).collect();
+    let names = fields(numstat).filter_map(|entry| entry.splitn(3, |byte| *byte == b'\t').nth(2));
+    let names: Vec<&[u8]> = names.filter(|name| !staged.contains(name)).collect();
+    let index = ["rev-parse", "--path-format=absolute", "--git-path", "index"];
+    let index = PathBuf::from(OsString::from_vec(line(git.run(index).await.ok()?)));
+    untouched(git, top, &index, &names).await.ok()
+}
+
 /// Adds up what `--numstat -z` says: added, deleted and name, with dashes for what is not text.
-fn tracked(numstat: &[u8]) -> Option<Changes> {
+fn tracked(numstat: &[u8], left_out: &HashSet<Vec<u8>>) -> Option<Changes> {
     let mut changes = Changes::default();
-    for entry in numstat.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
-        let mut fields = entry.splitn(3, |byte| *byte == b'\t');
-        let mut number = || match str::from_utf8(fields.next()?).ok()? {
+    for entry in fields(numstat) {
+        let mut parts = entry.splitn(3, |byte| *byte == b'\t');
+        let mut number = || match str::from_utf8(parts.next()?).ok()? {
             "-" => Some(0),
             digits => digits.parse::<u64>().ok(),
         };
-        changes.added = changes.added.saturating_add(number()?);
-        changes.deleted = changes.deleted.saturating_add(number()?);
+        let (added, deleted) = (number()?, number()?);
+        if left_out.contains(parts.next()?) {
+            continue;
+        }
+        changes.added = changes.added.saturating_add(added);
+        changes.deleted = changes.deleted.saturating_add(deleted);
         changes.files += 1;
     }
     Some(changes)
