@@ -4,13 +4,16 @@
 //! shown ([`Core::show_dialog`]) and types the answers ([`Typist`]), each only while the very dialog
 //! that was decided about still stands there.
 
+use std::ffi::OsStr;
 use std::future::Future;
+use std::path::Path;
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
+use rookery_host::{AGENT_TOOLS, AgentTool};
 use rookery_model::{
     Answer, Asked, Category, Error, ErrorKind, QueueItem, Request, RequestId, Result, SessionId,
-    Source, TerminalId,
+    Source, Terminal, TerminalId,
 };
 
 use super::chosen::{Chosen, chosen};
@@ -76,6 +79,8 @@ pub struct AgentSeen {
     pub agent: String,
     /// Whether it runs.
     pub is_running: bool,
+    /// Whether it is the terminal's own program, and not one that a shell started there.
+    pub is_program: bool,
 }
 
 /// What becomes of typing an answer.
@@ -98,13 +103,29 @@ impl Core {
         self.inner.agents_seen.subscribe()
     }
 
-    /// Tells that an agent was started or has ended.
+    /// A terminal was opened, whose program may itself be an agent.
+    pub(crate) fn see_program(&self, terminal: &Terminal) {
+        let program = terminal.launch.argv.first().map(Path::new).and_then(Path::file_name);
+        let Some(program) = program.and_then(OsStr::to_str) else { return };
+        let is_it = |known: &&AgentTool| {
+            known.program == program || known.alias.is_some_and(|alias| alias == program)
+        };
+        if let Some(tool) = AGENT_TOOLS.iter().find(is_it) {
+            let agent = tool.program.to_owned();
+            let (terminal, is_running, is_program) = (terminal.id, true, true);
+            let seen = AgentSeen { terminal, agent, is_running, is_program };
+            let _ = self.inner.agents_seen.send(seen);
+        }
+    }
+
+    /// Tells that an agent was started by a shell, or has ended there.
     pub(crate) fn see_agent(&self, terminal: TerminalId, agent: &str, is_running: bool) {
         // Nobody may be there to hear it.
         let _ = self.inner.agents_seen.send(AgentSeen {
             terminal,
             agent: agent.to_owned(),
             is_running,
+            is_program: false,
         });
     }
 

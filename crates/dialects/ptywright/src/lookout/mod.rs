@@ -150,14 +150,15 @@ async fn settle(progress: &mut Receiver<Progress>) {
 
 /// An agent was started in a terminal, or has ended there: its adapter comes and goes with it.
 async fn follow(core: &Core, shared: &Arc<Shared>, seen: AgentSeen) {
-    let AgentSeen { terminal, agent, is_running } = seen;
+    let AgentSeen { terminal, agent, is_running, is_program } = seen;
     let there = shared.adapters.all(core);
     let there: Vec<&Arc<Adapter>> = there.iter().filter(|one| one.terminal == terminal).collect();
     let plugin = PLUGINS.iter().find(|(program, _)| *program == agent).map(|(_, plugin)| *plugin);
     match plugin {
         Some(plugin) if is_running && there.is_empty() => {
             let Some(version) = shared.plugins.get(plugin) else { return };
-            if let Err(error) = shared.join(version, terminal, true).await {
+            // A guest of a shell is looked at only while the shell waits for it.
+            if let Err(error) = shared.join(version, terminal, !is_program).await {
                 tracing::warn!(error = error.message, plugin, "an agent has no adapter");
                 return;
             }
