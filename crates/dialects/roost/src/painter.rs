@@ -28,6 +28,10 @@ pub struct DrawCounts {
     pub views: u64,
     /// Time that took, in nanoseconds.
     pub view_nanos: u64,
+    /// Texts that were cut anew to the room they have.
+    pub elides: u64,
+    /// Time that took, in nanoseconds.
+    pub elide_nanos: u64,
 }
 
 /// A picture that is being drawn.

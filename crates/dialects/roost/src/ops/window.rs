@@ -146,9 +146,8 @@ pub(crate) async fn render_stats(
         fill_text_calls: count(drawn.texts),
         view_calls: count(drawn.views),
         view_nanos: count(drawn.view_nanos),
-        // Texts are cut where they are laid out; nothing is cut twice.
-        elide_calls: count(0),
-        elide_nanos: count(0),
+        elide_calls: count(drawn.elides),
+        elide_nanos: count(drawn.elide_nanos),
     })
 }
 
