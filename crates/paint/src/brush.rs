@@ -8,6 +8,7 @@ use iced_core::{
 use rookery_view::scene::Rgb;
 use rookery_view::scene::layout::Rect;
 
+use crate::cost;
 use crate::fonts;
 use crate::shades::{color, faded};
 use crate::tree::Renderer;
@@ -142,6 +143,7 @@ impl Brush<'_> {
             wrapping: Wrapping::None,
         };
         let at = Point::new(rect.x, rect.y);
+        cost::text();
         self.renderer.fill_text(text, at, color(ink.color), rectangle(rect));
     }
 

@@ -16,6 +16,8 @@ use iced_core::{Font, Pixels, Size, alignment};
 use iced_graphics::text::{self, Paragraph};
 use rookery_view::scene::layout::{ADVANCE, CellSize};
 
+use crate::cost;
+
 const MONO: &str = "DejaVu Sans Mono";
 
 /// The font of everything but the terminal.
@@ -190,7 +192,7 @@ pub(crate) fn elided(content: &str, font: Font, size: f32, room: f32) -> String 
     let content: String = content.chars().take(MAX_CHARS).map(visible).collect();
     let key = (content.clone(), font, size.to_bits(), room.to_bits());
     ELIDED.with_borrow_mut(|texts| {
-        remembered(texts, key, || {
+        let fitting = || {
             if measure(&content, font, size) <= room {
                 return content;
             }
@@ -198,8 +200,8 @@ pub(crate) fn elided(content: &str, font: Font, size: f32, room: f32) -> String 
             let cut = |end: &usize| format!("{}…", content[..*end].trim_end());
             let fitting = ends.partition_point(|end| measure(&cut(end), font, size) <= room);
             fitting.checked_sub(1).map_or_else(String::new, |last| cut(&ends[last]))
-        })
-        .clone()
+        };
+        remembered(texts, key, || cost::eliding(fitting)).clone()
     })
 }
 
@@ -278,5 +280,18 @@ mod tests {
         assert_eq!(elided("short", SANS, 13.0, 100.0), "short");
         assert_eq!(elided(long, SANS, 13.0, 1.0), "");
         assert_eq!(elided("two\nlines", SANS, 13.0, 200.0), "two lines");
+    }
+
+    #[test]
+    fn a_text_is_cut_once_for_its_room() {
+        load();
+        cost::take();
+        for _ in 0..3 {
+            elided("a text that is cut", SANS, 13.0, 50.0);
+        }
+        assert_eq!(cost::take().elided, 1);
+        elided("a text that is cut", SANS, 13.0, 60.0);
+        elided("another text", SANS, 13.0, 50.0);
+        assert_eq!((cost::take().elided, cost::take()), (2, cost::Cost::default()));
     }
 }

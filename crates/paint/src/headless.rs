@@ -10,6 +10,7 @@ use iced_runtime::user_interface::Cache;
 use rookery_view::scene::Scene;
 use tiny_skia::{Mask, PixmapMut};
 
+use crate::cost::{self, Cost};
 use crate::fonts;
 use crate::painter::PaintError;
 use crate::shades::color;
@@ -24,6 +25,8 @@ pub struct Picture {
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
+    /// What it took to draw it.
+    pub cost: Cost,
 }
 
 /// Bytes of canvas kept from one picture to the next; a larger canvas is given back.
@@ -61,7 +64,9 @@ impl Studio {
         let window = scene.window.bounded();
         let logical = Size::new(window.width, window.height);
         let size = Size::new(window.width as u32 * scale, window.height as u32 * scale);
-        let root = view::<(), ()>(Arc::clone(scene));
+        // What a picture that failed had cost is not this one's.
+        cost::take();
+        let root = cost::viewing(|| view::<(), ()>(Arc::clone(scene)));
         let cache = std::mem::take(&mut self.cache);
         let mut interface = UserInterface::build(root, logical, cache, &mut self.renderer);
         let style = Style { text_color: Color::WHITE };
@@ -73,7 +78,7 @@ impl Studio {
             (self.canvas, self.mask, self.opaque) = (Vec::new(), None, Vec::new());
         }
         let png = png.map_err(|error| PaintError::Encoding(error.to_string()))?;
-        Ok(Picture { png, width: size.width, height: size.height })
+        Ok(Picture { png, width: size.width, height: size.height, cost: cost::take() })
     }
 
     /// Turns what was drawn into pixels.

@@ -20,6 +20,7 @@
 
 mod brush;
 mod chrome;
+mod cost;
 mod fonts;
 mod grid;
 mod headless;
@@ -27,6 +28,7 @@ mod painter;
 mod shades;
 mod tree;
 
+pub use cost::Cost;
 pub use fonts::families as font_families;
 pub use headless::Picture;
 pub use painter::{PaintError, Painter};

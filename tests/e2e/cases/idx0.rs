@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::idx0_link::{ask, done, list};
 use crate::roder_link::{Peer, script};
-use crate::roost_link::Link;
+use crate::roost_link::{Link, encoded};
 
 fn state(roost: &mut Link, tab: &str) -> Value {
     let tabs = roost.call("tab.list", json!({}));
@@ -233,6 +233,30 @@ fn a_session_works_in_a_worktree_of_its_own_and_is_captured() {
     assert_eq!(refused["message"], "Worktree has local changes. Clean it before deletion.");
     done(daemon.home(), "removeWorktree", json!({ "session": "Fix it!", "force": "1" }));
     assert!(!tree.exists());
+}
+
+#[test]
+fn a_worktree_session_without_a_title_keeps_the_one_that_it_gets() {
+    let daemon = TestDaemon::start();
+    let repo = daemon.home().join("repo");
+    fs::create_dir(&repo).unwrap();
+    git(&repo, &["init", "-q"]);
+    git(&repo, &["commit", "-qm", "first", "--allow-empty"]);
+    let branch = json!({
+        "repoPath": repo, "branchName": "topic", "createWorktree": "true", "wait": "1",
+    });
+    let made = done(daemon.home(), "newSession", branch);
+    let id = made["data"]["sessionID"].as_str().unwrap().to_owned();
+    let mut roost = Link::to(daemon.home());
+    let tab = roost.call("identify", json!({}))["active_tab_id"].clone();
+    // What a shell calls itself is not what the session is called.
+    let line = b"printf '\\033]0;elsewhere\\007'; echo do''ne\n";
+    roost.call("tab.write", json!({ "tab_id": tab, "data": encoded(line) }));
+    wait_until("the shell has spoken", PATIENCE, || {
+        roost.call("tab.dump", json!({ "tab_id": tab }))["rows_text"].to_string().contains("done")
+    });
+    let titles = done(daemon.home(), "listSessions", json!({}))["data"].clone();
+    assert_eq!(titles[id.as_str()], "repo: topic", "{titles}");
 }
 
 #[test]

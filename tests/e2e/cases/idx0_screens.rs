@@ -40,14 +40,19 @@ END
 done
 "#;
 
-/// A daemon that finds this agent, and a session in which it was launched.
-fn launched() -> (TestDaemon, String) {
+/// A daemon that finds this agent.
+fn with_agent() -> TestDaemon {
     let home = Home::new();
     let bin = home.join("bin");
     fs::create_dir_all(&bin).unwrap();
     fs::write(bin.join("claude"), AGENT).unwrap();
     fs::set_permissions(bin.join("claude"), fs::Permissions::from_mode(0o755)).unwrap();
-    let daemon = TestDaemon::start_in(home);
+    TestDaemon::start_in(home)
+}
+
+/// A daemon that finds this agent, and a session in which it was launched.
+fn launched() -> (TestDaemon, String) {
+    let daemon = with_agent();
     let tools = list(daemon.home(), "listVibeTools", json!({}));
     let claude = tools.iter().find(|tool| tool["id"] == "claude").unwrap();
     assert_eq!(claude["isInstalled"], true, "{claude}");
@@ -123,6 +128,29 @@ fn dialogs_on_a_screen_are_decided_from_the_inbox() {
     let found = all.iter().find(|one| one["id"] == third["id"]).unwrap();
     assert_eq!(found["status"], "approved", "{found}");
     assert_eq!(all.len(), 3, "each dialog was asked about once: {all:?}");
+}
+
+#[test]
+fn an_agent_that_is_the_program_of_a_tab_is_looked_after_too() {
+    let daemon = with_agent();
+    let argv = json!([daemon.home().join("bin/claude")]);
+    let opened = Link::to(daemon.home()).call("tab.open", json!({ "argv": argv }));
+    let first = waiting(daemon.home(), 1);
+    let live = daemon.client().call("adapter.live", json!({}));
+    assert_eq!(live["adapters"][0]["plugin"], "claude-code", "{live}");
+    // The inbox says what is asked, and not twice who asks.
+    let inbox = daemon.rookery(&["inbox"]).success();
+    assert!(inbox.contains("Bash: make step1"), "{inbox}");
+    assert_eq!(respond(daemon.home(), &first, "approved")["message"], "Approval updated");
+    answered(daemon.home(), "1:0d\n");
+    waiting(daemon.home(), 2);
+    // With the tab its adapter goes, and what it asked.
+    Link::to(daemon.home()).call("tab.close", json!({ "tab_id": opened["tab"]["id"] }));
+    eventually("nothing is left", PATIENCE, || {
+        let live = daemon.client().call("adapter.live", json!({}));
+        let open = list(daemon.home(), "listApprovals", json!({ "status": "pending" }));
+        (live["adapters"] == json!([]) && open.is_empty()).then_some(())
+    });
 }
 
 #[test]

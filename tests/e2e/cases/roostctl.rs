@@ -210,6 +210,14 @@ fn waiting_ends_when_it_happens_or_when_the_time_is_over() {
     let said = roostctl(home, &["wait", "--tab", "999", "--state", "idle"]).failure(1);
     assert_eq!(said, "Error: there is no tab 999\n");
     roostctl(home, &["wait", "--tab", "999", "--gone"]).success();
+    // What makes no sense ends as what came to nothing does.
+    let said = roostctl(home, &["wait", "--tab", "999"]).failure(1);
+    assert!(said.contains("at least one of --state, --text and --gone"), "{said}");
+    let said = roostctl(home, &["wait", "--tab", "999", "--gone", "--state", "idle"]).failure(1);
+    assert!(said.contains("--gone stands alone"), "{said}");
+    roostctl(home, &["wait", "--tab", "999", "--gone", "--timeout", "-1"]).success();
+    let said = roostctl(home, &["tab", "send", "--tab", "999", "--bytes-base64", "aGk"]).failure(1);
+    assert!(said.starts_with("Error: cannot read --bytes-base64"), "{said}");
 }
 
 #[test]
@@ -255,9 +263,9 @@ fn the_palette_is_driven_and_a_list_is_answered() {
     assert_eq!(roostctl(home, &["palette", "state"]).success(), "palette: closed\n");
     let opened = roostctl(home, &["palette", "open"]).success();
     assert!(opened.starts_with("palette: commands (query \"\", "), "{opened}");
-    assert!(opened.contains("\n> select_theme Select Theme…\n"), "{opened}");
+    assert!(opened.contains("\n> select_theme             Select Theme…\n"), "{opened}");
     let found = roostctl(home, &["palette", "query", "new tab"]).success();
-    assert!(found.contains("\n> new_tab New Tab\n"), "{found}");
+    assert!(found.contains("\n> new_tab                  New Tab\n"), "{found}");
     assert_eq!(roostctl(home, &["palette", "dismiss", "--json"]).json()["open"], false);
     roostctl(home, &["palette", "activate", "new_tab"]).failure(1);
     roostctl(home, &["palette", "open", "--kind", "odd"]).failure(1);
@@ -292,8 +300,8 @@ fn pictures_and_what_they_cost() {
     assert_eq!(finished.success(), "");
     assert!(fs::read(&file).unwrap().starts_with(b"\x89PNG\r\n"));
     let stats = roostctl(home, &["render-stats", "--reset"]).success();
-    assert_eq!(stats.lines().count(), 13);
-    assert!(stats.starts_with("refresh_calls="), "{stats}");
+    assert_eq!(stats.lines().count(), 15);
+    assert!(stats.starts_with("refresh_calls    "), "{stats}");
 }
 
 #[track_caller]
@@ -470,6 +478,58 @@ fn hooks_are_installed_beside_what_is_there_and_taken_out_again() {
     let removed = hooks(&["uninstall", "--yes"]).success();
     assert!(removed.contains("-        \"SessionStart\": ["), "{removed}");
     assert_eq!(read(&file), USERS);
+}
+
+#[test]
+fn settings_without_hooks_are_again_what_they_were() {
+    let befores = [
+        "",
+        " \n",
+        "{}",
+        "{ }\n",
+        "{\n  \"hooks\": { },\n  \"a\": 1\n}",
+        "{\"hooks\": {\"Stop\": [ ]}}\r\n",
+        "\u{feff}{\"model\": \"x\"}\n",
+    ];
+    for before in befores {
+        let home = Home::new();
+        let file = settings(&home, before);
+        let backup = file.with_file_name("settings.json.rookery-backup");
+        for _ in 0..2 {
+            home.rookery(&["hooks", "install", "claude-code", "--yes"]).success();
+            let status = home.rookery(&["hooks", "status", "claude-code", "--json"]).json();
+            assert_eq!(status["events"][0]["state"], "installed", "{before:?}");
+            home.rookery(&["hooks", "uninstall", "claude-code", "--yes"]).success();
+            assert_eq!(fs::read_to_string(&file).unwrap(), before);
+            assert_eq!(fs::read_to_string(&backup).unwrap(), before, "the first version stays");
+        }
+        assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 2, "{before:?}");
+    }
+    // And no file is no file again.
+    let home = Home::new();
+    let file = settings(&home, "");
+    fs::remove_file(&file).unwrap();
+    home.rookery(&["hooks", "install", "claude-code", "--yes"]).success();
+    let removed = home.rookery(&["hooks", "uninstall", "claude-code", "--yes", "--json"]).json();
+    assert_eq!(removed["removed"], true, "{removed}");
+    assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 0);
+    let again = home.rookery(&["hooks", "uninstall", "claude-code", "--yes", "--json"]).json();
+    assert_eq!(again["changed"], false, "{again}");
+}
+
+#[test]
+fn what_changed_beside_the_hooks_is_kept_without_them() {
+    let home = Home::new();
+    let file = settings(&home, "{\n  \"hooks\": {},\n  \"a\": 1\n}\n");
+    home.rookery(&["hooks", "install", "claude-code", "--yes"]).success();
+    let installed = fs::read_to_string(&file).unwrap();
+    fs::write(&file, installed.replace("\"a\": 1", "\"a\": 2")).unwrap();
+    let made = home.rookery(&["hooks", "uninstall", "claude-code", "--yes", "--json"]).json();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{\n  \"hooks\": {},\n  \"a\": 2\n}\n");
+    // The version with hooks is kept beside the first one.
+    assert!(made["backup"].as_str().unwrap().ends_with(".rookery-backup.2"), "{made}");
+    let first = fs::read_to_string(file.with_file_name("settings.json.rookery-backup")).unwrap();
+    assert!(first.contains("\"a\": 1"), "{first}");
 }
 
 #[test]

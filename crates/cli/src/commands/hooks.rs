@@ -19,7 +19,7 @@ use crate::{
     failure::{Failure, Outcome},
     output::{self, Table, Tone},
 };
-use file::SettingsFile;
+use file::{Next, SettingsFile};
 use settings::{Reported, Settings, State};
 
 /// The longest answer to a question that is read.
@@ -35,6 +35,9 @@ struct Made<'a> {
     changed: bool,
     /// Whether it did.
     written: bool,
+    /// Whether it is gone, as it was before hooks came into it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    removed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     backup: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,8 +48,8 @@ struct Made<'a> {
 pub(super) fn run(action: HooksAction) -> Outcome {
     let program = daemon_process::executable()?;
     match action {
-        HooksAction::Install(args) => change("install", &args, &program, settings::installed),
-        HooksAction::Uninstall(args) => change("uninstall", &args, &program, settings::uninstalled),
+        HooksAction::Install(args) => change("install", &args, &program, install),
+        HooksAction::Uninstall(args) => change("uninstall", &args, &program, uninstall),
         HooksAction::Status(args) => status(&args, &program),
     }
 }
@@ -73,7 +76,7 @@ fn untouched(file: &SettingsFile) -> impl FnOnce(String) -> Failure {
 /// Hooks that are to be installed, and the settings they go into.
 pub(super) struct Planned {
     file: SettingsFile,
-    text: String,
+    next: Next,
     /// What changes, line by line.
     pub(super) diff: String,
 }
@@ -84,12 +87,12 @@ impl Planned {
         let program = daemon_process::executable()?;
         let agent = args::HookedAgent::ClaudeCode;
         let file = open(&args::HooksPlace { agent, settings: None, json: false })?;
-        let text = settings::installed(file.text(), &program).map_err(untouched(&file))?;
-        if text == file.text() {
+        let next = install(&file, &program).map_err(untouched(&file))?;
+        if !file.changes_to(&next) {
             return Ok(None);
         }
-        let diff = unified(file.path(), file.before(), &text);
-        Ok(Some(Self { file, text, diff }))
+        let diff = unified(file.path(), file.before(), next.content());
+        Ok(Some(Self { file, next, diff }))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -98,11 +101,38 @@ impl Planned {
 
     /// Writes them; gives the version before.
     pub(super) fn write(&self) -> Outcome<Option<PathBuf>> {
-        self.file.replace(&self.text)
+        self.file.become_next(&self.next)
     }
 }
 
-type Change = fn(&str, &Path) -> Result<String, String>;
+type Change = fn(&SettingsFile, &Path) -> Result<Next, String>;
+
+fn install(file: &SettingsFile, program: &Path) -> Result<Next, String> {
+    settings::installed(file.text(), program).map(Next::Says)
+}
+
+/// The file as it was before hooks came into it, if nothing else changed since; else the file without
+/// our hooks.
+fn uninstall(file: &SettingsFile, program: &Path) -> Result<Next, String> {
+    let is_there = |reported: &Reported| reported.state != State::Missing;
+    if !Settings::read(file.text(), program)?.reported().iter().any(is_there) {
+        return Ok(Next::Says(file.text().to_owned()));
+    }
+    let mut earlier = file.earlier();
+    let came_of = |text: &str| {
+        let (now, then) = (settings::installed(file.text(), program), text);
+        now.is_ok_and(|now| settings::installed(then, program).is_ok_and(|then| then == now))
+    };
+    if let Some(at) = earlier.iter().position(|version| came_of(version.text())) {
+        return Ok(earlier.swap_remove(at).again());
+    }
+    if came_of(Next::Gone.text()) {
+        return Ok(Next::Gone);
+    }
+    // What was empty before may stay empty.
+    let first = earlier.last().map(file::Earlier::text);
+    settings::uninstalled(file.text(), first, program).map(Next::Says)
+}
 
 fn change(
     action: &'static str,
@@ -111,19 +141,20 @@ fn change(
     change: Change,
 ) -> Outcome {
     let file = open(&args.place)?;
-    let text = change(file.text(), program).map_err(untouched(&file))?;
-    // No file is as good as one without hooks.
-    let has_changed = text != file.text();
-    let diff = unified(file.path(), file.before(), if has_changed { &text } else { file.before() });
+    let next = change(&file, program).map_err(untouched(&file))?;
+    let has_changed = file.changes_to(&next);
+    let after = if has_changed { next.content() } else { file.before() };
+    let diff = unified(file.path(), file.before(), after);
     let mut result = Made {
         agent: "claude-code",
         action,
         file: file.path().display().to_string(),
         changed: has_changed,
         written: false,
+        removed: false,
         backup: None,
         diff: has_changed.then_some(&*diff),
-        events: Settings::read(&text, program).map_err(untouched(&file))?.reported(),
+        events: Settings::read(next.text(), program).map_err(untouched(&file))?.reported(),
     };
     if !args.place.json {
         output::write(diff.as_bytes())?;
@@ -132,8 +163,8 @@ fn change(
         if !args.yes {
             ask(file.path(), args.place.json.then_some(&*diff))?;
         }
-        let backup = file.replace(&text)?;
-        result.written = true;
+        let backup = file.become_next(&next)?;
+        (result.written, result.removed) = (true, next == Next::Gone);
         result.backup = backup.map(|path| path.display().to_string());
     }
     if args.place.json {
@@ -149,6 +180,9 @@ fn tell(result: &Made<'_>) {
     output::note(match (result.changed, result.written, &result.backup) {
         (false, ..) => format!("{file} is as it should be; nothing was written"),
         (true, false, _) => "nothing was written".to_owned(),
+        (true, true, None) if result.removed => {
+            format!("removed {file}, which was not there before")
+        }
         (true, true, None) => format!("wrote {file}"),
         (true, true, Some(backup)) => format!("wrote {file}; the version before is {backup}"),
     });

@@ -110,10 +110,12 @@ pub(crate) fn short_id<'a>(id: &'a str, others: impl Iterator<Item = &'a str> + 
 /// What it is about in one line, with the tool that asks.
 pub(crate) fn summary(request: &Request) -> String {
     let text = safe::line(&request.summary);
-    let text = if request.kind == RequestKind::Input {
+    let tool = safe::line(&request.tool);
+    // A tool that has no more to say than its name says it once.
+    let text = if request.kind == RequestKind::Input || text == tool {
         text
     } else {
-        format!("{}: {text}", safe::line(&request.tool))
+        format!("{tool}: {text}")
     };
     let shown = shorten(&text, SUMMARY_WIDTH);
     match unshown(request, &text, &shown) {

@@ -279,11 +279,15 @@ impl Core {
             (Some(name), None) => name.clone(),
             (None, _) => format!("Session {}", self.terminals().len() + 1),
         };
+        // Sessions in worktrees differ by their branches; a shell that calls all of them by their
+        // directories would hide that.
+        let is_worktree = place.checkout.as_ref().is_some_and(|one| one.worktree.is_some());
+        let title = new.title.clone().or_else(|| is_worktree.then(|| first_title.clone()));
         let opened = self
             .open(OpenTerminal {
                 cwd: Some(place.cwd.clone()),
                 project,
-                title: new.title.clone(),
+                title,
                 first_title: Some(first_title),
                 activate: true,
                 on_exit: OnExit::Keep,

@@ -4,10 +4,11 @@
 //! tells of, and nobody sees one without the other.
 
 use rookery_model::{
-    Answer, Category, Event, ExitStatus, Lifecycle, NotificationText, Origin, SessionId, Source,
-    Terminal, TerminalId, ThreadId, TimelineKind, TurnStatus,
+    Answer, Category, Event, ExitStatus, Lifecycle, NotificationText, Origin, QueueItem, SessionId,
+    Source, Terminal, TerminalId, ThreadId, TimelineKind, TurnStatus,
 };
 
+use super::queue::is_word;
 use super::sessions::{session_of, session_of_thread};
 use super::{NewItem, SessionHome};
 use crate::core::Core;
@@ -17,6 +18,12 @@ use crate::transact::Tx;
 const NEEDED: &str = "Approval needed";
 /// Who settles what a session asked that is closed.
 const BY_CLOSING: &str = "closed";
+
+/// Whether an item says something that need only be seen.
+fn is_good_to_know(item: &QueueItem, session: SessionId) -> bool {
+    (item.session == session && item.category == Category::Informational)
+        || is_word(item, session, Category::Completed)
+}
 
 impl Core {
     /// Follows up what a transaction brought.
@@ -109,7 +116,7 @@ impl Tx<'_> {
                 match category {
                     // Somebody more trusted said so, or it was said before.
                     Category::ApprovalNeeded if self.waits_already(session) => {}
-                    Category::Informational => drop(self.file(new)),
+                    Category::Informational | Category::Completed => drop(self.file(new)),
                     _ => self.file_once(new),
                 }
             }
@@ -145,16 +152,22 @@ impl Tx<'_> {
         self.log_line(session, TimelineKind::StatusNeedsInput, NEEDED, None);
     }
 
-    /// Somebody looks at a terminal: that it wants to be looked at is dealt with. What waits for a
-    /// decision goes on waiting.
+    /// Somebody looks at a terminal: that it wants to be looked at, and that it is done, is dealt with.
+    /// What waits for a decision goes on waiting.
     fn observe_look(&mut self, id: TerminalId) {
         let Ok(terminal) = self.world.terminal(id) else { return };
         let session = session_of(terminal.uuid);
         self.resolve_items(|item| {
-            item.session == session
-                && item.related.is_none()
-                && item.category == Category::ApprovalNeeded
+            is_word(item, session, Category::ApprovalNeeded)
+                || is_word(item, session, Category::Completed)
         });
+    }
+
+    /// A session is at work again: that it was done is no news any more.
+    pub(crate) fn observe_work(&mut self, id: TerminalId) {
+        let Ok(terminal) = self.world.terminal(id) else { return };
+        let session = session_of(terminal.uuid);
+        self.resolve_items(|item| is_word(item, session, Category::Completed));
     }
 
     /// A thread works again: how its last turn ended is no news any more.
@@ -194,9 +207,7 @@ impl Tx<'_> {
     pub(crate) fn put_words_away(&mut self, id: TerminalId) {
         let Ok(terminal) = self.world.terminal(id) else { return };
         let session = session_of(terminal.uuid);
-        self.resolve_items(|item| {
-            item.session == session && item.category == Category::Informational
-        });
+        self.resolve_items(|item| is_good_to_know(item, session));
     }
 
     /// A terminal is about to be forgotten.
@@ -204,8 +215,7 @@ impl Tx<'_> {
         let session = session_of(terminal.uuid);
         self.log_line(session, TimelineKind::SessionClosed, "Session closed", None);
         self.resolve_items(|item| {
-            let is_over = matches!(item.category, Category::Informational | Category::Error);
-            item.session == session && item.related.is_none() && is_over
+            is_good_to_know(item, session) || is_word(item, session, Category::Error)
         });
         // Nobody can act on these any more.
         let asked = self.world.requests.values().filter(|one| one.session == Some(session));

@@ -63,9 +63,13 @@ impl Core {
 }
 
 impl Tx<'_> {
-    /// Files an item.
+    /// Files an item. That a session is done is said once, as it was said last.
     pub(crate) fn file(&mut self, new: NewItem) -> QueueItemId {
         self.sweep_queue();
+        if new.category == Category::Completed && new.related.is_none() {
+            let session = new.session;
+            self.resolve_items(|item| is_word(item, session, Category::Completed));
+        }
         let NewItem { session, related, category, title, subtitle, source } = new;
         let item = QueueItem {
             id: QueueItemId::new(draw()),
@@ -147,6 +151,11 @@ impl Tx<'_> {
             self.forget(RecordKind::Queue, id.get());
         }
     }
+}
+
+/// Whether an item is a mere word of a session: about nothing that could be decided.
+pub(super) fn is_word(item: &QueueItem, session: SessionId, category: Category) -> bool {
+    item.session == session && item.related.is_none() && item.category == category
 }
 
 fn age(at: Timestamp, now: Timestamp) -> Duration {

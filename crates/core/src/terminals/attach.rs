@@ -86,6 +86,11 @@ impl Taps {
         self.0.is_empty()
     }
 
+    /// Whether anybody follows it still; who has gone is only forgotten with the next output.
+    pub(crate) fn is_followed(&self) -> bool {
+        self.0.iter().any(|tap| !tap.sender.is_closed())
+    }
+
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }

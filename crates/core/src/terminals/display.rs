@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rookery_model::{Error, Result};
 use rookery_term::mouse::{self, MouseButton, MouseEvent, MouseKind};
-use rookery_term::{Detail, Place, Screen, Selection, SelectionKind, Snapshot, Span, paste};
+use rookery_term::{Detail, Modes, Place, Screen, Selection, SelectionKind, Snapshot, Span, paste};
 
 use rookery_view::settings::CopyOnSelect;
 
@@ -88,7 +88,28 @@ pub(crate) struct Display {
     drag: Option<Place>,
     /// The last press: where, when, and how many in a row there were.
     last_press: Option<(Place, Instant, u32)>,
-    preedit: Option<Preedit>,
+    /// What the program was last told of the mouse.
+    reported: Option<Reported>,
+    composition: Composition,
+}
+
+/// Where a program was told that the mouse is, and how much of the mouse it wanted then.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Reported {
+    col: u16,
+    row: u16,
+    wanted: [bool; 3],
+}
+
+/// What an input method is at.
+#[derive(Default)]
+enum Composition {
+    #[default]
+    None,
+    /// Text that is not entered yet.
+    Shown(Preedit),
+    /// It was called off. The input method may still enter the text; that is for nobody.
+    CalledOff,
 }
 
 impl Display {
@@ -116,6 +137,15 @@ impl Display {
         };
         self.last_press = Some((place, now, count));
         count
+    }
+
+    /// Whether a program has to be told of this. The pointer moves by pixels and a program sees cells:
+    /// a motion within the cell that it was told of last is none.
+    fn is_news(&mut self, modes: &Modes, event: MouseEvent) -> bool {
+        let wanted = [modes.mouse_clicks, modes.mouse_drag, modes.mouse_motion];
+        let now = Reported { col: event.col, row: event.row, wanted };
+        let before = self.reported.replace(now);
+        event.kind != MouseKind::Motion || before != Some(now)
     }
 
     /// Lines wrap elsewhere from now on, so what was selected is somewhere else.
@@ -288,6 +318,9 @@ impl TerminalHandle {
         if !event.mods.shift
             && let Some(report) = mouse::encode(&modes, event)
         {
+            if !self.live().with_engine(|engine| engine.display.is_news(&modes, event)) {
+                return Ok(MouseOutcome::Nothing);
+            }
             self.live().send_by_hand(&report)?;
             return Ok(MouseOutcome::Reported);
         }
@@ -356,20 +389,46 @@ impl TerminalHandle {
         self.type_bytes(text.as_bytes())
     }
 
-    /// An input method shows text that is not entered yet, or takes it back.
-    pub fn set_preedit(&self, preedit: Option<Preedit>) -> Result<()> {
-        if preedit.as_ref().is_some_and(|preedit| preedit.text.len() > MAX_PREEDIT) {
+    /// An input method shows text that is not entered yet; no text takes back what it showed.
+    pub fn set_preedit(&self, preedit: Preedit) -> Result<()> {
+        if preedit.text.len() > MAX_PREEDIT {
             let message =
                 format!("text must have at most {MAX_PREEDIT} bytes before it is entered");
             return Err(Error::invalid("text", message));
         }
-        self.live().with_engine(|engine| engine.display.preedit = preedit);
+        let composition = match preedit.text.is_empty() {
+            true => Composition::None,
+            false => Composition::Shown(preedit),
+        };
+        self.live().with_engine(|engine| engine.display.composition = composition);
         Ok(())
+    }
+
+    /// An input method enters text. What it enters of a composition that was called off is dropped.
+    pub fn enter_text(&self, text: &str) -> Result<()> {
+        let was = self.live().with_engine(|engine| std::mem::take(&mut engine.display.composition));
+        match was {
+            Composition::CalledOff => Ok(()),
+            Composition::None | Composition::Shown(_) => self.type_text(text),
+        }
+    }
+
+    /// The keyboard goes elsewhere: what an input method shows is not entered any more.
+    pub(crate) fn call_off_composition(&self) {
+        self.live().with_engine(|engine| {
+            let composition = &mut engine.display.composition;
+            if matches!(composition, Composition::Shown(_)) {
+                *composition = Composition::CalledOff;
+            }
+        });
     }
 
     /// What an input method shows.
     pub fn preedit(&self) -> Option<Preedit> {
-        self.live().with_engine(|engine| engine.display.preedit.clone())
+        self.live().with_engine(|engine| match &engine.display.composition {
+            Composition::Shown(preedit) => Some(preedit.clone()),
+            Composition::None | Composition::CalledOff => None,
+        })
     }
 }
 

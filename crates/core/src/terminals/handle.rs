@@ -356,6 +356,11 @@ impl TerminalHandle {
         self.live.is_finished()
     }
 
+    /// Whether anybody follows the terminal's bytes.
+    pub(crate) fn is_followed(&self) -> bool {
+        self.live.with_engine(|engine| engine.taps().is_followed())
+    }
+
     /// Follows the terminal's bytes from now on.
     pub fn attach(&self) -> Attachment {
         self.live.attach()

@@ -39,13 +39,18 @@ impl Core {
         let mut plan = self.plan(request, cwd)?;
         self.inner.keeper.ensure(self.notices()).await?;
         let id = self.reserve_ids(&mut plan);
-        let new_project = plan.new_project;
+        let (new_project, activate) = (plan.new_project, plan.activate);
         let opened = self.open_as(id, plan).await;
         // A keeper that answers too late still knows the number.
         if opened.as_ref().is_err_and(|error| error.kind() != ErrorKind::Busy) {
             self.give_back_ids(id, new_project);
         }
-        opened
+        let mut opened = opened?;
+        if activate {
+            self.fit_shown().await;
+            opened.size = self.describe(id).map_or(opened.size, |now| now.size);
+        }
+        Ok(opened)
     }
 
     /// Where to start: the directory asked for, else the project's, else home.

@@ -112,6 +112,7 @@ impl Core {
         let Some(group) = self.active_tabs() else { return Ok(()) };
         let project = group.project.id;
         if group.tabs.len() > 1 {
+            self.leave_terminal(self.active());
             self.inner.ui.state.lock().question = Some(CloseQuestion { project });
             return Ok(());
         }
@@ -133,14 +134,21 @@ impl Core {
         let rows = self.inbox();
         let here = rows.iter().find(|(project, ..)| Some(project.id) == active);
         match here.or(rows.first()) {
-            Some((_, tab, _)) => self.activate(tab.id).await.map(drop),
+            Some((_, tab, _)) => self.jump_to(tab.id).await,
             None => Ok(()),
         }
+    }
+
+    /// Shows a terminal that the user picked from a list, wherever it is.
+    pub(super) async fn jump_to(&self, id: TerminalId) -> Result<()> {
+        self.activate(id).await?;
+        self.reveal_sidebar().await
     }
 
     fn edit_tab(&self) -> Result<()> {
         if let Some(tab) = self.active().and_then(|id| self.tab(id).ok()) {
             let edit = Edit::Tab(tab.id, tab.title().into_owned());
+            self.leave_terminal(Some(tab.id));
             self.inner.ui.state.lock().edit = Some(edit);
         }
         Ok(())
@@ -149,6 +157,7 @@ impl Core {
     fn edit_project(&self) -> Result<()> {
         if let Some(group) = self.active_tabs() {
             let edit = Edit::Project(group.project.id, group.project.name);
+            self.leave_terminal(self.active());
             self.inner.ui.state.lock().edit = Some(edit);
         }
         Ok(())
@@ -192,6 +201,7 @@ impl Core {
             state.settings.font_size = state.font_size;
             state.font_size
         };
+        self.arrange().await?;
         self.write_setting("font-size", size.to_string()).await
     }
 

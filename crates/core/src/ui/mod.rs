@@ -69,6 +69,8 @@ struct State {
     font: Option<String>,
     font_size: f32,
     window: WindowSize,
+    /// Whether anybody arranged the window yet: its size, its sidebar or its font.
+    is_arranged: bool,
     sidebar: SidebarState,
     edit: Option<Edit>,
     question: Option<CloseQuestion>,
@@ -152,6 +154,7 @@ impl Ui {
             settings: loaded.settings,
             themes: loaded.themes,
             window: WindowSize::default(),
+            is_arranged: false,
             edit: None,
             question: None,
             askers: HashMap::new(),

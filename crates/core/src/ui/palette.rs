@@ -44,6 +44,7 @@ impl Core {
             return Err(Error::invalid("kind", format!("{frame} cannot be opened")));
         };
         self.put_questions_away();
+        self.leave_terminal(self.active());
         let effects = self.inner.ui.state.lock().palette.open(&content);
         self.carry_out(effects).await?;
         Ok(self.palette())
@@ -77,6 +78,7 @@ impl Core {
     /// Puts a question to the user, in place of whatever is open.
     pub fn ask(&self, question: &Question) -> Presented {
         self.put_questions_away();
+        self.leave_terminal(self.active());
         let (sender, answer) = oneshot::channel();
         let (session, effects) = {
             let mut state = self.inner.ui.state.lock();
@@ -109,7 +111,7 @@ impl Core {
                     self.inner.ui.state.lock().settings.font_family = chosen;
                     self.write_setting("font-family", family).await?;
                 }
-                Effect::FocusTab(tab) => drop(self.activate(tab).await?),
+                Effect::FocusTab(tab) => self.jump_to(tab).await?,
                 Effect::Launch(command) => drop(self.launch(&command).await?),
                 Effect::RunProvider(call) => self.run_provider(*call),
                 quick => self.carry_out_quick(vec![quick]),

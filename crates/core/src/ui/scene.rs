@@ -9,8 +9,8 @@ use rookery_term::Detail;
 use rookery_view::palette::agents;
 use rookery_view::scene::grid::{Scroll, ViewState};
 use rookery_view::scene::{
-    AgentRow, Dialog, FontChoice, Grid, Inbox, InboxRow, Mood, Pill, ProjectRow, Scene, Sidebar,
-    TabStrip, window_title,
+    AgentRow, Dialog, FontChoice, Grid, Inbox, InboxRow, Mood, Pill, Preedit, ProjectRow, Scene,
+    Sidebar, TabStrip, window_title,
 };
 
 use super::{Edit, State};
@@ -78,6 +78,10 @@ impl Core {
             selected: (0..snapshot.rows).filter_map(on_row).collect(),
             scroll: Scroll { back: snapshot.offset as u64, history: snapshot.history_len as u64 },
             has_keyboard: self.terminal_has_keyboard() && self.focus() != Some(false),
+            preedit: handle.preedit().map(|shown| Preedit {
+                cursor: shown.cursor.map(|(_, end)| end as usize),
+                text: shown.text,
+            }),
             ..ViewState::default()
         };
         Some(Grid::from_snapshot(&snapshot, &state))

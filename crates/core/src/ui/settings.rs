@@ -94,8 +94,13 @@ impl Core {
         let Ok(loaded) = tokio::task::spawn_blocking(move || load(file.as_deref())).await else {
             return;
         };
+        let before = self.inner.ui.state.lock().font_size;
         self.inner.ui.take(loaded);
         self.show_colors();
+        let is_other = self.inner.ui.state.lock().font_size != before;
+        if is_other {
+            self.fit_shown().await;
+        }
     }
 
     /// Follows the settings file and the themes beside it until the core is gone.
@@ -139,7 +144,9 @@ impl Core {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
                 Err(error) => return Err(error),
             };
-            replace_file(&file, &edit::set(&text, key, &value))
+            let edited = edit::set(&text, key, &value);
+            // A file that says so already is not touched, so that whoever watches it is not woken.
+            if edited == text { Ok(()) } else { replace_file(&file, &edited) }
         })
         .await
         .map_err(|error| Error::failed(error.to_string()))?;

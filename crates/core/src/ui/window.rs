@@ -1,6 +1,6 @@
 //! The window as far as it matters without one: its size, its focus, its sidebar.
 
-use rookery_model::{Result, TerminalId};
+use rookery_model::{ErrorKind, Result, TerminalId};
 use rookery_view::scene::WindowSize;
 use rookery_view::scene::layout::{self, Panes};
 
@@ -43,14 +43,40 @@ impl Core {
     /// Makes the window this large; the terminal it shows takes the room there is.
     pub async fn resize_window(&self, size: WindowSize) -> Result<()> {
         self.inner.ui.state.lock().window = size.bounded();
+        self.arrange().await
+    }
+
+    /// The room for terminals changed: the one that is shown takes it, and from now on so does
+    /// every other that comes to be shown.
+    pub(super) async fn arrange(&self) -> Result<()> {
+        self.inner.ui.state.lock().is_arranged = true;
         self.fit_active().await
+    }
+
+    /// A terminal came to be shown: it takes the room there is. Before anybody arranged the window it
+    /// keeps the size that it was opened with, and so it does while somebody is attached to it, whose
+    /// own window it fills.
+    pub(crate) async fn fit_shown(&self) {
+        let is_arranged = self.inner.ui.state.lock().is_arranged;
+        let shown = self.active().and_then(|id| self.terminal(id).ok());
+        if !is_arranged || shown.is_none_or(|handle| handle.is_followed()) {
+            return;
+        }
+        if let Err(error) = self.fit_active().await {
+            tracing::warn!(%error, "a terminal that is shown did not take the window's size");
+        }
     }
 
     /// Gives the terminal that is shown as many rows and columns as the window has room for.
     async fn fit_active(&self) -> Result<()> {
-        let handle = self.active().and_then(|id| self.terminal(id).ok());
-        match handle {
-            Some(handle) => handle.resize(self.window_grid()).await,
+        let shown = self.active().and_then(|id| self.terminal(id).ok());
+        let size = self.window_grid();
+        match shown.filter(|handle| handle.size() != size) {
+            Some(handle) => match handle.resize(size).await {
+                // What has ended is looked at in the size that it had.
+                Err(error) if error.kind() == ErrorKind::Closed => Ok(()),
+                fitted => fitted,
+            },
             None => Ok(()),
         }
     }
@@ -59,6 +85,13 @@ impl Core {
     pub fn focus_window(&self, has_focus: bool) {
         self.set_focus(Some(has_focus));
         self.tell_focus(self.active(), has_focus);
+    }
+
+    /// Keys go elsewhere from now on: what an input method shows on the terminal is called off.
+    pub(crate) fn leave_terminal(&self, id: Option<TerminalId>) {
+        if let Some(handle) = id.and_then(|id| self.terminal(id).ok()) {
+            handle.call_off_composition();
+        }
     }
 
     /// A terminal got or lost the keyboard; a program that asked for it is told.
@@ -92,16 +125,22 @@ impl Core {
         }
     }
 
-    /// Makes the sidebar this wide, within its bounds.
+    /// Makes the sidebar this wide, within its bounds. A hidden one stays hidden, and has this width
+    /// when it is shown again.
     pub async fn set_sidebar_width(&self, width: f32) -> Result<()> {
         {
             let mut state = self.inner.ui.state.lock();
             let (least, most) = layout::SIDEBAR_BOUNDS;
             state.sidebar.width = width.clamp(least, most);
-            state.sidebar.is_collapsed = false;
         }
-        self.fit_active().await?;
+        self.arrange().await?;
         self.remember_sidebar().await
+    }
+
+    /// Shows the sidebar if it is hidden: a user who jumped elsewhere sees where that is.
+    pub(super) async fn reveal_sidebar(&self) -> Result<()> {
+        let is_collapsed = self.inner.ui.state.lock().sidebar.is_collapsed;
+        if is_collapsed { self.toggle_sidebar().await } else { Ok(()) }
     }
 
     /// Shows or hides the sidebar.
@@ -110,6 +149,7 @@ impl Core {
             let mut state = self.inner.ui.state.lock();
             state.sidebar.is_collapsed = !state.sidebar.is_collapsed;
         }
+        self.arrange().await?;
         self.remember_sidebar().await
     }
 

@@ -168,6 +168,9 @@ impl Tx<'_> {
         if before.is_hooked() != after.is_hooked() {
             self.emit(Event::TerminalHooked { id, is_hooked: after.is_hooked() });
         }
+        if before.lifecycle != after.lifecycle && after.lifecycle == Lifecycle::Working {
+            self.observe_work(id);
+        }
         let is_news = record(&before) != record(&after);
         Ok(is_news.then_some((before, after)))
     }

@@ -33,6 +33,10 @@ impl Core {
         });
         let before = before.await?;
         self.put_questions_away();
+        if before.terminal != Some(id) {
+            self.leave_terminal(before.terminal);
+        }
+        self.fit_shown().await;
         if self.focus() == Some(true) && before.terminal != Some(id) {
             self.tell_focus(before.terminal, false);
             self.tell_focus(Some(id), true);

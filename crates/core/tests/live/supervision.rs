@@ -70,13 +70,17 @@ async fn what_is_most_urgent_comes_first_and_the_newest_of_it() {
     }
     let queue = world.core.queue();
     let categories: Vec<Category> = queue.iter().map(|item| item.category).collect();
-    let expected: Vec<Category> = Category::ALL.iter().flat_map(|one| [*one, *one]).collect();
-    assert_eq!(categories, expected);
-    assert!(titles(&queue).chunks(2).all(|pair| pair == ["second", "first"]));
+    // That it is done is said once, as it was said last.
+    let twice = |one: &Category| if *one == Category::Completed { 1 } else { 2 };
+    let expected = Category::ALL.iter().flat_map(|one| vec![*one; twice(one)]);
+    assert_eq!(categories, expected.collect::<Vec<Category>>());
+    let mut titles = titles(&queue);
+    titles.remove(9);
+    assert!(titles.chunks(2).all(|pair| pair == ["second", "first"]), "{titles:?}");
     assert!(queue.iter().all(|item| item.source == Source::Report));
     assert!(world.core.resolve_queue_item(queue[0].id).await.unwrap());
     assert!(!world.core.resolve_queue_item(queue[0].id).await.unwrap(), "dealt with before");
-    assert_eq!(world.core.queue().len(), 11);
+    assert_eq!(world.core.queue().len(), 10);
     world.stop().await;
 }
 
@@ -186,11 +190,12 @@ async fn closing_a_session_takes_back_what_it_asked() {
         .await
         .unwrap();
     world.core.take_notice(notice(session_id, Category::Completed, "finished")).await.unwrap();
+    world.core.take_notice(notice(session_id, Category::Error, "failed")).await.unwrap();
     let terminal = world.core.terminals()[0].id;
     world.core.close(terminal).await.unwrap();
     assert_eq!(world.core.approval_of(id).unwrap().status, ApprovalStatus::Denied);
     let queue = world.core.queue();
-    assert_eq!(titles(&queue), ["finished"], "what was only good to know is gone");
+    assert_eq!(titles(&queue), ["failed"], "what was only good to know is gone");
     let lines = world.core.timeline(Some(session_id), 2);
     let lines: Vec<&str> = lines.iter().map(|line| line.title.as_str()).collect();
     assert_eq!(lines, ["Approval expired", "Session closed"]);

@@ -28,6 +28,10 @@ pub struct DrawCounts {
     pub views: u64,
     /// Time that took, in nanoseconds.
     pub view_nanos: u64,
+    /// Texts that were cut anew to the room they have.
+    pub elides: u64,
+    /// Time that took, in nanoseconds.
+    pub elide_nanos: u64,
 }
 
 /// A picture that is being drawn.
@@ -37,6 +41,10 @@ pub type Drawing = Pin<Box<dyn Future<Output = Result<Picture, String>> + Send>>
 pub trait Painter: std::fmt::Debug + Send + Sync {
     /// Draws a scene at a scale of 1 or 2.
     fn draw(&self, scene: Arc<Scene>, scale: u32) -> Drawing;
+
+    /// Draws a scene unless it is the one that was drawn last since the counters were reset. Where
+    /// there is no window, this is the frame that it would show.
+    fn present(&self, scene: Arc<Scene>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 
     /// What drawing has cost; the counters are reset after that if asked for.
     fn counts(&self, reset: bool) -> DrawCounts;

@@ -207,7 +207,10 @@ mod tests {
             (said::<WindowResize>(r#"{"width":0,"height":1}"#), "width: must be finite"),
             (said::<WindowResize>(r#"{"width":1,"height":1e999}"#), "height: number out of range"),
             (said::<PalettePresent>(r#"{"items":[]}"#), "items: must not be empty"),
-            (said::<PaletteOpen>(r#"{"kind":"x"}"#), "kind: unknown kind `x`"),
+            (
+                said::<PaletteOpen>(r#"{"kind":"x"}"#),
+                r#"unknown palette kind "x" (want "commands", "launcher", "custom", or "agents")"#,
+            ),
             (said::<ClipboardDump>(r#"{"target":"primary"}"#), "target: unknown variant"),
             (said::<EventsSubscribe>(r#"{"since":"-2"}"#), "since: must be"),
             (

@@ -3,23 +3,17 @@
 //! The tree may be anybody's: nothing that its configuration names is run, no lock is taken,
 //! nothing is written and nothing is fetched.
 
-use std::ffi::{OsStr, OsString};
-use std::io::Read as _;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rustix::fs::{FileType, Mode, OFlags};
-
-use super::run::{Git, line};
+use super::run::{Git, fields, line};
+use super::untouched::untouched;
 
 /// How long all of it may take.
 const LIMIT: Duration = Duration::from_secs(2);
-/// How many bytes of files that git does not know are read for their lines, in all.
-const READ_LIMIT: u64 = 64 << 20;
-/// How far git itself looks for a zero byte before it takes a file for text.
-const BINARY_PROBE: usize = 8000;
-
 const DIFF: &[&str] = &[
     "diff",
     "--numstat",
@@ -39,7 +33,7 @@ const DIFF: &[&str] = &[
 pub struct Changes {
     /// Files that differ.
     pub files: u64,
-    /// Lines added; a file that is not text has none.
+    /// Lines added to files that git knows; a file that is not text has none.
     pub added: u64,
     /// Lines deleted.
     pub deleted: u64,
@@ -70,14 +64,12 @@ async fn count(directory: &Path, limit: Duration) -> Option<Changes> {
     let base = base(&git).await?;
     let mut arguments = DIFF.to_vec();
     arguments.extend([base.as_str(), "--"]);
-    let mut changes = tracked(&git.run(&arguments).await.ok()?)?;
+    let numstat = git.run(&arguments).await.ok()?;
+    let mut changes = tracked(&numstat, &only_seeming(&git, &top, &base, &numstat).await?)?;
     let others = ["ls-files", "--others", "--exclude-standard", "-z"];
     let others = git.run(others).await.ok()?;
-    let deadline = Instant::now() + limit;
-    let count = move || untracked(&top, &others, deadline);
-    let (files, added) = tokio::task::spawn_blocking(count).await.ok()??;
-    changes.files += files;
-    changes.added += added;
+    // A file that git does not know is a file more; its lines are counted once it is added.
+    changes.files += fields(&others).count() as u64;
     Some(changes)
 }
 
@@ -90,68 +82,45 @@ async fn base(git: &Git) -> Option<String> {
     }
 }
 
+/// Files that differ only because their filter does not run.
+async fn only_seeming(
+    git: &Git,
+    top: &Path,
+    base: &str,
+    numstat: &[u8],
+) -> Option<HashSet<Vec<u8>>> {
+    if !git.has_filters() {
+        return Some(HashSet::new());
+    }
+    // What is another in the index than in the commit differs anyway.
+    let staged = ["diff-index", "--cached", "--name-only", "-z", "--no-renames", base, "--"];
+    let staged = git.run(staged).await.ok()?;
+    let staged: HashSet<&[u8]> = fields(&staged).collect();
+    let names = fields(numstat).filter_map(|entry| entry.splitn(3, |byte| *byte == b'\t').nth(2));
+    let names: Vec<&[u8]> = names.filter(|name| !staged.contains(name)).collect();
+    let index = ["rev-parse", "--path-format=absolute", "--git-path", "index"];
+    let index = PathBuf::from(OsString::from_vec(line(git.run(index).await.ok()?)));
+    untouched(git, top, &index, &names).await.ok()
+}
+
 /// Adds up what `--numstat -z` says: added, deleted and name, with dashes for what is not text.
-fn tracked(numstat: &[u8]) -> Option<Changes> {
+fn tracked(numstat: &[u8], left_out: &HashSet<Vec<u8>>) -> Option<Changes> {
     let mut changes = Changes::default();
-    for entry in numstat.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
-        let mut fields = entry.splitn(3, |byte| *byte == b'\t');
-        let mut number = || match str::from_utf8(fields.next()?).ok()? {
+    for entry in fields(numstat) {
+        let mut parts = entry.splitn(3, |byte| *byte == b'\t');
+        let mut number = || match str::from_utf8(parts.next()?).ok()? {
             "-" => Some(0),
             digits => digits.parse::<u64>().ok(),
         };
-        changes.added = changes.added.saturating_add(number()?);
-        changes.deleted = changes.deleted.saturating_add(number()?);
+        let (added, deleted) = (number()?, number()?);
+        if left_out.contains(parts.next()?) {
+            continue;
+        }
+        changes.added = changes.added.saturating_add(added);
+        changes.deleted = changes.deleted.saturating_add(deleted);
         changes.files += 1;
     }
     Some(changes)
-}
-
-/// Files that git does not know, and their lines as far as the limits reach.
-fn untracked(top: &Path, list: &[u8], deadline: Instant) -> Option<(u64, u64)> {
-    let (mut files, mut added, mut room) = (0, 0, READ_LIMIT);
-    for name in list.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        if Instant::now() > deadline {
-            return None;
-        }
-        files += 1;
-        added += lines(&top.join(OsStr::from_bytes(name)), &mut room).unwrap_or(0);
-    }
-    Some((files, added))
-}
-
-/// The lines of a text file. A link counts as one line, as it does for git; anything else as none.
-fn lines(path: &Path, room: &mut u64) -> Option<u64> {
-    // Without waiting: it could be a pipe by now.
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = match rustix::fs::open(path, flags, Mode::empty()) {
-        Err(rustix::io::Errno::LOOP) => return Some(1),
-        other => other.ok()?,
-    };
-    let stat = rustix::fs::fstat(&file).ok()?;
-    let size = u64::try_from(stat.st_size).ok()?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || size > *room {
-        return None;
-    }
-    *room -= size;
-    let mut file = std::fs::File::from(file).take(size);
-    let mut chunk = vec![0; 64 << 10];
-    let (mut lines, mut last, mut seen) = (0, b'\n', 0);
-    loop {
-        let got = match file.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(got) => got,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(_) => return None,
-        };
-        let probe = &chunk[..got.min(BINARY_PROBE.saturating_sub(seen))];
-        if probe.contains(&0) {
-            return None;
-        }
-        seen += got;
-        lines += chunk[..got].iter().filter(|byte| **byte == b'\n').count() as u64;
-        last = chunk[got - 1];
-    }
-    Some(lines + u64::from(last != b'\n'))
 }
 
 #[cfg(test)]

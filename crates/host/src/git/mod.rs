@@ -8,6 +8,7 @@ mod repo;
 mod run;
 pub mod snapshot;
 mod stream;
+mod untouched;
 pub mod worktree;
 
 pub use repo::{Head, Oid, Repository};

@@ -157,6 +157,11 @@ impl Git {
         self.core.iter().rev().find(|(name, _)| is_it(name)).map(|(_, value)| value.as_slice())
     }
 
+    /// Whether the configuration names filters, which were switched off.
+    pub(super) fn has_filters(&self) -> bool {
+        self.off.iter().any(|(key, _)| key.as_bytes().starts_with(b"filter."))
+    }
+
     /// The same, elsewhere.
     pub(super) fn moved_to(&self, directory: &Path) -> Self {
         Self { directory: directory.to_owned(), ..self.clone() }

@@ -60,6 +60,17 @@ impl Place {
         self.git(["commit", "--quiet", "--no-verify", "--message", message]).await;
     }
 
+    /// A clean repository with a filter that stores other bytes than lie there.
+    pub(super) async fn filtered() -> Self {
+        let place = Self::empty().await;
+        place.git(["config", "filter.up.clean", "tr a-z A-Z"]).await;
+        place.write(".gitattributes", "*.up filter=up\n");
+        place.write("a.up", "text\n");
+        place.write("plain", "text\n");
+        place.commit("base").await;
+        place
+    }
+
     /// Runs git as the user would, and gives what it prints.
     pub(super) async fn git<A: AsRef<OsStr>>(
         &self,

@@ -20,6 +20,7 @@ use rookery_view::scene::layout::{GridArea, Rect};
 use rookery_view::scene::{FontChoice, Rgb};
 
 use crate::brush::{Brush, rectangle};
+use crate::cost;
 use crate::fonts::{self, Mono};
 use crate::shades::{color, faded};
 use crate::tree::Renderer;
@@ -309,6 +310,7 @@ impl Drawing<'_> {
             wrapping: Wrapping::None,
         };
         let clip = rectangle(clip.intersection(&pane));
+        cost::text();
         self.brush.renderer.fill_text(text, Point::new(x, row.y), color(ink.color), clip);
     }
 

@@ -114,8 +114,8 @@ impl CellSize {
     pub fn of(font: &FontChoice) -> CellSize {
         let size = bounded(font.size, FONT_BOUNDS);
         let width = (size * ADVANCE).round();
-        let font_size = width / ADVANCE;
-        CellSize { width, height: (font_size * LINE_HEIGHT).round(), font_size }
+        // Rows grow with every step, though columns only do when the advance reaches another point.
+        CellSize { width, height: (size * LINE_HEIGHT).round(), font_size: width / ADVANCE }
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rookery_term::{CellRef, Colors, Snapshot, Style, Underline, Width};
 
-use super::Rgb;
+use super::{Preedit, Rgb};
 
 /// A terminal's visible part.
 #[derive(Clone, Debug, PartialEq)]
@@ -136,6 +136,8 @@ pub struct ViewState {
     pub default_cursor: CursorShape,
     /// Whether keys go to the terminal; if not, a block is drawn hollow.
     pub has_keyboard: bool,
+    /// What an input method shows at the cursor.
+    pub preedit: Option<Preedit>,
 }
 
 impl Grid {
@@ -149,14 +151,18 @@ impl Grid {
                 row.selected = Some(columns.clone());
             }
         }
-        Grid {
+        let mut grid = Grid {
             cols: snapshot.cols,
             rows,
             background: colors.background(),
             selection_background: colors.selection().unwrap_or_else(|| selection_of(colors)),
             cursor: cursor(snapshot, state),
             scroll: state.scroll,
+        };
+        if let Some(preedit) = &state.preedit {
+            grid.lay_over(preedit, Look::of(&Style::default(), colors));
         }
+        grid
     }
 }
 

@@ -8,6 +8,7 @@ mod geometry;
 pub mod grid;
 pub mod layout;
 mod mood;
+mod preedit;
 #[cfg(test)]
 mod tests;
 mod title;
@@ -19,6 +20,7 @@ use rookery_model::{ProjectId, TerminalId};
 pub use grid::Grid;
 pub use layout::Layout;
 pub use mood::{ACCENT, Mood};
+pub use preedit::Preedit;
 pub use title::{TITLE_GRAPHEMES, abbreviated, window_title};
 
 use crate::theme::Theme;

@@ -277,3 +277,38 @@ fn the_cursor_moves_with_the_view_and_is_hollow_without_the_keyboard() {
     let far = ViewState { scroll: Scroll { back: 1 << 40, history: 1 << 41 }, ..focused };
     assert_eq!(grid(b"a", &far).cursor, None);
 }
+
+/// The first row as text, with `_` for the second half of a wide character.
+fn first_row(grid: &Grid) -> String {
+    let glyph = |cell: &grid::Cell| match (&cell.glyph, cell.width) {
+        (_, rookery_term::Width::Continuation) => "_".to_owned(),
+        (Glyph::Blank, _) => ".".to_owned(),
+        (Glyph::Char(c), _) => c.to_string(),
+        (Glyph::Cluster(text), _) => text.to_string(),
+    };
+    grid.rows[0].cells.iter().map(glyph).collect()
+}
+
+#[test]
+fn text_that_is_not_entered_stands_underlined_at_the_cursor() {
+    let with = |bytes: &str, text: &str, cursor| {
+        let preedit = Some(Preedit { text: text.to_owned(), cursor });
+        let grid = grid(bytes.as_bytes(), &ViewState { preedit, ..ViewState::default() });
+        (first_row(&grid), grid.cursor.map(|cursor| cursor.col), grid)
+    };
+    let (row, col, shown) = with("ab", "你k", None);
+    assert_eq!((row.as_str(), col), ("ab你_k.....", Some(5)));
+    let is_marked = |cell: &grid::Cell| cell.look.underline != rookery_term::Underline::None;
+    let marked = shown.rows[0].cells.iter().map(is_marked).collect::<Vec<_>>();
+    assert_eq!(marked[..6], [false, false, true, true, true, false]);
+    // It moves away from the edge, and halves of what it covers are not left over.
+    let (row, col, _) = with("abc你你你\x1b[1;9H", "xyz", Some(1));
+    assert_eq!((row.as_str(), col), ("abc你_你_xyz", Some(8)));
+    let (row, _, _) = with("你你\x1b[1;2H", "x", None);
+    assert_eq!(row, ".x你_......");
+    let (row, _, _) = with("你你\x1b[1;3H", "x", None);
+    assert_eq!(row, "你_x.......");
+    let (row, col, _) = with("", "0123456789abc", Some(99));
+    assert_eq!((row.as_str(), col), ("3456789abc", Some(9)));
+    assert_eq!(with("ab", "\u{1b}\u{301}", None).0, "ab........");
+}

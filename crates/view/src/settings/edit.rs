@@ -7,7 +7,7 @@ use super::line;
 /// Comments, order, spacing and line ends stay. A line break inside the value cannot be written and
 /// becomes a space. Meant for keys that count once, not for `keybind`, `command` or `provider`.
 pub fn set(text: &str, key: &str, value: &str) -> String {
-    let value = written(value);
+    let value = written(key, value);
     match last_entry(text, key) {
         Some(span) => {
             let (before, after) = (&text[..span.start], &text[span.end..]);
@@ -37,11 +37,15 @@ fn last_entry(text: &str, key: &str) -> Option<std::ops::Range<usize>> {
     found
 }
 
+/// Keys whose values are names with blanks, which stand in quotes as users of the original know them.
+const QUOTED: &[&str] = &["font-family"];
+
 /// The value as it must stand in the file to be read back.
-fn written(value: &str) -> String {
+fn written(key: &str, value: &str) -> String {
     let value: String =
         value.chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }).collect();
-    if value.trim() == value && line::unquote(&value) == value {
+    let is_name = QUOTED.contains(&key) && !value.is_empty();
+    if !is_name && value.trim() == value && line::unquote(&value) == value {
         value
     } else {
         format!("\"{value}\"")
@@ -101,7 +105,8 @@ mod tests {
     fn values_that_need_quotes_get_them() {
         assert_eq!(set("", "font-family", " a "), "font-family = \" a \"\n");
         assert_eq!(set("", "font-family", "\"a\""), "font-family = \"\"a\"\"\n");
-        assert_eq!(set("", "font-family", "a\nb"), "font-family = a b\n");
+        assert_eq!(set("", "font-family", "a\nb"), "font-family = \"a b\"\n");
+        assert_eq!(set("", "font-family", ""), "font-family = \n");
     }
 
     fn family(text: &str) -> Option<String> {

@@ -35,6 +35,7 @@ themes! {
     "nord",
     "oceanic-next",
     "one-dark",
+    "Oxocarbon",
     "palenight",
     "roost-dark",
     "rose-pine",

@@ -33,6 +33,9 @@ fn there_are_at_least_26_dark_themes_and_two_light_ones() {
     assert!(light >= 2);
     assert!(themes.get("solarized-light").is_light());
     assert!(!themes.get("solarized-dark").is_light());
+    // Rows of the palette are found by this name, letter for letter.
+    assert!(themes.names().iter().any(|name| name == "Oxocarbon"));
+    assert!(!themes.get("oxocarbon").is_light());
 }
 
 #[test]

@@ -12,14 +12,76 @@ use crate::failure::{Failure, Outcome};
 
 /// The largest file that is touched.
 const LARGEST: u64 = 4 * 1024 * 1024;
-/// What is added to the name of the version before.
+/// What is added to the name of a version that was there before.
 const BACKUP: &str = ".rookery-backup";
+/// How many of them are kept. The first one always stays; beyond that many the newest gives way.
+const MOST_BACKUPS: usize = 20;
+/// What some editors put before a text in UTF-8.
+const MARK: char = '\u{feff}';
+/// What settings say that are not there.
+const NOTHING: &str = "{}\n";
 
 /// A file as it was when it was read.
 pub(super) struct SettingsFile {
     path: PathBuf,
-    /// Its text and permissions; none if it does not exist.
+    /// What it holds and its permissions; none if it does not exist.
     found: Option<(String, Permissions)>,
+}
+
+/// What is to become of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Next {
+    /// It says this.
+    Says(String),
+    /// It is what it was once, to the letter. Nothing is lost by that, so nothing is kept.
+    Was(String),
+    /// It is not there.
+    Gone,
+}
+
+impl Next {
+    /// What it will say.
+    pub(super) fn text(&self) -> &str {
+        match self {
+            Self::Says(text) => text,
+            Self::Was(whole) => text_of(whole),
+            Self::Gone => NOTHING,
+        }
+    }
+
+    /// What will be in it, without a mark at its beginning.
+    pub(super) fn content(&self) -> &str {
+        match self {
+            Self::Says(text) => text,
+            Self::Was(whole) => unmarked(whole),
+            Self::Gone => "",
+        }
+    }
+}
+
+/// What a file says. An empty one is what some editors leave of a new one.
+fn text_of(whole: &str) -> &str {
+    let text = unmarked(whole);
+    if text.trim().is_empty() { NOTHING } else { text }
+}
+
+fn unmarked(whole: &str) -> &str {
+    whole.strip_prefix(MARK).unwrap_or(whole)
+}
+
+/// A version of a file that was there before.
+pub(super) struct Earlier(String);
+
+impl Earlier {
+    /// What it says.
+    pub(super) fn text(&self) -> &str {
+        text_of(&self.0)
+    }
+
+    /// The file as it was then.
+    pub(super) fn again(self) -> Next {
+        Next::Was(self.0)
+    }
 }
 
 impl SettingsFile {
@@ -32,64 +94,112 @@ impl SettingsFile {
         &self.path
     }
 
-    /// Its text, that of an empty object if there is no file.
+    /// What it says, that of an empty object if there is no file.
     pub(super) fn text(&self) -> &str {
-        // An empty file is what some editors leave of a new one.
-        match &self.found {
-            Some((text, _)) if !text.trim().is_empty() => text,
-            _ => "{}\n",
-        }
+        self.found.as_ref().map_or(NOTHING, |(whole, _)| text_of(whole))
     }
 
     /// What is in the file, nothing if there is none.
     pub(super) fn before(&self) -> &str {
-        self.found.as_ref().map_or("", |(text, _)| text)
+        self.found.as_ref().map_or("", |(whole, _)| unmarked(whole))
     }
 
-    /// Replaces the file, and says where the version before is.
-    pub(super) fn replace(&self, text: &str) -> Outcome<Option<PathBuf>> {
+    /// Whether this would make another file of it.
+    pub(super) fn changes_to(&self, next: &Next) -> bool {
+        match (next, &self.found) {
+            // No file is as good as one that says nothing.
+            (Next::Says(text), _) => text != self.text(),
+            (Next::Was(whole), Some((now, _))) => whole != now,
+            (Next::Was(_), None) => true,
+            (Next::Gone, found) => found.is_some(),
+        }
+    }
+
+    /// The versions that were there before, the newest first. What cannot be read is passed over.
+    pub(super) fn earlier(&self) -> Vec<Earlier> {
+        let kept = (1..=MOST_BACKUPS).rev().map(|number| read(&self.backup(number)));
+        kept.filter_map(|found| Some(Earlier(found.ok()??.0))).collect()
+    }
+
+    /// Makes another file of it, and says where the version before is if it was kept.
+    pub(super) fn become_next(&self, next: &Next) -> Outcome<Option<PathBuf>> {
         let failed = || Failure::doing(self.path.display().to_string());
         // A link stays one; what it leads to is replaced.
         let target = match self.path.canonicalize() {
             Ok(target) => target,
             Err(_) => std::path::absolute(&self.path).map_err(failed())?,
         };
+        let has_mark = self.found.as_ref().is_some_and(|(whole, _)| whole.starts_with(MARK));
+        match next {
+            Next::Says(text) if has_mark => self.replace(&target, &format!("{MARK}{text}"), true),
+            Next::Says(text) => self.replace(&target, text, true),
+            Next::Was(whole) => self.replace(&target, whole, false),
+            Next::Gone => self.unchanged().and_then(|()| fs::remove_file(&target)).map(|()| None),
+        }
+        .map_err(failed())
+    }
+
+    fn replace(&self, target: &Path, whole: &str, keep: bool) -> io::Result<Option<PathBuf>> {
         if let Some(dir) = target.parent() {
-            fs::create_dir_all(dir).map_err(failed())?;
+            fs::create_dir_all(dir)?;
         }
         let mode = match &self.found {
             Some((_, permissions)) => permissions.mode() & 0o7777,
             None => 0o600,
         };
-        let new = beside(&target, &format!(".rookery-{}", std::process::id()));
-        let outcome = write_new(&new, text, mode).and_then(|()| {
-            let backup = self.keep(mode)?;
-            let now = read(&self.path)?.map(|(text, _)| text);
-            if now.as_deref() != self.found.as_ref().map(|(text, _)| text.as_str()) {
-                return Err(io::Error::other(
-                    "somebody else changed it just now; nothing was done",
-                ));
-            }
-            fs::rename(&new, &target)?;
+        let new = beside(target, &format!(".rookery-{}", std::process::id()));
+        let written = write_new(&new, whole, mode).and_then(|()| {
+            let backup = if keep { self.keep(mode)? } else { None };
+            self.unchanged()?;
+            fs::rename(&new, target)?;
             Ok(backup)
         });
-        outcome.map_err(|error| {
+        if written.is_err() {
             // There is none if it could not be made.
             let _ = fs::remove_file(&new);
-            failed()(error)
-        })
+        }
+        written
     }
 
-    /// Keeps the version before.
+    /// Whether it is still what it was when it was read.
+    fn unchanged(&self) -> io::Result<()> {
+        let now = read(&self.path)?.map(|(whole, _)| whole);
+        if now.as_ref() == self.found.as_ref().map(|(whole, _)| whole) {
+            return Ok(());
+        }
+        Err(io::Error::other("another program changed it just now; nothing was done"))
+    }
+
+    /// The place of a version that was there before.
+    fn backup(&self, number: usize) -> PathBuf {
+        match number {
+            1 => beside(&self.path, BACKUP),
+            number => beside(&self.path, &format!("{BACKUP}.{number}")),
+        }
+    }
+
+    /// Keeps the version before, unless it is kept already. The first one that was kept is what the
+    /// file was before we ever touched it, and is never written over.
     fn keep(&self, mode: u32) -> io::Result<Option<PathBuf>> {
-        let Some((text, _)) = &self.found else { return Ok(None) };
-        let backup = beside(&self.path, BACKUP);
+        let Some((whole, _)) = &self.found else { return Ok(None) };
+        let mut place = self.backup(MOST_BACKUPS);
+        for number in 1..=MOST_BACKUPS {
+            let backup = self.backup(number);
+            match read(&backup) {
+                Ok(Some((kept, _))) if kept == *whole => return Ok(Some(backup)),
+                Ok(None) => {
+                    place = backup;
+                    break;
+                }
+                Ok(Some(_)) | Err(_) => {}
+            }
+        }
         let new = beside(&self.path, &format!("{BACKUP}-{}", std::process::id()));
-        let written = write_new(&new, text, mode).and_then(|()| fs::rename(&new, &backup));
+        let written = write_new(&new, whole, mode).and_then(|()| fs::rename(&new, &place));
         if written.is_err() {
             let _ = fs::remove_file(&new);
         }
-        written.map(|()| Some(backup))
+        written.map(|()| Some(place))
     }
 }
 
@@ -138,32 +248,81 @@ mod tests {
         names
     }
 
+    fn says(path: &Path, text: &str) -> Option<PathBuf> {
+        let file = SettingsFile::open(path.to_owned()).unwrap();
+        file.become_next(&Next::Says(text.to_owned())).unwrap()
+    }
+
     #[test]
     fn mode_and_version_before_are_kept() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("settings.json");
         fs::write(&path, "old").unwrap();
         fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
-        let backup = SettingsFile::open(path.clone()).unwrap().replace("new").unwrap().unwrap();
+        let backup = says(&path, "new").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(fs::read_to_string(&backup).unwrap(), "old");
         for file in [&path, &backup] {
             assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o640);
         }
-        SettingsFile::open(path).unwrap().replace("newer").unwrap();
-        assert_eq!(fs::read_to_string(&backup).unwrap(), "new");
-        assert_eq!(names(dir.path()), ["settings.json", "settings.json.rookery-backup"]);
+        let second = says(&path, "newer").unwrap();
+        assert_eq!(fs::read_to_string(&backup).unwrap(), "old", "the first one stays");
+        assert_eq!(fs::read_to_string(&second).unwrap(), "new");
+        // What is kept already is not kept twice.
+        fs::write(&path, "old").unwrap();
+        assert_eq!(says(&path, "newest").unwrap(), backup);
+        let kept = ["settings.json.rookery-backup", "settings.json.rookery-backup.2"];
+        assert_eq!(names(dir.path()), [&["settings.json"][..], &kept[..]].concat());
+        for number in 0..50 {
+            says(&path, &number.to_string());
+        }
+        assert_eq!(names(dir.path()).len(), 1 + MOST_BACKUPS);
+        assert_eq!(fs::read_to_string(&backup).unwrap(), "old");
+        let earlier = SettingsFile::open(path).unwrap().earlier();
+        assert_eq!((earlier[0].text(), earlier.last().unwrap().text()), ("48", "old"));
+    }
+
+    #[test]
+    fn a_mark_at_the_beginning_is_read_over_and_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("settings.json");
+        fs::write(&path, "\u{feff}{}").unwrap();
+        let file = SettingsFile::open(path.clone()).unwrap();
+        assert_eq!((file.text(), file.before()), ("{}", "{}"));
+        assert!(!file.changes_to(&Next::Says("{}".to_owned())));
+        says(&path, "{ }");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "\u{feff}{ }");
+        let file = SettingsFile::open(path.clone()).unwrap();
+        let before = file.earlier().pop().unwrap().again();
+        assert_eq!((before.text(), before.content()), ("{}", "{}"));
+        assert_eq!(file.become_next(&before).unwrap(), None);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "\u{feff}{}");
+    }
+
+    #[test]
+    fn a_file_goes_only_as_it_was_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("settings.json");
+        assert!(!SettingsFile::open(path.clone()).unwrap().changes_to(&Next::Gone));
+        fs::write(&path, "old").unwrap();
+        let file = SettingsFile::open(path.clone()).unwrap();
+        fs::write(&path, "theirs").unwrap();
+        assert!(file.become_next(&Next::Gone).is_err());
+        let file = SettingsFile::open(path.clone()).unwrap();
+        assert!(file.changes_to(&Next::Gone));
+        assert_eq!(file.become_next(&Next::Gone).unwrap(), None);
+        assert!(!path.exists());
     }
 
     #[test]
     fn a_new_file_is_private_and_a_link_stays_one() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("deep/settings.json");
-        assert_eq!(SettingsFile::open(path.clone()).unwrap().replace("{}").unwrap(), None);
+        assert_eq!(says(&path, "{}"), None);
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         let link = dir.path().join("link.json");
         symlink(&path, &link).unwrap();
-        SettingsFile::open(link.clone()).unwrap().replace("{\n}").unwrap();
+        says(&link, "{\n}");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read_to_string(&path).unwrap(), "{\n}");
     }
@@ -175,7 +334,7 @@ mod tests {
         fs::write(&path, "old").unwrap();
         let file = SettingsFile::open(path.clone()).unwrap();
         fs::write(&path, "theirs").unwrap();
-        assert!(file.replace("ours").is_err());
+        assert!(file.become_next(&Next::Says("ours".to_owned())).is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
         assert!(
             !names(dir.path()).iter().any(|name| name.contains(&std::process::id().to_string()))

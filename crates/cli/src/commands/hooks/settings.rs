@@ -162,18 +162,22 @@ impl<'a> Settings<'a> {
         })
     }
 
-    /// The text with one hook of ours less; none if there is none.
-    fn one_less(&self) -> Option<String> {
+    /// The text with one hook of ours less; none if there is none. Of what is empty without it, only
+    /// that stays which `first` had too.
+    fn one_less(&self, first: Option<&Node>) -> Option<String> {
         let place = self.places().into_iter().next()?;
         let hooks = self.root.get("hooks")?;
-        let event = &hooks.members()?[place.event].value;
+        let member = &hooks.members()?[place.event];
+        let event = &member.value;
         let group = event.items()?[place.group].get("hooks")?;
+        let had_hooks = first.and_then(|first| first.get("hooks"));
+        let had_event = had_hooks.is_some_and(|hooks| hooks.get(&member.key).is_some());
         // What holds nothing but this goes with it.
         let (container, index) = if group.items()?.len() > 1 {
             (group, place.hook)
-        } else if event.items()?.len() > 1 {
+        } else if event.items()?.len() > 1 || had_event {
             (event, place.group)
-        } else if hooks.members()?.len() > 1 {
+        } else if hooks.members()?.len() > 1 || had_hooks.is_some() {
             (hooks, place.event)
         } else {
             let members = self.root.members()?;
@@ -200,7 +204,7 @@ const MOST_STEPS: usize = 1000;
 fn stepwise(
     text: &str,
     program: &Path,
-    step: fn(&Settings<'_>) -> Option<String>,
+    step: impl Fn(&Settings<'_>) -> Option<String>,
 ) -> Result<String, String> {
     let mut text = text.to_owned();
     for _ in 0..MOST_STEPS {
@@ -218,12 +222,18 @@ pub(super) fn installed(text: &str, program: &Path) -> Result<String, String> {
     stepwise(text, program, |settings| settings.one_more())
 }
 
-/// The text without hooks of ours.
+/// The text without hooks of ours. What they leave empty goes with them, unless it was there in the
+/// text before they came, if that is known.
 ///
 /// # Errors
 /// Why the text cannot be touched.
-pub(super) fn uninstalled(text: &str, program: &Path) -> Result<String, String> {
-    stepwise(text, program, |settings| settings.one_less())
+pub(super) fn uninstalled(
+    text: &str,
+    first: Option<&str>,
+    program: &Path,
+) -> Result<String, String> {
+    let first = first.and_then(|first| document::parse(first).ok());
+    stepwise(text, program, |settings| settings.one_less(first.as_ref()))
 }
 
 #[cfg(test)]
@@ -241,7 +251,7 @@ mod tests {
     }
 
     fn uninstall(text: &str) -> String {
-        uninstalled(text, Path::new(PROGRAM)).unwrap()
+        uninstalled(text, None, Path::new(PROGRAM)).unwrap()
     }
 
     fn states(text: &str) -> Vec<State> {
@@ -343,11 +353,22 @@ mod tests {
     }
 
     #[test]
+    fn what_was_empty_before_stays_empty() {
+        let first = r#"{"hooks":{"Stop":[]},"a":1}"#;
+        let changed = install(first).replace("\"a\":1", "\"a\":2");
+        let left = uninstalled(&changed, Some(first), Path::new(PROGRAM)).unwrap();
+        assert_eq!(left, r#"{"hooks":{"Stop":[]},"a":2}"#);
+        let left = uninstalled(&changed, Some(r#"{"hooks":{}}"#), Path::new(PROGRAM)).unwrap();
+        assert_eq!(left, r#"{"hooks":{},"a":2}"#);
+        assert_eq!(uninstall(&changed), r#"{"a":2}"#);
+    }
+
+    #[test]
     fn what_is_not_understood_is_not_touched() {
         for text in ["", "[]", "{", "7", r#"{"hooks":[]}"#, r#"{"hooks":{"Stop":{}}}"#, "// x\n{}"]
         {
             assert!(installed(text, Path::new(PROGRAM)).is_err(), "{text}");
-            assert!(uninstalled(text, Path::new(PROGRAM)).is_err(), "{text}");
+            assert!(uninstalled(text, None, Path::new(PROGRAM)).is_err(), "{text}");
         }
         let odd = r#"{"hooks":{"Stop":[7,{"hooks":7},{"hooks":[7,{"command":7}]}]}}"#;
         assert_eq!(uninstall(&install(odd)), odd);

@@ -46,8 +46,9 @@ pub(super) enum Command {
     Project(Project),
     /// Wait until a tab is in a state, shows a text or is gone
     ///
-    /// With both --state and --text both must hold at once. Exits with 0 when it happened, and with
-    /// 1 when the time ran out or the tab went away first.
+    /// At least one of --state, --text and --gone is needed, and --gone stands alone. With both --state
+    /// and --text both must hold at once. Exits with 0 when it happened, and with 1 when the time ran
+    /// out, the tab went away first, or the conditions make no sense.
     Wait(Wait),
     /// Print what happens, one JSON object per line, until the server ends
     Watch(Watch),
@@ -225,14 +226,8 @@ pub(super) struct Send {
     #[arg(long, requires = "bytes", conflicts_with = "bytes_base64")]
     pub(super) raw: bool,
     /// Bytes in base64
-    #[arg(long, value_name = "BASE64", value_parser = base64)]
-    pub(super) bytes_base64: Option<rookery_roost::wire::Base64>,
-}
-
-/// Bytes by the very rules of the wire.
-fn base64(text: &str) -> Result<rookery_roost::wire::Base64, String> {
-    let text = serde_json::Value::String(text.to_owned());
-    serde_json::from_value(text).map_err(|error| error.to_string())
+    #[arg(long, value_name = "BASE64", allow_hyphen_values = true)]
+    pub(super) bytes_base64: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -272,7 +267,6 @@ pub(super) enum Project {
 }
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("condition").required(true).multiple(true).args(["state", "text", "gone"]))]
 pub(super) struct Wait {
     #[command(flatten)]
     pub(super) which: Which,
@@ -283,19 +277,21 @@ pub(super) struct Wait {
     #[arg(long)]
     pub(super) text: Option<String>,
     /// Until there is no such tab
-    #[arg(long, conflicts_with_all = ["state", "text"])]
+    #[arg(long)]
     pub(super) gone: bool,
-    /// Seconds to wait at most
+    /// Seconds to wait at most; 0 looks once
     #[arg(long, value_name = "SECS", default_value = "5.0", value_parser = seconds)]
+    #[arg(allow_negative_numbers = true)]
     pub(super) timeout: Duration,
     /// Milliseconds between looks, at least 10; only for servers that cannot tell what changes
     #[arg(long, value_name = "MS", default_value_t = 100)]
     pub(super) interval_ms: u64,
 }
 
-/// Seconds, perhaps with a fraction.
+/// Seconds, perhaps with a fraction; less than none is none.
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
+    let seconds = if seconds < 0.0 { 0.0 } else { seconds };
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 

@@ -21,6 +21,8 @@ use crate::{
     output,
 };
 
+/// How wide ids are, so that titles stand below each other.
+const ID_WIDTH: usize = 24;
 /// The most that is read of rows on stdin; more would not fit into a request.
 const MOST_ITEMS: u64 = 16 * 1024 * 1024;
 
@@ -48,13 +50,13 @@ fn described(state: &PaletteState) -> String {
     if !state.open {
         return "palette: closed\n".to_owned();
     }
-    let frame = shown(state.frame.as_deref().unwrap_or_default());
+    let frame = shown(state.frame.as_deref().unwrap_or("?"));
     let (query, rows) = (shown(&state.query), state.items.len());
-    let mut out = format!("palette: {frame} (query \"{query}\", {rows} rows)\n");
+    let mut out = format!("palette: {frame} (query {query:?}, {rows} rows)\n");
     for (at, item) in state.items.iter().enumerate() {
         let is_selected = usize::try_from(state.selection).is_ok_and(|selected| selected == at);
         let mark = if is_selected { '>' } else { ' ' };
-        out.push_str(&format!("{mark} {} {}", shown(&item.id), shown(&item.title)));
+        out.push_str(&format!("{mark} {:<ID_WIDTH$} {}", shown(&item.id), shown(&item.title)));
         if let Some(subtitle) = &item.subtitle {
             out.push_str(&format!("  — {}", shown(subtitle)));
         }
@@ -121,15 +123,15 @@ mod tests {
         let mut state = PaletteState {
             open: true,
             frame: Some("commands".to_owned()),
-            query: "t".to_owned(),
+            query: "t\"".to_owned(),
             selection: 1,
             items: vec![item("a", Some("below")), item("b", None)],
             selected_in_view: None,
         };
         expect![[r#"
-            palette: commands (query "t", 2 rows)
-              a Title of a  — below
-            > b Title of b
+            palette: commands (query "t\"", 2 rows)
+              a                        Title of a  — below
+            > b                        Title of b
         "#]]
         .assert_eq(&described(&state));
         state.open = false;

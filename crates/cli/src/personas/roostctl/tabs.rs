@@ -75,7 +75,7 @@ pub(super) async fn run(link: &mut Link, command: Tab) -> Outcome<()> {
             let data = match (args.bytes, args.bytes_base64) {
                 (Some(text), _) if args.raw => Base64(text.into_bytes()),
                 (Some(text), _) => Base64(escape::decode(&text)),
-                (None, bytes) => bytes.unwrap_or_default(),
+                (None, encoded) => base64(encoded.unwrap_or_default())?,
             };
             let tab_id = tab(link, args.which).await?;
             super::just(link, TabWrite { tab_id, data }).await
@@ -93,6 +93,12 @@ pub(super) async fn run(link: &mut Link, command: Tab) -> Outcome<()> {
             dump(&link.call_raw(TabDump { tab_id }).await?, json)
         }
     }
+}
+
+/// Bytes by the very rules of the wire.
+fn base64(text: String) -> Outcome<Base64> {
+    let bytes = serde_json::from_value(serde_json::Value::String(text));
+    bytes.map_err(|error| Failure::new(format!("cannot read --bytes-base64: {error}")))
 }
 
 fn list(result: &RawValue, json: bool) -> Outcome<()> {
@@ -292,14 +298,18 @@ mod tests {
             Step::answer("tab.write", "{}"),
         ]);
         let which = Which { tab: Some(3) };
-        let send = |bytes: Option<&str>, raw, base64: Option<&[u8]>| {
-            let bytes_base64 = base64.map(|bytes| Base64(bytes.to_vec()));
+        let send = |bytes: Option<&str>, raw, base64: Option<&str>| {
+            let bytes_base64 = base64.map(str::to_owned);
             let bytes = bytes.map(str::to_owned);
             Tab::Send(crate::personas::roostctl::args::Send { which, bytes, raw, bytes_base64 })
         };
         run(&mut link, send(Some("ls\\n"), false, None)).await.unwrap();
         run(&mut link, send(Some("ls\\n"), true, None)).await.unwrap();
-        run(&mut link, send(None, false, Some(b"ls\n"))).await.unwrap();
+        run(&mut link, send(None, false, Some("bHMK"))).await.unwrap();
+        for bad in ["bHM", "b HMK", "%"] {
+            let error = run(&mut link, send(None, false, Some(bad))).await.unwrap_err();
+            assert!(format!("{error:?}").contains("--bytes-base64"), "{bad}: {error:?}");
+        }
         let data: Vec<_> =
             server.asked().into_iter().map(|(_, params)| params["data"].clone()).collect();
         assert_eq!(data, ["bHMK", "bHNcbg==", "bHMK"]);

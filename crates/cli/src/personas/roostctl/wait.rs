@@ -55,7 +55,21 @@ enum Sign {
     Look,
 }
 
+/// Conditions that nothing could meet, or everything. As in the original, they end with the code of
+/// a wait that came to nothing.
+fn check(args: &Wait) -> Outcome<()> {
+    let needs_tab = args.state.is_some() || args.text.is_some();
+    match (needs_tab, args.gone) {
+        (false, false) => {
+            Err(Failure::new("wait needs at least one of --state, --text and --gone"))
+        }
+        (true, true) => Err(Failure::new("--gone stands alone; leave out --state and --text")),
+        _ => Ok(()),
+    }
+}
+
 pub(super) async fn run(link: &mut Link, socket: &Path, args: Wait) -> Outcome<()> {
+    check(&args)?;
     let goal = Goal {
         tab: tab(link, args.which).await?,
         state: args.state.map(TabState::from),
@@ -336,6 +350,16 @@ mod tests {
                 shows("BUILD OK"),
             ];
             wait(steps, args(Some(State::Idle), Some("BUILD OK"), false)).await.unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn conditions_that_make_no_sense_are_refused_before_anything_is_asked() {
+        let error = wait(vec![], args(None, None, false)).await.unwrap_err();
+        assert!(error.contains("at least one of"), "{error}");
+        for (state, text) in [(Some(State::Idle), None), (None, Some("x"))] {
+            let error = wait(vec![], args(state, text, true)).await.unwrap_err();
+            assert!(error.contains("stands alone"), "{error}");
         }
     }
 

@@ -227,13 +227,13 @@ impl From<&model::Request> for Request {
                 shown.preview = Some(model::spelled(&plan.summary));
             }
             model::Asked::Permission { title, summary, action, scope } => {
-                shown.summary = first_line(title);
+                shown.summary = beside_title(title, [action, summary]);
                 shown.reason = Some(summary.clone());
                 shown.preview = Some(model::spelled(action));
                 shown.cwd.clone_from(scope);
             }
             model::Asked::Dialog { title, text, .. } => {
-                shown.summary = first_line(title);
+                shown.summary = beside_title(title, [text]);
                 shown.preview = Some(model::spelled(text));
             }
             model::Asked::External(call) => {
@@ -243,6 +243,14 @@ impl From<&model::Request> for Request {
         }
         shown
     }
+}
+
+/// What is asked, in a line, where the title already stands in for the tool.
+fn beside_title<'a>(title: &str, texts: impl IntoIterator<Item = &'a String>) -> String {
+    let title = first_line(title);
+    let lines = texts.into_iter().flat_map(|text| text.lines()).map(first_line);
+    let mut said = lines.filter(|line| !line.is_empty() && *line != title);
+    said.next().unwrap_or(title)
 }
 
 fn kind(asked: &model::Asked) -> RequestKind {

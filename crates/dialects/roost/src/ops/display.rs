@@ -107,13 +107,10 @@ pub(crate) async fn feed_ime(cx: Cx, params: TabFeedIme) -> Result<Empty, Error>
     match params.action {
         ImeAction::Preedit => {
             let cursor = params.cursor_start.zip(params.cursor_end);
-            terminal.set_preedit(Some(Preedit { text: params.text, cursor }))?;
+            terminal.set_preedit(Preedit { text: params.text, cursor })?;
         }
-        ImeAction::Commit => {
-            terminal.set_preedit(None)?;
-            terminal.type_text(&params.text)?;
-        }
-        ImeAction::Clear => terminal.set_preedit(None)?,
+        ImeAction::Commit => terminal.enter_text(&params.text)?,
+        ImeAction::Clear => terminal.set_preedit(Preedit::default())?,
     }
     Ok(Empty {})
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rookery_core::view::scene::{Mood, WindowSize};
+use rookery_core::view::scene::{Mood, Scene, WindowSize};
 
 use rookery_term::Detail;
 
@@ -28,10 +28,7 @@ pub(crate) async fn screenshot(
     turn: Turn,
     params: AppScreenshot,
 ) -> Result<Screenshot, Error> {
-    let core = cx.core.clone();
-    let scene = tokio::task::spawn_blocking(move || Arc::new(core.scene()))
-        .await
-        .map_err(|error| Error::new(Code::Internal, error.to_string()))?;
+    let scene = scene(&cx).await?;
     turn.end();
     let Some(painter) = &cx.settings.painter else {
         return Err(Error::new(Code::Internal, "this server cannot draw"));
@@ -46,6 +43,12 @@ pub(crate) async fn screenshot(
         height: picture.height,
         scale: params.scale,
     })
+}
+
+async fn scene(cx: &Cx) -> Result<Arc<Scene>, Error> {
+    let core = cx.core.clone();
+    let scene = tokio::task::spawn_blocking(move || Arc::new(core.scene())).await;
+    scene.map_err(|error| Error::new(Code::Internal, error.to_string()))
 }
 
 /// There is no window to raise here; painters raise their own.
@@ -118,7 +121,17 @@ pub(crate) async fn cursor_shape(cx: Cx, _params: AppCursorShape) -> Result<Curs
     Ok(CursorShape { shape: shape.to_owned() })
 }
 
-pub(crate) async fn render_stats(cx: Cx, params: AppRenderStats) -> Result<RenderStats, Error> {
+/// What the window shows is drawn first if that was not done yet: without a window, nobody else does.
+pub(crate) async fn render_stats(
+    cx: Cx,
+    turn: Turn,
+    params: AppRenderStats,
+) -> Result<RenderStats, Error> {
+    let scene = scene(&cx).await?;
+    turn.end();
+    if let Some(painter) = &cx.settings.painter {
+        painter.present(scene).await;
+    }
     let scenes = cx.core.scene_counts(params.reset);
     let painter = cx.settings.painter.as_ref();
     let drawn = painter.map(|painter| painter.counts(params.reset)).unwrap_or_default();
@@ -133,9 +146,8 @@ pub(crate) async fn render_stats(cx: Cx, params: AppRenderStats) -> Result<Rende
         fill_text_calls: count(drawn.texts),
         view_calls: count(drawn.views),
         view_nanos: count(drawn.view_nanos),
-        // Texts are cut where they are laid out; nothing is cut twice.
-        elide_calls: count(0),
-        elide_nanos: count(0),
+        elide_calls: count(drawn.elides),
+        elide_nanos: count(drawn.elide_nanos),
     })
 }
 

@@ -178,7 +178,7 @@ calls! {
     }
     /// Resizes the sidebar; test mode only.
     "sidebar.set_width" SidebarSetWidth -> Empty [SidebarSetWidth::sensible] {
-        /// Width in logical points, clamped to what fits.
+        /// Width in logical points above 0, clamped to 160 to 400.
         width: f64,
     }
 }
@@ -205,9 +205,9 @@ impl WindowResize {
 
 impl SidebarSetWidth {
     fn sensible(&self) -> Result<(), Error> {
-        if self.width.is_finite() {
+        if self.width.is_finite() && self.width > 0.0 {
             return Ok(());
         }
-        Err(Error::invalid("width", "must be finite"))
+        Err(Error::invalid("width", "must be finite and above 0"))
     }
 }

@@ -1,7 +1,7 @@
 //! The palette.
 
 use super::{agent::Lifecycle, calls, shapes, words};
-use crate::errors::Error;
+use crate::errors::{Code, Error};
 
 words! {
     /// What to open.
@@ -134,7 +134,9 @@ impl PaletteOpen {
             "agents" => Kind::Agents,
             other => {
                 let other = super::scalar::shortened(other);
-                return Err(Error::invalid("kind", format!("unknown kind `{other}`")));
+                let wanted = r#"want "commands", "launcher", "custom", or "agents""#;
+                let message = format!("unknown palette kind \"{other}\" ({wanted})");
+                return Err(Error::new(Code::InvalidParam, message));
             }
         })
     }

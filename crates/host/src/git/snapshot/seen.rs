@@ -9,6 +9,7 @@ use super::scan::converting;
 use super::scratch::{Scratch, copy_with_time};
 use super::{ChangedFile, Stat};
 use crate::git::run::blocking;
+use crate::git::untouched::untouched;
 use crate::git::{GitError, Oid, Repository};
 
 const DIFF: &[&str] = &[
@@ -77,7 +78,11 @@ async fn seen_tree(
     let (from, clean) = (scratch.file("index"), scratch.file("clean-index"));
     let copy = clean.clone();
     blocking(move || copy_with_time(&from, &copy)).await?;
-    convert(repo, &clean, &converted).await?;
+    // What the index has seen as it lies there is in it as git stores it.
+    let seen = untouched(&repo.git, repo.top(), repo.index(), &converted).await?;
+    let unseen = converted.iter().copied().filter(|name| !seen.contains(*name));
+    let unseen: Vec<&[u8]> = unseen.collect();
+    convert(repo, &clean, &unseen).await?;
     let listing = ["ls-files", "-v", "--stage", "-z"];
     let listing = repo.git.call(listing).index(&clean).run().await?;
     let listing = entries(&listing).ok_or_else(|| GitError::Unreadable("ls-files".into()))?;

@@ -231,6 +231,19 @@ async fn nothing_that_the_repository_names_is_run() {
 }
 
 #[tokio::test]
+async fn a_filter_that_does_not_run_makes_no_changes() {
+    let place = Place::filtered().await;
+    let captured = checkpoint(&place, "clean").await;
+    assert_eq!((captured.stat, captured.changed_files), (Stat::default(), Vec::new()));
+    place.write("a.up", "more\n");
+    let captured = checkpoint(&place, "changed").await;
+    let names: Vec<_> = captured.changed_files.iter().map(|file| file.path.clone()).collect();
+    assert_eq!(names, [Path::new("a.up")]);
+    back(&place, "clean").await;
+    assert_eq!(place.read("a.up"), "text\n", "what lay there comes back, not what git stores");
+}
+
+#[tokio::test]
 async fn line_ends_come_back_as_they_were() {
     let place = Place::empty().await;
     place.write(

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{State, WorktreeError};
-use crate::git::run::{blocking, line, path};
+use crate::git::run::{blocking, fields, line, path};
+use crate::git::untouched::untouched;
 use crate::git::{GitError, Oid, Repository};
 
 /// A worktree as git lists it.
@@ -130,7 +131,15 @@ pub(super) async fn is_dirty(repo: &Repository, with_untracked: bool) -> Result<
     let untracked = format!("--untracked-files={untracked}");
     // A status of a submodule would run with its own settings; they are looked at by themselves.
     let status = ["status", "--porcelain", "-z", "--ignore-submodules=dirty", &untracked];
-    if !repo.git.run(status).await?.is_empty() {
+    let changed = repo.git.run(status).await?;
+    // Two letters and a blank before each name: changed in the work tree, and not in the index.
+    let changed: Vec<Option<&[u8]>> =
+        fields(&changed).map(|entry| entry.strip_prefix(b" M ")).collect();
+    let Some(changed) = changed.into_iter().collect::<Option<Vec<&[u8]>>>() else {
+        return Ok(true);
+    };
+    let only_seems = untouched(&repo.git, repo.top(), repo.index(), &changed).await?;
+    if only_seems.len() < changed.len() {
         return Ok(true);
     }
     crate::git::snapshot::has_dirty_submodule(repo).await

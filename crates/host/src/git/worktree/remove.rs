@@ -3,9 +3,15 @@
 use std::path::PathBuf;
 
 use super::list::{find_listed, is_dirty};
+use super::merge::merge_trees;
 use super::{Worktree, WorktreeError};
 use crate::git::run::line;
-use crate::git::{GitError, Repository};
+use crate::git::{GitError, Oid, Repository};
+
+/// How many other branches are looked at for commits that landed there in another form.
+const MOST_BRANCHES: usize = 20;
+/// How many of their commits are looked at, in all.
+const MOST_LOOKS: u32 = 100;
 
 /// A worktree to be removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,6 +63,8 @@ async fn check(
     }
     match only_here(repo, found).await? {
         0 => Ok(()),
+        // Squashed or rebased they are other commits, with all that these have.
+        _ if has_landed(repo, found).await? => Ok(()),
         commits => Err(WorktreeError::Unpushed { commits }),
     }
 }
@@ -71,6 +79,51 @@ async fn only_here(repo: &Repository, found: &Worktree) -> Result<u64, WorktreeE
     let count = line(call.args(["--branches", "--remotes", "--tags", "--"]).run().await?);
     let count = str::from_utf8(&count).ok().and_then(|count| count.parse().ok());
     count.ok_or_else(|| GitError::Unreadable("rev-list".into()).into())
+}
+
+/// Whether another branch has, or once had, all that the commits of this worktree changed: merging
+/// them there would change nothing. As many are looked at as is sensible, the newest first.
+async fn has_landed(repo: &Repository, found: &Worktree) -> Result<bool, WorktreeError> {
+    let Some(head) = &found.head else { return Ok(false) };
+    let own = found.branch.as_ref().map(|branch| format!("refs/heads/{branch}"));
+    let count = format!("--count={}", MOST_BRANCHES + 1);
+    let list = ["for-each-ref", "--sort=-committerdate", &count, "--format=%(refname)"];
+    let names = repo.git.run(list.iter().chain(&["refs/heads", "refs/remotes"])).await?;
+    let names = String::from_utf8_lossy(&names).into_owned();
+    let mut looks = MOST_LOOKS;
+    for name in names.lines().filter(|name| Some(*name) != own.as_deref()).take(MOST_BRANCHES) {
+        let since = format!("--max-count={looks}");
+        // From where it is now back to where the two parted.
+        let list = ["rev-list", "--first-parent", &since, name, "--not", head.as_str(), "--"];
+        let commits = String::from_utf8_lossy(&repo.git.run(list).await?).into_owned();
+        for commit in commits.lines().filter_map(Oid::parse) {
+            looks -= 1;
+            if changes_nothing(repo, &commit, head).await? {
+                return Ok(true);
+            }
+        }
+        if looks == 0 {
+            break;
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a merge of one commit into another leaves that one as it is.
+async fn changes_nothing(
+    repo: &Repository,
+    into: &Oid,
+    commit: &Oid,
+) -> Result<bool, WorktreeError> {
+    let merged = match merge_trees(repo, None, into.as_str(), commit.as_str()).await {
+        Ok(merged) => merged,
+        Err(WorktreeError::Conflicts(_)) => return Ok(false),
+        // Histories that have nothing in common cannot be merged.
+        Err(WorktreeError::Git(GitError::Failed { .. })) => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    let tree = format!("{into}^{{tree}}");
+    Ok(repo.git.call(["rev-parse", "--verify", &tree]).line().await? == merged.as_str())
 }
 
 /// Removes it without asking.

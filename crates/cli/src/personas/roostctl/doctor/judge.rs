@@ -8,7 +8,7 @@ use rookery_roost::wire::{
 use super::{
     facts::{Answer, Facts},
     program,
-    report::{Entry, Report, Section, Status, check, fact, unknown},
+    report::{Entry, Report, Status, Topic, check, fact, unknown},
     shell::is_recent_bash,
 };
 use crate::personas::roostctl::{CLAUDE_EVENTS, tabs::word, target::Origin};
@@ -17,15 +17,45 @@ const OUTSIDE: &str = "not inside a tab";
 
 pub(super) fn report(facts: &Facts) -> Report {
     let tab = Selected::of(facts);
-    let section = |id, title, scope, checks| Section { id, title, scope, checks };
     Report::new(vec![
-        section("env", "Environment", "process", environment(facts)),
-        section("ui", "Server", "ui", server(facts)),
-        section("shell", "Shell integration", "process", shell(facts, &tab)),
-        section("tab", "Selected tab", "tab", selected(facts, &tab)),
-        section("claude", "Claude Code", "process", claude(facts, &tab)),
+        ENVIRONMENT.with(environment(facts)),
+        SERVER.with(server(facts)),
+        SHELL.with(shell(facts, &tab)),
+        SELECTED.with(selected(facts, &tab)),
+        CLAUDE.with(claude(facts, &tab)),
     ])
 }
+
+const ENVIRONMENT: Topic = Topic {
+    id: "env",
+    title: "Environment",
+    scope: "process",
+    is_judged: true,
+    headline: "env.tab_id",
+};
+const SERVER: Topic =
+    Topic { id: "ui", title: "Server", scope: "ui", is_judged: true, headline: "ui.identify" };
+const SHELL: Topic = Topic {
+    id: "shell",
+    title: "Shell integration",
+    scope: "process",
+    is_judged: true,
+    headline: "shell.integration",
+};
+const SELECTED: Topic = Topic {
+    id: "tab",
+    title: "Selected tab",
+    scope: "tab",
+    is_judged: false,
+    headline: "tab.derived",
+};
+const CLAUDE: Topic = Topic {
+    id: "claude",
+    title: "Claude Code",
+    scope: "process",
+    is_judged: true,
+    headline: "claude.binary",
+};
 
 /// The tab that the report is about.
 struct Selected<'a> {

@@ -27,12 +27,15 @@ pub(super) enum Status {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Entry {
     pub(super) id: &'static str,
+    pub(super) title: &'static str,
     pub(super) kind: Kind,
     pub(super) status: Option<Status>,
     pub(super) detail: String,
     /// What to do, if something is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) hint: Option<&'static str>,
+    /// A page to read, as the original has them; here the hint says what to do.
+    pub(super) docs_url: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -41,7 +44,42 @@ pub(super) struct Section {
     pub(super) title: &'static str,
     /// What it is about: this process, the server or one tab.
     pub(super) scope: &'static str,
+    /// The worst verdict in it; none where there is nothing to judge.
+    pub(super) status: Option<Status>,
+    /// What it comes to, in one line.
+    pub(super) headline: String,
     pub(super) checks: Vec<Entry>,
+}
+
+/// What a section is about, before anything was looked at.
+pub(super) struct Topic {
+    pub(super) id: &'static str,
+    pub(super) title: &'static str,
+    pub(super) scope: &'static str,
+    /// Whether there is something to judge; else all of it is as it is.
+    pub(super) is_judged: bool,
+    /// The entry that speaks for it while nothing is wrong.
+    pub(super) headline: &'static str,
+}
+
+impl Topic {
+    pub(super) fn with(&self, checks: Vec<Entry>) -> Section {
+        let statuses = || checks.iter().filter_map(|entry| entry.status);
+        let is_skipped = statuses().any(|status| status == Status::Skipped);
+        let status = match statuses().max() {
+            Some(worst @ (Status::Fail | Status::Warn)) => Some(worst),
+            _ if is_skipped => Some(Status::Skipped),
+            _ => self.is_judged.then_some(Status::Ok),
+        };
+        let speaker = match status {
+            Some(Status::Ok) | None => checks.iter().find(|entry| entry.id == self.headline),
+            worst => checks.iter().find(|entry| entry.status == worst),
+        };
+        let headline = speaker.map(|entry| entry.detail.split_whitespace());
+        let headline = headline.map(|words| words.collect::<Vec<_>>().join(" "));
+        let Topic { id, title, scope, .. } = *self;
+        Section { id, title, scope, status, headline: headline.unwrap_or_default(), checks }
+    }
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
@@ -91,38 +129,89 @@ impl Report {
     }
 }
 
-/// What to do when something is wrong.
-const HINTS: &[(&str, &str)] = &[
-    ("env.tab_id", "unset ROOST_TAB_ID, or set it to the number of a tab"),
-    ("ui.target", "start a server, or name one with --socket or --target"),
-    ("ui.socket", "start a server with `rookery up`"),
-    ("ui.identify", "see what the server logged, or start it anew"),
-    ("ui.version", "replace the server by this version with `rookery restart`"),
-    ("ui.agent_model", "use a server that reports agents, or expect the older states only"),
-    ("shell.login", "set SHELL to a shell that can be run"),
-    ("shell.integration", "open a new tab; this shell was started without the variables of a tab"),
-    ("shell.resources", "open a new tab; install the shell scripts again if that does not help"),
-    ("shell.marks_feature", "remove no-marks from ROOST_SHELL_FEATURES"),
-    ("shell.marks_capability", "use bash 4.4 or newer, or zsh"),
-    ("shell.marks_observed", "press enter at a prompt; if nothing changes, open a new tab"),
-    ("tab.selection", "see which tabs there are with `roostctl tab list`"),
-    ("claude.binary", "install Claude Code, or put it on PATH"),
-    ("claude.settings", "mend the file, or write it anew with `roostctl claude install --force`"),
-    ("claude.hook_events", "run `rookery hooks install claude-code`"),
-    ("claude.hook_command", "run `rookery hooks install claude-code` with the program to be used"),
-    ("claude.observed", "start Claude Code anew in this tab"),
+/// An entry as it is known before anything was looked at: its title, and what to do when it is wrong.
+struct Known {
+    id: &'static str,
+    title: &'static str,
+    hint: Option<&'static str>,
+}
+
+const fn known(id: &'static str, title: &'static str, hint: &'static str) -> Known {
+    Known { id, title, hint: Some(hint) }
+}
+
+const fn seen(id: &'static str, title: &'static str) -> Known {
+    Known { id, title, hint: None }
+}
+
+const KNOWN: &[Known] = &[
+    known("env.tab_id", "Tab id", "unset ROOST_TAB_ID, or set it to the number of a tab"),
+    seen("env.socket", "Socket"),
+    known("ui.target", "Target", "start a server, or name one with --socket or --target"),
+    known("ui.socket", "Socket", "start a server with `rookery up`"),
+    known("ui.identify", "Identity", "see what the server logged, or start it anew"),
+    known("ui.version", "Version", "replace the server by this version with `rookery restart`"),
+    known(
+        "ui.agent_model",
+        "Agent states",
+        "use a server that reports agents, or expect the older states only",
+    ),
+    known("shell.login", "Login shell", "set SHELL to a shell that can be run"),
+    seen("shell.current", "Current shell"),
+    known(
+        "shell.integration",
+        "Integration",
+        "open a new tab; this shell was started without the variables of a tab",
+    ),
+    known(
+        "shell.resources",
+        "Scripts",
+        "open a new tab; install the shell scripts again if that does not help",
+    ),
+    known("shell.marks_feature", "Marks switched on", "remove no-marks from ROOST_SHELL_FEATURES"),
+    known("shell.marks_capability", "Marks possible", "use bash 4.4 or newer, or zsh"),
+    known(
+        "shell.marks_observed",
+        "Marks seen",
+        "press enter at a prompt; if nothing changes, open a new tab",
+    ),
+    known("tab.selection", "Which tab", "see which tabs there are with `roostctl tab list`"),
+    seen("tab.shell_state", "Shell state"),
+    seen("tab.agent_lifecycle", "Agent state"),
+    seen("tab.attention", "Notification"),
+    seen("tab.ownership", "Owner"),
+    seen("tab.derived", "Shown state"),
+    seen("tab.raw_osc", "Notifications of programs"),
+    known("claude.binary", "Program", "install Claude Code, or put it on PATH"),
+    known(
+        "claude.settings",
+        "Settings",
+        "mend the file, or write it anew with `roostctl claude install --force`",
+    ),
+    known("claude.hook_events", "Events", "run `rookery hooks install claude-code`"),
+    known(
+        "claude.hook_command",
+        "Commands",
+        "run `rookery hooks install claude-code` with the program to be used",
+    ),
+    known("claude.observed", "Reports", "start Claude Code anew in this tab"),
 ];
+
+fn entry(id: &'static str, kind: Kind, status: Option<Status>, detail: String) -> Entry {
+    let known = KNOWN.iter().find(|known| known.id == id);
+    let hint = known.and_then(|known| known.hint).filter(|_| status >= Some(Status::Warn));
+    let title = known.map_or(id, |known| known.title);
+    Entry { id, title, kind, status, detail, hint, docs_url: None }
+}
 
 /// An entry with a verdict.
 pub(super) fn check(id: &'static str, status: Status, detail: impl Into<String>) -> Entry {
-    let hint = HINTS.iter().find(|(known, _)| *known == id && status >= Status::Warn);
-    let hint = hint.map(|(_, hint)| *hint);
-    Entry { id, kind: Kind::Check, status: Some(status), detail: detail.into(), hint }
+    entry(id, Kind::Check, Some(status), detail.into())
 }
 
 /// An entry without a verdict.
 pub(super) fn fact(id: &'static str, detail: impl Into<String>) -> Entry {
-    Entry { id, kind: Kind::Observation, status: None, detail: detail.into(), hint: None }
+    entry(id, Kind::Observation, None, detail.into())
 }
 
 /// A fact that cannot be known.

@@ -137,3 +137,30 @@ async fn nothing_of_the_repository_runs_while_landing() {
     assert_eq!(traps.sprung(), "");
     assert_eq!(place.read("a.m"), "one\n2\n3\n4\nfive\n");
 }
+
+#[tokio::test]
+async fn what_landed_in_another_form_can_be_removed() {
+    for how in [How::Squash, How::Rebase] {
+        let place = Place::new().await;
+        let repo = place.repo().await;
+        let tree = made(&place, "work").await;
+        work(&tree.path, "kept", "theirs\n").await;
+        work(&tree.path, "new", "n\n").await;
+        place.write("other", "meanwhile\n");
+        place.commit("meanwhile").await;
+        let request = RemoveRequest { path: tree.path.clone(), ..RemoveRequest::default() };
+        let lost = remove(&repo, &request).await.unwrap_err();
+        assert_eq!(lost, WorktreeError::Unpushed { commits: 2 });
+        land(&repo, &onto(&tree, "main", how)).await.unwrap();
+        // The branch goes on, also where the work was.
+        place.write("kept", "another way\n");
+        place.commit("later").await;
+        // What comes on top of it is not landed.
+        work(&tree.path, "newer", "n\n").await;
+        let lost = remove(&repo, &request).await.unwrap_err();
+        assert_eq!(lost, WorktreeError::Unpushed { commits: 3 }, "{how:?}");
+        git_in(&tree.path, ["reset", "--quiet", "--hard", "HEAD~1"]).await;
+        remove(&repo, &request).await.unwrap();
+        assert!(!tree.path.exists());
+    }
+}

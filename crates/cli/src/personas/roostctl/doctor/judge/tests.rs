@@ -106,6 +106,14 @@ fn all_26_entries_are_there_whatever_was_found() {
             (&json!(2), &json!("claude"))
         );
         assert!(json["sections"][0]["checks"][1].get("status").unwrap().is_null());
+        for section in json["sections"].as_array().unwrap() {
+            assert!(section.get("status").is_some(), "{section}");
+            assert!(!section["headline"].as_str().unwrap().is_empty(), "{section}");
+            for entry in section["checks"].as_array().unwrap() {
+                assert_ne!(entry["title"], entry["id"], "{entry}");
+                assert!(entry.get("docs_url").is_some(), "{entry}");
+            }
+        }
         let summary = &report.summary;
         let sum = summary.ok + summary.warn + summary.fail + summary.skipped + summary.facts;
         assert_eq!(sum, 26);
@@ -142,6 +150,21 @@ fn without_a_server_and_a_tab_only_the_server_fails() {
     assert!(all.contains("          env.socket              ROOST_SOCKET is not set\n"), "{all}");
     assert!(!all.contains('\x1b'));
     assert!(show::everything(&report, show::Paint(true)).contains("\x1b[31mfail    \x1b[0m"));
+}
+
+#[test]
+fn a_section_comes_to_its_worst_entry() {
+    let comes_to = |facts: &Facts, at: usize| {
+        let section = &report(facts).sections[at];
+        (section.status, section.headline.clone())
+    };
+    let (nothing, everything) = (nothing(), everything());
+    assert_eq!(comes_to(&nothing, 0), (Some(Status::Skipped), "not inside a tab".to_owned()));
+    assert_eq!(comes_to(&nothing, 1).0, Some(Status::Fail));
+    assert_eq!(comes_to(&nothing, 2), (Some(Status::Warn), "SHELL is not set".to_owned()));
+    assert_eq!(comes_to(&everything, 1), (Some(Status::Ok), "Roost (r), process 7".to_owned()));
+    assert_eq!(comes_to(&everything, 3), (None, "shown as running".to_owned()), "facts alone");
+    assert_eq!(comes_to(&nothing, 3).0, Some(Status::Skipped));
 }
 
 #[test]
