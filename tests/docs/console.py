@@ -108,7 +108,11 @@ def main():
         for line, all_steps in blocks(page.read_text(), headings):
             for command, expected in all_steps:
                 real = command.replace("/tmp/tour", env["ROOKERY_HOME"])
-                printed = [text.replace(str(app), "/srv/app") for text in shell.run(real)]
+                real = real.replace("/tmp/docs", env["ROOKERY_HOME"])
+                printed = [
+                    text.replace(str(app), "/srv/app").replace(env["ROOKERY_HOME"], "/tmp/docs")
+                    for text in shell.run(real)
+                ]
                 if normalized(printed) != normalized(expected):
                     failed += 1
                     print(f"{page}, block at line {line}: $ {command}")

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 mod agents;
+mod groups;
 mod import;
 mod setup;
 mod supervise;

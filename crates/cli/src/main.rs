@@ -17,8 +17,6 @@ mod watch;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 fn main() -> ExitCode {
     let mut args = std::env::args_os();
     let called = args.next().unwrap_or_default();
@@ -41,7 +39,7 @@ fn main() -> ExitCode {
         return (persona.run)(args.collect());
     }
     let is_server = args.peek().is_some_and(|first| first == "serve");
-    let cli = match args::Cli::try_parse() {
+    let cli = match args::Cli::read() {
         Ok(cli) => cli,
         Err(error) if is_server => return personas::ptywright::explain(&error),
         Err(error) => error.exit(),

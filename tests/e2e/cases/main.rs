@@ -13,6 +13,7 @@ mod chat;
 mod claude_code;
 mod cli;
 mod crash;
+mod doc_console;
 mod docs;
 mod hostile;
 mod idx0;

@@ -24,9 +24,9 @@ fn judge(list: &ProvidersListResult) -> Finding {
     let usable = list.providers.iter().filter(|it| it.authenticated && it.id != MOCK);
     let usable: Vec<&str> = usable.map(|it| it.id.as_str()).collect();
     let active = list.active_provider.as_str();
-    if usable.is_empty() {
-        let detail = "no provider has a key";
-        return Finding::warning("providers", detail, "set one up with `rookery setup`");
+    if usable.is_empty() || active == MOCK {
+        let hint = "choose who answers with `rookery setup`";
+        return Finding::warning("providers", "no model is set up", hint);
     }
     if !usable.contains(&active) {
         let detail = format!("{active} is chosen and cannot be used; {} can", usable.join(", "));

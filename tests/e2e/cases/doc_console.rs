@@ -1,0 +1,30 @@
+//! The console examples of the README and of the command line's page, run as they stand there.
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use rookery_testkit::{Finished, Home, rookery_binary};
+
+/// Runs the examples of a page, below these headings if any are given.
+fn run(page: &str, headings: &[&str]) {
+    let home = Home::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    std::fs::create_dir(home.join("bin")).unwrap();
+    symlink(rookery_binary(), home.join("bin/rookery")).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let mut python = home.command("python3");
+    python.arg("-B").arg(root.join("tests/docs/console.py")).arg(root.join(page)).args(headings);
+    python.env("PATH", format!("{}:{path}", home.join("bin").display()));
+    let done = Finished::of(python);
+    assert!(done.status.success(), "{}{}", done.stdout, done.stderr);
+}
+
+#[test]
+fn the_tour_prints_what_the_readme_shows() {
+    run("README.md", &["Sixty seconds"]);
+}
+
+#[test]
+fn commands_print_what_their_page_shows() {
+    run("docs/cli.md", &[]);
+}
