@@ -1,6 +1,7 @@
 //! What goes over the wire, a file per noun. Members are camelCase; unknown members of requests
 //! are ignored. Clients use the same types.
 
+mod activity;
 mod agent;
 mod audit;
 mod bytes;
@@ -18,6 +19,7 @@ mod terminal;
 mod time;
 mod worktree;
 
+pub use activity::{Agent, RunState};
 pub use agent::{DefaultModel, Provider, Providers};
 pub use audit::{Audit, AuditList, Decision, DecisionSource, DecisionVerdict, POLICY};
 pub use bytes::Base64;
@@ -49,8 +51,8 @@ pub use supervision::{
     QueueItem, Related, Review, ReviewComment, ReviewStatus, Source, TestStatus, TestSummary,
 };
 pub use terminal::{
-    Attach, Attached, Cursor, Detach, Dump, Dumped, Exit, Output, OutputNotification, RunState,
-    Signal, Size, Terminal, TerminalFilter, TerminalList, TerminalMove, TerminalOnly, TerminalOpen,
+    Attach, Attached, Cursor, Detach, Dump, Dumped, Exit, Output, OutputNotification, Signal, Size,
+    Terminal, TerminalFilter, TerminalList, TerminalMove, TerminalOnly, TerminalOpen,
     TerminalPaste, TerminalPress, TerminalRename, TerminalResize, TerminalSignal, TerminalState,
     TerminalWrite, Wait, WaitKind, Waited,
 };
