@@ -3,8 +3,8 @@
     console.py PAGE [HEADING...]
 
 With headings only the examples below those are run. Words in which a digit occurs (ids, times, process
-numbers) only have to be words in which a digit occurs, and space only has to be space: the rest is compared
-exactly. A block whose fence is ```console skip is not run.
+numbers) and words that could be ids only have to be such words, and space only has to be space: the rest is
+compared exactly. An id that was printed is meant where a later command has the one that the page shows. A block whose fence is ```console skip is not run.
 """
 
 import os
@@ -15,7 +15,7 @@ import tempfile
 import uuid
 from pathlib import Path
 
-VARIABLE = re.compile(r"[\w.:+/-]*\d[\w.:+/-]*")
+VARIABLE = re.compile(r"[\w.:+/-]*\d[\w.:+/-]*|\b[0-9A-Z]{6,26}\b|\b[0-9a-f]{6,}\b")
 SHORTENED = re.compile(r"\S*…")
 SECONDS = 60
 
@@ -58,6 +58,13 @@ def normalized(lines):
     return kept
 
 
+def renamed(expected, printed):
+    """Ids that the page shows, with those that were really given in their place."""
+    pairs = zip(" ".join(expected).split(), " ".join(printed).split())
+    words = ((VARIABLE.fullmatch(one), VARIABLE.fullmatch(other)) for one, other in pairs)
+    return {one[0]: other[0] for one, other in words if one and other and len(one[0]) == 6}
+
+
 class Shell:
     """One shell, so that variables and directories stay."""
 
@@ -93,7 +100,7 @@ class Shell:
 
 def main():
     page, headings = Path(sys.argv[1]), sys.argv[2:]
-    failed = 0
+    failed, names = 0, {}
     with tempfile.TemporaryDirectory(prefix="rk") as scratch:
         app = Path(scratch) / "srv" / "app"
         app.mkdir(parents=True)
@@ -107,13 +114,16 @@ def main():
         shell = Shell(app, env)
         for line, all_steps in blocks(page.read_text(), headings):
             for command, expected in all_steps:
-                real = command.replace("/tmp/tour", env["ROOKERY_HOME"])
+                real = re.sub(r"\b\w{6}\b", lambda word: names.get(word[0], word[0]), command)
+                real = real.replace("/tmp/tour", env["ROOKERY_HOME"])
                 real = real.replace("/tmp/docs", env["ROOKERY_HOME"])
                 printed = [
                     text.replace(str(app), "/srv/app").replace(env["ROOKERY_HOME"], "/tmp/docs")
                     for text in shell.run(real)
                 ]
-                if normalized(printed) != normalized(expected):
+                if normalized(printed) == normalized(expected):
+                    names.update(renamed(expected, printed))
+                else:
                     failed += 1
                     print(f"{page}, block at line {line}: $ {command}")
                     print("  expected:", *expected, sep="\n    ")

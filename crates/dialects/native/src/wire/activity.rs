@@ -48,6 +48,13 @@ pub enum RunState {
     Idle,
 }
 
+impl RunState {
+    /// Whether there is nothing to tell.
+    pub(super) fn is_none(&self) -> bool {
+        *self == RunState::None
+    }
+}
+
 impl From<model::RunState> for RunState {
     fn from(state: model::RunState) -> Self {
         match state {

@@ -90,7 +90,7 @@ pub struct Terminal {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<Exit>,
     /// What goes on in it.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "RunState::is_none")]
     pub activity: RunState,
     /// The agent that runs in it, if one was recognised or speaks for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
