@@ -168,7 +168,6 @@ impl Core {
         let (store, mut loaded) = tokio::task::spawn_blocking(open)
             .await
             .map_err(|error| rookery_model::Error::failed(error.to_string()))??;
-        secrets::hide_in_loaded(&mut loaded);
         let last = EventSeq::new(loaded.next_event.get().saturating_sub(1));
         let (publish, published) = watch::channel(last);
         store.on_published(Box::new(move |events| {
@@ -178,8 +177,13 @@ impl Core {
         }));
         store.mask_with(Mask { change: secrets::hide_in_change, event: secrets::hide_in_event });
         let (ui, plain) = (config.ui.clone(), config.palette.clone());
-        let ui = tokio::task::spawn_blocking(move || Ui::start(ui, plain))
-            .await
+        // Side by side: both are on the way to ready, and each takes some milliseconds of a processor.
+        let hiding = tokio::task::spawn_blocking(move || {
+            secrets::hide_in_loaded(&mut loaded);
+            loaded
+        });
+        let ui = tokio::task::spawn_blocking(move || Ui::start(ui, plain));
+        let (loaded, ui) = tokio::try_join!(hiding, ui)
             .map_err(|error| rookery_model::Error::failed(error.to_string()))?;
         let (kept, cwd) = (store.clone(), config.agent.cwd.clone());
         let (words, places) = tokio::task::spawn_blocking(move || {

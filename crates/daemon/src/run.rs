@@ -118,12 +118,13 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     };
     let mut accepting = tokio::task::JoinSet::new();
     accepting.spawn(watch);
-    accepting.spawn(core.clone().recognise_agents());
     for bound in &sockets {
         ready.endpoints.insert(bound.endpoint.name, bound.socket.path().to_owned());
     }
     let listening = Listening::start(homes, config, served, sockets, Arc::clone(&locks));
     announce(&ready)?;
+    // After the word: it looks at every terminal, and nothing waits for it.
+    accepting.spawn(core.clone().recognise_agents());
     accepting.spawn(listening.look_after(asked_to_listen));
     let kind = tokio::select! {
         kind = signals.next() => kind,

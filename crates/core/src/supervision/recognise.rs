@@ -5,26 +5,24 @@
 //! something then, so a terminal is looked at when it printed, once it is still for a moment.
 
 use std::collections::HashMap;
-use std::time::Duration;
+use std::sync::Arc;
 
 use rookery_host::foreground_agent;
 use rookery_model::{AgentState, Origin, Result, RunningAgent, TerminalId};
-use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::sync::Semaphore;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::core::Core;
 use crate::terminals::{Progress, TerminalHandle};
 
-/// A terminal is looked at once it printed nothing for this long,
-const STILL: Duration = Duration::from_millis(100);
-/// or has printed for this long.
-const LONGEST: Duration = Duration::from_secs(1);
+/// Terminals that are looked at at the same time; a restart finds hundreds at once.
+const LOOKS: usize = 2;
 
 impl Core {
     /// Recognises agents in all terminals until it is dropped.
     pub async fn recognise_agents(self) {
         let mut roster = self.roster();
+        let looks = Arc::new(Semaphore::new(LOOKS));
         let mut watched: HashMap<TerminalId, AbortOnDropHandle<()>> = HashMap::new();
         loop {
             roster.mark_unchanged();
@@ -36,8 +34,10 @@ impl Core {
                 .collect();
             watched.retain(|id, _| living.contains_key(id));
             for (id, handle) in living {
-                let watch = || AbortOnDropHandle::new(tokio::spawn(self.clone().follow(handle)));
-                watched.entry(id).or_insert_with(watch);
+                watched.entry(id).or_insert_with(|| {
+                    let follow = self.clone().follow(handle, Arc::clone(&looks));
+                    AbortOnDropHandle::new(tokio::spawn(follow))
+                });
             }
             if roster.changed().await.is_err() {
                 return;
@@ -46,14 +46,14 @@ impl Core {
     }
 
     /// Follows one terminal to its end.
-    async fn follow(self, handle: TerminalHandle) {
+    async fn follow(self, handle: TerminalHandle, looks: Arc<Semaphore>) {
         let id = handle.id();
         let mut progress = handle.progress();
         let mut known = self.agent_in(id);
         loop {
             let now = *progress.borrow_and_update();
             let is_over = now.is_finished || now.is_closed;
-            let found = if is_over { None } else { recognised(handle.clone()).await };
+            let found = if is_over { None } else { recognised(handle.clone(), &looks).await };
             if found != known.as_deref() {
                 if let Err(error) = self.agent_came_or_went(id, known.as_deref(), found) {
                     tracing::warn!(%error, terminal = %id, "an agent was not noted");
@@ -63,7 +63,7 @@ impl Core {
             if is_over || progress.changed().await.is_err() {
                 return;
             }
-            settle(&mut progress).await;
+            Progress::settle(&mut progress).await;
         }
     }
 
@@ -114,16 +114,9 @@ impl Core {
     }
 }
 
-/// Waits until a terminal is still, within reason.
-async fn settle(progress: &mut watch::Receiver<Progress>) {
-    let still = async {
-        while timeout(STILL, progress.changed()).await.is_ok_and(|changed| changed.is_ok()) {}
-    };
-    let _ = timeout(LONGEST, still).await;
-}
-
 /// The agent in the foreground of a terminal.
-async fn recognised(handle: TerminalHandle) -> Option<&'static str> {
+async fn recognised(handle: TerminalHandle, looks: &Semaphore) -> Option<&'static str> {
+    let _look = looks.acquire().await.ok()?;
     let look = move || {
         let group = handle.foreground_group()?;
         foreground_agent(handle.pid(), group).map(|tool| tool.program)

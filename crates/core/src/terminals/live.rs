@@ -4,11 +4,13 @@ use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use rookery_model::{Error, ExitStatus, Home, Origin, Result, Size, TerminalId, Timestamp};
 use rookery_term::WaitId;
 use tokio::sync::{Notify, oneshot, watch};
+use tokio::time::timeout;
 
 use super::attach::{Attachment, Output};
 use super::capture::Capture;
@@ -57,6 +59,21 @@ pub struct Progress {
     pub exit: Option<ExitStatus>,
     /// Whether the terminal was closed; nothing more will come.
     pub is_closed: bool,
+}
+
+/// A terminal is still once it printed nothing for this long.
+const STILL: Duration = Duration::from_millis(100);
+/// One that never is still is taken to be after this long.
+const LONGEST: Duration = Duration::from_secs(1);
+
+impl Progress {
+    /// Waits until a terminal is still, within reason: a good moment to look at it.
+    pub async fn settle(progress: &mut watch::Receiver<Progress>) {
+        let still = async {
+            while timeout(STILL, progress.changed()).await.is_ok_and(|changed| changed.is_ok()) {}
+        };
+        let _ = timeout(LONGEST, still).await;
+    }
 }
 
 pub(crate) struct Live {

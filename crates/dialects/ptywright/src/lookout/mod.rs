@@ -12,19 +12,11 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use parking_lot::Mutex;
 use rookery_core::{AgentSeen, Core, Progress, SeenDialog, Shown, TerminalHandle, Typing, Typist};
 use rookery_model::TerminalId;
-use tokio::{
-    sync::{broadcast::error::RecvError, watch::Receiver},
-    time::timeout,
-};
+use tokio::{sync::broadcast::error::RecvError, time::timeout};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::{adapters::Adapter, context::Shared};
 use eye::Eye;
-
-/// A screen is read once it was still for this long: a dialog waits for somebody.
-const STILL: Duration = Duration::from_millis(100);
-/// One that never is still is read at least this often.
-const LONGEST: Duration = Duration::from_secs(1);
 
 /// Which plugin knows which program.
 const PLUGINS: &[(&str, &str)] = &[
@@ -137,7 +129,7 @@ async fn read(core: Core, shared: Arc<Shared>, eye: Arc<Eye>, session: TerminalH
         let again = tell(&core, session.id(), seen.map(|seen| seen.dialog)).await;
         match timeout(again.unwrap_or(Duration::MAX), progress.changed()).await {
             Ok(Err(_)) => return,
-            Ok(Ok(())) => settle(&mut progress).await,
+            Ok(Ok(())) => Progress::settle(&mut progress).await,
             // It was answered and stands there still.
             Err(_) => {}
         }
@@ -154,14 +146,6 @@ async fn tell(core: &Core, terminal: TerminalId, seen: Option<SeenDialog>) -> Op
             None
         }
     }
-}
-
-/// Waits until a screen is still, within reason.
-async fn settle(progress: &mut Receiver<Progress>) {
-    let still = async {
-        while timeout(STILL, progress.changed()).await.is_ok_and(|changed| changed.is_ok()) {}
-    };
-    let _ = timeout(LONGEST, still).await;
 }
 
 /// An agent was started in a terminal, or has ended there: its adapter comes and goes with it.
