@@ -179,7 +179,9 @@ impl Core {
         let (ui, plain) = (config.ui.clone(), config.palette.clone());
         // Side by side: both are on the way to ready, and each takes some milliseconds of a processor.
         let hiding = tokio::task::spawn_blocking(move || {
-            secrets::hide_in_loaded(&mut loaded);
+            if !loaded.is_masked {
+                secrets::hide_in_loaded(&mut loaded);
+            }
             loaded
         });
         let ui = tokio::task::spawn_blocking(move || Ui::start(ui, plain));

@@ -13,6 +13,7 @@ use crate::change::ACTIVE_PROJECT;
 use crate::encode::{self, DecodeError};
 use crate::files;
 use crate::reserved::{LARGEST, Numbers};
+use crate::scrub;
 use crate::thread::lately_settled;
 
 mod record;
@@ -44,6 +45,8 @@ pub(crate) struct Contents {
     pub(crate) seen: Numbers,
     /// Rows that had to be moved aside.
     pub(crate) damaged_rows: u64,
+    /// Whether the mask was over every row.
+    pub(crate) is_masked: bool,
 }
 
 /// Reads everything that is needed from the start, and repairs what can be repaired; for
@@ -78,6 +81,7 @@ pub(crate) fn load(connection: &mut Connection, find_orphans: bool) -> rusqlite:
     let terminals = rows(&transaction, TERMINALS)?;
     let terminals: Vec<_> = terminals.iter().filter_map(|row| row.terminal().ok()).collect();
     let active_project = selected_project(&transaction)?;
+    let is_masked = scrub::is_done(&transaction)?;
     transaction.commit()?;
     let active_project =
         active_project.filter(|id| projects.iter().any(|project| project.id == *id));
@@ -95,6 +99,7 @@ pub(crate) fn load(connection: &mut Connection, find_orphans: bool) -> rusqlite:
         written,
         seen,
         damaged_rows,
+        is_masked,
     })
 }
 

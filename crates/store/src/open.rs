@@ -55,6 +55,9 @@ pub struct Loaded {
     pub next_project: ProjectId,
     /// The id of the next terminal; no terminal ever had it.
     pub next_terminal: TerminalId,
+    /// Whether the mask was over everything here, when it was saved or afterwards. What was salvaged
+    /// may be older than that.
+    pub is_masked: bool,
     /// What had to be moved aside, to be told to the user.
     pub damage: Option<Damage>,
 }
@@ -241,6 +244,7 @@ fn loaded(contents: Contents, next: Numbers, damage: Option<Damage>) -> Loaded {
         next_event: next.event,
         next_project: next.project,
         next_terminal: next.terminal,
+        is_masked: contents.is_masked && damage.is_none(),
         damage,
     }
 }

@@ -68,7 +68,8 @@ impl Scrub {
     }
 }
 
-fn is_done(connection: &Connection) -> rusqlite::Result<bool> {
+/// Whether every row was gone through, by these rules.
+pub(crate) fn is_done(connection: &Connection) -> rusqlite::Result<bool> {
     let found: Option<String> = connection
         .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
         .query_row([KEY], |row| row.get(0))

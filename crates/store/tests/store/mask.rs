@@ -88,8 +88,10 @@ fn attack_what_was_saved_without_a_mask_is_hidden_later() {
     assert_eq!(told[601].event, titled(next, "is hidden").event);
     assert_eq!(told.len(), 602, "and nothing else has changed");
     assert_eq!(loaded.projects.len(), 1);
+    assert!(!loaded.is_masked, "the first start finds it as it was");
     drop(store);
     assert!(!has_secret(dir.path()));
     let (_store, loaded) = Store::open(dir.path()).unwrap();
     assert_eq!(loaded.projects[0].name, "a hidden");
+    assert!(loaded.is_masked, "and later ones need not look again");
 }
