@@ -24,7 +24,7 @@ impl Core {
         by: &str,
     ) -> Result<bool> {
         let _turn = self.take_turn(id).await;
-        match self.inner.world.lock().requests.get(&id) {
+        match self.look().requests.get(&id) {
             None => return Ok(false),
             Some(request) => fits(&request.asked, &answer)?,
         }
@@ -51,7 +51,7 @@ impl Core {
     ) -> Result<()> {
         self.ensure_saving()?;
         let is_in_memory = {
-            let world = self.inner.world.lock();
+            let world = self.look();
             let request = world.requests.get(&id).or_else(|| world.settled.get(&id));
             let thread = request.and_then(|request| world.threads.get(&request.thread));
             thread.is_some_and(|state| state.thread.ephemeral)

@@ -134,7 +134,7 @@ impl Core {
     /// # Errors
     /// Denied, if the caller is an agent and the session neither is where it works nor its own.
     pub fn check_session(&self, session: SessionId) -> Result<()> {
-        self.check_session_in(&self.inner.world.lock(), session)
+        self.check_session_in(&self.look(), session)
     }
 
     pub(crate) fn check_session_in(&self, world: &World, session: SessionId) -> Result<()> {
@@ -163,7 +163,7 @@ impl Core {
 
     /// A terminal that is not there is refused by whoever looks for it, with its own words.
     fn origin_of(&self, id: TerminalId) -> Origin {
-        let world = self.inner.world.lock();
+        let world = self.look();
         let known = world.terminals.get(&id).map(|terminal| terminal.origin);
         known.unwrap_or_else(|| self.caller.origin())
     }

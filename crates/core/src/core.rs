@@ -21,16 +21,14 @@ use crate::clock::{self, Clock};
 use crate::events::Events;
 use crate::exec::Processes;
 use crate::keeper_link::{KeeperLaunch, KeeperLink, KeeperNotices};
-use crate::parked::Parked;
 use crate::secrets;
 use crate::supervision::{AgentSeen, DialogNote, Supervision, Typist};
 use crate::terminals::{Live, Shards, Sweeps, TerminalHandle, TerminalLimits, Views};
 use crate::threads::{
-    ASKING_KEY, ClientModes, Feed, Interrupted, LiveThreads, MODE_KEY, Resumed, ThreadState,
-    is_asking,
+    ASKING_KEY, Feed, Interrupted, LiveThreads, MODE_KEY, Resumed, ThreadState, is_asking,
 };
 use crate::ui::{Ui, UiConfig};
-use crate::world::{Active, World, no_terminal};
+use crate::world::{Active, Doors, Shared, Table, World, no_terminal};
 
 /// What core needs to know to start.
 #[derive(Clone, Debug)]
@@ -94,7 +92,7 @@ pub struct Core {
 pub(crate) struct Inner {
     pub(crate) config: CoreConfig,
     pub(crate) store: Store,
-    pub(crate) world: Mutex<World>,
+    pub(crate) world: Doors,
     pub(crate) ui: Ui,
     /// Held while the settings file is changed.
     pub(crate) settings_writer: tokio::sync::Mutex<()>,
@@ -207,7 +205,7 @@ impl Core {
         let core = Core {
             inner: Arc::new(Inner {
                 store,
-                world: Mutex::new(world_from(loaded, &config, words)),
+                world: Doors::new(world_from(loaded, &config, words)),
                 agents,
                 processes: Arc::default(),
                 places: RwLock::new(places),
@@ -391,13 +389,13 @@ fn world_from(loaded: Loaded, config: &CoreConfig, words: ModeWords) -> World {
     let asking_word = spoken.into_iter().flatten().find(|word| is_asking(word));
     let asking_word = asking_word.unwrap_or("default").to_owned();
     let mode = rookery_agent::policy::parse_mode(&mode_word).unwrap_or(default.value);
-    let terminals: std::collections::BTreeMap<_, _> =
+    let terminals: Table<_, _> =
         loaded.terminals.into_iter().map(|terminal| (terminal.id, terminal)).collect();
     let selected = loaded.active.and_then(|id| terminals.get(&id));
     let project = selected.map(|terminal| terminal.project).or(loaded.active_project);
     let active = Active { project, terminal: loaded.active };
     World {
-        projects: loaded.projects,
+        projects: Shared::new(loaded.projects),
         terminals,
         active,
         focus: None,
@@ -410,10 +408,10 @@ fn world_from(loaded: Loaded, config: &CoreConfig, words: ModeWords) -> World {
         settled: loaded.settled.into_iter().map(|request| (request.id, request)).collect(),
         acted_on: Default::default(),
         supervision: Supervision::of(loaded.records),
-        parked: Parked::default(),
+        parked: Shared::default(),
         mode,
         mode_word,
-        client_modes: ClientModes::default(),
+        client_modes: Shared::default(),
         asking_word,
     }
 }

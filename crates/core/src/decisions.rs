@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::clock;
 use crate::core::Core;
 use crate::secrets;
-use crate::transact::Tx;
+use crate::world::Tx;
 
 /// Decisions that are remembered of a thread that is kept in memory only.
 pub(crate) const MAX_REMEMBERED: usize = 200;
@@ -44,7 +44,7 @@ impl Core {
         query: &DecisionQuery,
         limit: usize,
     ) -> Option<Vec<NumberedDecision>> {
-        let world = self.inner.world.lock();
+        let world = self.look();
         let state = world.threads.get(&query.thread?).filter(|state| state.thread.ephemeral)?;
         let since = query.since.unwrap_or(rookery_model::Timestamp::from_micros(i64::MIN));
         let wanted = state.decisions.iter().filter(|decision| decision.at >= since);

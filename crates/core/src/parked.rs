@@ -11,7 +11,7 @@ use crate::core::Core;
 use crate::decisions;
 use crate::requests::DIRECT;
 use crate::threads::NoticeBody;
-use crate::transact::Tx;
+use crate::world::Tx;
 
 /// Requests that wait without anybody waiting for them. The oldest makes room.
 const MAX_ASKED: usize = 256;
@@ -23,7 +23,7 @@ const MAX_GRANTS: usize = 256;
 const GRANT_LIMIT: Duration = Duration::from_secs(600);
 
 /// What clients were told to have approved.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Parked {
     /// What waits, oldest first.
     asked: VecDeque<Wish>,
@@ -33,6 +33,7 @@ pub(crate) struct Parked {
     remembered: Remembered,
 }
 
+#[derive(Clone, Debug)]
 struct Wish {
     id: RequestId,
     thread: ThreadId,
@@ -40,6 +41,7 @@ struct Wish {
     bytes: usize,
 }
 
+#[derive(Clone, Debug)]
 struct Grant {
     thread: ThreadId,
     bound: Bound,
@@ -81,6 +83,10 @@ impl Parked {
         self.grants.push_back(Grant { thread, bound, until: now + GRANT_LIMIT });
     }
 
+    fn has_grant(&self, thread: ThreadId, bound: &Bound, now: Instant) -> bool {
+        self.grants.iter().any(|one| one.until > now && one.thread == thread && one.bound == *bound)
+    }
+
     /// Makes use of an approval, if there is one for exactly this.
     fn take(&mut self, thread: ThreadId, bound: &Bound, now: Instant) -> bool {
         self.grants.retain(|grant| grant.until > now);
@@ -103,12 +109,17 @@ impl Parked {
 impl Core {
     /// Whether exactly this was approved for one more time, which is now.
     pub(crate) fn take_grant(&self, thread: ThreadId, bound: &Bound) -> bool {
-        self.inner.world.lock().parked.take(thread, bound, Instant::now())
+        let now = Instant::now();
+        if !self.look().parked.has_grant(thread, bound, now) {
+            return false;
+        }
+        self.transact(|tx| Ok(tx.world.parked.take(thread, bound, now)))
+            .is_ok_and(|(is_granted, _ticket)| is_granted)
     }
 
     /// The request that waits for exactly this already.
     pub(crate) fn find_parked(&self, thread: ThreadId, bound: &Bound) -> Option<RequestId> {
-        self.inner.world.lock().parked.find(thread, bound)
+        self.look().parked.find(thread, bound)
     }
 
     /// Asks without waiting. Gives the request that waits for exactly this, the new one or an older.

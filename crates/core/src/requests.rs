@@ -14,7 +14,7 @@ use crate::clock;
 use crate::core::Core;
 use crate::decisions;
 use crate::threads::NoticeBody;
-use crate::transact::Tx;
+use crate::world::Tx;
 
 /// Who settles what the mode of now decides by itself.
 pub(crate) const BY_MODE: &str = "mode";
@@ -26,12 +26,12 @@ pub(crate) const DIRECT: TurnId = Request::NO_TURN;
 impl Core {
     /// Everything that waits for an answer, oldest first.
     pub fn requests(&self) -> Vec<Request> {
-        self.inner.world.lock().requests.values().cloned().collect()
+        self.look().requests.values().cloned().collect()
     }
 
     /// A request that waits for an answer.
     pub fn request(&self, id: RequestId) -> Option<Request> {
-        self.inner.world.lock().requests.get(&id).cloned()
+        self.look().requests.get(&id).cloned()
     }
 
     /// Answers a request. The first answer counts: false if it was settled before, or never was.

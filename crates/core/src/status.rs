@@ -78,7 +78,7 @@ impl Core {
     /// The state of the daemon in numbers.
     pub fn status(&self) -> Status {
         let (projects, counts) = {
-            let world = self.inner.world.lock();
+            let world = self.look();
             let mut counts = [0usize; 3];
             for terminal in world.terminals.values() {
                 let slot = match terminal.state {
@@ -121,7 +121,7 @@ impl Core {
     pub(crate) fn report_damage(&self) {
         let Some(damage) = self.inner.damage.clone() else { return };
         let filed = self.transact(|tx| {
-            tx.file(crate::supervision::NewItem {
+            tx.file(crate::queue::NewItem {
                 session: rookery_model::SessionId::new(0),
                 related: None,
                 category: rookery_model::Category::Error,

@@ -30,7 +30,7 @@ impl Core {
     ) -> Result<Permission> {
         let asking = self.exec_asking(request, judgement);
         let Some(bound) = Bound::of(EXEC, &asking.asked) else { return Ok(Permission::Given) };
-        let is_remembered = self.inner.world.lock().parked.covers(&bound);
+        let is_remembered = self.look().parked.covers(&bound);
         if is_remembered || self.take_grant(Request::NO_THREAD, &bound) {
             self.record_exec(request, &judgement.granted());
             return Ok(Permission::Given);

@@ -7,9 +7,10 @@ use rookery_model::{
 };
 
 use super::attention::report;
-use super::{NewHandoff, NewItem, NewReview, Reported, SessionHome, draw};
+use super::{NewHandoff, NewReview, Reported, SessionHome, draw};
 use crate::core::Core;
-use crate::transact::Tx;
+use crate::queue::NewItem;
+use crate::world::Tx;
 
 /// An event that a harness reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,7 +135,7 @@ impl Core {
 
     /// The ids of events that were taken, oldest first.
     pub fn handled_events(&self) -> Vec<EventId> {
-        self.inner.world.lock().supervision.handled().collect()
+        self.look().supervision.handled().collect()
     }
 
     /// Counts events as taken that another program took.

@@ -9,13 +9,14 @@ use rookery_model::{
     Timestamp, spelled,
 };
 
+use super::draw;
 use super::sessions::session_of_thread;
-use super::{NewItem, draw};
 use crate::clock;
 use crate::core::Core;
 use crate::decisions;
+use crate::queue::{NewItem, is_word};
 use crate::threads::NoticeBody;
-use crate::transact::Tx;
+use crate::world::Tx;
 
 /// Settled requests that are kept at hand.
 const MAX_SETTLED: usize = 1_000;
@@ -75,7 +76,7 @@ pub enum Decision {
 impl Core {
     /// Approvals that wait and those that were decided lately: open ones first, then the newest.
     pub fn approvals(&self) -> Vec<Approval> {
-        let world = self.inner.world.lock();
+        let world = self.look();
         let all = world.requests.values().chain(world.settled.values());
         let mut approvals: Vec<Approval> = all.filter_map(Approval::of).collect();
         approvals.sort_by_key(|one| {
@@ -129,7 +130,7 @@ impl Core {
 
     /// Whether a decision can be taken, as things are now.
     fn decidable(&self, id: RequestId, decision: &Decision) -> Result<Decidable> {
-        let world = self.inner.world.lock();
+        let world = self.look();
         if let Some(request) = world.requests.get(&id) {
             let approval = Approval::of(request).ok_or_else(|| no_approval(id))?;
             let is_said = approval.status == decision.wanted();
@@ -200,13 +201,19 @@ impl Core {
 
     /// One approval, whether it waits or was decided lately.
     pub fn approval_of(&self, id: RequestId) -> Option<Approval> {
-        let world = self.inner.world.lock();
+        let world = self.look();
         world.requests.get(&id).or_else(|| world.settled.get(&id)).and_then(Approval::of)
     }
 
     /// Somebody who waited for this decision has it: from now on it stands.
     pub fn took_decision(&self, id: RequestId) {
-        self.inner.world.lock().acted_on.insert(id);
+        let noted = self.transact(|tx| {
+            tx.world.acted_on.insert(id);
+            Ok(())
+        });
+        if let Err(error) = noted {
+            tracing::debug!(%error, "a decision that was taken can still be changed");
+        }
     }
 }
 
@@ -350,7 +357,8 @@ impl Tx<'_> {
         if self.world.settled.len() > MAX_SETTLED {
             self.world.settled.pop_first();
             let settled = &self.world.settled;
-            self.world.acted_on.retain(|id| settled.contains_key(id));
+            self.world.acted_on =
+                self.world.acted_on.iter().filter(|id| settled.contains_key(id)).copied().collect();
         }
     }
 
@@ -389,8 +397,8 @@ impl Tx<'_> {
     /// Requests that were in memory only are gone with the last daemon; nothing may point at them.
     pub(crate) fn forget_lost_requests(&mut self) {
         let pointing =
-            self.world.supervision.queue.values().filter_map(|item| match item.related {
-                Some(Related::Request(id)) if item.resolved_at.is_none() => Some(id),
+            self.world.supervision.queue.subjects().filter_map(|related| match related {
+                Related::Request(id) => Some(id),
                 _ => None,
             });
         let shown = self.world.terminals.values();
@@ -450,13 +458,9 @@ impl Tx<'_> {
         self.log_line(session, TimelineKind::ApprovalRequested, title.clone(), related);
         // That the session waits may have been said a moment ago, by somebody who did not know for
         // what. It is one matter, and nobody is told twice.
-        let vague = |item: &QueueItem| {
-            item.session == session
-                && item.category == Category::ApprovalNeeded
-                && item.related.is_none()
-        };
-        let was_told = self.has_open_item(vague);
-        self.resolve_items(vague);
+        let vague = |item: &QueueItem| is_word(item, Category::ApprovalNeeded);
+        let was_told = self.has_open_item(session, vague);
+        self.resolve_items(session, vague);
         if let Some(terminal) = self.shown_on(session) {
             let body = Approval::of(request).map_or(summary, |approval| approval.action);
             let text = (!was_told).then_some(NotificationText { title, body });

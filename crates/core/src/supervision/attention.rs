@@ -5,10 +5,11 @@ use rookery_model::{
     TerminalId, TimelineKind, Timestamp,
 };
 
-use super::{NewItem, SessionHome};
+use super::SessionHome;
 use crate::core::Core;
 use crate::decisions;
-use crate::transact::Tx;
+use crate::queue::NewItem;
+use crate::world::Tx;
 
 /// What a notice says that a session is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

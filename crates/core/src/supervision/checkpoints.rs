@@ -9,11 +9,12 @@ use rookery_model::{
     Differences, Error, ErrorKind, Record, Related, Result, SessionId, Source, TimelineKind,
 };
 
-use super::{NewItem, NewReview, draw};
+use super::{NewReview, draw};
 use crate::clock;
 use crate::core::Core;
+use crate::queue::NewItem;
 use crate::secrets;
-use crate::transact::Tx;
+use crate::world::Tx;
 
 pub use rookery_host::git::snapshot::{Difference, HeadChange, Keep, Restored, What};
 
@@ -119,7 +120,7 @@ impl Core {
 
     async fn capture_checkpoint(&self, id: CheckpointId, new: NewCheckpoint) -> Result<Checkpoint> {
         let (place, label) = {
-            let world = self.inner.world.lock();
+            let world = self.look();
             let session = world.session(new.session).ok_or_else(|| no_session(new.session))?;
             let checkout = world.checkout_of(new.session);
             let place =
@@ -170,7 +171,7 @@ impl Core {
     /// All checkpoints, newest first.
     pub fn checkpoints(&self) -> Vec<Checkpoint> {
         let mut all: Vec<Checkpoint> =
-            self.inner.world.lock().supervision.checkpoints.values().cloned().collect();
+            self.look().supervision.checkpoints.values().cloned().collect();
         all.sort_by_key(|one| std::cmp::Reverse((one.created_at, one.id)));
         all
     }
@@ -180,7 +181,7 @@ impl Core {
     /// # Errors
     /// If there is none of this id.
     pub fn checkpoint(&self, id: CheckpointId) -> Result<Checkpoint> {
-        let world = self.inner.world.lock();
+        let world = self.look();
         world.supervision.checkpoints.get(&id).cloned().ok_or_else(|| no_checkpoint(id))
     }
 
@@ -319,7 +320,7 @@ impl Core {
 
     /// Where a session works: its working tree, its repository, or its directory.
     pub fn place_of(&self, id: SessionId) -> Option<PathBuf> {
-        let world = self.inner.world.lock();
+        let world = self.look();
         let session = world.session(id)?;
         let checkout = world.checkout_of(id);
         let place = checkout.map(|one| one.worktree.clone().unwrap_or_else(|| one.repo.clone()));
@@ -328,7 +329,7 @@ impl Core {
 
     /// The terminals that work in a directory or below it.
     pub fn terminals_in(&self, place: &Path) -> Vec<rookery_model::TerminalId> {
-        let world = self.inner.world.lock();
+        let world = self.look();
         let living = world.terminals.values().filter(|terminal| terminal.is_alive());
         living.filter(|terminal| terminal.cwd().starts_with(place)).map(|one| one.id).collect()
     }

@@ -12,10 +12,11 @@ use rookery_model::{
     Origin, PlannedTree, ProjectId, Result, SessionId, Source, Terminal, TerminalId, TerminalUuid,
 };
 
+use super::SessionHome;
 use super::checkpoints::no_session;
 use super::sessions::session_of;
-use super::{NewItem, SessionHome};
 use crate::core::Core;
+use crate::queue::NewItem;
 use crate::terminals::OpenTerminal;
 
 /// How long a shell may take to show its first prompt before something is typed.
@@ -400,7 +401,7 @@ impl Core {
     /// there besides the session itself.
     pub async fn remove_worktree(&self, id: SessionId, force: bool) -> Result<PathBuf> {
         let (place, terminal) = {
-            let world = self.inner.world.lock();
+            let world = self.look();
             let session = world.session(id).ok_or_else(|| no_session(id))?;
             let place = world.checkout_of(id).and_then(|checkout| checkout.worktree.clone());
             let terminal = match session.home {

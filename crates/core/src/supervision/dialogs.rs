@@ -15,12 +15,13 @@ use rookery_model::{
 
 use super::chosen::{Chosen, chosen};
 use super::sessions::session_of;
-use super::{NewItem, SessionHome, draw};
+use super::{SessionHome, draw};
 use crate::clock;
 use crate::core::Core;
+use crate::queue::NewItem;
 use crate::terminals::KeyMark;
 use crate::threads::NoticeBody;
-use crate::transact::Tx;
+use crate::world::Tx;
 
 /// Who settles a dialog that went without an answer.
 const BY_SCREEN: &str = "screen";
@@ -115,7 +116,7 @@ impl Core {
     /// If that cannot be kept.
     pub async fn show_dialog(&self, id: TerminalId, seen: Option<SeenDialog>) -> Result<Shown> {
         {
-            let world = self.inner.world.lock();
+            let world = self.hold();
             let Ok(terminal) = world.terminal(id) else { return Ok(Shown::Known) };
             let session = session_of(terminal.uuid);
             if let Some(left) = self.answered_lately(session, seen.as_ref()) {
@@ -127,10 +128,7 @@ impl Core {
             let is_known = match &seen {
                 Some(seen) if seen.is_decidable => asked == [seen.id.as_str()],
                 Some(_) => false,
-                None => {
-                    let is_vague = |item: &QueueItem| is_vague(item, session);
-                    asked.is_empty() && !world.supervision.queue.values().any(is_vague)
-                }
+                None => asked.is_empty() && !world.supervision.queue.open_of(session).any(is_vague),
             };
             if is_known {
                 return Ok(Shown::Known);
@@ -143,7 +141,7 @@ impl Core {
             match seen {
                 Some(seen) if seen.is_decidable => tx.ask_dialog(session, seen),
                 Some(seen) => tx.file_dialog(session, seen),
-                None => tx.resolve_items(|item| is_vague(item, session)),
+                None => tx.resolve_items(session, is_vague),
             }
             Ok(Shown::Known)
         })
@@ -233,7 +231,7 @@ impl Core {
 
     /// Whether this is a dialog that waits to be answered on a screen.
     pub(crate) fn is_dialog(&self, id: RequestId) -> bool {
-        let world = self.inner.world.lock();
+        let world = self.look();
         world.requests.get(&id).is_some_and(|one| matches!(one.asked, Asked::Dialog { .. }))
     }
 
@@ -301,7 +299,7 @@ impl Core {
     }
 
     fn dialog(&self, id: RequestId) -> Option<(SessionId, TerminalId, String)> {
-        let world = self.inner.world.lock();
+        let world = self.look();
         let request = world.requests.get(&id)?;
         let Asked::Dialog { dialog, .. } = &request.asked else { return None };
         let session = world.session(request.session?)?;
@@ -364,9 +362,7 @@ impl Tx<'_> {
 
     /// Whether the queue says already that this session waits for somebody.
     pub(super) fn waits_already(&self, session: SessionId) -> bool {
-        self.has_open_item(|item| {
-            item.session == session && item.category == Category::ApprovalNeeded
-        })
+        self.has_open_item(session, |item| item.category == Category::ApprovalNeeded)
     }
 }
 
@@ -379,9 +375,6 @@ fn dialog_of(request: &Request, session: SessionId) -> Option<&str> {
 }
 
 /// An open word about what was read from this session's screen and cannot be decided here.
-fn is_vague(item: &QueueItem, session: SessionId) -> bool {
-    item.session == session
-        && item.source == Source::Screen
-        && item.related.is_none()
-        && item.resolved_at.is_none()
+fn is_vague(item: &QueueItem) -> bool {
+    item.source == Source::Screen && item.related.is_none()
 }

@@ -5,10 +5,11 @@ use rookery_model::{
     Result, SessionId, Source, TimelineKind,
 };
 
-use super::{NewItem, draw};
+use super::draw;
 use crate::clock;
 use crate::core::Core;
-use crate::transact::Tx;
+use crate::queue::NewItem;
+use crate::world::Tx;
 
 /// A handoff to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +43,7 @@ impl Core {
     /// All handoffs, newest first.
     pub fn handoffs(&self) -> Vec<Handoff> {
         let mut handoffs: Vec<Handoff> =
-            self.inner.world.lock().supervision.handoffs.values().cloned().collect();
+            self.look().supervision.handoffs.values().cloned().collect();
         handoffs.sort_by_key(|handoff| std::cmp::Reverse((handoff.created_at, handoff.id)));
         handoffs
     }

@@ -13,9 +13,10 @@ use rookery_model::{
 use rookery_store::Change;
 
 use super::approvals::Approval;
-use super::{MAX_HANDLED, MAX_KEPT, NewItem, Supervision, queue, timeline};
+use super::{MAX_HANDLED, MAX_KEPT, Supervision};
 use crate::core::Core;
-use crate::transact::Tx;
+use crate::queue::{self, NewItem};
+use crate::world::Tx;
 
 /// Approvals that wait, or were decided, which are taken over at most.
 const MAX_APPROVALS: usize = 500;
@@ -85,7 +86,7 @@ impl Core {
 
     /// What [`Core::import`] would do.
     pub fn rehearse_import(&self, import: Import) -> Imported {
-        select(import, &self.inner.world.lock()).1
+        select(import, &self.look()).1
     }
 }
 
@@ -102,12 +103,12 @@ fn select(import: Import, world: &crate::world::World) -> (Import, Imported) {
             import.queue,
             room(queue::MAX_ITEMS, lists.queue.len()),
             |one| (one.created_at, one.id),
-            |one| lists.queue.contains_key(&one.id),
+            |one| lists.queue.contains(one.id),
             &mut counts.queue,
         ),
         timeline: fresh(
             import.timeline,
-            timeline::MAX_LINES,
+            queue::MAX_LINES,
             |one| (one.created_at, one.id),
             |one| lines.contains(&one.id),
             &mut counts.timeline,
@@ -204,9 +205,9 @@ impl Tx<'_> {
         }
         let Supervision { timeline: here, .. } = &mut self.world.supervision;
         let mut all: Vec<TimelineItem> =
-            lines.into_iter().chain(std::mem::take(here).into_values()).collect();
+            lines.into_iter().chain(std::mem::take(here).values().cloned()).collect();
         all.sort_by_key(|line| line.created_at);
-        let surplus = all.len().saturating_sub(timeline::MAX_LINES);
+        let surplus = all.len().saturating_sub(queue::MAX_LINES);
         for gone in all.drain(..surplus) {
             self.forget(RecordKind::Timeline, gone.id.get());
         }

@@ -16,22 +16,20 @@ mod dialogs;
 mod handoffs;
 mod import;
 mod observe;
-mod queue;
 mod recognise;
 mod reviews;
 mod sessions;
-mod timeline;
 mod worktrees;
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use imbl::{OrdMap, OrdSet};
 use rookery_model::{
-    Accepted, Checkpoint, CheckpointId, EventId, Handoff, HandoffId, QueueItem, QueueItemId,
-    Record, RecordKind, Review, ReviewId, TimelineItem, Timestamp,
+    Accepted, Checkpoint, CheckpointId, EventId, Handoff, HandoffId, Record, RecordKind, Review,
+    ReviewId, TimelineItem,
 };
 use rookery_store::Change;
 
-use crate::transact::Tx;
+use crate::queue::{self, Items};
+use crate::world::{Shared, Table, Tx};
 
 pub use agent_events::{AgentEvent, AgentEventKind, Created};
 pub use approvals::{Approval, ApprovalStatus, Decision};
@@ -48,7 +46,6 @@ pub use worktrees::{
 };
 
 pub(crate) use dialogs::DialogNote;
-pub(crate) use queue::NewItem;
 
 /// How many events of agents are remembered.
 const MAX_HANDLED: usize = 100_000;
@@ -56,22 +53,20 @@ const MAX_HANDLED: usize = 100_000;
 const MAX_KEPT: usize = 10_000;
 
 /// The lists of supervision.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Supervision {
-    pub(crate) queue: BTreeMap<QueueItemId, QueueItem>,
-    pub(crate) reviews: BTreeMap<ReviewId, Review>,
-    pub(crate) checkpoints: BTreeMap<CheckpointId, Checkpoint>,
-    pub(crate) handoffs: BTreeMap<HandoffId, Handoff>,
+    pub(crate) queue: Items,
+    pub(crate) reviews: Table<ReviewId, Review>,
+    pub(crate) checkpoints: Table<CheckpointId, Checkpoint>,
+    pub(crate) handoffs: Table<HandoffId, Handoff>,
     /// Lines by their number.
-    pub(crate) timeline: BTreeMap<u64, TimelineItem>,
-    handled: BTreeMap<EventId, u64>,
+    pub(crate) timeline: Table<u64, TimelineItem>,
+    handled: OrdMap<EventId, u64>,
     /// The same, oldest first.
-    handled_in_order: BTreeSet<(u64, EventId)>,
+    handled_in_order: OrdSet<(u64, EventId)>,
     last_order: u64,
     /// Work that the last daemon accepted and did not finish.
-    pub(crate) unfinished: Vec<Accepted>,
-    /// When the queue was last cleared of what is past its time.
-    swept_at: Timestamp,
+    pub(crate) unfinished: Shared<Vec<Accepted>>,
 }
 
 impl Supervision {
@@ -88,7 +83,7 @@ impl Supervision {
         match record {
             Record::Queue(item) => {
                 self.last_order = self.last_order.max(item.order);
-                self.queue.insert(item.id, item);
+                self.queue.put(item);
             }
             Record::Review(review) => drop(self.reviews.insert(review.id, review)),
             Record::Checkpoint(one) => drop(self.checkpoints.insert(one.id, one)),
@@ -143,7 +138,7 @@ impl Tx<'_> {
         self.keep(Record::Handled(rookery_model::HandledEvent { order, id }));
     }
 
-    fn forget(&mut self, kind: RecordKind, id: u128) {
+    pub(crate) fn forget(&mut self, kind: RecordKind, id: u128) {
         self.save(Change::RecordDeleted(kind, id));
     }
 
@@ -152,12 +147,14 @@ impl Tx<'_> {
         let lists = &mut self.world.supervision;
         let mut gone = Vec::new();
         while lists.handled.len() > MAX_HANDLED
-            && let Some((_, id)) = lists.handled_in_order.pop_first()
+            && let Some(oldest) = lists.handled_in_order.get_min().copied()
         {
+            lists.handled_in_order.remove(&oldest);
+            let id = oldest.1;
             lists.handled.remove(&id);
             gone.push((RecordKind::Handled, id.get()));
         }
-        while lists.timeline.len() > timeline::MAX_LINES
+        while lists.timeline.len() > queue::MAX_LINES
             && let Some((_, line)) = lists.timeline.pop_first()
         {
             gone.push((RecordKind::Timeline, line.id.get()));

@@ -8,11 +8,11 @@ use rookery_model::{
     Source, Terminal, TerminalId, ThreadId, TimelineKind, TurnStatus,
 };
 
-use super::queue::is_word;
+use super::SessionHome;
 use super::sessions::{session_of, session_of_thread};
-use super::{NewItem, SessionHome};
 use crate::core::Core;
-use crate::transact::Tx;
+use crate::queue::{NewItem, is_word};
+use crate::world::Tx;
 
 /// What idx0 calls the wish of a terminal to be looked at.
 const NEEDED: &str = "Approval needed";
@@ -20,9 +20,8 @@ const NEEDED: &str = "Approval needed";
 const BY_CLOSING: &str = "closed";
 
 /// Whether an item says something that need only be seen.
-fn is_good_to_know(item: &QueueItem, session: SessionId) -> bool {
-    (item.session == session && item.category == Category::Informational)
-        || is_word(item, session, Category::Completed)
+fn is_good_to_know(item: &QueueItem) -> bool {
+    item.category == Category::Informational || is_word(item, Category::Completed)
 }
 
 impl Core {
@@ -44,7 +43,7 @@ impl Core {
             Event::TurnEnded { thread, status, .. } => tx.observe_end(*thread, *status),
             Event::ThreadArchived { id, is_archived: true } | Event::ThreadDeleted { id } => {
                 let session = session_of_thread(*id);
-                tx.resolve_items(|item| item.session == session && item.related.is_none());
+                tx.resolve_items(session, |item| item.related.is_none());
             }
             _ => {}
         }
@@ -157,9 +156,8 @@ impl Tx<'_> {
     fn observe_look(&mut self, id: TerminalId) {
         let Ok(terminal) = self.world.terminal(id) else { return };
         let session = session_of(terminal.uuid);
-        self.resolve_items(|item| {
-            is_word(item, session, Category::ApprovalNeeded)
-                || is_word(item, session, Category::Completed)
+        self.resolve_items(session, |item| {
+            is_word(item, Category::ApprovalNeeded) || is_word(item, Category::Completed)
         });
     }
 
@@ -167,16 +165,14 @@ impl Tx<'_> {
     pub(crate) fn observe_work(&mut self, id: TerminalId) {
         let Ok(terminal) = self.world.terminal(id) else { return };
         let session = session_of(terminal.uuid);
-        self.resolve_items(|item| is_word(item, session, Category::Completed));
+        self.resolve_items(session, |item| is_word(item, Category::Completed));
     }
 
     /// A thread works again: how its last turn ended is no news any more.
     fn observe_turn(&mut self, thread: ThreadId) {
         let session = session_of_thread(thread);
-        self.resolve_items(|item| {
-            item.session == session
-                && item.related.is_none()
-                && matches!(item.category, Category::Completed | Category::Error)
+        self.resolve_items(session, |item| {
+            item.related.is_none() && matches!(item.category, Category::Completed | Category::Error)
         });
         self.log_line(session, TimelineKind::StatusProgress, "Turn started", None);
     }
@@ -207,16 +203,14 @@ impl Tx<'_> {
     pub(crate) fn put_words_away(&mut self, id: TerminalId) {
         let Ok(terminal) = self.world.terminal(id) else { return };
         let session = session_of(terminal.uuid);
-        self.resolve_items(|item| is_good_to_know(item, session));
+        self.resolve_items(session, is_good_to_know);
     }
 
     /// A terminal is about to be forgotten.
     pub(crate) fn observe_closing(&mut self, terminal: &Terminal) {
         let session = session_of(terminal.uuid);
         self.log_line(session, TimelineKind::SessionClosed, "Session closed", None);
-        self.resolve_items(|item| {
-            is_good_to_know(item, session) || is_word(item, session, Category::Error)
-        });
+        self.resolve_items(session, |item| is_good_to_know(item) || is_word(item, Category::Error));
         // Nobody can act on these any more.
         let asked = self.world.requests.values().filter(|one| one.session == Some(session));
         let asked: Vec<_> = asked.map(|request| request.id).collect();

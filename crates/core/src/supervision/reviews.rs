@@ -5,11 +5,12 @@ use rookery_model::{
     ReviewComment, ReviewId, ReviewStatus, SessionId, Source, TimelineKind,
 };
 
-use super::{NewItem, draw};
+use super::draw;
 use crate::clock;
 use crate::core::Core;
 use crate::decisions;
-use crate::transact::Tx;
+use crate::queue::NewItem;
+use crate::world::Tx;
 
 /// Comments of one review at most.
 const MAX_COMMENTS: usize = 1_000;
@@ -54,8 +55,7 @@ impl Core {
 
     /// All reviews, newest first.
     pub fn reviews(&self) -> Vec<Review> {
-        let mut reviews: Vec<Review> =
-            self.inner.world.lock().supervision.reviews.values().cloned().collect();
+        let mut reviews: Vec<Review> = self.look().supervision.reviews.values().cloned().collect();
         reviews.sort_by_key(|review| std::cmp::Reverse((review.created_at, review.id)));
         reviews
     }
@@ -65,7 +65,7 @@ impl Core {
     /// # Errors
     /// If there is none of this id.
     pub fn review(&self, id: ReviewId) -> Result<Review> {
-        let world = self.inner.world.lock();
+        let world = self.look();
         world.supervision.reviews.get(&id).cloned().ok_or_else(|| no_review(id))
     }
 

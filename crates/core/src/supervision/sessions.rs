@@ -118,12 +118,12 @@ impl World {
 impl Core {
     /// Every session that somebody may want to look at.
     pub fn sessions(&self) -> Vec<Session> {
-        self.inner.world.lock().sessions()
+        self.look().sessions()
     }
 
     /// The session of this id, whether it is listed or not.
     pub fn session(&self, id: SessionId) -> Option<Session> {
-        self.inner.world.lock().session(id)
+        self.look().session(id)
     }
 
     /// The session that a word means: its id, else its title, else the only title that contains the
@@ -136,7 +136,7 @@ impl Core {
         if word.is_empty() {
             return Err(SessionError::Unknown);
         }
-        let world = self.inner.world.lock();
+        let world = self.look();
         if let Some(session) = word.parse().ok().and_then(|id| world.session(id)) {
             return Ok(session);
         }

@@ -54,7 +54,7 @@ pub enum LandOutcome {
 impl Core {
     /// The repository that a session was opened for, if it was for one.
     pub fn checkout_of(&self, session: SessionId) -> Option<Checkout> {
-        self.inner.world.lock().checkout_of(session).cloned()
+        self.look().checkout_of(session).cloned()
     }
 
     /// All worktrees of the repository around a directory, its own checkout first.
@@ -295,7 +295,7 @@ impl Core {
     fn at_work_in(&self, place: &Path) -> (Vec<TerminalId>, usize) {
         let real = std::fs::canonicalize(place).unwrap_or_else(|_| place.to_owned());
         let terminals = self.terminals_in(&real);
-        let world = self.inner.world.lock();
+        let world = self.look();
         let threads = world
             .threads
             .values()

@@ -144,7 +144,7 @@ impl Core {
     /// Closes every terminal and ends everything that any of them started.
     pub(crate) async fn end_all_terminals(&self) {
         let mut ids: Vec<TerminalId> = self.inner.live.read().keys().copied().collect();
-        ids.extend(self.inner.world.lock().terminals.keys().copied());
+        ids.extend(self.look().terminals.keys().copied());
         ids.sort_unstable();
         ids.dedup();
         let mut closing = tokio::task::JoinSet::new();

@@ -11,8 +11,8 @@ use rookery_term::osc::{self, Osc, ShellMark, cwd_path};
 
 use crate::core::Core;
 use crate::secrets;
-use crate::transact::Tx;
 use crate::ui::Clipboard;
+use crate::world::Tx;
 
 /// How long a terminal waits for the store before it goes on.
 const NOTE_PATIENCE: Duration = Duration::from_secs(1);

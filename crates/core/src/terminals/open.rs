@@ -22,8 +22,8 @@ use super::request::OpenTerminal;
 use crate::core::Core;
 use crate::keeper_link::ending;
 use crate::secrets;
-use crate::transact::Tx;
 use crate::world::Active;
+use crate::world::Tx;
 
 /// Name of the project that is made for a terminal when there is none.
 const FIRST_PROJECT: &str = "Default";
@@ -38,7 +38,7 @@ impl Core {
         let cwd = self.usable_cwd(&request).await?;
         let mut plan = self.plan(request, cwd)?;
         self.inner.keeper.ensure(self.notices()).await?;
-        let id = self.reserve_ids(&mut plan);
+        let id = self.reserve_ids(&mut plan)?;
         let (new_project, activate) = (plan.new_project, plan.activate);
         let opened = self.open_as(id, plan).await;
         // A keeper that answers too late still knows the number.
@@ -57,7 +57,7 @@ impl Core {
     async fn usable_cwd(&self, request: &OpenTerminal) -> Result<PathBuf> {
         let asked = request.cwd.clone().filter(|cwd| !cwd.as_os_str().is_empty());
         let root = {
-            let world = self.inner.world.lock();
+            let world = self.look();
             let project = match request.project {
                 Some(id) => Some(world.project(id)?),
                 None => world.usual_project(),
@@ -82,7 +82,7 @@ impl Core {
     fn plan(&self, request: OpenTerminal, cwd: PathBuf) -> Result<Plan> {
         let limits = &self.inner.config.limits;
         let project = {
-            let world = self.inner.world.lock();
+            let world = self.look();
             if world.terminals.len() >= limits.max_terminals {
                 return Err(Error::busy(format!(
                     "there are {} terminals already",
@@ -139,37 +139,24 @@ impl Core {
     }
 
     /// Numbers for the terminal and, in a world without projects, for one to put it in.
-    fn reserve_ids(&self, plan: &mut Plan) -> TerminalId {
-        let mut world = self.inner.world.lock();
-        let id = world.mint_terminal();
-        if plan.project.is_none() {
-            plan.new_project = Some(world.mint_project());
-        }
-        id
+    fn reserve_ids(&self, plan: &mut Plan) -> Result<TerminalId> {
+        let needs_project = plan.project.is_none();
+        let ((id, new_project), _ticket) = self.transact(|tx| {
+            let id = tx.world.mint_terminal();
+            Ok((id, needs_project.then(|| tx.world.mint_project())))
+        })?;
+        plan.new_project = new_project.or(plan.new_project);
+        Ok(id)
     }
 
-    /// Numbers that were never shown to anybody may be given to the next ones.
+    /// Numbers that were never shown may be given to the next ones.
     fn give_back_ids(&self, id: TerminalId, new_project: Option<ProjectId>) {
-        let mut world = self.inner.world.lock();
-        let is_used = world.terminals.contains_key(&id)
-            || new_project.is_some_and(|project| world.project(project).is_ok());
-        if is_used {
-            return;
-        }
-        if !world.shares_ids {
-            if world.next_terminal == id.next() {
-                world.next_terminal = id;
-            }
-            if let Some(project) = new_project.filter(|it| world.next_project == it.next()) {
-                world.next_project = project;
-            }
-            return;
-        }
-        // Minted together, so that the project's follows the terminal's.
-        let next = new_project.map_or(id.get(), ProjectId::get) + 1;
-        if world.next_terminal.get().max(world.next_project.get()) == next {
-            world.next_terminal = id;
-            world.next_project = ProjectId::new(id.get());
+        let given_back = self.transact(|tx| {
+            tx.world.unmint(id, new_project);
+            Ok(())
+        });
+        if let Err(error) = given_back {
+            tracing::debug!(%error, terminal = %id, "a number stays unused");
         }
     }
 

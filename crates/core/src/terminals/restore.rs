@@ -84,7 +84,7 @@ impl Core {
     /// Terminals that the store does not know (it was damaged, or the daemon died just after the start).
     fn adopt_unknown(&self, entries: &[Entry]) -> Result<()> {
         let unknown: Vec<(&Entry, Meta)> = {
-            let world = self.inner.world.lock();
+            let world = self.look();
             entries
                 .iter()
                 .filter(|entry| !world.terminals.contains_key(&TerminalId::new(entry.terminal_id)))
@@ -297,7 +297,7 @@ fn pty_size(pty: &OwnedFd, fallback: Size) -> ScreenSize {
 
 /// The project of a terminal, or a stand-in when it is not known.
 fn known_project(
-    tx: &mut crate::transact::Tx<'_>,
+    tx: &mut crate::world::Tx<'_>,
     wanted: ProjectId,
     home: &std::path::Path,
 ) -> ProjectId {

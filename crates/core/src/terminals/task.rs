@@ -253,7 +253,7 @@ impl Core {
     /// Ended terminals are kept to be looked at, but not without bound.
     fn close_oldest_ended(&self) {
         let mut ended: Vec<(Option<Timestamp>, TerminalId)> = {
-            let world = self.inner.world.lock();
+            let world = self.look();
             let ended = world.terminals.values().filter(|terminal| !terminal.is_alive());
             ended.map(|terminal| (terminal.exited_at, terminal.id)).collect()
         };

@@ -67,7 +67,7 @@ impl LiveThreads {
 impl Core {
     /// The thread with all that was said in it.
     pub(crate) async fn live_thread(&self, id: ThreadId) -> Result<Arc<LiveThread>> {
-        let is_ephemeral = self.inner.world.lock().thread(id)?.thread.ephemeral;
+        let is_ephemeral = self.look().thread(id)?.thread.ephemeral;
         let live_threads = &self.inner.live_threads;
         if let Some(live) = live_threads.get(id) {
             return Ok(live);
@@ -94,7 +94,8 @@ impl Core {
 
     /// Lets go of threads that nobody uses; they can be read again.
     pub(super) fn let_threads_go(&self) {
-        let world = self.inner.world.lock();
+        // Held, so that no turn begins in one of those that go.
+        let world = self.hold();
         self.inner.live_threads.shrink(|id| {
             world
                 .threads

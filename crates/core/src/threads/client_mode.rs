@@ -7,13 +7,14 @@ use rookery_model::{Mode, Result, ThreadId, TurnId};
 
 use super::NoticeBody;
 use crate::core::Core;
-use crate::transact::Tx;
+use crate::world::Tx;
 use crate::world::World;
 
 /// The modes of clients, by the numbers of their connections.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ClientModes(BTreeMap<u64, ClientMode>);
 
+#[derive(Clone, Debug)]
 struct ClientMode {
     mode: Mode,
     /// Threads in which it is another: one that a plan led to, or none since the thread's own was set.
@@ -96,7 +97,7 @@ impl Core {
 
     /// The mode that holds for what this client starts, in a thread or by itself.
     pub fn mode_for(&self, client: u64, thread: Option<ThreadId>) -> Mode {
-        self.inner.world.lock().mode_for(client, thread)
+        self.look().mode_for(client, thread)
     }
 }
 

@@ -149,7 +149,7 @@ struct DirectGuard {
 impl Drop for DirectGuard {
     fn drop(&mut self) {
         let is_waiting = {
-            let world = self.core.inner.world.lock();
+            let world = self.core.look();
             world.requests.values().any(|request| request.call_id == self.call_id)
         };
         if is_waiting {

@@ -34,7 +34,7 @@ impl Core {
     pub(crate) async fn rest_turns(&self) {
         self.inner.agents.drain(true);
         let waits = |core: &Core, turn: TurnId| {
-            core.inner.world.lock().requests.values().any(|request| request.turn == turn)
+            core.look().requests.values().any(|request| request.turn == turn)
         };
         let limit = self.inner.agents.lifecycle().shutdown_drain_timeout;
         self.stop_turns(limit, |core, turn| !waits(core, turn)).await;
@@ -46,7 +46,7 @@ impl Core {
         is_stopped: impl Fn(&Core, TurnId) -> bool,
     ) -> Drained {
         let active: Vec<(ThreadId, TurnId)> = {
-            let world = self.inner.world.lock();
+            let world = self.look();
             let active = world.threads.iter();
             active.filter_map(|(id, state)| Some((*id, state.active.as_ref()?.turn))).collect()
         };

@@ -40,7 +40,7 @@ pub struct ThreadPage {
 impl Core {
     /// Lists threads, the one last touched first.
     pub fn threads(&self, query: &ThreadQuery) -> ThreadPage {
-        let world = self.inner.world.lock();
+        let world = self.look();
         let search = query.search.as_ref().map(|text| text.to_lowercase());
         let is_wanted = |thread: &rookery_model::Thread| {
             thread.archived == query.archived
@@ -73,13 +73,14 @@ impl Core {
 
     /// A thread without what was said in it.
     pub fn thread(&self, id: ThreadId) -> Option<ThreadView> {
-        view(&self.inner.world.lock(), id)
+        view(&self.look(), id)
     }
 
     /// A thread with its turns and their items, the running ones as far as they are.
     pub async fn read_thread(&self, id: ThreadId) -> Result<ThreadView> {
         let live = self.live_thread(id).await?;
-        let world = self.inner.world.lock();
+        // Held, so that status and contents belong together.
+        let world = self.hold();
         let mut seen = view(&world, id).ok_or_else(|| crate::world::no_thread(id))?;
         seen.turns = Some(turns(&live.contents.lock()));
         seen.unreadable = live.unreadable;

@@ -56,9 +56,10 @@ pub(crate) use self::tools::Resumed;
 pub use self::turns::{NewTurn, StartedTurn, Steered};
 
 use crate::core::Core;
-use crate::transact::Tx;
+use crate::world::Tx;
 
 /// A thread as the world knows it.
+#[derive(Clone, Debug)]
 pub(crate) struct ThreadState {
     pub(crate) thread: rookery_model::Thread,
     /// The turn that runs, or waits.
@@ -72,6 +73,7 @@ pub(crate) struct ThreadState {
 }
 
 /// A turn that runs, as others may reach it.
+#[derive(Clone, Debug)]
 pub(crate) struct ActiveTurn {
     pub(crate) turn: TurnId,
     pub(crate) is_interrupting: bool,
@@ -184,4 +186,4 @@ impl Tx<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

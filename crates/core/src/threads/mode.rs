@@ -7,7 +7,7 @@ use rookery_store::Change;
 use super::NoticeBody;
 use crate::core::Core;
 use crate::requests::BY_MODE;
-use crate::transact::Tx;
+use crate::world::Tx;
 use crate::world::World;
 
 /// Where the world's mode is kept.
@@ -26,18 +26,18 @@ pub(crate) fn is_asking(word: &str) -> bool {
 impl Core {
     /// The mode that holds for a thread, or for all that have none of their own.
     pub fn mode(&self, thread: Option<ThreadId>) -> Mode {
-        let world = self.inner.world.lock();
+        let world = self.look();
         thread.map_or(world.mode, |thread| world.mode_of(thread))
     }
 
     /// The word by which the world's mode was last set.
     pub fn mode_word(&self) -> String {
-        self.inner.world.lock().mode_word.clone()
+        self.look().mode_word.clone()
     }
 
     /// The word by which the mode that asks was last called: `ask` or `default`.
     pub fn asking_word(&self) -> String {
-        self.inner.world.lock().asking_word.clone()
+        self.look().asking_word.clone()
     }
 
     /// Sets the mode of a thread, or of all that have none of their own. What waits for an approval

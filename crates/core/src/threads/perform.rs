@@ -236,11 +236,7 @@ impl Runner {
 }
 
 /// Why a turn was stopped that no one wanted to stop.
-fn shutdown(
-    tx: &crate::transact::Tx<'_>,
-    thread: ThreadId,
-    status: TurnStatus,
-) -> Option<TurnError> {
+fn shutdown(tx: &crate::world::Tx<'_>, thread: ThreadId, status: TurnStatus) -> Option<TurnError> {
     let active = tx.world.threads.get(&thread)?.active.as_ref()?;
     (active.is_shut_down && status == TurnStatus::Interrupted)
         .then(|| TurnError { message: SHUT_DOWN.to_owned(), kind: TurnErrorKind::Shutdown })
@@ -250,7 +246,7 @@ impl crate::core::Core {
     /// Ends a turn in the world: its last word, its cost, and the thread is idle.
     pub(super) fn finish_turn(
         &self,
-        tx: &mut crate::transact::Tx<'_>,
+        tx: &mut crate::world::Tx<'_>,
         live: &super::live::LiveThread,
         turn: &mut rookery_model::Turn,
         end: End,

@@ -54,7 +54,7 @@ impl Runner {
         let settings = &self.turn.settings;
         let (choice, agents) = (&settings.choice, &self.core.inner.agents);
         let (thread, mode) = {
-            let world = self.core.inner.world.lock();
+            let world = self.core.look();
             let thread = world.threads.get(&self.live.id).map(|state| state.thread.clone());
             (thread, world.mode_in(self.live.id, self.turn.id))
         };

@@ -169,7 +169,7 @@ impl Core {
 
     /// How the request of a call was answered, if it was.
     fn answer_of(&self, turn: TurnId, call: &str) -> Option<bool> {
-        let world = self.inner.world.lock();
+        let world = self.look();
         let mut settled = world.settled.values().rev();
         let request = settled.find(|one| one.turn == turn && one.call_id == call)?;
         let RequestState::Settled(settled) = &request.state else { return None };

@@ -101,7 +101,7 @@ impl Runner {
     }
 
     pub(super) fn view(&self) -> View {
-        let world = self.core.inner.world.lock();
+        let world = self.core.look();
         let ledger = world.threads.get(&self.live.id).map(|state| &state.thread.ledger);
         let has_open_tasks = ledger.is_some_and(|ledger| {
             ledger
@@ -159,12 +159,21 @@ impl Runner {
 
     /// What somebody wants of the turn since we last looked.
     fn wishes(&self) -> Option<Input> {
-        let mut world = self.core.inner.world.lock();
-        let active = world.threads.get_mut(&self.live.id)?.active.as_mut()?;
+        let world = self.core.look();
+        let active = world.threads.get(&self.live.id)?.active.as_ref()?;
         if active.is_interrupting {
             return Some(Input::Interrupt);
         }
-        let steers = std::mem::take(&mut active.steers);
+        if active.steers.is_empty() {
+            return None;
+        }
+        let (steers, _ticket) = self
+            .core
+            .transact(|tx| {
+                let active = tx.world.thread_mut(self.live.id)?.active.as_mut();
+                Ok(active.map(|active| std::mem::take(&mut active.steers)).unwrap_or_default())
+            })
+            .ok()?;
         (!steers.is_empty()).then_some(Input::Steer(steers))
     }
 

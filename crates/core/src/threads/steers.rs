@@ -6,7 +6,7 @@ use rookery_store::Change;
 use serde_json::{Value, json};
 
 use crate::core::Core;
-use crate::transact::Tx;
+use crate::world::Tx;
 
 impl Tx<'_> {
     /// Takes a message for the turn that runs, durably, and wakes it.

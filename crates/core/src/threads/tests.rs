@@ -20,7 +20,7 @@ use crate::{AgentConfig, KeeperLaunch, TerminalLimits, UiConfig};
 /// How long anything here may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-async fn core_in(home: &Path) -> Core {
+pub(crate) async fn core_in(home: &Path) -> Core {
     let config = CoreConfig {
         state_dir: Some(home.join("state")),
         keeper: KeeperLaunch {
@@ -45,7 +45,7 @@ async fn core_in(home: &Path) -> Core {
     Core::start(config).await.unwrap()
 }
 
-async fn thread_in(core: &Core, home: &Path) -> ThreadId {
+pub(crate) async fn thread_in(core: &Core, home: &Path) -> ThreadId {
     let choice = Choice { provider: "mock".into(), ..Choice::default() };
     let new = NewThread { cwd: home.to_owned(), choice, ..NewThread::default() };
     core.start_thread(new).await.unwrap().thread.id

@@ -279,7 +279,7 @@ impl Job {
     /// What was asked about this call before a restart, and waits still.
     fn asked_before(&self) -> Option<Asked> {
         let id = self.core.inner.resumed.lock().get(&(self.turn, self.call_id.clone()))?.id;
-        self.core.inner.world.lock().requests.get(&id).map(|request| request.asked.clone())
+        self.core.look().requests.get(&id).map(|request| request.asked.clone())
     }
 
     /// What would change, as a diff or a command line.
@@ -293,7 +293,7 @@ impl Job {
     pub(super) fn mode(&self) -> Mode {
         match (self.turn, self.client) {
             (DIRECT, Some(client)) => self.core.mode_for(client, Some(self.thread)),
-            _ => self.core.inner.world.lock().mode_in(self.thread, self.turn),
+            _ => self.core.look().mode_in(self.thread, self.turn),
         }
     }
 
@@ -305,7 +305,7 @@ impl Job {
             return judgement;
         }
         let bound = Bound::of(&self.name, &self.core.approval(self, kind, &judgement, None));
-        let world = self.core.inner.world.lock();
+        let world = self.core.look();
         let state = world.threads.get(&self.thread);
         if let (Some(state), Some(bound)) = (state, bound)
             && state.remembered.covers(&bound)

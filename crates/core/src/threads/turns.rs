@@ -16,7 +16,7 @@ use super::run::Runner;
 use super::{ActiveTurn, LifecycleState, NoticeBody, TurnLifecycle};
 use crate::clock;
 use crate::core::Core;
-use crate::transact::Tx;
+use crate::world::Tx;
 
 /// Numbers of notifications that are set aside for a thread at a time.
 const SEQ_BLOCK: u64 = 1_000_000;
@@ -306,7 +306,7 @@ impl Core {
     pub async fn turn_ended(&self, id: ThreadId, turn: TurnId) {
         let mut roster = self.inner.turns_ended.subscribe();
         let is_over = |core: &Core| {
-            let world = core.inner.world.lock();
+            let world = core.look();
             world
                 .threads
                 .get(&id)

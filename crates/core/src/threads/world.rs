@@ -161,7 +161,7 @@ impl Core {
     /// Ends what tools of the last daemon left running: nothing waits for it any more.
     pub(crate) async fn end_left_tools(&self) {
         let left: Vec<TerminalId> = {
-            let world = self.inner.world.lock();
+            let world = self.look();
             let is_tools = |terminal: &&Terminal| matches!(terminal.origin, Origin::Tool(_));
             world.terminals.values().filter(is_tools).map(|terminal| terminal.id).collect()
         };

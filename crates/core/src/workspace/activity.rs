@@ -10,7 +10,7 @@ use rookery_model::{
 use crate::clock;
 use crate::core::Core;
 use crate::secrets;
-use crate::transact::Tx;
+use crate::world::Tx;
 
 /// What a report does about who speaks for a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

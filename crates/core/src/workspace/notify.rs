@@ -7,7 +7,7 @@ use rookery_model::{
 use crate::clock;
 use crate::core::Core;
 use crate::secrets;
-use crate::transact::Tx;
+use crate::world::Tx;
 
 /// Rows of the inbox at most.
 const MAX_INBOX: usize = 10;
@@ -52,7 +52,7 @@ impl Core {
 
     /// Terminals with something to be seen, newest first.
     pub fn inbox(&self) -> Vec<(Project, Terminal, Pending)> {
-        let world = self.inner.world.lock();
+        let world = self.look();
         let mut rows: Vec<(Project, Terminal, Pending)> = world
             .terminals
             .values()
@@ -69,12 +69,18 @@ impl Core {
 
     /// A window got or lost the keyboard; none means that there is no window.
     pub fn set_focus(&self, focus: Option<bool>) {
-        self.inner.world.lock().focus = focus;
+        let noted = self.transact(|tx| {
+            tx.world.focus = focus;
+            Ok(())
+        });
+        if let Err(error) = noted {
+            tracing::debug!(%error, "the focus of the window is not noted");
+        }
     }
 
     /// Whether a window has the keyboard; none without a window.
     pub fn focus(&self) -> Option<bool> {
-        self.inner.world.lock().focus
+        self.look().focus
     }
 }
 

@@ -9,12 +9,12 @@ use super::check_name;
 use crate::clock;
 use crate::core::Core;
 use crate::secrets;
-use crate::transact::Tx;
+use crate::world::Tx;
 
 impl Core {
     /// All projects, in order.
     pub fn projects(&self) -> Vec<Project> {
-        self.inner.world.lock().projects.clone()
+        self.look().projects.to_vec()
     }
 
     /// Creates a project whose terminals start in `root`. Without a name it gets a number.

@@ -5,13 +5,13 @@ use rookery_store::Change;
 
 use crate::clock;
 use crate::core::Core;
-use crate::transact::Tx;
 use crate::world::Active;
+use crate::world::Tx;
 
 impl Core {
     /// What is selected.
     pub fn selection(&self) -> Active {
-        self.inner.world.lock().active
+        self.look().active
     }
 
     /// The selected terminal.

@@ -7,7 +7,7 @@ use super::check_name;
 use crate::core::Core;
 use crate::secrets;
 use crate::terminals::noted_key;
-use crate::transact::Tx;
+use crate::world::Tx;
 use crate::world::{Active, no_terminal};
 
 /// A project and the living terminals in it, as they are shown.
@@ -31,7 +31,7 @@ pub struct Workspace {
 impl Core {
     /// What a user sees now.
     pub fn workspace(&self) -> Workspace {
-        let world = self.inner.world.lock();
+        let world = self.look();
         let tabs = |project: &Project| {
             let tabs = world.terminals_of(project.id).into_iter();
             tabs.filter(|tab| tab.is_alive()).cloned().collect()
@@ -44,19 +44,19 @@ impl Core {
 
     /// A living terminal.
     pub fn tab(&self, id: TerminalId) -> Result<Terminal> {
-        let world = self.inner.world.lock();
+        let world = self.look();
         let tab = world.terminals.get(&id).filter(|tab| tab.is_alive()).cloned();
         tab.ok_or_else(|| no_terminal(id))
     }
 
     /// All terminals, in workspace order.
     pub fn terminals(&self) -> Vec<Terminal> {
-        self.inner.world.lock().ordered_terminals()
+        self.look().ordered_terminals()
     }
 
     /// One terminal as the world knows it.
     pub fn describe(&self, id: TerminalId) -> Result<Terminal> {
-        self.inner.world.lock().terminal(id).cloned()
+        self.look().terminal(id).cloned()
     }
 
     /// Gives a terminal the user's own title, or takes it back.

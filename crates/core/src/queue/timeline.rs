@@ -2,18 +2,18 @@
 
 use rookery_model::{Record, Related, SessionId, TimelineItem, TimelineItemId, TimelineKind};
 
-use super::draw;
 use crate::clock;
 use crate::core::Core;
-use crate::transact::Tx;
+use crate::supervision::draw;
+use crate::world::Tx;
 
 /// Lines that are kept.
-pub(super) const MAX_LINES: usize = 1_000;
+pub(crate) const MAX_LINES: usize = 1_000;
 
 impl Core {
     /// The newest lines, of one session or of all; newest first.
     pub fn timeline(&self, session: Option<SessionId>, limit: usize) -> Vec<TimelineItem> {
-        let world = self.inner.world.lock();
+        let world = self.look();
         let lines = world.supervision.timeline.values().rev();
         let wanted = lines.filter(|line| session.is_none_or(|session| line.session == session));
         wanted.take(limit).cloned().collect()

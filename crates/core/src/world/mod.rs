@@ -1,15 +1,28 @@
 //! The world: plain data, changed only in a transaction.
+//!
+//! Rooms see it through two doors. [`Core::look`] gives it as it stands, [`Core::transact`] changes a
+//! copy of it and puts that in its place if all went well.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+mod doors;
+mod table;
+#[cfg(test)]
+mod tests;
+mod transact;
 
 use rookery_model::{
     Error, EventSeq, Mode, Project, ProjectId, Request, RequestId, Result, Terminal, TerminalId,
     ThreadId,
 };
 
+use imbl::OrdSet;
+
 use crate::parked::Parked;
 use crate::supervision::Supervision;
 use crate::threads::{ClientModes, ThreadState};
+
+pub(crate) use doors::Doors;
+pub(crate) use table::{Shared, Table};
+pub(crate) use transact::Tx;
 
 /// What is selected: a project, and a terminal in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,12 +33,13 @@ pub struct Active {
     pub terminal: Option<TerminalId>,
 }
 
-/// Everything the daemon knows, except bytes and screens.
+/// Everything the daemon knows, except bytes and screens. A copy costs some twenty pointers.
+#[derive(Clone, Debug)]
 pub(crate) struct World {
     /// Projects as they are shown: by position, then by id.
-    pub(crate) projects: Vec<Project>,
+    pub(crate) projects: Shared<Vec<Project>>,
     /// Terminals by id.
-    pub(crate) terminals: BTreeMap<TerminalId, Terminal>,
+    pub(crate) terminals: Table<TerminalId, Terminal>,
     pub(crate) active: Active,
     /// Whether somebody looks at the selected terminal: none while there is no window.
     pub(crate) focus: Option<bool>,
@@ -35,17 +49,17 @@ pub(crate) struct World {
     /// Whether projects and terminals take their numbers from one sequence.
     pub(crate) shares_ids: bool,
     /// Conversations with agents, without what was said in them.
-    pub(crate) threads: HashMap<ThreadId, ThreadState>,
+    pub(crate) threads: Table<ThreadId, ThreadState>,
     /// What agents wait for.
-    pub(crate) requests: BTreeMap<RequestId, Request>,
+    pub(crate) requests: Table<RequestId, Request>,
     /// What they waited for lately, and the answers.
-    pub(crate) settled: BTreeMap<RequestId, Request>,
+    pub(crate) settled: Table<RequestId, Request>,
     /// Those of them whose answers somebody took, so that they stand.
-    pub(crate) acted_on: BTreeSet<RequestId>,
+    pub(crate) acted_on: OrdSet<RequestId>,
     /// Who waits for somebody, and what was decided.
     pub(crate) supervision: Supervision,
     /// What clients were told to ask for, and may do since somebody said so.
-    pub(crate) parked: Parked,
+    pub(crate) parked: Shared<Parked>,
     /// What agents may do without asking, where their thread does not say otherwise.
     pub(crate) mode: Mode,
     /// The word by which the mode was last set.
@@ -53,7 +67,7 @@ pub(crate) struct World {
     /// The word by which the mode that asks was last called, wherever that was.
     pub(crate) asking_word: String,
     /// Modes that clients brought along for what they start themselves.
-    pub(crate) client_modes: ClientModes,
+    pub(crate) client_modes: Shared<ClientModes>,
 }
 
 impl World {
@@ -157,6 +171,30 @@ impl World {
             self.next_project = ProjectId::new(id.next().get());
         }
         id
+    }
+
+    /// Gives back numbers that were minted and never used, if they are still the last ones.
+    pub(crate) fn unmint(&mut self, id: TerminalId, new_project: Option<ProjectId>) {
+        let is_used = self.terminals.contains_key(&id)
+            || new_project.is_some_and(|project| self.project(project).is_ok());
+        if is_used {
+            return;
+        }
+        if !self.shares_ids {
+            if self.next_terminal == id.next() {
+                self.next_terminal = id;
+            }
+            if let Some(project) = new_project.filter(|it| self.next_project == it.next()) {
+                self.next_project = project;
+            }
+            return;
+        }
+        // Minted together, so that the project's follows the terminal's.
+        let next = new_project.map_or(id.get(), ProjectId::get) + 1;
+        if self.next_terminal.get().max(self.next_project.get()) == next {
+            self.next_terminal = id;
+            self.next_project = ProjectId::new(id.get());
+        }
     }
 }
 

@@ -1,14 +1,14 @@
-//! The one way to change the world: short, synchronous, check before change.
+//! The one way to change the world: short, synchronous, all or nothing.
 
 use std::sync::Arc;
 
 use rookery_model::{Decider, Event, NumberedEvent, ProjectId, Result, TerminalId, ThreadId};
 use rookery_store::{Batch, Change, MAX_QUEUED, Ticket};
 
+use super::World;
 use crate::clock;
 use crate::core::Core;
 use crate::threads::NoticeBody;
-use crate::world::World;
 
 /// A transaction in progress. Nothing of it leaves unless its closure succeeds.
 pub(crate) struct Tx<'a> {
@@ -60,17 +60,15 @@ impl Tx<'_> {
 }
 
 impl Core {
-    /// Runs `work` on the world. The closure must check everything before it changes anything:
-    /// an error leaves the world as the closure left it, and nothing is stored or sent.
+    /// Runs `work` on a copy of the world, which takes its place if `work` succeeds. An error or a
+    /// panic leaves everything as it was, and nothing is stored or sent.
     pub(crate) fn transact<T>(
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<(T, Ticket)> {
         let store = &self.inner.store;
-        if store.queued() >= MAX_QUEUED {
-            return Err(rookery_model::Error::busy("the store cannot keep up; try again"));
-        }
-        let mut world = self.inner.world.lock();
+        let held = self.hold();
+        let mut world = World::clone(&held);
         let mut tx = Tx {
             world: &mut world,
             changes: Vec::new(),
@@ -86,6 +84,9 @@ impl Core {
         }
         tx.events.splice(..0, happened);
         let Tx { changes, events, notices, after, .. } = tx;
+        if !(changes.is_empty() && events.is_empty()) && store.queued() >= MAX_QUEUED {
+            return Err(rookery_model::Error::busy("the store cannot keep up; try again"));
+        }
         let at = clock::wall();
         let numbered = events
             .into_iter()
@@ -95,7 +96,9 @@ impl Core {
                 NumberedEvent { seq, at, event }
             })
             .collect();
-        // Queued under the lock, so that the store sees batches in commit order.
+        // Whoever is told of it finds it done.
+        held.replace(world);
+        // Queued while the world is held, so that the store sees batches in commit order.
         let batch = Batch { changes, events: numbered };
         if notices.is_empty() && after.is_empty() {
             return Ok((value, store.commit(batch)));

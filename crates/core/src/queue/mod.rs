@@ -1,0 +1,146 @@
+//! The queue: what asks for attention, the most urgent first; and the timeline, what happened.
+
+mod items;
+mod timeline;
+
+use std::cmp::Reverse;
+
+use rookery_model::{
+    Category, Event, QueueItem, QueueItemId, Record, RecordKind, Related, Result, SessionId, Source,
+};
+
+use crate::clock;
+use crate::core::Core;
+use crate::supervision::draw;
+use crate::world::Tx;
+
+pub(crate) use items::{Items, MAX_ITEMS};
+pub(crate) use timeline::MAX_LINES;
+
+/// An item to be filed.
+#[derive(Clone, Debug)]
+pub(crate) struct NewItem {
+    pub(crate) session: SessionId,
+    pub(crate) related: Option<Related>,
+    pub(crate) category: Category,
+    pub(crate) title: String,
+    pub(crate) subtitle: Option<String>,
+    pub(crate) source: Source,
+}
+
+impl Core {
+    /// What nobody has dealt with, the most urgent first and the newest of one urgency before others.
+    pub fn queue(&self) -> Vec<QueueItem> {
+        let now = clock::wall();
+        let world = self.look();
+        let mut open: Vec<QueueItem> = world.supervision.queue.open(now).cloned().collect();
+        open.sort_by_key(|item| (item.category, Reverse((item.created_at, item.order))));
+        open
+    }
+
+    /// Somebody has dealt with an item. False if there is no such item, or it was dealt with before.
+    ///
+    /// # Errors
+    /// If that cannot be kept.
+    pub async fn resolve_queue_item(&self, id: QueueItemId) -> Result<bool> {
+        self.transact_durably(|tx| {
+            let open = tx.world.supervision.queue.open_item(id).cloned();
+            let is_open = open.is_some();
+            tx.resolve(open);
+            Ok(is_open)
+        })
+        .await
+    }
+}
+
+impl Tx<'_> {
+    /// Files an item. That a session is done is said once, as it was said last.
+    pub(crate) fn file(&mut self, new: NewItem) -> QueueItemId {
+        self.sweep_queue();
+        if new.category == Category::Completed && new.related.is_none() {
+            let session = new.session;
+            self.resolve_items(session, |item| is_word(item, Category::Completed));
+        }
+        let NewItem { session, related, category, title, subtitle, source } = new;
+        let item = QueueItem {
+            id: QueueItemId::new(draw()),
+            session,
+            related,
+            category,
+            title,
+            subtitle,
+            source,
+            created_at: clock::wall(),
+            order: self.world.supervision.next_order(),
+            is_pinned: false,
+            resolved_at: None,
+        };
+        let id = item.id;
+        self.keep(Record::Queue(item.clone()));
+        self.emit(Event::QueueItemFiled(Box::new(item)));
+        id
+    }
+
+    /// Files an item unless one of its urgency about the same thing is open already.
+    pub(crate) fn file_once(&mut self, new: NewItem) {
+        let items = &self.world.supervision.queue;
+        let is_same =
+            |item: &QueueItem| item.category == new.category && item.related == new.related;
+        let is_filed = match new.related {
+            Some(related) => items.open_about(related).any(is_same),
+            None => items.open_of(new.session).any(is_same),
+        };
+        if !is_filed {
+            self.file(new);
+        }
+    }
+
+    /// Whether such an item of a session is open.
+    pub(crate) fn has_open_item(
+        &self,
+        session: SessionId,
+        is_wanted: impl Fn(&QueueItem) -> bool,
+    ) -> bool {
+        self.world.supervision.queue.open_of(session).any(is_wanted)
+    }
+
+    /// Resolves all open items about one thing.
+    pub(crate) fn resolve_related(&mut self, related: Related) {
+        let open: Vec<QueueItem> =
+            self.world.supervision.queue.open_about(related).cloned().collect();
+        self.resolve(open);
+    }
+
+    /// Resolves such open items of a session.
+    pub(crate) fn resolve_items(
+        &mut self,
+        session: SessionId,
+        is_wanted: impl Fn(&QueueItem) -> bool,
+    ) {
+        let open = self.world.supervision.queue.open_of(session);
+        let wanted: Vec<QueueItem> = open.filter(|item| is_wanted(item)).cloned().collect();
+        self.resolve(wanted);
+    }
+
+    fn resolve(&mut self, open: impl IntoIterator<Item = QueueItem>) {
+        for mut item in open {
+            item.resolved_at = Some(clock::wall());
+            let (id, session) = (item.id, item.session);
+            self.keep(Record::Queue(item));
+            self.emit(Event::QueueItemResolved { id, session });
+        }
+    }
+
+    /// Drops what is past its time, and the least of all if there is too much.
+    fn sweep_queue(&mut self) {
+        for id in self.world.supervision.queue.surplus(clock::wall()) {
+            self.world.supervision.queue.remove(id);
+            self.forget(RecordKind::Queue, id.get());
+        }
+    }
+}
+
+/// Whether an item is a mere word of its session: about nothing that could be decided.
+pub(crate) fn is_word(item: &QueueItem, category: Category) -> bool {
+    item.related.is_none() && item.category == category
+}
