@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rookery_host::{Ancestor, Ancestry};
 use rookery_model::{
-    Caller, Error, ErrorKind, Home, Origin, Result, SessionId, Standing, TerminalId,
+    Caller, Error, ErrorKind, Home, Origin, Result, SessionId, Standing, TerminalId, WorkPlace,
 };
 
 use crate::core::{Core, Inner};
@@ -135,6 +135,20 @@ impl Core {
     /// Denied, if the caller is an agent and the session neither is where it works nor its own.
     pub fn check_session(&self, session: SessionId) -> Result<()> {
         self.check_session_in(&self.look(), session)
+    }
+
+    /// Refuses an agent to speak about a place that is not that of its own session.
+    ///
+    /// # Errors
+    /// Denied, if the caller is an agent and names anything but its own session.
+    pub fn check_place(&self, place: &WorkPlace) -> Result<()> {
+        match place {
+            WorkPlace::Session(session) => self.check_session(*session),
+            WorkPlace::Tree(_) if !self.caller.is_agent() => Ok(()),
+            WorkPlace::Tree(_) => Err(denied(
+                "a program that an agent runs may only report about its own session, not about a work tree; name the session",
+            )),
+        }
     }
 
     pub(crate) fn check_session_in(&self, world: &World, session: SessionId) -> Result<()> {

@@ -164,7 +164,7 @@ pub(crate) fn of_review(review: &Review, mode: Mode, by: &str) -> Option<Decisio
         at: clock::wall(),
         thread: None,
         turn: None,
-        session: Some(review.session),
+        session: review.place.session(),
         request: None,
         tool_id: review.id.to_string(),
         tool: "review".to_owned(),

@@ -327,7 +327,7 @@ fn hide_in_queue_item(item: &mut QueueItem) {
 fn hide_in_review(review: &mut Review, for_log: bool) {
     let Review {
         id: _,
-        session: _,
+        place: _,
         checkpoint: _,
         created_at: _,
         summary,
@@ -344,7 +344,7 @@ fn hide_in_review(review: &mut Review, for_log: bool) {
 fn hide_in_checkpoint(checkpoint: &mut Checkpoint) {
     let Checkpoint {
         id: _,
-        session: _,
+        place: _,
         repo: _,
         branch: _,
         worktree: _,

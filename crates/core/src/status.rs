@@ -122,7 +122,7 @@ impl Core {
         let Some(damage) = self.inner.damage.clone() else { return };
         let filed = self.transact(|tx| {
             tx.file(crate::queue::NewItem {
-                session: rookery_model::SessionId::new(0),
+                session: rookery_model::SessionId::NONE,
                 related: None,
                 category: rookery_model::Category::Error,
                 title: "The store was damaged".to_owned(),

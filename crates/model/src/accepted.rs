@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use crate::{Answer, CheckpointId, Origin, RequestId, ReviewId, SessionId, Timestamp};
+use crate::{Answer, CheckpointId, Origin, RequestId, ReviewId, SessionId, Timestamp, WorkPlace};
 
 /// Work that was accepted and is not done yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +30,8 @@ pub enum AcceptedWork {
     Checkpoint {
         /// Its id.
         checkpoint: CheckpointId,
-        /// The session whose work is captured.
-        session: SessionId,
+        /// What is captured.
+        place: WorkPlace,
         /// In a few words.
         title: String,
         /// In a few more.

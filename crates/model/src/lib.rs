@@ -20,6 +20,7 @@ mod supervision;
 mod terminal;
 mod thread;
 mod time;
+mod work_place;
 
 pub use accepted::{Accepted, AcceptedSession, AcceptedTool, AcceptedWork, PlannedTree};
 pub use activity::{
@@ -55,3 +56,4 @@ pub use thread::{
     TurnErrorKind, TurnSettings, TurnStatus, Usage,
 };
 pub use time::Timestamp;
+pub use work_place::WorkPlace;

@@ -1,14 +1,14 @@
 //! Supervision: what asks for somebody's attention, and the objects that go between people and agents.
 //!
 //! A queue item says who is waited for and why; reviews, checkpoints and handoffs are what it may
-//! point at. An approval is a [`crate::Request`]. Everything belongs to a session, which is a
-//! terminal or a thread under its universally unique name.
+//! point at. An approval is a [`crate::Request`]. Words belong to a session, which is a terminal or a
+//! thread under its universally unique name; what is about files belongs to a [`WorkPlace`].
 
 use std::path::PathBuf;
 
 use crate::{
     Accepted, CheckpointId, EventId, HandoffId, QueueItemId, ReviewId, SessionId, TimelineItemId,
-    Timestamp,
+    Timestamp, WorkPlace,
 };
 
 /// How urgent something is; the most urgent first.
@@ -71,7 +71,7 @@ pub enum Related {
 pub struct QueueItem {
     /// Its id, never reused.
     pub id: QueueItemId,
-    /// The session to look at.
+    /// The session to look at; [`SessionId::NONE`] if there is none.
     pub session: SessionId,
     /// What it is about.
     pub related: Option<Related>,
@@ -181,8 +181,8 @@ pub struct ReviewComment {
 pub struct Review {
     /// Its id, never reused.
     pub id: ReviewId,
-    /// Whose changes they are.
-    pub session: SessionId,
+    /// Where the changes are.
+    pub place: WorkPlace,
     /// The snapshot they are in.
     pub checkpoint: Option<CheckpointId>,
     /// When it was asked for.
@@ -213,8 +213,8 @@ pub enum CheckpointSource {
 pub struct Checkpoint {
     /// Its id, never reused; the private ref has its name.
     pub id: CheckpointId,
-    /// The session it was made for.
-    pub session: SessionId,
+    /// What it was made of.
+    pub place: WorkPlace,
     /// The top level of the repository.
     pub repo: Option<PathBuf>,
     /// The branch.
@@ -248,13 +248,13 @@ pub enum HandoffStatus {
     Resolved,
 }
 
-/// Work that goes from one session to another.
+/// Work that somebody else is to go on with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handoff {
     /// Its id, never reused.
     pub id: HandoffId,
-    /// Who hands over.
-    pub from: SessionId,
+    /// Whose work it is.
+    pub from: WorkPlace,
     /// Who takes over, if that was said.
     pub to: Option<SessionId>,
     /// The snapshot to go on from.
@@ -313,7 +313,7 @@ pub enum TimelineKind {
 pub struct TimelineItem {
     /// Its id, never reused.
     pub id: TimelineItemId,
-    /// Whose line it is.
+    /// Whose line it is; [`SessionId::NONE`] if it is that of no session.
     pub session: SessionId,
     /// When it happened.
     pub created_at: Timestamp,

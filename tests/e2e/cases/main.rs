@@ -52,3 +52,4 @@ mod setup;
 mod start;
 mod supervision_cli;
 mod waits;
+mod work_trees;

@@ -54,10 +54,14 @@ pub(crate) struct InboxResolve {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct SessionChoice {
-    /// The session, by its id or title [default: $IDX0_SESSION_ID, else the one of this directory]
-    #[arg(long, short, value_name = "SESSION")]
+pub(crate) struct PlaceChoice {
+    /// The session, by its id or title [default: $IDX0_SESSION_ID, else the only one of this
+    /// directory, else the git work tree around it]
+    #[arg(long, short, value_name = "SESSION", conflicts_with = "tree")]
     pub(crate) session: Option<String>,
+    /// The git work tree around this directory, whoever works there
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) tree: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -84,7 +88,7 @@ pub(crate) enum ReviewAction {
     List(ReviewList),
     /// Show the changes, with what was said about them
     Show(Thing),
-    /// Ask for a review of what a session works on
+    /// Ask for a review of the changes of a session or a work tree
     Request(ReviewRequest),
     /// Say something about the changes, or about a line of them
     Comment(ReviewComment),
@@ -93,7 +97,7 @@ pub(crate) enum ReviewAction {
     /// Something should be different; the agent is told what was said
     Changes(ReviewChanges),
     /// Tell the agent what was said and was not told yet
-    Deliver(Thing),
+    Deliver(ReviewDeliver),
     /// Decide later
     Defer(Thing),
 }
@@ -103,6 +107,9 @@ pub(crate) struct ReviewList {
     /// Only those of this session, by its id or title
     #[arg(long, short, value_name = "SESSION")]
     pub(crate) session: Option<String>,
+    /// Only those of the work tree around this directory
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) tree: Option<PathBuf>,
     /// Those that are approved as well
     #[arg(long, short)]
     pub(crate) all: bool,
@@ -114,7 +121,7 @@ pub(crate) struct ReviewList {
 #[derive(Debug, Args)]
 pub(crate) struct ReviewRequest {
     #[command(flatten)]
-    pub(crate) session: SessionChoice,
+    pub(crate) place: PlaceChoice,
     /// The checkpoint with the changes [default: one is made]
     #[arg(long, short, value_name = "ID")]
     pub(crate) checkpoint: Option<String>,
@@ -142,6 +149,16 @@ pub(crate) struct ReviewComment {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ReviewDeliver {
+    #[command(flatten)]
+    pub(crate) target: Thing,
+    /// The session that is told, by its id or title [default: the one whose changes they are, else
+    /// the only agent in the work tree]
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) to: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ReviewChanges {
     #[command(flatten)]
     pub(crate) target: Thing,
@@ -159,7 +176,7 @@ pub(crate) struct Checkpoint {
 /// What to do with checkpoints.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CheckpointAction {
-    /// Keep the state of what a session works on, and print its id
+    /// Keep the state of a work tree, and print the id of the checkpoint
     Create(CheckpointCreate),
     /// List checkpoints, newest first
     #[command(visible_alias = "ls")]
@@ -179,7 +196,7 @@ pub(crate) enum CheckpointAction {
 #[derive(Debug, Args)]
 pub(crate) struct CheckpointCreate {
     #[command(flatten)]
-    pub(crate) session: SessionChoice,
+    pub(crate) place: PlaceChoice,
     /// In a few words
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) title: Option<String>,
@@ -199,6 +216,9 @@ pub(crate) struct CheckpointList {
     /// Only those of this session, by its id or title
     #[arg(long, short, value_name = "SESSION")]
     pub(crate) session: Option<String>,
+    /// Only those of the work tree around this directory
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) tree: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -281,7 +301,7 @@ pub(crate) struct Handoff {
 /// What to do with handoffs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum HandoffAction {
-    /// Hand the work of a session over, and print the id of the handoff
+    /// Hand the work of a session or in a work tree over, and print the id of the handoff
     Create(HandoffCreate),
     /// List handoffs, newest first
     #[command(visible_alias = "ls")]
@@ -295,7 +315,7 @@ pub(crate) enum HandoffAction {
 #[derive(Debug, Args)]
 pub(crate) struct HandoffCreate {
     #[command(flatten)]
-    pub(crate) session: SessionChoice,
+    pub(crate) place: PlaceChoice,
     /// The session that takes over, by its id or title
     #[arg(long, value_name = "SESSION")]
     pub(crate) to: Option<String>,
@@ -324,6 +344,9 @@ pub(crate) struct HandoffList {
     /// Only those from or to this session, by its id or title
     #[arg(long, short, value_name = "SESSION")]
     pub(crate) session: Option<String>,
+    /// Only those of the work tree around this directory
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) tree: Option<PathBuf>,
     /// Those that are done as well
     #[arg(long, short)]
     pub(crate) all: bool,

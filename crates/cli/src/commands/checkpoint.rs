@@ -15,7 +15,12 @@ use crate::{
     failure::{Failure, Outcome},
     link::{self, ask},
     output::{self, Colors, Table, Tone, shorten, working},
-    talk::{age, patch, requests::short_id, safe, sessions},
+    talk::{
+        age, patch,
+        requests::short_id,
+        safe,
+        sessions::{self, Meant},
+    },
 };
 
 /// What to do when a checkpoint is not found.
@@ -37,9 +42,9 @@ pub(super) async fn run(action: CheckpointAction) -> Outcome {
 }
 
 async fn create(client: &Client, args: args::CheckpointCreate) -> Outcome {
-    let session = sessions::choose(client, &args.session).await?;
-    let params =
-        CheckpointCreate { session, title: args.title, summary: args.summary, review: args.review };
+    let Meant { session, tree } = sessions::choose(client, &args.place).await?;
+    let (title, summary) = (args.title, args.summary);
+    let params = CheckpointCreate { session, tree, title, summary, review: args.review };
     let making = ask(client, "rookery/checkpoints/create", params, sessions::SEE);
     let made: Checkpoint = working("taking a checkpoint", making).await?;
     if args.json {
@@ -49,7 +54,9 @@ async fn create(client: &Client, args: args::CheckpointCreate) -> Outcome {
     output::line(&made.id)?;
     match made.snapshot {
         Some(_) => output::note(sum(&made.differences)),
-        None => output::note("the session works in no repository, so no files were kept"),
+        None => output::note(
+            "the session works in no repository, so no files were kept; name a work tree with --tree",
+        ),
     }
     done()
 }
@@ -63,7 +70,8 @@ pub(super) fn sum(differences: &Differences) -> String {
 }
 
 async fn list(client: &Client, args: args::CheckpointList) -> Outcome {
-    let params = CheckpointList { session: args.session };
+    let tree = sessions::directory(args.tree.as_deref())?;
+    let params = CheckpointList { session: args.session, tree };
     let list: Checkpoints = ask(client, "rookery/checkpoints/list", params, sessions::SEE).await?;
     if args.json {
         output::json(&list)?;
@@ -120,8 +128,8 @@ fn described(one: &Checkpoint, colors: Colors) -> String {
     say("id", &one.id);
     say("about", &one.summary);
     say("made", &one.created_at);
-    say("session", &one.session);
     let optional = [
+        ("session", &one.session),
         ("repo", &one.repo),
         ("worktree", &one.worktree),
         ("branch", &one.branch),

@@ -1,4 +1,4 @@
-//! `rookery handoff`: work that goes from one session to another.
+//! `rookery handoff`: work that somebody else is to go on with.
 
 use rookery_native::wire::{
     Handoff, HandoffCreate, HandoffList, HandoffSetStatus, HandoffStatus, Handoffs,
@@ -11,7 +11,12 @@ use crate::{
     failure::Outcome,
     link::{self, ask},
     output::{self, Table, Tone, shorten},
-    talk::{age, requests::short_id, safe, sessions},
+    talk::{
+        age,
+        requests::short_id,
+        safe,
+        sessions::{self, Meant},
+    },
 };
 
 /// What to do when a handoff is not found.
@@ -30,8 +35,10 @@ pub(super) async fn run(action: HandoffAction) -> Outcome {
 }
 
 async fn create(client: &Client, args: args::HandoffCreate) -> Outcome {
+    let Meant { session: from, tree } = sessions::choose(client, &args.place).await?;
     let params = HandoffCreate {
-        from: sessions::choose(client, &args.session).await?,
+        from,
+        tree,
         to: args.to,
         checkpoint: args.checkpoint,
         title: args.title,
@@ -49,7 +56,8 @@ async fn create(client: &Client, args: args::HandoffCreate) -> Outcome {
 }
 
 async fn list(client: &Client, args: args::HandoffList) -> Outcome {
-    let params = HandoffList { session: args.session };
+    let tree = sessions::directory(args.tree.as_deref())?;
+    let params = HandoffList { session: args.session, tree };
     let mut list: Handoffs = ask(client, "rookery/handoffs/list", params, sessions::SEE).await?;
     if !args.all {
         list.handoffs.retain(|one| one.status != HandoffStatus::Resolved);

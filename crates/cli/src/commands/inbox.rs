@@ -252,7 +252,7 @@ impl Watch {
     }
 
     fn filed(&mut self, item: &QueueItem) -> Outcome<()> {
-        let entry = QueueEntry { item: item.clone(), session_title: None };
+        let entry = QueueEntry { item: item.clone(), session_title: None, tree: None };
         let item_of = Item { entry: &entry, request: None };
         let text = queue::what(&item_of);
         if self.items.insert(item.id.clone(), text.clone()).is_some() {

@@ -4,8 +4,8 @@ use std::io::Read as _;
 
 use rookery_native::wire::{
     Checkpoint, CheckpointCreate, CheckpointDiff, CheckpointDiffed, NewComment, Review,
-    ReviewAddComments, ReviewList, ReviewOnly, ReviewRequest, ReviewSetStatus, ReviewStatus,
-    Reviews,
+    ReviewAddComments, ReviewDeliver, ReviewList, ReviewOnly, ReviewRequest, ReviewSetStatus,
+    ReviewStatus, Reviews,
 };
 use rookery_wire::Client;
 
@@ -16,7 +16,12 @@ use crate::{
     failure::{Failure, Outcome},
     link::{self, ask},
     output::{self, Colors, Table, Tone, shorten, working},
-    talk::{age, patch, requests::short_id, safe, sessions},
+    talk::{
+        age, patch,
+        requests::short_id,
+        safe,
+        sessions::{self, Meant},
+    },
 };
 
 /// What to do when a review is not found.
@@ -51,7 +56,8 @@ pub(crate) fn status(status: ReviewStatus) -> (Tone, &'static str) {
 }
 
 async fn list(client: &Client, args: args::ReviewList) -> Outcome {
-    let params = ReviewList { session: args.session, status: None };
+    let tree = sessions::directory(args.tree.as_deref())?;
+    let params = ReviewList { session: args.session, tree, status: None };
     let mut list: Reviews = ask(client, "rookery/reviews/list", params, sessions::SEE).await?;
     if !args.all {
         list.reviews.retain(|review| review.status != ReviewStatus::Approved);
@@ -137,13 +143,14 @@ pub(crate) fn lines(review: &Review, diff: Option<&CheckpointDiffed>) -> Vec<pat
 }
 
 async fn request(client: &Client, args: args::ReviewRequest) -> Outcome {
-    let session = sessions::choose(client, &args.session).await?;
+    let Meant { session, tree } = sessions::choose(client, &args.place).await?;
     let summary = Some(args.summary.join(" ")).filter(|text| !text.is_empty());
     let checkpoint = match args.checkpoint {
         Some(id) => id,
         None => {
             let params = CheckpointCreate {
                 session: session.clone(),
+                tree: tree.clone(),
                 title: Some("For review".to_owned()),
                 summary: summary.clone(),
                 review: false,
@@ -153,7 +160,7 @@ async fn request(client: &Client, args: args::ReviewRequest) -> Outcome {
             made.id
         }
     };
-    let params = ReviewRequest { session, checkpoint: Some(checkpoint), summary };
+    let params = ReviewRequest { session, tree, checkpoint: Some(checkpoint), summary };
     let review: Review = ask(client, "rookery/reviews/request", params, sessions::SEE).await?;
     if args.json {
         output::json(&review)?;
@@ -181,12 +188,37 @@ async fn changes(client: &Client, args: args::ReviewChanges) -> Outcome {
         let comment = NewComment { path: None, line: None, text: words(args.text)? };
         id = say(client, id, vec![comment]).await?.id;
     }
-    set(client, args::Thing { id, json: args.target.json }, ReviewStatus::ChangesRequested).await
+    let review = settle(client, id, ReviewStatus::ChangesRequested).await?;
+    let (review, untold) = tell_agent(client, review).await;
+    tell(&review, args.target.json, "requested changes of")?;
+    if let Some(reason) = untold {
+        output::note(format!("the review is kept, but no agent was told: {reason}"));
+        output::note(format!("tell one with `rookery review deliver {} --to SESSION`", review.id));
+    }
+    done()
+}
+
+/// Tells the agent of a work tree what was said, and why not if it could not be told. Sessions are
+/// told by the daemon itself.
+async fn tell_agent(client: &Client, review: Review) -> (Review, Option<String>) {
+    let is_news = review.comments.iter().any(|comment| !comment.delivered);
+    if review.session.is_some() || !is_news {
+        return (review, None);
+    }
+    let params = ReviewDeliver { id: review.id.clone(), to: None };
+    let telling = ask(client, "rookery/reviews/deliver", params, SEE);
+    match working("telling the agent", telling).await {
+        Ok(told) => (told, None),
+        Err(failure) => (review, Some(safe::line(failure.message()))),
+    }
+}
+
+async fn settle(client: &Client, id: String, status: ReviewStatus) -> Outcome<Review> {
+    ask(client, "rookery/reviews/setStatus", ReviewSetStatus { id, status }, SEE).await
 }
 
 async fn set(client: &Client, args: args::Thing, status: ReviewStatus) -> Outcome {
-    let params = ReviewSetStatus { id: args.id, status };
-    let review: Review = ask(client, "rookery/reviews/setStatus", params, SEE).await?;
+    let review = settle(client, args.id, status).await?;
     let word = match status {
         ReviewStatus::Open => "reopened",
         ReviewStatus::Approved => "approved",
@@ -196,11 +228,12 @@ async fn set(client: &Client, args: args::Thing, status: ReviewStatus) -> Outcom
     tell(&review, args.json, word)
 }
 
-async fn deliver(client: &Client, args: args::Thing) -> Outcome {
-    let params = ReviewOnly { id: args.id };
-    let telling = ask(client, "rookery/reviews/deliver", params, SEE);
+async fn deliver(client: &Client, args: args::ReviewDeliver) -> Outcome {
+    let see = if args.to.is_some() { sessions::SEE } else { SEE };
+    let params = ReviewDeliver { id: args.target.id, to: args.to };
+    let telling = ask(client, "rookery/reviews/deliver", params, see);
     let review: Review = working("telling the agent", telling).await?;
-    tell(&review, args.json, "delivered")
+    tell(&review, args.target.json, "delivered")
 }
 
 fn tell(review: &Review, json: bool, word: &str) -> Outcome {

@@ -59,9 +59,10 @@ pub(crate) fn source(source: Source) -> &'static str {
     }
 }
 
-/// What its session is called.
+/// What its session is called, or the directory of its work tree.
 pub(crate) fn session(entry: &QueueEntry) -> String {
-    entry.session_title.as_deref().map_or_else(|| "-".to_owned(), safe::line)
+    let tree = entry.tree.as_deref().and_then(|tree| tree.rsplit('/').next());
+    entry.session_title.as_deref().or(tree).map_or_else(|| "-".to_owned(), safe::line)
 }
 
 /// What it says, in one line.

@@ -4,9 +4,9 @@ use rookery_native::{
     code,
     wire::{
         AnswerRequest, Answered, Checkpoint, CheckpointOnly, DeferRequest, Deferred, Empty,
-        HandoffList, HandoffSetStatus, HandoffStatus, Handoffs, NewComment, QueueResolve,
-        QueueResolved, Related, Review, ReviewAddComments, ReviewOnly, ReviewSetStatus,
-        ReviewStatus,
+        HandoffList, HandoffSetStatus, HandoffStatus, Handoffs, NewComment, QueueEntry,
+        QueueResolve, QueueResolved, Related, Review, ReviewAddComments, ReviewDeliver, ReviewOnly,
+        ReviewSetStatus, ReviewStatus,
     },
 };
 use rookery_wire::{Client, ClientError};
@@ -110,7 +110,19 @@ async fn request_changes(client: &Client, id: &str, text: &str) -> Told {
         let params = ReviewAddComments { id: id.to_owned(), comments: vec![comment] };
         let _: Review = call(client, "rookery/reviews/comment", params).await?;
     }
-    review(client, id, ReviewStatus::ChangesRequested).await
+    let params = ReviewSetStatus { id: id.to_owned(), status: ReviewStatus::ChangesRequested };
+    let review: Review = call(client, "rookery/reviews/setStatus", params).await?;
+    let mut said = format!("requested changes of review {id}");
+    let is_news = review.comments.iter().any(|comment| !comment.delivered);
+    if review.session.is_none() && is_news {
+        // There may be no agent in a work tree; the daemon says so.
+        let params = ReviewDeliver { id: id.to_owned(), to: None };
+        match call::<Review>(client, "rookery/reviews/deliver", params).await {
+            Err(ClientError::Rpc(error)) => said += &format!("; {}", safe::line(&error.message)),
+            told => drop(told?),
+        }
+    }
+    Ok((Tone::Bad, said))
 }
 
 async fn accept(client: &Client, id: &str) -> Told {
@@ -137,6 +149,14 @@ async fn show(client: &Client, list: &mut List, id: String) {
     list.open(id, lines);
 }
 
+/// The session or the work tree that an item is about.
+fn place(entry: &QueueEntry) -> String {
+    match &entry.tree {
+        Some(tree) => format!("work tree {}", safe::line(tree)),
+        None => format!("session {} {}", queue::session(entry), safe::line(&entry.item.session)),
+    }
+}
+
 /// Everything there is to say of an item.
 async fn lines(client: &Client, item: &Item<'_>) -> Vec<Line> {
     let entry = item.entry;
@@ -144,10 +164,7 @@ async fn lines(client: &Client, item: &Item<'_>) -> Vec<Line> {
     let mut lines = vec![
         (Tone::Strong, queue::what(item)),
         (tone, format!("{kind}, said by {}", queue::source(entry.item.source))),
-        (
-            Tone::Faint,
-            format!("session {} {}", queue::session(entry), safe::line(&entry.item.session)),
-        ),
+        (Tone::Faint, place(entry)),
         (Tone::Faint, format!("since {}", safe::line(&entry.item.created_at))),
     ];
     if let Some(more) = &entry.item.subtitle {

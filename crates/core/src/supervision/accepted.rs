@@ -95,8 +95,8 @@ impl Core {
     async fn resume_work(&self, work: AcceptedWork) {
         match work {
             AcceptedWork::Answer { .. } => {}
-            AcceptedWork::Checkpoint { checkpoint, session, title, summary, review } => {
-                let new = NewCheckpoint { session, title, summary, review };
+            AcceptedWork::Checkpoint { checkpoint, place, title, summary, review } => {
+                let new = NewCheckpoint { place, title, summary, review };
                 self.resume_checkpoint(checkpoint, new).await;
             }
             AcceptedWork::Session(session) => self.resume_session(*session).await,
@@ -106,7 +106,7 @@ impl Core {
     }
 
     async fn resume_checkpoint(&self, id: CheckpointId, new: NewCheckpoint) {
-        if let Some(place) = self.place_of(new.session)
+        if let Some(place) = self.directory_of(&new.place)
             && let Ok(repo) = Repository::discover(&place).await
             && let Err(error) = snapshot::tidy(&repo).await
         {
@@ -170,7 +170,7 @@ impl Core {
             Err(error) => error,
         };
         let title = format!("Worktree {} not created", tree.path.display());
-        self.file_failure_of(SessionId::new(0), &title, &error, Some(id)).await;
+        self.file_failure_of(SessionId::NONE, &title, &error, Some(id)).await;
     }
 
     /// It may have reached the agent already, so it is not said a second time.
@@ -186,7 +186,8 @@ impl Core {
                     "the daemon stopped while comments went to the agent; deliver again if they did not arrive",
                 );
                 let title = "Review not delivered";
-                self.file_failure_of(review.session, title, &error, Some(id.get())).await;
+                let session = review.place.session_or_none();
+                self.file_failure_of(session, title, &error, Some(id.get())).await;
             }
         }
     }

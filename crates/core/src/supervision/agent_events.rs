@@ -206,12 +206,12 @@ impl Tx<'_> {
                 self.take_checkpoint(session, at, title, summary, head, differences),
             ),
             Kind::Handoff { to, checkpoint, title, summary, risks, next_actions } => {
-                let from = session;
+                let from = session.into();
                 let new = NewHandoff { from, to, checkpoint, title, summary, risks, next_actions };
                 Created::Handoff(self.hand_over(new, Source::Report).id)
             }
             Kind::Review { checkpoint, summary, differences } => {
-                let new = NewReview { session, checkpoint, summary, differences };
+                let new = NewReview { place: session.into(), checkpoint, summary, differences };
                 Created::Review(self.ask_review(new, Source::Report).id)
             }
             Kind::Approval { title, summary, action, scope } => {
@@ -252,7 +252,7 @@ impl Tx<'_> {
         let place = self.world.checkout_of(session).cloned();
         let checkpoint = Checkpoint {
             id: CheckpointId::new(draw()),
-            session,
+            place: session.into(),
             repo: place.as_ref().map(|place| place.repo.clone()),
             branch: place.as_ref().and_then(|place| place.branch.clone()),
             worktree: place.and_then(|place| place.worktree),
@@ -270,7 +270,7 @@ impl Tx<'_> {
 
     /// Puts a checkpoint into its list, the queue and the timeline.
     pub(crate) fn add_checkpoint(&mut self, checkpoint: Checkpoint, line: &str) -> CheckpointId {
-        let (id, session) = (checkpoint.id, checkpoint.session);
+        let (id, session) = (checkpoint.id, checkpoint.place.session_or_none());
         let related = Some(Related::Checkpoint(id));
         self.keep(Record::Checkpoint(checkpoint.clone()));
         self.file(NewItem {

@@ -256,7 +256,7 @@ impl Approval {
 /// The session that a request belongs to.
 pub(crate) fn session_of_request(request: &Request) -> SessionId {
     let thread = request.thread().map(session_of_thread);
-    request.session.or(thread).unwrap_or(SessionId::new(0))
+    request.session.or(thread).unwrap_or(SessionId::NONE)
 }
 
 fn status(request: &Request) -> ApprovalStatus {

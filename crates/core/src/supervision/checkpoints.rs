@@ -1,4 +1,4 @@
-//! Checkpoints: snapshots of what a session works on, and the way back to them.
+//! Checkpoints: snapshots of work trees, and the way back to them.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,10 @@ use rookery_host::git::{GitError, Repository};
 use rookery_model::{
     AcceptedWork, Category, ChangedFile, Checkpoint, CheckpointId, CheckpointSource, DiffStat,
     Differences, Error, ErrorKind, Record, Related, Result, SessionId, Source, TimelineKind,
+    WorkPlace,
 };
 
+use super::places::open_tree;
 use super::{NewReview, draw};
 use crate::clock;
 use crate::core::Core;
@@ -21,8 +23,8 @@ pub use rookery_host::git::snapshot::{Difference, HeadChange, Keep, Restored, Wh
 /// A checkpoint to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewCheckpoint {
-    /// The session whose work is captured.
-    pub session: SessionId,
+    /// What is captured.
+    pub place: WorkPlace,
     /// In a few words.
     pub title: String,
     /// In a few more.
@@ -35,7 +37,7 @@ impl NewCheckpoint {
     fn accepted(&self, id: CheckpointId) -> AcceptedWork {
         AcceptedWork::Checkpoint {
             checkpoint: id,
-            session: self.session,
+            place: self.place.clone(),
             title: self.title.clone(),
             summary: self.summary.clone(),
             review: self.review,
@@ -86,11 +88,11 @@ impl Core {
         self.finish_checkpoint(id, new).await
     }
 
-    /// Makes a checkpoint of what a session works on. A session that works in no repository gets
-    /// one without a snapshot.
+    /// Makes a checkpoint of a place. A session that works in no repository gets one without a
+    /// snapshot.
     ///
     /// # Errors
-    /// If there is no such session, nothing could be captured, or it cannot be kept.
+    /// If there is no such session or work tree, nothing could be captured, or it cannot be kept.
     pub async fn make_checkpoint(
         &self,
         id: CheckpointId,
@@ -110,7 +112,7 @@ impl Core {
         id: CheckpointId,
         new: NewCheckpoint,
     ) -> Result<Checkpoint> {
-        let session = new.session;
+        let session = new.place.session_or_none();
         let made = self.capture_checkpoint(id, new).await;
         if let Err(error) = &made {
             self.file_failure_of(session, "Checkpoint failed", error, Some(id.get())).await;
@@ -119,17 +121,10 @@ impl Core {
     }
 
     async fn capture_checkpoint(&self, id: CheckpointId, new: NewCheckpoint) -> Result<Checkpoint> {
-        let (place, label) = {
-            let world = self.look();
-            let session = world.session(new.session).ok_or_else(|| no_session(new.session))?;
-            let checkout = world.checkout_of(new.session);
-            let place =
-                checkout.map(|one| one.worktree.clone().unwrap_or_else(|| one.repo.clone()));
-            (place.unwrap_or(session.cwd), checkout.and_then(|one| one.branch.clone()))
-        };
+        let (repo, label) = self.find_repository(&new.place).await?;
         let mut made = Checkpoint {
             id,
-            session: new.session,
+            place: new.place,
             repo: None,
             branch: label,
             worktree: None,
@@ -142,10 +137,8 @@ impl Core {
             created_at: clock::wall(),
             source: CheckpointSource::Manual,
         };
-        match Repository::discover(&place).await {
-            Ok(repo) => capture(&repo, &mut made).await?,
-            Err(GitError::NotARepository(_) | GitError::NoSuchPath(_)) => {}
-            Err(error) => return Err(Error::failed(error.to_string())),
+        if let Some(repo) = repo {
+            capture(&repo, &mut made).await?;
         }
         self.transact_durably(|tx| {
             let line = format!("Checkpoint: {}", made.title);
@@ -154,7 +147,7 @@ impl Core {
             if new.review {
                 tx.ask_review(
                     NewReview {
-                        session: made.session,
+                        place: made.place.clone(),
                         checkpoint: Some(id),
                         summary: made.summary.clone(),
                         differences: Differences::default(),
@@ -166,6 +159,24 @@ impl Core {
         })
         .await?;
         Ok(made)
+    }
+
+    /// The repository of a place, if it is in one, and the branch that its session is labelled with.
+    async fn find_repository(
+        &self,
+        place: &WorkPlace,
+    ) -> Result<(Option<Repository>, Option<String>)> {
+        let session = match place {
+            WorkPlace::Tree(top) => return Ok((Some(open_tree(top).await?), None)),
+            WorkPlace::Session(session) => *session,
+        };
+        let directory = self.place_of(session).ok_or_else(|| no_session(session))?;
+        let label = self.checkout_of(session).and_then(|one| one.branch);
+        match Repository::discover(&directory).await {
+            Ok(repo) => Ok((Some(repo), label)),
+            Err(GitError::NotARepository(_) | GitError::NoSuchPath(_)) => Ok((None, label)),
+            Err(error) => Err(Error::failed(error.to_string())),
+        }
     }
 
     /// All checkpoints, newest first.
@@ -229,7 +240,8 @@ impl Core {
             tx.keep(Record::Checkpoint(before.clone()));
             let related = Some(Related::Checkpoint(id));
             let line = format!("Restored: {}", before.title);
-            tx.log_line(before.session, TimelineKind::CheckpointCreated, line, related);
+            let session = before.place.session_or_none();
+            tx.log_line(session, TimelineKind::CheckpointCreated, line, related);
             Ok(())
         })
         .await?;
@@ -250,13 +262,12 @@ impl Core {
         Ok(gone)
     }
 
-    /// Forgets one checkpoint, with its snapshot.
+    /// Forgets one checkpoint, with its snapshot unless that went with its repository.
     ///
     /// # Errors
     /// If there is none of this id, or git does not do its part.
     pub async fn delete_checkpoint(&self, id: CheckpointId) -> Result<()> {
-        if self.checkpoint(id)?.snapshot.is_some() {
-            let repo = self.repository_of(id).await?;
+        if let Some(repo) = left_of(self.checkpoint(id)?).await? {
             match snapshot::delete(&repo, &name(id)?).await {
                 Ok(()) | Err(CheckpointError::NotFound(_)) => {}
                 Err(error) => return Err(failed(error)),
@@ -282,8 +293,7 @@ impl Core {
         let place = place.filter(|_| checkpoint.snapshot.is_some());
         let nothing =
             || Error::new(ErrorKind::Conflict, "nothing was captured for this checkpoint");
-        let place = place.ok_or_else(nothing)?;
-        Repository::discover(&place).await.map_err(|error| Error::failed(error.to_string()))
+        open_tree(&place.ok_or_else(nothing)?).await
     }
 
     /// Says in the queue that something did not work that nobody waits for any more.
@@ -342,6 +352,20 @@ impl Tx<'_> {
         }
         self.resolve_related(Related::Checkpoint(id));
     }
+}
+
+/// The repository that still has the snapshot of a checkpoint: through its work tree, or another one
+/// if that is gone.
+async fn left_of(checkpoint: Checkpoint) -> Result<Option<Repository>> {
+    let places = [checkpoint.worktree, checkpoint.repo];
+    for place in places.into_iter().flatten().filter(|_| checkpoint.snapshot.is_some()) {
+        match Repository::discover(&place).await {
+            Ok(repo) => return Ok(Some(repo)),
+            Err(GitError::NotARepository(_) | GitError::NoSuchPath(_)) => {}
+            Err(error) => return Err(Error::failed(error.to_string())),
+        }
+    }
+    Ok(None)
 }
 
 /// Takes the snapshot, and says what it found.

@@ -6,11 +6,10 @@ use std::path::Path;
 use rookery_agent::turn::Message;
 use rookery_model::{
     AcceptedWork, Error, ErrorKind, Event, Record, Related, Result, Review, ReviewComment,
-    ReviewId, TerminalId, TimelineKind,
+    ReviewId, SessionId, TerminalId, TimelineKind,
 };
 
 use super::SessionHome;
-use super::checkpoints::no_session;
 use crate::core::Core;
 use crate::terminals::{TerminalHandle, drawn};
 use crate::threads::NewTurn;
@@ -20,12 +19,14 @@ const SHELLS: &[&str] =
     &["sh", "bash", "zsh", "fish", "dash", "ksh", "mksh", "ash", "nu", "elvish"];
 
 impl Core {
-    /// Tells the agent what was said about its changes and was not told yet. With nothing new to
-    /// tell, nothing happens.
+    /// Tells the agent what was said about its changes and was not told yet: the session that is
+    /// named, else the one that the review belongs to, else the only agent in its work tree. With
+    /// nothing new to tell, nothing happens.
     ///
     /// # Errors
-    /// Not found if review or session are gone, conflict if no agent runs in the terminal.
-    pub async fn deliver_review(&self, id: ReviewId) -> Result<Review> {
+    /// Not found if review or session are gone, conflict if no agent runs in the terminal, or none or
+    /// more than one in the work tree.
+    pub async fn deliver_review(&self, id: ReviewId, to: Option<SessionId>) -> Result<Review> {
         // Two at once would tell everything twice.
         let _one = self.inner.deliveries.lock().await;
         let review = self.review(id)?;
@@ -34,7 +35,7 @@ impl Core {
         if fresh.is_empty() {
             return Ok(review);
         }
-        let session = self.session(review.session).ok_or_else(|| no_session(review.session))?;
+        let session = self.addressee(&review, to).await?;
         let text = words(&review, &fresh);
         match session.home {
             SessionHome::Thread(thread) => {
@@ -52,7 +53,7 @@ impl Core {
             tx.done(id.get());
             let related = Some(Related::Review(id));
             let line = "Review comments delivered";
-            tx.log_line(review.session, TimelineKind::ReviewUpdated, line, related);
+            tx.log_line(session.id, TimelineKind::ReviewUpdated, line, related);
             tx.emit(Event::ReviewChanged(Box::new(review.clone())));
             Ok(review)
         })
@@ -60,24 +61,30 @@ impl Core {
     }
 
     /// Accepts to do the same, durably, and does it in the background; that it did not work becomes
-    /// an item of the queue.
+    /// an item of the queue. False, and nothing happens, if the review is that of a work tree in which
+    /// no agent could be told.
     ///
     /// # Errors
     /// If it cannot be accepted; then nothing happens.
-    pub async fn deliver_review_soon(&self, id: ReviewId) -> Result<()> {
+    pub async fn deliver_review_soon(&self, id: ReviewId) -> Result<bool> {
+        let review = self.review(id)?;
+        if review.place.tree().is_some() && self.addressee(&review, None).await.is_err() {
+            return Ok(false);
+        }
         self.accept(AcceptedWork::Delivery(id)).await?;
         let core = self.clone();
         let work = async move {
-            match (core.deliver_review(id).await, core.review(id)) {
+            match (core.deliver_review(id, None).await, core.review(id)) {
                 (Err(error), Ok(review)) => {
                     let title = "Review not delivered";
-                    core.file_failure_of(review.session, title, &error, Some(id.get())).await;
+                    let session = review.place.session_or_none();
+                    core.file_failure_of(session, title, &error, Some(id.get())).await;
                 }
                 _ => core.give_up(id.get()),
             }
         };
         self.inner.endings.spawn_on(work, &self.inner.runtime);
-        Ok(())
+        Ok(true)
     }
 
     /// Pastes a text into a terminal in which an agent runs, and sends it off.

@@ -1,8 +1,8 @@
-//! Handoffs: work that goes from one session to another.
+//! Handoffs: work that somebody else is to go on with.
 
 use rookery_model::{
     Category, CheckpointId, Error, Event, Handoff, HandoffId, HandoffStatus, Record, Related,
-    Result, SessionId, Source, TimelineKind,
+    Result, SessionId, Source, TimelineKind, WorkPlace,
 };
 
 use super::draw;
@@ -14,8 +14,8 @@ use crate::world::Tx;
 /// A handoff to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewHandoff {
-    /// Who hands over.
-    pub from: SessionId,
+    /// Whose work it is.
+    pub from: WorkPlace,
     /// Who takes over, if that was said.
     pub to: Option<SessionId>,
     /// The snapshot to go on from.
@@ -36,7 +36,7 @@ impl Core {
     /// # Errors
     /// If it cannot be kept.
     pub async fn create_handoff(&self, new: NewHandoff) -> Result<Handoff> {
-        self.check_session(new.from)?;
+        self.check_place(&new.from)?;
         self.transact_durably(|tx| Ok(tx.hand_over(new, Source::Report))).await
     }
 
@@ -61,7 +61,7 @@ impl Core {
             let handoff = tx.world.supervision.handoffs.get(&id);
             let mut handoff = handoff.cloned().ok_or_else(|| no_handoff(id))?;
             handoff.status = status;
-            let session = handoff.to.unwrap_or(handoff.from);
+            let session = handoff.to.unwrap_or_else(|| handoff.from.session_or_none());
             let word = match status {
                 HandoffStatus::Pending => "Handoff pending",
                 HandoffStatus::Accepted => "Handoff accepted",
@@ -82,6 +82,7 @@ impl Core {
 impl Tx<'_> {
     pub(super) fn hand_over(&mut self, new: NewHandoff, source: Source) -> Handoff {
         let NewHandoff { from, to, checkpoint, title, summary, risks, next_actions } = new;
+        let giver = from.session_or_none();
         let handoff = Handoff {
             id: HandoffId::new(draw()),
             from,
@@ -97,14 +98,14 @@ impl Tx<'_> {
         let related = Some(Related::Handoff(handoff.id));
         self.keep(Record::Handoff(handoff.clone()));
         self.file(NewItem {
-            session: to.unwrap_or(from),
+            session: to.unwrap_or(giver),
             related,
             category: Category::Blocked,
             title: format!("Handoff: {}", handoff.title),
             subtitle: Some(handoff.summary.clone()),
             source,
         });
-        self.log_line(from, TimelineKind::HandoffCreated, "Handoff created", related);
+        self.log_line(giver, TimelineKind::HandoffCreated, "Handoff created", related);
         if let Some(to) = to {
             self.log_line(to, TimelineKind::HandoffCreated, "Handoff received", related);
         }

@@ -16,6 +16,7 @@ mod dialogs;
 mod handoffs;
 mod import;
 mod observe;
+mod places;
 mod recognise;
 mod reviews;
 mod sessions;

@@ -2,7 +2,7 @@
 
 use rookery_model::{
     Category, CheckpointId, Differences, Error, Event, Record, Related, Result, Review,
-    ReviewComment, ReviewId, ReviewStatus, SessionId, Source, TimelineKind,
+    ReviewComment, ReviewId, ReviewStatus, Source, TimelineKind, WorkPlace,
 };
 
 use super::draw;
@@ -18,8 +18,8 @@ const MAX_COMMENTS: usize = 1_000;
 /// A review to be asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewReview {
-    /// Whose changes they are.
-    pub session: SessionId,
+    /// Where the changes are.
+    pub place: WorkPlace,
     /// The snapshot they are in.
     pub checkpoint: Option<CheckpointId>,
     /// What it is about.
@@ -49,7 +49,7 @@ impl Core {
     /// # Errors
     /// If it cannot be kept.
     pub async fn request_review(&self, new: NewReview) -> Result<Review> {
-        self.check_session(new.session)?;
+        self.check_place(&new.place)?;
         self.transact_durably(|tx| Ok(tx.ask_review(new, Source::Report))).await
     }
 
@@ -128,7 +128,8 @@ impl Tx<'_> {
     }
 
     pub(super) fn ask_review(&mut self, new: NewReview, source: Source) -> Review {
-        let NewReview { session, checkpoint, summary, mut differences } = new;
+        let NewReview { place, checkpoint, summary, mut differences } = new;
+        let session = place.session_or_none();
         let known = checkpoint.and_then(|id| self.world.supervision.checkpoints.get(&id));
         if let Some(known) = known {
             if differences.files.is_empty() {
@@ -141,7 +142,7 @@ impl Tx<'_> {
         }
         let review = Review {
             id: ReviewId::new(draw()),
-            session,
+            place,
             checkpoint,
             created_at: clock::wall(),
             summary,
@@ -168,7 +169,7 @@ impl Tx<'_> {
     fn follow_review(&mut self, review: &Review) {
         let related = Related::Review(review.id);
         let again = |category, title: &str| NewItem {
-            session: review.session,
+            session: review.place.session_or_none(),
             related: Some(related),
             category,
             title: title.to_owned(),
@@ -190,7 +191,8 @@ impl Tx<'_> {
                 "Review deferred"
             }
         };
-        self.log_line(review.session, TimelineKind::ReviewUpdated, line, Some(related));
+        let session = review.place.session_or_none();
+        self.log_line(session, TimelineKind::ReviewUpdated, line, Some(related));
     }
 }
 

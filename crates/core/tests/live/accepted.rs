@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rookery_core::model::{
     AcceptedSession, AcceptedTool, AcceptedWork, Answer, CheckpointId, Differences, Origin,
-    PlannedTree, SessionId,
+    PlannedTree, SessionId, WorkPlace,
 };
 use rookery_core::{ApprovalStatus, NewComment, NewReview, NewSession};
 
@@ -19,6 +19,8 @@ crate::cases! {
     an_agent_that_was_not_started_yet_is_started,
     an_agent_that_may_have_been_started_is_not_started_twice,
     a_checkpoint_that_was_promised_is_made,
+    a_checkpoint_of_a_work_tree_that_was_promised_is_made,
+    a_work_tree_that_went_meanwhile_is_told,
     a_delivery_that_may_have_arrived_is_told,
     an_answer_that_was_given_counts,
 }
@@ -170,7 +172,7 @@ async fn a_checkpoint_that_was_promised_is_made() {
     let checkpoint = CheckpointId::new(99);
     let work = AcceptedWork::Checkpoint {
         checkpoint,
-        session: id,
+        place: id.into(),
         title: "before".into(),
         summary: "the change".into(),
         review: true,
@@ -181,11 +183,53 @@ async fn a_checkpoint_that_was_promised_is_made() {
     assert_over(world).await;
 }
 
+/// What was accepted of a work tree that no session stands for.
+fn of_tree(top: &Path, checkpoint: CheckpointId) -> AcceptedWork {
+    AcceptedWork::Checkpoint {
+        checkpoint,
+        place: WorkPlace::Tree(top.to_owned()),
+        title: "before".into(),
+        summary: "the change".into(),
+        review: true,
+    }
+}
+
+async fn a_checkpoint_of_a_work_tree_that_was_promised_is_made() {
+    let home = tempfile::tempdir().unwrap();
+    let repo = repository(home.path());
+    fs::write(repo.join("file"), "other").unwrap();
+    let checkpoint = CheckpointId::new(99);
+    let world = World::resume(home, vec![of_tree(&repo, checkpoint)]).await;
+    until(&world, || has_item(&world, "Review requested")).await;
+    let made = world.core.checkpoint(checkpoint).unwrap();
+    assert_eq!((made.place.tree(), made.repo.as_deref()), (Some(&*repo), Some(&*repo)));
+    assert_eq!(made.differences.files.len(), 1, "{made:?}");
+    assert_eq!(world.core.reviews()[0].place, made.place);
+    assert!(world.core.sessions().is_empty() && world.core.projects().is_empty());
+    assert_over(world).await;
+}
+
+async fn a_work_tree_that_went_meanwhile_is_told() {
+    let home = tempfile::tempdir().unwrap();
+    // Around the tree is another one, which is not taken for it.
+    let outer = repository(home.path());
+    let gone = outer.join("gone");
+    fs::create_dir(&gone).unwrap();
+    let checkpoint = CheckpointId::new(99);
+    let world = World::resume(home, vec![of_tree(&gone, checkpoint)]).await;
+    until(&world, || has_item(&world, "Checkpoint failed")).await;
+    let item = &world.core.queue()[0];
+    assert_eq!(item.session, SessionId::NONE);
+    assert!(item.subtitle.as_deref().unwrap().contains("no git work tree any more"), "{item:?}");
+    assert!(world.core.checkpoint(checkpoint).is_err());
+    assert_over(world).await;
+}
+
 async fn a_delivery_that_may_have_arrived_is_told() {
     let world = World::resume(tempfile::tempdir().unwrap(), Vec::new()).await;
     let session = session(&world, "api").await;
     let (summary, differences) = ("the parser".to_owned(), Differences::default());
-    let new = NewReview { session, checkpoint: None, summary, differences };
+    let new = NewReview { place: session.into(), checkpoint: None, summary, differences };
     let review = world.core.request_review(new).await.unwrap();
     let line = NewComment { path: Some("a.rs".into()), line: Some(3), text: "why?".into() };
     world.core.comment_review(review.id, vec![line]).await.unwrap();

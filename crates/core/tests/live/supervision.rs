@@ -221,7 +221,7 @@ async fn a_review_is_asked_changed_and_approved() {
     let world = World::open().await;
     let session = session(&world, "api").await;
     let new = NewReview {
-        session,
+        place: session.into(),
         checkpoint: Some(CheckpointId::new(1)),
         summary: "the parser".into(),
         differences: Differences::default(),
@@ -235,7 +235,7 @@ async fn a_review_is_asked_changed_and_approved() {
     let line = NewComment { path: Some("a.rs".into()), line: Some(3), text: "why?".into() };
     let commented = world.core.comment_review(review.id, vec![line]).await.unwrap();
     assert!(!commented.comments[0].is_delivered);
-    let refused = world.core.deliver_review(review.id).await.unwrap_err();
+    let refused = world.core.deliver_review(review.id, None).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict, "only a shell is there: {refused}");
     set(ReviewStatus::Approved).await.unwrap();
     assert_eq!(world.core.queue(), []);
@@ -250,7 +250,7 @@ async fn a_handoff_goes_to_its_target_until_it_is_dealt_with() {
     let world = World::open().await;
     let (from, to) = (session(&world, "api").await, session(&world, "web").await);
     let new = NewHandoff {
-        from,
+        from: from.into(),
         to: Some(to),
         checkpoint: None,
         title: "the rest".into(),

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use rookery_model as model;
 use serde::{Deserialize, Serialize};
 
+use super::record::place;
 use super::request::AnswerJson;
 use super::{DecodeError, PathJson, id_from_text};
 
@@ -25,6 +26,9 @@ enum WorkJson<'a> {
     Checkpoint {
         checkpoint: Cow<'a, str>,
         session: Cow<'a, str>,
+        /// The work tree, if it is named by itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tree: Option<PathJson<'a>>,
         title: Cow<'a, str>,
         summary: Cow<'a, str>,
         #[serde(default)]
@@ -95,10 +99,11 @@ impl<'a> WorkJson<'a> {
                 answer: AnswerJson::of(answer),
                 by: by.into(),
             },
-            Work::Checkpoint { checkpoint, session, title, summary, review } => {
+            Work::Checkpoint { checkpoint, place, title, summary, review } => {
                 WorkJson::Checkpoint {
                     checkpoint: checkpoint.to_string().into(),
-                    session: session.to_string().into(),
+                    session: place.session_or_none().to_string().into(),
+                    tree: place.tree().map(PathJson::of),
                     title: title.into(),
                     summary: summary.into(),
                     review: *review,
@@ -118,10 +123,10 @@ impl<'a> WorkJson<'a> {
                 answer: answer.into_model(),
                 by: by.into_owned(),
             },
-            WorkJson::Checkpoint { checkpoint, session, title, summary, review } => {
+            WorkJson::Checkpoint { checkpoint, session, tree, title, summary, review } => {
                 Work::Checkpoint {
                     checkpoint: id_from_text(&checkpoint)?,
-                    session: id_from_text(&session)?,
+                    place: place(&session, tree)?,
                     title: title.into_owned(),
                     summary: summary.into_owned(),
                     review,

@@ -95,6 +95,19 @@ impl RelatedJson {
     }
 }
 
+/// A place, of the session that names it and of its tree if it is named by itself. What was written
+/// before places had trees has a session only.
+pub(super) fn place(
+    session: &str,
+    tree: Option<PathJson<'_>>,
+) -> Result<model::WorkPlace, DecodeError> {
+    let session = id_from_text(session)?;
+    Ok(match tree {
+        Some(top) => model::WorkPlace::Tree(top.into_path()),
+        None => model::WorkPlace::Session(session),
+    })
+}
+
 #[derive(Serialize, Deserialize)]
 pub(super) struct QueueJson<'a> {
     id: Cow<'a, str>,
@@ -224,6 +237,9 @@ struct CommentJson<'a> {
 pub(super) struct ReviewJson<'a> {
     id: Cow<'a, str>,
     session: Cow<'a, str>,
+    /// The work tree, if it is named by itself. Then the session has the name of none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tree: Option<PathJson<'a>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     checkpoint: Option<String>,
     created_at: i64,
@@ -245,7 +261,8 @@ impl<'a> ReviewJson<'a> {
         };
         ReviewJson {
             id: review.id.to_string().into(),
-            session: review.session.to_string().into(),
+            session: review.place.session_or_none().to_string().into(),
+            tree: review.place.tree().map(PathJson::of),
             checkpoint: review.checkpoint.map(|id| id.to_string()),
             created_at: review.created_at.as_micros(),
             summary: (&review.summary).into(),
@@ -265,7 +282,7 @@ impl<'a> ReviewJson<'a> {
         };
         Ok(model::Review {
             id: id_from_text(&self.id)?,
-            session: id_from_text(&self.session)?,
+            place: place(&self.session, self.tree)?,
             checkpoint: self.checkpoint.as_deref().map(id_from_text).transpose()?,
             created_at: model::Timestamp::from_micros(self.created_at),
             summary: self.summary.into_owned(),
@@ -280,6 +297,9 @@ impl<'a> ReviewJson<'a> {
 pub(super) struct CheckpointJson<'a> {
     id: Cow<'a, str>,
     session: Cow<'a, str>,
+    /// The work tree, if it is named by itself. Then the session has the name of none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tree: Option<PathJson<'a>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     repo: Option<PathJson<'a>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -301,7 +321,8 @@ impl<'a> CheckpointJson<'a> {
     pub(super) fn of(checkpoint: &'a model::Checkpoint) -> Self {
         CheckpointJson {
             id: checkpoint.id.to_string().into(),
-            session: checkpoint.session.to_string().into(),
+            session: checkpoint.place.session_or_none().to_string().into(),
+            tree: checkpoint.place.tree().map(PathJson::of),
             repo: checkpoint.repo.as_deref().map(PathJson::of),
             branch: checkpoint.branch.as_deref().map(Cow::Borrowed),
             worktree: checkpoint.worktree.as_deref().map(PathJson::of),
@@ -318,7 +339,7 @@ impl<'a> CheckpointJson<'a> {
     pub(super) fn into_model(self) -> Result<model::Checkpoint, DecodeError> {
         Ok(model::Checkpoint {
             id: id_from_text(&self.id)?,
-            session: id_from_text(&self.session)?,
+            place: place(&self.session, self.tree)?,
             repo: self.repo.map(PathJson::into_path),
             branch: self.branch.map(Cow::into_owned),
             worktree: self.worktree.map(PathJson::into_path),
@@ -337,6 +358,9 @@ impl<'a> CheckpointJson<'a> {
 pub(super) struct HandoffJson<'a> {
     id: Cow<'a, str>,
     from: Cow<'a, str>,
+    /// The work tree, if it is named by itself. Then the session has the name of none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tree: Option<PathJson<'a>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     to: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -355,7 +379,8 @@ impl<'a> HandoffJson<'a> {
     pub(super) fn of(handoff: &'a model::Handoff) -> Self {
         HandoffJson {
             id: handoff.id.to_string().into(),
-            from: handoff.from.to_string().into(),
+            from: handoff.from.session_or_none().to_string().into(),
+            tree: handoff.from.tree().map(PathJson::of),
             to: handoff.to.map(|id| id.to_string()),
             checkpoint: handoff.checkpoint.map(|id| id.to_string()),
             title: (&handoff.title).into(),
@@ -370,7 +395,7 @@ impl<'a> HandoffJson<'a> {
     pub(super) fn into_model(self) -> Result<model::Handoff, DecodeError> {
         Ok(model::Handoff {
             id: id_from_text(&self.id)?,
-            from: id_from_text(&self.from)?,
+            from: place(&self.from, self.tree)?,
             to: self.to.as_deref().map(id_from_text).transpose()?,
             checkpoint: self.checkpoint.as_deref().map(id_from_text).transpose()?,
             title: self.title.into_owned(),

@@ -243,7 +243,7 @@ mod tests {
         let at = Timestamp::from_micros(1_000_000);
         let checkpoint = model::Checkpoint {
             id: model::CheckpointId::new(1),
-            session,
+            place: session.into(),
             repo: Some("/r".into()),
             branch: Some("b".into()),
             worktree: None,
@@ -269,7 +269,7 @@ mod tests {
         };
         let review = model::Review {
             id: model::ReviewId::new(2),
-            session,
+            place: session.into(),
             checkpoint: Some(checkpoint.id),
             created_at: at,
             summary: "s".into(),
@@ -279,7 +279,7 @@ mod tests {
         };
         let handoff = model::Handoff {
             id: model::HandoffId::new(3),
-            from: session,
+            from: session.into(),
             to: Some(model::SessionId::new(8)),
             checkpoint: None,
             title: "t".into(),

@@ -136,7 +136,7 @@ fn differences(
 pub(super) fn checkpoint(one: wire::Checkpoint) -> Option<Checkpoint> {
     Some(Checkpoint {
         id: CheckpointId::new(parse_uuid(&one.id)?),
-        session: session(&one.session_id)?,
+        place: session(&one.session_id)?.into(),
         repo: one.repo_path.map(Into::into),
         branch: one.branch_name,
         worktree: one.worktree_path.map(Into::into),
@@ -153,7 +153,7 @@ pub(super) fn checkpoint(one: wire::Checkpoint) -> Option<Checkpoint> {
 pub(super) fn handoff(one: wire::Handoff) -> Option<Handoff> {
     Some(Handoff {
         id: HandoffId::new(parse_uuid(&one.id)?),
-        from: session(&one.source_session_id)?,
+        from: session(&one.source_session_id)?.into(),
         to: optional(one.target_session_id.as_deref(), SessionId::new)?,
         checkpoint: optional(one.checkpoint_id.as_deref(), CheckpointId::new)?,
         title: one.title,
@@ -168,7 +168,7 @@ pub(super) fn handoff(one: wire::Handoff) -> Option<Handoff> {
 pub(super) fn review(one: wire::ReviewRequest) -> Option<Review> {
     Some(Review {
         id: ReviewId::new(parse_uuid(&one.id)?),
-        session: session(&one.source_session_id)?,
+        place: session(&one.source_session_id)?.into(),
         checkpoint: optional(one.checkpoint_id.as_deref(), CheckpointId::new)?,
         created_at: parse_date(&one.created_at)?,
         summary: one.summary,

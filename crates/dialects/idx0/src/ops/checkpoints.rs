@@ -11,11 +11,11 @@ use crate::values::{is_true, uuid};
 use crate::wire::Checkpoint;
 
 pub(crate) async fn create(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
-    let session = ids::session(&cx.core, &payload)?.id;
-    cx.core.check_session(session)?;
+    let place = ids::session(&cx.core, &payload)?.id.into();
+    cx.core.check_place(&place)?;
     let flag = |key: &str| payload.get(key).is_some_and(|value| is_true(value));
     let new = NewCheckpoint {
-        session,
+        place,
         title: text_or(&payload, "title", "Checkpoint"),
         summary: text_or(&payload, "summary", "Manual checkpoint"),
         review: flag("requestReview"),
@@ -35,6 +35,7 @@ pub(crate) async fn list(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
         None => None,
     };
     let all = cx.core.checkpoints();
-    let wanted = all.iter().filter(|one| session.is_none_or(|session| one.session == session));
+    let wanted =
+        all.iter().filter(|one| session.is_none_or(|session| one.place.session() == Some(session)));
     Ok(listed(&wanted.map(Checkpoint::from).collect::<Vec<_>>()))
 }

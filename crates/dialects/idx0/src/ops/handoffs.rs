@@ -12,7 +12,7 @@ use crate::values::{list as parts, uuid};
 use crate::wire::{Handoff, read_handoff_status};
 
 pub(crate) async fn create(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
-    let from = ids::session(&cx.core, &payload)?.id;
+    let from = ids::session(&cx.core, &payload)?.id.into();
     let target = filled(&payload, "targetSession").map(|query| ids::resolve(&cx.core, query));
     let (to, warning) = match target {
         None => (None, None),
@@ -59,7 +59,9 @@ pub(crate) async fn list(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
     };
     let handoffs = cx.core.handoffs();
     let wanted = handoffs.iter().filter(|handoff| {
-        session.is_none_or(|session| handoff.from == session || handoff.to == Some(session))
+        session.is_none_or(|session| {
+            handoff.from.session() == Some(session) || handoff.to == Some(session)
+        })
     });
     Ok(listed(&wanted.map(Handoff::from).collect::<Vec<_>>()))
 }

@@ -12,9 +12,9 @@ use crate::values::uuid;
 use crate::wire::{ReviewRequest, read_review_status};
 
 pub(crate) async fn request(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
-    let session = ids::session(&cx.core, &payload)?.id;
+    let place = ids::session(&cx.core, &payload)?.id.into();
     let review = cx.core.request_review(NewReview {
-        session,
+        place,
         checkpoint: ids::id(&payload, "checkpointID").map(CheckpointId::new),
         summary: text_or(&payload, "summary", "Review requested"),
         differences: Differences::default(),
@@ -41,10 +41,12 @@ pub(crate) async fn set_status(cx: Cx, payload: Payload) -> Result<Reply, Failur
         cx.core.comment_review(id, vec![comment]).await.map_err(unknown)?;
     }
     cx.core.set_review_status(id, status, BY).await.map_err(unknown)?;
-    if status == ReviewStatus::ChangesRequested {
-        cx.core.deliver_review_soon(id).await?;
+    let reply = Reply::ok("Review updated");
+    if status == ReviewStatus::ChangesRequested && !cx.core.deliver_review_soon(id).await? {
+        let warning = "No agent of its work tree can be told; what was said is kept";
+        return Ok(reply.with("warning", warning));
     }
-    Ok(Reply::ok("Review updated"))
+    Ok(reply)
 }
 
 pub(crate) async fn list(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
@@ -53,6 +55,8 @@ pub(crate) async fn list(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
         None => None,
     };
     let reviews = cx.core.reviews();
-    let wanted = reviews.iter().filter(|one| session.is_none_or(|session| one.session == session));
+    let wanted = reviews
+        .iter()
+        .filter(|one| session.is_none_or(|session| one.place.session() == Some(session)));
     Ok(listed(&wanted.map(ReviewRequest::from).collect::<Vec<_>>()))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rookery_core::{Compared, HeadChange, Keep, NewCheckpoint, What};
 use rookery_model as model;
 
-use super::named::{absolute, pick, session, session_filter, text_or};
+use super::named::{absolute, pick, place, session_filter, text_or, tree_filter};
 use crate::{
     Cx, Error,
     wire::{
@@ -23,16 +23,21 @@ impl Cx {
 
 pub(crate) async fn list(cx: Cx, params: CheckpointList) -> Result<Checkpoints, Error> {
     let session = session_filter(&cx.core, params.session.as_deref())?;
+    let tree = tree_filter(&cx.core, params.tree.as_deref()).await?;
     let all = cx.core.checkpoints();
-    let wanted = all.iter().filter(|one| session.is_none_or(|id| one.session == id));
+    let wanted = all.iter().filter(|one| {
+        session.is_none_or(|id| one.place.session() == Some(id))
+            && (tree.as_deref()).is_none_or(|tree| cx.core.is_about(&one.place, Some(one.id), tree))
+    });
     Ok(Checkpoints { checkpoints: wanted.map(Checkpoint::from).collect() })
 }
 
 pub(crate) async fn create(cx: Cx, params: CheckpointCreate) -> Result<Checkpoint, Error> {
-    let session = session(&cx.core, "session", &params.session)?.id;
-    cx.core.check_session(session)?;
+    let (session, tree) = (params.session.as_deref(), params.tree.as_deref());
+    let place = place(&cx.core, "session", session, tree).await?;
+    cx.core.check_place(&place)?;
     let new = NewCheckpoint {
-        session,
+        place,
         title: text_or(params.title, "Checkpoint"),
         summary: text_or(params.summary, "Manual checkpoint"),
         review: params.review,

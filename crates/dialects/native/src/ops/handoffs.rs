@@ -1,8 +1,8 @@
-//! Handoffs: work that goes from one session to another.
+//! Handoffs: work that somebody else is to go on with.
 
 use rookery_core::NewHandoff;
 
-use super::named::{pick, session, session_filter, text_or};
+use super::named::{pick, place, session, session_filter, text_or, tree_filter};
 use crate::{
     Cx, Error,
     wire::{Handoff, HandoffCreate, HandoffList, HandoffSetStatus, Handoffs},
@@ -10,14 +10,19 @@ use crate::{
 
 pub(crate) async fn list(cx: Cx, params: HandoffList) -> Result<Handoffs, Error> {
     let session = session_filter(&cx.core, params.session.as_deref())?;
+    let tree = tree_filter(&cx.core, params.tree.as_deref()).await?;
     let all = cx.core.handoffs();
-    let wanted =
-        all.iter().filter(|one| session.is_none_or(|id| one.from == id || one.to == Some(id)));
+    let wanted = all.iter().filter(|one| {
+        session.is_none_or(|id| one.from.session() == Some(id) || one.to == Some(id))
+            && (tree.as_deref())
+                .is_none_or(|tree| cx.core.is_about(&one.from, one.checkpoint, tree))
+    });
     Ok(Handoffs { handoffs: wanted.map(Handoff::from).collect() })
 }
 
 pub(crate) async fn create(cx: Cx, params: HandoffCreate) -> Result<Handoff, Error> {
-    let from = session(&cx.core, "from", &params.from)?.id;
+    let (from, tree) = (params.from.as_deref(), params.tree.as_deref());
+    let from = place(&cx.core, "from", from, tree).await?;
     let to = match &params.to {
         Some(word) => Some(session(&cx.core, "to", word)?.id),
         None => None,

@@ -1,11 +1,11 @@
 //! What a request names: a session by a word, anything else by its id or the end of it.
 
 use std::fmt::Display;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use rookery_core::{Core, Session, SessionError};
-use rookery_model as model;
+use rookery_model::{self as model, WorkPlace};
 
 use crate::Error;
 
@@ -25,7 +25,38 @@ pub(super) fn session(core: &Core, field: &'static str, word: &str) -> Result<Se
     })
 }
 
-/// The same, if a word was said at all.
+/// The place that a session or a work tree names: exactly one of them, the tree by any directory of it.
+pub(super) async fn place(
+    core: &Core,
+    field: &'static str,
+    word: Option<&str>,
+    tree: Option<&Path>,
+) -> Result<WorkPlace, Error> {
+    match (word, tree) {
+        (Some(word), None) => Ok(WorkPlace::Session(session(core, field, word)?.id)),
+        (None, Some(directory)) => {
+            absolute("tree", directory)?;
+            // Before git is asked: an agent has no tree to speak of.
+            core.check_place(&WorkPlace::Tree(directory.to_owned()))?;
+            Ok(WorkPlace::Tree(core.tree_at(directory).await?))
+        }
+        (Some(_), Some(_)) | (None, None) => {
+            Err(Error::invalid(field, format!("give either {field} or tree")))
+        }
+    }
+}
+
+/// The work tree around a directory, if one was named.
+pub(super) async fn tree_filter(
+    core: &Core,
+    directory: Option<&Path>,
+) -> Result<Option<PathBuf>, Error> {
+    let Some(directory) = directory else { return Ok(None) };
+    absolute("tree", directory)?;
+    Ok(Some(core.tree_at(directory).await?))
+}
+
+/// The session that a word means, if one was said at all.
 pub(super) fn session_filter(
     core: &Core,
     word: Option<&str>,

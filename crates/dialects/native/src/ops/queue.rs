@@ -20,6 +20,8 @@ pub(crate) async fn list(cx: Cx, params: QueueList) -> Result<Queue, Error> {
     let items = wanted.map(|item| QueueEntry {
         item: item.into(),
         session_title: cx.core.session(item.session).map(|session| session.title),
+        tree: (item.related.and_then(|related| cx.core.tree_of(related)))
+            .map(|tree| tree.to_string_lossy().into_owned()),
     });
     Ok(Queue { items: items.collect() })
 }

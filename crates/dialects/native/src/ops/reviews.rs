@@ -4,11 +4,12 @@ use rookery_core::{NewComment, NewReview};
 use rookery_model as model;
 
 use super::BY;
-use super::named::{pick, session, session_filter, text_or};
+use super::named::{pick, place, session, session_filter, text_or, tree_filter};
 use crate::{
     Cx, Error,
     wire::{
-        Review, ReviewAddComments, ReviewList, ReviewOnly, ReviewRequest, ReviewSetStatus, Reviews,
+        Review, ReviewAddComments, ReviewDeliver, ReviewList, ReviewOnly, ReviewRequest,
+        ReviewSetStatus, Reviews,
     },
 };
 
@@ -23,10 +24,13 @@ impl Cx {
 
 pub(crate) async fn list(cx: Cx, params: ReviewList) -> Result<Reviews, Error> {
     let session = session_filter(&cx.core, params.session.as_deref())?;
+    let tree = tree_filter(&cx.core, params.tree.as_deref()).await?;
     let status = params.status.map(model::ReviewStatus::from);
     let reviews = cx.core.reviews();
     let wanted = reviews.iter().filter(|review| {
-        session.is_none_or(|id| review.session == id)
+        session.is_none_or(|id| review.place.session() == Some(id))
+            && (tree.as_deref())
+                .is_none_or(|tree| cx.core.is_about(&review.place, review.checkpoint, tree))
             && status.is_none_or(|status| review.status == status)
     });
     Ok(Reviews { reviews: wanted.map(Review::from).collect() })
@@ -38,7 +42,8 @@ pub(crate) async fn get(cx: Cx, params: ReviewOnly) -> Result<Review, Error> {
 }
 
 pub(crate) async fn request(cx: Cx, params: ReviewRequest) -> Result<Review, Error> {
-    let session = session(&cx.core, "session", &params.session)?.id;
+    let (session, tree) = (params.session.as_deref(), params.tree.as_deref());
+    let place = place(&cx.core, "session", session, tree).await?;
     let checkpoint = match &params.checkpoint {
         None => None,
         Some(text) => {
@@ -47,7 +52,7 @@ pub(crate) async fn request(cx: Cx, params: ReviewRequest) -> Result<Review, Err
         }
     };
     let new = NewReview {
-        session,
+        place,
         checkpoint,
         summary: text_or(params.summary, "Review requested"),
         differences: model::Differences::default(),
@@ -82,12 +87,16 @@ pub(crate) async fn set_status(cx: Cx, params: ReviewSetStatus) -> Result<Review
     let status = model::ReviewStatus::from(params.status);
     let review = cx.core.set_review_status(id, status, BY).await?;
     if status == model::ReviewStatus::ChangesRequested {
-        cx.core.deliver_review_soon(id).await?;
+        let _is_on_its_way = cx.core.deliver_review_soon(id).await?;
     }
     Ok(Review::from(&review))
 }
 
-pub(crate) async fn deliver(cx: Cx, params: ReviewOnly) -> Result<Review, Error> {
+pub(crate) async fn deliver(cx: Cx, params: ReviewDeliver) -> Result<Review, Error> {
     let id = cx.review_id(&params.id)?;
-    Ok(Review::from(&cx.core.deliver_review(id).await?))
+    let to = match &params.to {
+        Some(word) => Some(session(&cx.core, "to", word)?.id),
+        None => None,
+    };
+    Ok(Review::from(&cx.core.deliver_review(id, to).await?))
 }

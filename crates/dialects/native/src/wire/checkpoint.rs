@@ -13,6 +13,9 @@ pub struct CheckpointList {
     /// Only those of this session, by its id or title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// Only those of the work tree around this directory; absolute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<PathBuf>,
 }
 
 /// Result of `rookery/checkpoints/list`.
@@ -29,11 +32,15 @@ pub struct CheckpointOnly {
     pub id: String,
 }
 
-/// Params of `rookery/checkpoints/create`.
+/// Params of `rookery/checkpoints/create`. Exactly one of `session` and `tree` is needed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckpointCreate {
     /// The session whose work is captured, by its id or title.
-    pub session: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// A directory of the work tree that is meant, absolute; instead of a session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<PathBuf>,
     /// In a few words; `Checkpoint` if not said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,

@@ -43,7 +43,7 @@ pub use request::{
 };
 pub use review::{
     HandoffCreate, HandoffList, HandoffSetStatus, Handoffs, NewComment, ReviewAddComments,
-    ReviewList, ReviewOnly, ReviewRequest, ReviewSetStatus, Reviews,
+    ReviewDeliver, ReviewList, ReviewOnly, ReviewRequest, ReviewSetStatus, Reviews,
 };
 pub use session::{Session, SessionCreate, SessionList, SessionOnly, Sessions};
 pub use supervision::{

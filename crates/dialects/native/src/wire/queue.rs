@@ -16,6 +16,9 @@ pub struct QueueEntry {
     /// What its session is called; absent if there is no such session any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_title: Option<String>,
+    /// The top of the work tree that it is about, if it is about one and not about a session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
 }
 
 /// Params of `rookery/queue/list`.
@@ -100,7 +103,7 @@ impl From<model::TimelineKind> for TimelineKind {
 pub struct TimelineItem {
     /// Its id.
     pub id: String,
-    /// The session it is about.
+    /// The session it is about; all zeros if it is about none.
     pub session: String,
     /// When it happened.
     pub at: Time,

@@ -1,5 +1,7 @@
 //! Params and results about reviews and handoffs.
 
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +13,9 @@ pub struct ReviewList {
     /// Only those of this session, by its id or title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// Only those of the work tree around this directory; absolute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<PathBuf>,
     /// Only those that stand here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<ReviewStatus>,
@@ -30,17 +35,32 @@ pub struct ReviewOnly {
     pub id: String,
 }
 
-/// Params of `rookery/reviews/request`.
+/// Params of `rookery/reviews/request`. Exactly one of `session` and `tree` is needed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReviewRequest {
     /// Whose changes they are: a session, by its id or title.
-    pub session: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// A directory of the work tree that is meant, absolute; instead of a session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<PathBuf>,
     /// The checkpoint they are in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<String>,
     /// What it is about; `Review requested` if not said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
+}
+
+/// Params of `rookery/reviews/deliver`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReviewDeliver {
+    /// Which review; the end of its id is enough if no other ends so.
+    pub id: String,
+    /// Who is told: a session, by its id or title. If not said the one whose changes they are, else
+    /// the only agent in the work tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
 }
 
 /// A comment to be made.
@@ -80,6 +100,9 @@ pub struct HandoffList {
     /// Only those from or to this session, by its id or title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// Only those of the work tree around this directory; absolute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<PathBuf>,
 }
 
 /// Result of `rookery/handoffs/list`.
@@ -89,12 +112,16 @@ pub struct Handoffs {
     pub handoffs: Vec<Handoff>,
 }
 
-/// Params of `rookery/handoffs/create`.
+/// Params of `rookery/handoffs/create`. Exactly one of `from` and `tree` is needed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HandoffCreate {
     /// Who hands over: a session, by its id or title.
-    pub from: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// A directory of the work tree that is meant, absolute; instead of a session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<PathBuf>,
     /// Who takes over: a session, by its id or title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,

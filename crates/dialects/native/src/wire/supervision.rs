@@ -132,7 +132,7 @@ impl From<model::Related> for Related {
 pub struct QueueItem {
     /// Its id.
     pub id: String,
-    /// The session to look at.
+    /// The session to look at; all zeros if there is none.
     pub session: String,
     /// What it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -163,6 +163,11 @@ impl From<&model::QueueItem> for QueueItem {
             created_at: format_time(item.created_at),
         }
     }
+}
+
+/// The top of a work tree that is named by itself.
+fn tree(place: &model::WorkPlace) -> Option<String> {
+    place.tree().map(|top| top.to_string_lossy().into_owned())
 }
 
 /// A file that differs.
@@ -249,8 +254,12 @@ pub struct ReviewComment {
 pub struct Review {
     /// Its id.
     pub id: String,
-    /// Whose changes they are.
-    pub session: String,
+    /// The session whose changes they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The top of the work tree, if it belongs to that and to no session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
     /// The snapshot they are in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<String>,
@@ -277,7 +286,8 @@ impl From<&model::Review> for Review {
         };
         Review {
             id: review.id.to_string(),
-            session: review.session.to_string(),
+            session: review.place.session().map(|id| id.to_string()),
+            tree: tree(&review.place),
             checkpoint: review.checkpoint.map(|id| id.to_string()),
             created_at: format_time(review.created_at),
             summary: review.summary.clone(),
@@ -295,7 +305,11 @@ pub struct Checkpoint {
     /// Its id.
     pub id: String,
     /// The session it was made for.
-    pub session: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The top of the work tree, if it belongs to that and to no session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
     /// The top level of the repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repo: Option<String>,
@@ -328,7 +342,8 @@ impl From<&model::Checkpoint> for Checkpoint {
         let path = |path: &std::path::PathBuf| path.to_string_lossy().into_owned();
         Checkpoint {
             id: checkpoint.id.to_string(),
-            session: checkpoint.session.to_string(),
+            session: checkpoint.place.session().map(|id| id.to_string()),
+            tree: tree(&checkpoint.place),
             repo: checkpoint.repo.as_ref().map(path),
             branch: checkpoint.branch.clone(),
             worktree: checkpoint.worktree.as_ref().map(path),
@@ -343,14 +358,18 @@ impl From<&model::Checkpoint> for Checkpoint {
     }
 }
 
-/// Work that goes from one session to another.
+/// Work that somebody else is to go on with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Handoff {
     /// Its id.
     pub id: String,
-    /// Who hands over.
-    pub from: String,
+    /// The session that hands over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The top of the work tree, if it belongs to that and to no session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
     /// Who takes over, if that was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
@@ -375,7 +394,8 @@ impl From<&model::Handoff> for Handoff {
     fn from(handoff: &model::Handoff) -> Self {
         Handoff {
             id: handoff.id.to_string(),
-            from: handoff.from.to_string(),
+            from: handoff.from.session().map(|id| id.to_string()),
+            tree: tree(&handoff.from),
             to: handoff.to.map(|id| id.to_string()),
             checkpoint: handoff.checkpoint.map(|id| id.to_string()),
             title: handoff.title.clone(),

@@ -6,7 +6,7 @@ use rookery_model::{
     Checkpoint, CheckpointId, CheckpointSource, DiffStat, Differences, EventId, HandledEvent,
     Handoff, HandoffId, HandoffStatus, Home, Origin, PlannedTree, QueueItem, QueueItemId, Record,
     Related, RequestId, Review, ReviewComment, ReviewId, ReviewStatus, SessionId, Source,
-    TestStatus, TestSummary, TimelineItem, TimelineItemId, TimelineKind,
+    TestStatus, TestSummary, TimelineItem, TimelineItemId, TimelineKind, WorkPlace,
 };
 
 use super::*;
@@ -22,6 +22,13 @@ fn related() -> impl Strategy<Value = Option<Related>> {
         raw().prop_map(|id| Related::Checkpoint(CheckpointId::new(id))),
         raw().prop_map(|id| Related::Handoff(HandoffId::new(id))),
     ])
+}
+
+fn place() -> impl Strategy<Value = WorkPlace> {
+    prop_oneof![
+        raw().prop_map(|id| WorkPlace::Session(SessionId::new(id))),
+        path().prop_map(WorkPlace::Tree),
+    ]
 }
 
 fn differences() -> impl Strategy<Value = Differences> {
@@ -78,10 +85,10 @@ fn review() -> impl Strategy<Value = Review> {
         ReviewStatus::ChangesRequested,
         ReviewStatus::Deferred,
     ]);
-    (raw(), raw(), option::of(raw()), time(), text(), differences(), status, vec(comment, 0..3))
+    (raw(), place(), option::of(raw()), time(), text(), differences(), status, vec(comment, 0..3))
         .prop_map(|parts| Review {
             id: ReviewId::new(parts.0),
-            session: SessionId::new(parts.1),
+            place: parts.1,
             checkpoint: parts.2.map(CheckpointId::new),
             created_at: parts.3,
             summary: parts.4,
@@ -97,11 +104,11 @@ fn checkpoint() -> impl Strategy<Value = Checkpoint> {
         CheckpointSource::AgentEvent,
         CheckpointSource::Automatic,
     ]);
-    let place = (option::of(path()), option::of(text()), option::of(path()));
+    let found = (option::of(path()), option::of(text()), option::of(path()));
     let words = (text(), text(), option::of(text()), option::of(text()));
-    (raw(), raw(), place, words, differences(), time(), source).prop_map(|parts| Checkpoint {
+    (raw(), place(), found, words, differences(), time(), source).prop_map(|parts| Checkpoint {
         id: CheckpointId::new(parts.0),
-        session: SessionId::new(parts.1),
+        place: parts.1,
         repo: parts.2.0,
         branch: parts.2.1,
         worktree: parts.2.2,
@@ -118,11 +125,11 @@ fn checkpoint() -> impl Strategy<Value = Checkpoint> {
 fn handoff() -> impl Strategy<Value = Handoff> {
     let status =
         select(vec![HandoffStatus::Pending, HandoffStatus::Accepted, HandoffStatus::Resolved]);
-    let names = (raw(), raw(), option::of(raw()), option::of(raw()));
+    let names = (raw(), place(), option::of(raw()), option::of(raw()));
     let words = (text(), text(), vec(text(), 0..3), vec(text(), 0..3));
     (names, words, time(), status).prop_map(|(names, words, created_at, status)| Handoff {
         id: HandoffId::new(names.0),
-        from: SessionId::new(names.1),
+        from: names.1,
         to: names.2.map(SessionId::new),
         checkpoint: names.3.map(CheckpointId::new),
         title: words.0,
@@ -212,10 +219,10 @@ fn accepted() -> impl Strategy<Value = Accepted> {
             answer,
             by,
         }),
-        (raw(), raw(), text(), any::<bool>()).prop_map(|(id, session, title, review)| {
+        (raw(), place(), text(), any::<bool>()).prop_map(|(id, place, title, review)| {
             AcceptedWork::Checkpoint {
                 checkpoint: CheckpointId::new(id),
-                session: SessionId::new(session),
+                place,
                 summary: title.clone(),
                 title,
                 review,
@@ -253,4 +260,40 @@ proptest! {
 fn a_record_of_another_kind_is_an_error() {
     assert!(record_from_json(r#"{"later":{}}"#).is_err());
     assert!(record_from_json(r#"{"handled":{"id":"x","order":1}}"#).is_err());
+}
+
+/// As it was written before checkpoints, reviews and handoffs could belong to a work tree.
+#[test]
+fn what_older_daemons_kept_belongs_to_its_session() {
+    let id = "00000000-0000-0000-0000-000000000007";
+    let place = WorkPlace::Session(SessionId::new(7));
+    let review = format!(
+        r#"{{"review":{{"id":"{id}","session":"{id}","created_at":1,"summary":"s",
+            "differences":{{}},"status":"open"}}}}"#
+    );
+    let checkpoint = format!(
+        r#"{{"checkpoint":{{"id":"{id}","session":"{id}","title":"t","summary":"s",
+            "differences":{{}},"created_at":1,"source":"manual"}}}}"#
+    );
+    let handoff = format!(
+        r#"{{"handoff":{{"id":"{id}","from":"{id}","title":"t","summary":"s","created_at":1,
+            "status":"pending"}}}}"#
+    );
+    let accepted = format!(
+        r#"{{"accepted":{{"at":1,"work":{{"checkpoint":{{"checkpoint":"{id}","session":"{id}",
+            "title":"t","summary":"s"}}}}}}}}"#
+    );
+    for json in [review, checkpoint, handoff, accepted] {
+        let found = match record_from_json(&json).unwrap() {
+            Record::Review(review) => review.place,
+            Record::Checkpoint(checkpoint) => checkpoint.place,
+            Record::Handoff(handoff) => handoff.from,
+            Record::Accepted(accepted) => match accepted.work {
+                AcceptedWork::Checkpoint { place, .. } => place,
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(found, place, "{json}");
+    }
 }

@@ -1,0 +1,43 @@
+//! What checkpoints, reviews and handoffs belong to.
+
+use std::path::{Path, PathBuf};
+
+use crate::SessionId;
+
+/// A place where work is done: a work tree, named by itself or by the session that works in it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum WorkPlace {
+    /// Where this session works.
+    Session(SessionId),
+    /// The git work tree with this top level, an absolute path without links, whoever works in it.
+    Tree(PathBuf),
+}
+
+impl WorkPlace {
+    /// The session that names it.
+    pub fn session(&self) -> Option<SessionId> {
+        match self {
+            WorkPlace::Session(id) => Some(*id),
+            WorkPlace::Tree(_) => None,
+        }
+    }
+
+    /// The work tree, if it is named by itself.
+    pub fn tree(&self) -> Option<&Path> {
+        match self {
+            WorkPlace::Session(_) => None,
+            WorkPlace::Tree(top) => Some(top),
+        }
+    }
+
+    /// The session under which queue and timeline have it.
+    pub fn session_or_none(&self) -> SessionId {
+        self.session().unwrap_or(SessionId::NONE)
+    }
+}
+
+impl From<SessionId> for WorkPlace {
+    fn from(id: SessionId) -> Self {
+        WorkPlace::Session(id)
+    }
+}
