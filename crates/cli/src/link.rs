@@ -98,6 +98,15 @@ pub(crate) async fn try_connect(homes: &Homes) -> Outcome<Option<Client>> {
     Ok(None)
 }
 
+/// A connection to the daemon, if one runs and listens: nothing is waited for, and nothing is asked of it.
+pub(crate) async fn try_reach(homes: &Homes) -> Option<Client> {
+    let own = told_socket().unwrap_or_else(|| own_socket(homes));
+    match connect_to(&own).await {
+        Ok(Some(client)) => Some(client),
+        _ => connect_elsewhere(homes).await,
+    }
+}
+
 /// A connection to the daemon of these homes, whichever terminal this runs in and whatever became of its sockets.
 pub(crate) async fn try_connect_own(homes: &Homes) -> Outcome<Option<Client>> {
     let expected = connect_to(&own_socket(homes)).await;

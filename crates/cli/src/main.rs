@@ -5,6 +5,7 @@ mod args;
 mod asciicast;
 mod attach;
 mod commands;
+mod complete;
 mod daemon_process;
 mod failure;
 mod link;
@@ -34,6 +35,9 @@ fn main() -> ExitCode {
     }
     if args.next_if(|first| first == rookery_host::SUPERVISOR_ARGUMENT).is_some() {
         return rookery_host::supervise::run(&args.collect::<Vec<_>>());
+    }
+    if args.next_if(|first| first == complete::ARGUMENT).is_some() {
+        return complete::main(args);
     }
     if let Some(persona) = personas::called_as(&called) {
         return (persona.run)(args.collect());

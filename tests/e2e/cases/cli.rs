@@ -215,6 +215,10 @@ fn completions_and_manual_pages_are_printed() {
     let home = Home::new();
     for shell in ["bash", "zsh", "fish"] {
         let script = home.rookery(&["completions", shell]).success();
+        assert!(script.contains("rookery __complete"), "{shell}");
+    }
+    for shell in ["elvish", "powershell"] {
+        let script = home.rookery(&["completions", shell]).success();
         assert!(script.contains("rookery") && script.contains("attach"), "{shell}");
     }
     assert!(home.rookery(&["man"]).success().contains(".TH"));

@@ -15,8 +15,12 @@ fn run(page: &str, headings: &[&str]) {
     let mut python = home.command("python3");
     python.arg("-B").arg(root.join("tests/docs/console.py")).arg(root.join(page)).args(headings);
     python.env("PATH", format!("{}:{path}", home.join("bin").display()));
+    python.env("TMPDIR", home.path());
     let done = Finished::of(python);
     assert!(done.status.success(), "{}{}", done.stdout, done.stderr);
+    // What was left out, and why.
+    eprint!("{}", done.stdout);
+    home.assert_no_processes_left();
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod bad_plugins;
 mod chat;
 mod claude_code;
 mod cli;
+mod completions;
 mod crash;
 mod doc_console;
 mod docs;

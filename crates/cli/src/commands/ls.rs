@@ -33,7 +33,7 @@ fn table(list: &TerminalList) -> Table {
     let header = ["ID", "STATE", "AGENT", "TITLE", "DIRECTORY", "COMMAND"];
     let mut table = Table::new(&header).sparing(&["COMMAND", "DIRECTORY"]);
     for terminal in &list.terminals {
-        let (tone, state) = state(terminal);
+        let (tone, state) = toned(terminal);
         let is_active = list.active == Some(terminal.id);
         let title_tone = if is_active { Tone::Strong } else { Tone::Plain };
         let agent = terminal.agent.as_ref().map_or("-", |agent| &agent.kind);
@@ -49,8 +49,13 @@ fn table(list: &TerminalList) -> Table {
     table
 }
 
+/// What a terminal is at, in a word or two.
+pub(crate) fn state(terminal: &Terminal) -> String {
+    toned(terminal).1
+}
+
 /// What a terminal is at: what its agent does, if it has one, or how its program ended.
-fn state(terminal: &Terminal) -> (Tone, String) {
+fn toned(terminal: &Terminal) -> (Tone, String) {
     match (terminal.state, terminal.exit) {
         (TerminalState::Running, _) => running(terminal),
         (TerminalState::Lost, _) => (Tone::Warning, "lost".into()),

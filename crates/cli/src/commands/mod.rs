@@ -45,6 +45,7 @@ use crate::{
     personas::{idx0, idx0_notify, ptywright, roder, roostctl},
 };
 
+pub(crate) use ls::state as terminal_state;
 pub(crate) use review::{changes_of, lines as review_lines};
 
 /// Runs a command.

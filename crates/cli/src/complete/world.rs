@@ -1,0 +1,282 @@
+//! What the daemon knows, asked for within the time that is left. A daemon that does not run is not started, and one
+//! that does not answer has nothing to offer.
+
+use std::time::{Duration, Instant};
+
+use rookery_host::AGENT_TOOLS;
+use rookery_native::wire::{
+    CheckpointList, Checkpoints, HandoffList, HandoffStatus, Handoffs, ProjectList, Providers,
+    Queue, QueueList, RequestList, Requests, ReviewList, ReviewStatus, Reviews, SessionList,
+    Sessions, TerminalFilter, TerminalList, WorktreeList, Worktrees,
+};
+use rookery_roder::wire::{
+    discovery::{Model, ModelListResult},
+    thread::{ThreadListParams, ThreadListResult},
+};
+use rookery_wire::Client;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::json;
+
+use super::{candidate::Offer, kind::Kind, line::Place};
+use crate::{
+    commands, link,
+    talk::{requests, sessions::current_dir, show},
+};
+
+/// Threads that are looked at, the last used first.
+const THREADS: u32 = 200;
+/// Who decides, besides people at this command line.
+const DECIDERS: &[&str] = &["policy", "rookery", "roder", "idx0", "roost", "ptywright"];
+/// Signals that are sent by hand.
+const SIGNALS: &[&str] =
+    &["INT", "TERM", "HUP", "KILL", "QUIT", "USR1", "USR2", "STOP", "CONT", "WINCH"];
+
+/// Offers what there is of a kind.
+pub(super) fn offer(kind: Kind, place: &Place, until: Instant, offer: &mut Offer<'_>) {
+    match kind {
+        Kind::Mode => modes(offer),
+        Kind::Signal => SIGNALS.iter().for_each(|name| offer.add_named(&[name], "")),
+        Kind::Tool => AGENT_TOOLS.iter().for_each(|tool| offer.add_named(&[tool.id], tool.name)),
+        Kind::Who => DECIDERS.iter().for_each(|name| offer.add_named(&[name], "")),
+        _ => {
+            let left = until.saturating_duration_since(Instant::now());
+            // Nobody reads a complaint while a line is being typed.
+            let _ = ask(kind, place, left, offer);
+        }
+    }
+}
+
+fn modes(offer: &mut Offer<'_>) {
+    let accepted = rookery_roder::modes::accepted();
+    for name in accepted.split(", ") {
+        let mode = rookery_roder::modes::read_argument(name);
+        // Of the spellings of a mode only the one that is shown everywhere.
+        if mode.is_some_and(|mode| rookery_roder::modes::canonical(mode) == name) {
+            offer.add_named(&[name], "");
+        }
+    }
+}
+
+fn ask(kind: Kind, place: &Place, left: Duration, offer: &mut Offer<'_>) -> Option<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+    let asked = async {
+        let client = link::try_reach(&link::homes().ok()?).await?;
+        known(&client, kind, place, offer).await
+    };
+    let done = runtime.block_on(async { tokio::time::timeout(left, asked).await });
+    runtime.shutdown_background();
+    done.ok()?
+}
+
+async fn call<R: DeserializeOwned>(
+    client: &Client,
+    method: &str,
+    params: impl Serialize,
+) -> Option<R> {
+    client.call(method, params).await.ok()
+}
+
+async fn known(client: &Client, kind: Kind, place: &Place, offer: &mut Offer<'_>) -> Option<()> {
+    match kind {
+        Kind::Terminal => terminals(client, offer).await,
+        Kind::Thread => threads(client, false, offer).await,
+        Kind::Archived => threads(client, true, offer).await,
+        Kind::Request => pending(client, offer).await,
+        Kind::Item => items(client, offer).await,
+        Kind::Review => reviews(client, offer).await,
+        Kind::Checkpoint => checkpoints(client, offer).await,
+        Kind::Handoff => handoffs(client, offer).await,
+        Kind::Session => sessions(client, offer).await,
+        Kind::Project => projects(client, offer).await,
+        Kind::Worktree | Kind::Branch => worktrees(client, kind, offer).await,
+        Kind::Provider => providers(client, offer).await,
+        Kind::Model => models(client, place, offer).await,
+        Kind::Effort => efforts(client, place, offer).await,
+        Kind::Mode | Kind::Signal | Kind::Tool | Kind::Who => Some(()),
+    }
+}
+
+async fn terminals(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
+    let list: TerminalList =
+        call(client, "rookery/terminals/list", TerminalFilter::default()).await?;
+    let titles: Vec<&str> = list.terminals.iter().map(|terminal| &*terminal.title).collect();
+    for terminal in &list.terminals {
+        let state = commands::terminal_state(terminal);
+        let agent = terminal.agent.as_ref().map(|agent| &*agent.kind);
+        let parts = [Some(&*terminal.title), agent, Some(&*state)];
+        let id = terminal.id.to_string();
+        let is_only = titles.iter().filter(|title| **title == terminal.title).count() == 1;
+        // A title that looks like a number would mean another terminal.
+        let title = Some(&*terminal.title).filter(|title| is_only && is_name(title));
+        let names = [Some(&*id), title, Some(&*terminal.uuid)];
+        offer.add_named(&present(&names), &joined(&parts));
+    }
+    Some(())
+}
+
+async fn threads(client: &Client, archived: bool, offer: &mut Offer<'_>) -> Option<()> {
+    let params = ThreadListParams { limit: Some(THREADS), archived, ..ThreadListParams::default() };
+    let list: ThreadListResult = call(client, "thread/list", params).await?;
+    let ends: Vec<&str> = list.data.iter().map(|thread| show::short_id(&thread.id)).collect();
+    let names: Vec<_> = list.data.iter().map(|thread| thread.name.as_deref()).collect();
+    for (thread, end) in list.data.iter().zip(&ends) {
+        let (_, state) = show::status(&thread.status);
+        let about =
+            joined(&[Some(&*show::title(thread)), Some(&*state), Some(&*show::model(thread))]);
+        let end = Some(*end).filter(|end| ends.iter().filter(|other| *other == end).count() == 1);
+        let name = thread.name.as_deref();
+        let name =
+            name.filter(|name| names.iter().filter(|other| **other == Some(*name)).count() == 1);
+        offer.add_named(&present(&[end, Some(&*thread.id), name]), &about);
+    }
+    Some(())
+}
+
+async fn pending(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
+    let list: Requests = call(client, "rookery/requests/list", RequestList::default()).await?;
+    let ids = list.requests.iter().map(|request| &*request.id);
+    for request in &list.requests {
+        let short = requests::short_id(&request.id, ids.clone());
+        let about =
+            joined(&[Some(requests::kind(request.kind)), Some(&*requests::summary(request))]);
+        offer.add_named(&[short, &*request.id], &about);
+    }
+    Some(())
+}
+
+async fn items(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
+    let list: Queue = call(client, "rookery/queue/list", QueueList::default()).await?;
+    let ids = list.items.iter().map(|entry| &*entry.item.id);
+    for entry in &list.items {
+        let short = requests::short_id(&entry.item.id, ids.clone());
+        let about = joined(&[Some(&*entry.item.title), entry.session_title.as_deref()]);
+        offer.add_named(&[short, &*entry.item.id], &about);
+    }
+    Some(())
+}
+
+async fn reviews(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
+    let params = ReviewList { session: None, status: None };
+    let mut list: Reviews = call(client, "rookery/reviews/list", params).await?;
+    list.reviews.retain(|review| review.status != ReviewStatus::Approved);
+    let all = list.reviews.iter().map(|one| (&*one.id, one.summary.clone()));
+    by_end(&all.collect::<Vec<_>>(), offer);
+    Some(())
+}
+
+async fn checkpoints(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
+    let params = CheckpointList { session: None };
+    let list: Checkpoints = call(client, "rookery/checkpoints/list", params).await?;
+    let about = |title: &str, branch: Option<&str>| joined(&[Some(title), branch]);
+    let all =
+        list.checkpoints.iter().map(|one| (&*one.id, about(&one.title, one.branch.as_deref())));
+    by_end(&all.collect::<Vec<_>>(), offer);
+    Some(())
+}
+
+async fn handoffs(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
+    let mut list: Handoffs =
+        call(client, "rookery/handoffs/list", HandoffList { session: None }).await?;
+    list.handoffs.retain(|one| one.status != HandoffStatus::Resolved);
+    let all = list.handoffs.iter().map(|one| (&*one.id, one.title.clone()));
+    by_end(&all.collect::<Vec<_>>(), offer);
+    Some(())
+}
+
+/// Things that the ends of their ids name.
+fn by_end(all: &[(&str, String)], offer: &mut Offer<'_>) {
+    let ids = all.iter().map(|(id, _)| *id);
+    for (id, about) in all {
+        offer.add_named(&[requests::short_id(id, ids.clone()), id], about);
+    }
+}
+
+async fn sessions(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
+    let list: Sessions = call(client, "rookery/sessions/list", SessionList::default()).await?;
+    let titles: Vec<&str> = list.sessions.iter().map(|session| &*session.title).collect();
+    for session in &list.sessions {
+        let is_only = titles.iter().filter(|title| **title == session.title).count() == 1;
+        let title = Some(&*session.title).filter(|_| is_only);
+        let about = joined(&[Some(&*session.title), Some(&*session.cwd)]);
+        offer.add_named(&present(&[Some(&*session.id), title]), &about);
+    }
+    Some(())
+}
+
+async fn projects(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
+    let list: ProjectList = call(client, "rookery/projects/list", json!({})).await?;
+    let names: Vec<&str> = list.projects.iter().map(|project| &*project.name).collect();
+    for project in &list.projects {
+        let is_only = names.iter().filter(|name| **name == project.name).count() == 1;
+        let name = Some(&*project.name).filter(|name| is_only && is_name(name));
+        let id = project.id.to_string();
+        let about = joined(&[Some(&*project.name), Some(&*project.root)]);
+        offer.add_named(&present(&[Some(&*id), name]), &about);
+    }
+    Some(())
+}
+
+/// Branches of worktrees; the repository's own checkout is none that could be landed or removed.
+async fn worktrees(client: &Client, kind: Kind, offer: &mut Offer<'_>) -> Option<()> {
+    let params = WorktreeList { repo: current_dir().ok()? };
+    let list: Worktrees = call(client, "rookery/worktrees/list", params).await?;
+    for one in list.worktrees.iter().filter(|one| kind == Kind::Branch || !one.main) {
+        if let Some(branch) = &one.branch {
+            offer.add_named(&[branch], &one.path);
+        }
+    }
+    Some(())
+}
+
+async fn providers(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
+    let list: Providers = call(client, "rookery/agents/providers", json!({})).await?;
+    for provider in &list.providers {
+        let note = (!provider.usable).then_some("has no key");
+        offer.add_named(&[&provider.id], &joined(&[Some(&*provider.name), note]));
+    }
+    Some(())
+}
+
+/// The models of the provider that the line names, else of the one that answers in new threads.
+async fn of_provider(client: &Client, place: &Place) -> Option<Vec<Model>> {
+    let provider = match &place.provider {
+        Some(provider) => provider.clone(),
+        None => {
+            let known: Providers = call(client, "rookery/agents/providers", json!({})).await?;
+            known.default.provider
+        }
+    };
+    let mut list: ModelListResult = call(client, "model/list", json!({})).await?;
+    list.models.retain(|model| model.model_provider == provider);
+    Some(list.models)
+}
+
+async fn models(client: &Client, place: &Place, offer: &mut Offer<'_>) -> Option<()> {
+    for model in of_provider(client, place).await? {
+        offer.add_named(&[&model.id], &joined(&[Some(&*model.name), Some(&*model.model_provider)]));
+    }
+    Some(())
+}
+
+async fn efforts(client: &Client, place: &Place, offer: &mut Offer<'_>) -> Option<()> {
+    for model in of_provider(client, place).await? {
+        model.reasoning_efforts.iter().for_each(|effort| offer.add_named(&[effort], ""));
+    }
+    Some(())
+}
+
+/// Whether a name cannot be taken for an id.
+fn is_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.parse::<rookery_native::TerminalRef>().is_err()
+}
+
+fn present<'a>(names: &[Option<&'a str>]) -> Vec<&'a str> {
+    names.iter().copied().flatten().collect()
+}
+
+/// What is known of something, in one line.
+fn joined(parts: &[Option<&str>]) -> String {
+    let parts = parts.iter().flatten().filter(|part| !part.is_empty());
+    parts.copied().collect::<Vec<_>>().join(" · ")
+}
