@@ -11,7 +11,7 @@ use rookery_model::{
 };
 
 use crate::core::{Core, Inner};
-use crate::supervision::SessionHome;
+use crate::sessions::SessionHome;
 use crate::world::World;
 
 /// How long a child whose terminal is just being opened waits to be told whose it is.

@@ -11,24 +11,22 @@ use rookery_model::{
     Answer, Caller, Event, EventSeq, ExitStatus, RequestId, Result, SessionId, TerminalId,
     TerminalState, Timestamp, TurnId,
 };
-use rookery_store::{Change, Loaded, Mask, Store};
+use rookery_store::{Change, Mask, Store};
 use rookery_term::Palette;
 use tokio::sync::{broadcast, oneshot, watch};
 use tokio_util::task::TaskTracker;
 
 use crate::agents::{AgentConfig, Agents, Places};
 use crate::clock::{self, Clock};
+use crate::commands::Processes;
 use crate::events::Events;
-use crate::exec::Processes;
 use crate::keeper_link::{KeeperLaunch, KeeperLink, KeeperNotices};
+use crate::requests::{DialogNote, Typist};
+use crate::seats::{Ui, UiConfig};
 use crate::secrets;
-use crate::supervision::{AgentSeen, DialogNote, Supervision, Typist};
-use crate::terminals::{Live, Shards, Sweeps, TerminalHandle, TerminalLimits, Views};
-use crate::threads::{
-    ASKING_KEY, Feed, Interrupted, LiveThreads, MODE_KEY, Resumed, ThreadState, is_asking,
-};
-use crate::ui::{Ui, UiConfig};
-use crate::world::{Active, Doors, Shared, Table, World, no_terminal};
+use crate::terminals::{AgentSeen, Live, Shards, Sweeps, TerminalHandle, TerminalLimits, Views};
+use crate::threads::{ASKING_KEY, Feed, Interrupted, LiveThreads, MODE_KEY, Resumed};
+use crate::world::{Doors, ModeWords, World, no_terminal};
 
 /// What core needs to know to start.
 #[derive(Clone, Debug)]
@@ -205,7 +203,7 @@ impl Core {
         let core = Core {
             inner: Arc::new(Inner {
                 store,
-                world: Doors::new(world_from(loaded, &config, words)),
+                world: Doors::new(World::from_loaded(loaded, &config, words)),
                 agents,
                 processes: Arc::default(),
                 places: RwLock::new(places),
@@ -374,46 +372,6 @@ impl Core {
 /// Apart from what core itself keeps in the same place.
 fn remembered_key(name: &str) -> String {
     format!("dialect:{name}")
-}
-
-/// The words that were kept for modes.
-struct ModeWords {
-    mode: Option<String>,
-    asking: Option<String>,
-}
-
-fn world_from(loaded: Loaded, config: &CoreConfig, words: ModeWords) -> World {
-    let default = &config.agent.settings.policy.default;
-    let mode_word = words.mode.unwrap_or_else(|| default.spelling.to_owned());
-    let spoken = [words.asking.as_deref(), Some(&mode_word), Some(default.spelling)];
-    let asking_word = spoken.into_iter().flatten().find(|word| is_asking(word));
-    let asking_word = asking_word.unwrap_or("default").to_owned();
-    let mode = rookery_agent::policy::parse_mode(&mode_word).unwrap_or(default.value);
-    let terminals: Table<_, _> =
-        loaded.terminals.into_iter().map(|terminal| (terminal.id, terminal)).collect();
-    let selected = loaded.active.and_then(|id| terminals.get(&id));
-    let project = selected.map(|terminal| terminal.project).or(loaded.active_project);
-    let active = Active { project, terminal: loaded.active };
-    World {
-        projects: Shared::new(loaded.projects),
-        terminals,
-        active,
-        focus: None,
-        next_project: loaded.next_project,
-        next_terminal: loaded.next_terminal,
-        next_event: loaded.next_event,
-        shares_ids: config.shares_ids,
-        threads: loaded.threads.into_iter().map(|t| (t.id, ThreadState::new(t))).collect(),
-        requests: loaded.requests.into_iter().map(|request| (request.id, request)).collect(),
-        settled: loaded.settled.into_iter().map(|request| (request.id, request)).collect(),
-        acted_on: Default::default(),
-        supervision: Supervision::of(loaded.records),
-        parked: Shared::default(),
-        mode,
-        mode_word,
-        client_modes: Shared::default(),
-        asking_word,
-    }
 }
 
 impl KeeperNotices for Notices {

@@ -6,24 +6,25 @@
 //! in commit order, and only after it is durable.
 
 mod agents;
-mod answers;
 mod callers;
+mod checkpoints;
 mod clock;
+mod commands;
 mod core;
-mod decisions;
 mod events;
-mod exec;
+mod handoffs;
 mod keeper_link;
-mod parked;
 mod queue;
 mod requests;
+mod reviews;
+mod seats;
 mod secrets;
+mod sessions;
 mod status;
-mod supervision;
 mod terminals;
 mod threads;
-mod ui;
 mod workspace;
+mod worktrees;
 mod world;
 
 pub use rookery_host::files;
@@ -32,33 +33,37 @@ pub use rookery_model as model;
 pub use rookery_store::{DecisionQuery, NumberedDecision};
 pub use rookery_term::Palette;
 
-pub use crate::agents::{AgentConfig, NewRoot, Place, ProviderState};
+pub use crate::agents::{AgentConfig, FittedChoice, NewRoot, Place, ProviderState};
 pub use crate::core::{Core, CoreConfig, StopKind};
-pub use events::{EventPage, EventStream, Events};
-pub use exec::{
+pub use checkpoints::{Compared, Difference, HeadChange, Keep, NewCheckpoint, Restored, What};
+pub use commands::{
     Artifact, ExecChunk, ExecEnd, ExecRequest, ExecStart, ExecStream, Execution, ProcessOutput,
     ProcessState, ProcessView, Shows as ExecShows,
 };
+pub use events::{EventPage, EventStream, Events};
+pub use handoffs::NewHandoff;
 pub use keeper_link::KeeperLaunch;
-pub use status::{KeeperState, McpServer, Status};
-pub use supervision::{
-    AgentEvent, AgentEventKind, AgentSeen, Approval, ApprovalStatus, Base, Compared, Conflict,
-    Created, Decision, Difference, HeadChange, How, Import, Imported, Keep, LandOutcome, Landed,
-    Landing, NewCheckpoint, NewComment, NewHandoff, NewReview, NewSession, NewTree, Reported,
-    Restored, SeenDialog, Session, SessionError, SessionHome, SessionNotice, Shown, Taken,
-    ToolWish, Tree, TreeState, TreeWish, Typing, Typist, What,
+pub use requests::{Approval, ApprovalStatus, Decision, SeenDialog, Shown, Typing, Typist};
+pub use reviews::{NewComment, NewReview};
+pub use seats::{Clipboard, Presented, SceneCounts, UiConfig, WindowMetrics, view};
+pub use sessions::{
+    AgentEvent, AgentEventKind, Created, Import, Imported, NewSession, Reported, Session,
+    SessionError, SessionHome, SessionNotice, Taken, ToolWish,
 };
+pub use status::{KeeperState, McpServer, Status};
 pub use terminals::{
-    Attachment, Expansion, MouseOutcome, OpenTerminal, Output, OutputStream, Piece, Preedit,
-    Progress, RawLog, Scene, Selected, StrayAction, TerminalHandle, TerminalLimits, View, ViewCell,
-    Waited, drawn,
+    AgentSeen, Attachment, Expansion, MouseOutcome, OpenTerminal, Output, OutputStream, Piece,
+    Preedit, Progress, RawLog, Scene, Selected, StrayAction, TerminalHandle, TerminalLimits, View,
+    ViewCell, Waited, drawn,
 };
 pub use threads::Status as ThreadStatus;
 pub use threads::{
-    Compacted, DirectCall, DirectOutcome, Drained, FeedReader, FittedChoice, Flag, GoalChange,
-    LifecycleState, NewThread, NewTurn, Notice, NoticeBody, StartedTurn, Steered, ThreadPage,
-    ThreadQuery, ThreadView, TurnLifecycle, TurnView,
+    Compacted, DirectCall, DirectOutcome, Drained, FeedReader, Flag, GoalChange, LifecycleState,
+    NewThread, NewTurn, Notice, NoticeBody, StartedTurn, Steered, ThreadPage, ThreadQuery,
+    ThreadView, TurnLifecycle, TurnView,
 };
-pub use ui::{Clipboard, Presented, SceneCounts, UiConfig, WindowMetrics, view};
 pub use workspace::{AgentReport, Attention, OwnershipAction, Tabs, Workspace};
+pub use worktrees::{
+    Base, Conflict, How, LandOutcome, Landed, Landing, NewTree, Tree, TreeState, TreeWish,
+};
 pub use world::Active;

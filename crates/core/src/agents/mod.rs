@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod attack;
+pub(crate) mod choose;
 mod commands;
 mod settings;
 #[cfg(test)]
@@ -30,6 +31,7 @@ use rookery_host::sandbox;
 use rookery_model::{Choice, Error, Mode, Result, Thread, Timestamp, ToolKind};
 use serde_json::Value;
 
+pub use self::choose::FittedChoice;
 pub use self::settings::ProviderState;
 pub(crate) use self::workspaces::Places;
 pub use self::workspaces::{NewRoot, Place};

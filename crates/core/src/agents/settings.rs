@@ -10,8 +10,9 @@ use rookery_agent::settings::{Edit, Secret, Settings, Spelled, WebSearchMode};
 use rookery_host::SettingsFile;
 use rookery_model::{Choice, Error, Mode, Result};
 
+use crate::agents::choose::FittedChoice;
 use crate::core::Core;
-use crate::threads::{FittedChoice, NoticeBody};
+use crate::threads::NoticeBody;
 
 /// Whether a change has to outlive this process.
 #[derive(Clone, Copy, PartialEq, Eq)]

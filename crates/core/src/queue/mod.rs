@@ -1,6 +1,7 @@
 //! The queue: what asks for attention, the most urgent first; and the timeline, what happened.
 
 mod items;
+mod observe;
 mod timeline;
 
 use std::cmp::Reverse;
@@ -11,8 +12,8 @@ use rookery_model::{
 
 use crate::clock;
 use crate::core::Core;
-use crate::supervision::draw;
 use crate::world::Tx;
+use crate::world::draw;
 
 pub(crate) use items::{Items, MAX_ITEMS};
 pub(crate) use timeline::MAX_LINES;
@@ -33,7 +34,7 @@ impl Core {
     pub fn queue(&self) -> Vec<QueueItem> {
         let now = clock::wall();
         let world = self.look();
-        let mut open: Vec<QueueItem> = world.supervision.queue.open(now).cloned().collect();
+        let mut open: Vec<QueueItem> = world.queue.open(now).cloned().collect();
         open.sort_by_key(|item| (item.category, Reverse((item.created_at, item.order))));
         open
     }
@@ -44,7 +45,7 @@ impl Core {
     /// If that cannot be kept.
     pub async fn resolve_queue_item(&self, id: QueueItemId) -> Result<bool> {
         self.transact_durably(|tx| {
-            let open = tx.world.supervision.queue.open_item(id).cloned();
+            let open = tx.world.queue.open_item(id).cloned();
             let is_open = open.is_some();
             tx.resolve(open);
             Ok(is_open)
@@ -71,7 +72,7 @@ impl Tx<'_> {
             subtitle,
             source,
             created_at: clock::wall(),
-            order: self.world.supervision.next_order(),
+            order: self.world.next_order(),
             is_pinned: false,
             resolved_at: None,
         };
@@ -83,7 +84,7 @@ impl Tx<'_> {
 
     /// Files an item unless one of its urgency about the same thing is open already.
     pub(crate) fn file_once(&mut self, new: NewItem) {
-        let items = &self.world.supervision.queue;
+        let items = &self.world.queue;
         let is_same =
             |item: &QueueItem| item.category == new.category && item.related == new.related;
         let is_filed = match new.related {
@@ -101,13 +102,12 @@ impl Tx<'_> {
         session: SessionId,
         is_wanted: impl Fn(&QueueItem) -> bool,
     ) -> bool {
-        self.world.supervision.queue.open_of(session).any(is_wanted)
+        self.world.queue.open_of(session).any(is_wanted)
     }
 
     /// Resolves all open items about one thing.
     pub(crate) fn resolve_related(&mut self, related: Related) {
-        let open: Vec<QueueItem> =
-            self.world.supervision.queue.open_about(related).cloned().collect();
+        let open: Vec<QueueItem> = self.world.queue.open_about(related).cloned().collect();
         self.resolve(open);
     }
 
@@ -117,7 +117,7 @@ impl Tx<'_> {
         session: SessionId,
         is_wanted: impl Fn(&QueueItem) -> bool,
     ) {
-        let open = self.world.supervision.queue.open_of(session);
+        let open = self.world.queue.open_of(session);
         let wanted: Vec<QueueItem> = open.filter(|item| is_wanted(item)).cloned().collect();
         self.resolve(wanted);
     }
@@ -133,8 +133,8 @@ impl Tx<'_> {
 
     /// Drops what is past its time, and the least of all if there is too much.
     fn sweep_queue(&mut self) {
-        for id in self.world.supervision.queue.surplus(clock::wall()) {
-            self.world.supervision.queue.remove(id);
+        for id in self.world.queue.surplus(clock::wall()) {
+            self.world.queue.remove(id);
             self.forget(RecordKind::Queue, id.get());
         }
     }

@@ -4,8 +4,8 @@ use rookery_model::{Record, Related, SessionId, TimelineItem, TimelineItemId, Ti
 
 use crate::clock;
 use crate::core::Core;
-use crate::supervision::draw;
 use crate::world::Tx;
+use crate::world::draw;
 
 /// Lines that are kept.
 pub(crate) const MAX_LINES: usize = 1_000;
@@ -14,7 +14,7 @@ impl Core {
     /// The newest lines, of one session or of all; newest first.
     pub fn timeline(&self, session: Option<SessionId>, limit: usize) -> Vec<TimelineItem> {
         let world = self.look();
-        let lines = world.supervision.timeline.values().rev();
+        let lines = world.timeline.values().rev();
         let wanted = lines.filter(|line| session.is_none_or(|session| line.session == session));
         wanted.take(limit).cloned().collect()
     }
@@ -33,7 +33,7 @@ impl Tx<'_> {
             id: TimelineItemId::new(draw()),
             session,
             created_at: clock::wall(),
-            order: self.world.supervision.next_order(),
+            order: self.world.next_order(),
             kind,
             title: title.into(),
             related,

@@ -12,7 +12,7 @@ use rookery_view::settings::CopyOnSelect;
 
 use super::engine::Engine;
 use super::handle::TerminalHandle;
-use crate::ui::Clipboard;
+use crate::seats::Clipboard;
 
 /// Rows that one notch of the wheel scrolls.
 const WHEEL_ROWS: u16 = 3;

@@ -10,8 +10,8 @@ use rookery_term::ScreenEvent;
 use rookery_term::osc::{self, Osc, ShellMark, cwd_path};
 
 use crate::core::Core;
+use crate::seats::Clipboard;
 use crate::secrets;
-use crate::ui::Clipboard;
 use crate::world::Tx;
 
 /// How long a terminal waits for the store before it goes on.

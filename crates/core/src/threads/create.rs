@@ -6,9 +6,9 @@ use std::sync::Arc;
 use rookery_agent::providers::Loan;
 use rookery_model::{Choice, Error, Event, ExternalTool, Result, Thread, ThreadId, Usage};
 
-use super::choose::FittedChoice;
 use super::live::LiveThread;
 use super::{NoticeBody, Status, ThreadState, ThreadView};
+use crate::agents::choose::FittedChoice;
 use crate::clock;
 use crate::core::Core;
 

@@ -5,7 +5,6 @@
 
 mod approval;
 mod cache;
-mod choose;
 mod client_mode;
 mod compact;
 mod create;
@@ -38,7 +37,6 @@ use rookery_store::Change;
 use tokio::sync::Notify;
 
 pub(crate) use self::cache::LiveThreads;
-pub use self::choose::FittedChoice;
 pub(crate) use self::client_mode::ClientModes;
 pub use self::create::NewThread;
 pub use self::direct::{DirectCall, DirectOutcome};

@@ -25,8 +25,8 @@ use super::run::{Runner, panicked};
 use super::world::ThreadWorld;
 use crate::clock;
 use crate::core::Core;
-use crate::decisions;
 use crate::requests::DIRECT;
+use crate::requests::decisions;
 
 /// How long a plan waits to be judged.
 const PLAN_LIMIT: Duration = Duration::from_secs(600);

@@ -10,10 +10,10 @@ use rookery_model::{
 };
 use rookery_store::Change;
 
-use super::choose::FittedChoice;
 use super::live::LiveThread;
 use super::run::Runner;
 use super::{ActiveTurn, LifecycleState, NoticeBody, TurnLifecycle};
+use crate::agents::choose::FittedChoice;
 use crate::clock;
 use crate::core::Core;
 use crate::world::Tx;

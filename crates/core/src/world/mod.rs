@@ -4,23 +4,28 @@
 //! copy of it and puts that in its place if all went well.
 
 mod doors;
+mod load;
+mod records;
 mod table;
 #[cfg(test)]
 mod tests;
 mod transact;
 
 use rookery_model::{
-    Error, EventSeq, Mode, Project, ProjectId, Request, RequestId, Result, Terminal, TerminalId,
-    ThreadId,
+    Accepted, Checkpoint, CheckpointId, Error, EventSeq, Handoff, HandoffId, Mode, Project,
+    ProjectId, Request, RequestId, Result, Review, ReviewId, Terminal, TerminalId, ThreadId,
+    TimelineItem,
 };
 
 use imbl::OrdSet;
 
-use crate::parked::Parked;
-use crate::supervision::Supervision;
+use crate::queue::Items;
+use crate::requests::Parked;
 use crate::threads::{ClientModes, ThreadState};
 
 pub(crate) use doors::Doors;
+pub(crate) use load::ModeWords;
+pub(crate) use records::{Handled, MAX_HANDLED, MAX_KEPT, draw};
 pub(crate) use table::{Shared, Table};
 pub(crate) use transact::Tx;
 
@@ -56,8 +61,18 @@ pub(crate) struct World {
     pub(crate) settled: Table<RequestId, Request>,
     /// Those of them whose answers somebody took, so that they stand.
     pub(crate) acted_on: OrdSet<RequestId>,
-    /// Who waits for somebody, and what was decided.
-    pub(crate) supervision: Supervision,
+    /// What asks for attention.
+    pub(crate) queue: Items,
+    /// What happened in sessions, by its number.
+    pub(crate) timeline: Table<u64, TimelineItem>,
+    pub(crate) reviews: Table<ReviewId, Review>,
+    pub(crate) checkpoints: Table<CheckpointId, Checkpoint>,
+    pub(crate) handoffs: Table<HandoffId, Handoff>,
+    pub(crate) handled: Handled,
+    /// Work that the last daemon accepted and did not finish.
+    pub(crate) unfinished: Shared<Vec<Accepted>>,
+    /// The last number that was given to a record.
+    last_order: u64,
     /// What clients were told to ask for, and may do since somebody said so.
     pub(crate) parked: Shared<Parked>,
     /// What agents may do without asking, where their thread does not say otherwise.

@@ -12,11 +12,11 @@ use rookery_model::{
     Origin, PlannedTree, ProjectId, Result, SessionId, Source, Terminal, TerminalId, TerminalUuid,
 };
 
-use super::SessionHome;
-use super::checkpoints::no_session;
-use super::sessions::session_of;
+use crate::checkpoints::no_session;
 use crate::core::Core;
 use crate::queue::NewItem;
+use crate::sessions::SessionHome;
+use crate::sessions::session_of;
 use crate::terminals::OpenTerminal;
 
 /// How long a shell may take to show its first prompt before something is typed.
@@ -96,7 +96,7 @@ impl NewSession {
 }
 
 /// The plan as the host knows it.
-pub(super) fn planned(tree: &PlannedTree) -> worktree::Planned {
+pub(crate) fn planned(tree: &PlannedTree) -> worktree::Planned {
     worktree::Planned {
         top: tree.top.clone(),
         path: tree.path.clone(),
@@ -149,7 +149,7 @@ impl Core {
     }
 
     /// Does what was accepted, or says in the queue why not.
-    pub(super) async fn finish_session(&self, mut accepted: AcceptedSession) -> Result<Terminal> {
+    pub(crate) async fn finish_session(&self, mut accepted: AcceptedSession) -> Result<Terminal> {
         let id = accepted.session;
         let made = self.carry_out_session(&mut accepted).await;
         match &made {
@@ -182,7 +182,7 @@ impl Core {
 
     /// Starts the agent that was asked for. That its command may have been typed is written down
     /// first: after a restart it is not typed a second time.
-    pub(super) async fn start_agent(&self, terminal: &Terminal, accepted: &mut AcceptedSession) {
+    pub(crate) async fn start_agent(&self, terminal: &Terminal, accepted: &mut AcceptedSession) {
         let (tool, failure) = match accepted.tool.clone() {
             AcceptedTool::None => return,
             AcceptedTool::Usual => match self.usual_tool() {
@@ -435,7 +435,7 @@ fn base_name(path: &Path) -> Option<String> {
     path.file_name().map(|name| name.to_string_lossy().into_owned())
 }
 
-pub(super) fn told(error: WorktreeError) -> Error {
+pub(crate) fn told(error: WorktreeError) -> Error {
     let kind = match error {
         WorktreeError::NoSuchPath(_) | WorktreeError::NoSuchBranch(_) => ErrorKind::NotFound,
         WorktreeError::NotARepository

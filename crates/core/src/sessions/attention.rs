@@ -5,10 +5,10 @@ use rookery_model::{
     TerminalId, TimelineKind, Timestamp,
 };
 
-use super::SessionHome;
 use crate::core::Core;
-use crate::decisions;
 use crate::queue::NewItem;
+use crate::requests::decisions;
+use crate::sessions::SessionHome;
 use crate::world::Tx;
 
 /// What a notice says that a session is at.
@@ -105,7 +105,7 @@ impl Tx<'_> {
 
 /// Lays what was reported over what goes on in a terminal. A failure is shown as an end: what went
 /// wrong is in the queue, and nobody waits for an answer.
-pub(super) fn report(activity: &mut Activity, reported: Reported, word: &str, at: Timestamp) {
+pub(crate) fn report(activity: &mut Activity, reported: Reported, word: &str, at: Timestamp) {
     let lifecycle = match reported {
         Reported::Clear => return activity.release(),
         Reported::Active => Lifecycle::Working,

@@ -11,7 +11,7 @@ use super::request::ExecRequest;
 use crate::agents::EXEC;
 use crate::clock;
 use crate::core::Core;
-use crate::decisions;
+use crate::requests::decisions;
 
 /// Whether a command that has to be asked for may run.
 pub(super) enum Permission {

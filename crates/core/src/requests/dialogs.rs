@@ -14,14 +14,15 @@ use rookery_model::{
 };
 
 use super::chosen::{Chosen, chosen};
-use super::sessions::session_of;
-use super::{SessionHome, draw};
 use crate::clock;
 use crate::core::Core;
 use crate::queue::NewItem;
+use crate::sessions::SessionHome;
+use crate::sessions::session_of;
 use crate::terminals::KeyMark;
 use crate::threads::NoticeBody;
 use crate::world::Tx;
+use crate::world::draw;
 
 /// Who settles a dialog that went without an answer.
 const BY_SCREEN: &str = "screen";
@@ -68,17 +69,6 @@ pub(crate) struct DialogNote {
     keys: KeyMark,
 }
 
-/// An agent that was started in a terminal, or has ended there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AgentSeen {
-    /// The terminal.
-    pub terminal: TerminalId,
-    /// The name of its program.
-    pub agent: String,
-    /// Whether it runs.
-    pub is_running: bool,
-}
-
 /// What becomes of typing an answer.
 pub type Typing = Pin<Box<dyn Future<Output = Result<bool>> + Send>>;
 
@@ -92,21 +82,6 @@ impl Core {
     /// From now on this one answers dialogs. The first one stays.
     pub fn set_typist(&self, typist: std::sync::Arc<dyn Typist>) {
         let _ = self.inner.typist.set(typist);
-    }
-
-    /// Agents that are started in terminals from now on, and their ends.
-    pub fn agents_seen(&self) -> tokio::sync::broadcast::Receiver<AgentSeen> {
-        self.inner.agents_seen.subscribe()
-    }
-
-    /// Tells that an agent was started or has ended.
-    pub(crate) fn see_agent(&self, terminal: TerminalId, agent: &str, is_running: bool) {
-        // Nobody may be there to hear it.
-        let _ = self.inner.agents_seen.send(AgentSeen {
-            terminal,
-            agent: agent.to_owned(),
-            is_running,
-        });
     }
 
     /// Says which dialog stands on a terminal now, if any. The same again changes nothing; another
@@ -128,7 +103,7 @@ impl Core {
             let is_known = match &seen {
                 Some(seen) if seen.is_decidable => asked == [seen.id.as_str()],
                 Some(_) => false,
-                None => asked.is_empty() && !world.supervision.queue.open_of(session).any(is_vague),
+                None => asked.is_empty() && !world.queue.open_of(session).any(is_vague),
             };
             if is_known {
                 return Ok(Shown::Known);
@@ -361,7 +336,7 @@ impl Tx<'_> {
     }
 
     /// Whether the queue says already that this session waits for somebody.
-    pub(super) fn waits_already(&self, session: SessionId) -> bool {
+    pub(crate) fn waits_already(&self, session: SessionId) -> bool {
         self.has_open_item(session, |item| item.category == Category::ApprovalNeeded)
     }
 }

@@ -18,7 +18,33 @@ use crate::terminals::{Progress, TerminalHandle};
 /// Terminals that are looked at at the same time; a restart finds hundreds at once.
 const LOOKS: usize = 2;
 
+/// An agent that was started in a terminal, or has ended there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentSeen {
+    /// The terminal.
+    pub terminal: TerminalId,
+    /// The name of its program.
+    pub agent: String,
+    /// Whether it runs.
+    pub is_running: bool,
+}
+
 impl Core {
+    /// Agents that are started in terminals from now on, and their ends.
+    pub fn agents_seen(&self) -> tokio::sync::broadcast::Receiver<AgentSeen> {
+        self.inner.agents_seen.subscribe()
+    }
+
+    /// Tells that an agent was started or has ended.
+    pub(crate) fn see_agent(&self, terminal: TerminalId, agent: &str, is_running: bool) {
+        // Nobody may be there to hear it.
+        let _ = self.inner.agents_seen.send(AgentSeen {
+            terminal,
+            agent: agent.to_owned(),
+            is_running,
+        });
+    }
+
     /// Recognises agents in all terminals until it is dropped.
     pub async fn recognise_agents(self) {
         let mut roster = self.roster();

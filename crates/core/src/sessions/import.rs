@@ -12,10 +12,11 @@ use rookery_model::{
 };
 use rookery_store::Change;
 
-use super::approvals::Approval;
-use super::{MAX_HANDLED, MAX_KEPT, Supervision};
 use crate::core::Core;
 use crate::queue::{self, NewItem};
+use crate::requests::Approval;
+use crate::world::MAX_HANDLED;
+use crate::world::MAX_KEPT;
 use crate::world::Tx;
 
 /// Approvals that wait, or were decided, which are taken over at most.
@@ -92,7 +93,7 @@ impl Core {
 
 /// Leaves of an import what is new and has room, oldest first.
 fn select(import: Import, world: &crate::world::World) -> (Import, Imported) {
-    let lists = &world.supervision;
+    let lists = &*world;
     let lines: HashSet<TimelineItemId> = lists.timeline.values().map(|line| line.id).collect();
     let mut counts = Imported::default();
     let room = |most: usize, now: usize| most.saturating_sub(now);
@@ -146,7 +147,7 @@ fn select(import: Import, world: &crate::world::World) -> (Import, Imported) {
             import.handled,
             handled_room,
             |id| (Timestamp::from_micros(0), *id),
-            |id| lists.has_handled(*id),
+            |id| lists.handled.contains(*id),
             &mut counts.handled,
         ),
     };
@@ -188,7 +189,7 @@ impl Tx<'_> {
         handoffs.into_iter().for_each(|one| self.keep(Record::Handoff(one)));
         reviews.into_iter().for_each(|one| self.keep(Record::Review(one)));
         for item in queue {
-            let item = QueueItem { order: self.world.supervision.next_order(), ..item };
+            let item = QueueItem { order: self.world.next_order(), ..item };
             self.keep(Record::Queue(item.clone()));
             if item.resolved_at.is_none() {
                 self.emit(Event::QueueItemFiled(Box::new(item)));
@@ -203,7 +204,7 @@ impl Tx<'_> {
         if lines.is_empty() {
             return;
         }
-        let Supervision { timeline: here, .. } = &mut self.world.supervision;
+        let here = &mut self.world.timeline;
         let mut all: Vec<TimelineItem> =
             lines.into_iter().chain(std::mem::take(here).values().cloned()).collect();
         all.sort_by_key(|line| line.created_at);
@@ -212,7 +213,7 @@ impl Tx<'_> {
             self.forget(RecordKind::Timeline, gone.id.get());
         }
         for line in all {
-            let order = self.world.supervision.next_order();
+            let order = self.world.next_order();
             self.keep(Record::Timeline(TimelineItem { order, ..line }));
         }
     }

@@ -13,8 +13,8 @@ use rookery_model::{
 };
 use rookery_store::Change;
 
-use super::NewCheckpoint;
 use super::create::{planned, told};
+use crate::checkpoints::NewCheckpoint;
 use crate::clock;
 use crate::core::Core;
 use crate::queue::NewItem;
@@ -60,7 +60,7 @@ impl Core {
     /// Takes up what the last daemon accepted and did not finish. Answers at once, for turns wait for
     /// them; the rest in the background.
     pub(crate) fn resume_accepted(&self) {
-        let taken = self.transact(|tx| Ok(std::mem::take(&mut *tx.world.supervision.unfinished)));
+        let taken = self.transact(|tx| Ok(std::mem::take(&mut *tx.world.unfinished)));
         for accepted in taken.map(|(unfinished, _)| unfinished).unwrap_or_default() {
             tracing::info!(at = %accepted.at.as_micros(), "work that was accepted is taken up again");
             match accepted.work {

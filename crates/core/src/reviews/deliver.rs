@@ -9,8 +9,8 @@ use rookery_model::{
     ReviewId, SessionId, TerminalId, TimelineKind,
 };
 
-use super::SessionHome;
 use crate::core::Core;
+use crate::sessions::SessionHome;
 use crate::terminals::{TerminalHandle, drawn};
 use crate::threads::NewTurn;
 

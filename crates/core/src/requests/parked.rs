@@ -8,8 +8,8 @@ use rookery_agent::policy::{Bound, Judgement, Remembered};
 use rookery_model::{Answer, Asked, Request, RequestId, Result, ThreadId};
 
 use crate::core::Core;
-use crate::decisions;
 use crate::requests::DIRECT;
+use crate::requests::decisions;
 use crate::threads::NoticeBody;
 use crate::world::Tx;
 

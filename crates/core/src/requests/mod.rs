@@ -1,5 +1,12 @@
 //! Requests: what agents wait for. One object for every dialect; the first answer settles it.
 
+mod answers;
+mod approvals;
+mod chosen;
+pub(crate) mod decisions;
+mod dialogs;
+mod parked;
+
 use std::time::{Duration, Instant};
 
 use rookery_agent::policy::{Bound, Judgement};
@@ -12,9 +19,14 @@ use tokio::sync::oneshot;
 
 use crate::clock;
 use crate::core::Core;
-use crate::decisions;
 use crate::threads::NoticeBody;
 use crate::world::Tx;
+
+pub use approvals::{Approval, ApprovalStatus, Decision};
+pub use dialogs::{SeenDialog, Shown, Typing, Typist};
+
+pub(crate) use dialogs::DialogNote;
+pub(crate) use parked::Parked;
 
 /// Who settles what the mode of now decides by itself.
 pub(crate) const BY_MODE: &str = "mode";

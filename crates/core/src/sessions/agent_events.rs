@@ -7,10 +7,14 @@ use rookery_model::{
 };
 
 use super::attention::report;
-use super::{NewHandoff, NewReview, Reported, SessionHome, draw};
 use crate::core::Core;
+use crate::handoffs::NewHandoff;
 use crate::queue::NewItem;
+use crate::reviews::NewReview;
+use crate::sessions::Reported;
+use crate::sessions::SessionHome;
 use crate::world::Tx;
+use crate::world::draw;
 
 /// An event that a harness reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,7 +125,7 @@ impl Core {
     /// and it may be sent again.
     pub async fn take_agent_event(&self, event: AgentEvent) -> Result<(SessionId, Created)> {
         self.transact_durably(|tx| {
-            if tx.world.supervision.has_handled(event.id) {
+            if tx.world.handled.contains(event.id) {
                 return Err(Error::new(ErrorKind::Conflict, "duplicate event"));
             }
             let session = tx.target(&event)?;
@@ -135,7 +139,7 @@ impl Core {
 
     /// The ids of events that were taken, oldest first.
     pub fn handled_events(&self) -> Vec<EventId> {
-        self.look().supervision.handled().collect()
+        self.look().handled.iter().collect()
     }
 
     /// Counts events as taken that another program took.
@@ -145,7 +149,7 @@ impl Core {
     pub async fn adopt_handled_events(&self, ids: Vec<EventId>) -> Result<()> {
         self.transact_durably(|tx| {
             for id in ids {
-                if !tx.world.supervision.has_handled(id) {
+                if !tx.world.handled.contains(id) {
                     tx.note_handled(id);
                 }
             }

@@ -11,10 +11,12 @@ use rookery_model::{
     AcceptedWork, Checkout, Error, ErrorKind, PlannedTree, Result, SessionId, Terminal, TerminalId,
 };
 
-use super::create::told;
-use super::{NewSession, ToolWish, draw};
 use crate::core::Core;
+use crate::sessions::NewSession;
+use crate::sessions::ToolWish;
+use crate::sessions::told;
 use crate::terminals::OpenTerminal;
+use crate::world::draw;
 
 pub use rookery_host::git::worktree::{
     Base, Conflict, Created as NewTree, How, LandRequest as Landing, Landed,

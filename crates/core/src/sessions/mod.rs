@@ -1,5 +1,12 @@
 //! Sessions: terminals and threads under one kind of name, as those who supervise them see them.
 
+mod accepted;
+mod agent_events;
+mod attention;
+mod create;
+mod import;
+mod places;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,6 +15,14 @@ use rookery_model::{Checkout, SessionId, Terminal, TerminalId, TerminalUuid, Thr
 use crate::clock;
 use crate::core::Core;
 use crate::world::World;
+
+pub use agent_events::{AgentEvent, AgentEventKind, Created};
+pub use attention::{Reported, SessionNotice};
+pub use create::{NewSession, ToolWish};
+pub use import::{Import, Imported, Taken};
+
+pub(crate) use create::told;
+pub(crate) use places::open_tree;
 
 /// A thread that rests is listed for so long.
 const LISTED_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);

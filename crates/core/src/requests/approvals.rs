@@ -9,14 +9,14 @@ use rookery_model::{
     Timestamp, spelled,
 };
 
-use super::draw;
-use super::sessions::session_of_thread;
 use crate::clock;
 use crate::core::Core;
-use crate::decisions;
 use crate::queue::{NewItem, is_word};
+use crate::requests::decisions;
+use crate::sessions::session_of_thread;
 use crate::threads::NoticeBody;
 use crate::world::Tx;
+use crate::world::draw;
 
 /// Settled requests that are kept at hand.
 const MAX_SETTLED: usize = 1_000;
@@ -280,7 +280,7 @@ fn status(request: &Request) -> ApprovalStatus {
 
 impl Tx<'_> {
     /// A harness wants something to be allowed; nobody here waits for the answer.
-    pub(super) fn ask_permission(
+    pub(crate) fn ask_permission(
         &mut self,
         session: SessionId,
         title: String,
@@ -396,11 +396,10 @@ impl Tx<'_> {
 
     /// Requests that were in memory only are gone with the last daemon; nothing may point at them.
     pub(crate) fn forget_lost_requests(&mut self) {
-        let pointing =
-            self.world.supervision.queue.subjects().filter_map(|related| match related {
-                Related::Request(id) => Some(id),
-                _ => None,
-            });
+        let pointing = self.world.queue.subjects().filter_map(|related| match related {
+            Related::Request(id) => Some(id),
+            _ => None,
+        });
         let shown = self.world.terminals.values();
         let shown = shown.flat_map(|terminal| terminal.activity.requests.iter().copied());
         let lost = pointing.chain(shown).filter(|id| !self.world.requests.contains_key(id));

@@ -9,9 +9,10 @@ use rookery_model::{
     CheckpointId, Error, ErrorKind, Origin, Related, Result, Review, SessionId, WorkPlace,
 };
 
-use super::checkpoints::no_session;
-use super::{Session, SessionHome};
+use crate::checkpoints::no_session;
 use crate::core::Core;
+use crate::sessions::Session;
+use crate::sessions::SessionHome;
 
 /// Sessions that an error names, so that one of them can be chosen.
 const NAMED: usize = 5;
@@ -40,7 +41,7 @@ impl Core {
 
     /// The directory of a place: a work tree's top, or where its session works. None if the session is
     /// gone.
-    pub(super) fn directory_of(&self, place: &WorkPlace) -> Option<PathBuf> {
+    pub(crate) fn directory_of(&self, place: &WorkPlace) -> Option<PathBuf> {
         match place {
             WorkPlace::Session(id) => self.place_of(*id),
             WorkPlace::Tree(top) => Some(top.clone()),
@@ -50,7 +51,7 @@ impl Core {
     /// The work tree of what a queue item is about, if that is named by itself.
     pub fn tree_of(&self, related: Related) -> Option<PathBuf> {
         let world = self.look();
-        let lists = &world.supervision;
+        let lists = &*world;
         let place = match related {
             Related::Request(_) => None,
             Related::Review(id) => lists.reviews.get(&id).map(|one| &one.place),
@@ -73,7 +74,7 @@ impl Core {
         };
         let captured = checkpoint.and_then(|id| {
             let world = self.look();
-            let one = world.supervision.checkpoints.get(&id)?;
+            let one = world.checkpoints.get(&id)?;
             one.worktree.clone().or_else(|| one.repo.clone())
         });
         match captured {
@@ -84,7 +85,7 @@ impl Core {
 
     /// Who is told what was said in a review: whoever was named, else the session whose changes they
     /// are, else the only agent that works in the tree.
-    pub(super) async fn addressee(
+    pub(crate) async fn addressee(
         &self,
         review: &Review,
         named: Option<SessionId>,
@@ -120,7 +121,7 @@ impl Core {
 }
 
 /// The work tree with this top level, and no other one around it.
-pub(super) async fn open_tree(top: &Path) -> Result<Repository> {
+pub(crate) async fn open_tree(top: &Path) -> Result<Repository> {
     match Repository::discover(top).await {
         Ok(repo) if repo.top() == top => Ok(repo),
         Ok(_) | Err(GitError::NotARepository(_) | GitError::NoSuchPath(_)) => {

@@ -1,16 +1,18 @@
 //! Reviews: changes that somebody should look at, and what was said about them.
 
+mod deliver;
+
 use rookery_model::{
     Category, CheckpointId, Differences, Error, Event, Record, Related, Result, Review,
     ReviewComment, ReviewId, ReviewStatus, Source, TimelineKind, WorkPlace,
 };
 
-use super::draw;
 use crate::clock;
 use crate::core::Core;
-use crate::decisions;
 use crate::queue::NewItem;
+use crate::requests::decisions;
 use crate::world::Tx;
+use crate::world::draw;
 
 /// Comments of one review at most.
 const MAX_COMMENTS: usize = 1_000;
@@ -39,7 +41,7 @@ pub struct NewComment {
     pub text: String,
 }
 
-pub(super) fn is_open(review: &Review) -> bool {
+pub(crate) fn is_open(review: &Review) -> bool {
     review.status != ReviewStatus::Approved
 }
 
@@ -55,7 +57,7 @@ impl Core {
 
     /// All reviews, newest first.
     pub fn reviews(&self) -> Vec<Review> {
-        let mut reviews: Vec<Review> = self.look().supervision.reviews.values().cloned().collect();
+        let mut reviews: Vec<Review> = self.look().reviews.values().cloned().collect();
         reviews.sort_by_key(|review| std::cmp::Reverse((review.created_at, review.id)));
         reviews
     }
@@ -66,7 +68,7 @@ impl Core {
     /// If there is none of this id.
     pub fn review(&self, id: ReviewId) -> Result<Review> {
         let world = self.look();
-        world.supervision.reviews.get(&id).cloned().ok_or_else(|| no_review(id))
+        world.reviews.get(&id).cloned().ok_or_else(|| no_review(id))
     }
 
     /// A review stands elsewhere now, or somebody says again where it stands.
@@ -123,14 +125,14 @@ impl Core {
 }
 
 impl Tx<'_> {
-    pub(super) fn review(&self, id: ReviewId) -> Result<Review> {
-        self.world.supervision.reviews.get(&id).cloned().ok_or_else(|| no_review(id))
+    pub(crate) fn review(&self, id: ReviewId) -> Result<Review> {
+        self.world.reviews.get(&id).cloned().ok_or_else(|| no_review(id))
     }
 
-    pub(super) fn ask_review(&mut self, new: NewReview, source: Source) -> Review {
+    pub(crate) fn ask_review(&mut self, new: NewReview, source: Source) -> Review {
         let NewReview { place, checkpoint, summary, mut differences } = new;
         let session = place.session_or_none();
-        let known = checkpoint.and_then(|id| self.world.supervision.checkpoints.get(&id));
+        let known = checkpoint.and_then(|id| self.world.checkpoints.get(&id));
         if let Some(known) = known {
             if differences.files.is_empty() {
                 differences.files.clone_from(&known.differences.files);

@@ -10,13 +10,14 @@ use rookery_model::{
     WorkPlace,
 };
 
-use super::places::open_tree;
-use super::{NewReview, draw};
 use crate::clock;
 use crate::core::Core;
 use crate::queue::NewItem;
+use crate::reviews::NewReview;
 use crate::secrets;
+use crate::sessions::open_tree;
 use crate::world::Tx;
+use crate::world::draw;
 
 pub use rookery_host::git::snapshot::{Difference, HeadChange, Keep, Restored, What};
 
@@ -107,7 +108,7 @@ impl Core {
     }
 
     /// Does what was accepted, or says in the queue why not.
-    pub(super) async fn finish_checkpoint(
+    pub(crate) async fn finish_checkpoint(
         &self,
         id: CheckpointId,
         new: NewCheckpoint,
@@ -181,8 +182,7 @@ impl Core {
 
     /// All checkpoints, newest first.
     pub fn checkpoints(&self) -> Vec<Checkpoint> {
-        let mut all: Vec<Checkpoint> =
-            self.look().supervision.checkpoints.values().cloned().collect();
+        let mut all: Vec<Checkpoint> = self.look().checkpoints.values().cloned().collect();
         all.sort_by_key(|one| std::cmp::Reverse((one.created_at, one.id)));
         all
     }
@@ -193,7 +193,7 @@ impl Core {
     /// If there is none of this id.
     pub fn checkpoint(&self, id: CheckpointId) -> Result<Checkpoint> {
         let world = self.look();
-        world.supervision.checkpoints.get(&id).cloned().ok_or_else(|| no_checkpoint(id))
+        world.checkpoints.get(&id).cloned().ok_or_else(|| no_checkpoint(id))
     }
 
     /// What differs between a checkpoint and something else.
@@ -297,12 +297,12 @@ impl Core {
     }
 
     /// Says in the queue that something did not work that nobody waits for any more.
-    pub(super) async fn file_failure(&self, session: SessionId, title: &str, error: &Error) {
+    pub(crate) async fn file_failure(&self, session: SessionId, title: &str, error: &Error) {
         self.file_failure_of(session, title, error, None).await;
     }
 
     /// The same, of work that was accepted and is over with this.
-    pub(super) async fn file_failure_of(
+    pub(crate) async fn file_failure_of(
         &self,
         session: SessionId,
         title: &str,
@@ -347,7 +347,7 @@ impl Core {
 
 impl Tx<'_> {
     fn forget_checkpoint(&mut self, id: CheckpointId) {
-        if self.world.supervision.checkpoints.remove(&id).is_some() {
+        if self.world.checkpoints.remove(&id).is_some() {
             self.forget(rookery_model::RecordKind::Checkpoint, id.get());
         }
         self.resolve_related(Related::Checkpoint(id));
@@ -427,6 +427,6 @@ fn no_checkpoint(id: CheckpointId) -> Error {
     Error::not_found(format!("no checkpoint {id}"))
 }
 
-pub(super) fn no_session(id: SessionId) -> Error {
+pub(crate) fn no_session(id: SessionId) -> Error {
     Error::not_found(format!("no session {id}"))
 }

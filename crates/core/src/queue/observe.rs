@@ -8,10 +8,10 @@ use rookery_model::{
     Source, Terminal, TerminalId, ThreadId, TimelineKind, TurnStatus,
 };
 
-use super::SessionHome;
-use super::sessions::{session_of, session_of_thread};
 use crate::core::Core;
 use crate::queue::{NewItem, is_word};
+use crate::sessions::SessionHome;
+use crate::sessions::{session_of, session_of_thread};
 use crate::world::Tx;
 
 /// What idx0 calls the wish of a terminal to be looked at.

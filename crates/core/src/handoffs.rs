@@ -5,11 +5,11 @@ use rookery_model::{
     Result, SessionId, Source, TimelineKind, WorkPlace,
 };
 
-use super::draw;
 use crate::clock;
 use crate::core::Core;
 use crate::queue::NewItem;
 use crate::world::Tx;
+use crate::world::draw;
 
 /// A handoff to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,8 +42,7 @@ impl Core {
 
     /// All handoffs, newest first.
     pub fn handoffs(&self) -> Vec<Handoff> {
-        let mut handoffs: Vec<Handoff> =
-            self.look().supervision.handoffs.values().cloned().collect();
+        let mut handoffs: Vec<Handoff> = self.look().handoffs.values().cloned().collect();
         handoffs.sort_by_key(|handoff| std::cmp::Reverse((handoff.created_at, handoff.id)));
         handoffs
     }
@@ -58,7 +57,7 @@ impl Core {
         status: HandoffStatus,
     ) -> Result<Handoff> {
         self.transact_durably(|tx| {
-            let handoff = tx.world.supervision.handoffs.get(&id);
+            let handoff = tx.world.handoffs.get(&id);
             let mut handoff = handoff.cloned().ok_or_else(|| no_handoff(id))?;
             handoff.status = status;
             let session = handoff.to.unwrap_or_else(|| handoff.from.session_or_none());
@@ -80,7 +79,7 @@ impl Core {
 }
 
 impl Tx<'_> {
-    pub(super) fn hand_over(&mut self, new: NewHandoff, source: Source) -> Handoff {
+    pub(crate) fn hand_over(&mut self, new: NewHandoff, source: Source) -> Handoff {
         let NewHandoff { from, to, checkpoint, title, summary, risks, next_actions } = new;
         let giver = from.session_or_none();
         let handoff = Handoff {

@@ -1,0 +1,62 @@
+//! The world as the store has it.
+
+use rookery_store::Loaded;
+
+use super::{Active, Handled, Shared, Table, World};
+use crate::core::CoreConfig;
+use crate::queue::Items;
+use crate::threads::{ThreadState, is_asking};
+
+/// The words that were kept for modes.
+pub(crate) struct ModeWords {
+    pub(crate) mode: Option<String>,
+    pub(crate) asking: Option<String>,
+}
+
+impl World {
+    /// The world as it was stored.
+    pub(crate) fn from_loaded(loaded: Loaded, config: &CoreConfig, words: ModeWords) -> World {
+        let default = &config.agent.settings.policy.default;
+        let mode_word = words.mode.unwrap_or_else(|| default.spelling.to_owned());
+        let spoken = [words.asking.as_deref(), Some(&mode_word), Some(default.spelling)];
+        let asking_word = spoken.into_iter().flatten().find(|word| is_asking(word));
+        let asking_word = asking_word.unwrap_or("default").to_owned();
+        let mode = rookery_agent::policy::parse_mode(&mode_word).unwrap_or(default.value);
+        let terminals: Table<_, _> =
+            loaded.terminals.into_iter().map(|terminal| (terminal.id, terminal)).collect();
+        let selected = loaded.active.and_then(|id| terminals.get(&id));
+        let project = selected.map(|terminal| terminal.project).or(loaded.active_project);
+        let active = Active { project, terminal: loaded.active };
+        let mut world = World {
+            projects: Shared::new(loaded.projects),
+            terminals,
+            active,
+            focus: None,
+            next_project: loaded.next_project,
+            next_terminal: loaded.next_terminal,
+            next_event: loaded.next_event,
+            shares_ids: config.shares_ids,
+            threads: loaded.threads.into_iter().map(|t| (t.id, ThreadState::new(t))).collect(),
+            requests: loaded.requests.into_iter().map(|request| (request.id, request)).collect(),
+            settled: loaded.settled.into_iter().map(|request| (request.id, request)).collect(),
+            acted_on: Default::default(),
+            queue: Items::default(),
+            timeline: Table::default(),
+            reviews: Table::default(),
+            checkpoints: Table::default(),
+            handoffs: Table::default(),
+            handled: Handled::default(),
+            unfinished: Shared::default(),
+            last_order: 0,
+            parked: Shared::default(),
+            mode,
+            mode_word,
+            client_modes: Shared::default(),
+            asking_word,
+        };
+        for record in loaded.records {
+            world.put(record);
+        }
+        world
+    }
+}
