@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rookery_testkit::{Finished, PATIENCE, TestDaemon, rookery_binary, wait_until};
+use rookery_testkit::{Finished, Home, PATIENCE, TestDaemon, rookery_binary, wait_until};
 use serde_json::{Value, json};
 
 use crate::idx0_link::{done, list};
@@ -200,6 +200,31 @@ fn work_in_a_tree_is_handed_over() {
     daemon.rookery(&["open", "--title", "api", "--", "cat"]).success();
     let given = run(&["handoff", "create", "--to", "api", "--json", "yours"]).json();
     assert!(given["to"].is_string() && given["tree"].is_string(), "{given}");
+}
+
+#[test]
+fn whoever_keeps_a_work_tree_first_needs_no_daemon_yet() {
+    let home = Home::new();
+    git(home.path(), &["init", "-q", "repo"]);
+    let repo = home.join("repo");
+    fs::write(repo.join("a"), "one\n").unwrap();
+    let run = |args: &[&str]| {
+        let mut command = home.command(rookery_binary());
+        command.current_dir(&repo).args(args);
+        Finished::of(command)
+    };
+    assert!(run(&["checkpoint", "list"]).failure(1).contains("no daemon is running"));
+    // Nothing is committed yet, which is no reason not to keep it.
+    let id = run(&["checkpoint", "create", "--title", "first"]).success();
+    fs::remove_file(repo.join("a")).unwrap();
+    run(&["checkpoint", "restore", id.trim()]).success();
+    assert_eq!(fs::read_to_string(repo.join("a")).unwrap(), "one\n");
+    run(&["down", "--all"]).success();
+    for args in [["review", "request"], ["handoff", "create"]] {
+        run(&args).success();
+        run(&["down", "--all"]).success();
+    }
+    home.assert_no_processes_left();
 }
 
 #[test]

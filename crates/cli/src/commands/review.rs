@@ -13,6 +13,7 @@ use super::checkpoint::{files, sum};
 use crate::{
     args::{self, ReviewAction},
     commands::done,
+    daemon_process,
     failure::{Failure, Outcome},
     link::{self, ask},
     output::{self, Colors, Table, Tone, shorten, working},
@@ -32,7 +33,10 @@ const SUMMARY_WIDTH: usize = 56;
 const MAX_TEXT: u64 = 64 << 10;
 
 pub(super) async fn run(action: ReviewAction) -> Outcome {
-    let client = link::connect().await?;
+    let client = match action {
+        ReviewAction::Request(_) => daemon_process::connect_or_start().await?,
+        _ => link::connect().await?,
+    };
     match action {
         ReviewAction::List(args) => list(&client, args).await,
         ReviewAction::Show(args) => show(&client, args).await,
