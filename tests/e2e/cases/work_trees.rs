@@ -121,7 +121,8 @@ fn a_review_of_a_work_tree_is_kept_until_there_is_an_agent_to_tell() {
     let review = &reviews["reviews"][0];
     assert_eq!((&review["status"], review.get("session")), (&json!("changes_requested"), None));
     assert_eq!(review["comments"][1]["delivered"], false, "{review}");
-    assert!(run(&["review", "deliver", &id]).failure(1).contains("no agent works in"));
+    let said = run(&["review", "deliver", &id]).failure(1);
+    assert!(said.contains("no agent works in") && said.contains("with --to"), "{said}");
     assert!(run(&["review", "deliver", &id, "--to", "nobody"]).failure(1).contains("no session"));
     assert_no_session(&daemon);
     let listed = list(daemon.home(), "listReviews", json!({}));

@@ -27,6 +27,9 @@ use crate::{
 
 /// What to do when a review is not found.
 const SEE: &str = "see what there is with `rookery review list --all`";
+/// What to do when no agent can be told.
+const NAME_ONE: &str =
+    "name a session with --to; see what there is with `rookery idx0 list-sessions`";
 /// Columns of a summary.
 const SUMMARY_WIDTH: usize = 56;
 /// The longest comment that is read from stdin.
@@ -236,7 +239,11 @@ async fn deliver(client: &Client, args: args::ReviewDeliver) -> Outcome {
     let see = if args.to.is_some() { sessions::SEE } else { SEE };
     let params = ReviewDeliver { id: args.target.id, to: args.to };
     let telling = ask(client, "rookery/reviews/deliver", params, see);
-    let review: Review = working("telling the agent", telling).await?;
+    let told: Outcome<Review> = working("telling the agent", telling).await;
+    let review = told.map_err(|failure| match failure.advice() {
+        Some(_) => failure,
+        None => failure.hint(NAME_ONE),
+    })?;
     tell(&review, args.target.json, "delivered")
 }
 
