@@ -95,6 +95,37 @@ fn a_work_tree_without_a_session_is_kept_and_put_back() {
 }
 
 #[test]
+fn a_checkpoint_of_a_work_tree_that_was_begun_is_finished_after_a_kill() {
+    let mut daemon = TestDaemon::start();
+    let repo = repository(&daemon, "repo");
+    let count = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten().count();
+    let (scratch, refs) = (repo.join(".git/rookery"), repo.join(".git/refs/rookery/checkpoints"));
+    for round in 0..4 {
+        fs::write(repo.join("changing"), format!("{round}\n").repeat(2_000)).unwrap();
+        let (known, client) = (count(&refs), daemon.client());
+        let before = count(&scratch);
+        let title = format!("round {round}");
+        let wanted = json!({ "tree": repo, "title": title });
+        let begun = client.begin("rookery/checkpoints/create", wanted);
+        // It is recorded before anything of it is in the repository.
+        wait_until("it is begun", PATIENCE, || count(&scratch) > before || count(&refs) > known);
+        daemon.kill9();
+        drop(begun.end());
+        daemon.restart();
+        let params = json!({ "tree": repo });
+        wait_until("it is there", PATIENCE, || {
+            let all = daemon.client().call("rookery/checkpoints/list", params.clone());
+            all["checkpoints"].as_array().unwrap().iter().any(|one| one["title"] == title)
+        });
+    }
+    let kept = daemon.client().call("rookery/checkpoints/list", json!({}));
+    assert_eq!(kept["checkpoints"].as_array().map(Vec::len), Some(4), "each was made once");
+    assert_eq!(git(&repo, &["for-each-ref", "refs/rookery"]).lines().count(), 4);
+    git(&repo, &["fsck", "--strict"]);
+    assert_no_session(&daemon);
+}
+
+#[test]
 fn a_review_of_a_work_tree_is_kept_until_there_is_an_agent_to_tell() {
     let mut daemon = TestDaemon::start();
     let repo = repository(&daemon, "repo");
