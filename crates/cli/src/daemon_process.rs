@@ -43,6 +43,15 @@ const TOLD_TO_TERMINALS: &[&str] = &[
     "IDX0_IPC_SOCKET",
 ];
 
+/// A connection to the daemon, for commands that make something: starts one if none runs.
+pub(crate) async fn connect_or_start() -> Outcome<Client> {
+    let homes = link::homes()?;
+    match link::try_connect(&homes).await? {
+        Some(client) => Ok(client),
+        None => Ok(ensure(&homes).await?.0),
+    }
+}
+
 /// A connection to the daemon; starts one if none runs, and says whether it did.
 pub(crate) async fn ensure(homes: &Homes) -> Outcome<(Client, bool)> {
     ensure_without(homes, None).await

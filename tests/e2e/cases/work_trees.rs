@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rookery_testkit::{Finished, PATIENCE, TestDaemon, rookery_binary, wait_until};
+use rookery_testkit::{Finished, Home, PATIENCE, TestDaemon, rookery_binary, wait_until};
 use serde_json::{Value, json};
 
 use crate::idx0_link::{done, list};
@@ -95,6 +95,37 @@ fn a_work_tree_without_a_session_is_kept_and_put_back() {
 }
 
 #[test]
+fn a_checkpoint_of_a_work_tree_that_was_begun_is_finished_after_a_kill() {
+    let mut daemon = TestDaemon::start();
+    let repo = repository(&daemon, "repo");
+    let count = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten().count();
+    let (scratch, refs) = (repo.join(".git/rookery"), repo.join(".git/refs/rookery/checkpoints"));
+    for round in 0..4 {
+        fs::write(repo.join("changing"), format!("{round}\n").repeat(2_000)).unwrap();
+        let (known, client) = (count(&refs), daemon.client());
+        let before = count(&scratch);
+        let title = format!("round {round}");
+        let wanted = json!({ "tree": repo, "title": title });
+        let begun = client.begin("rookery/checkpoints/create", wanted);
+        // It is recorded before anything of it is in the repository.
+        wait_until("it is begun", PATIENCE, || count(&scratch) > before || count(&refs) > known);
+        daemon.kill9();
+        drop(begun.end());
+        daemon.restart();
+        let params = json!({ "tree": repo });
+        wait_until("it is there", PATIENCE, || {
+            let all = daemon.client().call("rookery/checkpoints/list", params.clone());
+            all["checkpoints"].as_array().unwrap().iter().any(|one| one["title"] == title)
+        });
+    }
+    let kept = daemon.client().call("rookery/checkpoints/list", json!({}));
+    assert_eq!(kept["checkpoints"].as_array().map(Vec::len), Some(4), "each was made once");
+    assert_eq!(git(&repo, &["for-each-ref", "refs/rookery"]).lines().count(), 4);
+    git(&repo, &["fsck", "--strict"]);
+    assert_no_session(&daemon);
+}
+
+#[test]
 fn a_review_of_a_work_tree_is_kept_until_there_is_an_agent_to_tell() {
     let mut daemon = TestDaemon::start();
     let repo = repository(&daemon, "repo");
@@ -121,7 +152,8 @@ fn a_review_of_a_work_tree_is_kept_until_there_is_an_agent_to_tell() {
     let review = &reviews["reviews"][0];
     assert_eq!((&review["status"], review.get("session")), (&json!("changes_requested"), None));
     assert_eq!(review["comments"][1]["delivered"], false, "{review}");
-    assert!(run(&["review", "deliver", &id]).failure(1).contains("no agent works in"));
+    let said = run(&["review", "deliver", &id]).failure(1);
+    assert!(said.contains("no agent works in") && said.contains("with --to"), "{said}");
     assert!(run(&["review", "deliver", &id, "--to", "nobody"]).failure(1).contains("no session"));
     assert_no_session(&daemon);
     let listed = list(daemon.home(), "listReviews", json!({}));
@@ -200,6 +232,31 @@ fn work_in_a_tree_is_handed_over() {
     daemon.rookery(&["open", "--title", "api", "--", "cat"]).success();
     let given = run(&["handoff", "create", "--to", "api", "--json", "yours"]).json();
     assert!(given["to"].is_string() && given["tree"].is_string(), "{given}");
+}
+
+#[test]
+fn whoever_keeps_a_work_tree_first_needs_no_daemon_yet() {
+    let home = Home::new();
+    git(home.path(), &["init", "-q", "repo"]);
+    let repo = home.join("repo");
+    fs::write(repo.join("a"), "one\n").unwrap();
+    let run = |args: &[&str]| {
+        let mut command = home.command(rookery_binary());
+        command.current_dir(&repo).args(args);
+        Finished::of(command)
+    };
+    assert!(run(&["checkpoint", "list"]).failure(1).contains("no daemon is running"));
+    // Nothing is committed yet, which is no reason not to keep it.
+    let id = run(&["checkpoint", "create", "--title", "first"]).success();
+    fs::remove_file(repo.join("a")).unwrap();
+    run(&["checkpoint", "restore", id.trim()]).success();
+    assert_eq!(fs::read_to_string(repo.join("a")).unwrap(), "one\n");
+    run(&["down", "--all"]).success();
+    for args in [["review", "request"], ["handoff", "create"]] {
+        run(&args).success();
+        run(&["down", "--all"]).success();
+    }
+    home.assert_no_processes_left();
 }
 
 #[test]

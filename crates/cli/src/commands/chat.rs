@@ -33,7 +33,7 @@ use crate::{
     commands::done,
     daemon_process,
     failure::{Failure, Outcome},
-    link::{self, call},
+    link::call,
     output::Tone,
     talk::{show, threads},
 };
@@ -52,11 +52,7 @@ pub(super) async fn run(args: args::Chat) -> Outcome {
     }
     let own = own_command(&args, said.as_ref())?;
     let images = Attached::images(&args.images)?;
-    let homes = link::homes()?;
-    let client = match link::try_connect(&homes).await? {
-        Some(client) => client,
-        None => daemon_process::ensure(&homes).await?.0,
-    };
+    let client = daemon_process::connect_or_start().await?;
     // Before anything is started, so that nothing of it is missed.
     let notifications = follow(&client).await?;
     let is_attended = io::stdin().is_terminal() && io::stderr().is_terminal();

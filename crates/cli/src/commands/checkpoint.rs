@@ -12,6 +12,7 @@ use rookery_wire::Client;
 use crate::{
     args::{self, CheckpointAction},
     commands::done,
+    daemon_process,
     failure::{Failure, Outcome},
     link::{self, ask},
     output::{self, Colors, Table, Tone, shorten, working},
@@ -29,7 +30,10 @@ const SEE: &str = "see what there is with `rookery checkpoint list`";
 const TITLE_WIDTH: usize = 48;
 
 pub(super) async fn run(action: CheckpointAction) -> Outcome {
-    let client = link::connect().await?;
+    let client = match action {
+        CheckpointAction::Create(_) => daemon_process::connect_or_start().await?,
+        _ => link::connect().await?,
+    };
     match action {
         CheckpointAction::Create(args) => create(&client, args).await,
         CheckpointAction::List(args) => list(&client, args).await,

@@ -8,6 +8,7 @@ use rookery_wire::Client;
 use crate::{
     args::{self, HandoffAction},
     commands::done,
+    daemon_process,
     failure::Outcome,
     link::{self, ask},
     output::{self, Table, Tone, shorten},
@@ -25,7 +26,10 @@ const SEE: &str = "see what there is with `rookery handoff list --all`";
 const WIDTH: usize = 60;
 
 pub(super) async fn run(action: HandoffAction) -> Outcome {
-    let client = link::connect().await?;
+    let client = match action {
+        HandoffAction::Create(_) => daemon_process::connect_or_start().await?,
+        _ => link::connect().await?,
+    };
     match action {
         HandoffAction::Create(args) => create(&client, args).await,
         HandoffAction::List(args) => list(&client, args).await,

@@ -9,16 +9,12 @@ use crate::{
     commands::done,
     daemon_process,
     failure::{Failure, Outcome},
-    link::{self, call},
+    link::call,
     output, resolve,
 };
 
 pub(super) async fn run(args: args::Open) -> Outcome {
-    let homes = link::homes()?;
-    let client = match link::try_connect(&homes).await? {
-        Some(client) => client,
-        None => daemon_process::ensure(&homes).await?.0,
-    };
+    let client = daemon_process::connect_or_start().await?;
     if args.attach {
         attach::require_terminal()?;
     }

@@ -13,6 +13,7 @@ use super::checkpoint::{files, sum};
 use crate::{
     args::{self, ReviewAction},
     commands::done,
+    daemon_process,
     failure::{Failure, Outcome},
     link::{self, ask},
     output::{self, Colors, Table, Tone, shorten, working},
@@ -26,13 +27,19 @@ use crate::{
 
 /// What to do when a review is not found.
 const SEE: &str = "see what there is with `rookery review list --all`";
+/// What to do when no agent can be told.
+const NAME_ONE: &str =
+    "name a session with --to; see what there is with `rookery idx0 list-sessions`";
 /// Columns of a summary.
 const SUMMARY_WIDTH: usize = 56;
 /// The longest comment that is read from stdin.
 const MAX_TEXT: u64 = 64 << 10;
 
 pub(super) async fn run(action: ReviewAction) -> Outcome {
-    let client = link::connect().await?;
+    let client = match action {
+        ReviewAction::Request(_) => daemon_process::connect_or_start().await?,
+        _ => link::connect().await?,
+    };
     match action {
         ReviewAction::List(args) => list(&client, args).await,
         ReviewAction::Show(args) => show(&client, args).await,
@@ -232,7 +239,11 @@ async fn deliver(client: &Client, args: args::ReviewDeliver) -> Outcome {
     let see = if args.to.is_some() { sessions::SEE } else { SEE };
     let params = ReviewDeliver { id: args.target.id, to: args.to };
     let telling = ask(client, "rookery/reviews/deliver", params, see);
-    let review: Review = working("telling the agent", telling).await?;
+    let told: Outcome<Review> = working("telling the agent", telling).await;
+    let review = told.map_err(|failure| match failure.advice() {
+        Some(_) => failure,
+        None => failure.hint(NAME_ONE),
+    })?;
     tell(&review, args.target.json, "delivered")
 }
 

@@ -151,9 +151,9 @@ async fn show(client: &Client, list: &mut List, id: String) {
 
 /// The session or the work tree that an item is about.
 fn place(entry: &QueueEntry) -> String {
-    match &entry.tree {
-        Some(tree) => format!("work tree {}", safe::line(tree)),
-        None => format!("session {} {}", queue::session(entry), safe::line(&entry.item.session)),
+    match (&entry.session_title, &entry.tree) {
+        (None, Some(tree)) => format!("work tree {}", safe::line(tree)),
+        _ => format!("session {} {}", queue::session(entry), safe::line(&entry.item.session)),
     }
 }
 
