@@ -34,7 +34,7 @@ SHORTENED = re.compile(r"\S*…")
 DURATION = re.compile(r"\b[\d.]+ m?s\b")
 # Small numbers that say which or how many have to be the same, besides those that differ from run to run.
 NUMBER = re.compile(r"[:+-]?\d{1,2}")
-VARYING = re.compile(r"\b(process|event|(?:elapsedMs|lastEvent|pid|seq|sequence)\":) ?\d+")
+VARYING = re.compile(r"\b(process|event|step|(?:elapsedMs|lastEvent|pid|seq|sequence)\":) ?\d+")
 ID = re.compile(r"[0-9A-Za-z]{6}|[0-9a-f]{8}|[0-9A-Z]{26}|[0-9a-f-]{36}")
 SECONDS = 60
 PAUSE = 0.02

@@ -100,9 +100,11 @@ pub(crate) async fn try_connect(homes: &Homes) -> Outcome<Option<Client>> {
 
 /// A connection to the daemon, if one runs and listens: nothing is waited for, and nothing is asked of it.
 pub(crate) async fn try_reach(homes: &Homes) -> Option<Client> {
-    let own = told_socket().unwrap_or_else(|| own_socket(homes));
-    match connect_to(&own).await {
-        Ok(Some(client)) => Some(client),
+    let told = told_socket();
+    let first = told.clone().unwrap_or_else(|| own_socket(homes));
+    match (connect_to(&first).await, told) {
+        (Ok(Some(client)), _) => Some(client),
+        (_, Some(told)) if !Record::read(homes).knows(OWN, &told) => None,
         _ => connect_elsewhere(homes).await,
     }
 }

@@ -1,9 +1,12 @@
 //! What the daemon knows, asked for within the time that is left. A daemon that does not run is not started, and one
 //! that does not answer has nothing to offer.
 
-use std::time::{Duration, Instant};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
-use rookery_host::AGENT_TOOLS;
+use rookery_host::{AGENT_TOOLS, find_program};
 use rookery_native::wire::{
     CheckpointList, Checkpoints, HandoffList, HandoffStatus, Handoffs, ProjectList, Providers,
     Queue, QueueList, RequestList, Requests, ReviewList, ReviewStatus, Reviews, SessionList,
@@ -36,7 +39,7 @@ pub(super) fn offer(kind: Kind, place: &Place, until: Instant, offer: &mut Offer
     match kind {
         Kind::Mode => modes(offer),
         Kind::Signal => SIGNALS.iter().for_each(|name| offer.add_named(&[name], "")),
-        Kind::Tool => AGENT_TOOLS.iter().for_each(|tool| offer.add_named(&[tool.id], tool.name)),
+        Kind::Tool => tools(offer),
         Kind::Who => DECIDERS.iter().for_each(|name| offer.add_named(&[name], "")),
         _ => {
             let left = until.saturating_duration_since(Instant::now());
@@ -54,6 +57,17 @@ fn modes(offer: &mut Offer<'_>) {
         if mode.is_some_and(|mode| rookery_roder::modes::canonical(mode) == name) {
             offer.add_named(&[name], "");
         }
+    }
+}
+
+/// Agents; the daemon may find more than this environment says.
+fn tools(offer: &mut Offer<'_>) {
+    let path = std::env::var_os("PATH");
+    let find = |name: &str| find_program(name.as_ref(), path.as_deref(), Path::new("/"));
+    for tool in AGENT_TOOLS {
+        let is_here = find(tool.program).or_else(|| tool.alias.and_then(find)).is_some();
+        let note = (!is_here).then_some("not in PATH");
+        offer.add_named(&[tool.id], &joined(&[Some(tool.name), note]));
     }
 }
 
@@ -149,7 +163,9 @@ async fn items(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
     let ids = list.items.iter().map(|entry| &*entry.item.id);
     for entry in &list.items {
         let short = requests::short_id(&entry.item.id, ids.clone());
-        let about = joined(&[Some(&*entry.item.title), entry.session_title.as_deref()]);
+        let item = &entry.item;
+        let about = [Some(&*item.title), item.subtitle.as_deref(), entry.session_title.as_deref()];
+        let about = joined(&about);
         offer.add_named(&[short, &*entry.item.id], &about);
     }
     Some(())
