@@ -197,7 +197,7 @@ impl Core {
             runtime: tokio::runtime::Handle::current(),
             early: Mutex::default(),
         });
-        let agents = Agents::new(config.agent.clone())?;
+        let agents = Agents::new(config.agent.clone());
         let interrupted =
             Interrupted { turns: loaded.open_turns.clone(), requests: loaded.requests.clone() };
         let core = Core {

@@ -17,6 +17,7 @@ mod keeper_link;
 mod queue;
 mod requests;
 mod reviews;
+
 mod seats;
 mod secrets;
 mod sessions;

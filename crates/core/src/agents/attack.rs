@@ -14,7 +14,7 @@ use crate::threads::{DirectCall, DirectOutcome};
 #[tokio::test]
 async fn guidance_stays_in_the_workspace() {
     let home = Home::new();
-    let agents = Agents::new(AgentConfig::default()).unwrap();
+    let agents = Agents::new(AgentConfig::default());
     let root = home.dir("repository");
     let file = root.join("AGENTS.md");
     std::fs::write(home.path().join("secret"), "outside").unwrap();
@@ -51,7 +51,7 @@ async fn keys_are_withheld_by_name_and_by_value() {
         ..Default::default()
     };
     config.settings.providers.insert("work".to_owned(), work);
-    let agents = Agents::new(config).unwrap();
+    let agents = Agents::new(config);
     let env = [
         ("PATH", "/bin"),
         ("COPY", "Bearer sk-held-by-us"),

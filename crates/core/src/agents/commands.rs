@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     fn check(mode: Mode, may_write: bool, command: &str) -> std::result::Result<(), String> {
-        let agents = Agents::new(AgentConfig::default()).unwrap();
+        let agents = Agents::new(AgentConfig::default());
         let gate =
             PolicyGate { agents: &agents, mode, may_write, fence: None, withheld: Vec::new() };
         gate.check(command, Path::new("/"))
@@ -187,7 +187,7 @@ mod tests {
                 peer.write_all(answer.as_bytes()).unwrap();
             }
         });
-        let fetch = WebFetch(http::Client::new().unwrap());
+        let fetch = WebFetch(http::Client::new());
         let url = Url::parse(&format!("http://{address}/x")).unwrap();
         let redirect = fetch.fetch(url.clone(), 4).await.unwrap();
         assert_eq!(redirect, Fetched::Redirect("/next".to_owned()));

@@ -28,7 +28,7 @@ use rookery_agent::tools::Sessions;
 use rookery_agent::turn::{Limits, Profile};
 use rookery_host::http;
 use rookery_host::sandbox;
-use rookery_model::{Choice, Error, Mode, Result, Thread, Timestamp, ToolKind};
+use rookery_model::{Choice, Mode, Result, Thread, Timestamp, ToolKind};
 use serde_json::Value;
 
 pub use self::choose::FittedChoice;
@@ -116,9 +116,9 @@ pub(crate) struct Agents {
 }
 
 impl Agents {
-    pub(crate) fn new(config: AgentConfig) -> Result<Self> {
+    pub(crate) fn new(config: AgentConfig) -> Self {
         let mut settings = config.settings.clone();
-        let client = http::Client::new().map_err(|error| Error::failed(error.to_string()))?;
+        let client = http::Client::new();
         let registry = registry(&config, client.clone());
         let withheld: Vec<String> = registry.key_variables().iter().cloned().collect();
         let mcp = McpServers::new(&config.settings.mcp_servers, &client, &withheld);
@@ -127,7 +127,7 @@ impl Agents {
         let has_chosen_provider = AtomicBool::new(provider.is_some());
         settings.provider = Some(provider.unwrap_or_else(|| MOCK.to_owned()));
         let settings = Arc::new(settings);
-        Ok(Agents {
+        Agents {
             rules: RwLock::new(Arc::new(rules(&settings, has_sandbox(&config)))),
             settings: RwLock::new(settings),
             registry,
@@ -140,7 +140,7 @@ impl Agents {
             has_chosen_provider,
             settings_writer: tokio::sync::Mutex::new(()),
             config,
-        })
+        }
     }
 
     pub(crate) fn settings(&self) -> Arc<Settings> {
