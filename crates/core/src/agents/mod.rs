@@ -28,7 +28,7 @@ use rookery_agent::tools::Sessions;
 use rookery_agent::turn::{Limits, Profile};
 use rookery_host::http;
 use rookery_host::sandbox;
-use rookery_model::{Choice, Mode, Result, Thread, Timestamp, ToolKind};
+use rookery_model::{Choice, Mode, Thread, Timestamp, ToolKind};
 use serde_json::Value;
 
 pub use self::choose::FittedChoice;
