@@ -16,7 +16,7 @@ use rookery_term::Palette;
 use tokio::sync::{broadcast, oneshot, watch};
 use tokio_util::task::TaskTracker;
 
-use crate::agents::{AgentConfig, Agents, Places};
+use crate::agents::{self, AgentConfig, Places};
 use crate::clock::{self, Clock};
 use crate::commands::Processes;
 use crate::events::Events;
@@ -24,9 +24,9 @@ use crate::keeper_link::{KeeperLaunch, KeeperLink, KeeperNotices};
 use crate::requests::{DialogNote, Typist};
 use crate::seats::{Ui, UiConfig};
 use crate::secrets;
-use crate::terminals::{AgentSeen, Live, Shards, Sweeps, TerminalHandle, TerminalLimits, Views};
+use crate::terminals::{AgentSeen, Live, Shards, Sweeps, TerminalLimits, Views};
 use crate::threads::{ASKING_KEY, Feed, Interrupted, LiveThreads, MODE_KEY, Resumed};
-use crate::world::{Doors, ModeWords, World, no_terminal};
+use crate::world::{Doors, ModeWords, World};
 
 /// What core needs to know to start.
 #[derive(Clone, Debug)]
@@ -94,7 +94,7 @@ pub(crate) struct Inner {
     pub(crate) ui: Ui,
     /// Held while the settings file is changed.
     pub(crate) settings_writer: tokio::sync::Mutex<()>,
-    pub(crate) agents: Agents,
+    pub(crate) agents: agents::State,
     /// Commands that clients run themselves.
     pub(crate) processes: Arc<Processes>,
     /// Workspaces. Locked after the world, if both are.
@@ -145,7 +145,7 @@ pub(crate) struct Inner {
     /// Raised when the core stops.
     stopping: watch::Sender<bool>,
     published: watch::Receiver<EventSeq>,
-    notices: Arc<Notices>,
+    pub(crate) notices: Arc<Notices>,
 }
 
 /// What the keeper says finds its way to the core, which may be gone by then.
@@ -153,7 +153,7 @@ pub(crate) struct Notices {
     core: Mutex<Weak<Inner>>,
     runtime: tokio::runtime::Handle,
     /// Ends of children whose terminals are not live yet: a short program is faster than its opening.
-    early: Mutex<HashMap<TerminalId, (ExitStatus, Timestamp)>>,
+    pub(crate) early: Mutex<HashMap<TerminalId, (ExitStatus, Timestamp)>>,
 }
 
 impl Core {
@@ -197,7 +197,7 @@ impl Core {
             runtime: tokio::runtime::Handle::current(),
             early: Mutex::default(),
         });
-        let agents = Agents::new(config.agent.clone());
+        let agents = agents::State::new(config.agent.clone());
         let interrupted =
             Interrupted { turns: loaded.open_turns.clone(), requests: loaded.requests.clone() };
         let core = Core {
@@ -243,11 +243,11 @@ impl Core {
             caller: Arc::new(Caller::daemon()),
         };
         *notices.core.lock() = Arc::downgrade(&core.inner);
-        core.restore_sidebar().await;
-        core.follow_settings();
-        let restored = core.restore_terminals().await?;
-        core.restore_turns(interrupted).await?;
-        core.resume_accepted();
+        core.seats().restore_sidebar().await;
+        core.seats().follow_settings();
+        let restored = core.terminals().restore().await?;
+        core.threads().restore_turns(interrupted).await?;
+        core.sessions().resume_accepted();
         core.report_damage();
         core.transact_durably(|tx| {
             let version = env!("CARGO_PKG_VERSION").to_owned();
@@ -268,15 +268,6 @@ impl Core {
         Events::new(self.inner.store.clone(), self.inner.published.clone())
     }
 
-    /// Changes whenever a terminal comes or goes.
-    pub fn roster(&self) -> watch::Receiver<u64> {
-        self.inner.roster.subscribe()
-    }
-
-    pub(crate) fn roster_changed(&self) {
-        self.inner.roster.send_modify(|version| *version += 1);
-    }
-
     /// Keeps a text under a name for a dialect, durably; none forgets it.
     pub async fn remember(&self, name: &str, text: Option<String>) -> Result<()> {
         let key = remembered_key(name);
@@ -295,38 +286,6 @@ impl Core {
         Ok(read?)
     }
 
-    /// A terminal to work with.
-    pub fn terminal(&self, id: TerminalId) -> Result<TerminalHandle> {
-        let live = self.inner.live.read().get(&id).cloned();
-        match live {
-            Some(live) => Ok(TerminalHandle::new(self.clone(), live)),
-            None => Err(no_terminal(id)),
-        }
-    }
-
-    pub(crate) fn live_terminals(&self) -> Vec<Arc<Live>> {
-        self.inner.live.read().values().cloned().collect()
-    }
-
-    /// Makes a terminal one to work with, and tells it of its child's end if that came before.
-    pub(crate) fn enliven(&self, live: &Arc<Live>) {
-        self.inner.live.write().insert(live.id, Arc::clone(live));
-        self.roster_changed();
-        let early = self.inner.notices.early.lock().remove(&live.id);
-        if let Some((status, at)) = early {
-            live.child_exited(status, at);
-        }
-    }
-
-    /// Forgets an end that nobody asked for.
-    pub(crate) fn forget_early_exit(&self, id: TerminalId) {
-        self.inner.notices.early.lock().remove(&id);
-    }
-
-    pub(crate) fn notices(&self) -> Arc<dyn KeeperNotices> {
-        Arc::clone(&self.inner.notices) as Arc<dyn KeeperNotices>
-    }
-
     /// Resolves when the core stops.
     pub async fn stopping(&self) {
         let mut stopping = self.inner.stopping.subscribe();
@@ -337,10 +296,10 @@ impl Core {
     /// Stops: says so in the log, saves every screen, and lets go of the keeper.
     pub async fn stop(&self, kind: StopKind) -> Result<()> {
         self.inner.stopping.send_replace(true);
-        self.rest_turns().await;
-        self.stop_processes().await;
+        self.threads().rest_turns().await;
+        self.commands().stop_all().await;
         if kind == StopKind::EndTerminals {
-            self.end_all_terminals().await;
+            self.terminals().end_all().await;
         }
         // What was closed is gone before the keeper is let go, or it would keep what nobody wants.
         self.inner.endings.close();
@@ -411,7 +370,7 @@ impl KeeperNotices for Notices {
         if let Err(error) = marked {
             tracing::error!(%error, "cannot record the loss of the keeper");
         }
-        self.runtime.spawn(async move { core.readopt_terminals().await });
+        self.runtime.spawn(async move { core.terminals().readopt().await });
     }
 }
 

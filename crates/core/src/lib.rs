@@ -17,6 +17,7 @@ mod keeper_link;
 mod queue;
 mod requests;
 mod reviews;
+mod rooms;
 
 mod seats;
 mod secrets;
@@ -63,7 +64,7 @@ pub use threads::{
     NewThread, NewTurn, Notice, NoticeBody, StartedTurn, Steered, ThreadPage, ThreadQuery,
     ThreadView, TurnLifecycle, TurnView,
 };
-pub use workspace::{AgentReport, Attention, OwnershipAction, Tabs, Workspace};
+pub use workspace::{AgentReport, Attention, OwnershipAction, Tabs, WorkspaceTree};
 pub use worktrees::{
     Base, Conflict, How, LandOutcome, Landed, Landing, NewTree, Tree, TreeState, TreeWish,
 };

@@ -98,7 +98,12 @@ impl Core {
             running: counts[0],
             exited: counts[1],
             lost: counts[2],
-            pending_waits: self.live_terminals().iter().map(|live| live.pending_waits()).sum(),
+            pending_waits: self
+                .terminals()
+                .all_live()
+                .iter()
+                .map(|live| live.pending_waits())
+                .sum(),
             keeper: match self.inner.keeper.pid() {
                 Some(pid) => KeeperState::Connected { pid },
                 None => KeeperState::Absent,
@@ -106,7 +111,7 @@ impl Core {
             last_event: self.events().last(),
             store_queue: self.inner.store.queued(),
             damage: self.inner.damage.clone(),
-            warnings: self.settings_warnings(),
+            warnings: self.threads().settings_warnings(),
             mcp_servers: self.mcp_servers(),
         }
     }

@@ -96,7 +96,7 @@ impl Default for AgentConfig {
 }
 
 /// Agents as core runs them.
-pub(crate) struct Agents {
+pub(crate) struct State {
     pub(crate) config: AgentConfig,
     settings: RwLock<Arc<Settings>>,
     rules: RwLock<Arc<Rules>>,
@@ -115,7 +115,7 @@ pub(crate) struct Agents {
     pub(crate) settings_writer: tokio::sync::Mutex<()>,
 }
 
-impl Agents {
+impl State {
     pub(crate) fn new(config: AgentConfig) -> Self {
         let mut settings = config.settings.clone();
         let client = http::Client::new();
@@ -127,7 +127,7 @@ impl Agents {
         let has_chosen_provider = AtomicBool::new(provider.is_some());
         settings.provider = Some(provider.unwrap_or_else(|| MOCK.to_owned()));
         let settings = Arc::new(settings);
-        Agents {
+        State {
             rules: RwLock::new(Arc::new(rules(&settings, has_sandbox(&config)))),
             settings: RwLock::new(settings),
             registry,

@@ -67,7 +67,7 @@ impl Run {
         let told = sink.finish(status, duration, timed_out).await;
         if let Some(terminal) = process.view().terminal {
             // All that is wanted of it was read.
-            if let Err(error) = core.close_soon(terminal).await {
+            if let Err(error) = core.terminals().close_soon(terminal).await {
                 tracing::debug!(%error, "a command's terminal was closed before");
             }
         }

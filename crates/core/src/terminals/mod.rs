@@ -25,6 +25,7 @@ mod raw_log;
 mod recognise;
 mod request;
 mod restore;
+mod roster;
 mod settings;
 mod shard;
 mod sweep;

@@ -53,7 +53,7 @@ pub use self::status::{Flag, Status};
 pub(crate) use self::tools::Resumed;
 pub use self::turns::{NewTurn, StartedTurn, Steered};
 
-use crate::core::Core;
+use crate::rooms::Threads;
 use crate::world::Tx;
 
 /// A thread as the world knows it.
@@ -136,21 +136,21 @@ pub struct TurnView {
     pub items: Vec<rookery_model::Item>,
 }
 
-impl Core {
+impl Threads {
     /// Follows what happens to threads, from now on. Turns never wait for a reader: one that is too
     /// far behind misses deltas, and then is cut off.
-    pub fn follow_threads(&self) -> FeedReader {
-        self.inner.feed.subscribe()
+    pub fn follow(&self) -> FeedReader {
+        self.core.inner.feed.subscribe()
     }
 
     /// What is wrong with the settings of agents.
     pub fn settings_warnings(&self) -> Vec<String> {
-        self.inner.agents.config.warnings.clone()
+        self.core.inner.agents.config.warnings.clone()
     }
 
     /// Tells everybody who follows threads something.
     pub fn warn(&self, thread: Option<ThreadId>, message: impl Into<String>) {
-        self.inner.feed.send(thread, [NoticeBody::Warning(message.into())]);
+        self.core.inner.feed.send(thread, [NoticeBody::Warning(message.into())]);
     }
 }
 

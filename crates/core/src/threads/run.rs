@@ -109,7 +109,7 @@ impl Runner {
                 .any(|task| matches!(task.status, TaskStatus::Pending | TaskStatus::InProgress))
         });
         drop(world);
-        View { tokens: self.core.tokens(&self.live, &self.turn), has_open_tasks }
+        View { tokens: self.core.threads().tokens(&self.live, &self.turn), has_open_tasks }
     }
 
     /// What happens next. What the user wants comes before what the model says.

@@ -80,7 +80,7 @@ impl Core {
         let value = work(&mut tx)?;
         let happened = std::mem::take(&mut tx.events);
         for event in &happened {
-            self.observe(&mut tx, event);
+            self.queue().observe(&mut tx, event);
         }
         tx.events.splice(..0, happened);
         let Tx { changes, events, notices, after, .. } = tx;

@@ -56,10 +56,10 @@ impl Watching {
 
 /// Reads screens until it is dropped.
 pub async fn watch_screens(core: Core, shared: Arc<Shared>) {
-    core.set_typist(Arc::new(Hand(Arc::clone(&shared))));
+    core.requests().set_responder(Arc::new(Hand(Arc::clone(&shared))));
     let mut watching: HashMap<String, Watching> = HashMap::new();
-    let (mut adapters, mut terminals) = (shared.adapters.roster(), core.roster());
-    let mut agents = core.agents_seen();
+    let (mut adapters, mut terminals) = (shared.adapters.roster(), core.terminals().roster());
+    let mut agents = core.terminals().agents_seen();
     forget_unread(&core, &shared).await;
     loop {
         adapters.mark_unchanged();
@@ -82,7 +82,7 @@ pub async fn watch_screens(core: Core, shared: Arc<Shared>) {
 async fn forget_unread(core: &Core, shared: &Shared) {
     let read: Vec<TerminalId> =
         shared.adapters.all(core).iter().map(|adapter| adapter.terminal).collect();
-    for terminal in core.terminals() {
+    for terminal in core.terminals().list() {
         if !read.contains(&terminal.id) {
             tell(core, terminal.id, None).await;
         }
@@ -106,7 +106,7 @@ async fn reconcile(core: &Core, shared: &Arc<Shared>, watching: &mut HashMap<Str
         if watching.contains_key(&adapter.id) || is_read {
             continue;
         }
-        let Ok(session) = core.terminal(adapter.terminal) else { continue };
+        let Ok(session) = core.terminals().get(adapter.terminal) else { continue };
         let (id, terminal) = (adapter.id.clone(), adapter.terminal);
         let Some(eye) = Eye::open(shared, adapter).await.map(Arc::new) else { continue };
         shared.lookout.0.lock().insert(terminal, Arc::clone(&eye));
@@ -123,7 +123,7 @@ async fn read(core: Core, shared: Arc<Shared>, eye: Arc<Eye>, session: TerminalH
         let reading = eye.look(&core, &shared, &session).await;
         if let Some(state) = reading.as_ref().map(|reading| reading.state) {
             // A terminal that is gone needs no state.
-            let _ = core.show_agent_state(session.id(), state);
+            let _ = core.terminals().show_agent_state(session.id(), state);
         }
         let seen = reading.and_then(|reading| reading.seen);
         let again = tell(&core, session.id(), seen.map(|seen| seen.dialog)).await;
@@ -138,7 +138,7 @@ async fn read(core: Core, shared: Arc<Shared>, eye: Arc<Eye>, session: TerminalH
 
 /// Tells what stands on a screen; and when to look again, if that is to be done.
 async fn tell(core: &Core, terminal: TerminalId, seen: Option<SeenDialog>) -> Option<Duration> {
-    match core.show_dialog(terminal, seen).await {
+    match core.requests().show_dialog(terminal, seen).await {
         Ok(Shown::Known) => None,
         Ok(Shown::Answered(left)) => Some(left),
         Err(error) => {
@@ -190,7 +190,7 @@ impl Typist for Hand {
         let (shared, core, dialog) = (Arc::clone(&self.0), core.clone(), dialog.to_owned());
         Box::pin(async move {
             let Some(eye) = eye_on(&core, &shared, terminal).await else { return Ok(false) };
-            let session = core.terminal(terminal)?;
+            let session = core.terminals().get(terminal)?;
             eye.answer(&core, &shared, &session, &dialog, is_yes).await
         })
     }
