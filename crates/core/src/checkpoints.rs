@@ -72,7 +72,7 @@ impl Checkpoints {
         self.core.sessions().accept(new.accepted(id)).await?;
         let core = self.core.clone();
         let work = async move { drop(core.checkpoints().finish(id, new).await) };
-        self.core.inner.endings.spawn_on(work, &self.core.inner.runtime);
+        self.core.inner.background.spawn_on(work, &self.core.inner.runtime);
         Ok(())
     }
 

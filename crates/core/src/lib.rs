@@ -11,9 +11,9 @@ mod checkpoints;
 mod clock;
 mod commands;
 mod core;
-mod events;
 mod handoffs;
 mod keeper_link;
+mod log;
 mod queue;
 mod requests;
 mod reviews;
@@ -42,9 +42,9 @@ pub use commands::{
     Artifact, ExecChunk, ExecEnd, ExecRequest, ExecStart, ExecStream, Execution, ProcessOutput,
     ProcessState, ProcessView, Shows as ExecShows,
 };
-pub use events::{EventPage, EventStream, Events};
 pub use handoffs::NewHandoff;
 pub use keeper_link::KeeperLaunch;
+pub use log::{EventPage, EventStream, Events, FeedReader, Notice, NoticeBody};
 pub use requests::{Approval, ApprovalStatus, Decision, SeenDialog, Shown, Typing, Typist};
 pub use reviews::{NewComment, NewReview};
 pub use seats::{Clipboard, Presented, SceneCounts, UiConfig, WindowMetrics, view};
@@ -60,9 +60,8 @@ pub use terminals::{
 };
 pub use threads::Status as ThreadStatus;
 pub use threads::{
-    Compacted, DirectCall, DirectOutcome, Drained, FeedReader, Flag, GoalChange, LifecycleState,
-    NewThread, NewTurn, Notice, NoticeBody, StartedTurn, Steered, ThreadPage, ThreadQuery,
-    ThreadView, TurnLifecycle, TurnView,
+    Compacted, DirectCall, DirectOutcome, Drained, Flag, GoalChange, LifecycleState, NewThread,
+    NewTurn, StartedTurn, Steered, ThreadPage, ThreadQuery, ThreadView, TurnLifecycle, TurnView,
 };
 pub use workspace::{AgentReport, Attention, OwnershipAction, Tabs, WorkspaceTree};
 pub use worktrees::{

@@ -104,7 +104,7 @@ impl Core {
                 .iter()
                 .map(|live| live.pending_waits())
                 .sum(),
-            keeper: match self.inner.keeper.pid() {
+            keeper: match self.terminals().keeper_pid() {
                 Some(pid) => KeeperState::Connected { pid },
                 None => KeeperState::Absent,
             },

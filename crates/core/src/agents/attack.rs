@@ -7,14 +7,14 @@ use rookery_model::{Answer, Asked};
 use serde_json::{Value, json};
 
 use super::tests::Home;
-use super::{AgentConfig, State};
+use super::{AgentConfig, Room};
 use crate::Core;
 use crate::threads::{DirectCall, DirectOutcome};
 
 #[tokio::test]
 async fn guidance_stays_in_the_workspace() {
     let home = Home::new();
-    let agents = State::new(AgentConfig::default());
+    let agents = Room::alone(AgentConfig::default());
     let root = home.dir("repository");
     let file = root.join("AGENTS.md");
     std::fs::write(home.path().join("secret"), "outside").unwrap();
@@ -51,7 +51,7 @@ async fn keys_are_withheld_by_name_and_by_value() {
         ..Default::default()
     };
     config.settings.providers.insert("work".to_owned(), work);
-    let agents = State::new(config);
+    let agents = Room::alone(config);
     let env = [
         ("PATH", "/bin"),
         ("COPY", "Bearer sk-held-by-us"),

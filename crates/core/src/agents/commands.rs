@@ -14,7 +14,7 @@ use rookery_host::{Script, http, sandbox};
 use rookery_model::{Error, Mode, Result, ThreadId};
 use url::Url;
 
-use super::{AgentConfig, State};
+use super::{AgentConfig, Room};
 use crate::rooms::Agents;
 
 /// How long a server may be silent; the whole is bounded by the settings.
@@ -98,7 +98,7 @@ impl Agents {
 
 /// Lets commands include what our policy lets run without asking.
 struct PolicyGate<'a> {
-    agents: &'a State,
+    agents: &'a Room,
     mode: Mode,
     may_write: bool,
     /// Holds a program to reading, where that can be done.
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     fn check(mode: Mode, may_write: bool, command: &str) -> std::result::Result<(), String> {
-        let agents = State::new(AgentConfig::default());
+        let agents = Room::alone(AgentConfig::default());
         let gate =
             PolicyGate { agents: &agents, mode, may_write, fence: None, withheld: Vec::new() };
         gate.check(command, Path::new("/"))

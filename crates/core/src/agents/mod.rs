@@ -96,7 +96,9 @@ impl Default for AgentConfig {
 }
 
 /// Agents as core runs them.
-pub(crate) struct State {
+pub(crate) struct Room {
+    /// Workspaces. Locked after the world is held, if both are.
+    places: RwLock<Places>,
     pub(crate) config: AgentConfig,
     settings: RwLock<Arc<Settings>>,
     rules: RwLock<Arc<Rules>>,
@@ -115,8 +117,16 @@ pub(crate) struct State {
     pub(crate) settings_writer: tokio::sync::Mutex<()>,
 }
 
-impl State {
-    pub(crate) fn new(config: AgentConfig) -> Self {
+impl Room {
+    /// A room whose workspaces are in no store.
+    #[cfg(test)]
+    fn alone(config: AgentConfig) -> Self {
+        let home = rookery_agent::workspaces::Workspaces::new(config.cwd.clone(), 0);
+        let places = Places::new(home);
+        Room::new(config, places)
+    }
+
+    pub(crate) fn new(config: AgentConfig, places: Places) -> Self {
         let mut settings = config.settings.clone();
         let client = http::Client::new();
         let registry = registry(&config, client.clone());
@@ -127,7 +137,8 @@ impl State {
         let has_chosen_provider = AtomicBool::new(provider.is_some());
         settings.provider = Some(provider.unwrap_or_else(|| MOCK.to_owned()));
         let settings = Arc::new(settings);
-        State {
+        Room {
+            places: RwLock::new(places),
             rules: RwLock::new(Arc::new(rules(&settings, has_sandbox(&config)))),
             settings: RwLock::new(settings),
             registry,

@@ -11,8 +11,8 @@ use rookery_host::SettingsFile;
 use rookery_model::{Choice, Error, Mode, Result};
 
 use crate::agents::choose::FittedChoice;
+use crate::log::NoticeBody;
 use crate::rooms::Agents;
-use crate::threads::NoticeBody;
 
 /// Whether a change has to outlive this process.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -196,7 +196,7 @@ impl Agents {
             .set_mode(None, mode.value, Some(mode.spelling.to_owned()), reason)
             .await?;
         // Told last: by then the word for it is the one that was used.
-        self.core.inner.feed.send(None, [NoticeBody::SettingsChanged]);
+        self.core.inner.log.feed().send(None, [NoticeBody::SettingsChanged]);
         Ok(())
     }
 
@@ -263,7 +263,7 @@ impl Agents {
                 None => {}
             }
             agents.change_settings(apply);
-            core.inner.feed.send(None, notice);
+            core.inner.log.feed().send(None, notice);
             Ok(())
         });
         work.await.map_err(|error| Error::failed(error.to_string()))?

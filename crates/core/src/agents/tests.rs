@@ -7,7 +7,8 @@ use rookery_model::{Choice, ErrorKind, Mode};
 use serde_json::json;
 
 use super::{AgentConfig, NewRoot};
-use crate::threads::{DirectCall, DirectOutcome, NewThread, NoticeBody};
+use crate::log::NoticeBody;
+use crate::threads::{DirectCall, DirectOutcome, NewThread};
 use crate::{Core, CoreConfig, KeeperLaunch, StopKind, TerminalLimits, UiConfig};
 
 pub(super) struct Home(tempfile::TempDir);

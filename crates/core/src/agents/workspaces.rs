@@ -63,7 +63,7 @@ impl Places {
         Places::new(kept.unwrap_or_else(|| Workspaces::new(home, now)))
     }
 
-    fn new(all: Workspaces) -> Self {
+    pub(super) fn new(all: Workspaces) -> Self {
         let mut by_root: HashMap<PathBuf, Known> = HashMap::new();
         for workspace in all.list() {
             let is_only = workspace.roots.len() == 1;
@@ -107,12 +107,12 @@ impl Places {
 impl Agents {
     /// All workspaces: the server's own first, then the newest.
     pub fn workspaces(&self) -> Vec<Workspace> {
-        self.core.inner.places.read().all.list()
+        self.core.inner.agents.places.read().all.list()
     }
 
     /// The workspace and root that a thread with this root is shown with.
     pub fn workspace_of(&self, root: &Path) -> Option<(String, String)> {
-        self.core.inner.places.read().shown_with(root)
+        self.core.inner.agents.places.read().shown_with(root)
     }
 
     /// Makes a workspace of these directories, or finds the one that has just them.
@@ -179,7 +179,8 @@ impl Agents {
         if workspace_id.is_none() && root_id.is_none() {
             return self.place_at(cwd.unwrap_or(usual)).await;
         }
-        let (workspace_id, root) = self.core.inner.places.read().selected(workspace_id, root_id)?;
+        let (workspace_id, root) =
+            self.core.inner.agents.places.read().selected(workspace_id, root_id)?;
         let cwd = cwd.unwrap_or(&root.path).to_owned();
         root.check_cwd(&canonical("cwd", cwd.clone()).await?)?;
         Ok(Place { cwd, root: root.path, workspace_id, root_id: root.id })
@@ -187,7 +188,7 @@ impl Agents {
 
     async fn place_at(&self, cwd: &Path) -> Result<Place> {
         let root = canonical("cwd", cwd.to_owned()).await?;
-        let known = self.core.inner.places.read().only(&root);
+        let known = self.core.inner.agents.places.read().only(&root);
         let (workspace_id, root_id) = match known {
             Some(known) => known,
             None => {
@@ -205,7 +206,7 @@ impl Agents {
     ) -> Result<T> {
         self.core
             .transact_durably(|tx| {
-                let mut places = self.core.inner.places.write();
+                let mut places = self.core.inner.agents.places.write();
                 let mut all = places.all.clone();
                 let value = change(&mut all)?;
                 if all != places.all {

@@ -76,7 +76,7 @@ impl Run {
             Status::Exited(code) => ProcessState::Exited { code },
             Status::Signaled(signal) => ProcessState::Signaled { signal },
         };
-        core.inner.processes.end(&process, state, clock::wall());
+        core.inner.commands.end(&process, state, clock::wall());
         // Nobody may be waiting any more.
         let _ = end.send(told);
     }

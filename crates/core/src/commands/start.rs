@@ -105,7 +105,7 @@ impl Commands {
         }
         let launch = self.command_launch(&request, judgement.is_read_only());
         let asked = request.process_id.clone().filter(|id| !id.is_empty());
-        let seat = self.core.inner.processes.reserve(asked.unwrap_or_else(new_id))?;
+        let seat = self.core.inner.commands.reserve(asked.unwrap_or_else(new_id))?;
         let core = self.core.clone();
         // A task of its own: a caller that gives up in the middle leaves nothing half started.
         let starting =

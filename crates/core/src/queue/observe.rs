@@ -82,7 +82,7 @@ impl Queue {
 impl Queue {
     /// Whether a program ended because a client wanted it to.
     fn ended_as_asked(&self, id: TerminalId, status: ExitStatus) -> bool {
-        self.core.inner.live.read().get(&id).is_some_and(|live| live.is_asked_for(status))
+        self.core.terminals().live(id).is_some_and(|live| live.is_asked_for(status))
     }
 }
 

@@ -98,7 +98,7 @@ impl Requests {
     pub(crate) async fn take_turn(&self, id: RequestId) -> AnswerTurn<'_> {
         loop {
             let mut other = {
-                let mut answering = self.core.inner.answering.lock();
+                let mut answering = self.core.inner.requests.answering.lock();
                 match answering.get(&id) {
                     Some(other) => other.clone(),
                     None => {
@@ -123,6 +123,6 @@ pub(crate) struct AnswerTurn<'a> {
 
 impl Drop for AnswerTurn<'_> {
     fn drop(&mut self) {
-        self.core.inner.answering.lock().remove(&self.id);
+        self.core.inner.requests.answering.lock().remove(&self.id);
     }
 }

@@ -10,11 +10,11 @@ use rookery_model::{
 };
 
 use crate::clock;
+use crate::log::NoticeBody;
 use crate::queue::{NewItem, is_word};
 use crate::requests::decisions;
 use crate::rooms::Requests;
 use crate::sessions::session_of_thread;
-use crate::threads::NoticeBody;
 use crate::world::Tx;
 use crate::world::draw;
 

@@ -16,12 +16,12 @@ use rookery_model::{
 use super::chosen::{Chosen, chosen};
 use crate::clock;
 use crate::core::Core;
+use crate::log::NoticeBody;
 use crate::queue::NewItem;
 use crate::rooms::Requests;
 use crate::sessions::SessionHome;
 use crate::sessions::session_of;
 use crate::terminals::KeyMark;
-use crate::threads::NoticeBody;
 use crate::world::Tx;
 use crate::world::draw;
 
@@ -82,7 +82,7 @@ pub trait Typist: Send + Sync {
 impl Requests {
     /// From now on this one answers dialogs. The first one stays.
     pub fn set_responder(&self, typist: std::sync::Arc<dyn Typist>) {
-        let _ = self.core.inner.typist.set(typist);
+        let _ = self.core.inner.requests.typist.set(typist);
     }
 
     /// Says which dialog stands on a terminal now, if any. The same again changes nothing; another
@@ -128,7 +128,7 @@ impl Requests {
     /// How much longer the dialog of a session may stand there after its answer, if it is the one
     /// that was answered last. What was answered is forgotten as soon as something else is seen.
     fn answered_lately(&self, session: SessionId, seen: Option<&SeenDialog>) -> Option<Duration> {
-        let mut answered = self.core.inner.answered.lock();
+        let mut answered = self.core.inner.requests.answered.lock();
         let (dialog, at) = answered.get(&session)?;
         let left = TAKEN_AWAY.checked_sub(at.elapsed()).filter(|left| !left.is_zero());
         let is_it = seen.is_some_and(|seen| seen.id == *dialog);
@@ -141,7 +141,7 @@ impl Requests {
 
     /// Takes back what was asked about dialogs that do not stand there any more.
     fn take_back_dialogs(&self, tx: &mut Tx<'_>, session: SessionId, seen: Option<&SeenDialog>) {
-        let typing = self.core.inner.typing.lock();
+        let typing = self.core.inner.requests.typing.lock();
         let is_over = |request: &&Request| {
             // Whoever types an answer says how it was settled.
             dialog_of(request, session).is_some_and(|one| seen.is_none_or(|seen| seen.id != one))
@@ -159,8 +159,8 @@ impl Requests {
     /// Notes how a dialog looks when it is first seen: keys count from then on.
     fn note_dialog(&self, session: SessionId, id: TerminalId, seen: Option<&SeenDialog>) {
         let Some(seen) = seen.filter(|seen| seen.is_decidable) else { return };
-        let Some(live) = self.core.inner.live.read().get(&id).cloned() else { return };
-        let mut dialogs = self.core.inner.dialogs.lock();
+        let Some(live) = self.core.terminals().live(id) else { return };
+        let mut dialogs = self.core.inner.requests.dialogs.lock();
         let place = (session, seen.id.clone());
         if dialogs.contains_key(&place) {
             return;
@@ -175,12 +175,12 @@ impl Requests {
     }
 
     fn take_note(&self, session: SessionId, dialog: &str) -> Option<DialogNote> {
-        self.core.inner.dialogs.lock().remove(&(session, dialog.to_owned()))
+        self.core.inner.requests.dialogs.lock().remove(&(session, dialog.to_owned()))
     }
 
     /// How a dialog that does not stand there any more was answered, as far as can be told.
     fn how_answered(&self, tx: &Tx<'_>, session: SessionId, id: RequestId) -> (Answer, String) {
-        if let Some(promised) = self.core.inner.promised.lock().remove(&id) {
+        if let Some(promised) = self.core.inner.requests.promised.lock().remove(&id) {
             return promised;
         }
         let request = tx.world.requests.get(&id);
@@ -190,8 +190,7 @@ impl Requests {
             SessionHome::Terminal(terminal) => Some(terminal),
             SessionHome::Thread(_) => None,
         });
-        let live =
-            terminal.and_then(|terminal| self.core.inner.live.read().get(&terminal).cloned());
+        let live = terminal.and_then(|terminal| self.core.terminals().live(terminal));
         let chosen = match (note, live) {
             (Some(note), Some(live)) => {
                 let keys = live.keys.since(note.keys);
@@ -205,6 +204,11 @@ impl Requests {
             Chosen::Unknown => (Answer::AtTerminal, BY_TERMINAL.to_owned()),
             Chosen::Nothing => (Answer::Cancelled, BY_SCREEN.to_owned()),
         }
+    }
+
+    /// The last daemon accepted this answer and may have typed it: whether it did shows the screen.
+    pub(crate) fn note_promised(&self, id: RequestId, answer: Answer, by: String) {
+        self.core.inner.requests.promised.lock().insert(id, (answer, by));
     }
 
     /// Whether this is a dialog that waits to be answered on a screen.
@@ -242,7 +246,7 @@ impl Requests {
         let Some((session, terminal, dialog)) = self.dialog(id) else { return Ok(false) };
         let Some(_claim) = Claim::new(&self.core, id) else { return Ok(false) };
         let no_responder = || Error::failed("no screen watcher can type into that terminal");
-        let typist = self.core.inner.typist.get().ok_or_else(no_responder)?;
+        let typist = self.core.inner.requests.typist.get().ok_or_else(no_responder)?;
         // Recorded before it is typed: what cannot be recorded is not typed at all.
         self.promise_answer(id, &answer, by).await?;
         let typed = typist.answer(&self.core, terminal, &dialog, is_yes).await;
@@ -275,7 +279,7 @@ impl Requests {
     }
 
     fn note_answered(&self, session: SessionId, dialog: String) {
-        let mut answered = self.core.inner.answered.lock();
+        let mut answered = self.core.inner.requests.answered.lock();
         answered.retain(|_, (_, at)| at.elapsed() < TAKEN_AWAY);
         answered.insert(session, (dialog, Instant::now()));
     }
@@ -300,14 +304,14 @@ struct Claim<'a> {
 
 impl<'a> Claim<'a> {
     fn new(core: &'a Core, id: RequestId) -> Option<Claim<'a>> {
-        let is_first = core.inner.typing.lock().insert(id);
+        let is_first = core.inner.requests.typing.lock().insert(id);
         is_first.then(|| Claim { core, id })
     }
 }
 
 impl Drop for Claim<'_> {
     fn drop(&mut self) {
-        self.core.inner.typing.lock().remove(&self.id);
+        self.core.inner.requests.typing.lock().remove(&self.id);
     }
 }
 

@@ -6,6 +6,7 @@ mod chosen;
 pub(crate) mod decisions;
 mod dialogs;
 mod parked;
+mod room;
 
 use std::time::{Duration, Instant};
 
@@ -18,15 +19,16 @@ use rookery_store::Change;
 use tokio::sync::oneshot;
 
 use crate::clock;
+use crate::log::NoticeBody;
 use crate::rooms::Requests;
-use crate::threads::NoticeBody;
 use crate::world::Tx;
 
 pub use approvals::{Approval, ApprovalStatus, Decision};
 pub use dialogs::{SeenDialog, Shown, Typing, Typist};
 
-pub(crate) use dialogs::DialogNote;
+use dialogs::DialogNote;
 pub(crate) use parked::Parked;
+pub(crate) use room::Room;
 
 /// Who settles what the mode of now decides by itself.
 pub(crate) const BY_MODE: &str = "mode";
@@ -81,7 +83,7 @@ impl Requests {
         if !tx.settle_request(id, answer.clone(), by) {
             return;
         }
-        let waiter = self.core.inner.waiters.lock().remove(&id);
+        let waiter = self.core.inner.requests.waiters.lock().remove(&id);
         tx.afterwards(move || {
             if let Some(waiter) = waiter {
                 // Who does not wait any more has gone on without the answer.
@@ -133,7 +135,7 @@ impl Requests {
     /// From now on the answer to this request is wanted.
     pub(crate) fn expect_answer(&self, id: RequestId) -> oneshot::Receiver<Answer> {
         let (sender, receiver) = oneshot::channel();
-        self.core.inner.waiters.lock().insert(id, sender);
+        self.core.inner.requests.waiters.lock().insert(id, sender);
         receiver
     }
 

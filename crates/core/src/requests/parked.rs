@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use rookery_agent::policy::{Bound, Judgement, Remembered};
 use rookery_model::{Answer, Asked, Request, RequestId, Result, ThreadId};
 
+use crate::log::NoticeBody;
 use crate::requests::DIRECT;
 use crate::requests::decisions;
 use crate::rooms::Requests;
-use crate::threads::NoticeBody;
 use crate::world::Tx;
 
 /// Requests that wait without anybody waiting for them. The oldest makes room.
@@ -157,7 +157,7 @@ impl Requests {
                     drop(core.requests().await_answer(id, answer, deadline).await)
                 });
             } else {
-                self.core.inner.waiters.lock().remove(&id);
+                self.core.inner.requests.waiters.lock().remove(&id);
             }
         }
         Ok(parked)

@@ -28,7 +28,7 @@ impl Reviews {
     /// more than one in the work tree.
     pub async fn deliver(&self, id: ReviewId, to: Option<SessionId>) -> Result<Review> {
         // Two at once would tell everything twice.
-        let _one = self.core.inner.deliveries.lock().await;
+        let _one = self.core.inner.reviews.deliveries.lock().await;
         let review = self.get(id)?;
         let fresh: Vec<&ReviewComment> =
             review.comments.iter().filter(|comment| !comment.is_delivered).collect();
@@ -91,7 +91,7 @@ impl Reviews {
                 _ => core.sessions().give_up(id.get()),
             }
         };
-        self.core.inner.endings.spawn_on(work, &self.core.inner.runtime);
+        self.core.inner.background.spawn_on(work, &self.core.inner.runtime);
         Ok(true)
     }
 

@@ -45,6 +45,13 @@ pub(crate) fn is_open(review: &Review) -> bool {
     review.status != ReviewStatus::Approved
 }
 
+/// What belongs to reviews alone.
+#[derive(Default)]
+pub(crate) struct Room {
+    /// Held while comments go to an agent.
+    deliveries: tokio::sync::Mutex<()>,
+}
+
 impl Reviews {
     /// Asks for a review.
     ///

@@ -114,7 +114,7 @@ impl Seats {
         let project = group.project.id;
         if group.tabs.len() > 1 {
             self.leave_terminal(self.core.workspace().active());
-            self.core.inner.ui.state.lock().question = Some(CloseQuestion { project });
+            self.core.inner.seats.state.lock().question = Some(CloseQuestion { project });
             return Ok(());
         }
         self.core.workspace().delete_project(project).await
@@ -122,7 +122,7 @@ impl Seats {
 
     /// Answers the question whether to close a project.
     pub async fn answer_question(&self, is_confirmed: bool) -> Result<()> {
-        let question = self.core.inner.ui.state.lock().question.take();
+        let question = self.core.inner.seats.state.lock().question.take();
         match question {
             Some(CloseQuestion { project }) if is_confirmed => {
                 self.core.workspace().delete_project(project).await
@@ -154,7 +154,7 @@ impl Seats {
         {
             let edit = Edit::Tab(tab.id, tab.title().into_owned());
             self.leave_terminal(Some(tab.id));
-            self.core.inner.ui.state.lock().edit = Some(edit);
+            self.core.inner.seats.state.lock().edit = Some(edit);
         }
         Ok(())
     }
@@ -163,14 +163,14 @@ impl Seats {
         if let Some(group) = self.active_tabs() {
             let edit = Edit::Project(group.project.id, group.project.name);
             self.leave_terminal(self.core.workspace().active());
-            self.core.inner.ui.state.lock().edit = Some(edit);
+            self.core.inner.seats.state.lock().edit = Some(edit);
         }
         Ok(())
     }
 
     /// Ends editing a name in place: with this text, or as if it had not begun.
     pub async fn finish_edit(&self, text: Option<String>) -> Result<()> {
-        let edit = self.core.inner.ui.state.lock().edit.take();
+        let edit = self.core.inner.seats.state.lock().edit.take();
         match (edit, text) {
             (Some(Edit::Tab(id, _)), Some(text)) => {
                 self.core.terminals().set_user_title(id, Some(text)).await
@@ -208,7 +208,7 @@ impl Seats {
 
     async fn scale_font(&self, change: impl FnOnce(f32) -> f32) -> Result<()> {
         let size = {
-            let mut state = self.core.inner.ui.state.lock();
+            let mut state = self.core.inner.seats.state.lock();
             let (least, most) = FONT_SIZES;
             state.font_size = change(state.font_size).clamp(least, most);
             state.settings.font_size = state.font_size;

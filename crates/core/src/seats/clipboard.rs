@@ -26,18 +26,18 @@ impl From<Clipboard> for ClipboardTarget {
 impl Seats {
     /// Puts a text on a clipboard.
     pub fn set_clipboard(&self, clipboard: Clipboard, text: &str) -> Result<()> {
-        let written = self.core.inner.ui.clipboards.write(clipboard.into(), text);
+        let written = self.core.inner.seats.clipboards.write(clipboard.into(), text);
         written.map_err(|error| Error::invalid("text", error.to_string()))
     }
 
     /// The text on a clipboard.
     pub async fn clipboard(&self, clipboard: Clipboard) -> Option<String> {
-        self.core.inner.ui.clipboards.read(clipboard.into()).await
+        self.core.inner.seats.clipboards.read(clipboard.into()).await
     }
 
     /// A program wants a text on a clipboard; the settings say whether it may.
     pub(crate) fn program_sets_clipboard(&self, clipboard: Clipboard, text: &str) {
-        if !self.core.inner.ui.may_write_clipboard() {
+        if !self.core.inner.seats.may_write_clipboard() {
             tracing::debug!("a program may not write the clipboard");
         } else if let Err(error) = self.set_clipboard(clipboard, text) {
             tracing::debug!(%error, "a program's text is not put on the clipboard");

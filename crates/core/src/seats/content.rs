@@ -20,18 +20,18 @@ impl Seats {
                 has_providers: !self.providers().await.is_empty(),
             },
             Frame::Launcher => {
-                Content::Launcher(self.core.inner.ui.state.lock().settings.commands.clone())
+                Content::Launcher(self.core.inner.seats.state.lock().settings.commands.clone())
             }
             Frame::Custom => Content::Custom(self.providers().await),
             Frame::Themes => {
-                let state = self.core.inner.ui.state.lock();
+                let state = self.core.inner.seats.state.lock();
                 let active = state.themes.get(&state.settings.theme).name;
                 Content::Themes { names: state.themes.names(), active }
             }
             Frame::Fonts => self.fonts().await,
             Frame::Notifications => self.notifications(),
             Frame::Agents => {
-                self.core.inner.ui.state.lock().metrics.clear();
+                self.core.inner.seats.state.lock().metrics.clear();
                 self.agent_rows()
             }
             Frame::Present | Frame::Provider(_) => return None,
@@ -39,12 +39,12 @@ impl Seats {
     }
 
     async fn fonts(&self) -> Content {
-        let mut families = match self.core.inner.ui.config.fonts {
+        let mut families = match self.core.inner.seats.config.fonts {
             Some(find) => tokio::task::spawn_blocking(find).await.unwrap_or_default(),
             None => Vec::new(),
         };
         let active =
-            self.core.inner.ui.state.lock().settings.font_family.clone().unwrap_or_default();
+            self.core.inner.seats.state.lock().settings.font_family.clone().unwrap_or_default();
         if !active.is_empty() && !families.contains(&active) {
             families.push(active.clone());
         }
@@ -66,7 +66,7 @@ impl Seats {
 
     fn agent_rows(&self) -> Content {
         self.find_metrics();
-        let metrics = self.core.inner.ui.state.lock().metrics.clone();
+        let metrics = self.core.inner.seats.state.lock().metrics.clone();
         let known = |tab: TerminalId| metrics.get(&tab).copied().flatten();
         Content::Agents { tabs: self.agent_inputs(known), now: clock::wall() }
     }
@@ -98,10 +98,10 @@ impl Seats {
         let tabs = self.core.workspace().tree().projects.into_iter().flat_map(|group| group.tabs);
         let is_agent = |tab: &Terminal| tab.activity.owner.as_ref().is_some_and(Owner::is_agent);
         for tab in tabs.filter(is_agent).take(MOST_METRICS) {
-            if self.core.inner.ui.state.lock().metrics.contains_key(&tab.id) {
+            if self.core.inner.seats.state.lock().metrics.contains_key(&tab.id) {
                 continue;
             }
-            self.core.inner.ui.state.lock().metrics.insert(tab.id, None);
+            self.core.inner.seats.state.lock().metrics.insert(tab.id, None);
             let core = self.core.clone();
             self.core.inner.runtime.spawn(async move {
                 let found = git_metrics::changes(tab.cwd()).await;
@@ -110,7 +110,7 @@ impl Seats {
                     added: changes.added,
                     removed: changes.deleted,
                 });
-                core.inner.ui.state.lock().metrics.insert(tab.id, Some(metrics));
+                core.inner.seats.state.lock().metrics.insert(tab.id, Some(metrics));
             });
         }
     }
@@ -118,14 +118,14 @@ impl Seats {
     /// Brings frames that show the world up to date.
     pub(super) fn refresh_palette(&self) {
         let (has_agents, has_notifications) = {
-            let state = self.core.inner.ui.state.lock();
+            let state = self.core.inner.seats.state.lock();
             (state.palette.has(Frame::Agents), state.palette.has(Frame::Notifications))
         };
         let agents = has_agents.then(|| self.agent_rows());
         let notifications = has_notifications.then(|| self.notifications());
         for content in [agents, notifications].into_iter().flatten() {
             // Rows of the world change nothing that must be carried out.
-            drop(self.core.inner.ui.state.lock().palette.refresh(&content));
+            drop(self.core.inner.seats.state.lock().palette.refresh(&content));
         }
     }
 }

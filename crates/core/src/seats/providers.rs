@@ -17,8 +17,8 @@ const MOST_DISCOVERED: usize = 200;
 impl Seats {
     /// Configured providers, then those found beside the settings.
     pub(super) async fn providers(&self) -> Vec<Provider> {
-        let mut providers = self.core.inner.ui.state.lock().settings.providers.clone();
-        let file = self.core.inner.ui.config.settings.as_deref();
+        let mut providers = self.core.inner.seats.state.lock().settings.providers.clone();
+        let file = self.core.inner.seats.config.settings.as_deref();
         if let Some(dir) = file.and_then(provider_dir) {
             let found = tokio::task::spawn_blocking(move || discover(&dir)).await;
             providers.extend(found.unwrap_or_default());
@@ -42,7 +42,7 @@ impl Seats {
             script.timeout = launch.timeout;
             script.stdout_limit = provider::MOST_OUTPUT;
             let result = provider::read_end(&call.phase, &run_end(script.run().await));
-            let effects = core.inner.ui.state.lock().palette.provided(&call, result);
+            let effects = core.inner.seats.state.lock().palette.provided(&call, result);
             if let Err(error) = core.seats().carry_out(effects).await {
                 tracing::debug!(%error, "what a provider led to could not be done");
             }
@@ -58,13 +58,13 @@ impl Seats {
         };
         let text = |path: &PathBuf| path.to_string_lossy().into_owned();
         Context {
-            socket: self.core.inner.ui.config.socket.as_ref().map(text).unwrap_or_default(),
+            socket: self.core.inner.seats.config.socket.as_ref().map(text).unwrap_or_default(),
             query: call.query.clone(),
             tab: active.terminal,
             project: active.project,
             cwd,
             title: tab.map(|tab| tab.title().into_owned()).unwrap_or_default(),
-            roostctl: self.core.inner.ui.config.roostctl.as_ref().map(text),
+            roostctl: self.core.inner.seats.config.roostctl.as_ref().map(text),
         }
     }
 }

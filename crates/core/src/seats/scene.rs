@@ -28,13 +28,13 @@ impl Seats {
         let agents = self.agents_by_tab(&workspace);
         let grid = workspace.active.terminal.and_then(|id| self.grid(id));
         let inbox = self.inbox_rows();
-        let stats = &self.core.inner.ui.stats;
+        let stats = &self.core.inner.seats.stats;
         if let Some(grid) = &grid {
             let rows = grid.rows.len() as u64;
             stats.rows.fetch_add(rows, Ordering::Relaxed);
             stats.cells.fetch_add(rows * u64::from(grid.cols), Ordering::Relaxed);
         }
-        let state = self.core.inner.ui.state.lock();
+        let state = self.core.inner.seats.state.lock();
         let mut scene = Scene::new(state.themes.get(&state.theme));
         scene.window = state.window;
         scene.font =

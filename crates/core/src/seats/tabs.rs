@@ -59,7 +59,7 @@ impl Seats {
 
     /// How many rows and columns the window shows.
     pub(super) fn window_grid(&self) -> Size {
-        let state = self.core.inner.ui.state.lock();
+        let state = self.core.inner.seats.state.lock();
         let sidebar = state.sidebar;
         let width = layout::sidebar_width(state.window, sidebar.is_collapsed, sidebar.width);
         let family = state.font.clone().unwrap_or_default();

@@ -28,7 +28,7 @@ pub struct WindowMetrics {
 impl Seats {
     /// The measures of the window.
     pub fn window_metrics(&self) -> WindowMetrics {
-        let state = self.core.inner.ui.state.lock();
+        let state = self.core.inner.seats.state.lock();
         let sidebar = state.sidebar;
         let width = layout::sidebar_width(state.window, sidebar.is_collapsed, sidebar.width);
         WindowMetrics {
@@ -42,14 +42,14 @@ impl Seats {
 
     /// Makes the window this large; the terminal it shows takes the room there is.
     pub async fn resize_window(&self, size: WindowSize) -> Result<()> {
-        self.core.inner.ui.state.lock().window = size.bounded();
+        self.core.inner.seats.state.lock().window = size.bounded();
         self.arrange().await
     }
 
     /// The room for terminals changed: the one that is shown takes it, and from now on so does
     /// every other that comes to be shown.
     pub(super) async fn arrange(&self) -> Result<()> {
-        self.core.inner.ui.state.lock().is_arranged = true;
+        self.core.inner.seats.state.lock().is_arranged = true;
         self.fit_active().await
     }
 
@@ -57,7 +57,7 @@ impl Seats {
     /// keeps the size that it was opened with, and so it does while somebody is attached to it, whose
     /// own window it fills.
     pub(crate) async fn fit_shown(&self) {
-        let is_arranged = self.core.inner.ui.state.lock().is_arranged;
+        let is_arranged = self.core.inner.seats.state.lock().is_arranged;
         let shown =
             self.core.workspace().active().and_then(|id| self.core.terminals().get(id).ok());
         if !is_arranged || shown.is_none_or(|handle| handle.is_followed()) {
@@ -106,14 +106,14 @@ impl Seats {
 
     /// The user turned to something else: a name half edited and a question stay as they were.
     pub(crate) fn put_questions_away(&self) {
-        let mut state = self.core.inner.ui.state.lock();
+        let mut state = self.core.inner.seats.state.lock();
         (state.edit, state.question) = (None, None);
     }
 
     /// Forgets a name half edited and a question whose subject is gone or no longer shown.
     pub(super) fn drop_stale_questions(&self) {
         let active = self.core.workspace().selection();
-        let mut state = self.core.inner.ui.state.lock();
+        let mut state = self.core.inner.seats.state.lock();
         let is_edited = match &state.edit {
             Some(Edit::Tab(id, _)) => active.terminal == Some(*id),
             Some(Edit::Project(id, _)) => active.project == Some(*id),
@@ -131,7 +131,7 @@ impl Seats {
     /// when it is shown again.
     pub async fn set_sidebar_width(&self, width: f32) -> Result<()> {
         {
-            let mut state = self.core.inner.ui.state.lock();
+            let mut state = self.core.inner.seats.state.lock();
             let (least, most) = layout::SIDEBAR_BOUNDS;
             state.sidebar.width = width.clamp(least, most);
         }
@@ -141,14 +141,14 @@ impl Seats {
 
     /// Shows the sidebar if it is hidden: a user who jumped elsewhere sees where that is.
     pub(super) async fn reveal_sidebar(&self) -> Result<()> {
-        let is_collapsed = self.core.inner.ui.state.lock().sidebar.is_collapsed;
+        let is_collapsed = self.core.inner.seats.state.lock().sidebar.is_collapsed;
         if is_collapsed { self.toggle_sidebar().await } else { Ok(()) }
     }
 
     /// Shows or hides the sidebar.
     pub(super) async fn toggle_sidebar(&self) -> Result<()> {
         {
-            let mut state = self.core.inner.ui.state.lock();
+            let mut state = self.core.inner.seats.state.lock();
             state.sidebar.is_collapsed = !state.sidebar.is_collapsed;
         }
         self.arrange().await?;
@@ -158,7 +158,7 @@ impl Seats {
     /// Shows or hides agents in the sidebar, and writes that into the settings.
     pub(super) async fn toggle_sidebar_agents(&self) -> Result<()> {
         let is_visible = {
-            let mut state = self.core.inner.ui.state.lock();
+            let mut state = self.core.inner.seats.state.lock();
             state.sidebar.are_agents_visible = !state.sidebar.are_agents_visible;
             state.settings.show_sidebar_agents = state.sidebar.are_agents_visible;
             state.sidebar.are_agents_visible
@@ -167,7 +167,7 @@ impl Seats {
     }
 
     async fn remember_sidebar(&self) -> Result<()> {
-        let sidebar = self.core.inner.ui.state.lock().sidebar;
+        let sidebar = self.core.inner.seats.state.lock().sidebar;
         let text = format!("{} {}", sidebar.is_collapsed, sidebar.width);
         self.core.remember(SIDEBAR, Some(text)).await
     }
@@ -178,7 +178,7 @@ impl Seats {
         let Some((collapsed, width)) = text.split_once(' ') else { return };
         if let (Ok(is_collapsed), Ok(width)) = (collapsed.parse(), width.parse::<f32>()) {
             let (least, most) = layout::SIDEBAR_BOUNDS;
-            let mut state = self.core.inner.ui.state.lock();
+            let mut state = self.core.inner.seats.state.lock();
             state.sidebar.is_collapsed = is_collapsed;
             state.sidebar.width = width.clamp(least, most);
         }
@@ -188,7 +188,7 @@ impl Seats {
     pub fn terminal_has_keyboard(&self) -> bool {
         self.drop_stale_questions();
         let is_taken = {
-            let state = self.core.inner.ui.state.lock();
+            let state = self.core.inner.seats.state.lock();
             state.palette.is_open() || state.edit.is_some() || state.question.is_some()
         };
         !is_taken && self.core.workspace().active().is_some()
@@ -196,11 +196,11 @@ impl Seats {
 
     /// Signs that belong to a word besides letters and digits.
     pub fn word_chars(&self) -> String {
-        self.core.inner.ui.word_chars()
+        self.core.inner.seats.word_chars()
     }
 
     /// How often scenes were made, and what that cost.
     pub fn scene_counts(&self, reset: bool) -> SceneCounts {
-        self.core.inner.ui.stats.read(reset)
+        self.core.inner.seats.stats.read(reset)
     }
 }

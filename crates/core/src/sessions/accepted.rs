@@ -70,7 +70,7 @@ impl Sessions {
                 other => {
                     let core = self.core.clone();
                     let work = async move { core.sessions().resume_work(other).await };
-                    self.core.inner.endings.spawn_on(work, &self.core.inner.runtime);
+                    self.core.inner.background.spawn_on(work, &self.core.inner.runtime);
                 }
             }
         }
@@ -79,7 +79,7 @@ impl Sessions {
     fn resume_answer(&self, request: RequestId, answer: Answer, by: String) {
         if self.core.requests().is_dialog(request) {
             // Whether it was typed shows the screen: if the dialog is gone, it was.
-            self.core.inner.promised.lock().insert(request, (answer, by));
+            self.core.requests().note_promised(request, answer, by);
             return self.give_up(request.get());
         }
         let resumed = self.core.transact(|tx| {

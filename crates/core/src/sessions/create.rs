@@ -121,7 +121,7 @@ impl Sessions {
         self.accept(AcceptedWork::Session(Box::new(accepted.clone()))).await?;
         let core = self.core.clone();
         let work = async move { drop(core.sessions().finish(accepted).await) };
-        self.core.inner.endings.spawn_on(work, &self.core.inner.runtime);
+        self.core.inner.background.spawn_on(work, &self.core.inner.runtime);
         Ok(())
     }
 

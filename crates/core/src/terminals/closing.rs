@@ -75,7 +75,7 @@ impl Terminals {
         }
         let core = self.core.clone();
         let end = async move { drop(core.terminals().end(id, strays).await) };
-        self.core.inner.endings.spawn_on(end, &self.core.inner.runtime);
+        self.core.inner.background.spawn_on(end, &self.core.inner.runtime);
     }
 
     /// Ends the child of a terminal and lets go of everything of it. Gives what lives on.
@@ -91,7 +91,7 @@ impl Terminals {
 
     /// Lets go of a terminal whose child is gone.
     pub(crate) async fn let_go(&self, id: TerminalId) {
-        let live = self.core.inner.live.write().remove(&id);
+        let live = self.core.inner.terminals.live.write().remove(&id);
         if let Some(live) = &live {
             live.shut();
             self.roster_changed();
@@ -101,6 +101,7 @@ impl Terminals {
         let _ = self
             .core
             .inner
+            .terminals
             .keeper
             .request(Request::Release { terminal_id: id.get() }, Vec::new())
             .await;
@@ -148,7 +149,8 @@ impl Terminals {
 
     /// Closes every terminal and ends everything that any of them started.
     pub(crate) async fn end_all(&self) {
-        let mut ids: Vec<TerminalId> = self.core.inner.live.read().keys().copied().collect();
+        let mut ids: Vec<TerminalId> =
+            self.core.inner.terminals.live.read().keys().copied().collect();
         ids.extend(self.core.look().terminals.keys().copied());
         ids.sort_unstable();
         ids.dedup();
@@ -158,7 +160,7 @@ impl Terminals {
             closing.spawn(async move { core.terminals().close_anyway(id, StrayAction::End).await });
         }
         while closing.join_next().await.is_some() {}
-        if let Some(keeper) = self.core.inner.keeper.pid() {
+        if let Some(keeper) = self.core.inner.terminals.keeper.pid() {
             let _ = tokio::task::spawn_blocking(move || rookery_host::kill_tree(keeper)).await;
         }
     }

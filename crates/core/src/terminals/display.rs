@@ -352,7 +352,7 @@ impl TerminalHandle {
 
     /// Puts what was just selected where the settings want it.
     fn copy_on_select(&self) {
-        let clipboards: &[Clipboard] = match self.core().inner.ui.copy_on_select() {
+        let clipboards: &[Clipboard] = match self.core().inner.seats.copy_on_select() {
             CopyOnSelect::Off => &[],
             CopyOnSelect::Selection => &[Clipboard::Selection],
             CopyOnSelect::Clipboard => &[Clipboard::System, Clipboard::Selection],

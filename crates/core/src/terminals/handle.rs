@@ -269,7 +269,7 @@ impl TerminalHandle {
         }
         let scope = if whole_group { Scope::Group } else { Scope::Child };
         self.live.note_signal(signal);
-        self.core.inner.keeper.post(Request::Signal {
+        self.core.inner.terminals.keeper.post(Request::Signal {
             terminal_id: self.live.id.get(),
             signal,
             scope,
@@ -314,7 +314,7 @@ impl TerminalHandle {
             for signal in [libc_signal::HUP, libc_signal::CONT] {
                 let scope = Scope::Group;
                 let request = Request::Signal { terminal_id: self.live.id.get(), signal, scope };
-                self.core.inner.keeper.post(request);
+                self.core.inner.terminals.keeper.post(request);
             }
             let graceful = tokio::time::timeout(KILL_GRACE, self.live.exited()).await;
             if graceful.is_err() {

@@ -19,6 +19,7 @@ use super::meta::Meta;
 use super::plan::Plan;
 use super::raw_log::{OpenLog, RawLog};
 use super::request::OpenTerminal;
+use crate::core::blocking;
 use crate::keeper_link::ending;
 use crate::rooms::Terminals;
 use crate::secrets;
@@ -37,7 +38,7 @@ impl Terminals {
         self.core.sessions().ensure_saving()?;
         let cwd = self.usable_cwd(&request).await?;
         let mut plan = self.plan(request, cwd)?;
-        self.core.inner.keeper.ensure(self.notices()).await?;
+        self.core.inner.terminals.keeper.ensure(self.notices()).await?;
         let id = self.reserve_ids(&mut plan)?;
         let (new_project, activate) = (plan.new_project, plan.activate);
         let opened = self.open_as(id, plan).await;
@@ -172,8 +173,8 @@ impl Terminals {
         // The number may have been another's, whose opening failed.
         self.forget_early_exit(id);
         // Until it is among the live ones, a child that asks for something waits to be told whose it is.
-        let opening = self.core.inner.openings.read().await;
-        let spawned = self.core.inner.keeper.spawn(spawn).await;
+        let opening = self.core.inner.terminals.openings.read().await;
+        let spawned = self.core.inner.terminals.keeper.spawn(spawn).await;
         let incoming = match spawned {
             Ok(incoming) => incoming,
             Err(error) => {
@@ -184,7 +185,9 @@ impl Terminals {
         let (Reply::Spawned { pid, .. }, Ok([pty, ring])) =
             (incoming.reply, <[_; 2]>::try_from(incoming.fds))
         else {
-            ending(id.get()).into_iter().for_each(|request| self.core.inner.keeper.post(request));
+            ending(id.get())
+                .into_iter()
+                .for_each(|request| self.core.inner.terminals.keeper.post(request));
             remove_new_log(plan.raw_log.as_ref());
             return Err(Error::failed(
                 "this daemon has no descriptors left for another terminal; \
@@ -194,7 +197,7 @@ impl Terminals {
         let ring = Ring::open(ring).map_err(|error| Error::failed(error.to_string()))?;
         let engine = Engine::new(ring, plan.settings(&self.core));
         let capture = Capture::new(self.core.inner.config.limits.captured_input);
-        let (pid, clock) = (pid.unsigned_abs(), self.core.inner.clock);
+        let (pid, clock) = (pid.unsigned_abs(), self.core.inner.terminals.clock);
         let live = Live::new(id, pid, pty, engine, clock, meta.encode(), capture);
         let live = Arc::new(live);
         self.activate_live(&live);
@@ -204,7 +207,7 @@ impl Terminals {
         let raw = raw_log.map(OpenLog::start).or_else(|| plan.tap.clone());
         let terminal = plan.terminal(id, uuid, live.pid, &meta);
         let recorded = self.record_opened(terminal, is_asked, new_project, activate).await;
-        self.core.inner.shards.run(self.core.clone(), Arc::clone(&live), raw);
+        self.core.inner.terminals.shards.run(self.core.clone(), Arc::clone(&live), raw);
         match recorded {
             Ok(terminal) => {
                 // Now it is in the world as well; who looked a moment ago did not find it there.
@@ -283,7 +286,8 @@ impl Terminals {
     /// What is really started: a shell may get our integration on its way.
     fn integrated(&self, plan: &Plan, env: &mut Environment) -> Vec<String> {
         let resources = self.core.inner.config.resources.clone().filter(|_| plan.integrate);
-        let Some(resources) = resources.filter(|_| self.core.inner.ui.integrates_shells()) else {
+        let Some(resources) = resources.filter(|_| self.core.inner.seats.integrates_shells())
+        else {
             return plan.argv.clone();
         };
         let known = |name: &str| Some(OsString::from_vec(env.get(name.as_bytes())?.clone()));
@@ -379,10 +383,6 @@ fn remove_new_log(log: Option<&RawLog>) {
     if let Some(RawLog { path, append: false }) = log {
         let _ = std::fs::remove_file(path);
     }
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| Error::failed(error.to_string()))
 }
 
 /// Variables by name; neither need be UTF-8.

@@ -32,13 +32,13 @@ pub struct AgentSeen {
 impl Terminals {
     /// Agents that are started in terminals from now on, and their ends.
     pub fn agents_seen(&self) -> tokio::sync::broadcast::Receiver<AgentSeen> {
-        self.core.inner.agents_seen.subscribe()
+        self.core.inner.terminals.agents_seen.subscribe()
     }
 
     /// Tells that an agent was started or has ended.
     pub(crate) fn see_agent(&self, terminal: TerminalId, agent: &str, is_running: bool) {
         // Nobody may be there to hear it.
-        let _ = self.core.inner.agents_seen.send(AgentSeen {
+        let _ = self.core.inner.terminals.agents_seen.send(AgentSeen {
             terminal,
             agent: agent.to_owned(),
             is_running,

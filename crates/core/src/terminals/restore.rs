@@ -17,9 +17,9 @@ use super::engine::{Engine, EngineSettings};
 use super::live::Live;
 use super::meta::Meta;
 use super::notes::noted_key;
+use super::notices::exit_status;
 use super::raw_log::OpenLog;
 use super::request::OpenTerminal;
-use crate::core::exit_status;
 use crate::rooms::Terminals;
 use crate::workspace::closing_key;
 
@@ -36,8 +36,9 @@ struct Restored {
 impl Terminals {
     /// Brings the world and the keeper's terminals together. Returns how many live on.
     pub(crate) async fn restore(&self) -> Result<usize> {
-        let entries = match self.core.inner.keeper.connect_existing(self.notices()).await {
-            Ok(true) => self.core.inner.keeper.list().await?,
+        let entries = match self.core.inner.terminals.keeper.connect_existing(self.notices()).await
+        {
+            Ok(true) => self.core.inner.terminals.keeper.list().await?,
             Ok(false) => Vec::new(),
             Err(error) => return Err(error),
         };
@@ -50,6 +51,7 @@ impl Terminals {
             let attached = self
                 .core
                 .inner
+                .terminals
                 .keeper
                 .request(Request::Attach { terminal_id: entry.terminal_id }, Vec::new())
                 .await;
@@ -210,12 +212,13 @@ impl Terminals {
             scrollback: meta.as_ref().map_or(limits.scrollback, |meta| meta.scrollback as usize),
             transcript_chars: meta
                 .map_or(limits.transcript_chars, |meta| meta.transcript_chars as usize),
-            palette: self.core.inner.ui.colors(),
+            palette: self.core.inner.seats.colors(),
             wants_raw: raw_log.is_some(),
         };
         let noted = self.core.inner.store.get_meta(&noted_key(id)).ok().flatten();
         let noted = noted.and_then(|offset| offset.parse().ok()).unwrap_or(0);
-        let (engine, effects) = Engine::replay(ring, settings, noted, self.core.inner.clock.now());
+        let (engine, effects) =
+            Engine::replay(ring, settings, noted, self.core.inner.terminals.clock.now());
         let raw_missing =
             raw_log.as_ref().map(|(_, offset)| engine.bytes_since(*offset)).unwrap_or_default();
         let live = Live::new(
@@ -223,7 +226,7 @@ impl Terminals {
             entry.pid.unsigned_abs(),
             pty,
             engine,
-            self.core.inner.clock,
+            self.core.inner.terminals.clock,
             entry.meta.clone(),
             super::capture::Capture::new(self.core.inner.config.limits.captured_input),
         );
@@ -257,7 +260,7 @@ impl Terminals {
             let at = Timestamp::from_micros(i64::try_from(exited_at).unwrap_or(i64::MAX));
             live.child_exited(exit_status(status), at);
         }
-        self.core.inner.shards.run(self.core.clone(), live, raw_log);
+        self.core.inner.terminals.shards.run(self.core.clone(), live, raw_log);
     }
 
     /// After a keeper died: hands the terminals we still hold to a new one, so that they survive us as well.
@@ -267,7 +270,7 @@ impl Terminals {
         if lost.iter().all(|live| live.exit_status().is_some()) {
             return;
         }
-        if let Err(error) = self.core.inner.keeper.ensure(self.notices()).await {
+        if let Err(error) = self.core.inner.terminals.keeper.ensure(self.notices()).await {
             tracing::error!(%error, "no keeper can be had; terminals will end with this daemon");
             return;
         }
@@ -286,7 +289,7 @@ impl Terminals {
         let meta = live.meta.clone();
         let pid = i32::try_from(live.pid).map_err(|_| Error::failed("no such process id"))?;
         let request = Request::Adopt { terminal_id: live.id.get(), pid, meta };
-        self.core.inner.keeper.request(request, vec![pty, ring]).await.map(drop)
+        self.core.inner.terminals.keeper.request(request, vec![pty, ring]).await.map(drop)
     }
 }
 

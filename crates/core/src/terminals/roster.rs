@@ -47,7 +47,7 @@ impl Terminals {
 
     /// A terminal to work with.
     pub fn get(&self, id: TerminalId) -> Result<TerminalHandle> {
-        let live = self.core.inner.live.read().get(&id).cloned();
+        let live = self.core.inner.terminals.live.read().get(&id).cloned();
         match live {
             Some(live) => Ok(TerminalHandle::new(self.core.clone(), live)),
             None => Err(no_terminal(id)),
@@ -55,14 +55,14 @@ impl Terminals {
     }
 
     pub(crate) fn all_live(&self) -> Vec<Arc<Live>> {
-        self.core.inner.live.read().values().cloned().collect()
+        self.core.inner.terminals.live.read().values().cloned().collect()
     }
 
     /// Makes a terminal one to work with, and tells it of its child's end if that came before.
     pub(crate) fn activate_live(&self, live: &Arc<Live>) {
-        self.core.inner.live.write().insert(live.id, Arc::clone(live));
+        self.core.inner.terminals.live.write().insert(live.id, Arc::clone(live));
         self.roster_changed();
-        let early = self.core.inner.notices.early.lock().remove(&live.id);
+        let early = self.core.inner.terminals.notices.early.lock().remove(&live.id);
         if let Some((status, at)) = early {
             live.child_exited(status, at);
         }
@@ -70,19 +70,44 @@ impl Terminals {
 
     /// Forgets an end that nobody asked for.
     pub(crate) fn forget_early_exit(&self, id: TerminalId) {
-        self.core.inner.notices.early.lock().remove(&id);
+        self.core.inner.terminals.notices.early.lock().remove(&id);
     }
 
     pub(crate) fn notices(&self) -> Arc<dyn KeeperNotices> {
-        Arc::clone(&self.core.inner.notices) as Arc<dyn KeeperNotices>
+        Arc::clone(&self.core.inner.terminals.notices) as Arc<dyn KeeperNotices>
     }
 
     /// Changes whenever a terminal comes or goes.
     pub fn roster(&self) -> watch::Receiver<u64> {
-        self.core.inner.roster.subscribe()
+        self.core.inner.terminals.roster.subscribe()
     }
 
     pub(crate) fn roster_changed(&self) {
-        self.core.inner.roster.send_modify(|version| *version += 1);
+        self.core.inner.terminals.roster.send_modify(|version| *version += 1);
+    }
+
+    /// A terminal at work, if its child is ours.
+    pub(crate) fn live(&self, id: TerminalId) -> Option<Arc<Live>> {
+        self.core.inner.terminals.live.read().get(&id).cloned()
+    }
+
+    /// The process of the keeper, while it is connected.
+    pub(crate) fn keeper_pid(&self) -> Option<u32> {
+        self.core.inner.terminals.keeper.pid()
+    }
+
+    /// Waits until no child runs whose terminal is not live yet.
+    pub(crate) async fn all_opened(&self) {
+        drop(self.core.inner.terminals.openings.write().await);
+    }
+
+    /// Leaves all terminals to the keeper.
+    pub(crate) fn let_go_of_all(&self) {
+        let live: Vec<Arc<Live>> =
+            self.core.inner.terminals.live.write().drain().map(|(_, live)| live).collect();
+        for live in &live {
+            live.detach();
+        }
+        self.core.inner.terminals.keeper.disconnect();
     }
 }

@@ -39,7 +39,7 @@ impl Terminals {
     pub(super) async fn sweep(&self, root: Root, kills_session: bool) -> Family {
         let (found, told) = oneshot::channel();
         let must_look = {
-            let mut waiting = self.core.inner.sweeps.0.lock();
+            let mut waiting = self.core.inner.terminals.sweeps.0.lock();
             waiting.wanted.push(Wanted { root, kills_session, found });
             !std::mem::replace(&mut waiting.is_looking, true)
         };
@@ -53,7 +53,7 @@ impl Terminals {
 
     /// A terminal was let go of. After many of them the allocator holds much that nothing uses.
     pub(super) fn release_memory_soon(&self) {
-        let mut waiting = self.core.inner.sweeps.0.lock();
+        let mut waiting = self.core.inner.terminals.sweeps.0.lock();
         waiting.closed += 1;
         if waiting.closed != CLOSED_BEFORE_RELEASE {
             return;
@@ -64,7 +64,7 @@ impl Terminals {
             // As long as more are closed, there will be more to give back.
             loop {
                 tokio::time::sleep(RELEASE_DELAY).await;
-                let mut waiting = core.inner.sweeps.0.lock();
+                let mut waiting = core.inner.terminals.sweeps.0.lock();
                 if waiting.closed == seen {
                     waiting.closed = 0;
                     break;
@@ -79,7 +79,7 @@ impl Terminals {
     fn look_for_all(&self) {
         loop {
             let wanted = {
-                let mut waiting = self.core.inner.sweeps.0.lock();
+                let mut waiting = self.core.inner.terminals.sweeps.0.lock();
                 let wanted = std::mem::take(&mut waiting.wanted);
                 waiting.is_looking = !wanted.is_empty();
                 wanted
@@ -88,7 +88,7 @@ impl Terminals {
                 return;
             }
             let roots: Vec<Root> = wanted.iter().map(|one| one.root.clone()).collect();
-            let keeper: Vec<u32> = self.core.inner.keeper.pid().into_iter().collect();
+            let keeper: Vec<u32> = self.core.inner.terminals.keeper.pid().into_iter().collect();
             for (one, family) in wanted.into_iter().zip(Family::of(&roots, &keeper)) {
                 if one.kills_session {
                     family.kill_session();

@@ -60,7 +60,7 @@ impl Terminals {
                 "terminal {shown} shows this one, terminal {inside}, and would show itself"
             )),
         };
-        self.core.inner.views.open(inside, shown).map(Some).ok_or_else(looped)
+        self.core.inner.terminals.views.open(inside, shown).map(Some).ok_or_else(looped)
     }
 }
 

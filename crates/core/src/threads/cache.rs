@@ -68,7 +68,7 @@ impl Threads {
     /// The thread with all that was said in it.
     pub(crate) async fn live(&self, id: ThreadId) -> Result<Arc<LiveThread>> {
         let is_ephemeral = self.core.look().thread(id)?.thread.ephemeral;
-        let live_threads = &self.core.inner.live_threads;
+        let live_threads = &self.core.inner.threads.live_threads;
         if let Some(live) = live_threads.get(id) {
             return Ok(live);
         }
@@ -96,7 +96,7 @@ impl Threads {
     pub(super) fn release_unused(&self) {
         // Held, so that no turn begins in one of those that go.
         let world = self.core.hold();
-        self.core.inner.live_threads.shrink(|id| {
+        self.core.inner.threads.live_threads.shrink(|id| {
             world
                 .threads
                 .get(&id)

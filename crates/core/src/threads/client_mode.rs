@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use rookery_model::{Mode, Result, ThreadId, TurnId};
 
-use super::NoticeBody;
+use crate::log::NoticeBody;
 use crate::rooms::Threads;
 use crate::world::Tx;
 use crate::world::World;

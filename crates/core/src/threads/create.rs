@@ -7,9 +7,10 @@ use rookery_agent::providers::Loan;
 use rookery_model::{Choice, Error, Event, ExternalTool, Result, Thread, ThreadId, Usage};
 
 use super::live::LiveThread;
-use super::{NoticeBody, Status, ThreadState, ThreadView};
+use super::{Status, ThreadState, ThreadView};
 use crate::agents::choose::FittedChoice;
 use crate::clock;
+use crate::log::NoticeBody;
 use crate::rooms::Threads;
 
 /// What a new thread shall be.
@@ -101,7 +102,7 @@ impl Threads {
     ) -> Result<ThreadView> {
         let id = thread.id;
         let live = Arc::new(contents(id));
-        self.core.inner.live_threads.insert(&live);
+        self.core.inner.threads.live_threads.insert(&live);
         self.core
             .transact_durably(|tx| {
                 tx.world.threads.insert(id, ThreadState::new(thread.clone()));

@@ -8,10 +8,11 @@ use rookery_agent::turn::{estimate_items, plan_compaction, window};
 use rookery_model::{Choice, Error, Event, Item, ItemBody, ItemStatus, Result, ThreadId, TurnId};
 use rookery_store::Change;
 
+use super::ThreadView;
 use super::compact::shorten;
 use super::live::LiveThread;
-use super::{NoticeBody, ThreadView};
 use crate::clock;
+use crate::log::NoticeBody;
 use crate::rooms::Threads;
 use crate::world::no_thread;
 
@@ -91,7 +92,7 @@ impl Threads {
                 if !state.thread.ephemeral {
                     tx.save(Change::ThreadDeleted(id));
                 }
-                self.core.inner.live_threads.remove(id);
+                self.core.inner.threads.live_threads.remove(id);
                 Ok(true)
             })
             .await

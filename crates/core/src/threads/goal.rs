@@ -2,8 +2,8 @@
 
 use rookery_model::{Error, Goal, GoalStatus, Result, Task, ThreadId, Timestamp};
 
-use super::NoticeBody;
 use crate::clock;
+use crate::log::NoticeBody;
 use crate::rooms::Threads;
 
 /// How long a goal may be, in characters.

@@ -11,7 +11,6 @@ mod create;
 mod direct;
 mod drain;
 mod edit;
-mod feed;
 mod goal;
 mod lifecycle;
 mod list;
@@ -20,6 +19,7 @@ mod mode;
 mod perform;
 mod prompt;
 mod restore;
+mod room;
 mod run;
 mod status;
 mod steers;
@@ -36,23 +36,23 @@ use rookery_model::{Decision, Event, ThreadId, Timestamp, TurnId};
 use rookery_store::Change;
 use tokio::sync::Notify;
 
-pub(crate) use self::cache::LiveThreads;
+use self::cache::LiveThreads;
 pub(crate) use self::client_mode::ClientModes;
 pub use self::create::NewThread;
 pub use self::direct::{DirectCall, DirectOutcome};
 pub use self::drain::Drained;
 pub use self::edit::Compacted;
-pub(crate) use self::feed::Feed;
-pub use self::feed::{FeedReader, Notice, NoticeBody};
 pub use self::goal::GoalChange;
 pub use self::lifecycle::{LifecycleState, TurnLifecycle};
 pub use self::list::{ThreadPage, ThreadQuery};
 pub(crate) use self::mode::{ASKING_KEY, MODE_KEY, is_asking};
 pub(crate) use self::restore::Interrupted;
+pub(crate) use self::room::Room;
 pub use self::status::{Flag, Status};
-pub(crate) use self::tools::Resumed;
+use self::tools::Resumed;
 pub use self::turns::{NewTurn, StartedTurn, Steered};
 
+use crate::log::{FeedReader, NoticeBody};
 use crate::rooms::Threads;
 use crate::world::Tx;
 
@@ -140,7 +140,7 @@ impl Threads {
     /// Follows what happens to threads, from now on. Turns never wait for a reader: one that is too
     /// far behind misses deltas, and then is cut off.
     pub fn follow(&self) -> FeedReader {
-        self.core.inner.feed.subscribe()
+        self.core.inner.log.feed().subscribe()
     }
 
     /// What is wrong with the settings of agents.
@@ -150,7 +150,7 @@ impl Threads {
 
     /// Tells everybody who follows threads something.
     pub fn warn(&self, thread: Option<ThreadId>, message: impl Into<String>) {
-        self.core.inner.feed.send(thread, [NoticeBody::Warning(message.into())]);
+        self.core.inner.log.feed().send(thread, [NoticeBody::Warning(message.into())]);
     }
 }
 

@@ -4,7 +4,7 @@ use rookery_agent::policy::{self, Verdict};
 use rookery_model::{Answer, Asked, Event, Mode, Profile, Request, RequestId, Result, ThreadId};
 use rookery_store::Change;
 
-use super::NoticeBody;
+use crate::log::NoticeBody;
 use crate::requests::BY_MODE;
 use crate::rooms::Threads;
 use crate::world::Tx;

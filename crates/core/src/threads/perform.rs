@@ -8,9 +8,10 @@ use rookery_model::{
     Event, Item, ItemBody, ItemId, ThreadId, Timestamp, TurnError, TurnErrorKind, TurnStatus,
 };
 
+use super::TurnLifecycle;
 use super::run::Runner;
-use super::{NoticeBody, TurnLifecycle};
 use crate::clock;
+use crate::log::NoticeBody;
 use crate::rooms::Threads;
 
 /// How long tools that are told to stop may take, once their programs are gone, before they are left
@@ -152,7 +153,7 @@ impl Runner {
         });
         let notices: Vec<NoticeBody> = notices.collect();
         drop(contents);
-        core.inner.feed.send(Some(self.live.id), notices);
+        core.inner.log.feed().send(Some(self.live.id), notices);
         Vec::new()
     }
 

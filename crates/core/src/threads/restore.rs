@@ -100,7 +100,12 @@ impl Threads {
         for request in waiting {
             let answer = self.core.requests().expect_answer(request.id);
             let resumed = Resumed { id: request.id, deadline: request.deadline, answer };
-            self.core.inner.resumed.lock().insert((turn.id, request.call_id.clone()), resumed);
+            self.core
+                .inner
+                .threads
+                .resumed
+                .lock()
+                .insert((turn.id, request.call_id.clone()), resumed);
         }
         let mut active = ActiveTurn::new(turn.id);
         active.steers = self.kept_steers(turn.id).await;
@@ -118,7 +123,7 @@ impl Threads {
             })
             .await?;
         let runner = Runner::new(self.core.clone(), live, turn, machine, wake);
-        self.core.inner.turns.spawn(runner.resume());
+        self.core.inner.threads.turns.spawn(runner.resume());
         Ok(())
     }
 

@@ -82,7 +82,7 @@ impl Runner {
             tracing::error!(turn = %self.turn.id, "a turn panicked");
             self.abandon("internal error: the turn panicked").await;
         }
-        self.core.inner.turns_ended.send_modify(|count| *count += 1);
+        self.core.inner.threads.turns_ended.send_modify(|count| *count += 1);
     }
 
     async fn drive(&mut self, mut effects: Vec<Effect>) {

@@ -13,8 +13,9 @@ use rookery_model::{
 use rookery_store::DecisionQuery;
 use serde_json::json;
 
-use super::{FeedReader, NewThread, NewTurn, NoticeBody, StartedTurn, ThreadQuery};
+use super::{FeedReader, NewThread, NewTurn, StartedTurn, ThreadQuery};
 use crate::core::{Core, CoreConfig, StopKind};
+use crate::log::NoticeBody;
 use crate::{AgentConfig, KeeperLaunch, TerminalLimits, UiConfig};
 
 /// How long anything here may take.
@@ -412,7 +413,7 @@ async fn threads_at_rest_are_not_kept_in_memory_and_can_still_be_read() {
     for _ in 0..100 {
         thread_in(&core, home.path()).await;
     }
-    assert!(core.inner.live_threads.len() < 100);
+    assert!(core.inner.threads.live_threads.len() < 100);
     let read = core.threads().read(first).await.unwrap();
     assert_eq!(read.turns.unwrap()[0].items.len(), 2);
 }

@@ -278,7 +278,7 @@ impl Job {
 
     /// What was asked about this call before a restart, and waits still.
     fn asked_before(&self) -> Option<Asked> {
-        let id = self.core.inner.resumed.lock().get(&(self.turn, self.call_id.clone()))?.id;
+        let id = self.core.inner.threads.resumed.lock().get(&(self.turn, self.call_id.clone()))?.id;
         self.core.look().requests.get(&id).map(|request| request.asked.clone())
     }
 
@@ -332,7 +332,8 @@ impl Job {
         judgement: Option<&Judgement>,
         limit: Option<Duration>,
     ) -> Result<Answer> {
-        let resumed = self.core.inner.resumed.lock().remove(&(self.turn, self.call_id.clone()));
+        let resumed =
+            self.core.inner.threads.resumed.lock().remove(&(self.turn, self.call_id.clone()));
         if let Some(Resumed { id, deadline, answer }) = resumed {
             return self.core.requests().await_answer(id, answer, deadline).await;
         }

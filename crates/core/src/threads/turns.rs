@@ -12,10 +12,11 @@ use rookery_store::Change;
 
 use super::live::LiveThread;
 use super::run::Runner;
-use super::{ActiveTurn, LifecycleState, NoticeBody, TurnLifecycle};
+use super::{ActiveTurn, LifecycleState, TurnLifecycle};
 use crate::agents::choose::FittedChoice;
 use crate::clock;
 use crate::core::Core;
+use crate::log::NoticeBody;
 use crate::rooms::Threads;
 use crate::world::Tx;
 
@@ -94,7 +95,7 @@ impl Threads {
         let (turn, effects) = (begun.runner.turn.clone(), begun.effects);
         // The turn is in the world, so it runs even if the store is slow to say so.
         let durable = ticket.await;
-        self.core.inner.turns.spawn(begun.runner.run(effects));
+        self.core.inner.threads.turns.spawn(begun.runner.run(effects));
         durable?;
         Ok(StartedTurn::New(Box::new(turn)))
     }
@@ -201,7 +202,7 @@ impl Threads {
     /// used, and a further block of numbers is set aside for this one.
     pub(super) fn reserve_numbers(&self, tx: &mut Tx<'_>, id: ThreadId) {
         let Ok(state) = tx.world.thread_mut(id) else { return };
-        let (feed, thread) = (&self.core.inner.feed, &mut state.thread);
+        let (feed, thread) = (self.core.inner.log.feed(), &mut state.thread);
         if feed.seq(id) == 0 && thread.seq_reserved > 0 {
             feed.set_seq(id, thread.seq_reserved);
         }
@@ -307,7 +308,7 @@ impl Threads {
 
     /// Resolves when a turn has come to its end and everybody was told.
     pub async fn turn_ended(&self, id: ThreadId, turn: TurnId) {
-        let mut roster = self.core.inner.turns_ended.subscribe();
+        let mut roster = self.core.inner.threads.turns_ended.subscribe();
         let is_over = |core: &Core| {
             let world = core.look();
             world

@@ -68,7 +68,7 @@ impl ToolWorld for ThreadWorld {
             if status.is_some() {
                 // All that is wanted of it was read; its item keeps the output.
                 let core = self.core.clone();
-                self.core.inner.endings.spawn(async move {
+                self.core.inner.background.spawn(async move {
                     if let Err(error) = core.terminals().close_soon(id).await {
                         tracing::debug!(%error, "a tool's terminal was closed before");
                     }
