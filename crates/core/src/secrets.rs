@@ -205,9 +205,7 @@ fn hide_in_stored_request(request: &mut Request) {
 fn hide_in_request(request: &mut Request) {
     let Request {
         id: _,
-        thread: _,
-        turn: _,
-        session: _,
+        asker: _,
         call_id: _,
         tool,
         asked,

@@ -10,12 +10,8 @@ use crate::{Mode, RequestId, SessionId, ThreadId, Timestamp, ToolKind, TurnId};
 pub struct Request {
     /// Its id, never reused.
     pub id: RequestId,
-    /// The thread that asks; [`Request::NO_THREAD`] if there is none.
-    pub thread: ThreadId,
-    /// The turn that asks; [`Request::NO_TURN`] if there is none.
-    pub turn: TurnId,
-    /// The session that asks, if no thread does.
-    pub session: Option<SessionId>,
+    /// Who asks.
+    pub asker: Asker,
     /// The tool call that asks.
     pub call_id: String,
     /// The tool that asks.
@@ -32,19 +28,61 @@ pub struct Request {
     pub state: RequestState,
 }
 
-impl Request {
-    /// The thread of requests that belong to none: a client wants to run a command.
-    pub const NO_THREAD: ThreadId = ThreadId::new(0);
-    /// The turn of requests that belong to none: a client wants to do something by itself.
-    pub const NO_TURN: TurnId = TurnId::new(0);
+/// Who waits for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Asker {
+    /// A turn of a thread.
+    Turn {
+        /// The thread.
+        thread: ThreadId,
+        /// Its turn.
+        turn: TurnId,
+    },
+    /// A client that called a tool of a thread without a turn.
+    Caller(ThreadId),
+    /// A client that wants to run a command, outside of all threads.
+    Client,
+    /// A session that is no thread: its harness, or a dialog on its screen.
+    Session(SessionId),
+}
 
+impl Asker {
+    /// The thread that it belongs to.
+    pub fn thread(self) -> Option<ThreadId> {
+        match self {
+            Asker::Turn { thread, .. } | Asker::Caller(thread) => Some(thread),
+            Asker::Client | Asker::Session(_) => None,
+        }
+    }
+
+    /// The turn that waits.
+    pub fn turn(self) -> Option<TurnId> {
+        match self {
+            Asker::Turn { turn, .. } => Some(turn),
+            Asker::Caller(_) | Asker::Client | Asker::Session(_) => None,
+        }
+    }
+
+    /// The session that waits, if it is no thread.
+    pub fn session(self) -> Option<SessionId> {
+        match self {
+            Asker::Session(session) => Some(session),
+            Asker::Turn { .. } | Asker::Caller(_) | Asker::Client => None,
+        }
+    }
+
+    /// Whether a client of this daemon asks by itself: such a request ends with the daemon.
+    pub fn is_client(self) -> bool {
+        matches!(self, Asker::Caller(_) | Asker::Client)
+    }
+}
+
+impl Request {
     /// A request of a session that is no thread.
     pub fn of_session(id: RequestId, session: SessionId, asked: Asked, at: Timestamp) -> Request {
         Request {
             id,
-            thread: Self::NO_THREAD,
-            turn: Self::NO_TURN,
-            session: Some(session),
+            asker: Asker::Session(session),
             call_id: String::new(),
             tool: String::new(),
             asked,
@@ -57,12 +95,17 @@ impl Request {
 
     /// The thread that asks, if there is one.
     pub fn thread(&self) -> Option<ThreadId> {
-        Some(self.thread).filter(|thread| *thread != Self::NO_THREAD)
+        self.asker.thread()
     }
 
     /// The turn that asks, if there is one.
     pub fn turn(&self) -> Option<TurnId> {
-        Some(self.turn).filter(|turn| *turn != Self::NO_TURN)
+        self.asker.turn()
+    }
+
+    /// The session that asks, if it is no thread.
+    pub fn session(&self) -> Option<SessionId> {
+        self.asker.session()
     }
 }
 

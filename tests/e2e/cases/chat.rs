@@ -183,7 +183,7 @@ fn lines_are_remembered_for_the_next_conversation() {
     pty.send(b"\x1b[A\x1b[A\r");
     pty.wait_text("remember this line");
     pty.wait_text("hello from roder");
-    pty.send(b"\x04");
+    pty.send(b"/quit\r");
     assert!(pty.wait_ended().success());
 }
 

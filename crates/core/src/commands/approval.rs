@@ -2,7 +2,7 @@
 
 use rookery_agent::policy::{Bound, Judgement};
 use rookery_agent::tools::shown_in_part;
-use rookery_model::{Asked, Decision, Request, RequestId, RequestState, Result, ToolKind};
+use rookery_model::{Asked, Asker, Decision, Request, RequestId, RequestState, Result, ToolKind};
 use rookery_term::redact::Policy;
 use rookery_view::palette::launch::quote;
 use serde_json::{Map, Value, json};
@@ -31,7 +31,7 @@ impl Commands {
         let asking = self.exec_asking(request, judgement);
         let Some(bound) = Bound::of(EXEC, &asking.asked) else { return Ok(Permission::Given) };
         let is_remembered = self.core.look().parked.covers(&bound);
-        if is_remembered || self.core.requests().take_grant(Request::NO_THREAD, &bound) {
+        if is_remembered || self.core.requests().take_grant(None, &bound) {
             self.record_exec(request, &judgement.granted());
             return Ok(Permission::Given);
         }
@@ -54,14 +54,12 @@ impl Commands {
     fn exec_asking(&self, request: &ExecRequest, judgement: &Judgement) -> Request {
         Request {
             id: RequestId::new(uuid::Uuid::now_v7().as_u128()),
-            thread: Request::NO_THREAD,
-            turn: Request::NO_TURN,
+            asker: Asker::Client,
             call_id: uuid::Uuid::now_v7().to_string(),
             tool: EXEC.to_owned(),
             asked: self.exec_asked(request, judgement),
             asked_at: clock::wall(),
             deadline: self.core.requests().approval_deadline(),
-            session: None,
             is_deferred: false,
             state: RequestState::Pending,
         }

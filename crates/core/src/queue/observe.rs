@@ -212,7 +212,7 @@ impl Tx<'_> {
         self.log_line(session, TimelineKind::SessionClosed, "Session closed", None);
         self.resolve_items(session, |item| is_good_to_know(item) || is_word(item, Category::Error));
         // Nobody can act on these any more.
-        let asked = self.world.requests.values().filter(|one| one.session == Some(session));
+        let asked = self.world.requests.values().filter(|one| one.session() == Some(session));
         let asked: Vec<_> = asked.map(|request| request.id).collect();
         for id in asked {
             self.settle_request(id, Answer::Cancelled, BY_CLOSING);

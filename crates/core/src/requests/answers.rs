@@ -54,7 +54,7 @@ impl Requests {
         let is_in_memory = {
             let world = self.core.look();
             let request = world.requests.get(&id).or_else(|| world.settled.get(&id));
-            let thread = request.and_then(|request| world.threads.get(&request.thread));
+            let thread = request.and_then(|request| world.threads.get(&request.thread()?));
             thread.is_some_and(|state| state.thread.ephemeral)
         };
         if is_in_memory {

@@ -257,7 +257,7 @@ impl Approval {
 /// The session that a request belongs to.
 pub(crate) fn session_of_request(request: &Request) -> SessionId {
     let thread = request.thread().map(session_of_thread);
-    request.session.or(thread).unwrap_or(SessionId::NONE)
+    request.session().or(thread).unwrap_or(SessionId::NONE)
 }
 
 fn status(request: &Request) -> ApprovalStatus {
@@ -309,7 +309,7 @@ impl Tx<'_> {
         }
         let request = request.clone();
         self.save_request(&request);
-        let mode = self.world.mode_in(request.thread, request.turn);
+        let mode = self.world.mode_of_asker(request.asker);
         self.record(decisions::deferred(&request, mode, by));
         let Some(approval) = Approval::of(&request) else { return };
         let related = Some(Related::Request(id));
@@ -344,7 +344,7 @@ impl Tx<'_> {
         let mut request = self.world.settled.get(&id).cloned().ok_or_else(|| no_approval(id))?;
         self.world.may_decide_again(&request)?;
         let settled = Settled { answer, by: by.to_owned(), at: clock::wall() };
-        let mode = self.world.mode_in(request.thread, request.turn);
+        let mode = self.world.mode_of_asker(request.asker);
         self.record_settled(&request, &settled, mode);
         request.state = RequestState::Settled(settled);
         self.world.settled.insert(request.id, request.clone());

@@ -123,7 +123,7 @@ pub(crate) fn of_request(request: &Request, mode: Mode) -> Decision {
         at: request.asked_at,
         thread: request.thread(),
         turn: request.turn(),
-        session: request.session,
+        session: request.session(),
         request: Some(request.id),
         tool_id: request.call_id.clone(),
         tool: request.tool.clone(),
@@ -132,7 +132,7 @@ pub(crate) fn of_request(request: &Request, mode: Mode) -> Decision {
         by: None,
         reason: None,
         rule: None,
-        source: match (request.turn(), request.session) {
+        source: match (request.turn(), request.session()) {
             (Some(_), _) => DecisionSource::Model,
             (None, None) => DecisionSource::Client,
             (None, Some(_)) => DecisionSource::Agent,

@@ -288,7 +288,7 @@ impl Requests {
         let world = self.core.look();
         let request = world.requests.get(&id)?;
         let Asked::Dialog { dialog, .. } = &request.asked else { return None };
-        let session = world.session(request.session?)?;
+        let session = world.session(request.session()?)?;
         match session.home {
             SessionHome::Terminal(terminal) => Some((session.id, terminal, dialog.clone())),
             SessionHome::Thread(_) => None,
@@ -355,7 +355,7 @@ impl Tx<'_> {
 /// The dialog that a request of this session is about.
 fn dialog_of(request: &Request, session: SessionId) -> Option<&str> {
     match &request.asked {
-        Asked::Dialog { dialog, .. } if request.session == Some(session) => Some(dialog),
+        Asked::Dialog { dialog, .. } if request.session() == Some(session) => Some(dialog),
         _ => None,
     }
 }

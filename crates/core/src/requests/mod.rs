@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use rookery_agent::policy::{Bound, Judgement};
 use rookery_model::{
-    Answer, Asked, Error, Event, Mode, Request, RequestId, RequestState, Result, Settled, ThreadId,
-    Timestamp, TurnId,
+    Answer, Asked, Asker, Error, Event, Mode, Request, RequestId, RequestState, Result, Settled,
+    ThreadId, Timestamp, TurnId,
 };
 use rookery_store::Change;
 use tokio::sync::oneshot;
@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 use crate::clock;
 use crate::log::NoticeBody;
 use crate::rooms::Requests;
-use crate::world::Tx;
+use crate::world::{Tx, World};
 
 pub use approvals::{Approval, ApprovalStatus, Decision};
 pub use dialogs::{SeenDialog, Shown, Typing, Typist};
@@ -34,8 +34,6 @@ pub(crate) use room::Room;
 pub(crate) const BY_MODE: &str = "mode";
 /// Why a mode changes when a plan was approved.
 const PLAN_APPROVED: &str = "plan approved";
-/// The turn of requests that have none: a client called a tool by itself.
-pub(crate) const DIRECT: TurnId = Request::NO_TURN;
 
 impl Requests {
     /// Everything that waits for an answer, oldest first.
@@ -103,24 +101,19 @@ impl Requests {
         let answer = self.expect_answer(id);
         self.core
             .transact_durably(|tx| {
-                let thread = tx.world.thread(request.thread)?;
-                let is_current = thread
-                    .active
-                    .as_ref()
-                    .is_some_and(|active| active.turn == request.turn && !active.is_interrupting);
-                // A client that called a tool directly waits without a turn.
-                let is_direct = request.turn == DIRECT;
-                if !is_current && !is_direct {
+                if !tx.world.can_ask(request.asker)? {
                     return Err(Error::closed("the turn is over"));
                 }
                 if let Some(judgement) = judgement {
-                    let mode = tx.world.mode_in(request.thread, request.turn);
+                    let mode = tx.world.mode_of_asker(request.asker);
                     tx.record(decisions::asked(&request, judgement, mode));
                 }
                 tx.world.requests.insert(id, request.clone());
                 tx.save_request(&request);
-                tx.announce(request.thread, NoticeBody::Requested(Box::new(request.clone())));
-                tx.announce_status(request.thread);
+                tx.announce(request.thread(), NoticeBody::Requested(Box::new(request.clone())));
+                if let Some(thread) = request.thread() {
+                    tx.announce_status(thread);
+                }
                 Ok(())
             })
             .await?;
@@ -162,7 +155,7 @@ impl Requests {
 
     /// Takes back what a direct call waits for.
     pub(crate) fn cancel_direct(&self, call_id: &str, by: &str) {
-        let is_meant = |request: &Request| request.turn == DIRECT && request.call_id == call_id;
+        let is_meant = |request: &Request| request.asker.is_client() && request.call_id == call_id;
         let cancelled = self.core.transact(|tx| {
             let meant = tx.world.requests.values().filter(|request| is_meant(request));
             let ids: Vec<RequestId> = meant.map(|request| request.id).collect();
@@ -178,11 +171,26 @@ impl Requests {
 
     /// Takes back everything that a turn waits for.
     pub(crate) fn cancel_of_turn(&self, tx: &mut Tx<'_>, turn: TurnId, by: &str) {
-        let of_turn = tx.world.requests.values().filter(|request| request.turn == turn);
+        let of_turn = tx.world.requests.values().filter(|request| request.turn() == Some(turn));
         let ids: Vec<RequestId> = of_turn.map(|request| request.id).collect();
         for id in ids {
             self.resolve_in(tx, id, Answer::Cancelled, by);
         }
+    }
+}
+
+impl World {
+    /// Whether an asker may still wait for an answer.
+    ///
+    /// # Errors
+    /// Not found if its thread is gone.
+    fn can_ask(&self, asker: Asker) -> Result<bool> {
+        let Asker::Turn { thread, turn } = asker else {
+            asker.thread().map(|thread| self.thread(thread)).transpose()?;
+            return Ok(true);
+        };
+        let active = self.thread(thread)?.active.as_ref();
+        Ok(active.is_some_and(|active| active.turn == turn && !active.is_interrupting))
     }
 }
 
@@ -191,10 +199,10 @@ impl Tx<'_> {
     pub(crate) fn settle_request(&mut self, id: RequestId, answer: Answer, by: &str) -> bool {
         let Some(mut request) = self.world.requests.remove(&id) else { return false };
         let settled = Settled { answer: answer.clone(), by: by.to_owned(), at: clock::wall() };
-        let mode = self.world.mode_in(request.thread, request.turn);
+        let mode = self.world.mode_of_asker(request.asker);
         self.record_settled(&request, &settled, mode);
         request.state = RequestState::Settled(settled);
-        let (thread, turn) = (request.thread, request.turn);
+        let asker = request.asker;
         let target = match (&request.asked, &answer) {
             (Asked::PlanExit(plan), Answer::Approved { .. }) => Some(plan.target),
             _ => None,
@@ -202,12 +210,14 @@ impl Tx<'_> {
         self.note_approval(&request, &answer, by);
         self.save_request(&request);
         self.archive(request.clone());
-        let mode = target.unwrap_or_else(|| self.world.mode_in(thread, turn));
-        self.announce(request.thread(), NoticeBody::Settled(Box::new(request), mode));
-        if let Some(target) = target {
+        let mode = target.unwrap_or_else(|| self.world.mode_of_asker(asker));
+        self.announce(asker.thread(), NoticeBody::Settled(Box::new(request), mode));
+        if let (Some(target), Asker::Turn { thread, turn }) = (target, asker) {
             self.leave_plan(thread, turn, target);
         }
-        self.announce_status(thread);
+        if let Some(thread) = asker.thread() {
+            self.announce_status(thread);
+        }
         true
     }
 
@@ -225,7 +235,7 @@ impl Tx<'_> {
             None if remember => self.world.parked.remember(bound),
             // What a mode lets through is let through as long as the mode holds.
             Some(_) | None if is_parked && by != BY_MODE => {
-                self.world.parked.grant(request.thread, bound, Instant::now());
+                self.world.parked.grant(request.thread(), bound, Instant::now());
             }
             Some(_) | None => {}
         }
@@ -241,7 +251,7 @@ impl Tx<'_> {
             return;
         }
         // What a client wanted by itself ends with this daemon; there is nothing to take up again.
-        if request.turn != DIRECT || request.session.is_some() {
+        if !request.asker.is_client() {
             self.save(Change::RequestUpserted(Box::new(request.clone())));
         }
         let request = Box::new(request.clone());

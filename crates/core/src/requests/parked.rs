@@ -5,10 +5,9 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use rookery_agent::policy::{Bound, Judgement, Remembered};
-use rookery_model::{Answer, Asked, Request, RequestId, Result, ThreadId};
+use rookery_model::{Answer, Asked, Asker, Request, RequestId, Result, ThreadId};
 
 use crate::log::NoticeBody;
-use crate::requests::DIRECT;
 use crate::requests::decisions;
 use crate::rooms::Requests;
 use crate::world::Tx;
@@ -36,21 +35,21 @@ pub(crate) struct Parked {
 #[derive(Clone, Debug)]
 struct Wish {
     id: RequestId,
-    thread: ThreadId,
+    thread: Option<ThreadId>,
     bound: Bound,
     bytes: usize,
 }
 
 #[derive(Clone, Debug)]
 struct Grant {
-    thread: ThreadId,
+    thread: Option<ThreadId>,
     bound: Bound,
     until: Instant,
 }
 
 impl Parked {
     /// The request that waits for exactly this.
-    fn find(&self, thread: ThreadId, bound: &Bound) -> Option<RequestId> {
+    fn find(&self, thread: Option<ThreadId>, bound: &Bound) -> Option<RequestId> {
         let mut asked = self.asked.iter();
         asked.find(|wish| wish.thread == thread && wish.bound == *bound).map(|wish| wish.id)
     }
@@ -75,7 +74,7 @@ impl Parked {
     }
 
     /// Exactly this may be done once.
-    pub(crate) fn grant(&mut self, thread: ThreadId, bound: Bound, now: Instant) {
+    pub(crate) fn grant(&mut self, thread: Option<ThreadId>, bound: Bound, now: Instant) {
         self.grants.retain(|grant| grant.until > now);
         if self.grants.len() == MAX_GRANTS {
             self.grants.pop_front();
@@ -83,12 +82,12 @@ impl Parked {
         self.grants.push_back(Grant { thread, bound, until: now + GRANT_LIMIT });
     }
 
-    fn has_grant(&self, thread: ThreadId, bound: &Bound, now: Instant) -> bool {
+    fn has_grant(&self, thread: Option<ThreadId>, bound: &Bound, now: Instant) -> bool {
         self.grants.iter().any(|one| one.until > now && one.thread == thread && one.bound == *bound)
     }
 
     /// Makes use of an approval, if there is one for exactly this.
-    fn take(&mut self, thread: ThreadId, bound: &Bound, now: Instant) -> bool {
+    fn take(&mut self, thread: Option<ThreadId>, bound: &Bound, now: Instant) -> bool {
         self.grants.retain(|grant| grant.until > now);
         let is_meant = |grant: &Grant| grant.thread == thread && grant.bound == *bound;
         let place = self.grants.iter().position(is_meant);
@@ -108,7 +107,7 @@ impl Parked {
 
 impl Requests {
     /// Whether exactly this was approved for one more time, which is now.
-    pub(crate) fn take_grant(&self, thread: ThreadId, bound: &Bound) -> bool {
+    pub(crate) fn take_grant(&self, thread: Option<ThreadId>, bound: &Bound) -> bool {
         let now = Instant::now();
         if !self.core.look().parked.has_grant(thread, bound, now) {
             return false;
@@ -119,7 +118,7 @@ impl Requests {
     }
 
     /// The request that waits for exactly this already.
-    pub(crate) fn find_parked(&self, thread: ThreadId, bound: &Bound) -> Option<RequestId> {
+    pub(crate) fn find_parked(&self, thread: Option<ThreadId>, bound: &Bound) -> Option<RequestId> {
         self.core.look().parked.find(thread, bound)
     }
 
@@ -140,10 +139,10 @@ impl Requests {
                 if let Some(thread) = request.thread() {
                     tx.world.thread(thread)?;
                 }
-                if let Some(waiting) = tx.world.parked.find(request.thread, &bound) {
+                if let Some(waiting) = tx.world.parked.find(request.thread(), &bound) {
                     return Ok(waiting);
                 }
-                let mode = tx.world.mode_in(request.thread, request.turn);
+                let mode = tx.world.mode_of_asker(request.asker);
                 tx.record(decisions::asked(&request, judgement, mode));
                 self.park_in(tx, request, bound);
                 Ok(id)
@@ -164,26 +163,28 @@ impl Requests {
     }
 
     fn park_in(&self, tx: &mut Tx<'_>, request: Request, bound: Bound) {
-        let (id, thread) = (request.id, request.thread);
+        let (id, thread) = (request.id, request.thread());
         let wish = Wish { id, thread, bound, bytes: size(&request.asked) };
         for oldest in tx.world.parked.push(wish) {
             self.resolve_in(tx, oldest, Answer::TimedOut, "limit");
         }
         tx.world.requests.insert(id, request.clone());
         tx.save_request(&request);
-        tx.announce(request.thread(), NoticeBody::Requested(Box::new(request)));
-        tx.announce_status(thread);
+        tx.announce(thread, NoticeBody::Requested(Box::new(request)));
+        if let Some(thread) = thread {
+            tx.announce_status(thread);
+        }
     }
 
     /// Takes back all that clients want to do in a thread that goes away.
     pub(crate) fn cancel_parked(&self, tx: &mut Tx<'_>, thread: ThreadId, by: &str) {
-        let is_meant = |request: &&Request| request.thread == thread && request.turn == DIRECT;
+        let is_meant = |request: &&Request| request.asker == Asker::Caller(thread);
         let meant = tx.world.requests.values().filter(is_meant);
         let ids: Vec<RequestId> = meant.map(|request| request.id).collect();
         for id in ids {
             self.resolve_in(tx, id, Answer::Cancelled, by);
         }
-        tx.world.parked.grants.retain(|grant| grant.thread != thread);
+        tx.world.parked.grants.retain(|grant| grant.thread != Some(thread));
     }
 }
 
@@ -219,7 +220,7 @@ mod tests {
 
     fn wish(number: u128, bytes: usize) -> Wish {
         let bound = bound(&number.to_string());
-        Wish { id: RequestId::new(number), thread: ThreadId::new(1), bound, bytes }
+        Wish { id: RequestId::new(number), thread: Some(ThreadId::new(1)), bound, bytes }
     }
 
     fn push(parked: &mut Parked, wish: Wish) -> Vec<u128> {
@@ -237,14 +238,15 @@ mod tests {
         let all: Vec<u128> = (1..MAX_ASKED as u128).chain([1000]).collect();
         assert_eq!(push(&mut parked, wish(1001, MAX_BYTES + 1)), all);
         assert_eq!(push(&mut parked, wish(1002, 1)), [1001]);
-        assert_eq!(parked.find(ThreadId::new(1), &bound("1002")), Some(RequestId::new(1002)));
-        assert_eq!(parked.find(ThreadId::new(2), &bound("1002")), None);
-        assert_eq!(parked.find(ThreadId::new(1), &bound("1001")), None);
+        assert_eq!(parked.find(Some(ThreadId::new(1)), &bound("1002")), Some(RequestId::new(1002)));
+        assert_eq!(parked.find(Some(ThreadId::new(2)), &bound("1002")), None);
+        assert_eq!(parked.find(Some(ThreadId::new(1)), &bound("1001")), None);
     }
 
     #[test]
     fn a_grant_is_for_one_time_one_place_and_a_while() {
-        let (here, there, now) = (ThreadId::new(1), ThreadId::new(2), Instant::now());
+        let (here, there) = (Some(ThreadId::new(1)), Some(ThreadId::new(2)));
+        let now = Instant::now();
         let mut parked = Parked::default();
         parked.grant(here, bound("a"), now);
         assert!(!parked.take(there, &bound("a"), now));

@@ -91,7 +91,7 @@ impl Reviews {
                 review.status = status;
                 tx.keep(Record::Review(review.clone()));
                 tx.follow_review(&review);
-                let mode = tx.world.mode_of(rookery_model::Request::NO_THREAD);
+                let mode = tx.world.mode;
                 let decision = decisions::of_review(&review, mode, by).filter(|_| is_news);
                 if let Some(decision) = decision {
                     tx.decider = self.core.caller.decider();

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use rookery_model::{Mode, Result, ThreadId, TurnId};
+use rookery_model::{Asker, Mode, Result, ThreadId, TurnId};
 
 use crate::log::NoticeBody;
 use crate::rooms::Threads;
@@ -48,6 +48,15 @@ impl World {
         self.client_of(thread, turn)
             .and_then(|client| self.client_modes.of(client, Some(thread)))
             .unwrap_or_else(|| self.mode_of(thread))
+    }
+
+    /// The mode that holds for whoever asks.
+    pub(crate) fn mode_of_asker(&self, asker: Asker) -> Mode {
+        match asker {
+            Asker::Turn { thread, turn } => self.mode_in(thread, turn),
+            Asker::Caller(thread) => self.mode_of(thread),
+            Asker::Client | Asker::Session(_) => self.mode,
+        }
     }
 
     /// Whether a turn runs in the mode of the client that started it.

@@ -9,7 +9,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::tools::{Job, Permit, Turnstile};
 use crate::core::Core;
-use crate::requests::DIRECT;
 use crate::rooms::Threads;
 use crate::world::no_thread;
 
@@ -69,7 +68,7 @@ impl Threads {
         let job = Job {
             core: self.core.clone(),
             thread: call.thread,
-            turn: DIRECT,
+            turn: None,
             deadline: None,
             allowed: None,
             profile: self.core.inner.agents.profile(),
@@ -124,7 +123,7 @@ impl Job {
     fn is_granted(&self, kind: ToolKind, judgement: &Judgement) -> bool {
         let asked = self.core.threads().approval(self, kind, judgement, None);
         let bound = Bound::of(&self.name, &asked);
-        bound.is_some_and(|bound| self.core.requests().take_grant(self.thread, &bound))
+        bound.is_some_and(|bound| self.core.requests().take_grant(Some(self.thread), &bound))
     }
 
     /// Asks for the call without waiting, unless exactly this is asked for already.
@@ -132,7 +131,7 @@ impl Job {
         let asked = self.core.threads().approval(self, kind, judgement, None);
         let bound = Bound::of(&self.name, &asked)
             .ok_or_else(|| Error::failed("this cannot be approved"))?;
-        if let Some(waiting) = self.core.requests().find_parked(self.thread, &bound) {
+        if let Some(waiting) = self.core.requests().find_parked(Some(self.thread), &bound) {
             return Ok(waiting);
         }
         let asked = self.core.threads().approval(self, kind, judgement, self.preview().await);

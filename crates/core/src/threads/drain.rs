@@ -36,7 +36,7 @@ impl Threads {
     pub(crate) async fn rest_turns(&self) {
         self.core.inner.agents.drain(true);
         let waits = |core: &Core, turn: TurnId| {
-            core.look().requests.values().any(|request| request.turn == turn)
+            core.look().requests.values().any(|request| request.turn() == Some(turn))
         };
         let limit = self.core.inner.agents.lifecycle().shutdown_drain_timeout;
         self.stop_turns(limit, |core, turn| !waits(core, turn)).await;

@@ -1,7 +1,9 @@
 //! What agents may do without asking: the mode of the world, and of threads that have their own.
 
 use rookery_agent::policy::{self, Verdict};
-use rookery_model::{Answer, Asked, Event, Mode, Profile, Request, RequestId, Result, ThreadId};
+use rookery_model::{
+    Answer, Asked, Asker, Event, Mode, Profile, Request, RequestId, Result, ThreadId,
+};
 use rookery_store::Change;
 
 use crate::log::NoticeBody;
@@ -125,11 +127,16 @@ impl World {
     /// is named.
     fn is_reached(&self, request: &Request, thread: Option<ThreadId>) -> bool {
         let has_own = || {
-            let own = self.threads.get(&request.thread).and_then(|state| state.thread.mode);
-            own.is_some() || self.has_client_mode(request.thread, request.turn)
+            let state = request.thread().and_then(|thread| self.threads.get(&thread));
+            let own = state.and_then(|state| state.thread.mode);
+            let is_clients = match request.asker {
+                Asker::Turn { thread, turn } => self.has_client_mode(thread, turn),
+                Asker::Caller(_) | Asker::Client | Asker::Session(_) => false,
+            };
+            own.is_some() || is_clients
         };
         match thread {
-            Some(thread) => request.thread == thread,
+            Some(thread) => request.thread() == Some(thread),
             None => !has_own(),
         }
     }

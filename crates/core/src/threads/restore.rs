@@ -35,7 +35,7 @@ impl Threads {
         let Interrupted { turns, requests } = interrupted;
         for turn in turns {
             let waiting: Vec<&Request> =
-                requests.iter().filter(|request| request.turn == turn.id).collect();
+                requests.iter().filter(|request| request.turn() == Some(turn.id)).collect();
             if let Err(error) = self.restore_turn(turn, &waiting).await {
                 tracing::error!(%error, "a turn could not be taken up again");
             }
@@ -45,19 +45,16 @@ impl Threads {
         self.core
             .transact_durably(|tx| {
                 let is_alone = |request: &Request| {
-                    if let Some(session) = request.session {
+                    if let Some(session) = request.session() {
                         // What a harness wants to know is still to be said; a screen is read anew, if it
                         // is still there.
                         let is_dialog =
                             matches!(request.asked, rookery_model::Asked::Dialog { .. });
                         return is_dialog && tx.world.session(session).is_none();
                     }
-                    let active = tx
-                        .world
-                        .threads
-                        .get(&request.thread)
-                        .and_then(|state| state.active.as_ref());
-                    active.is_none_or(|active| active.turn != request.turn)
+                    let thread = request.thread().and_then(|id| tx.world.threads.get(&id));
+                    let active = thread.and_then(|state| state.active.as_ref());
+                    active.is_none_or(|active| Some(active.turn) != request.turn())
                 };
                 let alone: Vec<_> = tx
                     .world
@@ -186,7 +183,7 @@ impl Threads {
     fn answer_of(&self, turn: TurnId, call: &str) -> Option<bool> {
         let world = self.core.look();
         let mut settled = world.settled.values().rev();
-        let request = settled.find(|one| one.turn == turn && one.call_id == call)?;
+        let request = settled.find(|one| one.turn() == Some(turn) && one.call_id == call)?;
         let RequestState::Settled(settled) = &request.state else { return None };
         Some(matches!(settled.answer, Answer::Approved { .. }))
     }

@@ -13,8 +13,8 @@ use rookery_agent::tool::{Tool, ToolContext, ToolOutput};
 use rookery_agent::tools;
 use rookery_agent::turn::ToolDone;
 use rookery_model::{
-    Answer, Asked, Decision, ExternalCall, ItemId, Mode, Profile, Request, RequestId, RequestState,
-    Result, Thread, ThreadId, Timestamp, ToolKind, TurnId,
+    Answer, Asked, Asker, Decision, ExternalCall, ItemId, Mode, Profile, Request, RequestId,
+    RequestState, Result, Thread, ThreadId, Timestamp, ToolKind, TurnId,
 };
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -25,7 +25,6 @@ use super::run::{Runner, panicked};
 use super::world::ThreadWorld;
 use crate::clock;
 use crate::core::Core;
-use crate::requests::DIRECT;
 use crate::requests::decisions;
 
 /// How long a plan waits to be judged.
@@ -42,7 +41,8 @@ pub(crate) struct Resumed {
 pub(super) struct Job {
     pub(super) core: Core,
     pub(super) thread: ThreadId,
-    pub(super) turn: TurnId,
+    /// The turn that calls; none for a client that calls by itself.
+    pub(super) turn: Option<TurnId>,
     pub(super) deadline: Option<Timestamp>,
     pub(super) allowed: Option<Vec<String>>,
     pub(super) profile: Profile,
@@ -119,7 +119,7 @@ impl Runner {
         Job {
             core: self.core.clone(),
             thread: self.live.id,
-            turn: self.turn.id,
+            turn: Some(self.turn.id),
             deadline: self.turn.settings.deadline,
             allowed: self.turn.settings.allowed_tools.clone(),
             profile: self.turn.settings.profile,
@@ -206,8 +206,7 @@ impl Job {
         arguments: Value,
         permit: &Permit,
     ) -> ToolOutput {
-        let turn = (self.turn != DIRECT).then_some(self.turn);
-        let context = self.tool_context(thread, turn, permit.read_only, &permit.shell);
+        let context = self.tool_context(thread, self.turn, permit.read_only, &permit.shell);
         let output = (tool.run)(context.clone(), arguments).await;
         // Before it is kept anywhere.
         let output = self.core.inner.agents.registry.mask(output);
@@ -276,9 +275,17 @@ impl Job {
         }
     }
 
+    fn asker(&self) -> Asker {
+        match self.turn {
+            Some(turn) => Asker::Turn { thread: self.thread, turn },
+            None => Asker::Caller(self.thread),
+        }
+    }
+
     /// What was asked about this call before a restart, and waits still.
     fn asked_before(&self) -> Option<Asked> {
-        let id = self.core.inner.threads.resumed.lock().get(&(self.turn, self.call_id.clone()))?.id;
+        let call = (self.turn?, self.call_id.clone());
+        let id = self.core.inner.threads.resumed.lock().get(&call)?.id;
         self.core.look().requests.get(&id).map(|request| request.asked.clone())
     }
 
@@ -292,8 +299,8 @@ impl Job {
 
     pub(super) fn mode(&self) -> Mode {
         match (self.turn, self.client) {
-            (DIRECT, Some(client)) => self.core.threads().mode_for(client, Some(self.thread)),
-            _ => self.core.look().mode_in(self.thread, self.turn),
+            (None, Some(client)) => self.core.threads().mode_for(client, Some(self.thread)),
+            _ => self.core.look().mode_of_asker(self.asker()),
         }
     }
 
@@ -332,8 +339,8 @@ impl Job {
         judgement: Option<&Judgement>,
         limit: Option<Duration>,
     ) -> Result<Answer> {
-        let resumed =
-            self.core.inner.threads.resumed.lock().remove(&(self.turn, self.call_id.clone()));
+        let call = self.turn.map(|turn| (turn, self.call_id.clone()));
+        let resumed = call.and_then(|call| self.core.inner.threads.resumed.lock().remove(&call));
         if let Some(Resumed { id, deadline, answer }) = resumed {
             return self.core.requests().await_answer(id, answer, deadline).await;
         }
@@ -349,9 +356,7 @@ impl Job {
     pub(super) fn request(&self, asked: Asked, limit: Option<Duration>) -> Request {
         Request {
             id: RequestId::new(uuid::Uuid::now_v7().as_u128()),
-            thread: self.thread,
-            turn: self.turn,
-            session: None,
+            asker: self.asker(),
             call_id: self.call_id.clone(),
             tool: self.name.clone(),
             asked,

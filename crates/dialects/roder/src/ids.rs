@@ -58,12 +58,24 @@ impl RequestKind {
     }
 }
 
+/// The thread of a request; an id of zeros if it has none.
+#[must_use]
+pub fn thread_of(request: &model::Request) -> String {
+    request.thread().unwrap_or(model::ThreadId::new(0)).to_string()
+}
+
+/// The turn of a request; an id of zeros if it has none.
+#[must_use]
+pub fn turn_of(request: &model::Request) -> String {
+    request.turn().unwrap_or(model::TurnId::new(0)).to_string()
+}
+
 /// The thread and the turn of a request as clients see them. A command that a client runs has none:
 /// its process stands for the turn, if it was named.
 #[must_use]
 pub fn place_of(request: &model::Request) -> (String, String) {
     if request.thread().is_some() {
-        return (request.thread.to_string(), request.turn.to_string());
+        return (thread_of(request), turn_of(request));
     }
     let input = match &request.asked {
         model::Asked::Approval { input, .. } => serde_json::from_str(input).unwrap_or(Value::Null),

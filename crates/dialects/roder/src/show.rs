@@ -316,8 +316,8 @@ pub(crate) fn user_input(request: &model::Request) -> UserInputRequested {
         | model::Asked::Dialog { .. } => Vec::new(),
     };
     UserInputRequested {
-        thread_id: request.thread.to_string(),
-        turn_id: request.turn.to_string(),
+        thread_id: ids::thread_of(request),
+        turn_id: ids::turn_of(request),
         request_id: RequestKind::UserInput.spell(request.id),
         questions,
     }
@@ -341,8 +341,8 @@ pub(crate) fn user_input_resolved(
     answer: &model::Answer,
 ) -> UserInputResolved {
     UserInputResolved {
-        thread_id: request.thread.to_string(),
-        turn_id: request.turn.to_string(),
+        thread_id: ids::thread_of(request),
+        turn_id: ids::turn_of(request),
         request_id: RequestKind::UserInput.spell(request.id),
         answers: match answer {
             model::Answer::Given(answers) => json(answers),
@@ -362,8 +362,8 @@ pub(crate) fn plan_exit(
     plan: &model::Plan,
 ) -> PlanExitRequested {
     PlanExitRequested {
-        thread_id: request.thread.to_string(),
-        turn_id: request.turn.to_string(),
+        thread_id: ids::thread_of(request),
+        turn_id: ids::turn_of(request),
         request_id: RequestKind::PlanExit.spell(request.id),
         target_mode: mode(cx, plan.target),
         plan_summary: Some(plan.summary.clone()),
@@ -379,8 +379,8 @@ pub(crate) fn plan_exit_resolved(
     now: model::Mode,
 ) -> PlanExitResolved {
     PlanExitResolved {
-        thread_id: request.thread.to_string(),
-        turn_id: request.turn.to_string(),
+        thread_id: ids::thread_of(request),
+        turn_id: ids::turn_of(request),
         request_id: RequestKind::PlanExit.spell(request.id),
         approved,
         target_mode: mode(cx, plan.target),
@@ -393,8 +393,8 @@ pub(crate) fn tool_execution(
     call: &model::ExternalCall,
 ) -> ToolExecutionRequested {
     ToolExecutionRequested {
-        thread_id: request.thread.to_string(),
-        turn_id: request.turn.to_string(),
+        thread_id: ids::thread_of(request),
+        turn_id: ids::turn_of(request),
         request_id: RequestKind::ExternalTool.spell(request.id),
         call: ToolCall {
             id: request.call_id.clone(),
@@ -418,8 +418,8 @@ pub(crate) fn tool_execution_resolved(
         | model::Answer::Cancelled => (ToolOutcome::Cancelled, true),
     };
     ToolExecutionResolved {
-        thread_id: request.thread.to_string(),
-        turn_id: request.turn.to_string(),
+        thread_id: ids::thread_of(request),
+        turn_id: ids::turn_of(request),
         request_id: RequestKind::ExternalTool.spell(request.id),
         tool_id: request.call_id.clone(),
         tool_name: request.tool.clone(),

@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::word::{ModeJson, ToolKindJson};
 use super::{DecodeError, PathJson, id_from_text};
 
+/// What is written where no thread or no turn asks.
+const NO_THREAD: model::ThreadId = model::ThreadId::new(0);
+const NO_TURN: model::TurnId = model::TurnId::new(0);
+
 #[derive(Serialize, Deserialize)]
 pub(super) struct RequestJson<'a> {
     id: Cow<'a, str>,
@@ -33,9 +37,7 @@ impl<'a> RequestJson<'a> {
         // Taken apart in full, so that a new field cannot be forgotten here.
         let model::Request {
             id,
-            thread,
-            turn,
-            session,
+            asker,
             call_id,
             tool,
             asked,
@@ -46,9 +48,9 @@ impl<'a> RequestJson<'a> {
         } = request;
         RequestJson {
             id: id.to_string().into(),
-            thread: thread.to_string().into(),
-            turn: turn.to_string().into(),
-            session: session.map(|id| id.to_string()),
+            thread: asker.thread().unwrap_or(NO_THREAD).to_string().into(),
+            turn: asker.turn().unwrap_or(NO_TURN).to_string().into(),
+            session: asker.session().map(|id| id.to_string()),
             call_id: call_id.into(),
             tool: tool.into(),
             asked: AskedJson::of(asked),
@@ -62,12 +64,23 @@ impl<'a> RequestJson<'a> {
         }
     }
 
+    fn asker(&self) -> Result<model::Asker, DecodeError> {
+        if let Some(session) = &self.session {
+            return Ok(model::Asker::Session(id_from_text(session)?));
+        }
+        let thread: model::ThreadId = id_from_text(&self.thread)?;
+        let turn: model::TurnId = id_from_text(&self.turn)?;
+        Ok(match (thread == NO_THREAD, turn == NO_TURN) {
+            (true, _) => model::Asker::Client,
+            (false, true) => model::Asker::Caller(thread),
+            (false, false) => model::Asker::Turn { thread, turn },
+        })
+    }
+
     pub(super) fn into_model(self) -> Result<model::Request, DecodeError> {
         Ok(model::Request {
             id: id_from_text(&self.id)?,
-            thread: id_from_text(&self.thread)?,
-            turn: id_from_text(&self.turn)?,
-            session: self.session.as_deref().map(id_from_text).transpose()?,
+            asker: self.asker()?,
             call_id: self.call_id.into_owned(),
             tool: self.tool.into_owned(),
             asked: self.asked.into_model(),

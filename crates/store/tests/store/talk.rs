@@ -1,7 +1,7 @@
 //! Sample threads, turns, items and requests.
 
 use rookery_model::{
-    Answer, Asked, Choice, ExternalTool, Item, ItemBody, ItemId, ItemStatus, Mode, Request,
+    Answer, Asked, Asker, Choice, ExternalTool, Item, ItemBody, ItemId, ItemStatus, Mode, Request,
     RequestId, RequestState, Settled, Thread, ThreadId, Timestamp, ToolItem, ToolKind, Turn,
     TurnError, TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
 };
@@ -95,8 +95,7 @@ pub(crate) fn stored(turn: u64, position: u64) -> StoredItem {
 pub(crate) fn request(number: u64, thread: u64, turn: u64) -> Request {
     Request {
         id: request_id(number),
-        thread: thread_id(thread),
-        turn: turn_id(turn),
+        asker: Asker::Turn { thread: thread_id(thread), turn: turn_id(turn) },
         call_id: "c".to_owned(),
         tool: "shell".to_owned(),
         asked: Asked::Approval {
@@ -110,7 +109,6 @@ pub(crate) fn request(number: u64, thread: u64, turn: u64) -> Request {
         },
         asked_at: Timestamp::from_micros(7),
         deadline: None,
-        session: None,
         is_deferred: false,
         state: RequestState::Pending,
     }

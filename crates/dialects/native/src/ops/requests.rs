@@ -12,7 +12,7 @@ use crate::{
 pub(crate) async fn list(cx: Cx, params: RequestList) -> Result<Requests, Error> {
     let requests = cx.core.requests().list();
     let wanted = requests.iter().filter(|request| {
-        params.thread.as_ref().is_none_or(|thread| request.thread.to_string() == *thread)
+        params.thread.as_ref().is_none_or(|thread| crate::wire::thread_of(request) == *thread)
     });
     Ok(Requests { requests: wanted.map(Into::into).collect() })
 }

@@ -37,6 +37,7 @@ pub use queue::{
     Queue, QueueEntry, QueueList, QueueResolve, QueueResolved, Timeline, TimelineItem,
     TimelineKind, TimelineList,
 };
+pub(crate) use request::thread_of;
 pub use request::{
     AnswerRequest, Answered, DeferRequest, Deferred, Mode, Question, Request, RequestKind,
     RequestList, RequestState, Requests, TurnStatus, Unseen,

@@ -179,13 +179,18 @@ pub struct Question {
     pub options: Vec<String>,
 }
 
+/// The thread that asks; an id of zeros if none does.
+pub(crate) fn thread_of(request: &model::Request) -> String {
+    request.thread().unwrap_or(model::ThreadId::new(0)).to_string()
+}
+
 impl From<&model::Request> for Request {
     fn from(request: &model::Request) -> Self {
         let mut shown = Request {
             id: request.id.to_string(),
             kind: kind(&request.asked),
-            thread: request.thread.to_string(),
-            turn: request.turn.to_string(),
+            thread: thread_of(request),
+            turn: request.turn().unwrap_or(model::TurnId::new(0)).to_string(),
             tool: request.tool.clone(),
             summary: String::new(),
             reason: None,

@@ -24,7 +24,7 @@ pub(crate) async fn get(cx: Cx, params: SessionGetParams) -> Result<SessionGetRe
         return Err(ids::thread_not_found(&id.to_string()));
     }
     let requests = cx.core.requests().list();
-    let of_thread = || requests.iter().filter(|one| thread.is_none_or(|id| one.thread == id));
+    let of_thread = || requests.iter().filter(|one| thread.is_none_or(|id| one.thread() == Some(id)));
     let plan = of_thread().find_map(|request| match &request.asked {
         model::Asked::PlanExit(plan) => Some((request, pending_plan(&cx, request, plan))),
         model::Asked::Approval { .. }
@@ -47,8 +47,8 @@ pub(crate) async fn get(cx: Cx, params: SessionGetParams) -> Result<SessionGetRe
 
 fn pending_plan(cx: &Cx, request: &model::Request, plan: &model::Plan) -> PendingPlanExit {
     PendingPlanExit {
-        thread_id: request.thread.to_string(),
-        turn_id: request.turn.to_string(),
+        thread_id: ids::thread_of(request),
+        turn_id: ids::turn_of(request),
         request_id: RequestKind::PlanExit.spell(request.id),
         target_mode: show::mode(cx, plan.target),
         plan_summary: Some(plan.summary.clone()),
@@ -91,7 +91,7 @@ pub(crate) async fn exit_plan(
     params: SessionExitPlanParams,
 ) -> Result<SessionExitPlanResult, Error> {
     let id = RequestKind::PlanExit.read(&params.request_id);
-    let thread = id.and_then(|id| cx.core.requests().get(id)).map(|request| request.thread);
+    let thread = id.and_then(|id| cx.core.requests().get(id)).and_then(|request| request.thread());
     let resolved = settle(&cx, id, yes_or_no(params.approved, None, false)).await?.resolved;
     Ok(SessionExitPlanResult { resolved, mode: show::mode(&cx, cx.mode(thread)) })
 }

@@ -1,7 +1,7 @@
 //! The stored form of threads, turns, items and requests.
 
 use rookery_model::{
-    Answer, Asked, Choice, Decider, Decision, DecisionSource, DecisionVerdict, ExternalCall,
+    Answer, Asked, Asker, Choice, Decider, Decision, DecisionSource, DecisionVerdict, ExternalCall,
     ExternalTool, Goal, GoalStatus, Item, ItemBody, ItemId, ItemStatus, Mode, Plan, Profile,
     Pruning, Question, QuestionOption, Request, RequestId, RequestState, SessionId, Settled, Task,
     TaskStatus, TerminalId, Thread, ThreadId, ToolItem, ToolKind, Turn, TurnError, TurnErrorKind,
@@ -264,15 +264,23 @@ pub(super) fn request() -> impl Strategy<Value = Request> {
     let settled = (answer, text(), time())
         .prop_map(|(answer, by, at)| RequestState::Settled(Settled { answer, by, at }));
     let state = prop_oneof![Just(RequestState::Pending), settled];
-    let names = (any::<u128>(), thread_id(), turn_id(), text(), text());
+    let some = || 1..=u128::MAX;
+    let asker = prop_oneof![
+        (some(), some()).prop_map(|(thread, turn)| Asker::Turn {
+            thread: ThreadId::new(thread),
+            turn: TurnId::new(turn)
+        }),
+        some().prop_map(|thread| Asker::Caller(ThreadId::new(thread))),
+        Just(Asker::Client),
+        any::<u128>().prop_map(|session| Asker::Session(SessionId::new(session))),
+    ];
+    let names = (any::<u128>(), asker, text(), text());
     (names, asked(), time(), option::of(time()), state).prop_map(
         |(names, asked, asked_at, deadline, state)| Request {
             id: RequestId::new(names.0),
-            thread: names.1,
-            turn: names.2,
-            session: deadline.map(|at| rookery_model::SessionId::new(at.as_micros() as u128)),
-            call_id: names.3,
-            tool: names.4,
+            asker: names.1,
+            call_id: names.2,
+            tool: names.3,
             asked,
             asked_at,
             deadline,
