@@ -208,13 +208,7 @@ impl Requests {
 
     /// Somebody who waited for this decision has it: from now on it stands.
     pub fn took_decision(&self, id: RequestId) {
-        let noted = self.core.transact(|tx| {
-            tx.world.acted_on.insert(id);
-            Ok(())
-        });
-        if let Err(error) = noted {
-            tracing::debug!(%error, "a decision that was taken can still be changed");
-        }
+        self.core.adjust(|world| world.acted_on.insert(id));
     }
 }
 

@@ -81,9 +81,9 @@ impl Requests {
         if !tx.settle_request(id, answer.clone(), by) {
             return;
         }
-        let waiter = self.core.inner.requests.waiters.lock().remove(&id);
+        let core = self.core.clone();
         tx.afterwards(move || {
-            if let Some(waiter) = waiter {
+            if let Some(waiter) = core.inner.requests.waiters.lock().remove(&id) {
                 // Who does not wait any more has gone on without the answer.
                 let _ = waiter.send(answer);
             }

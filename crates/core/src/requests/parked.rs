@@ -112,9 +112,7 @@ impl Requests {
         if !self.core.look().parked.has_grant(thread, bound, now) {
             return false;
         }
-        self.core
-            .transact(|tx| Ok(tx.world.parked.take(thread, bound, now)))
-            .is_ok_and(|(is_granted, _ticket)| is_granted)
+        self.core.adjust(|world| world.parked.take(thread, bound, now))
     }
 
     /// The request that waits for exactly this already.

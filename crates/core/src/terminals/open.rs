@@ -39,7 +39,7 @@ impl Terminals {
         let cwd = self.usable_cwd(&request).await?;
         let mut plan = self.plan(request, cwd)?;
         self.core.inner.terminals.keeper.ensure(self.notices()).await?;
-        let id = self.reserve_ids(&mut plan)?;
+        let id = self.reserve_ids(&mut plan);
         let (new_project, activate) = (plan.new_project, plan.activate);
         let opened = self.open_as(id, plan).await;
         // A keeper that answers too late still knows the number.
@@ -140,25 +140,19 @@ impl Terminals {
     }
 
     /// Numbers for the terminal and, in a world without projects, for one to put it in.
-    fn reserve_ids(&self, plan: &mut Plan) -> Result<TerminalId> {
+    fn reserve_ids(&self, plan: &mut Plan) -> TerminalId {
         let needs_project = plan.project.is_none();
-        let ((id, new_project), _ticket) = self.core.transact(|tx| {
-            let id = tx.world.mint_terminal();
-            Ok((id, needs_project.then(|| tx.world.mint_project())))
-        })?;
+        let (id, new_project) = self.core.adjust(|world| {
+            let id = world.mint_terminal();
+            (id, needs_project.then(|| world.mint_project()))
+        });
         plan.new_project = new_project.or(plan.new_project);
-        Ok(id)
+        id
     }
 
     /// Numbers that were never shown may be given to the next ones.
     fn give_back_ids(&self, id: TerminalId, new_project: Option<ProjectId>) {
-        let given_back = self.core.transact(|tx| {
-            tx.world.unmint(id, new_project);
-            Ok(())
-        });
-        if let Err(error) = given_back {
-            tracing::debug!(%error, terminal = %id, "a number stays unused");
-        }
+        self.core.adjust(|world| world.unmint(id, new_project));
     }
 
     async fn open_as(&self, id: TerminalId, plan: Plan) -> Result<Terminal> {

@@ -167,13 +167,10 @@ impl Runner {
         if active.steers.is_empty() {
             return None;
         }
-        let (steers, _ticket) = self
-            .core
-            .transact(|tx| {
-                let active = tx.world.thread_mut(self.live.id)?.active.as_mut();
-                Ok(active.map(|active| std::mem::take(&mut active.steers)).unwrap_or_default())
-            })
-            .ok()?;
+        let steers = self.core.adjust(|world| {
+            let active = world.threads.get_mut(&self.live.id)?.active.as_mut()?;
+            Some(std::mem::take(&mut active.steers))
+        })?;
         (!steers.is_empty()).then_some(Input::Steer(steers))
     }
 

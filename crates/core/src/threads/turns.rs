@@ -280,12 +280,14 @@ impl Threads {
                 return Ok(None);
             }
             active.is_interrupting = true;
-            active.wake.notify_one();
+            let wake = Arc::clone(&active.wake);
             let turn = active.turn;
             let is_first = active.interrupted_at.is_none();
             // Who was first has stopped it.
             active.is_shut_down |= is_first && reason == Some(TurnErrorKind::Shutdown);
             let at = *active.interrupted_at.get_or_insert_with(clock::wall);
+            // Whoever wakes up finds it in the world.
+            tx.afterwards(move || wake.notify_one());
             tx.announce_status(id);
             if is_first {
                 let state = LifecycleState::InterruptRequested;

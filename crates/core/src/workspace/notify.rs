@@ -72,13 +72,7 @@ impl Workspace {
 
     /// A window got or lost the keyboard; none means that there is no window.
     pub fn set_focus(&self, focus: Option<bool>) {
-        let noted = self.core.transact(|tx| {
-            tx.world.focus = focus;
-            Ok(())
-        });
-        if let Err(error) = noted {
-            tracing::debug!(%error, "the focus of the window is not noted");
-        }
+        self.core.adjust(|world| world.focus = focus);
     }
 
     /// Whether a window has the keyboard; none without a window.

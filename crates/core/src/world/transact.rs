@@ -67,6 +67,10 @@ impl Core {
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<(T, Ticket)> {
         let store = &self.inner.store;
+        // Asked first: what `work` does beside the world cannot be taken back.
+        if store.queued() >= MAX_QUEUED {
+            return Err(rookery_model::Error::busy("the store cannot keep up; try again"));
+        }
         let held = self.hold();
         let mut world = World::clone(&held);
         let mut tx = Tx {
@@ -84,9 +88,6 @@ impl Core {
         }
         tx.events.splice(..0, happened);
         let Tx { changes, events, notices, after, .. } = tx;
-        if !(changes.is_empty() && events.is_empty()) && store.queued() >= MAX_QUEUED {
-            return Err(rookery_model::Error::busy("the store cannot keep up; try again"));
-        }
         let at = clock::wall();
         let numbered = events
             .into_iter()
@@ -111,6 +112,15 @@ impl Core {
             after.into_iter().for_each(|work| work());
         };
         Ok((value, store.commit_then(batch, Box::new(tell))))
+    }
+
+    /// Changes what is kept in memory only: nothing is stored or told, so it cannot fail.
+    pub(crate) fn adjust<T>(&self, work: impl FnOnce(&mut World) -> T) -> T {
+        let held = self.hold();
+        let mut world = World::clone(&held);
+        let value = work(&mut world);
+        held.replace(world);
+        value
     }
 
     /// Like [`Core::transact`], and waits until it is durable.

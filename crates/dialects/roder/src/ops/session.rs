@@ -24,7 +24,8 @@ pub(crate) async fn get(cx: Cx, params: SessionGetParams) -> Result<SessionGetRe
         return Err(ids::thread_not_found(&id.to_string()));
     }
     let requests = cx.core.requests().list();
-    let of_thread = || requests.iter().filter(|one| thread.is_none_or(|id| one.thread() == Some(id)));
+    let of_thread =
+        || requests.iter().filter(|one| thread.is_none_or(|id| one.thread() == Some(id)));
     let plan = of_thread().find_map(|request| match &request.asked {
         model::Asked::PlanExit(plan) => Some((request, pending_plan(&cx, request, plan))),
         model::Asked::Approval { .. }
