@@ -21,7 +21,7 @@ use crate::clock::{self, Clock};
 use crate::commands::Processes;
 use crate::events::Events;
 use crate::keeper_link::{KeeperLaunch, KeeperLink, KeeperNotices};
-use crate::requests::{DialogNote, Typist};
+use crate::requests::{DialogNote, Responder};
 use crate::seats::{Ui, UiConfig};
 use crate::secrets;
 use crate::terminals::{AgentSeen, Live, Shards, Sweeps, TerminalHandle, TerminalLimits, Views};
@@ -118,7 +118,7 @@ pub(crate) struct Inner {
     /// Agents that are started in terminals, and their ends.
     pub(crate) agents_seen: broadcast::Sender<AgentSeen>,
     /// Who answers dialogs on screens.
-    pub(crate) typist: std::sync::OnceLock<Arc<dyn Typist>>,
+    pub(crate) typist: std::sync::OnceLock<Arc<dyn Responder>>,
     /// Dialogs that are being answered.
     pub(crate) typing: Mutex<HashSet<RequestId>>,
     /// Dialogs that were answered last, which may still stand there for a moment.

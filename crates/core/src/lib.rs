@@ -27,8 +27,8 @@ mod workspace;
 mod worktrees;
 mod world;
 
-pub use rookery_host::files;
 pub use rookery_host::{AgentTool, FoundTool, Leftover};
+pub use rookery_host::files;
 pub use rookery_model as model;
 pub use rookery_store::{DecisionQuery, NumberedDecision};
 pub use rookery_term::Palette;
@@ -43,7 +43,7 @@ pub use commands::{
 pub use events::{EventPage, EventStream, Events};
 pub use handoffs::NewHandoff;
 pub use keeper_link::KeeperLaunch;
-pub use requests::{Approval, ApprovalStatus, Decision, SeenDialog, Shown, Typing, Typist};
+pub use requests::{Approval, ApprovalStatus, Decision, Responder, SeenDialog, Shown, Typing};
 pub use reviews::{NewComment, NewReview};
 pub use seats::{Clipboard, Presented, SceneCounts, UiConfig, WindowMetrics, view};
 pub use sessions::{

@@ -172,7 +172,7 @@ async fn items(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
 }
 
 async fn reviews(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
-    let params = ReviewList { session: None, status: None };
+    let params = ReviewList { session: None, tree: None, status: None };
     let mut list: Reviews = call(client, "rookery/reviews/list", params).await?;
     list.reviews.retain(|review| review.status != ReviewStatus::Approved);
     let all = list.reviews.iter().map(|one| (&*one.id, one.summary.clone()));
@@ -181,7 +181,7 @@ async fn reviews(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
 }
 
 async fn checkpoints(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
-    let params = CheckpointList { session: None };
+    let params = CheckpointList { session: None, tree: None };
     let list: Checkpoints = call(client, "rookery/checkpoints/list", params).await?;
     let about = |title: &str, branch: Option<&str>| joined(&[Some(title), branch]);
     let all =
@@ -192,7 +192,7 @@ async fn checkpoints(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
 
 async fn handoffs(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
     let mut list: Handoffs =
-        call(client, "rookery/handoffs/list", HandoffList { session: None }).await?;
+        call(client, "rookery/handoffs/list", HandoffList { session: None, tree: None }).await?;
     list.handoffs.retain(|one| one.status != HandoffStatus::Resolved);
     let all = list.handoffs.iter().map(|one| (&*one.id, one.title.clone()));
     by_end(&all.collect::<Vec<_>>(), offer);

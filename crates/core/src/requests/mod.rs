@@ -23,7 +23,7 @@ use crate::threads::NoticeBody;
 use crate::world::Tx;
 
 pub use approvals::{Approval, ApprovalStatus, Decision};
-pub use dialogs::{SeenDialog, Shown, Typing, Typist};
+pub use dialogs::{Responder, SeenDialog, Shown, Typing};
 
 pub(crate) use dialogs::DialogNote;
 pub(crate) use parked::Parked;

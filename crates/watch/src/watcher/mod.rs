@@ -1,22 +1,24 @@
-//! The lookout: reads the screens of agents for dialogs, tells the world of them, and types what was
-//! decided, as long as the very dialog still stands there.
+//! The screen watcher: reads the screens of agents for dialogs, tells the world of them, and types
+//! what was decided, as long as the very dialog still stands there.
 //!
-//! It looks through an eye of its own for each adapter, so that what clients of this dialect are told
-//! (marks, events, the dialog of the last classification) does not depend on it.
+//! It has a reader of its own for each adapter, so that what clients are told of an adapter (marks,
+//! events, the dialog of the last classification) does not depend on it.
 
-mod eye;
+mod reader;
 mod reading;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
-use rookery_core::{AgentSeen, Core, Progress, SeenDialog, Shown, TerminalHandle, Typing, Typist};
+use rookery_core::{
+    AgentSeen, Core, Progress, Responder, SeenDialog, Shown, TerminalHandle, Typing,
+};
 use rookery_model::TerminalId;
 use tokio::{sync::broadcast::error::RecvError, time::timeout};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::{adapters::Adapter, context::Shared};
-use eye::Eye;
+use crate::adapters::{Adapter, Adapters};
+use reader::Reader;
 
 /// Which plugin knows which program.
 const PLUGINS: &[(&str, &str)] = &[
@@ -28,24 +30,24 @@ const PLUGINS: &[(&str, &str)] = &[
     ("opencode", "opencode"),
 ];
 
-/// The eyes, by the terminal that each looks at.
+/// The readers, by the terminal that each reads.
 #[derive(Default)]
-pub(crate) struct Lookout(Mutex<HashMap<TerminalId, Arc<Eye>>>);
+pub(crate) struct Readers(Mutex<HashMap<TerminalId, Arc<Reader>>>);
 
-impl Lookout {
-    fn eye(&self, terminal: TerminalId) -> Option<Arc<Eye>> {
+impl Readers {
+    fn get(&self, terminal: TerminalId) -> Option<Arc<Reader>> {
         self.0.lock().get(&terminal).cloned()
     }
 }
 
-/// An adapter that is looked through.
+/// An adapter whose screen is read.
 struct Watching {
     terminal: TerminalId,
     task: AbortOnDropHandle<()>,
 }
 
 impl Watching {
-    /// Looks no more, and tells nothing that it has just seen.
+    /// Reads no more, and tells nothing that it has just seen.
     async fn end(self) -> TerminalId {
         self.task.abort();
         // Cancelled is what was wanted; a panic was reported where it happened.
@@ -55,21 +57,21 @@ impl Watching {
 }
 
 /// Reads screens until it is dropped.
-pub async fn watch_screens(core: Core, shared: Arc<Shared>) {
-    core.set_typist(Arc::new(Hand(Arc::clone(&shared))));
+pub async fn watch_screens(core: Core, adapters: Arc<Adapters>) {
+    core.set_typist(Arc::new(Keyboard(Arc::clone(&adapters))));
     let mut watching: HashMap<String, Watching> = HashMap::new();
-    let (mut adapters, mut terminals) = (shared.adapters.roster(), core.roster());
+    let (mut roster, mut terminals) = (adapters.roster(), core.roster());
     let mut agents = core.agents_seen();
-    forget_unread(&core, &shared).await;
+    forget_unread(&core, &adapters).await;
     loop {
-        adapters.mark_unchanged();
+        roster.mark_unchanged();
         terminals.mark_unchanged();
-        reconcile(&core, &shared, &mut watching).await;
+        reconcile(&core, &adapters, &mut watching).await;
         tokio::select! {
-            changed = adapters.changed() => if changed.is_err() { return },
+            changed = roster.changed() => if changed.is_err() { return },
             changed = terminals.changed() => if changed.is_err() { return },
             seen = agents.recv() => match seen {
-                Ok(seen) => follow(&core, &shared, seen).await,
+                Ok(seen) => follow(&core, &adapters, seen).await,
                 // Whoever was started meanwhile is seen when it says something of itself.
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => return,
@@ -79,9 +81,8 @@ pub async fn watch_screens(core: Core, shared: Arc<Shared>) {
 }
 
 /// Dialogs of the last daemon on terminals that nobody reads any more are taken back.
-async fn forget_unread(core: &Core, shared: &Shared) {
-    let read: Vec<TerminalId> =
-        shared.adapters.all(core).iter().map(|adapter| adapter.terminal).collect();
+async fn forget_unread(core: &Core, adapters: &Adapters) {
+    let read: Vec<TerminalId> = adapters.all(core).iter().map(|adapter| adapter.terminal).collect();
     for terminal in core.terminals() {
         if !read.contains(&terminal.id) {
             tell(core, terminal.id, None).await;
@@ -89,15 +90,19 @@ async fn forget_unread(core: &Core, shared: &Shared) {
     }
 }
 
-/// Looks through every adapter there is, and through none that is gone.
-async fn reconcile(core: &Core, shared: &Arc<Shared>, watching: &mut HashMap<String, Watching>) {
-    let live = shared.adapters.all(core);
+/// Reads the screen of every adapter there is, and of none that is gone.
+async fn reconcile(
+    core: &Core,
+    adapters: &Arc<Adapters>,
+    watching: &mut HashMap<String, Watching>,
+) {
+    let live = adapters.all(core);
     let is_live = |id: &str| live.iter().any(|adapter| adapter.id == id);
     let gone: Vec<String> = watching.keys().filter(|id| !is_live(id)).cloned().collect();
     for id in gone {
         if let Some(over) = watching.remove(&id) {
             let terminal = over.end().await;
-            shared.lookout.0.lock().remove(&terminal);
+            adapters.readers.0.lock().remove(&terminal);
             tell(core, terminal, None).await;
         }
     }
@@ -108,19 +113,19 @@ async fn reconcile(core: &Core, shared: &Arc<Shared>, watching: &mut HashMap<Str
         }
         let Ok(session) = core.terminal(adapter.terminal) else { continue };
         let (id, terminal) = (adapter.id.clone(), adapter.terminal);
-        let Some(eye) = Eye::open(shared, adapter).await.map(Arc::new) else { continue };
-        shared.lookout.0.lock().insert(terminal, Arc::clone(&eye));
-        let task = tokio::spawn(read(core.clone(), Arc::clone(shared), eye, session));
+        let Some(reader) = Reader::open(adapters, adapter).await.map(Arc::new) else { continue };
+        adapters.readers.0.lock().insert(terminal, Arc::clone(&reader));
+        let task = tokio::spawn(read(core.clone(), Arc::clone(adapters), reader, session));
         watching.insert(id, Watching { terminal, task: AbortOnDropHandle::new(task) });
     }
 }
 
 /// Reads one screen whenever it has changed.
-async fn read(core: Core, shared: Arc<Shared>, eye: Arc<Eye>, session: TerminalHandle) {
+async fn read(core: Core, adapters: Arc<Adapters>, reader: Arc<Reader>, session: TerminalHandle) {
     let mut progress = session.progress();
     loop {
         progress.mark_unchanged();
-        let reading = eye.look(&core, &shared, &session).await;
+        let reading = reader.look(&core, &adapters, &session).await;
         if let Some(state) = reading.as_ref().map(|reading| reading.state) {
             // A terminal that is gone needs no state.
             let _ = core.show_agent_state(session.id(), state);
@@ -149,49 +154,55 @@ async fn tell(core: &Core, terminal: TerminalId, seen: Option<SeenDialog>) -> Op
 }
 
 /// An agent was started in a terminal, or has ended there: its adapter comes and goes with it.
-async fn follow(core: &Core, shared: &Arc<Shared>, seen: AgentSeen) {
+async fn follow(core: &Core, adapters: &Arc<Adapters>, seen: AgentSeen) {
     let AgentSeen { terminal, agent, is_running } = seen;
-    let there = shared.adapters.all(core);
+    let there = adapters.all(core);
     let there: Vec<&Arc<Adapter>> = there.iter().filter(|one| one.terminal == terminal).collect();
     let plugin = PLUGINS.iter().find(|(program, _)| *program == agent).map(|(_, plugin)| *plugin);
     match plugin {
         Some(plugin) if is_running && there.is_empty() => {
-            let Some(version) = shared.plugins.get(plugin) else { return };
-            if let Err(error) = shared.join(version, terminal, true).await {
-                tracing::warn!(error = error.message, plugin, "an agent has no adapter");
+            let Some(version) = adapters.plugins().get(plugin) else { return };
+            if let Err(error) = adapters.join(version, terminal, true).await {
+                tracing::warn!(%error, plugin, "an agent has no adapter");
                 return;
             }
         }
         _ if !is_running => {
             for guest in there.into_iter().filter(|adapter| adapter.is_guest) {
-                shared.adapters.remove(&guest.id);
+                adapters.remove(&guest.id);
             }
         }
         _ => return,
     }
-    shared.save_adapters(core).await;
+    adapters.save(core).await;
 }
 
-/// The eye on a terminal. Right after a start it may not be open yet.
-async fn eye_on(core: &Core, shared: &Arc<Shared>, terminal: TerminalId) -> Option<Arc<Eye>> {
-    if let Some(eye) = shared.lookout.eye(terminal) {
-        return Some(eye);
+/// The reader of a terminal. Right after a start it may not be open yet.
+async fn reader_of(
+    core: &Core,
+    adapters: &Arc<Adapters>,
+    terminal: TerminalId,
+) -> Option<Arc<Reader>> {
+    if let Some(reader) = adapters.readers.get(terminal) {
+        return Some(reader);
     }
-    let adapters = shared.adapters.all(core);
-    let adapter = adapters.into_iter().find(|adapter| adapter.terminal == terminal)?;
-    Eye::open(shared, adapter).await.map(Arc::new)
+    let live = adapters.all(core);
+    let adapter = live.into_iter().find(|adapter| adapter.terminal == terminal)?;
+    Reader::open(adapters, adapter).await.map(Arc::new)
 }
 
-/// Types answers.
-struct Hand(Arc<Shared>);
+/// Types answers to dialogs.
+struct Keyboard(Arc<Adapters>);
 
-impl Typist for Hand {
+impl Responder for Keyboard {
     fn answer(&self, core: &Core, terminal: TerminalId, dialog: &str, is_yes: bool) -> Typing {
-        let (shared, core, dialog) = (Arc::clone(&self.0), core.clone(), dialog.to_owned());
+        let (adapters, core, dialog) = (Arc::clone(&self.0), core.clone(), dialog.to_owned());
         Box::pin(async move {
-            let Some(eye) = eye_on(&core, &shared, terminal).await else { return Ok(false) };
+            let Some(reader) = reader_of(&core, &adapters, terminal).await else {
+                return Ok(false);
+            };
             let session = core.terminal(terminal)?;
-            eye.answer(&core, &shared, &session, &dialog, is_yes).await
+            reader.answer(&core, &adapters, &session, &dialog, is_yes).await
         })
     }
 }
