@@ -27,7 +27,7 @@ mod workspace;
 mod worktrees;
 mod world;
 
-pub use rookery_host::{AgentTool, FoundTool, Leftover};
+pub use rookery_host::Leftover;
 pub use rookery_host::files;
 pub use rookery_model as model;
 pub use rookery_store::{DecisionQuery, NumberedDecision};

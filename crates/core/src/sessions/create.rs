@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rookery_host::git::worktree::{self, NewWorktree, RemoveRequest, WorktreeError};
 use rookery_host::git::{GitError, Repository};
-use rookery_host::{AgentTool, FoundTool, find_agent_tools};
+use rookery_host::{FoundTool, KnownAgent, find_agent_tools};
 use rookery_model::{
     AcceptedSession, AcceptedTool, AcceptedWork, Category, Checkout, Error, ErrorKind, OnExit,
     Origin, PlannedTree, ProjectId, Result, SessionId, Source, Terminal, TerminalId, TerminalUuid,
@@ -352,7 +352,7 @@ impl Core {
                 found.tool.name
             ))),
             None => {
-                let known: Vec<&str> = all.iter().map(|found| found.tool.id).collect();
+                let known: Vec<&str> = all.iter().map(|found| found.tool.id.as_str()).collect();
                 let message =
                     format!("no agent is called {tool:?}; known are {}", known.join(", "));
                 Err(Error::invalid("tool", message))
@@ -364,7 +364,7 @@ impl Core {
     ///
     /// # Errors
     /// If the agent is not known or not installed, or the terminal is gone.
-    pub async fn launch_tool(&self, id: TerminalId, tool: &str) -> Result<AgentTool> {
+    pub async fn launch_tool(&self, id: TerminalId, tool: &str) -> Result<&'static KnownAgent> {
         let missing =
             || Error::not_found(format!("Tool '{tool}' is not installed or not on PATH."));
         let found = self.agent_tools().await.into_iter().find(|found| found.tool.id == tool);
@@ -390,7 +390,7 @@ impl Core {
             Ok(())
         })
         .await?;
-        self.see_agent(id, found.tool.program, true);
+        self.see_agent(id, found.tool.program(), true);
         Ok(found.tool)
     }
 

@@ -13,22 +13,13 @@ use parking_lot::Mutex;
 use rookery_core::{
     AgentSeen, Core, Progress, Responder, SeenDialog, Shown, TerminalHandle, Typing,
 };
+use rookery_host::agent_of_program;
 use rookery_model::TerminalId;
 use tokio::{sync::broadcast::error::RecvError, time::timeout};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::adapters::{Adapter, Adapters};
 use reader::Reader;
-
-/// Which plugin knows which program.
-const PLUGINS: &[(&str, &str)] = &[
-    ("aider", "aider"),
-    ("claude", "claude-code"),
-    ("codex", "codex"),
-    ("gemini", "gemini-cli"),
-    ("gemini-cli", "gemini-cli"),
-    ("opencode", "opencode"),
-];
 
 /// The readers, by the terminal that each reads.
 #[derive(Default)]
@@ -158,7 +149,7 @@ async fn follow(core: &Core, adapters: &Arc<Adapters>, seen: AgentSeen) {
     let AgentSeen { terminal, agent, is_running } = seen;
     let there = adapters.all(core);
     let there: Vec<&Arc<Adapter>> = there.iter().filter(|one| one.terminal == terminal).collect();
-    let plugin = PLUGINS.iter().find(|(program, _)| *program == agent).map(|(_, plugin)| *plugin);
+    let plugin = agent_of_program(&agent).and_then(|agent| agent.adapter.as_deref());
     match plugin {
         Some(plugin) if is_running && there.is_empty() => {
             let Some(version) = adapters.plugins().get(plugin) else { return };
@@ -204,5 +195,34 @@ impl Responder for Keyboard {
             let session = core.terminal(terminal)?;
             reader.answer(&core, &adapters, &session, &dialog, is_yes).await
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rookery_host::{agent_of_program, known_agents};
+    use rookery_plugins::shipped;
+
+    #[test]
+    fn every_adapter_of_the_list_is_shipped_and_starts_its_agent() {
+        for agent in known_agents() {
+            let Some(adapter) = &agent.adapter else { continue };
+            let plugin = shipped().into_iter().find(|one| one.manifest().name == *adapter);
+            let target = plugin.and_then(|plugin| plugin.manifest().default_target.clone());
+            let program = target.unwrap_or_else(|| panic!("{adapter} starts nothing")).program;
+            assert!(agent.programs.contains(&program), "{adapter} starts {program}");
+        }
+    }
+
+    #[test]
+    fn every_shipped_adapter_of_an_agent_is_in_the_list() {
+        for plugin in shipped() {
+            let manifest = plugin.manifest();
+            let program = manifest.default_target.as_ref().map_or("", |target| &target.program);
+            let adapter = agent_of_program(program).and_then(|agent| agent.adapter.as_deref());
+            // The one for shells reads no agent.
+            let expected = (manifest.name != "shell").then_some(manifest.name.as_str());
+            assert_eq!(adapter, expected, "{}", manifest.name);
+        }
     }
 }
