@@ -69,8 +69,8 @@ impl Core {
         if standing == Standing::Agent(Home::Unknown) {
             // It may be the child of a terminal that is only being opened, or a parent may just have
             // ended while we looked.
-            let settled = tokio::time::timeout(OPENING_LIMIT, self.inner.openings.write()).await;
-            drop(settled);
+            let opened = tokio::time::timeout(OPENING_LIMIT, self.terminals().all_opened()).await;
+            drop(opened);
             ancestry = self::ancestry(pid).await;
             standing = self.known().place(&ancestry);
         }
@@ -79,11 +79,11 @@ impl Core {
     }
 
     fn known(&self) -> Known {
-        let live = self.inner.live.read();
-        let children = live.values().map(|live| (live.pid, (live.id, live.origin)));
+        let live = self.terminals().all_live();
+        let children = live.iter().map(|live| (live.pid, (live.id, live.origin)));
         Known {
             daemon: std::process::id(),
-            keeper: self.inner.keeper.pid(),
+            keeper: self.terminals().keeper_pid(),
             children: children.collect(),
         }
     }
@@ -171,8 +171,7 @@ impl Core {
 
     /// Whether a terminal was opened by a tool or by a program that an agent runs.
     pub(crate) fn is_agents(&self, id: TerminalId) -> bool {
-        let live = self.inner.live.read();
-        live.get(&id).is_some_and(|live| live.origin.home().is_some())
+        self.terminals().live(id).is_some_and(|live| live.origin.home().is_some())
     }
 
     /// A terminal that is not there is refused by whoever looks for it, with its own words.

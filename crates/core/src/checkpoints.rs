@@ -11,9 +11,9 @@ use rookery_model::{
 };
 
 use crate::clock;
-use crate::core::Core;
 use crate::queue::NewItem;
 use crate::reviews::NewReview;
+use crate::rooms::Checkpoints;
 use crate::secrets;
 use crate::sessions::open_tree;
 use crate::world::Tx;
@@ -57,9 +57,9 @@ pub enum Compared {
     Checkpoint(CheckpointId),
 }
 
-impl Core {
+impl Checkpoints {
     /// An id for a checkpoint that is about to be made.
-    pub fn new_checkpoint_id(&self) -> CheckpointId {
+    pub fn new_id(&self) -> CheckpointId {
         CheckpointId::new(draw())
     }
 
@@ -68,11 +68,11 @@ impl Core {
     ///
     /// # Errors
     /// If it cannot be accepted; then nothing happens.
-    pub async fn make_checkpoint_soon(&self, id: CheckpointId, new: NewCheckpoint) -> Result<()> {
-        self.accept(new.accepted(id)).await?;
-        let core = self.clone();
-        let work = async move { drop(core.finish_checkpoint(id, new).await) };
-        self.inner.endings.spawn_on(work, &self.inner.runtime);
+    pub async fn make_soon(&self, id: CheckpointId, new: NewCheckpoint) -> Result<()> {
+        self.core.sessions().accept(new.accepted(id)).await?;
+        let core = self.core.clone();
+        let work = async move { drop(core.checkpoints().finish(id, new).await) };
+        self.core.inner.background.spawn_on(work, &self.core.inner.runtime);
         Ok(())
     }
 
@@ -80,13 +80,9 @@ impl Core {
     ///
     /// # Errors
     /// As [`Core::make_checkpoint`].
-    pub async fn make_checkpoint_or_tell(
-        &self,
-        id: CheckpointId,
-        new: NewCheckpoint,
-    ) -> Result<Checkpoint> {
-        self.accept(new.accepted(id)).await?;
-        self.finish_checkpoint(id, new).await
+    pub async fn make_or_tell(&self, id: CheckpointId, new: NewCheckpoint) -> Result<Checkpoint> {
+        self.core.sessions().accept(new.accepted(id)).await?;
+        self.finish(id, new).await
     }
 
     /// Makes a checkpoint of a place. A session that works in no repository gets one without a
@@ -94,34 +90,26 @@ impl Core {
     ///
     /// # Errors
     /// If there is no such session or work tree, nothing could be captured, or it cannot be kept.
-    pub async fn make_checkpoint(
-        &self,
-        id: CheckpointId,
-        new: NewCheckpoint,
-    ) -> Result<Checkpoint> {
-        self.accept(new.accepted(id)).await?;
-        let made = self.capture_checkpoint(id, new).await;
+    pub async fn make(&self, id: CheckpointId, new: NewCheckpoint) -> Result<Checkpoint> {
+        self.core.sessions().accept(new.accepted(id)).await?;
+        let made = self.capture(id, new).await;
         if made.is_err() {
-            self.give_up(id.get());
+            self.core.sessions().give_up(id.get());
         }
         made
     }
 
     /// Does what was accepted, or says in the queue why not.
-    pub(crate) async fn finish_checkpoint(
-        &self,
-        id: CheckpointId,
-        new: NewCheckpoint,
-    ) -> Result<Checkpoint> {
+    pub(crate) async fn finish(&self, id: CheckpointId, new: NewCheckpoint) -> Result<Checkpoint> {
         let session = new.place.session_or_none();
-        let made = self.capture_checkpoint(id, new).await;
+        let made = self.capture(id, new).await;
         if let Err(error) = &made {
             self.file_failure_of(session, "Checkpoint failed", error, Some(id.get())).await;
         }
         made
     }
 
-    async fn capture_checkpoint(&self, id: CheckpointId, new: NewCheckpoint) -> Result<Checkpoint> {
+    async fn capture(&self, id: CheckpointId, new: NewCheckpoint) -> Result<Checkpoint> {
         let (repo, label) = self.find_repository(&new.place).await?;
         let mut made = Checkpoint {
             id,
@@ -141,24 +129,25 @@ impl Core {
         if let Some(repo) = repo {
             capture(&repo, &mut made).await?;
         }
-        self.transact_durably(|tx| {
-            let line = format!("Checkpoint: {}", made.title);
-            tx.add_checkpoint(made.clone(), &line);
-            tx.done(id.get());
-            if new.review {
-                tx.ask_review(
-                    NewReview {
-                        place: made.place.clone(),
-                        checkpoint: Some(id),
-                        summary: made.summary.clone(),
-                        differences: Differences::default(),
-                    },
-                    Source::Report,
-                );
-            }
-            Ok(())
-        })
-        .await?;
+        self.core
+            .transact_durably(|tx| {
+                let line = format!("Checkpoint: {}", made.title);
+                tx.add_checkpoint(made.clone(), &line);
+                tx.done(id.get());
+                if new.review {
+                    tx.ask_review(
+                        NewReview {
+                            place: made.place.clone(),
+                            checkpoint: Some(id),
+                            summary: made.summary.clone(),
+                            differences: Differences::default(),
+                        },
+                        Source::Report,
+                    );
+                }
+                Ok(())
+            })
+            .await?;
         Ok(made)
     }
 
@@ -172,7 +161,7 @@ impl Core {
             WorkPlace::Session(session) => *session,
         };
         let directory = self.place_of(session).ok_or_else(|| no_session(session))?;
-        let label = self.checkout_of(session).and_then(|one| one.branch);
+        let label = self.core.worktrees().checkout_of(session).and_then(|one| one.branch);
         match Repository::discover(&directory).await {
             Ok(repo) => Ok((Some(repo), label)),
             Err(GitError::NotARepository(_) | GitError::NoSuchPath(_)) => Ok((None, label)),
@@ -181,8 +170,8 @@ impl Core {
     }
 
     /// All checkpoints, newest first.
-    pub fn checkpoints(&self) -> Vec<Checkpoint> {
-        let mut all: Vec<Checkpoint> = self.look().checkpoints.values().cloned().collect();
+    pub fn list(&self) -> Vec<Checkpoint> {
+        let mut all: Vec<Checkpoint> = self.core.look().checkpoints.values().cloned().collect();
         all.sort_by_key(|one| std::cmp::Reverse((one.created_at, one.id)));
         all
     }
@@ -191,8 +180,8 @@ impl Core {
     ///
     /// # Errors
     /// If there is none of this id.
-    pub fn checkpoint(&self, id: CheckpointId) -> Result<Checkpoint> {
-        let world = self.look();
+    pub fn get(&self, id: CheckpointId) -> Result<Checkpoint> {
+        let world = self.core.look();
         world.checkpoints.get(&id).cloned().ok_or_else(|| no_checkpoint(id))
     }
 
@@ -200,7 +189,7 @@ impl Core {
     ///
     /// # Errors
     /// If there is no such checkpoint or nothing was captured, or git cannot tell.
-    pub async fn diff_checkpoint(&self, id: CheckpointId, with: Compared) -> Result<Difference> {
+    pub async fn diff(&self, id: CheckpointId, with: Compared) -> Result<Difference> {
         let repo = self.repository_of(id).await?;
         let against = match with {
             Compared::Head => Against::Head,
@@ -214,13 +203,13 @@ impl Core {
     ///
     /// # Errors
     /// If it cannot be done, or something runs in the way of it.
-    pub async fn restore_checkpoint(
+    pub async fn restore(
         &self,
         id: CheckpointId,
         what: What,
         head: HeadChange,
     ) -> Result<(Checkpoint, Restored)> {
-        let from = self.checkpoint(id)?;
+        let from = self.get(id)?;
         let repo = self.repository_of(id).await?;
         let safety = CheckpointId::new(draw());
         let options = RestoreOptions { what, head };
@@ -235,16 +224,17 @@ impl Core {
             ..from
         };
         describe(&repo, &restored.safety, &mut before);
-        self.transact_durably(|tx| {
-            // Nobody has to be told of what was saved for them.
-            tx.keep(Record::Checkpoint(before.clone()));
-            let related = Some(Related::Checkpoint(id));
-            let line = format!("Restored: {}", before.title);
-            let session = before.place.session_or_none();
-            tx.log_line(session, TimelineKind::CheckpointCreated, line, related);
-            Ok(())
-        })
-        .await?;
+        self.core
+            .transact_durably(|tx| {
+                // Nobody has to be told of what was saved for them.
+                tx.keep(Record::Checkpoint(before.clone()));
+                let related = Some(Related::Checkpoint(id));
+                let line = format!("Restored: {}", before.title);
+                let session = before.place.session_or_none();
+                tx.log_line(session, TimelineKind::CheckpointCreated, line, related);
+                Ok(())
+            })
+            .await?;
         Ok((before, restored))
     }
 
@@ -252,13 +242,13 @@ impl Core {
     ///
     /// # Errors
     /// If there is no repository, or git does not do its part.
-    pub async fn prune_checkpoints(&self, place: &Path, keep: Keep) -> Result<Vec<CheckpointId>> {
+    pub async fn prune(&self, place: &Path, keep: Keep) -> Result<Vec<CheckpointId>> {
         let repo =
             Repository::discover(place).await.map_err(|error| Error::failed(error.to_string()))?;
         let gone = snapshot::prune(&repo, keep).await.map_err(failed)?;
         let gone: Vec<CheckpointId> =
             gone.iter().filter_map(|id| id.as_str().parse().ok()).collect();
-        self.forget_checkpoints(&gone).await?;
+        self.forget(&gone).await?;
         Ok(gone)
     }
 
@@ -266,29 +256,30 @@ impl Core {
     ///
     /// # Errors
     /// If there is none of this id, or git does not do its part.
-    pub async fn delete_checkpoint(&self, id: CheckpointId) -> Result<()> {
-        if let Some(repo) = left_of(self.checkpoint(id)?).await? {
+    pub async fn delete(&self, id: CheckpointId) -> Result<()> {
+        if let Some(repo) = left_of(self.get(id)?).await? {
             match snapshot::delete(&repo, &name(id)?).await {
                 Ok(()) | Err(CheckpointError::NotFound(_)) => {}
                 Err(error) => return Err(failed(error)),
             }
         }
-        self.forget_checkpoints(&[id]).await
+        self.forget(&[id]).await
     }
 
-    async fn forget_checkpoints(&self, ids: &[CheckpointId]) -> Result<()> {
-        self.transact_durably(|tx| {
-            for id in ids {
-                tx.forget_checkpoint(*id);
-            }
-            Ok(())
-        })
-        .await
+    async fn forget(&self, ids: &[CheckpointId]) -> Result<()> {
+        self.core
+            .transact_durably(|tx| {
+                for id in ids {
+                    tx.forget_checkpoint(*id);
+                }
+                Ok(())
+            })
+            .await
     }
 
     /// The repository that the snapshot of a checkpoint is in.
     async fn repository_of(&self, id: CheckpointId) -> Result<Repository> {
-        let checkpoint = self.checkpoint(id)?;
+        let checkpoint = self.get(id)?;
         let place: Option<PathBuf> = checkpoint.worktree.or(checkpoint.repo);
         let place = place.filter(|_| checkpoint.snapshot.is_some());
         let nothing =
@@ -309,7 +300,7 @@ impl Core {
         error: &Error,
         accepted: Option<u128>,
     ) {
-        let filed = self.transact_durably(|tx| {
+        let filed = self.core.transact_durably(|tx| {
             if let Some(accepted) = accepted {
                 tx.done(accepted);
             }
@@ -330,7 +321,7 @@ impl Core {
 
     /// Where a session works: its working tree, its repository, or its directory.
     pub fn place_of(&self, id: SessionId) -> Option<PathBuf> {
-        let world = self.look();
+        let world = self.core.look();
         let session = world.session(id)?;
         let checkout = world.checkout_of(id);
         let place = checkout.map(|one| one.worktree.clone().unwrap_or_else(|| one.repo.clone()));
@@ -339,7 +330,7 @@ impl Core {
 
     /// The terminals that work in a directory or below it.
     pub fn terminals_in(&self, place: &Path) -> Vec<rookery_model::TerminalId> {
-        let world = self.look();
+        let world = self.core.look();
         let living = world.terminals.values().filter(|terminal| terminal.is_alive());
         living.filter(|terminal| terminal.cwd().starts_with(place)).map(|one| one.id).collect()
     }

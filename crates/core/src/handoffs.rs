@@ -6,8 +6,8 @@ use rookery_model::{
 };
 
 use crate::clock;
-use crate::core::Core;
 use crate::queue::NewItem;
+use crate::rooms::Handoffs;
 use crate::world::Tx;
 use crate::world::draw;
 
@@ -30,19 +30,19 @@ pub struct NewHandoff {
     pub next_actions: Vec<String>,
 }
 
-impl Core {
+impl Handoffs {
     /// Makes a handoff.
     ///
     /// # Errors
     /// If it cannot be kept.
-    pub async fn create_handoff(&self, new: NewHandoff) -> Result<Handoff> {
-        self.check_place(&new.from)?;
-        self.transact_durably(|tx| Ok(tx.hand_over(new, Source::Report))).await
+    pub async fn create(&self, new: NewHandoff) -> Result<Handoff> {
+        self.core.check_place(&new.from)?;
+        self.core.transact_durably(|tx| Ok(tx.hand_over(new, Source::Report))).await
     }
 
     /// All handoffs, newest first.
-    pub fn handoffs(&self) -> Vec<Handoff> {
-        let mut handoffs: Vec<Handoff> = self.look().handoffs.values().cloned().collect();
+    pub fn list(&self) -> Vec<Handoff> {
+        let mut handoffs: Vec<Handoff> = self.core.look().handoffs.values().cloned().collect();
         handoffs.sort_by_key(|handoff| std::cmp::Reverse((handoff.created_at, handoff.id)));
         handoffs
     }
@@ -51,30 +51,32 @@ impl Core {
     ///
     /// # Errors
     /// If there is no such handoff, or that cannot be kept.
-    pub async fn set_handoff_status(
-        &self,
-        id: HandoffId,
-        status: HandoffStatus,
-    ) -> Result<Handoff> {
-        self.transact_durably(|tx| {
-            let handoff = tx.world.handoffs.get(&id);
-            let mut handoff = handoff.cloned().ok_or_else(|| no_handoff(id))?;
-            handoff.status = status;
-            let session = handoff.to.unwrap_or_else(|| handoff.from.session_or_none());
-            let word = match status {
-                HandoffStatus::Pending => "Handoff pending",
-                HandoffStatus::Accepted => "Handoff accepted",
-                HandoffStatus::Resolved => "Handoff resolved",
-            };
-            tx.keep(Record::Handoff(handoff.clone()));
-            tx.log_line(session, TimelineKind::HandoffUpdated, word, Some(Related::Handoff(id)));
-            if status != HandoffStatus::Pending {
-                tx.resolve_related(Related::Handoff(id));
-            }
-            tx.emit(Event::HandoffChanged(Box::new(handoff.clone())));
-            Ok(handoff)
-        })
-        .await
+    pub async fn set_status(&self, id: HandoffId, status: HandoffStatus) -> Result<Handoff> {
+        self.core
+            .transact_durably(|tx| {
+                let handoff = tx.world.handoffs.get(&id);
+                let mut handoff = handoff.cloned().ok_or_else(|| no_handoff(id))?;
+                handoff.status = status;
+                let session = handoff.to.unwrap_or_else(|| handoff.from.session_or_none());
+                let word = match status {
+                    HandoffStatus::Pending => "Handoff pending",
+                    HandoffStatus::Accepted => "Handoff accepted",
+                    HandoffStatus::Resolved => "Handoff resolved",
+                };
+                tx.keep(Record::Handoff(handoff.clone()));
+                tx.log_line(
+                    session,
+                    TimelineKind::HandoffUpdated,
+                    word,
+                    Some(Related::Handoff(id)),
+                );
+                if status != HandoffStatus::Pending {
+                    tx.resolve_related(Related::Handoff(id));
+                }
+                tx.emit(Event::HandoffChanged(Box::new(handoff.clone())));
+                Ok(handoff)
+            })
+            .await
     }
 }
 

@@ -11,12 +11,14 @@ mod checkpoints;
 mod clock;
 mod commands;
 mod core;
-mod events;
 mod handoffs;
 mod keeper_link;
+mod log;
 mod queue;
 mod requests;
 mod reviews;
+mod rooms;
+
 mod seats;
 mod secrets;
 mod sessions;
@@ -40,9 +42,9 @@ pub use commands::{
     Artifact, ExecChunk, ExecEnd, ExecRequest, ExecStart, ExecStream, Execution, ProcessOutput,
     ProcessState, ProcessView, Shows as ExecShows,
 };
-pub use events::{EventPage, EventStream, Events};
 pub use handoffs::NewHandoff;
 pub use keeper_link::KeeperLaunch;
+pub use log::{EventPage, EventStream, Events, FeedReader, Notice, NoticeBody};
 pub use requests::{Approval, ApprovalStatus, Decision, Responder, SeenDialog, Shown, Typing};
 pub use reviews::{NewComment, NewReview};
 pub use seats::{Clipboard, Presented, SceneCounts, UiConfig, WindowMetrics, view};
@@ -58,11 +60,10 @@ pub use terminals::{
 };
 pub use threads::Status as ThreadStatus;
 pub use threads::{
-    Compacted, DirectCall, DirectOutcome, Drained, FeedReader, Flag, GoalChange, LifecycleState,
-    NewThread, NewTurn, Notice, NoticeBody, StartedTurn, Steered, ThreadPage, ThreadQuery,
-    ThreadView, TurnLifecycle, TurnView,
+    Compacted, DirectCall, DirectOutcome, Drained, Flag, GoalChange, LifecycleState, NewThread,
+    NewTurn, StartedTurn, Steered, ThreadPage, ThreadQuery, ThreadView, TurnLifecycle, TurnView,
 };
-pub use workspace::{AgentReport, Attention, OwnershipAction, Tabs, Workspace};
+pub use workspace::{AgentReport, Attention, OwnershipAction, Tabs, WorkspaceTree};
 pub use worktrees::{
     Base, Conflict, How, LandOutcome, Landed, Landing, NewTree, Tree, TreeState, TreeWish,
 };

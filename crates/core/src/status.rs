@@ -98,15 +98,20 @@ impl Core {
             running: counts[0],
             exited: counts[1],
             lost: counts[2],
-            pending_waits: self.live_terminals().iter().map(|live| live.pending_waits()).sum(),
-            keeper: match self.inner.keeper.pid() {
+            pending_waits: self
+                .terminals()
+                .all_live()
+                .iter()
+                .map(|live| live.pending_waits())
+                .sum(),
+            keeper: match self.terminals().keeper_pid() {
                 Some(pid) => KeeperState::Connected { pid },
                 None => KeeperState::Absent,
             },
             last_event: self.events().last(),
             store_queue: self.inner.store.queued(),
             damage: self.inner.damage.clone(),
-            warnings: self.settings_warnings(),
+            warnings: self.threads().settings_warnings(),
             mcp_servers: self.mcp_servers(),
         }
     }

@@ -11,7 +11,7 @@ use rookery_model::{
     AcceptedWork, Checkout, Error, ErrorKind, PlannedTree, Result, SessionId, Terminal, TerminalId,
 };
 
-use crate::core::Core;
+use crate::rooms::Worktrees;
 use crate::sessions::NewSession;
 use crate::sessions::ToolWish;
 use crate::sessions::told;
@@ -53,17 +53,17 @@ pub enum LandOutcome {
     Conflicts(Vec<Conflict>),
 }
 
-impl Core {
+impl Worktrees {
     /// The repository that a session was opened for, if it was for one.
     pub fn checkout_of(&self, session: SessionId) -> Option<Checkout> {
-        self.look().checkout_of(session).cloned()
+        self.core.look().checkout_of(session).cloned()
     }
 
     /// All worktrees of the repository around a directory, its own checkout first.
     ///
     /// # Errors
     /// If there is no repository, or git cannot tell.
-    pub async fn worktrees(&self, place: &Path) -> Result<Vec<Tree>> {
+    pub async fn list(&self, place: &Path) -> Result<Vec<Tree>> {
         let repo = discover(place).await?;
         let listed = worktree::list(&repo).await.map_err(|error| told(error.into()))?;
         let mut trees = Vec::with_capacity(listed.len());
@@ -98,7 +98,7 @@ impl Core {
     ///
     /// # Errors
     /// If it cannot be made. Then nothing is left of it.
-    pub async fn create_worktree(&self, place: &Path, wish: &TreeWish) -> Result<NewTree> {
+    pub async fn create(&self, place: &Path, wish: &TreeWish) -> Result<NewTree> {
         // Undone after a restart if no client was answered. What cannot be planned fails
         // below, and says why.
         let token = format!("{:012x}", draw() & 0xffff_ffff_ffff);
@@ -113,12 +113,12 @@ impl Core {
         };
         let accepted = AcceptedWork::Worktree(tree);
         let id = accepted.id();
-        self.accept(accepted).await?;
+        self.core.sessions().accept(accepted).await?;
         let (path, branch) = (Some(plan.path), Some(plan.branch));
         let base = plan.base.map_or_else(|| wish.base.clone(), Base::Ref);
         let wish = TreeWish { path, branch, base, fetch: false, ..wish.clone() };
         let made = worktree::create(place, &wish).await;
-        self.give_up(id);
+        self.core.sessions().give_up(id);
         made.map_err(told)
     }
 
@@ -127,7 +127,7 @@ impl Core {
     ///
     /// # Errors
     /// If there is no such worktree, or it is too much.
-    pub async fn fill_worktree(
+    pub async fn fill(
         &self,
         place: &Path,
         source: Option<&Path>,
@@ -161,17 +161,19 @@ impl Core {
     ///
     /// # Errors
     /// If no terminal can be opened.
-    pub async fn set_up_worktree(&self, setup: Setup) -> Result<Terminal> {
+    pub async fn set_up(&self, setup: Setup) -> Result<Terminal> {
         let text = |text: OsString| text.to_string_lossy().into_owned();
-        let shell = self.inner.config.shell.clone();
-        self.open(OpenTerminal {
-            argv: vec![shell, "-c".to_owned(), setup.command],
-            cwd: Some(setup.cwd),
-            env: setup.env.into_iter().map(|(name, value)| (text(name), text(value))).collect(),
-            first_title: Some("Worktree setup".to_owned()),
-            ..OpenTerminal::default()
-        })
-        .await
+        let shell = self.core.inner.config.shell.clone();
+        self.core
+            .terminals()
+            .open(OpenTerminal {
+                argv: vec![shell, "-c".to_owned(), setup.command],
+                cwd: Some(setup.cwd),
+                env: setup.env.into_iter().map(|(name, value)| (text(name), text(value))).collect(),
+                first_title: Some("Worktree setup".to_owned()),
+                ..OpenTerminal::default()
+            })
+            .await
     }
 
     /// What a setup command is told of a worktree that exists.
@@ -197,7 +199,7 @@ impl Core {
     ///
     /// # Errors
     /// If it is none, or no terminal can be opened.
-    pub async fn attach_worktree(
+    pub async fn attach(
         &self,
         place: &Path,
         title: Option<String>,
@@ -212,7 +214,7 @@ impl Core {
             tool,
             ..NewSession::default()
         };
-        self.make_session(self.new_session_id(), new).await
+        self.core.sessions().make(self.core.sessions().new_id(), new).await
     }
 
     /// Brings the commits of a worktree onto a branch: the one named, else the one that the
@@ -220,7 +222,7 @@ impl Core {
     ///
     /// # Errors
     /// If there is nothing to land, or changes or programs are in the way. Then nothing was changed.
-    pub async fn land_worktree(&self, mut landing: Landing) -> Result<(String, LandOutcome)> {
+    pub async fn land(&self, mut landing: Landing) -> Result<(String, LandOutcome)> {
         let repo = discover(&landing.worktree).await?;
         if landing.into.is_empty() {
             let all = worktree::list(&repo).await.map_err(|error| told(error.into()))?;
@@ -250,7 +252,7 @@ impl Core {
     ///
     /// # Errors
     /// If work would be lost and that was not asked for, or somebody works there.
-    pub async fn remove_tree(
+    pub async fn remove(
         &self,
         place: &Path,
         force: bool,
@@ -296,8 +298,8 @@ impl Core {
     /// The terminals that work in a directory or below it, and how many threads do.
     fn at_work_in(&self, place: &Path) -> (Vec<TerminalId>, usize) {
         let real = std::fs::canonicalize(place).unwrap_or_else(|_| place.to_owned());
-        let terminals = self.terminals_in(&real);
-        let world = self.look();
+        let terminals = self.core.checkpoints().terminals_in(&real);
+        let world = self.core.look();
         let threads = world
             .threads
             .values()

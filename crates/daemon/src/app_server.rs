@@ -246,7 +246,7 @@ impl World {
 
     async fn end(&self) {
         let World::Own { core, .. } = self else { return };
-        core.drain(DRAIN).await;
+        core.threads().drain(DRAIN).await;
         if let Err(error) = core.stop(StopKind::EndTerminals).await {
             tracing::warn!(%error, "the world did not end cleanly");
         }

@@ -45,7 +45,7 @@ async fn tell(core: Core, mut events: EventStream, banners: Banners) {
 /// A click on a banner shows its terminal, which also means that it was seen.
 async fn follow_clicks(core: Core, mut clicks: mpsc::Receiver<u64>) {
     while let Some(tab) = clicks.recv().await {
-        if let Err(error) = core.activate(TerminalId::new(tab)).await {
+        if let Err(error) = core.workspace().activate(TerminalId::new(tab)).await {
             tracing::debug!(%error, "a banner's terminal is gone");
         }
     }

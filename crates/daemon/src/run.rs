@@ -126,7 +126,7 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     let listening = Listening::start(homes, config, served, sockets, Arc::clone(&locks));
     announce(&ready)?;
     // After the word: it looks at every terminal, and nothing waits for it.
-    accepting.spawn(core.clone().recognise_agents());
+    accepting.spawn(core.clone().terminals().recognise_agents());
     accepting.spawn(listening.look_after(asked_to_listen));
     let kind = tokio::select! {
         kind = signals.next() => kind,

@@ -123,7 +123,7 @@ fn agent(found: &FoundTool, path: Option<&OsString>) -> Option<FoundAgent> {
 }
 
 async fn find_servers() -> Vec<FoundServer> {
-    let Ok(client) = http::Client::new() else { return Vec::new() };
+    let client = http::Client::new();
     let mut found = Vec::new();
     for known in known_providers().filter(|known| known.key_variable.is_none()) {
         let named = (known.id == "ollama").then(|| std::env::var("OLLAMA_HOST").ok()).flatten();

@@ -2,17 +2,27 @@
 
 use std::sync::OnceLock;
 
+use rustix::io::fcntl_dupfd_cloexec;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::process::Command;
+
+/// Descriptors that the table has room for from the start: about two thousand terminals.
+const TABLE: u64 = 4096;
 
 /// What this process came with, once it has raised it.
 static INHERITED: OnceLock<Rlimit> = OnceLock::new();
 
 /// Lets this process open as many files as it may. A terminal takes a few, and the usual soft limit would allow some
 /// hundred. Programs started by this crate get the old limit back: many assume that it is small.
+///
+/// To be called before the first thread: the kernel lets a process with several of them wait for about
+/// ten milliseconds whenever its table of descriptors grows, so it is made large enough now.
 pub fn raise_descriptor_limit() {
     let limit = *INHERITED.get_or_init(|| getrlimit(Resource::Nofile));
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+    let last = limit.maximum.unwrap_or(TABLE).min(TABLE) - 1;
+    // Closed at once; the table stays as large as it is.
+    let _ = fcntl_dupfd_cloexec(rustix::stdio::stdin(), last.try_into().unwrap_or_default());
 }
 
 /// The soft limit of open files that this process came with, if it has raised it.

@@ -68,7 +68,7 @@ pub async fn apply(
         Action::Kill => kill(session).await,
         Action::Signal(signal) => send_signal(session, signal).await,
         Action::MarkTranscript(mark) => {
-            marks.retain(|id| core.terminal(id).is_ok());
+            marks.retain(|id| core.terminals().get(id).is_ok());
             marks.set(session.id(), mark.label, session.chars_written());
             Ok(())
         }

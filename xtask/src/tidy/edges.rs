@@ -20,6 +20,9 @@ pub(super) struct Edges {
     dev: BTreeSet<String>,
     /// For every crate the crates of ours that it may depend on.
     pub(super) crates: BTreeMap<String, BTreeSet<String>>,
+    /// For every room of core the rooms that it may reach.
+    #[serde(default)]
+    pub(super) rooms: super::rooms::Rooms,
 }
 
 impl Edges {

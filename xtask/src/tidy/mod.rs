@@ -6,6 +6,7 @@ mod agents;
 mod edges;
 mod hosts;
 mod markdown;
+mod rooms;
 mod rows;
 mod rust;
 
@@ -81,8 +82,10 @@ impl fmt::Display for Finding {
 /// whose crate does not exist is an error instead of a warning.
 pub(crate) fn run(root: &Path, strict: bool) -> anyhow::Result<()> {
     let files = list_files(root)?;
-    let mut findings = edges::check(&read_toml(root, EDGES_FILE)?, &edges::packages(root)?, strict);
+    let edges: edges::Edges = read_toml(root, EDGES_FILE)?;
+    let mut findings = edges::check(&edges, &edges::packages(root)?, strict);
     findings.extend(check_files(root, &read_toml(root, RULES_FILE)?, &files)?);
+    findings.extend(check_rooms(root, &edges, &files)?);
     findings.iter().for_each(|finding| println!("{finding}"));
     let errors = findings.iter().filter(|finding| finding.level == Level::Error).count();
     let warnings = findings.len() - errors;
@@ -110,6 +113,21 @@ fn check_files(
         }
     }
     Ok(findings)
+}
+
+fn check_rooms(
+    root: &Path,
+    edges: &edges::Edges,
+    files: &BTreeSet<String>,
+) -> anyhow::Result<Vec<Finding>> {
+    let sources = files.iter().filter(|path| path.ends_with(".rs") && path.contains("core/src/"));
+    let read = |path: &String| {
+        let text = fs::read_to_string(root.join(path));
+        text.with_context(|| format!("cannot read {path}")).map(|text| (path.clone(), text))
+    };
+    let sources: Vec<(String, String)> = sources.map(read).collect::<anyhow::Result<_>>()?;
+    let sources = sources.iter().map(|(path, text)| (path.as_str(), text.as_str()));
+    Ok(rooms::check(&edges.rooms, sources))
 }
 
 fn check_text(rules: &Rules, files: &BTreeSet<String>, path: &str, text: &str) -> Vec<Finding> {

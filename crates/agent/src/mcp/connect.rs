@@ -68,7 +68,8 @@ impl Connection {
         if let Some(url) = &settings.url {
             let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
             config.custom_headers = headers(settings)?;
-            let page = StreamableHttpClientTransport::with_client(client.shared(), config);
+            let client = client.shared().await.map_err(|error| error.to_string())?;
+            let page = StreamableHttpClientTransport::with_client(client, config);
             let service = ears.serve(page).await.map_err(|error| words(&error))?;
             return Ok(Self { service, changed, program: None });
         }

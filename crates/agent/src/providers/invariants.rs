@@ -28,7 +28,7 @@ fn endpoint() -> Endpoint {
         idle: None,
         keys: Keys::default(),
         environment: std::sync::Arc::new(|_| None),
-        client: rookery_host::http::Client::new().unwrap(),
+        client: rookery_host::http::Client::new(),
     }
 }
 

@@ -42,12 +42,8 @@ impl Setup {
                 ..Settings::default()
             })
             .collect();
-        let options = RegistryOptions {
-            client: Client::new().unwrap(),
-            environment,
-            retry,
-            cache_file: None,
-        };
+        let options =
+            RegistryOptions { client: Client::new(), environment, retry, cache_file: None };
         Self { registry: Registry::new(settings, &options), variables }
     }
 

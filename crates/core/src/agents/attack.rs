@@ -7,14 +7,14 @@ use rookery_model::{Answer, Asked};
 use serde_json::{Value, json};
 
 use super::tests::Home;
-use super::{AgentConfig, Agents};
+use super::{AgentConfig, Room};
 use crate::Core;
 use crate::threads::{DirectCall, DirectOutcome};
 
 #[tokio::test]
 async fn guidance_stays_in_the_workspace() {
     let home = Home::new();
-    let agents = Agents::new(AgentConfig::default()).unwrap();
+    let agents = Room::alone(AgentConfig::default());
     let root = home.dir("repository");
     let file = root.join("AGENTS.md");
     std::fs::write(home.path().join("secret"), "outside").unwrap();
@@ -51,7 +51,7 @@ async fn keys_are_withheld_by_name_and_by_value() {
         ..Default::default()
     };
     config.settings.providers.insert("work".to_owned(), work);
-    let agents = Agents::new(config).unwrap();
+    let agents = Room::alone(config);
     let env = [
         ("PATH", "/bin"),
         ("COPY", "Bearer sk-held-by-us"),
@@ -74,12 +74,12 @@ fn call(thread: rookery_model::ThreadId, arguments: Value, waits: bool) -> Direc
 
 async fn pending(core: &Core) -> rookery_model::Request {
     let asked = async {
-        while core.requests().is_empty() {
+        while core.requests().list().is_empty() {
             tokio::task::yield_now().await;
         }
     };
     tokio::time::timeout(Duration::from_secs(10), asked).await.unwrap();
-    core.requests()[0].clone()
+    core.requests().list()[0].clone()
 }
 
 const YES: Answer = Answer::Approved { remember: false };
@@ -92,14 +92,14 @@ async fn what_was_approved_runs_in_the_shell_that_was_shown() {
     let arguments = json!({ "cmd": "touch made; readlink /proc/$$/exe", "yield_time_ms": 20_000 });
     let task = tokio::spawn({
         let (core, call) = (core.clone(), call(thread, arguments, true));
-        async move { core.call_tool(call).await.unwrap() }
+        async move { core.threads().call_tool(call).await.unwrap() }
     });
     let request = pending(&core).await;
     let Asked::Approval { argv, preview, .. } = &request.asked else { panic!("{request:?}") };
     assert_eq!(argv[..2], ["/bin/sh", "-lc"]);
     assert!(preview.as_ref().unwrap().contains("\n[runs as /bin/sh -lc in "), "{preview:?}");
-    core.set_shell("/bin/bash").await.unwrap();
-    assert!(core.settle(request.id, YES, "test").await.unwrap());
+    core.agents().set_shell("/bin/bash").await.unwrap();
+    assert!(core.requests().resolve_as_daemon(request.id, YES, "test").await.unwrap());
     let DirectOutcome::Ran(output) = task.await.unwrap() else { panic!("it did not run") };
     assert!(!output.text.contains("bash"), "{}", output.text);
     assert_eq!(output.data["shell"], "/bin/sh", "{}", output.data);
@@ -113,19 +113,22 @@ async fn a_grant_is_for_one_shell() {
     let plain = json!({ "cmd": "touch made", "yield_time_ms": 20_000 });
     let granted = async |arguments: &Value| {
         let call = call(thread, arguments.clone(), false);
-        !matches!(core.call_tool(call).await.unwrap(), DirectOutcome::NeedsApproval { .. })
+        !matches!(
+            core.threads().call_tool(call).await.unwrap(),
+            DirectOutcome::NeedsApproval { .. }
+        )
     };
     assert!(!granted(&plain).await);
-    assert!(core.settle(pending(&core).await.id, YES, "test").await.unwrap());
+    assert!(core.requests().resolve_as_daemon(pending(&core).await.id, YES, "test").await.unwrap());
     let mut other = plain.clone();
     other["shell"] = "bash".into();
     assert!(!granted(&other).await, "another shell by the call");
     let mut other = plain.clone();
     other["login"] = false.into();
     assert!(!granted(&other).await, "no login");
-    core.set_shell("/bin/bash").await.unwrap();
+    core.agents().set_shell("/bin/bash").await.unwrap();
     assert!(!granted(&plain).await, "another shell by the settings");
-    core.set_shell("/bin/sh").await.unwrap();
+    core.agents().set_shell("/bin/sh").await.unwrap();
     assert!(granted(&plain).await);
     assert!(!granted(&plain).await, "it was for once");
 }

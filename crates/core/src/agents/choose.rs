@@ -3,7 +3,7 @@
 use rookery_agent::providers::{KeyError, Loan};
 use rookery_model::{Choice, Error, Result};
 
-use crate::core::Core;
+use crate::rooms::Agents;
 
 /// What answers where nothing was chosen.
 const MOCK: &str = "mock";
@@ -19,10 +19,10 @@ pub struct FittedChoice {
     pub warning: Option<String>,
 }
 
-impl Core {
+impl Agents {
     /// The choice of new threads.
     pub fn default_choice(&self) -> Choice {
-        let settings = self.inner.agents.settings();
+        let settings = self.core.inner.agents.settings();
         let provider = settings.provider.clone().unwrap_or_else(|| MOCK.to_owned());
         let model = settings.model.clone().unwrap_or_else(|| self.first_model(&provider));
         Choice { provider, model, reasoning: settings.reasoning.clone() }
@@ -30,7 +30,7 @@ impl Core {
 
     /// Whether whoever set this up chose who answers; the mock answers otherwise.
     pub fn has_chosen_provider(&self) -> bool {
-        self.inner.agents.has_chosen_provider()
+        self.core.inner.agents.has_chosen_provider()
     }
 
     /// Takes a key of a client for its own turns; see [`NewTurn::keys`](super::NewTurn::keys).
@@ -38,7 +38,7 @@ impl Core {
     /// # Errors
     /// If there is no such provider, or the key is blank.
     pub fn lend_key(&self, provider: &str, key: &str) -> Result<Loan> {
-        self.inner.agents.registry.lend(provider, key).map_err(|error| match error {
+        self.core.inner.agents.registry.lend(provider, key).map_err(|error| match error {
             KeyError::UnknownProvider(_) => Error::invalid("provider", error.to_string()),
             KeyError::EmptyKey(_) => Error::invalid("key", error.to_string()),
         })
@@ -47,7 +47,7 @@ impl Core {
     /// Asks a provider that lists its models itself for one, where none was chosen. One that does not
     /// answer is left to its own choice.
     pub async fn settle_model(&self, choice: Choice, keys: &[Loan]) -> Choice {
-        let registry = &self.inner.agents.registry;
+        let registry = &self.core.inner.agents.registry;
         let is_open = choice.model == ANY && registry.default_model(&choice.provider).is_none();
         if !is_open {
             return choice;
@@ -62,14 +62,14 @@ impl Core {
     }
 
     fn first_model(&self, provider: &str) -> String {
-        let known = self.inner.agents.registry.default_model(provider);
+        let known = self.core.inner.agents.registry.default_model(provider);
         let unknown = || if provider == MOCK { MOCK } else { ANY }.to_owned();
         known.unwrap_or_else(unknown)
     }
 
     /// How hard the chosen model thinks, if that is known.
     pub fn effort_of(&self, choice: &Choice) -> Option<String> {
-        let registry = &self.inner.agents.registry;
+        let registry = &self.core.inner.agents.registry;
         let usual = || registry.usual_effort(&choice.provider, &choice.model).map(str::to_owned);
         choice.reasoning.clone().or_else(usual)
     }
@@ -102,7 +102,7 @@ impl Core {
         let Some(effort) = choice.reasoning.take() else {
             return Ok(FittedChoice { choice, warning: None });
         };
-        let registry = &self.inner.agents.registry;
+        let registry = &self.core.inner.agents.registry;
         let fitted = registry.fit_effort(&choice.provider, &choice.model, &effort);
         let fitted = fitted.map_err(|error| Error::failed(error.to_string()))?;
         choice.reasoning = Some(fitted.effort);
@@ -116,7 +116,7 @@ impl Core {
     pub fn fill_choice(&self, choice: Choice, usual: &Choice) -> Result<Choice> {
         let named = rookery_agent::providers::normalize(&choice.provider);
         let provider = if named.is_empty() { usual.provider.clone() } else { named };
-        if self.inner.agents.provider(&provider).is_none() {
+        if self.core.inner.agents.provider(&provider).is_none() {
             return Err(Error::failed(format!("unknown provider: {provider}")));
         }
         let is_usual = provider == usual.provider;

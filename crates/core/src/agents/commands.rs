@@ -14,8 +14,8 @@ use rookery_host::{Script, http, sandbox};
 use rookery_model::{Error, Mode, Result, ThreadId};
 use url::Url;
 
-use super::{AgentConfig, Agents};
-use crate::core::Core;
+use super::{AgentConfig, Room};
+use crate::rooms::Agents;
 
 /// How long a server may be silent; the whole is bounded by the settings.
 const IDLE: Duration = Duration::from_secs(30);
@@ -29,12 +29,12 @@ pub(super) fn catalog(config: &AgentConfig) -> Catalog {
     Catalog::new(settings)
 }
 
-impl Core {
+impl Agents {
     /// The slash commands of a workspace, by name. A file that is none is complained about once.
     ///
     /// # Errors
     /// If commands are turned off, or the workspace is relative.
-    pub async fn slash_commands(&self, workspace: &Path) -> Result<Vec<CommandInfo>> {
+    pub async fn commands(&self, workspace: &Path) -> Result<Vec<CommandInfo>> {
         Ok(self.command_listing(workspace).await?.infos())
     }
 
@@ -52,15 +52,18 @@ impl Core {
         client: Option<u64>,
     ) -> Result<Expanded> {
         let command = self.command_listing(workspace).await?.find(name)?;
-        let agents = &self.inner.agents;
+        let agents = &self.core.inner.agents;
         let may_write = thread.is_some();
-        let mode = client.map_or_else(|| self.mode(thread), |client| self.mode_for(client, thread));
+        let mode = client.map_or_else(
+            || self.core.threads().mode(thread),
+            |client| self.core.threads().mode_for(client, thread),
+        );
         let gate = PolicyGate {
             agents,
             mode,
             may_write,
-            fence: agents.sandbox(&self.inner.config.home, &[workspace]),
-            withheld: self.withheld(),
+            fence: agents.sandbox(&self.core.inner.config.home, &[workspace]),
+            withheld: self.core.threads().withheld(),
         };
         let fetch = WebFetch(agents.client.clone());
         let around = Surroundings {
@@ -73,19 +76,20 @@ impl Core {
     }
 
     async fn command_listing(&self, workspace: &Path) -> Result<Listing> {
-        let (catalog, workspace) = (Arc::clone(&self.inner.agents.commands), workspace.to_owned());
+        let (catalog, workspace) =
+            (Arc::clone(&self.core.inner.agents.commands), workspace.to_owned());
         let listed = tokio::task::spawn_blocking(move || catalog.list(Some(&workspace))).await;
         let listed: std::result::Result<Listing, CommandError> =
             listed.map_err(|error| Error::failed(error.to_string()))?;
         let listing = listed?;
         for warning in &listing.warnings {
-            let mut warned = self.inner.agents.warned.lock();
+            let mut warned = self.core.inner.agents.warned.lock();
             if warned.len() >= WARNED_LIMIT {
                 warned.clear();
             }
             if warned.insert(warning.clone()) {
                 drop(warned);
-                self.warn(None, warning.to_string());
+                self.core.threads().warn(None, warning.to_string());
             }
         }
         Ok(listing)
@@ -94,7 +98,7 @@ impl Core {
 
 /// Lets commands include what our policy lets run without asking.
 struct PolicyGate<'a> {
-    agents: &'a Agents,
+    agents: &'a Room,
     mode: Mode,
     may_write: bool,
     /// Holds a program to reading, where that can be done.
@@ -159,7 +163,7 @@ mod tests {
     use super::*;
 
     fn check(mode: Mode, may_write: bool, command: &str) -> std::result::Result<(), String> {
-        let agents = Agents::new(AgentConfig::default()).unwrap();
+        let agents = Room::alone(AgentConfig::default());
         let gate =
             PolicyGate { agents: &agents, mode, may_write, fence: None, withheld: Vec::new() };
         gate.check(command, Path::new("/"))
@@ -187,7 +191,7 @@ mod tests {
                 peer.write_all(answer.as_bytes()).unwrap();
             }
         });
-        let fetch = WebFetch(http::Client::new().unwrap());
+        let fetch = WebFetch(http::Client::new());
         let url = Url::parse(&format!("http://{address}/x")).unwrap();
         let redirect = fetch.fetch(url.clone(), 4).await.unwrap();
         assert_eq!(redirect, Fetched::Redirect("/next".to_owned()));

@@ -28,7 +28,7 @@ use rookery_agent::tools::Sessions;
 use rookery_agent::turn::{Limits, Profile};
 use rookery_host::http;
 use rookery_host::sandbox;
-use rookery_model::{Choice, Error, Mode, Result, Thread, Timestamp, ToolKind};
+use rookery_model::{Choice, Mode, Thread, Timestamp, ToolKind};
 use serde_json::Value;
 
 pub use self::choose::FittedChoice;
@@ -96,7 +96,9 @@ impl Default for AgentConfig {
 }
 
 /// Agents as core runs them.
-pub(crate) struct Agents {
+pub(crate) struct Room {
+    /// Workspaces. Locked after the world is held, if both are.
+    places: RwLock<Places>,
     pub(crate) config: AgentConfig,
     settings: RwLock<Arc<Settings>>,
     rules: RwLock<Arc<Rules>>,
@@ -115,10 +117,18 @@ pub(crate) struct Agents {
     pub(crate) settings_writer: tokio::sync::Mutex<()>,
 }
 
-impl Agents {
-    pub(crate) fn new(config: AgentConfig) -> Result<Self> {
+impl Room {
+    /// A room whose workspaces are in no store.
+    #[cfg(test)]
+    fn alone(config: AgentConfig) -> Self {
+        let home = rookery_agent::workspaces::Workspaces::new(config.cwd.clone(), 0);
+        let places = Places::new(home);
+        Room::new(config, places)
+    }
+
+    pub(crate) fn new(config: AgentConfig, places: Places) -> Self {
         let mut settings = config.settings.clone();
-        let client = http::Client::new().map_err(|error| Error::failed(error.to_string()))?;
+        let client = http::Client::new();
         let registry = registry(&config, client.clone());
         let withheld: Vec<String> = registry.key_variables().iter().cloned().collect();
         let mcp = McpServers::new(&config.settings.mcp_servers, &client, &withheld);
@@ -127,7 +137,8 @@ impl Agents {
         let has_chosen_provider = AtomicBool::new(provider.is_some());
         settings.provider = Some(provider.unwrap_or_else(|| MOCK.to_owned()));
         let settings = Arc::new(settings);
-        Ok(Agents {
+        Room {
+            places: RwLock::new(places),
             rules: RwLock::new(Arc::new(rules(&settings, has_sandbox(&config)))),
             settings: RwLock::new(settings),
             registry,
@@ -140,7 +151,7 @@ impl Agents {
             has_chosen_provider,
             settings_writer: tokio::sync::Mutex::new(()),
             config,
-        })
+        }
     }
 
     pub(crate) fn settings(&self) -> Arc<Settings> {

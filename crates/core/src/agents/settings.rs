@@ -11,8 +11,8 @@ use rookery_host::SettingsFile;
 use rookery_model::{Choice, Error, Mode, Result};
 
 use crate::agents::choose::FittedChoice;
-use crate::core::Core;
-use crate::threads::NoticeBody;
+use crate::log::NoticeBody;
+use crate::rooms::Agents;
 
 /// Whether a change has to outlive this process.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,30 +36,30 @@ pub struct ProviderState {
     pub key_variable: Option<String>,
 }
 
-impl Core {
+impl Agents {
     /// What the user chose, as it is now.
-    pub fn agent_settings(&self) -> Arc<Settings> {
-        self.inner.agents.settings()
+    pub fn settings(&self) -> Arc<Settings> {
+        self.core.inner.agents.settings()
     }
 
     /// Where threads work that name no directory.
-    pub fn agent_cwd(&self) -> PathBuf {
-        self.inner.agents.config.cwd.clone()
+    pub fn cwd(&self) -> PathBuf {
+        self.core.inner.agents.config.cwd.clone()
     }
 
     /// The shell that runs agents' commands.
-    pub fn agent_shell(&self) -> String {
-        self.inner.agents.shell(&self.inner.config.shell)
+    pub fn shell(&self) -> String {
+        self.core.inner.agents.shell(&self.core.inner.config.shell)
     }
 
     /// The only directories whose files clients may read; empty for all.
     pub fn fs_roots(&self) -> Vec<PathBuf> {
-        self.inner.agents.settings().fs_roots.clone()
+        self.core.inner.agents.settings().fs_roots.clone()
     }
 
     /// All providers as they are now, in the order of a list.
-    pub fn provider_infos(&self) -> Vec<ProviderInfo> {
-        self.inner.agents.registry.infos()
+    pub fn providers(&self) -> Vec<ProviderInfo> {
+        self.core.inner.agents.registry.infos()
     }
 
     /// All providers and what they need, in the order of a list.
@@ -73,13 +73,13 @@ impl Core {
             name: info.name,
             is_usable: info.is_authenticated,
         };
-        self.provider_infos().into_iter().map(state).collect()
+        self.providers().into_iter().map(state).collect()
     }
 
     /// All providers with their models, in the order of a list, for a client that lends these keys.
     /// Never waits long for the network: one that does not tell has none.
     pub async fn model_providers(&self, keys: &[Loan]) -> Vec<(ProviderInfo, Vec<ModelInfo>)> {
-        let registry = &self.inner.agents.registry;
+        let registry = &self.core.inner.agents.registry;
         let listed = registry.infos().into_iter().map(|mut info| async move {
             let models = registry.models_with(&info.id, keys).await;
             info.is_authenticated |= keys.iter().any(|loan| loan.provider() == info.id);
@@ -110,7 +110,7 @@ impl Core {
 
     fn known_provider(&self, id: &str) -> Result<String> {
         let id = providers::normalize(id);
-        match self.inner.agents.provider(&id) {
+        match self.core.inner.agents.provider(&id) {
             Some(_) => Ok(id),
             None if id.is_empty() => Err(Error::invalid("provider", "provider must not be empty")),
             None => Err(Error::invalid("provider", format!("unknown provider: {id}"))),
@@ -119,7 +119,7 @@ impl Core {
 
     async fn change_key(&self, id: String, key: Option<Secret>) -> Result<String> {
         let edit = Edit::ApiKey { provider: id.clone(), key: key.clone() };
-        let (core, provider) = (self.clone(), id.clone());
+        let (core, provider) = (self.core.clone(), id.clone());
         let notice = Some(NoticeBody::ProvidersChanged);
         self.change(Keeping::Required, edit, notice, move |settings| {
             let registry = &core.inner.agents.registry;
@@ -154,7 +154,7 @@ impl Core {
         };
         let new = chosen.clone();
         let notice = Some(NoticeBody::ProvidersChanged);
-        let core = self.clone();
+        let core = self.core.clone();
         self.change(Keeping::Wanted, edit, notice, move |settings| {
             core.inner.agents.choose_provider();
             settings.provider = Some(new.provider);
@@ -163,7 +163,7 @@ impl Core {
         })
         .await?;
         if let Some(warning) = warning {
-            self.warn(None, warning);
+            self.core.threads().warn(None, warning);
         }
         Ok(chosen)
     }
@@ -191,9 +191,12 @@ impl Core {
         self.change(Keeping::Wanted, edit, None, move |settings| settings.policy.default = mode)
             .await?;
         let reason = Some("default mode".to_owned());
-        self.set_mode(None, mode.value, Some(mode.spelling.to_owned()), reason).await?;
+        self.core
+            .threads()
+            .set_mode(None, mode.value, Some(mode.spelling.to_owned()), reason)
+            .await?;
         // Told last: by then the word for it is the one that was used.
-        self.inner.feed.send(None, [NoticeBody::SettingsChanged]);
+        self.core.inner.log.feed().send(None, [NoticeBody::SettingsChanged]);
         Ok(())
     }
 
@@ -248,8 +251,8 @@ impl Core {
         notice: Option<NoticeBody>,
         apply: impl FnOnce(&mut Settings) + Send + 'static,
     ) -> Result<()> {
-        let core = self.clone();
-        let work = self.inner.runtime.spawn(async move {
+        let core = self.core.clone();
+        let work = self.core.inner.runtime.spawn(async move {
             let agents = &core.inner.agents;
             let _writing = agents.settings_writer.lock().await;
             match agents.config.settings_file.clone() {
@@ -260,7 +263,7 @@ impl Core {
                 None => {}
             }
             agents.change_settings(apply);
-            core.inner.feed.send(None, notice);
+            core.inner.log.feed().send(None, notice);
             Ok(())
         });
         work.await.map_err(|error| Error::failed(error.to_string()))?

@@ -7,7 +7,8 @@ use rookery_model::{Choice, ErrorKind, Mode};
 use serde_json::json;
 
 use super::{AgentConfig, NewRoot};
-use crate::threads::{DirectCall, DirectOutcome, NewThread, NoticeBody};
+use crate::log::NoticeBody;
+use crate::threads::{DirectCall, DirectOutcome, NewThread};
 use crate::{Core, CoreConfig, KeeperLaunch, StopKind, TerminalLimits, UiConfig};
 
 pub(super) struct Home(tempfile::TempDir);
@@ -65,7 +66,7 @@ impl Home {
 
     pub(super) async fn thread(&self, core: &Core) -> rookery_model::ThreadId {
         let new = NewThread { cwd: self.path(), ..NewThread::default() };
-        core.start_thread(new).await.unwrap().thread.id
+        core.threads().start(new).await.unwrap().thread.id
     }
 }
 
@@ -79,20 +80,20 @@ async fn a_key_is_kept_used_and_forgotten() {
     std::fs::write(home.settings(), "# mine\nmodel = \"m\" # here\n").unwrap();
     let core = home.core(true).await;
     let is_ready = |core: &Core| {
-        let infos = core.provider_infos();
+        let infos = core.agents().providers();
         infos.iter().find(|info| info.id == "xai").is_some_and(|info| info.is_authenticated)
     };
     assert!(!is_ready(&core));
-    assert_eq!(core.configure_provider(" X-AI ", " sk-1 ").await.unwrap(), "xai");
+    assert_eq!(core.agents().configure_provider(" X-AI ", " sk-1 ").await.unwrap(), "xai");
     assert!(is_ready(&core));
     let text = std::fs::read_to_string(home.settings()).unwrap();
     assert!(text.contains("# mine") && text.contains("# here"), "{text}");
     assert!(text.contains("api_key = \"sk-1\""), "{text}");
     for (provider, key) in [("nobody", "k"), ("", "k"), ("xai", "  ")] {
-        let error = core.configure_provider(provider, key).await.unwrap_err();
+        let error = core.agents().configure_provider(provider, key).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid, "{provider}");
     }
-    assert_eq!(core.clear_provider("xai").await.unwrap(), "xai");
+    assert_eq!(core.agents().clear_provider("xai").await.unwrap(), "xai");
     assert!(!is_ready(&core));
     assert!(!std::fs::read_to_string(home.settings()).unwrap().contains("sk-1"));
 }
@@ -101,19 +102,19 @@ async fn a_key_is_kept_used_and_forgotten() {
 async fn without_a_file_keys_are_refused_and_choices_live_in_memory() {
     let home = Home::new();
     let core = home.core(false).await;
-    let error = core.configure_provider("openai", "sk-1").await.unwrap_err();
+    let error = core.agents().configure_provider("openai", "sk-1").await.unwrap_err();
     assert_eq!((error.kind(), error.message()), (ErrorKind::Failed, "persistence is disabled"));
-    assert!(core.clear_provider("openai").await.is_err());
-    core.set_shell(" /bin/dash ").await.unwrap();
-    assert_eq!(core.agent_shell(), "/bin/dash");
-    assert!(core.set_shell("  ").await.is_err());
-    core.set_web_search("auto").await.unwrap();
-    assert_eq!(core.agent_settings().web_search.spelling, "auto");
-    assert!(core.set_web_search("often").await.is_err());
-    core.set_search_index(false).await.unwrap();
-    core.set_dynamic_context(false).await.unwrap();
-    assert!(!core.agent_settings().search_index.enabled);
-    assert!(!core.agent_settings().context.file_backed_dynamic_context);
+    assert!(core.agents().clear_provider("openai").await.is_err());
+    core.agents().set_shell(" /bin/dash ").await.unwrap();
+    assert_eq!(core.agents().shell(), "/bin/dash");
+    assert!(core.agents().set_shell("  ").await.is_err());
+    core.agents().set_web_search("auto").await.unwrap();
+    assert_eq!(core.agents().settings().web_search.spelling, "auto");
+    assert!(core.agents().set_web_search("often").await.is_err());
+    core.agents().set_search_index(false).await.unwrap();
+    core.agents().set_dynamic_context(false).await.unwrap();
+    assert!(!core.agents().settings().search_index.enabled);
+    assert!(!core.agents().settings().context.file_backed_dynamic_context);
     assert!(!home.settings().exists());
 }
 
@@ -126,19 +127,20 @@ async fn the_default_model_is_chosen_whole() {
         model: model.to_owned(),
         reasoning: reasoning.map(str::to_owned),
     };
-    let mut feed = core.follow_threads();
-    let chosen = core.select_default(choice("ollama", "llama", Some("high"))).await.unwrap();
+    let mut feed = core.threads().follow();
+    let chosen =
+        core.agents().select_default(choice("ollama", "llama", Some("high"))).await.unwrap();
     assert_eq!(chosen, choice("ollama", "llama", Some("high")));
-    assert_eq!(core.default_choice(), chosen);
+    assert_eq!(core.agents().default_choice(), chosen);
     let told = feed.next().await.unwrap();
     assert!(matches!(told[0].body, NoticeBody::ProvidersChanged));
     // Only the provider is named: the rest stays. A model that is named begins without an effort.
-    assert_eq!(core.select_default(choice("ollama", "", None)).await.unwrap(), chosen);
+    assert_eq!(core.agents().select_default(choice("ollama", "", None)).await.unwrap(), chosen);
     let plain = choice("ollama", "llama", None);
-    assert_eq!(core.select_default(plain.clone()).await.unwrap(), plain);
+    assert_eq!(core.agents().select_default(plain.clone()).await.unwrap(), plain);
     let text = std::fs::read_to_string(home.settings()).unwrap();
     assert!(text.contains("provider = \"ollama\"") && !text.contains("reasoning"), "{text}");
-    let error = core.select_default(choice("nobody", "", None)).await.unwrap_err();
+    let error = core.agents().select_default(choice("nobody", "", None)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Failed);
 }
 
@@ -147,18 +149,27 @@ async fn the_word_for_asking_is_the_one_last_used_and_outlives_a_restart() {
     let home = Home::new();
     let core = home.core(false).await;
     let thread = home.thread(&core).await;
-    assert_eq!(core.asking_word(), "default");
-    core.set_mode(Some(thread), Mode::Default, Some("ask".to_owned()), None).await.unwrap();
-    assert_eq!(core.asking_word(), "ask");
-    core.set_default_mode("plan").await.unwrap();
-    assert_eq!((core.mode(None), core.asking_word().as_str()), (Mode::Plan, "ask"));
-    assert!(core.set_default_mode("yolo").await.is_err());
+    assert_eq!(core.threads().asking_word(), "default");
+    core.threads()
+        .set_mode(Some(thread), Mode::Default, Some("ask".to_owned()), None)
+        .await
+        .unwrap();
+    assert_eq!(core.threads().asking_word(), "ask");
+    core.agents().set_default_mode("plan").await.unwrap();
+    assert_eq!(
+        (core.threads().mode(None), core.threads().asking_word().as_str()),
+        (Mode::Plan, "ask")
+    );
+    assert!(core.agents().set_default_mode("yolo").await.is_err());
     core.stop(StopKind::KeepTerminals).await.unwrap();
     drop(core);
     let core = home.core(false).await;
-    assert_eq!((core.mode(None), core.asking_word().as_str()), (Mode::Plan, "ask"));
-    core.set_default_mode("default").await.unwrap();
-    assert_eq!(core.asking_word(), "default");
+    assert_eq!(
+        (core.threads().mode(None), core.threads().asking_word().as_str()),
+        (Mode::Plan, "ask")
+    );
+    core.agents().set_default_mode("default").await.unwrap();
+    assert_eq!(core.threads().asking_word(), "default");
 }
 
 #[tokio::test]
@@ -167,36 +178,36 @@ async fn a_thread_finds_its_place() {
     let (a, b) = (home.dir("a"), home.dir("b"));
     let below = home.dir("a/below");
     let core = home.core(false).await;
-    assert_eq!(core.workspaces()[0].roots[0].path, home.path());
+    assert_eq!(core.agents().workspaces()[0].roots[0].path, home.path());
     let roots = vec![new_root(&a), new_root(&b), new_root(&a.join("../a"))];
-    let both = core.create_workspace(None, roots, None).await.unwrap();
+    let both = core.agents().create_workspace(None, roots, None).await.unwrap();
     assert_eq!(both.roots.len(), 2);
     let id = Some(both.id.as_str());
-    let place = core.place_for(None, id, None, &b).await.unwrap();
+    let place = core.agents().place_for(None, id, None, &b).await.unwrap();
     assert_eq!((&place.cwd, &place.root, &place.workspace_id), (&a, &a, &both.id));
-    let place = core.place_for(Some(&below), id, None, &b).await.unwrap();
+    let place = core.agents().place_for(Some(&below), id, None, &b).await.unwrap();
     assert_eq!((&place.cwd, &place.root, &place.root_id), (&below, &a, &both.roots[0].id));
-    let outside = core.place_for(Some(&b), id, None, &b).await.unwrap_err();
+    let outside = core.agents().place_for(Some(&b), id, None, &b).await.unwrap_err();
     assert_eq!(outside.message(), "cwd must be the selected root or a child path");
     // A directory alone gets a workspace of its own, once, and it lasts.
-    let alone = core.place_for(Some(&below), None, None, &b).await.unwrap();
+    let alone = core.agents().place_for(Some(&below), None, None, &b).await.unwrap();
     assert_eq!((&alone.cwd, &alone.root), (&below, &below));
-    assert_eq!(core.place_for(Some(&below), None, None, &b).await.unwrap(), alone);
-    let usual = core.place_for(None, None, None, &b).await.unwrap();
+    assert_eq!(core.agents().place_for(Some(&below), None, None, &b).await.unwrap(), alone);
+    let usual = core.agents().place_for(None, None, None, &b).await.unwrap();
     assert_eq!(usual.cwd, b);
     let ids = (alone.workspace_id.clone(), alone.root_id.clone());
-    assert_eq!(core.workspace_of(&below), Some(ids.clone()));
+    assert_eq!(core.agents().workspace_of(&below), Some(ids.clone()));
     for wrong in [home.path().join("nothing"), home.settings(), PathBuf::from("relative")] {
-        let error = core.place_for(Some(&wrong), None, None, &b).await.unwrap_err();
+        let error = core.agents().place_for(Some(&wrong), None, None, &b).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid, "{}", wrong.display());
     }
     core.stop(StopKind::KeepTerminals).await.unwrap();
     drop(core);
     let core = home.core(false).await;
-    assert_eq!(core.workspace_of(&below), Some(ids));
-    assert!(core.forget_workspace(&alone.workspace_id).await.unwrap());
-    assert!(!core.forget_workspace(&alone.workspace_id).await.unwrap());
-    assert_eq!(core.workspace_of(&below), None);
+    assert_eq!(core.agents().workspace_of(&below), Some(ids));
+    assert!(core.agents().forget_workspace(&alone.workspace_id).await.unwrap());
+    assert!(!core.agents().forget_workspace(&alone.workspace_id).await.unwrap());
+    assert_eq!(core.agents().workspace_of(&below), None);
 }
 
 #[tokio::test]
@@ -205,17 +216,19 @@ async fn a_bad_command_file_is_complained_about_once() {
     std::fs::write(home.dir("commands").join("bad.md"), "---\nnope: 1\n---\nx").unwrap();
     std::fs::write(home.dir("commands").join("good.md"), "say {{arguments}}").unwrap();
     let core = home.core(false).await;
-    let mut feed = core.follow_threads();
+    let mut feed = core.threads().follow();
     for _ in 0..2 {
-        let listed = core.slash_commands(&home.path()).await.unwrap();
+        let listed = core.agents().commands(&home.path()).await.unwrap();
         assert!(listed.iter().any(|command| command.name == "good"));
         assert!(listed.iter().all(|command| command.name != "bad"));
     }
-    let expanded = core.expand_command("good", "hi", &home.path(), None, None).await.unwrap();
+    let expanded =
+        core.agents().expand_command("good", "hi", &home.path(), None, None).await.unwrap();
     assert_eq!(expanded.message, "say hi");
-    let error = core.expand_command("nope", "", &home.path(), None, None).await.unwrap_err();
+    let error =
+        core.agents().expand_command("nope", "", &home.path(), None, None).await.unwrap_err();
     assert_eq!(error.message(), "unknown command \"nope\"");
-    core.warn(None, "last");
+    core.threads().warn(None, "last");
     let mut texts = Vec::new();
     while texts.last().is_none_or(|last| last != "last") {
         for notice in feed.next().await.unwrap() {
@@ -240,34 +253,34 @@ async fn a_direct_call_can_wait_for_its_approval() {
         waits,
         client: None,
     };
-    let refused = core.call_tool(call(false)).await.unwrap();
+    let refused = core.threads().call_tool(call(false)).await.unwrap();
     assert!(matches!(refused, DirectOutcome::NeedsApproval { .. }));
     let pending = async |core: &Core| {
         let asked = async {
-            while core.requests().is_empty() {
+            while core.requests().list().is_empty() {
                 tokio::task::yield_now().await;
             }
         };
         tokio::time::timeout(Duration::from_secs(10), asked).await.unwrap();
-        core.requests()[0].id
+        core.requests().list()[0].id
     };
     let task = tokio::spawn({
         let (core, call) = (core.clone(), call(true));
-        async move { core.call_tool(call).await.unwrap() }
+        async move { core.threads().call_tool(call).await.unwrap() }
     });
     let id = pending(&core).await;
     let yes = rookery_model::Answer::Approved { remember: false };
-    assert!(core.settle(id, yes, "test").await.unwrap());
+    assert!(core.requests().resolve_as_daemon(id, yes, "test").await.unwrap());
     let DirectOutcome::Ran(output) = task.await.unwrap() else { panic!("it did not run") };
     assert!(!output.is_error, "{}", output.text);
     assert!(home.path().join("new.txt").exists());
     // Who goes away takes the question back.
     let task = tokio::spawn({
         let (core, call) = (core.clone(), call(true));
-        async move { core.call_tool(call).await.map(drop) }
+        async move { core.threads().call_tool(call).await.map(drop) }
     });
     pending(&core).await;
     task.abort();
     assert!(task.await.unwrap_err().is_cancelled());
-    assert!(core.requests().is_empty());
+    assert!(core.requests().list().is_empty());
 }

@@ -9,7 +9,7 @@ use rookery_model::{Error, Result};
 use rookery_store::{Change, Store};
 
 use crate::clock;
-use crate::core::Core;
+use crate::rooms::Agents;
 
 /// Where workspaces are kept.
 const WORKSPACES_KEY: &str = "workspaces";
@@ -63,7 +63,7 @@ impl Places {
         Places::new(kept.unwrap_or_else(|| Workspaces::new(home, now)))
     }
 
-    fn new(all: Workspaces) -> Self {
+    pub(super) fn new(all: Workspaces) -> Self {
         let mut by_root: HashMap<PathBuf, Known> = HashMap::new();
         for workspace in all.list() {
             let is_only = workspace.roots.len() == 1;
@@ -104,15 +104,15 @@ impl Places {
     }
 }
 
-impl Core {
+impl Agents {
     /// All workspaces: the server's own first, then the newest.
     pub fn workspaces(&self) -> Vec<Workspace> {
-        self.inner.places.read().all.list()
+        self.core.inner.agents.places.read().all.list()
     }
 
     /// The workspace and root that a thread with this root is shown with.
     pub fn workspace_of(&self, root: &Path) -> Option<(String, String)> {
-        self.inner.places.read().shown_with(root)
+        self.core.inner.agents.places.read().shown_with(root)
     }
 
     /// Makes a workspace of these directories, or finds the one that has just them.
@@ -179,7 +179,8 @@ impl Core {
         if workspace_id.is_none() && root_id.is_none() {
             return self.place_at(cwd.unwrap_or(usual)).await;
         }
-        let (workspace_id, root) = self.inner.places.read().selected(workspace_id, root_id)?;
+        let (workspace_id, root) =
+            self.core.inner.agents.places.read().selected(workspace_id, root_id)?;
         let cwd = cwd.unwrap_or(&root.path).to_owned();
         root.check_cwd(&canonical("cwd", cwd.clone()).await?)?;
         Ok(Place { cwd, root: root.path, workspace_id, root_id: root.id })
@@ -187,7 +188,7 @@ impl Core {
 
     async fn place_at(&self, cwd: &Path) -> Result<Place> {
         let root = canonical("cwd", cwd.to_owned()).await?;
-        let known = self.inner.places.read().only(&root);
+        let known = self.core.inner.agents.places.read().only(&root);
         let (workspace_id, root_id) = match known {
             Some(known) => known,
             None => {
@@ -203,18 +204,19 @@ impl Core {
         &self,
         change: impl FnOnce(&mut Workspaces) -> std::result::Result<T, WorkspaceError>,
     ) -> Result<T> {
-        self.transact_durably(|tx| {
-            let mut places = self.inner.places.write();
-            let mut all = places.all.clone();
-            let value = change(&mut all)?;
-            if all != places.all {
-                let (key, value) = (WORKSPACES_KEY.to_owned(), Some(all.to_json()));
-                tx.save(Change::MetaSet { key, value });
-                *places = Places::new(all);
-            }
-            Ok(value)
-        })
-        .await
+        self.core
+            .transact_durably(|tx| {
+                let mut places = self.core.inner.agents.places.write();
+                let mut all = places.all.clone();
+                let value = change(&mut all)?;
+                if all != places.all {
+                    let (key, value) = (WORKSPACES_KEY.to_owned(), Some(all.to_json()));
+                    tx.save(Change::MetaSet { key, value });
+                    *places = Places::new(all);
+                }
+                Ok(value)
+            })
+            .await
     }
 }
 

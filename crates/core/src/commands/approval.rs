@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 use super::request::ExecRequest;
 use crate::agents::EXEC;
 use crate::clock;
-use crate::core::Core;
 use crate::requests::decisions;
+use crate::rooms::Commands;
 
 /// Whether a command that has to be asked for may run.
 pub(super) enum Permission {
@@ -21,7 +21,7 @@ pub(super) enum Permission {
     Asked(RequestId),
 }
 
-impl Core {
+impl Commands {
     /// Whether somebody approved exactly this command; else it is asked for.
     pub(super) async fn exec_permission(
         &self,
@@ -30,24 +30,25 @@ impl Core {
     ) -> Result<Permission> {
         let asking = self.exec_asking(request, judgement);
         let Some(bound) = Bound::of(EXEC, &asking.asked) else { return Ok(Permission::Given) };
-        let is_remembered = self.look().parked.covers(&bound);
-        if is_remembered || self.take_grant(Request::NO_THREAD, &bound) {
+        let is_remembered = self.core.look().parked.covers(&bound);
+        if is_remembered || self.core.requests().take_grant(Request::NO_THREAD, &bound) {
             self.record_exec(request, &judgement.granted());
             return Ok(Permission::Given);
         }
-        self.park(asking, judgement, bound).await.map(Permission::Asked)
+        self.core.requests().park(asking, judgement, bound).await.map(Permission::Asked)
     }
 
     /// Records what the policy decided on a command.
     pub(super) fn record_exec(&self, request: &ExecRequest, judgement: &Judgement) {
         let asking = self.exec_asking(request, judgement);
-        let mut decision = decisions::asked(&asking, judgement, self.mode_for(request.owner, None));
+        let mut decision =
+            decisions::asked(&asking, judgement, self.core.threads().mode_for(request.owner, None));
         if judgement.is_read_only() {
             // It changes nothing; what somebody looks for is nobody's business later.
             decision.subject = request.command.first().cloned().unwrap_or_default();
         }
         // It was not asked.
-        self.record(Decision { request: None, ..decision });
+        self.core.requests().record(Decision { request: None, ..decision });
     }
 
     fn exec_asking(&self, request: &ExecRequest, judgement: &Judgement) -> Request {
@@ -59,7 +60,7 @@ impl Core {
             tool: EXEC.to_owned(),
             asked: self.exec_asked(request, judgement),
             asked_at: clock::wall(),
-            deadline: self.approval_deadline(),
+            deadline: self.core.requests().approval_deadline(),
             session: None,
             is_deferred: false,
             state: RequestState::Pending,
@@ -67,7 +68,7 @@ impl Core {
     }
 
     fn exec_asked(&self, request: &ExecRequest, judgement: &Judgement) -> Asked {
-        let usual = || self.inner.agents.config.cwd.clone();
+        let usual = || self.core.inner.agents.config.cwd.clone();
         let cwd = request.cwd.clone().unwrap_or_else(usual);
         let words: Vec<String> = request.command.iter().map(|word| shown_word(word)).collect();
         let mut input = json!({ "command": request.command, "cwd": cwd.to_string_lossy() });

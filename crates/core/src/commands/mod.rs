@@ -15,6 +15,6 @@ mod start;
 
 pub use execution::{Artifact, ExecChunk, ExecEnd, ExecStream, Execution};
 pub use process::{ProcessOutput, ProcessState, ProcessView};
-pub(crate) use processes::Processes;
+pub(crate) use processes::Room;
 pub use request::{ExecRequest, Shows};
 pub use start::ExecStart;

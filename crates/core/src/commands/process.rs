@@ -169,7 +169,7 @@ impl Process {
                 Ok(())
             }
             Reins::Terminal(id) => {
-                let terminal = core.terminal(*id)?;
+                let terminal = core.terminals().get(*id)?;
                 if !bytes.is_empty() {
                     terminal.write_all(bytes).await?;
                 }
@@ -184,7 +184,7 @@ impl Process {
     pub(super) async fn resize(&self, core: &Core, size: Size) -> Result<()> {
         match &self.reins {
             Reins::Pipes { .. } => Err(Error::invalid("processId", "the process has no terminal")),
-            Reins::Terminal(id) => core.terminal(*id)?.resize(size).await,
+            Reins::Terminal(id) => core.terminals().get(*id)?.resize(size).await,
         }
     }
 }

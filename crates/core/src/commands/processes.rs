@@ -9,7 +9,7 @@ use rookery_model::{Error, Result, Size, Timestamp};
 use tokio::sync::watch;
 
 use super::process::{Process, ProcessOutput, ProcessState, ProcessView};
-use crate::core::Core;
+use crate::rooms::Commands;
 
 /// How many may run at once.
 const MAX_RUNNING: usize = 256;
@@ -20,7 +20,7 @@ const STOP_LIMIT: Duration = Duration::from_secs(5);
 
 /// All processes.
 #[derive(Default)]
-pub(crate) struct Processes {
+pub(crate) struct Room {
     table: Mutex<Table>,
     changes: watch::Sender<u64>,
 }
@@ -35,7 +35,7 @@ struct Table {
 
 /// A name that is taken, and given back unless its process comes to be.
 pub(super) struct Seat {
-    processes: Arc<Processes>,
+    processes: Arc<Room>,
     id: String,
 }
 
@@ -60,7 +60,7 @@ impl Drop for Seat {
     }
 }
 
-impl Processes {
+impl Room {
     /// Takes a name.
     pub(super) fn reserve(self: &Arc<Self>, id: String) -> Result<Seat> {
         let mut table = self.table.lock();
@@ -125,38 +125,38 @@ fn unknown(id: &str) -> Error {
     Error::not_found(format!("unknown processId: {shown}"))
 }
 
-impl Core {
+impl Commands {
     /// Writes to the input of a process, and ends that input if asked to.
     ///
     /// # Errors
     /// If no such process runs for this connection, or it takes no input.
-    pub async fn write_process(&self, by: u64, id: &str, bytes: &[u8], close: bool) -> Result<()> {
-        self.inner.processes.driven(id, by)?.write(self, bytes, close).await
+    pub async fn write(&self, by: u64, id: &str, bytes: &[u8], close: bool) -> Result<()> {
+        self.core.inner.commands.driven(id, by)?.write(&self.core, bytes, close).await
     }
 
     /// Gives the terminal of a process another size.
     ///
     /// # Errors
     /// If no such process runs for this connection, or it has no terminal.
-    pub async fn resize_process(&self, by: u64, id: &str, size: Size) -> Result<()> {
-        self.inner.processes.driven(id, by)?.resize(self, size).await
+    pub async fn resize(&self, by: u64, id: &str, size: Size) -> Result<()> {
+        self.core.inner.commands.driven(id, by)?.resize(&self.core, size).await
     }
 
     /// Has a process ended, without waiting for it.
     ///
     /// # Errors
     /// If no such process runs for this connection.
-    pub fn terminate_process(&self, by: u64, id: &str) -> Result<()> {
-        self.inner.processes.driven(id, by)?.stop();
+    pub fn terminate(&self, by: u64, id: &str) -> Result<()> {
+        self.core.inner.commands.driven(id, by)?.stop();
         Ok(())
     }
 
-    /// Processes that run, and those that ended lately if asked for; the oldest first.
-    pub fn processes(&self, includes_ended: bool) -> Vec<ProcessView> {
-        let mut all = self.inner.processes.all_running();
+    /// Room that run, and those that ended lately if asked for; the oldest first.
+    pub fn list(&self, includes_ended: bool) -> Vec<ProcessView> {
+        let mut all = self.core.inner.commands.all_running();
         if includes_ended {
             let mut ended: Vec<Arc<Process>> =
-                self.inner.processes.table.lock().ended.iter().cloned().collect();
+                self.core.inner.commands.table.lock().ended.iter().cloned().collect();
             // One may have ended since those that run were listed.
             ended.retain(|process| !is_among(process, &all));
             all.append(&mut ended);
@@ -170,35 +170,35 @@ impl Core {
     ///
     /// # Errors
     /// If there is none of that name.
-    pub fn process(&self, id: &str, output_bytes: usize) -> Result<ProcessOutput> {
-        Ok(self.inner.processes.find(id)?.output(output_bytes))
+    pub fn get(&self, id: &str, output_bytes: usize) -> Result<ProcessOutput> {
+        Ok(self.core.inner.commands.find(id)?.output(output_bytes))
     }
 
     /// Ends a process and waits for that. False if it had ended before.
     ///
     /// # Errors
     /// If there is none of that name.
-    pub async fn stop_process(&self, id: &str) -> Result<bool> {
-        let process = self.inner.processes.find(id)?;
+    pub async fn stop(&self, id: &str) -> Result<bool> {
+        let process = self.core.inner.commands.find(id)?;
         let was_running = process.view().state == ProcessState::Running;
         Ok(was_running && !stop_all(vec![process]).await.is_empty())
     }
 
     /// Ends all processes, waits for that, and names them.
-    pub async fn stop_processes(&self) -> Vec<String> {
-        stop_all(self.inner.processes.all_running()).await
+    pub async fn stop_all(&self) -> Vec<String> {
+        stop_all(self.core.inner.commands.all_running()).await
     }
 
     /// Ends all processes that a connection asked for, waits for that, and names them.
-    pub async fn stop_processes_of(&self, owner: u64) -> Vec<String> {
-        let mut all = self.inner.processes.all_running();
+    pub async fn stop_of(&self, owner: u64) -> Vec<String> {
+        let mut all = self.core.inner.commands.all_running();
         all.retain(|process| process.owner() == owner);
         stop_all(all).await
     }
 
     /// Changes whenever a process comes or ends.
-    pub fn process_changes(&self) -> watch::Receiver<u64> {
-        self.inner.processes.changes.subscribe()
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.core.inner.commands.changes.subscribe()
     }
 }
 
@@ -246,9 +246,9 @@ mod tests {
 
     #[test]
     fn names_are_taken_once_and_given_back() {
-        let processes = Arc::<Processes>::default();
+        let processes = Arc::<Room>::default();
         let seat = processes.reserve("a".into()).unwrap();
-        let again = |processes: &Arc<Processes>| processes.reserve("a".into()).err().unwrap();
+        let again = |processes: &Arc<Room>| processes.reserve("a".into()).err().unwrap();
         assert_eq!(again(&processes).message(), "processId already running");
         drop(seat);
         let known = process("a");
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn what_streams_is_driven_by_its_own_connection() {
-        let processes = Arc::<Processes>::default();
+        let processes = Arc::<Room>::default();
         processes.reserve("a".into()).unwrap().fill(process("a"));
         assert!(processes.driven("a", 1).is_ok());
         let refused = processes.driven("a", 2).err().unwrap();
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn only_so_many_run_and_only_so_many_are_remembered() {
-        let processes = Arc::<Processes>::default();
+        let processes = Arc::<Room>::default();
         let seats: Vec<Seat> =
             (0..MAX_RUNNING).map(|id| processes.reserve(id.to_string()).unwrap()).collect();
         assert!(processes.reserve("more".into()).is_err());

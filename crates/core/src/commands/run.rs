@@ -67,7 +67,7 @@ impl Run {
         let told = sink.finish(status, duration, timed_out).await;
         if let Some(terminal) = process.view().terminal {
             // All that is wanted of it was read.
-            if let Err(error) = core.close_soon(terminal).await {
+            if let Err(error) = core.terminals().close_soon(terminal).await {
                 tracing::debug!(%error, "a command's terminal was closed before");
             }
         }
@@ -76,7 +76,7 @@ impl Run {
             Status::Exited(code) => ProcessState::Exited { code },
             Status::Signaled(signal) => ProcessState::Signaled { signal },
         };
-        core.inner.processes.end(&process, state, clock::wall());
+        core.inner.commands.end(&process, state, clock::wall());
         // Nobody may be waiting any more.
         let _ = end.send(told);
     }

@@ -21,7 +21,7 @@ use super::request::{ExecRequest, Shows};
 use super::run::{Run, Sink};
 use super::source::{Brake, Source};
 use crate::clock;
-use crate::core::Core;
+use crate::rooms::Commands;
 use crate::terminals::OpenTerminal;
 
 /// Pieces of output that may wait for a client.
@@ -73,16 +73,16 @@ struct Started {
     terminal: Option<TerminalId>,
 }
 
-impl Core {
+impl Commands {
     /// Runs a command, if the mode lets it: that of its client, else the world's.
     ///
     /// # Errors
     /// `Invalid` if the request is wrong or its process runs already, `Busy` if too many run,
     /// `Closed` if the daemon is stopping, `Failed` if the command cannot be started.
-    pub async fn exec(&self, request: ExecRequest) -> Result<ExecStart> {
+    pub async fn run(&self, request: ExecRequest) -> Result<ExecStart> {
         request.check()?;
-        let mode = self.mode_for(request.owner, None);
-        let agents = &self.inner.agents;
+        let mode = self.core.threads().mode_for(request.owner, None);
+        let agents = &self.core.inner.agents;
         let profile = agents.profile();
         let judgement = agents.judge_argv(&request.command, &request.env, mode, profile);
         let reason = judgement.reason.clone();
@@ -100,22 +100,23 @@ impl Core {
             }
             Verdict::Allow | Verdict::AutoApprove => {}
         }
-        if self.inner.agents.is_draining() {
+        if self.core.inner.agents.is_draining() {
             return Err(Error::closed("the server is shutting down and runs no new commands"));
         }
         let launch = self.command_launch(&request, judgement.is_read_only());
         let asked = request.process_id.clone().filter(|id| !id.is_empty());
-        let seat = self.inner.processes.reserve(asked.unwrap_or_else(new_id))?;
-        let core = self.clone();
+        let seat = self.core.inner.commands.reserve(asked.unwrap_or_else(new_id))?;
+        let core = self.core.clone();
         // A task of its own: a caller that gives up in the middle leaves nothing half started.
-        let starting = tokio::spawn(async move { core.begin_command(request, launch, seat).await });
+        let starting =
+            tokio::spawn(async move { core.commands().begin_command(request, launch, seat).await });
         let started = starting.await.map_err(|error| Error::failed(error.to_string()))?;
         started.map(ExecStart::Running)
     }
 
     fn command_launch(&self, request: &ExecRequest, is_reading: bool) -> Launch {
-        let agents = &self.inner.agents;
-        let withheld = self.withheld().into_iter().map(|name| (name, None));
+        let agents = &self.core.inner.agents;
+        let withheld = self.core.threads().withheld().into_iter().map(|name| (name, None));
         let mut env: BTreeMap<String, Option<String>> = withheld.collect();
         if is_reading {
             env.extend(sandbox::quiet_env().into_iter().map(|(name, value)| (name, Some(value))));
@@ -123,7 +124,7 @@ impl Core {
         env.extend(request.env.iter().cloned());
         let argv = request.command.clone();
         let cwd = request.cwd.clone().unwrap_or_else(|| agents.config.cwd.clone());
-        let fence = agents.sandbox(&self.inner.config.home, &[&cwd]).filter(|_| is_reading);
+        let fence = agents.sandbox(&self.core.inner.config.home, &[&cwd]).filter(|_| is_reading);
         let (argv, is_held) = match fence {
             Some(fence) => (fence(argv), true),
             None => (argv, false),
@@ -162,7 +163,7 @@ impl Core {
         let streams = request.streams || request.tty;
         let process = Arc::new(Process::new(view.clone(), begun.reins, streams));
         seat.fill(Arc::clone(&process));
-        if self.inner.agents.is_draining() {
+        if self.core.inner.agents.is_draining() {
             // Begun meanwhile: who ends all that run may not have seen this one.
             process.stop();
         }
@@ -172,7 +173,7 @@ impl Core {
         let alive = abandoned.clone().drop_guard();
         let sink = self.command_sink(streams, request.cap, request.shows, sender);
         let run = Run {
-            core: self.clone(),
+            core: self.core.clone(),
             process,
             source: begun.source,
             brake: begun.brake,
@@ -196,7 +197,7 @@ impl Core {
         if streams {
             return Sink::Streamed { chunks, stdout: Meter::new(cap), stderr: Meter::new(cap) };
         }
-        let artifacts = self.inner.agents.config.artifacts.clone();
+        let artifacts = self.core.inner.agents.config.artifacts.clone();
         let capture = |artifacts| Box::new(Capture::new(cap, artifacts));
         Sink::Kept { stdout: capture(artifacts.clone()), stderr: capture(artifacts), shows }
     }
@@ -221,7 +222,8 @@ impl Core {
 
     /// All variables that a command on pipes gets.
     fn command_env(&self, launch: &Launch) -> BTreeMap<OsString, OsString> {
-        let mut env: BTreeMap<OsString, OsString> = self.inner.config.env.iter().cloned().collect();
+        let mut env: BTreeMap<OsString, OsString> =
+            self.core.inner.config.env.iter().cloned().collect();
         for (name, value) in &launch.env {
             match value {
                 Some(value) => env.insert(name.into(), value.into()),
@@ -269,8 +271,8 @@ impl Core {
             tap: Some(tap),
             ..OpenTerminal::default()
         };
-        let opened = self.open(request).await?;
-        let handle = self.terminal(opened.id)?;
+        let opened = self.core.terminals().open(request).await?;
+        let handle = self.core.terminals().get(opened.id)?;
         Ok(Started {
             pid: handle.pid(),
             source: Source::Terminal { tap: tapped, progress: handle.progress() },

@@ -11,7 +11,7 @@ use rookery_model::{
 };
 
 use crate::clock;
-use crate::core::Core;
+use crate::rooms::Queue;
 use crate::world::Tx;
 use crate::world::draw;
 
@@ -29,11 +29,11 @@ pub(crate) struct NewItem {
     pub(crate) source: Source,
 }
 
-impl Core {
+impl Queue {
     /// What nobody has dealt with, the most urgent first and the newest of one urgency before others.
-    pub fn queue(&self) -> Vec<QueueItem> {
+    pub fn list(&self) -> Vec<QueueItem> {
         let now = clock::wall();
-        let world = self.look();
+        let world = self.core.look();
         let mut open: Vec<QueueItem> = world.queue.open(now).cloned().collect();
         open.sort_by_key(|item| (item.category, Reverse((item.created_at, item.order))));
         open
@@ -43,14 +43,15 @@ impl Core {
     ///
     /// # Errors
     /// If that cannot be kept.
-    pub async fn resolve_queue_item(&self, id: QueueItemId) -> Result<bool> {
-        self.transact_durably(|tx| {
-            let open = tx.world.queue.open_item(id).cloned();
-            let is_open = open.is_some();
-            tx.resolve(open);
-            Ok(is_open)
-        })
-        .await
+    pub async fn resolve(&self, id: QueueItemId) -> Result<bool> {
+        self.core
+            .transact_durably(|tx| {
+                let open = tx.world.queue.open_item(id).cloned();
+                let is_open = open.is_some();
+                tx.resolve(open);
+                Ok(is_open)
+            })
+            .await
     }
 }
 

@@ -8,8 +8,8 @@ use rookery_model::{
     Source, Terminal, TerminalId, ThreadId, TimelineKind, TurnStatus,
 };
 
-use crate::core::Core;
 use crate::queue::{NewItem, is_word};
+use crate::rooms::Queue;
 use crate::sessions::SessionHome;
 use crate::sessions::{session_of, session_of_thread};
 use crate::world::Tx;
@@ -24,7 +24,7 @@ fn is_good_to_know(item: &QueueItem) -> bool {
     item.category == Category::Informational || is_word(item, Category::Completed)
 }
 
-impl Core {
+impl Queue {
     /// Follows up what a transaction brought.
     pub(crate) fn observe(&self, tx: &mut Tx<'_>, event: &Event) {
         match event {
@@ -79,10 +79,10 @@ impl Core {
     }
 }
 
-impl Core {
+impl Queue {
     /// Whether a program ended because a client wanted it to.
     fn ended_as_asked(&self, id: TerminalId, status: ExitStatus) -> bool {
-        self.inner.live.read().get(&id).is_some_and(|live| live.is_asked_for(status))
+        self.core.terminals().live(id).is_some_and(|live| live.is_asked_for(status))
     }
 }
 

@@ -3,17 +3,17 @@
 use rookery_model::{Record, Related, SessionId, TimelineItem, TimelineItemId, TimelineKind};
 
 use crate::clock;
-use crate::core::Core;
+use crate::rooms::Queue;
 use crate::world::Tx;
 use crate::world::draw;
 
 /// Lines that are kept.
 pub(crate) const MAX_LINES: usize = 1_000;
 
-impl Core {
+impl Queue {
     /// The newest lines, of one session or of all; newest first.
     pub fn timeline(&self, session: Option<SessionId>, limit: usize) -> Vec<TimelineItem> {
-        let world = self.look();
+        let world = self.core.look();
         let lines = world.timeline.values().rev();
         let wanted = lines.filter(|line| session.is_none_or(|session| line.session == session));
         wanted.take(limit).cloned().collect()

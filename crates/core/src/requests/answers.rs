@@ -11,8 +11,9 @@ use tokio::sync::watch;
 
 use crate::core::Core;
 use crate::requests::fits;
+use crate::rooms::Requests;
 
-impl Core {
+impl Requests {
     /// Gives an answer. False if the request was settled before.
     ///
     /// # Errors
@@ -24,15 +25,15 @@ impl Core {
         by: &str,
     ) -> Result<bool> {
         let _turn = self.take_turn(id).await;
-        match self.look().requests.get(&id) {
+        match self.core.look().requests.get(&id) {
             None => return Ok(false),
             Some(request) => fits(&request.asked, &answer)?,
         }
         self.promise_answer(id, &answer, by).await?;
-        let given = self.transact(|tx| {
+        let given = self.core.transact(|tx| {
             let is_pending = tx.world.requests.contains_key(&id);
-            tx.decider = self.caller.decider();
-            self.settle_in(tx, id, answer, by);
+            tx.decider = self.core.caller.decider();
+            self.resolve_in(tx, id, answer, by);
             tx.done(id.get());
             Ok(is_pending)
         });
@@ -49,19 +50,19 @@ impl Core {
         answer: &Answer,
         by: &str,
     ) -> Result<()> {
-        self.ensure_saving()?;
+        self.core.sessions().ensure_saving()?;
         let is_in_memory = {
-            let world = self.look();
+            let world = self.core.look();
             let request = world.requests.get(&id).or_else(|| world.settled.get(&id));
             let thread = request.and_then(|request| world.threads.get(&request.thread));
             thread.is_some_and(|state| state.thread.ephemeral)
         };
         if is_in_memory {
             // Nothing of such a thread is written down; but its answer needs a store that works.
-            return Ok(self.inner.store.commit_or_forget(Vec::new()).await?);
+            return Ok(self.core.inner.store.commit_or_forget(Vec::new()).await?);
         }
         let (answer, by) = (answer.clone(), by.to_owned());
-        self.accept(AcceptedWork::Answer { request: id, answer, by }).await
+        self.core.sessions().accept(AcceptedWork::Answer { request: id, answer, by }).await
     }
 
     /// Waits until what follows from a promised answer is saved, too. That this takes longer does
@@ -88,7 +89,7 @@ impl Core {
     /// The answer that was promised will not be given after all.
     pub(crate) async fn retract_answer(&self, id: RequestId) {
         let change = Change::RecordDeleted(rookery_model::RecordKind::Accepted, id.get());
-        if let Err(error) = self.inner.store.commit_or_forget(vec![change]).await {
+        if let Err(error) = self.core.inner.store.commit_or_forget(vec![change]).await {
             tracing::error!(%error, request = %id, "an answer that was not given stays recorded");
         }
     }
@@ -97,13 +98,13 @@ impl Core {
     pub(crate) async fn take_turn(&self, id: RequestId) -> AnswerTurn<'_> {
         loop {
             let mut other = {
-                let mut answering = self.inner.answering.lock();
+                let mut answering = self.core.inner.requests.answering.lock();
                 match answering.get(&id) {
                     Some(other) => other.clone(),
                     None => {
                         let (over, waiting) = watch::channel(());
                         answering.insert(id, waiting);
-                        return AnswerTurn { core: self, id, _over: over };
+                        return AnswerTurn { core: &self.core, id, _over: over };
                     }
                 }
             };
@@ -122,6 +123,6 @@ pub(crate) struct AnswerTurn<'a> {
 
 impl Drop for AnswerTurn<'_> {
     fn drop(&mut self) {
-        self.core.inner.answering.lock().remove(&self.id);
+        self.core.inner.requests.answering.lock().remove(&self.id);
     }
 }

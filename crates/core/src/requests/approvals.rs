@@ -10,11 +10,11 @@ use rookery_model::{
 };
 
 use crate::clock;
-use crate::core::Core;
+use crate::log::NoticeBody;
 use crate::queue::{NewItem, is_word};
 use crate::requests::decisions;
+use crate::rooms::Requests;
 use crate::sessions::session_of_thread;
-use crate::threads::NoticeBody;
 use crate::world::Tx;
 use crate::world::draw;
 
@@ -73,10 +73,10 @@ pub enum Decision {
     Defer,
 }
 
-impl Core {
+impl Requests {
     /// Approvals that wait and those that were decided lately: open ones first, then the newest.
     pub fn approvals(&self) -> Vec<Approval> {
-        let world = self.look();
+        let world = self.core.look();
         let all = world.requests.values().chain(world.settled.values());
         let mut approvals: Vec<Approval> = all.filter_map(Approval::of).collect();
         approvals.sort_by_key(|one| {
@@ -92,7 +92,7 @@ impl Core {
     /// Not found if there is no such approval, conflict if it was decided otherwise and somebody
     /// went on with that, denied if the one who decides is the agent that asks.
     pub async fn decide(&self, id: RequestId, decision: Decision, by: &str) -> Result<()> {
-        self.refuse_agents()?;
+        self.core.refuse_agents()?;
         if self.is_dialog(id) {
             return self.decide_dialog(id, decision, by).await;
         }
@@ -106,19 +106,19 @@ impl Core {
             Decision::Approve => Answer::Approved { remember: false },
             Decision::Deny { message } => Answer::Denied { message: message.clone() },
             Decision::Defer => {
-                self.ensure_saving()?;
+                self.core.sessions().ensure_saving()?;
                 let later = |tx: &mut Tx<'_>| {
-                    tx.decider = self.caller.decider();
+                    tx.decider = self.core.caller.decider();
                     tx.decide_later(id, is_pending, by)
                 };
-                return self.transact_durably(later).await;
+                return self.core.transact_durably(later).await;
             }
         };
         self.promise_answer(id, &answer, by).await?;
-        let given = self.transact(|tx| {
-            tx.decider = self.caller.decider();
+        let given = self.core.transact(|tx| {
+            tx.decider = self.core.caller.decider();
             match tx.world.requests.contains_key(&id) {
-                true => self.settle_in(tx, id, answer, by),
+                true => self.resolve_in(tx, id, answer, by),
                 // Settled while it was recorded; it counts if it may be decided again.
                 false => tx.decide_again(id, answer, by)?,
             }
@@ -130,7 +130,7 @@ impl Core {
 
     /// Whether a decision can be taken, as things are now.
     fn decidable(&self, id: RequestId, decision: &Decision) -> Result<Decidable> {
-        let world = self.look();
+        let world = self.core.look();
         if let Some(request) = world.requests.get(&id) {
             let approval = Approval::of(request).ok_or_else(|| no_approval(id))?;
             let is_said = approval.status == decision.wanted();
@@ -177,16 +177,17 @@ impl crate::world::World {
     }
 }
 
-impl Core {
+impl Requests {
     async fn decide_dialog(&self, id: RequestId, decision: Decision, by: &str) -> Result<()> {
         let answer = match decision {
             Decision::Approve => Answer::Approved { remember: false },
             Decision::Deny { message } => Answer::Denied { message },
             Decision::Defer => {
-                self.ensure_saving()?;
+                self.core.sessions().ensure_saving()?;
                 return self
+                    .core
                     .transact_durably(|tx| {
-                        tx.decider = self.caller.decider();
+                        tx.decider = self.core.caller.decider();
                         tx.defer(id, by);
                         Ok(())
                     })
@@ -200,14 +201,14 @@ impl Core {
     }
 
     /// One approval, whether it waits or was decided lately.
-    pub fn approval_of(&self, id: RequestId) -> Option<Approval> {
-        let world = self.look();
+    pub fn approval(&self, id: RequestId) -> Option<Approval> {
+        let world = self.core.look();
         world.requests.get(&id).or_else(|| world.settled.get(&id)).and_then(Approval::of)
     }
 
     /// Somebody who waited for this decision has it: from now on it stands.
     pub fn took_decision(&self, id: RequestId) {
-        let noted = self.transact(|tx| {
+        let noted = self.core.transact(|tx| {
             tx.world.acted_on.insert(id);
             Ok(())
         });

@@ -10,14 +10,14 @@ use rookery_store::{Batch, Change, DecisionQuery, NumberedDecision};
 use serde_json::json;
 
 use crate::clock;
-use crate::core::Core;
+use crate::rooms::Requests;
 use crate::secrets;
 use crate::world::Tx;
 
 /// Decisions that are remembered of a thread that is kept in memory only.
 pub(crate) const MAX_REMEMBERED: usize = 200;
 
-impl Core {
+impl Requests {
     /// The newest decisions that are wanted, at most `limit`, oldest first. Those of threads that are
     /// kept in memory only are told for such a thread alone, and have no numbers to go on from.
     ///
@@ -32,8 +32,8 @@ impl Core {
             return Ok(remembered);
         }
         // What was decided a moment ago may still be on its way.
-        self.inner.store.commit(Batch::default()).await?;
-        let store = self.inner.store.clone();
+        self.core.inner.store.commit(Batch::default()).await?;
+        let store = self.core.inner.store.clone();
         let read = tokio::task::spawn_blocking(move || store.decisions(&query, limit)).await;
         let read = read.map_err(|error| rookery_model::Error::failed(error.to_string()))?;
         Ok(read?)
@@ -44,7 +44,7 @@ impl Core {
         query: &DecisionQuery,
         limit: usize,
     ) -> Option<Vec<NumberedDecision>> {
-        let world = self.look();
+        let world = self.core.look();
         let state = world.threads.get(&query.thread?).filter(|state| state.thread.ephemeral)?;
         let since = query.since.unwrap_or(rookery_model::Timestamp::from_micros(i64::MIN));
         let wanted = state.decisions.iter().filter(|decision| decision.at >= since);
@@ -57,7 +57,7 @@ impl Core {
     /// Records a decision that belongs to no other change. Nobody waits for the disk: whatever
     /// follows from it is stored after it.
     pub(crate) fn record(&self, decision: Decision) {
-        let recorded = self.transact(|tx| {
+        let recorded = self.core.transact(|tx| {
             tx.record(decision);
             Ok(())
         });

@@ -16,11 +16,12 @@ use rookery_model::{
 use super::chosen::{Chosen, chosen};
 use crate::clock;
 use crate::core::Core;
+use crate::log::NoticeBody;
 use crate::queue::NewItem;
+use crate::rooms::Requests;
 use crate::sessions::SessionHome;
 use crate::sessions::session_of;
 use crate::terminals::KeyMark;
-use crate::threads::NoticeBody;
 use crate::world::Tx;
 use crate::world::draw;
 
@@ -78,10 +79,10 @@ pub trait Responder: Send + Sync {
     fn answer(&self, core: &Core, terminal: TerminalId, dialog: &str, is_yes: bool) -> Typing;
 }
 
-impl Core {
+impl Requests {
     /// From now on this one answers dialogs. The first one stays.
-    pub fn set_typist(&self, typist: std::sync::Arc<dyn Responder>) {
-        let _ = self.inner.typist.set(typist);
+    pub fn set_responder(&self, typist: std::sync::Arc<dyn Responder>) {
+        let _ = self.core.inner.requests.typist.set(typist);
     }
 
     /// Says which dialog stands on a terminal now, if any. The same again changes nothing; another
@@ -91,7 +92,7 @@ impl Core {
     /// If that cannot be kept.
     pub async fn show_dialog(&self, id: TerminalId, seen: Option<SeenDialog>) -> Result<Shown> {
         {
-            let world = self.hold();
+            let world = self.core.hold();
             let Ok(terminal) = world.terminal(id) else { return Ok(Shown::Known) };
             let session = session_of(terminal.uuid);
             if let Some(left) = self.answered_lately(session, seen.as_ref()) {
@@ -109,24 +110,25 @@ impl Core {
                 return Ok(Shown::Known);
             }
         }
-        self.transact_durably(|tx| {
-            let Ok(terminal) = tx.world.terminal(id) else { return Ok(Shown::Known) };
-            let session = session_of(terminal.uuid);
-            self.take_back_dialogs(tx, session, seen.as_ref());
-            match seen {
-                Some(seen) if seen.is_decidable => tx.ask_dialog(session, seen),
-                Some(seen) => tx.file_dialog(session, seen),
-                None => tx.resolve_items(session, is_vague),
-            }
-            Ok(Shown::Known)
-        })
-        .await
+        self.core
+            .transact_durably(|tx| {
+                let Ok(terminal) = tx.world.terminal(id) else { return Ok(Shown::Known) };
+                let session = session_of(terminal.uuid);
+                self.take_back_dialogs(tx, session, seen.as_ref());
+                match seen {
+                    Some(seen) if seen.is_decidable => tx.ask_dialog(session, seen),
+                    Some(seen) => tx.file_dialog(session, seen),
+                    None => tx.resolve_items(session, is_vague),
+                }
+                Ok(Shown::Known)
+            })
+            .await
     }
 
     /// How much longer the dialog of a session may stand there after its answer, if it is the one
     /// that was answered last. What was answered is forgotten as soon as something else is seen.
     fn answered_lately(&self, session: SessionId, seen: Option<&SeenDialog>) -> Option<Duration> {
-        let mut answered = self.inner.answered.lock();
+        let mut answered = self.core.inner.requests.answered.lock();
         let (dialog, at) = answered.get(&session)?;
         let left = TAKEN_AWAY.checked_sub(at.elapsed()).filter(|left| !left.is_zero());
         let is_it = seen.is_some_and(|seen| seen.id == *dialog);
@@ -139,7 +141,7 @@ impl Core {
 
     /// Takes back what was asked about dialogs that do not stand there any more.
     fn take_back_dialogs(&self, tx: &mut Tx<'_>, session: SessionId, seen: Option<&SeenDialog>) {
-        let typing = self.inner.typing.lock();
+        let typing = self.core.inner.requests.typing.lock();
         let is_over = |request: &&Request| {
             // Whoever types an answer says how it was settled.
             dialog_of(request, session).is_some_and(|one| seen.is_none_or(|seen| seen.id != one))
@@ -150,15 +152,15 @@ impl Core {
         drop(typing);
         for id in over {
             let (answer, by) = self.how_answered(tx, session, id);
-            self.settle_in(tx, id, answer, &by);
+            self.resolve_in(tx, id, answer, &by);
         }
     }
 
     /// Notes how a dialog looks when it is first seen: keys count from then on.
     fn note_dialog(&self, session: SessionId, id: TerminalId, seen: Option<&SeenDialog>) {
         let Some(seen) = seen.filter(|seen| seen.is_decidable) else { return };
-        let Some(live) = self.inner.live.read().get(&id).cloned() else { return };
-        let mut dialogs = self.inner.dialogs.lock();
+        let Some(live) = self.core.terminals().live(id) else { return };
+        let mut dialogs = self.core.inner.requests.dialogs.lock();
         let place = (session, seen.id.clone());
         if dialogs.contains_key(&place) {
             return;
@@ -173,12 +175,12 @@ impl Core {
     }
 
     fn take_note(&self, session: SessionId, dialog: &str) -> Option<DialogNote> {
-        self.inner.dialogs.lock().remove(&(session, dialog.to_owned()))
+        self.core.inner.requests.dialogs.lock().remove(&(session, dialog.to_owned()))
     }
 
     /// How a dialog that does not stand there any more was answered, as far as can be told.
     fn how_answered(&self, tx: &Tx<'_>, session: SessionId, id: RequestId) -> (Answer, String) {
-        if let Some(promised) = self.inner.promised.lock().remove(&id) {
+        if let Some(promised) = self.core.inner.requests.promised.lock().remove(&id) {
             return promised;
         }
         let request = tx.world.requests.get(&id);
@@ -188,7 +190,7 @@ impl Core {
             SessionHome::Terminal(terminal) => Some(terminal),
             SessionHome::Thread(_) => None,
         });
-        let live = terminal.and_then(|terminal| self.inner.live.read().get(&terminal).cloned());
+        let live = terminal.and_then(|terminal| self.core.terminals().live(terminal));
         let chosen = match (note, live) {
             (Some(note), Some(live)) => {
                 let keys = live.keys.since(note.keys);
@@ -204,9 +206,14 @@ impl Core {
         }
     }
 
+    /// The last daemon accepted this answer and may have typed it: whether it did shows the screen.
+    pub(crate) fn note_promised(&self, id: RequestId, answer: Answer, by: String) {
+        self.core.inner.requests.promised.lock().insert(id, (answer, by));
+    }
+
     /// Whether this is a dialog that waits to be answered on a screen.
     pub(crate) fn is_dialog(&self, id: RequestId) -> bool {
-        let world = self.look();
+        let world = self.core.look();
         world.requests.get(&id).is_some_and(|one| matches!(one.asked, Asked::Dialog { .. }))
     }
 
@@ -221,8 +228,12 @@ impl Core {
         answer: Answer,
         by: &str,
     ) -> Result<bool> {
-        let (core, by) = (self.clone(), by.to_owned());
-        let work = self.inner.runtime.spawn(async move { core.type_answer(id, answer, &by).await });
+        let (core, by) = (self.core.clone(), by.to_owned());
+        let work = self
+            .core
+            .inner
+            .runtime
+            .spawn(async move { core.requests().type_answer(id, answer, &by).await });
         work.await.map_err(|error| Error::failed(error.to_string()))?
     }
 
@@ -233,12 +244,12 @@ impl Core {
             _ => return Err(Error::invalid("id", "the request asks for something else")),
         };
         let Some((session, terminal, dialog)) = self.dialog(id) else { return Ok(false) };
-        let Some(_claim) = Claim::new(self, id) else { return Ok(false) };
+        let Some(_claim) = Claim::new(&self.core, id) else { return Ok(false) };
         let no_responder = || Error::failed("no screen watcher can type into that terminal");
-        let typist = self.inner.typist.get().ok_or_else(no_responder)?;
+        let typist = self.core.inner.requests.typist.get().ok_or_else(no_responder)?;
         // Recorded before it is typed: what cannot be recorded is not typed at all.
         self.promise_answer(id, &answer, by).await?;
-        let typed = typist.answer(self, terminal, &dialog, is_yes).await;
+        let typed = typist.answer(&self.core, terminal, &dialog, is_yes).await;
         let settled = match &typed {
             Ok(true) => {
                 self.take_note(session, &dialog);
@@ -248,14 +259,14 @@ impl Core {
             Ok(false) | Err(_) => None,
         };
         let is_gone = matches!(typed, Ok(false));
-        let given = self.transact(|tx| {
+        let given = self.core.transact(|tx| {
             let is_pending = tx.world.requests.contains_key(&id);
             if let Some((answer, by)) = settled {
-                tx.decider = self.caller.decider();
-                self.settle_in(tx, id, answer, by);
+                tx.decider = self.core.caller.decider();
+                self.resolve_in(tx, id, answer, by);
             } else if is_gone {
                 let (answer, by) = self.how_answered(tx, session, id);
-                self.settle_in(tx, id, answer, &by);
+                self.resolve_in(tx, id, answer, &by);
             }
             tx.done(id.get());
             Ok(is_pending)
@@ -268,13 +279,13 @@ impl Core {
     }
 
     fn note_answered(&self, session: SessionId, dialog: String) {
-        let mut answered = self.inner.answered.lock();
+        let mut answered = self.core.inner.requests.answered.lock();
         answered.retain(|_, (_, at)| at.elapsed() < TAKEN_AWAY);
         answered.insert(session, (dialog, Instant::now()));
     }
 
     fn dialog(&self, id: RequestId) -> Option<(SessionId, TerminalId, String)> {
-        let world = self.look();
+        let world = self.core.look();
         let request = world.requests.get(&id)?;
         let Asked::Dialog { dialog, .. } = &request.asked else { return None };
         let session = world.session(request.session?)?;
@@ -293,14 +304,14 @@ struct Claim<'a> {
 
 impl<'a> Claim<'a> {
     fn new(core: &'a Core, id: RequestId) -> Option<Claim<'a>> {
-        let is_first = core.inner.typing.lock().insert(id);
+        let is_first = core.inner.requests.typing.lock().insert(id);
         is_first.then(|| Claim { core, id })
     }
 }
 
 impl Drop for Claim<'_> {
     fn drop(&mut self) {
-        self.core.inner.typing.lock().remove(&self.id);
+        self.core.inner.requests.typing.lock().remove(&self.id);
     }
 }
 

@@ -6,6 +6,7 @@ mod chosen;
 pub(crate) mod decisions;
 mod dialogs;
 mod parked;
+mod room;
 
 use std::time::{Duration, Instant};
 
@@ -18,15 +19,16 @@ use rookery_store::Change;
 use tokio::sync::oneshot;
 
 use crate::clock;
-use crate::core::Core;
-use crate::threads::NoticeBody;
+use crate::log::NoticeBody;
+use crate::rooms::Requests;
 use crate::world::Tx;
 
 pub use approvals::{Approval, ApprovalStatus, Decision};
 pub use dialogs::{Responder, SeenDialog, Shown, Typing};
 
-pub(crate) use dialogs::DialogNote;
+use dialogs::DialogNote;
 pub(crate) use parked::Parked;
+pub(crate) use room::Room;
 
 /// Who settles what the mode of now decides by itself.
 pub(crate) const BY_MODE: &str = "mode";
@@ -35,15 +37,15 @@ const PLAN_APPROVED: &str = "plan approved";
 /// The turn of requests that have none: a client called a tool by itself.
 pub(crate) const DIRECT: TurnId = Request::NO_TURN;
 
-impl Core {
+impl Requests {
     /// Everything that waits for an answer, oldest first.
-    pub fn requests(&self) -> Vec<Request> {
-        self.look().requests.values().cloned().collect()
+    pub fn list(&self) -> Vec<Request> {
+        self.core.look().requests.values().cloned().collect()
     }
 
     /// A request that waits for an answer.
-    pub fn request(&self, id: RequestId) -> Option<Request> {
-        self.look().requests.get(&id).cloned()
+    pub fn get(&self, id: RequestId) -> Option<Request> {
+        self.core.look().requests.get(&id).cloned()
     }
 
     /// Answers a request. The first answer counts: false if it was settled before, or never was.
@@ -52,8 +54,8 @@ impl Core {
     ///
     /// # Errors
     /// If the answer does not fit what was asked, comes from an agent's own program, or cannot be kept.
-    pub async fn settle_from(&self, id: RequestId, answer: Answer, by: &str) -> Result<bool> {
-        self.refuse_agents()?;
+    pub async fn resolve(&self, id: RequestId, answer: Answer, by: &str) -> Result<bool> {
+        self.core.refuse_agents()?;
         if self.is_dialog(id) {
             return self.answer_dialog(id, answer, by).await;
         }
@@ -64,23 +66,24 @@ impl Core {
     ///
     /// # Errors
     /// If the answer does not fit what was asked, or cannot be kept.
-    pub async fn settle(&self, id: RequestId, answer: Answer, by: &str) -> Result<bool> {
-        self.transact_durably(|tx| {
-            let Some(request) = tx.world.requests.get(&id) else { return Ok(false) };
-            fits(&request.asked, &answer)?;
-            tx.decider = self.caller.decider();
-            self.settle_in(tx, id, answer, by);
-            Ok(true)
-        })
-        .await
+    pub async fn resolve_as_daemon(&self, id: RequestId, answer: Answer, by: &str) -> Result<bool> {
+        self.core
+            .transact_durably(|tx| {
+                let Some(request) = tx.world.requests.get(&id) else { return Ok(false) };
+                fits(&request.asked, &answer)?;
+                tx.decider = self.core.caller.decider();
+                self.resolve_in(tx, id, answer, by);
+                Ok(true)
+            })
+            .await
     }
 
     /// Settles a pending request as part of a transaction, and lets whoever waits for it go on.
-    pub(crate) fn settle_in(&self, tx: &mut Tx<'_>, id: RequestId, answer: Answer, by: &str) {
+    pub(crate) fn resolve_in(&self, tx: &mut Tx<'_>, id: RequestId, answer: Answer, by: &str) {
         if !tx.settle_request(id, answer.clone(), by) {
             return;
         }
-        let waiter = self.inner.waiters.lock().remove(&id);
+        let waiter = self.core.inner.requests.waiters.lock().remove(&id);
         tx.afterwards(move || {
             if let Some(waiter) = waiter {
                 // Who does not wait any more has gone on without the answer.
@@ -91,47 +94,48 @@ impl Core {
 
     /// Asks. The answer comes at the place that is given back; see [`Core::await_answer`].
     /// With it goes why it is asked, if the policy says so.
-    pub(crate) async fn ask_for(
+    pub(crate) async fn ask(
         &self,
         request: Request,
         judgement: Option<&Judgement>,
     ) -> Result<oneshot::Receiver<Answer>> {
         let id = request.id;
         let answer = self.expect_answer(id);
-        self.transact_durably(|tx| {
-            let thread = tx.world.thread(request.thread)?;
-            let is_current = thread
-                .active
-                .as_ref()
-                .is_some_and(|active| active.turn == request.turn && !active.is_interrupting);
-            // A client that called a tool directly waits without a turn.
-            let is_direct = request.turn == DIRECT;
-            if !is_current && !is_direct {
-                return Err(Error::closed("the turn is over"));
-            }
-            if let Some(judgement) = judgement {
-                let mode = tx.world.mode_in(request.thread, request.turn);
-                tx.record(decisions::asked(&request, judgement, mode));
-            }
-            tx.world.requests.insert(id, request.clone());
-            tx.save_request(&request);
-            tx.announce(request.thread, NoticeBody::Requested(Box::new(request.clone())));
-            tx.announce_status(request.thread);
-            Ok(())
-        })
-        .await?;
+        self.core
+            .transact_durably(|tx| {
+                let thread = tx.world.thread(request.thread)?;
+                let is_current = thread
+                    .active
+                    .as_ref()
+                    .is_some_and(|active| active.turn == request.turn && !active.is_interrupting);
+                // A client that called a tool directly waits without a turn.
+                let is_direct = request.turn == DIRECT;
+                if !is_current && !is_direct {
+                    return Err(Error::closed("the turn is over"));
+                }
+                if let Some(judgement) = judgement {
+                    let mode = tx.world.mode_in(request.thread, request.turn);
+                    tx.record(decisions::asked(&request, judgement, mode));
+                }
+                tx.world.requests.insert(id, request.clone());
+                tx.save_request(&request);
+                tx.announce(request.thread, NoticeBody::Requested(Box::new(request.clone())));
+                tx.announce_status(request.thread);
+                Ok(())
+            })
+            .await?;
         Ok(answer)
     }
 
     /// When something that is asked for now is refused if nobody answers.
     pub(crate) fn approval_deadline(&self) -> Option<Timestamp> {
-        self.inner.agents.approval_timeout().map(clock::after)
+        self.core.inner.agents.approval_timeout().map(clock::after)
     }
 
     /// From now on the answer to this request is wanted.
     pub(crate) fn expect_answer(&self, id: RequestId) -> oneshot::Receiver<Answer> {
         let (sender, receiver) = oneshot::channel();
-        self.inner.waiters.lock().insert(id, sender);
+        self.core.inner.requests.waiters.lock().insert(id, sender);
         receiver
     }
 
@@ -150,7 +154,7 @@ impl Core {
             Ok(answer) => answer.map_err(gone),
             Err(_) => {
                 // Somebody may answer at this very moment; then that counts.
-                self.settle(id, Answer::TimedOut, "timeout").await?;
+                self.resolve_as_daemon(id, Answer::TimedOut, "timeout").await?;
                 answer.await.map_err(gone)
             }
         }
@@ -159,11 +163,11 @@ impl Core {
     /// Takes back what a direct call waits for.
     pub(crate) fn cancel_direct(&self, call_id: &str, by: &str) {
         let is_meant = |request: &Request| request.turn == DIRECT && request.call_id == call_id;
-        let cancelled = self.transact(|tx| {
+        let cancelled = self.core.transact(|tx| {
             let meant = tx.world.requests.values().filter(|request| is_meant(request));
             let ids: Vec<RequestId> = meant.map(|request| request.id).collect();
             for id in ids {
-                self.settle_in(tx, id, Answer::Cancelled, by);
+                self.resolve_in(tx, id, Answer::Cancelled, by);
             }
             Ok(())
         });
@@ -173,11 +177,11 @@ impl Core {
     }
 
     /// Takes back everything that a turn waits for.
-    pub(crate) fn cancel_requests(&self, tx: &mut Tx<'_>, turn: TurnId, by: &str) {
+    pub(crate) fn cancel_of_turn(&self, tx: &mut Tx<'_>, turn: TurnId, by: &str) {
         let of_turn = tx.world.requests.values().filter(|request| request.turn == turn);
         let ids: Vec<RequestId> = of_turn.map(|request| request.id).collect();
         for id in ids {
-            self.settle_in(tx, id, Answer::Cancelled, by);
+            self.resolve_in(tx, id, Answer::Cancelled, by);
         }
     }
 }

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use rookery_agent::policy::{Bound, Judgement, Remembered};
 use rookery_model::{Answer, Asked, Request, RequestId, Result, ThreadId};
 
-use crate::core::Core;
+use crate::log::NoticeBody;
 use crate::requests::DIRECT;
 use crate::requests::decisions;
-use crate::threads::NoticeBody;
+use crate::rooms::Requests;
 use crate::world::Tx;
 
 /// Requests that wait without anybody waiting for them. The oldest makes room.
@@ -106,20 +106,21 @@ impl Parked {
     }
 }
 
-impl Core {
+impl Requests {
     /// Whether exactly this was approved for one more time, which is now.
     pub(crate) fn take_grant(&self, thread: ThreadId, bound: &Bound) -> bool {
         let now = Instant::now();
-        if !self.look().parked.has_grant(thread, bound, now) {
+        if !self.core.look().parked.has_grant(thread, bound, now) {
             return false;
         }
-        self.transact(|tx| Ok(tx.world.parked.take(thread, bound, now)))
+        self.core
+            .transact(|tx| Ok(tx.world.parked.take(thread, bound, now)))
             .is_ok_and(|(is_granted, _ticket)| is_granted)
     }
 
     /// The request that waits for exactly this already.
     pub(crate) fn find_parked(&self, thread: ThreadId, bound: &Bound) -> Option<RequestId> {
-        self.look().parked.find(thread, bound)
+        self.core.look().parked.find(thread, bound)
     }
 
     /// Asks without waiting. Gives the request that waits for exactly this, the new one or an older.
@@ -134,6 +135,7 @@ impl Core {
     ) -> Result<RequestId> {
         let (id, deadline) = (request.id, request.deadline);
         let parked = self
+            .core
             .transact_durably(|tx| {
                 if let Some(thread) = request.thread() {
                     tx.world.thread(thread)?;
@@ -148,12 +150,14 @@ impl Core {
             })
             .await?;
         if parked == id && deadline.is_some() {
-            let (core, answer) = (self.clone(), self.expect_answer(id));
+            let (core, answer) = (self.core.clone(), self.expect_answer(id));
             // One that was settled before anybody listened is not there any more.
-            if self.request(id).is_some() {
-                tokio::spawn(async move { drop(core.await_answer(id, answer, deadline).await) });
+            if self.get(id).is_some() {
+                tokio::spawn(async move {
+                    drop(core.requests().await_answer(id, answer, deadline).await)
+                });
             } else {
-                self.inner.waiters.lock().remove(&id);
+                self.core.inner.requests.waiters.lock().remove(&id);
             }
         }
         Ok(parked)
@@ -163,7 +167,7 @@ impl Core {
         let (id, thread) = (request.id, request.thread);
         let wish = Wish { id, thread, bound, bytes: size(&request.asked) };
         for oldest in tx.world.parked.push(wish) {
-            self.settle_in(tx, oldest, Answer::TimedOut, "limit");
+            self.resolve_in(tx, oldest, Answer::TimedOut, "limit");
         }
         tx.world.requests.insert(id, request.clone());
         tx.save_request(&request);
@@ -177,7 +181,7 @@ impl Core {
         let meant = tx.world.requests.values().filter(is_meant);
         let ids: Vec<RequestId> = meant.map(|request| request.id).collect();
         for id in ids {
-            self.settle_in(tx, id, Answer::Cancelled, by);
+            self.resolve_in(tx, id, Answer::Cancelled, by);
         }
         tx.world.parked.grants.retain(|grant| grant.thread != thread);
     }

@@ -9,7 +9,7 @@ use rookery_model::{
     ReviewId, SessionId, TerminalId, TimelineKind,
 };
 
-use crate::core::Core;
+use crate::rooms::Reviews;
 use crate::sessions::SessionHome;
 use crate::terminals::{TerminalHandle, drawn};
 use crate::threads::NewTurn;
@@ -18,7 +18,7 @@ use crate::threads::NewTurn;
 const SHELLS: &[&str] =
     &["sh", "bash", "zsh", "fish", "dash", "ksh", "mksh", "ash", "nu", "elvish"];
 
-impl Core {
+impl Reviews {
     /// Tells the agent what was said about its changes and was not told yet: the session that is
     /// named, else the one that the review belongs to, else the only agent in its work tree. With
     /// nothing new to tell, nothing happens.
@@ -26,38 +26,42 @@ impl Core {
     /// # Errors
     /// Not found if review or session are gone, conflict if no agent runs in the terminal, or none or
     /// more than one in the work tree.
-    pub async fn deliver_review(&self, id: ReviewId, to: Option<SessionId>) -> Result<Review> {
+    pub async fn deliver(&self, id: ReviewId, to: Option<SessionId>) -> Result<Review> {
         // Two at once would tell everything twice.
-        let _one = self.inner.deliveries.lock().await;
-        let review = self.review(id)?;
+        let _one = self.core.inner.reviews.deliveries.lock().await;
+        let review = self.get(id)?;
         let fresh: Vec<&ReviewComment> =
             review.comments.iter().filter(|comment| !comment.is_delivered).collect();
         if fresh.is_empty() {
             return Ok(review);
         }
-        let session = self.addressee(&review, to).await?;
+        let session = self.core.sessions().addressee(&review, to).await?;
         let text = words(&review, &fresh);
         match session.home {
             SessionHome::Thread(thread) => {
                 let message = Message { text, ..Message::default() };
-                self.start_turn(thread, NewTurn { message, ..NewTurn::default() }).await?;
+                self.core
+                    .threads()
+                    .start_turn(thread, NewTurn { message, ..NewTurn::default() })
+                    .await?;
             }
             SessionHome::Terminal(terminal) => self.say_to_agent(terminal, &text).await?,
         }
         let told = fresh.len();
-        self.transact_durably(|tx| {
-            let mut review = tx.review(id)?;
-            let fresh = review.comments.iter_mut().filter(|comment| !comment.is_delivered);
-            fresh.take(told).for_each(|comment| comment.is_delivered = true);
-            tx.keep(Record::Review(review.clone()));
-            tx.done(id.get());
-            let related = Some(Related::Review(id));
-            let line = "Review comments delivered";
-            tx.log_line(session.id, TimelineKind::ReviewUpdated, line, related);
-            tx.emit(Event::ReviewChanged(Box::new(review.clone())));
-            Ok(review)
-        })
-        .await
+        self.core
+            .transact_durably(|tx| {
+                let mut review = tx.review(id)?;
+                let fresh = review.comments.iter_mut().filter(|comment| !comment.is_delivered);
+                fresh.take(told).for_each(|comment| comment.is_delivered = true);
+                tx.keep(Record::Review(review.clone()));
+                tx.done(id.get());
+                let related = Some(Related::Review(id));
+                let line = "Review comments delivered";
+                tx.log_line(session.id, TimelineKind::ReviewUpdated, line, related);
+                tx.emit(Event::ReviewChanged(Box::new(review.clone())));
+                Ok(review)
+            })
+            .await
     }
 
     /// Accepts to do the same, durably, and does it in the background; that it did not work becomes
@@ -66,30 +70,34 @@ impl Core {
     ///
     /// # Errors
     /// If it cannot be accepted; then nothing happens.
-    pub async fn deliver_review_soon(&self, id: ReviewId) -> Result<bool> {
-        let review = self.review(id)?;
-        if review.place.tree().is_some() && self.addressee(&review, None).await.is_err() {
+    pub async fn deliver_soon(&self, id: ReviewId) -> Result<bool> {
+        let review = self.get(id)?;
+        if review.place.tree().is_some()
+            && self.core.sessions().addressee(&review, None).await.is_err()
+        {
             return Ok(false);
         }
-        self.accept(AcceptedWork::Delivery(id)).await?;
-        let core = self.clone();
+        self.core.sessions().accept(AcceptedWork::Delivery(id)).await?;
+        let core = self.core.clone();
         let work = async move {
-            match (core.deliver_review(id, None).await, core.review(id)) {
+            match (core.reviews().deliver(id, None).await, core.reviews().get(id)) {
                 (Err(error), Ok(review)) => {
                     let title = "Review not delivered";
                     let session = review.place.session_or_none();
-                    core.file_failure_of(session, title, &error, Some(id.get())).await;
+                    core.checkpoints()
+                        .file_failure_of(session, title, &error, Some(id.get()))
+                        .await;
                 }
-                _ => core.give_up(id.get()),
+                _ => core.sessions().give_up(id.get()),
             }
         };
-        self.inner.endings.spawn_on(work, &self.inner.runtime);
+        self.core.inner.background.spawn_on(work, &self.core.inner.runtime);
         Ok(true)
     }
 
     /// Pastes a text into a terminal in which an agent runs, and sends it off.
     async fn say_to_agent(&self, id: TerminalId, text: &str) -> Result<()> {
-        let handle = self.terminal(id)?;
+        let handle = self.core.terminals().get(id)?;
         if self.is_at_prompt(&handle)? {
             let message = "no agent runs in that terminal; start one and deliver again";
             return Err(Error::new(ErrorKind::Conflict, message));
@@ -104,7 +112,7 @@ impl Core {
 
     /// Whether a shell would take what is typed for a command.
     fn is_at_prompt(&self, handle: &TerminalHandle) -> Result<bool> {
-        let terminal = self.describe(handle.id())?;
+        let terminal = self.core.terminals().describe(handle.id())?;
         let program = terminal.launch.argv.first().map_or("sh", String::as_str);
         let name = Path::new(program).file_name().map(|name| name.to_string_lossy());
         let name = name.as_deref().unwrap_or_default().trim_start_matches('-').to_owned();

@@ -8,9 +8,9 @@ use rookery_model::{
 };
 
 use crate::clock;
-use crate::core::Core;
 use crate::queue::NewItem;
 use crate::requests::decisions;
+use crate::rooms::Reviews;
 use crate::world::Tx;
 use crate::world::draw;
 
@@ -45,19 +45,26 @@ pub(crate) fn is_open(review: &Review) -> bool {
     review.status != ReviewStatus::Approved
 }
 
-impl Core {
+/// What belongs to reviews alone.
+#[derive(Default)]
+pub(crate) struct Room {
+    /// Held while comments go to an agent.
+    deliveries: tokio::sync::Mutex<()>,
+}
+
+impl Reviews {
     /// Asks for a review.
     ///
     /// # Errors
     /// If it cannot be kept.
-    pub async fn request_review(&self, new: NewReview) -> Result<Review> {
-        self.check_place(&new.place)?;
-        self.transact_durably(|tx| Ok(tx.ask_review(new, Source::Report))).await
+    pub async fn request(&self, new: NewReview) -> Result<Review> {
+        self.core.check_place(&new.place)?;
+        self.core.transact_durably(|tx| Ok(tx.ask_review(new, Source::Report))).await
     }
 
     /// All reviews, newest first.
-    pub fn reviews(&self) -> Vec<Review> {
-        let mut reviews: Vec<Review> = self.look().reviews.values().cloned().collect();
+    pub fn list(&self) -> Vec<Review> {
+        let mut reviews: Vec<Review> = self.core.look().reviews.values().cloned().collect();
         reviews.sort_by_key(|review| std::cmp::Reverse((review.created_at, review.id)));
         reviews
     }
@@ -66,8 +73,8 @@ impl Core {
     ///
     /// # Errors
     /// If there is none of this id.
-    pub fn review(&self, id: ReviewId) -> Result<Review> {
-        let world = self.look();
+    pub fn get(&self, id: ReviewId) -> Result<Review> {
+        let world = self.core.look();
         world.reviews.get(&id).cloned().ok_or_else(|| no_review(id))
     }
 
@@ -75,52 +82,49 @@ impl Core {
     ///
     /// # Errors
     /// If there is no such review, an agent's own program says so, or that cannot be kept.
-    pub async fn set_review_status(
-        &self,
-        id: ReviewId,
-        status: ReviewStatus,
-        by: &str,
-    ) -> Result<Review> {
-        self.refuse_agents()?;
-        self.transact_durably(|tx| {
-            let mut review = tx.review(id)?;
-            let is_news = review.status != status;
-            review.status = status;
-            tx.keep(Record::Review(review.clone()));
-            tx.follow_review(&review);
-            let mode = tx.world.mode_of(rookery_model::Request::NO_THREAD);
-            let decision = decisions::of_review(&review, mode, by).filter(|_| is_news);
-            if let Some(decision) = decision {
-                tx.decider = self.caller.decider();
-                tx.record(decision);
-            }
-            tx.emit(Event::ReviewChanged(Box::new(review.clone())));
-            Ok(review)
-        })
-        .await
+    pub async fn set_status(&self, id: ReviewId, status: ReviewStatus, by: &str) -> Result<Review> {
+        self.core.refuse_agents()?;
+        self.core
+            .transact_durably(|tx| {
+                let mut review = tx.review(id)?;
+                let is_news = review.status != status;
+                review.status = status;
+                tx.keep(Record::Review(review.clone()));
+                tx.follow_review(&review);
+                let mode = tx.world.mode_of(rookery_model::Request::NO_THREAD);
+                let decision = decisions::of_review(&review, mode, by).filter(|_| is_news);
+                if let Some(decision) = decision {
+                    tx.decider = self.core.caller.decider();
+                    tx.record(decision);
+                }
+                tx.emit(Event::ReviewChanged(Box::new(review.clone())));
+                Ok(review)
+            })
+            .await
     }
 
     /// Adds comments to a review. They reach the agent by [`Core::deliver_review`].
     ///
     /// # Errors
     /// If there is no such review, it has too many comments, or they cannot be kept.
-    pub async fn comment_review(&self, id: ReviewId, comments: Vec<NewComment>) -> Result<Review> {
-        self.transact_durably(|tx| {
-            let mut review = tx.review(id)?;
-            if review.comments.len() + comments.len() > MAX_COMMENTS {
-                let message = format!("a review has at most {MAX_COMMENTS} comments");
-                return Err(Error::invalid("comments", message));
-            }
-            let at = clock::wall();
-            review.comments.extend(comments.into_iter().map(|comment| {
-                let NewComment { path, line, text } = comment;
-                ReviewComment { path, line, text, at, is_delivered: false }
-            }));
-            tx.keep(Record::Review(review.clone()));
-            tx.emit(Event::ReviewChanged(Box::new(review.clone())));
-            Ok(review)
-        })
-        .await
+    pub async fn comment(&self, id: ReviewId, comments: Vec<NewComment>) -> Result<Review> {
+        self.core
+            .transact_durably(|tx| {
+                let mut review = tx.review(id)?;
+                if review.comments.len() + comments.len() > MAX_COMMENTS {
+                    let message = format!("a review has at most {MAX_COMMENTS} comments");
+                    return Err(Error::invalid("comments", message));
+                }
+                let at = clock::wall();
+                review.comments.extend(comments.into_iter().map(|comment| {
+                    let NewComment { path, line, text } = comment;
+                    ReviewComment { path, line, text, at, is_delivered: false }
+                }));
+                tx.keep(Record::Review(review.clone()));
+                tx.emit(Event::ReviewChanged(Box::new(review.clone())));
+                Ok(review)
+            })
+            .await
     }
 }
 

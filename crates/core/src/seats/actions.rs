@@ -6,17 +6,17 @@ use rookery_view::palette::Frame;
 use rookery_view::settings::FONT_SIZES;
 
 use super::{Clipboard, CloseQuestion, Edit};
-use crate::core::Core;
+use crate::rooms::Seats;
 use crate::terminals::OpenTerminal;
 use crate::workspace::Tabs;
 
-impl Core {
+impl Seats {
     /// Does what an action means; returns when it is done.
     pub async fn run_action(&self, action: Action) -> Result<()> {
         match action {
             Action::NewTab => self.new_tab().await.map(drop),
-            Action::CloseTab => match self.active() {
-                Some(id) => self.close_soon(id).await,
+            Action::CloseTab => match self.core.workspace().active() {
+                Some(id) => self.core.terminals().close_soon(id).await,
                 None => Ok(()),
             },
             Action::RenameTab => self.edit_tab(),
@@ -28,7 +28,7 @@ impl Core {
             Action::ToggleSidebar => self.toggle_sidebar().await,
             Action::ToggleSidebarAgents => self.toggle_sidebar_agents().await,
             Action::JumpToUnread => self.jump_to_unread().await,
-            Action::ClearNotifications => self.clear_all_attention().await,
+            Action::ClearNotifications => self.core.workspace().clear_all_attention().await,
             Action::CommandPalette => self.open_palette(Frame::Commands).await.map(drop),
             Action::CommandLauncher => self.open_palette(Frame::Launcher).await.map(drop),
             Action::CustomPalette => self.open_palette(Frame::Custom).await.map(drop),
@@ -48,17 +48,18 @@ impl Core {
 
     /// The project shown, with its tabs.
     fn active_tabs(&self) -> Option<Tabs> {
-        let workspace = self.workspace();
+        let workspace = self.core.workspace().tree();
         let active = workspace.active.project?;
         workspace.projects.into_iter().find(|group| group.project.id == active)
     }
 
     async fn cycle_tab(&self, step: isize) -> Result<()> {
         let Some(group) = self.active_tabs() else { return Ok(()) };
-        let place = group.tabs.iter().position(|tab| Some(tab.id) == self.active());
+        let place =
+            group.tabs.iter().position(|tab| Some(tab.id) == self.core.workspace().active());
         let next = place.and_then(|place| place.checked_add_signed(step));
         match next.and_then(|next| group.tabs.get(next)) {
-            Some(tab) => self.activate(tab.id).await.map(drop),
+            Some(tab) => self.core.workspace().activate(tab.id).await.map(drop),
             None => Ok(()),
         }
     }
@@ -66,42 +67,42 @@ impl Core {
     async fn switch_tab(&self, place: u8) -> Result<()> {
         let Some(group) = self.active_tabs() else { return Ok(()) };
         match group.tabs.get(usize::from(place).saturating_sub(1)) {
-            Some(tab) => self.activate(tab.id).await.map(drop),
+            Some(tab) => self.core.workspace().activate(tab.id).await.map(drop),
             None => Ok(()),
         }
     }
 
     async fn switch_project(&self, place: u8) -> Result<()> {
-        let workspace = self.workspace();
+        let workspace = self.core.workspace().tree();
         let wanted = usize::from(place).saturating_sub(1);
         let Some(group) = workspace.projects.get(wanted) else { return Ok(()) };
         let is_there = |id: &TerminalId| group.tabs.iter().any(|tab| tab.id == *id);
         let remembered = group.project.selected.filter(is_there);
         match remembered.or_else(|| group.tabs.first().map(|tab| tab.id)) {
-            Some(tab) => self.activate(tab).await.map(drop),
+            Some(tab) => self.core.workspace().activate(tab).await.map(drop),
             None => self.select_project(group.project.id).await,
         }
     }
 
     /// A new project comes with a shell in it, or not at all.
     async fn new_project(&self) -> Result<()> {
-        let home = self.inner.config.home.clone();
-        let project = self.create_project(String::new(), home.clone()).await?;
+        let home = self.core.inner.config.home.clone();
+        let project = self.core.workspace().create_project(String::new(), home.clone()).await?;
         let request = OpenTerminal {
             project: Some(project.id),
             cwd: Some(home),
             size: self.window_grid(),
-            env: self.inner.config.tab_env.clone(),
+            env: self.core.inner.config.tab_env.clone(),
             activate: true,
             on_exit: rookery_model::OnExit::Close,
             any_cwd: true,
             integrate: true,
             ..OpenTerminal::default()
         };
-        match self.open(request).await {
+        match self.core.terminals().open(request).await {
             Ok(_) => Ok(()),
             Err(error) => {
-                self.delete_project(project.id).await?;
+                self.core.workspace().delete_project(project.id).await?;
                 Err(error)
             }
         }
@@ -112,26 +113,28 @@ impl Core {
         let Some(group) = self.active_tabs() else { return Ok(()) };
         let project = group.project.id;
         if group.tabs.len() > 1 {
-            self.leave_terminal(self.active());
-            self.inner.ui.state.lock().question = Some(CloseQuestion { project });
+            self.leave_terminal(self.core.workspace().active());
+            self.core.inner.seats.state.lock().question = Some(CloseQuestion { project });
             return Ok(());
         }
-        self.delete_project(project).await
+        self.core.workspace().delete_project(project).await
     }
 
     /// Answers the question whether to close a project.
     pub async fn answer_question(&self, is_confirmed: bool) -> Result<()> {
-        let question = self.inner.ui.state.lock().question.take();
+        let question = self.core.inner.seats.state.lock().question.take();
         match question {
-            Some(CloseQuestion { project }) if is_confirmed => self.delete_project(project).await,
+            Some(CloseQuestion { project }) if is_confirmed => {
+                self.core.workspace().delete_project(project).await
+            }
             _ => Ok(()),
         }
     }
 
     /// The newest terminal with something to be seen: of this project, else of any.
     async fn jump_to_unread(&self) -> Result<()> {
-        let active = self.selection().project;
-        let rows = self.inbox();
+        let active = self.core.workspace().selection().project;
+        let rows = self.core.workspace().inbox();
         let here = rows.iter().find(|(project, ..)| Some(project.id) == active);
         match here.or(rows.first()) {
             Some((_, tab, _)) => self.jump_to(tab.id).await,
@@ -141,15 +144,17 @@ impl Core {
 
     /// Shows a terminal that the user picked from a list, wherever it is.
     pub(super) async fn jump_to(&self, id: TerminalId) -> Result<()> {
-        self.activate(id).await?;
+        self.core.workspace().activate(id).await?;
         self.reveal_sidebar().await
     }
 
     fn edit_tab(&self) -> Result<()> {
-        if let Some(tab) = self.active().and_then(|id| self.tab(id).ok()) {
+        if let Some(tab) =
+            self.core.workspace().active().and_then(|id| self.core.workspace().tab(id).ok())
+        {
             let edit = Edit::Tab(tab.id, tab.title().into_owned());
             self.leave_terminal(Some(tab.id));
-            self.inner.ui.state.lock().edit = Some(edit);
+            self.core.inner.seats.state.lock().edit = Some(edit);
         }
         Ok(())
     }
@@ -157,24 +162,30 @@ impl Core {
     fn edit_project(&self) -> Result<()> {
         if let Some(group) = self.active_tabs() {
             let edit = Edit::Project(group.project.id, group.project.name);
-            self.leave_terminal(self.active());
-            self.inner.ui.state.lock().edit = Some(edit);
+            self.leave_terminal(self.core.workspace().active());
+            self.core.inner.seats.state.lock().edit = Some(edit);
         }
         Ok(())
     }
 
     /// Ends editing a name in place: with this text, or as if it had not begun.
     pub async fn finish_edit(&self, text: Option<String>) -> Result<()> {
-        let edit = self.inner.ui.state.lock().edit.take();
+        let edit = self.core.inner.seats.state.lock().edit.take();
         match (edit, text) {
-            (Some(Edit::Tab(id, _)), Some(text)) => self.set_user_title(id, Some(text)).await,
-            (Some(Edit::Project(id, _)), Some(text)) => self.rename_project(id, text).await,
+            (Some(Edit::Tab(id, _)), Some(text)) => {
+                self.core.terminals().set_user_title(id, Some(text)).await
+            }
+            (Some(Edit::Project(id, _)), Some(text)) => {
+                self.core.workspace().rename_project(id, text).await
+            }
             _ => Ok(()),
         }
     }
 
     fn copy(&self) -> Result<()> {
-        let Some(handle) = self.active().and_then(|id| self.terminal(id).ok()) else {
+        let Some(handle) =
+            self.core.workspace().active().and_then(|id| self.core.terminals().get(id).ok())
+        else {
             return Ok(());
         };
         match handle.selected().text {
@@ -184,7 +195,9 @@ impl Core {
     }
 
     async fn paste_clipboard(&self) -> Result<()> {
-        let Some(handle) = self.active().and_then(|id| self.terminal(id).ok()) else {
+        let Some(handle) =
+            self.core.workspace().active().and_then(|id| self.core.terminals().get(id).ok())
+        else {
             return Ok(());
         };
         match self.clipboard(Clipboard::System).await {
@@ -195,7 +208,7 @@ impl Core {
 
     async fn scale_font(&self, change: impl FnOnce(f32) -> f32) -> Result<()> {
         let size = {
-            let mut state = self.inner.ui.state.lock();
+            let mut state = self.core.inner.seats.state.lock();
             let (least, most) = FONT_SIZES;
             state.font_size = change(state.font_size).clamp(least, most);
             state.settings.font_size = state.font_size;
@@ -206,11 +219,12 @@ impl Core {
     }
 
     async fn select_project(&self, project: ProjectId) -> Result<()> {
-        self.transact_durably(|tx| {
-            tx.world.project(project)?;
-            tx.select(crate::world::Active { project: Some(project), terminal: None });
-            Ok(())
-        })
-        .await
+        self.core
+            .transact_durably(|tx| {
+                tx.world.project(project)?;
+                tx.select(crate::world::Active { project: Some(project), terminal: None });
+                Ok(())
+            })
+            .await
     }
 }

@@ -3,7 +3,7 @@
 use rookery_host::ClipboardTarget;
 use rookery_model::{Error, Result};
 
-use crate::core::Core;
+use crate::rooms::Seats;
 
 /// Which clipboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,21 +23,21 @@ impl From<Clipboard> for ClipboardTarget {
     }
 }
 
-impl Core {
+impl Seats {
     /// Puts a text on a clipboard.
     pub fn set_clipboard(&self, clipboard: Clipboard, text: &str) -> Result<()> {
-        let written = self.inner.ui.clipboards.write(clipboard.into(), text);
+        let written = self.core.inner.seats.clipboards.write(clipboard.into(), text);
         written.map_err(|error| Error::invalid("text", error.to_string()))
     }
 
     /// The text on a clipboard.
     pub async fn clipboard(&self, clipboard: Clipboard) -> Option<String> {
-        self.inner.ui.clipboards.read(clipboard.into()).await
+        self.core.inner.seats.clipboards.read(clipboard.into()).await
     }
 
     /// A program wants a text on a clipboard; the settings say whether it may.
     pub(crate) fn program_sets_clipboard(&self, clipboard: Clipboard, text: &str) {
-        if !self.inner.ui.may_write_clipboard() {
+        if !self.core.inner.seats.may_write_clipboard() {
             tracing::debug!("a program may not write the clipboard");
         } else if let Err(error) = self.set_clipboard(clipboard, text) {
             tracing::debug!(%error, "a program's text is not put on the clipboard");

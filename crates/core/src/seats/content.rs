@@ -5,9 +5,9 @@ use rookery_model::{Owner, Terminal, TerminalId};
 use rookery_view::palette::{AgentInput, Content, Frame, InboxEntry, Metrics};
 
 use crate::clock;
-use crate::core::Core;
+use crate::rooms::Seats;
 
-impl Core {
+impl Seats {
     /// What a frame shows now. None for frames that others fill.
     pub(super) async fn content(&self, frame: Frame) -> Option<Content> {
         // Launcher and providers come from a file that the user may just have saved.
@@ -16,34 +16,35 @@ impl Core {
         }
         Some(match frame {
             Frame::Commands => Content::Commands {
-                notifications: self.inbox().len(),
+                notifications: self.core.workspace().inbox().len(),
                 has_providers: !self.providers().await.is_empty(),
             },
             Frame::Launcher => {
-                Content::Launcher(self.inner.ui.state.lock().settings.commands.clone())
+                Content::Launcher(self.core.inner.seats.state.lock().settings.commands.clone())
             }
             Frame::Custom => Content::Custom(self.providers().await),
             Frame::Themes => {
-                let state = self.inner.ui.state.lock();
+                let state = self.core.inner.seats.state.lock();
                 let active = state.themes.get(&state.settings.theme).name;
                 Content::Themes { names: state.themes.names(), active }
             }
             Frame::Fonts => self.fonts().await,
             Frame::Notifications => self.notifications(),
             Frame::Agents => {
-                self.inner.ui.state.lock().metrics.clear();
-                self.agents()
+                self.core.inner.seats.state.lock().metrics.clear();
+                self.agent_rows()
             }
             Frame::Present | Frame::Provider(_) => return None,
         })
     }
 
     async fn fonts(&self) -> Content {
-        let mut families = match self.inner.ui.config.fonts {
+        let mut families = match self.core.inner.seats.config.fonts {
             Some(find) => tokio::task::spawn_blocking(find).await.unwrap_or_default(),
             None => Vec::new(),
         };
-        let active = self.inner.ui.state.lock().settings.font_family.clone().unwrap_or_default();
+        let active =
+            self.core.inner.seats.state.lock().settings.font_family.clone().unwrap_or_default();
         if !active.is_empty() && !families.contains(&active) {
             families.push(active.clone());
         }
@@ -53,18 +54,19 @@ impl Core {
     }
 
     fn notifications(&self) -> Content {
-        let rows = self.inbox().into_iter().map(|(project, tab, pending)| InboxEntry {
-            tab: tab.id,
-            project: project.name,
-            tab_title: tab.title().into_owned(),
-            body: pending.text.body,
-        });
+        let rows =
+            self.core.workspace().inbox().into_iter().map(|(project, tab, pending)| InboxEntry {
+                tab: tab.id,
+                project: project.name,
+                tab_title: tab.title().into_owned(),
+                body: pending.text.body,
+            });
         Content::Notifications(rows.collect())
     }
 
-    fn agents(&self) -> Content {
+    fn agent_rows(&self) -> Content {
         self.find_metrics();
-        let metrics = self.inner.ui.state.lock().metrics.clone();
+        let metrics = self.core.inner.seats.state.lock().metrics.clone();
         let known = |tab: TerminalId| metrics.get(&tab).copied().flatten();
         Content::Agents { tabs: self.agent_inputs(known), now: clock::wall() }
     }
@@ -74,7 +76,7 @@ impl Core {
         &self,
         metrics: impl Fn(TerminalId) -> Option<Metrics>,
     ) -> Vec<AgentInput> {
-        let workspace = self.workspace();
+        let workspace = self.core.workspace().tree();
         let inputs = workspace.projects.into_iter().flat_map(|group| {
             let metrics = &metrics;
             let (name, position) = (group.project.name, group.project.position);
@@ -93,22 +95,22 @@ impl Core {
 
     /// Finds out what agents have changed, each once; what is found shows with the next look.
     fn find_metrics(&self) {
-        let tabs = self.workspace().projects.into_iter().flat_map(|group| group.tabs);
+        let tabs = self.core.workspace().tree().projects.into_iter().flat_map(|group| group.tabs);
         let is_agent = |tab: &Terminal| tab.activity.owner.as_ref().is_some_and(Owner::is_agent);
         for tab in tabs.filter(is_agent).take(MOST_METRICS) {
-            if self.inner.ui.state.lock().metrics.contains_key(&tab.id) {
+            if self.core.inner.seats.state.lock().metrics.contains_key(&tab.id) {
                 continue;
             }
-            self.inner.ui.state.lock().metrics.insert(tab.id, None);
-            let core = self.clone();
-            self.inner.runtime.spawn(async move {
+            self.core.inner.seats.state.lock().metrics.insert(tab.id, None);
+            let core = self.core.clone();
+            self.core.inner.runtime.spawn(async move {
                 let found = git_metrics::changes(tab.cwd()).await;
                 let metrics = found.map_or(Metrics::Nothing, |changes| Metrics::Changed {
                     files: changes.files,
                     added: changes.added,
                     removed: changes.deleted,
                 });
-                core.inner.ui.state.lock().metrics.insert(tab.id, Some(metrics));
+                core.inner.seats.state.lock().metrics.insert(tab.id, Some(metrics));
             });
         }
     }
@@ -116,14 +118,14 @@ impl Core {
     /// Brings frames that show the world up to date.
     pub(super) fn refresh_palette(&self) {
         let (has_agents, has_notifications) = {
-            let state = self.inner.ui.state.lock();
+            let state = self.core.inner.seats.state.lock();
             (state.palette.has(Frame::Agents), state.palette.has(Frame::Notifications))
         };
-        let agents = has_agents.then(|| self.agents());
+        let agents = has_agents.then(|| self.agent_rows());
         let notifications = has_notifications.then(|| self.notifications());
         for content in [agents, notifications].into_iter().flatten() {
             // Rows of the world change nothing that must be carried out.
-            drop(self.inner.ui.state.lock().palette.refresh(&content));
+            drop(self.core.inner.seats.state.lock().palette.refresh(&content));
         }
     }
 }

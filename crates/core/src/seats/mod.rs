@@ -50,13 +50,15 @@ pub struct UiConfig {
 }
 
 /// The user interface of one world.
-pub(crate) struct Ui {
+pub(crate) struct Room {
     config: UiConfig,
     /// Colors of a world without settings.
     plain: Colors,
     state: Mutex<State>,
     clipboards: Clipboards,
     stats: SceneStats,
+    /// Held while the settings file is changed.
+    settings_writer: tokio::sync::Mutex<()>,
 }
 
 struct State {
@@ -137,9 +139,9 @@ impl SceneStats {
     }
 }
 
-impl Ui {
+impl Room {
     /// Reads settings and themes. Blocking.
-    pub(crate) fn start(config: UiConfig, plain: Colors) -> Ui {
+    pub(crate) fn start(config: UiConfig, plain: Colors) -> Room {
         let loaded = settings::load(config.settings.as_deref());
         let state = State {
             theme: loaded.settings.theme.clone(),
@@ -161,7 +163,14 @@ impl Ui {
             metrics: HashMap::new(),
         };
         let clipboards = Clipboards::start(config.has_display);
-        Ui { config, plain, state: Mutex::new(state), clipboards, stats: SceneStats::default() }
+        Room {
+            config,
+            plain,
+            state: Mutex::new(state),
+            clipboards,
+            stats: SceneStats::default(),
+            settings_writer: tokio::sync::Mutex::new(()),
+        }
     }
 
     /// The colors of terminals now.

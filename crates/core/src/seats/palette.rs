@@ -5,6 +5,7 @@ use rookery_view::palette::{Effect, Frame, PaletteState, Question};
 use tokio::sync::oneshot;
 
 use crate::core::Core;
+use crate::rooms::Seats;
 
 /// A question that was put to the user. Dropping it takes the question back.
 pub struct Presented {
@@ -23,19 +24,19 @@ impl Presented {
 impl Drop for Presented {
     fn drop(&mut self) {
         let effects = {
-            let mut state = self.core.inner.ui.state.lock();
+            let mut state = self.core.inner.seats.state.lock();
             state.askers.remove(&self.session);
             state.palette.dismiss_session(self.session)
         };
-        self.core.carry_out_quick(effects);
+        self.core.seats().carry_out_quick(effects);
     }
 }
 
-impl Core {
+impl Seats {
     /// What the palette shows.
     pub fn palette(&self) -> PaletteState {
         self.refresh_palette();
-        self.inner.ui.state.lock().palette.state()
+        self.core.inner.seats.state.lock().palette.state()
     }
 
     /// Opens a frame in place of whatever is open.
@@ -44,15 +45,15 @@ impl Core {
             return Err(Error::invalid("kind", format!("{frame} cannot be opened")));
         };
         self.put_questions_away();
-        self.leave_terminal(self.active());
-        let effects = self.inner.ui.state.lock().palette.open(&content);
+        self.leave_terminal(self.core.workspace().active());
+        let effects = self.core.inner.seats.state.lock().palette.open(&content);
         self.carry_out(effects).await?;
         Ok(self.palette())
     }
 
     /// Filters the frame on top.
     pub async fn query_palette(&self, query: &str) -> Result<PaletteState> {
-        let effects = self.inner.ui.state.lock().palette.query(query);
+        let effects = self.core.inner.seats.state.lock().palette.query(query);
         self.carry_out(effects).await?;
         Ok(self.palette())
     }
@@ -60,7 +61,7 @@ impl Core {
     /// Acts on a visible row. When this returns, it is done; a script that fills a list is begun.
     pub async fn activate_in_palette(&self, id: &str) -> Result<PaletteState> {
         self.refresh_palette();
-        let effects = self.inner.ui.state.lock().palette.activate(id);
+        let effects = self.core.inner.seats.state.lock().palette.activate(id);
         let effects = effects
             .map_err(|_| Error::not_found(format!("no row {id:?} is shown in the palette")))?;
         self.carry_out(effects).await?;
@@ -70,7 +71,7 @@ impl Core {
     /// Puts the palette away.
     pub async fn dismiss_palette(&self) -> Result<PaletteState> {
         self.put_questions_away();
-        let effects = self.inner.ui.state.lock().palette.dismiss();
+        let effects = self.core.inner.seats.state.lock().palette.dismiss();
         self.carry_out(effects).await?;
         Ok(self.palette())
     }
@@ -78,16 +79,16 @@ impl Core {
     /// Puts a question to the user, in place of whatever is open.
     pub fn ask(&self, question: &Question) -> Presented {
         self.put_questions_away();
-        self.leave_terminal(self.active());
+        self.leave_terminal(self.core.workspace().active());
         let (sender, answer) = oneshot::channel();
         let (session, effects) = {
-            let mut state = self.inner.ui.state.lock();
+            let mut state = self.core.inner.seats.state.lock();
             let (session, effects) = state.palette.ask(question);
             state.askers.insert(session, sender);
             (session, effects)
         };
         self.carry_out_quick(effects);
-        Presented { core: self.clone(), session, answer }
+        Presented { core: self.core.clone(), session, answer }
     }
 
     /// Does what the palette asks for, in order.
@@ -97,18 +98,18 @@ impl Core {
                 Effect::Run(action) => Box::pin(self.run_action(action)).await?,
                 Effect::Drill { frame, ticket } => {
                     if let Some(content) = self.content(frame).await {
-                        self.inner.ui.state.lock().palette.push(ticket, &content);
+                        self.core.inner.seats.state.lock().palette.push(ticket, &content);
                     }
                 }
                 Effect::ApplyTheme(name) => {
                     self.show_theme(&name);
-                    name.clone_into(&mut self.inner.ui.state.lock().settings.theme);
+                    name.clone_into(&mut self.core.inner.seats.state.lock().settings.theme);
                     self.write_setting("theme", name).await?;
                 }
                 Effect::ApplyFont(family) => {
                     self.show_font(&family);
                     let chosen = Some(family.clone()).filter(|family| !family.is_empty());
-                    self.inner.ui.state.lock().settings.font_family = chosen;
+                    self.core.inner.seats.state.lock().settings.font_family = chosen;
                     self.write_setting("font-family", family).await?;
                 }
                 Effect::FocusTab(tab) => self.jump_to(tab).await?,
@@ -140,19 +141,19 @@ impl Core {
     }
 
     fn answer(&self, session: u64, chosen: Option<String>) {
-        let asker = self.inner.ui.state.lock().askers.remove(&session);
+        let asker = self.core.inner.seats.state.lock().askers.remove(&session);
         if let Some(asker) = asker {
             let _ = asker.send(chosen);
         }
     }
 
     fn show_theme(&self, name: &str) {
-        name.clone_into(&mut self.inner.ui.state.lock().theme);
+        name.clone_into(&mut self.core.inner.seats.state.lock().theme);
         self.show_colors();
     }
 
     fn show_font(&self, family: &str) {
         let family = Some(family.to_owned()).filter(|family| !family.is_empty());
-        self.inner.ui.state.lock().font = family;
+        self.core.inner.seats.state.lock().font = family;
     }
 }

@@ -9,16 +9,16 @@ use rookery_view::palette::provider::{self, Context, RunEnd};
 use rookery_view::settings::Provider;
 
 use super::settings::provider_dir;
-use crate::core::Core;
+use crate::rooms::Seats;
 
 /// Scripts that are offered at most, so that a strange folder does no harm.
 const MOST_DISCOVERED: usize = 200;
 
-impl Core {
+impl Seats {
     /// Configured providers, then those found beside the settings.
     pub(super) async fn providers(&self) -> Vec<Provider> {
-        let mut providers = self.inner.ui.state.lock().settings.providers.clone();
-        let file = self.inner.ui.config.settings.as_deref();
+        let mut providers = self.core.inner.seats.state.lock().settings.providers.clone();
+        let file = self.core.inner.seats.config.settings.as_deref();
         if let Some(dir) = file.and_then(provider_dir) {
             let found = tokio::task::spawn_blocking(move || discover(&dir)).await;
             providers.extend(found.unwrap_or_default());
@@ -28,9 +28,9 @@ impl Core {
 
     /// Runs a provider beside everything else; its list is shown if it is still wanted.
     pub(super) fn run_provider(&self, call: ProviderCall) {
-        let core = self.clone();
-        self.inner.runtime.spawn(async move {
-            let context = core.provider_context(&call).await;
+        let core = self.core.clone();
+        self.core.inner.runtime.spawn(async move {
+            let context = core.seats().provider_context(&call).await;
             let shell = core.inner.config.shell.clone();
             let launch = provider::launch(&call.provider, &call.phase, &context, &shell);
             let mut script = Script::new(launch.argv);
@@ -42,29 +42,29 @@ impl Core {
             script.timeout = launch.timeout;
             script.stdout_limit = provider::MOST_OUTPUT;
             let result = provider::read_end(&call.phase, &run_end(script.run().await));
-            let effects = core.inner.ui.state.lock().palette.provided(&call, result);
-            if let Err(error) = core.carry_out(effects).await {
+            let effects = core.inner.seats.state.lock().palette.provided(&call, result);
+            if let Err(error) = core.seats().carry_out(effects).await {
                 tracing::debug!(%error, "what a provider led to could not be done");
             }
         });
     }
 
     async fn provider_context(&self, call: &ProviderCall) -> Context {
-        let active = self.selection();
-        let tab = active.terminal.and_then(|id| self.tab(id).ok());
+        let active = self.core.workspace().selection();
+        let tab = active.terminal.and_then(|id| self.core.workspace().tab(id).ok());
         let cwd = match &tab {
             Some(tab) => self.live_cwd(tab).await.to_string_lossy().into_owned(),
             None => String::new(),
         };
         let text = |path: &PathBuf| path.to_string_lossy().into_owned();
         Context {
-            socket: self.inner.ui.config.socket.as_ref().map(text).unwrap_or_default(),
+            socket: self.core.inner.seats.config.socket.as_ref().map(text).unwrap_or_default(),
             query: call.query.clone(),
             tab: active.terminal,
             project: active.project,
             cwd,
             title: tab.map(|tab| tab.title().into_owned()).unwrap_or_default(),
-            roostctl: self.inner.ui.config.roostctl.as_ref().map(text),
+            roostctl: self.core.inner.seats.config.roostctl.as_ref().map(text),
         }
     }
 }

@@ -15,26 +15,26 @@ use rookery_view::scene::{
 
 use super::{Edit, State};
 use crate::clock;
-use crate::core::Core;
-use crate::workspace::{Tabs, Workspace};
+use crate::rooms::Seats;
+use crate::workspace::{Tabs, WorkspaceTree};
 
-impl Core {
+impl Seats {
     /// What is visible now.
     pub fn scene(&self) -> Scene {
         let started = Instant::now();
         self.refresh_palette();
         self.drop_stale_questions();
-        let workspace = self.workspace();
+        let workspace = self.core.workspace().tree();
         let agents = self.agents_by_tab(&workspace);
         let grid = workspace.active.terminal.and_then(|id| self.grid(id));
         let inbox = self.inbox_rows();
-        let stats = &self.inner.ui.stats;
+        let stats = &self.core.inner.seats.stats;
         if let Some(grid) = &grid {
             let rows = grid.rows.len() as u64;
             stats.rows.fetch_add(rows, Ordering::Relaxed);
             stats.cells.fetch_add(rows * u64::from(grid.cols), Ordering::Relaxed);
         }
-        let state = self.inner.ui.state.lock();
+        let state = self.core.inner.seats.state.lock();
         let mut scene = Scene::new(state.themes.get(&state.theme));
         scene.window = state.window;
         scene.font =
@@ -54,20 +54,20 @@ impl Core {
     }
 
     /// Agents as the sidebar lists them, whether or not it is shown.
-    fn agents_by_tab(&self, workspace: &Workspace) -> Vec<AgentRow> {
+    fn agents_by_tab(&self, workspace: &WorkspaceTree) -> Vec<AgentRow> {
         let inputs = self.agent_inputs(|_| None);
         agents::sidebar_rows(&inputs, clock::wall(), workspace.active.terminal)
     }
 
-    fn title(&self, workspace: &Workspace) -> String {
+    fn title(&self, workspace: &WorkspaceTree) -> String {
         let Some(group) = active(workspace) else { return "Rookery".to_owned() };
         let tab = group.tabs.iter().find(|tab| Some(tab.id) == workspace.active.terminal);
         let cwd = tab.map_or(group.project.root.as_path(), Terminal::cwd);
-        window_title(&group.project.name, cwd, Some(&self.inner.config.home))
+        window_title(&group.project.name, cwd, Some(&self.core.inner.config.home))
     }
 
     fn grid(&self, id: TerminalId) -> Option<Grid> {
-        let handle = self.terminal(id).ok()?;
+        let handle = self.core.terminals().get(id).ok()?;
         let snapshot = handle.viewport(Detail::Cells);
         let selection = handle.selection();
         let on_row = |row: u16| {
@@ -77,7 +77,8 @@ impl Core {
         let state = ViewState {
             selected: (0..snapshot.rows).filter_map(on_row).collect(),
             scroll: Scroll { back: snapshot.offset as u64, history: snapshot.history_len as u64 },
-            has_keyboard: self.terminal_has_keyboard() && self.focus() != Some(false),
+            has_keyboard: self.terminal_has_keyboard()
+                && self.core.workspace().focus() != Some(false),
             preedit: handle.preedit().map(|shown| Preedit {
                 cursor: shown.cursor.map(|(_, end)| end as usize),
                 text: shown.text,
@@ -89,17 +90,22 @@ impl Core {
 
     fn inbox_rows(&self) -> Inbox {
         let now = clock::wall().as_seconds();
-        let rows = self.inbox().into_iter().map(|(project, tab, pending)| InboxRow {
-            tab: tab.id,
-            title: format!("{} · {}", project.name, tab.title()),
-            body: if pending.text.body.is_empty() { pending.text.title } else { pending.text.body },
-            time_text: agents::time_text(now.saturating_sub(pending.at.as_seconds())),
-        });
+        let rows =
+            self.core.workspace().inbox().into_iter().map(|(project, tab, pending)| InboxRow {
+                tab: tab.id,
+                title: format!("{} · {}", project.name, tab.title()),
+                body: if pending.text.body.is_empty() {
+                    pending.text.title
+                } else {
+                    pending.text.body
+                },
+                time_text: agents::time_text(now.saturating_sub(pending.at.as_seconds())),
+            });
         Inbox { is_open: false, rows: rows.collect() }
     }
 }
 
-fn active(workspace: &Workspace) -> Option<&Tabs> {
+fn active(workspace: &WorkspaceTree) -> Option<&Tabs> {
     workspace.projects.iter().find(|group| Some(group.project.id) == workspace.active.project)
 }
 
@@ -107,7 +113,7 @@ fn mood(tab: &Terminal) -> Mood {
     agents::mood(agents::effective(&tab.activity))
 }
 
-fn sidebar(state: &State, workspace: &Workspace, agents: &[AgentRow]) -> Sidebar {
+fn sidebar(state: &State, workspace: &WorkspaceTree, agents: &[AgentRow]) -> Sidebar {
     let row = |group: &Tabs| {
         let Project { id, name, .. } = &group.project;
         let is_here = |agent: &&AgentRow| group.tabs.iter().any(|tab| tab.id == agent.tab);
@@ -132,7 +138,7 @@ fn sidebar(state: &State, workspace: &Workspace, agents: &[AgentRow]) -> Sidebar
     }
 }
 
-fn strip(state: &State, workspace: &Workspace) -> TabStrip {
+fn strip(state: &State, workspace: &WorkspaceTree) -> TabStrip {
     let pill = |tab: &Terminal| Pill {
         id: tab.id,
         title: tab.title().into_owned(),
@@ -148,7 +154,7 @@ fn strip(state: &State, workspace: &Workspace) -> TabStrip {
     TabStrip { pills: tabs.iter().map(pill).collect() }
 }
 
-fn dialog(state: &State, workspace: &Workspace) -> Option<Dialog> {
+fn dialog(state: &State, workspace: &WorkspaceTree) -> Option<Dialog> {
     let question = state.question?;
     let mut groups = workspace.projects.iter();
     let group = groups.find(|group| group.project.id == question.project)?;

@@ -8,8 +8,9 @@ use rookery_model::{Error, Result};
 use rookery_view::settings::{self, Settings, edit};
 use rookery_view::theme::{self, Themes};
 
-use super::{PLATFORM, Ui};
+use super::{PLATFORM, Room};
 use crate::core::Core;
+use crate::rooms::Seats;
 
 /// What was read from the disk.
 pub(super) struct Loaded {
@@ -65,7 +66,7 @@ fn read_some(path: &Path, most: usize) -> Option<String> {
     (bytes.len() <= most).then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-impl Ui {
+impl Room {
     /// Takes what was read; a preview that is open stays.
     fn take(&self, loaded: Loaded) {
         let mut state = self.state.lock();
@@ -87,17 +88,17 @@ impl Ui {
     }
 }
 
-impl Core {
+impl Seats {
     /// Reads settings and themes anew, and shows what changed.
     pub(super) async fn reload_settings(&self) {
-        let file = self.inner.ui.config.settings.clone();
+        let file = self.core.inner.seats.config.settings.clone();
         let Ok(loaded) = tokio::task::spawn_blocking(move || load(file.as_deref())).await else {
             return;
         };
-        let before = self.inner.ui.state.lock().font_size;
-        self.inner.ui.take(loaded);
+        let before = self.core.inner.seats.state.lock().font_size;
+        self.core.inner.seats.take(loaded);
         self.show_colors();
-        let is_other = self.inner.ui.state.lock().font_size != before;
+        let is_other = self.core.inner.seats.state.lock().font_size != before;
         if is_other {
             self.fit_shown().await;
         }
@@ -105,11 +106,11 @@ impl Core {
 
     /// Follows the settings file and the themes beside it until the core is gone.
     pub(crate) fn follow_settings(&self) {
-        let Some(file) = self.inner.ui.config.settings.clone() else { return };
+        let Some(file) = self.core.inner.seats.config.settings.clone() else { return };
         let watched = [Some(Watched::File(file.clone())), theme_dir(&file).map(Watched::Directory)];
         for what in watched.into_iter().flatten() {
-            let core = std::sync::Arc::downgrade(&self.inner);
-            self.inner.runtime.spawn(async move {
+            let core = std::sync::Arc::downgrade(&self.core.inner);
+            self.core.inner.runtime.spawn(async move {
                 let mut watch = match Watch::start(what).await {
                     Ok(watch) => watch,
                     Err(error) => {
@@ -119,7 +120,7 @@ impl Core {
                 };
                 while watch.changed().await {
                     let Some(inner) = core.upgrade() else { return };
-                    Core::unbound(inner).reload_settings().await;
+                    Core::unbound(inner).seats().reload_settings().await;
                 }
             });
         }
@@ -127,17 +128,17 @@ impl Core {
 
     /// Gives every terminal the colors of the theme shown.
     pub(super) fn show_colors(&self) {
-        let colors = self.inner.ui.colors();
-        for live in self.live_terminals() {
+        let colors = self.core.inner.seats.colors();
+        for live in self.core.terminals().all_live() {
             live.set_palette(&colors);
         }
     }
 
     /// Writes one setting into the file, leaving everything else in it as it is.
     pub(super) async fn write_setting(&self, key: &'static str, value: String) -> Result<()> {
-        let Some(file) = self.inner.ui.config.settings.clone() else { return Ok(()) };
+        let Some(file) = self.core.inner.seats.config.settings.clone() else { return Ok(()) };
         // One writer at a time, or one of two would be lost.
-        let _writing = self.inner.settings_writer.lock().await;
+        let _writing = self.core.inner.seats.settings_writer.lock().await;
         let written = tokio::task::spawn_blocking(move || {
             let text = match std::fs::read(&file) {
                 Ok(bytes) => String::from_utf8(bytes).map_err(std::io::Error::other)?,

@@ -8,10 +8,10 @@ use rookery_view::scene::FontChoice;
 use rookery_view::scene::layout::{self, Panes};
 use rookery_view::settings::Command;
 
-use crate::core::Core;
+use crate::rooms::Seats;
 use crate::terminals::OpenTerminal;
 
-impl Core {
+impl Seats {
     /// Where a terminal is now: what its shell reported, else where its process is.
     pub(super) async fn live_cwd(&self, tab: &Terminal) -> PathBuf {
         if let Some(reported) = &tab.reported_cwd {
@@ -29,35 +29,37 @@ impl Core {
 
     /// Opens a tab for a command of the settings.
     pub(super) async fn launch(&self, command: &Command) -> Result<Terminal> {
-        let argv = launch::argv(command, &self.inner.config.shell);
+        let argv = launch::argv(command, &self.core.inner.config.shell);
         let first_title = Some(command.title.clone()).filter(|title| !title.is_empty());
         self.open_beside(OpenTerminal { argv, first_title, ..OpenTerminal::default() }).await
     }
 
     async fn open_beside(&self, request: OpenTerminal) -> Result<Terminal> {
-        let active = self.selection();
-        let tab = active.terminal.and_then(|id| self.tab(id).ok());
+        let active = self.core.workspace().selection();
+        let tab = active.terminal.and_then(|id| self.core.workspace().tab(id).ok());
         let cwd = match &tab {
             Some(tab) => Some(self.live_cwd(tab).await),
             None => None,
         };
-        self.open(OpenTerminal {
-            cwd,
-            project: active.project,
-            size: self.window_grid(),
-            env: self.inner.config.tab_env.clone(),
-            activate: true,
-            on_exit: OnExit::Close,
-            any_cwd: true,
-            integrate: true,
-            ..request
-        })
-        .await
+        self.core
+            .terminals()
+            .open(OpenTerminal {
+                cwd,
+                project: active.project,
+                size: self.window_grid(),
+                env: self.core.inner.config.tab_env.clone(),
+                activate: true,
+                on_exit: OnExit::Close,
+                any_cwd: true,
+                integrate: true,
+                ..request
+            })
+            .await
     }
 
     /// How many rows and columns the window shows.
     pub(super) fn window_grid(&self) -> Size {
-        let state = self.inner.ui.state.lock();
+        let state = self.core.inner.seats.state.lock();
         let sidebar = state.sidebar;
         let width = layout::sidebar_width(state.window, sidebar.is_collapsed, sidebar.width);
         let family = state.font.clone().unwrap_or_default();

@@ -5,7 +5,7 @@ use rookery_view::scene::WindowSize;
 use rookery_view::scene::layout::{self, Panes};
 
 use super::{Edit, SceneCounts};
-use crate::core::Core;
+use crate::rooms::Seats;
 
 /// Where the store keeps what the sidebar looked like.
 const SIDEBAR: &str = "sidebar";
@@ -25,10 +25,10 @@ pub struct WindowMetrics {
     pub font: Option<String>,
 }
 
-impl Core {
+impl Seats {
     /// The measures of the window.
     pub fn window_metrics(&self) -> WindowMetrics {
-        let state = self.inner.ui.state.lock();
+        let state = self.core.inner.seats.state.lock();
         let sidebar = state.sidebar;
         let width = layout::sidebar_width(state.window, sidebar.is_collapsed, sidebar.width);
         WindowMetrics {
@@ -42,14 +42,14 @@ impl Core {
 
     /// Makes the window this large; the terminal it shows takes the room there is.
     pub async fn resize_window(&self, size: WindowSize) -> Result<()> {
-        self.inner.ui.state.lock().window = size.bounded();
+        self.core.inner.seats.state.lock().window = size.bounded();
         self.arrange().await
     }
 
     /// The room for terminals changed: the one that is shown takes it, and from now on so does
     /// every other that comes to be shown.
     pub(super) async fn arrange(&self) -> Result<()> {
-        self.inner.ui.state.lock().is_arranged = true;
+        self.core.inner.seats.state.lock().is_arranged = true;
         self.fit_active().await
     }
 
@@ -57,8 +57,9 @@ impl Core {
     /// keeps the size that it was opened with, and so it does while somebody is attached to it, whose
     /// own window it fills.
     pub(crate) async fn fit_shown(&self) {
-        let is_arranged = self.inner.ui.state.lock().is_arranged;
-        let shown = self.active().and_then(|id| self.terminal(id).ok());
+        let is_arranged = self.core.inner.seats.state.lock().is_arranged;
+        let shown =
+            self.core.workspace().active().and_then(|id| self.core.terminals().get(id).ok());
         if !is_arranged || shown.is_none_or(|handle| handle.is_followed()) {
             return;
         }
@@ -69,7 +70,8 @@ impl Core {
 
     /// Gives the terminal that is shown as many rows and columns as the window has room for.
     async fn fit_active(&self) -> Result<()> {
-        let shown = self.active().and_then(|id| self.terminal(id).ok());
+        let shown =
+            self.core.workspace().active().and_then(|id| self.core.terminals().get(id).ok());
         let size = self.window_grid();
         match shown.filter(|handle| handle.size() != size) {
             Some(handle) => match handle.resize(size).await {
@@ -83,20 +85,20 @@ impl Core {
 
     /// The window got or lost the keyboard; a program that asked for it is told.
     pub fn focus_window(&self, has_focus: bool) {
-        self.set_focus(Some(has_focus));
-        self.tell_focus(self.active(), has_focus);
+        self.core.workspace().set_focus(Some(has_focus));
+        self.tell_focus(self.core.workspace().active(), has_focus);
     }
 
     /// Keys go elsewhere from now on: what an input method shows on the terminal is called off.
     pub(crate) fn leave_terminal(&self, id: Option<TerminalId>) {
-        if let Some(handle) = id.and_then(|id| self.terminal(id).ok()) {
+        if let Some(handle) = id.and_then(|id| self.core.terminals().get(id).ok()) {
             handle.call_off_composition();
         }
     }
 
     /// A terminal got or lost the keyboard; a program that asked for it is told.
     pub(crate) fn tell_focus(&self, id: Option<TerminalId>, has_focus: bool) {
-        if let Some(handle) = id.and_then(|id| self.terminal(id).ok()) {
+        if let Some(handle) = id.and_then(|id| self.core.terminals().get(id).ok()) {
             // A program that does not read its input misses it; that is its own affair.
             let _ = handle.report_focus(has_focus);
         }
@@ -104,14 +106,14 @@ impl Core {
 
     /// The user turned to something else: a name half edited and a question stay as they were.
     pub(crate) fn put_questions_away(&self) {
-        let mut state = self.inner.ui.state.lock();
+        let mut state = self.core.inner.seats.state.lock();
         (state.edit, state.question) = (None, None);
     }
 
     /// Forgets a name half edited and a question whose subject is gone or no longer shown.
     pub(super) fn drop_stale_questions(&self) {
-        let active = self.selection();
-        let mut state = self.inner.ui.state.lock();
+        let active = self.core.workspace().selection();
+        let mut state = self.core.inner.seats.state.lock();
         let is_edited = match &state.edit {
             Some(Edit::Tab(id, _)) => active.terminal == Some(*id),
             Some(Edit::Project(id, _)) => active.project == Some(*id),
@@ -129,7 +131,7 @@ impl Core {
     /// when it is shown again.
     pub async fn set_sidebar_width(&self, width: f32) -> Result<()> {
         {
-            let mut state = self.inner.ui.state.lock();
+            let mut state = self.core.inner.seats.state.lock();
             let (least, most) = layout::SIDEBAR_BOUNDS;
             state.sidebar.width = width.clamp(least, most);
         }
@@ -139,14 +141,14 @@ impl Core {
 
     /// Shows the sidebar if it is hidden: a user who jumped elsewhere sees where that is.
     pub(super) async fn reveal_sidebar(&self) -> Result<()> {
-        let is_collapsed = self.inner.ui.state.lock().sidebar.is_collapsed;
+        let is_collapsed = self.core.inner.seats.state.lock().sidebar.is_collapsed;
         if is_collapsed { self.toggle_sidebar().await } else { Ok(()) }
     }
 
     /// Shows or hides the sidebar.
     pub(super) async fn toggle_sidebar(&self) -> Result<()> {
         {
-            let mut state = self.inner.ui.state.lock();
+            let mut state = self.core.inner.seats.state.lock();
             state.sidebar.is_collapsed = !state.sidebar.is_collapsed;
         }
         self.arrange().await?;
@@ -156,7 +158,7 @@ impl Core {
     /// Shows or hides agents in the sidebar, and writes that into the settings.
     pub(super) async fn toggle_sidebar_agents(&self) -> Result<()> {
         let is_visible = {
-            let mut state = self.inner.ui.state.lock();
+            let mut state = self.core.inner.seats.state.lock();
             state.sidebar.are_agents_visible = !state.sidebar.are_agents_visible;
             state.settings.show_sidebar_agents = state.sidebar.are_agents_visible;
             state.sidebar.are_agents_visible
@@ -165,18 +167,18 @@ impl Core {
     }
 
     async fn remember_sidebar(&self) -> Result<()> {
-        let sidebar = self.inner.ui.state.lock().sidebar;
+        let sidebar = self.core.inner.seats.state.lock().sidebar;
         let text = format!("{} {}", sidebar.is_collapsed, sidebar.width);
-        self.remember(SIDEBAR, Some(text)).await
+        self.core.remember(SIDEBAR, Some(text)).await
     }
 
     /// Brings the sidebar back as it was.
     pub(crate) async fn restore_sidebar(&self) {
-        let Ok(Some(text)) = self.remembered(SIDEBAR).await else { return };
+        let Ok(Some(text)) = self.core.remembered(SIDEBAR).await else { return };
         let Some((collapsed, width)) = text.split_once(' ') else { return };
         if let (Ok(is_collapsed), Ok(width)) = (collapsed.parse(), width.parse::<f32>()) {
             let (least, most) = layout::SIDEBAR_BOUNDS;
-            let mut state = self.inner.ui.state.lock();
+            let mut state = self.core.inner.seats.state.lock();
             state.sidebar.is_collapsed = is_collapsed;
             state.sidebar.width = width.clamp(least, most);
         }
@@ -186,19 +188,19 @@ impl Core {
     pub fn terminal_has_keyboard(&self) -> bool {
         self.drop_stale_questions();
         let is_taken = {
-            let state = self.inner.ui.state.lock();
+            let state = self.core.inner.seats.state.lock();
             state.palette.is_open() || state.edit.is_some() || state.question.is_some()
         };
-        !is_taken && self.active().is_some()
+        !is_taken && self.core.workspace().active().is_some()
     }
 
     /// Signs that belong to a word besides letters and digits.
     pub fn word_chars(&self) -> String {
-        self.inner.ui.word_chars()
+        self.core.inner.seats.word_chars()
     }
 
     /// How often scenes were made, and what that cost.
     pub fn scene_counts(&self, reset: bool) -> SceneCounts {
-        self.inner.ui.stats.read(reset)
+        self.core.inner.seats.stats.read(reset)
     }
 }

@@ -16,18 +16,18 @@ use rookery_store::Change;
 use super::create::{planned, told};
 use crate::checkpoints::NewCheckpoint;
 use crate::clock;
-use crate::core::Core;
 use crate::queue::NewItem;
+use crate::rooms::Sessions;
 use crate::world::Tx;
 
 /// How long programs of the last daemon may go on before their work is taken over.
 const ORPHANS: Duration = Duration::from_secs(60);
 
-impl Core {
+impl Sessions {
     /// Refuses new work while the store cannot save. Nothing of it has happened then, and nothing of
     /// it happens later.
     pub(crate) fn ensure_saving(&self) -> Result<()> {
-        match self.inner.store.is_failing() {
+        match self.core.inner.store.is_failing() {
             true => Err(Error::failed(
                 "the store cannot save at present, so nothing was done; make room on its disk and try again",
             )),
@@ -43,12 +43,12 @@ impl Core {
     pub(crate) async fn accept(&self, work: AcceptedWork) -> Result<()> {
         let accepted = Record::Accepted(Box::new(Accepted { at: clock::wall(), work }));
         let change = Change::RecordUpserted(Box::new(accepted));
-        Ok(self.inner.store.commit_or_forget(vec![change]).await?)
+        Ok(self.core.inner.store.commit_or_forget(vec![change]).await?)
     }
 
     /// Forgets work that was done, or will not be.
     pub(crate) fn give_up(&self, id: u128) {
-        let forgotten = self.transact(|tx| {
+        let forgotten = self.core.transact(|tx| {
             tx.done(id);
             Ok(())
         });
@@ -60,7 +60,7 @@ impl Core {
     /// Takes up what the last daemon accepted and did not finish. Answers at once, for turns wait for
     /// them; the rest in the background.
     pub(crate) fn resume_accepted(&self) {
-        let taken = self.transact(|tx| Ok(std::mem::take(&mut *tx.world.unfinished)));
+        let taken = self.core.transact(|tx| Ok(std::mem::take(&mut *tx.world.unfinished)));
         for accepted in taken.map(|(unfinished, _)| unfinished).unwrap_or_default() {
             tracing::info!(at = %accepted.at.as_micros(), "work that was accepted is taken up again");
             match accepted.work {
@@ -68,22 +68,22 @@ impl Core {
                     self.resume_answer(request, answer, by);
                 }
                 other => {
-                    let core = self.clone();
-                    let work = async move { core.resume_work(other).await };
-                    self.inner.endings.spawn_on(work, &self.inner.runtime);
+                    let core = self.core.clone();
+                    let work = async move { core.sessions().resume_work(other).await };
+                    self.core.inner.background.spawn_on(work, &self.core.inner.runtime);
                 }
             }
         }
     }
 
     fn resume_answer(&self, request: RequestId, answer: Answer, by: String) {
-        if self.is_dialog(request) {
+        if self.core.requests().is_dialog(request) {
             // Whether it was typed shows the screen: if the dialog is gone, it was.
-            self.inner.promised.lock().insert(request, (answer, by));
+            self.core.requests().note_promised(request, answer, by);
             return self.give_up(request.get());
         }
-        let resumed = self.transact(|tx| {
-            self.settle_in(tx, request, answer, &by);
+        let resumed = self.core.transact(|tx| {
+            self.core.requests().resolve_in(tx, request, answer, &by);
             tx.done(request.get());
             Ok(())
         });
@@ -112,17 +112,18 @@ impl Core {
         {
             tracing::warn!(%error, "what a checkpoint left behind is not removed yet");
         }
-        if self.checkpoint(id).is_ok() {
+        if self.core.checkpoints().get(id).is_ok() {
             return self.give_up(id.get());
         }
         // What goes wrong is in the queue.
-        drop(self.finish_checkpoint(id, new).await);
+        drop(self.core.checkpoints().finish(id, new).await);
     }
 
     async fn resume_session(&self, mut accepted: AcceptedSession) {
         let id = accepted.session;
         let uuid = TerminalUuid(id.get().to_be_bytes());
-        let opened = self.terminals().into_iter().find(|terminal| terminal.uuid == uuid);
+        let opened =
+            self.core.terminals().list().into_iter().find(|terminal| terminal.uuid == uuid);
         if let Some(terminal) = opened {
             match accepted.is_launching {
                 false if terminal.is_alive() => self.start_agent(&terminal, &mut accepted).await,
@@ -135,15 +136,19 @@ impl Core {
             && let Err(error) = undo_tree(&tree).await
         {
             let title = "Session creation failed";
-            return self.file_failure_of(id, title, &error, Some(id.get())).await;
+            return self
+                .core
+                .checkpoints()
+                .file_failure_of(id, title, &error, Some(id.get()))
+                .await;
         }
         // What goes wrong is in the queue.
-        drop(self.finish_session(accepted).await);
+        drop(self.finish(accepted).await);
     }
 
     /// Whether the command was typed is unknown, and typing it twice would start two agents.
     async fn report_unsure_launch(&self, session: SessionId) {
-        let filed = self.transact_durably(|tx| {
+        let filed = self.core.transact_durably(|tx| {
             let text = "the daemon stopped while the agent was being started; \
                         look whether it runs, and start it if it does not";
             tx.file(NewItem {
@@ -170,12 +175,12 @@ impl Core {
             Err(error) => error,
         };
         let title = format!("Worktree {} not created", tree.path.display());
-        self.file_failure_of(SessionId::NONE, &title, &error, Some(id)).await;
+        self.core.checkpoints().file_failure_of(SessionId::NONE, &title, &error, Some(id)).await;
     }
 
     /// It may have reached the agent already, so it is not said a second time.
     async fn resume_delivery(&self, id: ReviewId) {
-        let review = self.review(id).ok();
+        let review = self.core.reviews().get(id).ok();
         let is_open = |comments: &[rookery_model::ReviewComment]| {
             comments.iter().any(|comment| !comment.is_delivered)
         };
@@ -187,7 +192,10 @@ impl Core {
                 );
                 let title = "Review not delivered";
                 let session = review.place.session_or_none();
-                self.file_failure_of(session, title, &error, Some(id.get())).await;
+                self.core
+                    .checkpoints()
+                    .file_failure_of(session, title, &error, Some(id.get()))
+                    .await;
             }
         }
     }

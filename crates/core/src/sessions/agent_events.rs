@@ -7,10 +7,10 @@ use rookery_model::{
 };
 
 use super::attention::report;
-use crate::core::Core;
 use crate::handoffs::NewHandoff;
 use crate::queue::NewItem;
 use crate::reviews::NewReview;
+use crate::rooms::Sessions;
 use crate::sessions::Reported;
 use crate::sessions::SessionHome;
 use crate::world::Tx;
@@ -117,29 +117,30 @@ pub enum Created {
     Approval(RequestId),
 }
 
-impl Core {
+impl Sessions {
     /// Takes an event.
     ///
     /// # Errors
     /// Conflict if it was taken before, not found if it names no session; then nothing is noted,
     /// and it may be sent again.
     pub async fn take_agent_event(&self, event: AgentEvent) -> Result<(SessionId, Created)> {
-        self.transact_durably(|tx| {
-            if tx.world.handled.contains(event.id) {
-                return Err(Error::new(ErrorKind::Conflict, "duplicate event"));
-            }
-            let session = tx.target(&event)?;
-            self.check_session_in(tx.world, session)?;
-            let created = tx.take_event(session, event.at, event.kind);
-            tx.note_handled(event.id);
-            Ok((session, created))
-        })
-        .await
+        self.core
+            .transact_durably(|tx| {
+                if tx.world.handled.contains(event.id) {
+                    return Err(Error::new(ErrorKind::Conflict, "duplicate event"));
+                }
+                let session = tx.target(&event)?;
+                self.core.check_session_in(tx.world, session)?;
+                let created = tx.take_event(session, event.at, event.kind);
+                tx.note_handled(event.id);
+                Ok((session, created))
+            })
+            .await
     }
 
     /// The ids of events that were taken, oldest first.
     pub fn handled_events(&self) -> Vec<EventId> {
-        self.look().handled.iter().collect()
+        self.core.look().handled.iter().collect()
     }
 
     /// Counts events as taken that another program took.
@@ -147,15 +148,16 @@ impl Core {
     /// # Errors
     /// If that cannot be kept.
     pub async fn adopt_handled_events(&self, ids: Vec<EventId>) -> Result<()> {
-        self.transact_durably(|tx| {
-            for id in ids {
-                if !tx.world.handled.contains(id) {
-                    tx.note_handled(id);
+        self.core
+            .transact_durably(|tx| {
+                for id in ids {
+                    if !tx.world.handled.contains(id) {
+                        tx.note_handled(id);
+                    }
                 }
-            }
-            Ok(())
-        })
-        .await
+                Ok(())
+            })
+            .await
     }
 }
 

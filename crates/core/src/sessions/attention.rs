@@ -5,9 +5,9 @@ use rookery_model::{
     TerminalId, TimelineKind, Timestamp,
 };
 
-use crate::core::Core;
 use crate::queue::NewItem;
 use crate::requests::decisions;
+use crate::rooms::Sessions;
 use crate::sessions::SessionHome;
 use crate::world::Tx;
 
@@ -54,42 +54,43 @@ pub struct SessionNotice {
     pub agent: Option<String>,
 }
 
-impl Core {
+impl Sessions {
     /// Takes a word about a session.
     ///
     /// # Errors
     /// If it cannot be kept.
     pub async fn take_notice(&self, notice: SessionNotice) -> Result<QueueItemId> {
-        self.transact_durably(|tx| {
-            let SessionNotice { session, category, title, summary, activity, agent } = notice;
-            self.check_session_in(tx.world, session)?;
-            // A shell reports the line as it was typed, and that may hold a key.
-            let summary = summary.map(|text| decisions::without_secrets(&text));
-            let text = NotificationText {
-                title: title.clone(),
-                body: summary.clone().unwrap_or_default(),
-            };
-            tx.log_line(session, TimelineKind::StatusProgress, title.clone(), None);
-            let source = Source::Report;
-            let new =
-                NewItem { session, related: None, category, title, subtitle: summary, source };
-            let id = tx.file(new);
-            if let Some(terminal) = tx.living_terminal_of(session) {
-                if let Some((reported, word)) = activity {
-                    tx.change_activity(terminal, |now, at| report(now, reported, &word, at))?;
-                    let (core, runs) = (self.clone(), reported.runs());
-                    tx.afterwards(move || {
-                        if let (Some(agent), Some(runs)) = (agent, runs) {
-                            core.see_agent(terminal, &agent, runs);
-                        }
-                    });
+        self.core
+            .transact_durably(|tx| {
+                let SessionNotice { session, category, title, summary, activity, agent } = notice;
+                self.core.check_session_in(tx.world, session)?;
+                // A shell reports the line as it was typed, and that may hold a key.
+                let summary = summary.map(|text| decisions::without_secrets(&text));
+                let text = NotificationText {
+                    title: title.clone(),
+                    body: summary.clone().unwrap_or_default(),
+                };
+                tx.log_line(session, TimelineKind::StatusProgress, title.clone(), None);
+                let source = Source::Report;
+                let new =
+                    NewItem { session, related: None, category, title, subtitle: summary, source };
+                let id = tx.file(new);
+                if let Some(terminal) = tx.living_terminal_of(session) {
+                    if let Some((reported, word)) = activity {
+                        tx.change_activity(terminal, |now, at| report(now, reported, &word, at))?;
+                        let (core, runs) = (self.core.clone(), reported.runs());
+                        tx.afterwards(move || {
+                            if let (Some(agent), Some(runs)) = (agent, runs) {
+                                core.terminals().see_agent(terminal, &agent, runs);
+                            }
+                        });
+                    }
+                    // The queue has it already; what follows is for those who look at the terminal.
+                    tx.raise_attention(terminal, text, Source::Protocol)?;
                 }
-                // The queue has it already; what follows is for those who look at the terminal.
-                tx.raise_attention(terminal, text, Source::Protocol)?;
-            }
-            Ok(id)
-        })
-        .await
+                Ok(id)
+            })
+            .await
     }
 }
 

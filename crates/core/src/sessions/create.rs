@@ -13,8 +13,8 @@ use rookery_model::{
 };
 
 use crate::checkpoints::no_session;
-use crate::core::Core;
 use crate::queue::NewItem;
+use crate::rooms::Sessions;
 use crate::sessions::SessionHome;
 use crate::sessions::session_of;
 use crate::terminals::OpenTerminal;
@@ -105,9 +105,9 @@ pub(crate) fn planned(tree: &PlannedTree) -> worktree::Planned {
     }
 }
 
-impl Core {
+impl Sessions {
     /// An id for a session that is about to be made.
-    pub fn new_session_id(&self) -> SessionId {
+    pub fn new_id(&self) -> SessionId {
         SessionId::new(uuid::Uuid::new_v4().as_u128())
     }
 
@@ -116,12 +116,12 @@ impl Core {
     ///
     /// # Errors
     /// If it cannot be accepted; then nothing happens.
-    pub async fn make_session_soon(&self, id: SessionId, new: NewSession) -> Result<()> {
-        let accepted = new.accepted(id, self.caller().origin());
+    pub async fn make_soon(&self, id: SessionId, new: NewSession) -> Result<()> {
+        let accepted = new.accepted(id, self.core.caller().origin());
         self.accept(AcceptedWork::Session(Box::new(accepted.clone()))).await?;
-        let core = self.clone();
-        let work = async move { drop(core.finish_session(accepted).await) };
-        self.inner.endings.spawn_on(work, &self.inner.runtime);
+        let core = self.core.clone();
+        let work = async move { drop(core.sessions().finish(accepted).await) };
+        self.core.inner.background.spawn_on(work, &self.core.inner.runtime);
         Ok(())
     }
 
@@ -129,10 +129,10 @@ impl Core {
     ///
     /// # Errors
     /// As [`Core::make_session`].
-    pub async fn make_session_or_tell(&self, id: SessionId, new: NewSession) -> Result<Terminal> {
-        let accepted = new.accepted(id, self.caller().origin());
+    pub async fn make_or_tell(&self, id: SessionId, new: NewSession) -> Result<Terminal> {
+        let accepted = new.accepted(id, self.core.caller().origin());
         self.accept(AcceptedWork::Session(Box::new(accepted.clone()))).await?;
-        self.finish_session(accepted).await
+        self.finish(accepted).await
     }
 
     /// Makes a session. What fails leaves nothing behind; that an agent could not be started is told
@@ -140,32 +140,32 @@ impl Core {
     ///
     /// # Errors
     /// If the directory or the worktree cannot be had, or no terminal can be opened.
-    pub async fn make_session(&self, id: SessionId, new: NewSession) -> Result<Terminal> {
-        let mut accepted = new.accepted(id, self.caller().origin());
+    pub async fn make(&self, id: SessionId, new: NewSession) -> Result<Terminal> {
+        let mut accepted = new.accepted(id, self.core.caller().origin());
         self.accept(AcceptedWork::Session(Box::new(accepted.clone()))).await?;
-        let made = self.carry_out_session(&mut accepted).await;
+        let made = self.carry_out(&mut accepted).await;
         self.give_up(id.get());
         made
     }
 
     /// Does what was accepted, or says in the queue why not.
-    pub(crate) async fn finish_session(&self, mut accepted: AcceptedSession) -> Result<Terminal> {
+    pub(crate) async fn finish(&self, mut accepted: AcceptedSession) -> Result<Terminal> {
         let id = accepted.session;
-        let made = self.carry_out_session(&mut accepted).await;
+        let made = self.carry_out(&mut accepted).await;
         match &made {
             Ok(_) => self.give_up(id.get()),
             Err(error) => {
                 let title = "Session creation failed";
-                self.file_failure_of(id, title, error, Some(id.get())).await;
+                self.core.checkpoints().file_failure_of(id, title, error, Some(id.get())).await;
             }
         }
         made
     }
 
-    async fn carry_out_session(&self, accepted: &mut AcceptedSession) -> Result<Terminal> {
+    async fn carry_out(&self, accepted: &mut AcceptedSession) -> Result<Terminal> {
         let new = NewSession::from_accepted(accepted);
         let place = self.find_place(&new, accepted).await?;
-        let terminal = match self.open_session(accepted, &new, &place).await {
+        let terminal = match self.open(accepted, &new, &place).await {
             Ok(terminal) => terminal,
             Err(error) => {
                 if let Some(made) = &accepted.tree
@@ -194,13 +194,15 @@ impl Core {
         accepted.is_launching = true;
         match self.accept(AcceptedWork::Session(Box::new(accepted.clone()))).await {
             Ok(()) => self.launch_or_tell(terminal, &tool, failure).await,
-            Err(error) => self.file_failure(accepted.session, failure, &error).await,
+            Err(error) => {
+                self.core.checkpoints().file_failure(accepted.session, failure, &error).await
+            }
         }
     }
 
     async fn find_place(&self, new: &NewSession, accepted: &mut AcceptedSession) -> Result<Place> {
         let Some(asked) = &new.repo else {
-            let cwd = self.inner.config.home.clone();
+            let cwd = self.core.inner.config.home.clone();
             return Ok(Place { cwd, checkout: None, name: None });
         };
         if !asked.is_absolute() {
@@ -267,7 +269,7 @@ impl Core {
         made.map_err(told)
     }
 
-    async fn open_session(
+    async fn open(
         &self,
         accepted: &AcceptedSession,
         new: &NewSession,
@@ -278,13 +280,15 @@ impl Core {
         let first_title = match (&place.name, branch) {
             (Some(name), Some(branch)) => format!("{name}: {branch}"),
             (Some(name), None) => name.clone(),
-            (None, _) => format!("Session {}", self.terminals().len() + 1),
+            (None, _) => format!("Session {}", self.core.terminals().list().len() + 1),
         };
         // Sessions in worktrees differ by their branches; a shell that calls all of them by their
         // directories would hide that.
         let is_worktree = place.checkout.as_ref().is_some_and(|one| one.worktree.is_some());
         let title = new.title.clone().or_else(|| is_worktree.then(|| first_title.clone()));
         let opened = self
+            .core
+            .terminals()
             .open(OpenTerminal {
                 cwd: Some(place.cwd.clone()),
                 project,
@@ -293,7 +297,7 @@ impl Core {
                 activate: true,
                 on_exit: OnExit::Keep,
                 integrate: true,
-                env: self.inner.config.tab_env.clone(),
+                env: self.core.inner.config.tab_env.clone(),
                 uuid: Some(TerminalUuid(accepted.session.get().to_be_bytes())),
                 origin: Some(accepted.origin),
                 checkout: place.checkout.clone(),
@@ -301,7 +305,7 @@ impl Core {
             })
             .await;
         if let (Err(_), Some(project), true) = (&opened, project, is_new) {
-            let _ = self.delete_project(project).await;
+            let _ = self.core.workspace().delete_project(project).await;
         }
         opened
     }
@@ -310,32 +314,37 @@ impl Core {
     /// terminals usually go.
     async fn project_for(&self, place: &Place) -> Result<(Option<ProjectId>, bool)> {
         let Some(checkout) = &place.checkout else { return Ok((None, false)) };
-        let known = self.projects().into_iter().find(|project| project.root == checkout.repo);
+        let known = self
+            .core
+            .workspace()
+            .projects()
+            .into_iter()
+            .find(|project| project.root == checkout.repo);
         if let Some(project) = known {
             return Ok((Some(project.id), false));
         }
         let name = place.name.clone().unwrap_or_else(|| "General".to_owned());
-        let project = self.create_project(name, checkout.repo.clone()).await?;
+        let project = self.core.workspace().create_project(name, checkout.repo.clone()).await?;
         Ok((Some(project.id), true))
     }
 
     /// The agents that are known, and where they are installed.
     pub async fn agent_tools(&self) -> Vec<FoundTool> {
-        let config = &self.inner.config;
+        let config = &self.core.inner.config;
         let path = config.env.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
         find_agent_tools(path, &config.shell, config.home.clone()).await
     }
 
     /// The agent that the settings name.
     fn usual_tool(&self) -> Option<String> {
-        self.inner.config.default_tool.clone()
+        self.core.inner.config.default_tool.clone()
     }
 
     async fn launch_or_tell(&self, terminal: &Terminal, tool: &str, failure: &str) {
         let session = session_of(terminal.uuid);
         match self.launch_tool(terminal.id, tool).await {
             Ok(_) => {}
-            Err(error) => self.file_failure(session, failure, &error).await,
+            Err(error) => self.core.checkpoints().file_failure(session, failure, &error).await,
         }
     }
 
@@ -370,27 +379,29 @@ impl Core {
         let found = self.agent_tools().await.into_iter().find(|found| found.tool.id == tool);
         let found = found.ok_or_else(missing)?;
         let path = found.path.ok_or_else(missing)?;
-        let handle = self.terminal(id)?;
+        let handle = self.core.terminals().get(id)?;
         let mut progress = handle.progress();
         let shown = progress.wait_for(|progress| {
             progress.sequence > 0 || progress.is_finished || progress.is_closed
         });
         let _ = tokio::time::timeout(FIRST_PROMPT, shown).await;
         handle.write_all(format!("{}\r", typed(&path)).as_bytes()).await?;
-        let session = self.describe(id).map(|terminal| session_of(terminal.uuid))?;
-        self.transact_durably(|tx| {
-            tx.file(NewItem {
-                session,
-                related: None,
-                category: Category::Informational,
-                title: "Vibe Tool Started".to_owned(),
-                subtitle: Some(format!("Launched {tool} in session.")),
-                source: Source::Protocol,
-            });
-            Ok(())
-        })
-        .await?;
-        self.see_agent(id, found.tool.program(), true);
+        let session =
+            self.core.terminals().describe(id).map(|terminal| session_of(terminal.uuid))?;
+        self.core
+            .transact_durably(|tx| {
+                tx.file(NewItem {
+                    session,
+                    related: None,
+                    category: Category::Informational,
+                    title: "Vibe Tool Started".to_owned(),
+                    subtitle: Some(format!("Launched {tool} in session.")),
+                    source: Source::Protocol,
+                });
+                Ok(())
+            })
+            .await?;
+        self.core.terminals().see_agent(id, found.tool.program(), true);
         Ok(found.tool)
     }
 
@@ -401,7 +412,7 @@ impl Core {
     /// there besides the session itself.
     pub async fn remove_worktree(&self, id: SessionId, force: bool) -> Result<PathBuf> {
         let (place, terminal) = {
-            let world = self.look();
+            let world = self.core.look();
             let session = world.session(id).ok_or_else(|| no_session(id))?;
             let place = world.checkout_of(id).and_then(|checkout| checkout.worktree.clone());
             let terminal = match session.home {
@@ -411,7 +422,12 @@ impl Core {
             let none = || Error::new(ErrorKind::Conflict, "the session has no worktree");
             (place.ok_or_else(none)?, terminal)
         };
-        let is_running = self.terminals_in(&place).into_iter().any(|other| Some(other) != terminal);
+        let is_running = self
+            .core
+            .checkpoints()
+            .terminals_in(&place)
+            .into_iter()
+            .any(|other| Some(other) != terminal);
         let repo = Repository::discover(&place).await.map_err(|error| told(error.into()))?;
         let request =
             RemoveRequest { path: place.clone(), force, delete_branch: false, is_running };

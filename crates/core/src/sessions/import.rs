@@ -12,9 +12,9 @@ use rookery_model::{
 };
 use rookery_store::Change;
 
-use crate::core::Core;
 use crate::queue::{self, NewItem};
 use crate::requests::Approval;
+use crate::rooms::Sessions;
 use crate::world::MAX_HANDLED;
 use crate::world::MAX_KEPT;
 use crate::world::Tx;
@@ -71,23 +71,24 @@ pub struct Imported {
     pub handled: Taken,
 }
 
-impl Core {
+impl Sessions {
     /// Takes over what is not here yet, all of it or nothing.
     ///
     /// # Errors
     /// If it cannot be kept.
     pub async fn import(&self, import: Import) -> Result<Imported> {
-        self.transact_durably(|tx| {
-            let (import, counts) = select(import, tx.world);
-            tx.take_over(import);
-            Ok(counts)
-        })
-        .await
+        self.core
+            .transact_durably(|tx| {
+                let (import, counts) = select(import, tx.world);
+                tx.take_over(import);
+                Ok(counts)
+            })
+            .await
     }
 
     /// What [`Core::import`] would do.
     pub fn rehearse_import(&self, import: Import) -> Imported {
-        select(import, &self.look()).1
+        select(import, &self.core.look()).1
     }
 }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 use rookery_model::{Checkout, SessionId, Terminal, TerminalId, TerminalUuid, Thread, ThreadId};
 
 use crate::clock;
-use crate::core::Core;
+use crate::rooms::Sessions;
 use crate::world::World;
 
 pub use agent_events::{AgentEvent, AgentEventKind, Created};
@@ -130,15 +130,15 @@ impl World {
     }
 }
 
-impl Core {
+impl Sessions {
     /// Every session that somebody may want to look at.
-    pub fn sessions(&self) -> Vec<Session> {
-        self.look().sessions()
+    pub fn list(&self) -> Vec<Session> {
+        self.core.look().sessions()
     }
 
     /// The session of this id, whether it is listed or not.
-    pub fn session(&self, id: SessionId) -> Option<Session> {
-        self.look().session(id)
+    pub fn get(&self, id: SessionId) -> Option<Session> {
+        self.core.look().session(id)
     }
 
     /// The session that a word means: its id, else its title, else the only title that contains the
@@ -146,12 +146,12 @@ impl Core {
     ///
     /// # Errors
     /// If it means none, or more than one.
-    pub fn resolve_session(&self, word: &str) -> Result<Session, SessionError> {
+    pub fn find(&self, word: &str) -> Result<Session, SessionError> {
         let word = word.trim();
         if word.is_empty() {
             return Err(SessionError::Unknown);
         }
-        let world = self.look();
+        let world = self.core.look();
         if let Some(session) = word.parse().ok().and_then(|id| world.session(id)) {
             return Ok(session);
         }

@@ -10,14 +10,14 @@ use rookery_model::{
 };
 
 use crate::checkpoints::no_session;
-use crate::core::Core;
+use crate::rooms::Sessions;
 use crate::sessions::Session;
 use crate::sessions::SessionHome;
 
 /// Sessions that an error names, so that one of them can be chosen.
 const NAMED: usize = 5;
 
-impl Core {
+impl Sessions {
     /// The work tree around a directory, by its top level and without links.
     ///
     /// # Errors
@@ -43,14 +43,14 @@ impl Core {
     /// gone.
     pub(crate) fn directory_of(&self, place: &WorkPlace) -> Option<PathBuf> {
         match place {
-            WorkPlace::Session(id) => self.place_of(*id),
+            WorkPlace::Session(id) => self.core.checkpoints().place_of(*id),
             WorkPlace::Tree(top) => Some(top.clone()),
         }
     }
 
     /// The work tree of what a queue item is about, if that is named by itself.
     pub fn tree_of(&self, related: Related) -> Option<PathBuf> {
-        let world = self.look();
+        let world = self.core.look();
         let lists = &*world;
         let place = match related {
             Related::Request(_) => None,
@@ -73,13 +73,17 @@ impl Core {
             WorkPlace::Session(id) => *id,
         };
         let captured = checkpoint.and_then(|id| {
-            let world = self.look();
+            let world = self.core.look();
             let one = world.checkpoints.get(&id)?;
             one.worktree.clone().or_else(|| one.repo.clone())
         });
         match captured {
             Some(top) => top == tree,
-            None => self.place_of(session).is_some_and(|place| place.starts_with(tree)),
+            None => self
+                .core
+                .checkpoints()
+                .place_of(session)
+                .is_some_and(|place| place.starts_with(tree)),
         }
     }
 
@@ -94,14 +98,14 @@ impl Core {
             return only(self.agents_in(tree).await, tree);
         }
         let id = named.unwrap_or_else(|| review.place.session_or_none());
-        self.session(id).ok_or_else(|| no_session(id))
+        self.get(id).ok_or_else(|| no_session(id))
     }
 
     /// The agents that work in a tree: threads, and terminals in which one was recognised. What else
     /// runs in a terminal might take what is typed for something else, so it has to be named.
     async fn agents_in(&self, tree: &Path) -> Vec<Session> {
         let agents: Vec<Session> = {
-            let world = self.look();
+            let world = self.core.look();
             let is_agent = |session: &Session| match session.home {
                 SessionHome::Thread(_) => true,
                 SessionHome::Terminal(id) => world.terminals.get(&id).is_some_and(|terminal| {

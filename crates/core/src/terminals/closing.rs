@@ -8,10 +8,10 @@ use rookery_store::Change;
 use super::handle::StrayAction;
 use super::meta::Meta;
 use super::open::session_mark;
-use crate::core::Core;
+use crate::rooms::Terminals;
 use crate::workspace::closing_key;
 
-impl Core {
+impl Terminals {
     /// Ends a terminal and forgets it; returns when its child is gone.
     pub async fn close(&self, id: TerminalId) -> Result<()> {
         self.close_with(id, StrayAction::Name).await.map(drop)
@@ -20,8 +20,8 @@ impl Core {
     /// The same, and says which processes that left the terminal's session live on. Those of a
     /// tool's terminal never do.
     pub async fn close_with(&self, id: TerminalId, strays: StrayAction) -> Result<Vec<Leftover>> {
-        self.check_use(id)?;
-        self.ensure_saving()?;
+        self.core.check_use(id)?;
+        self.core.sessions().ensure_saving()?;
         self.close_anyway(id, strays).await
     }
 
@@ -44,8 +44,8 @@ impl Core {
 
     /// Ends a terminal and forgets it; returns when it is forgotten, while its child is ended.
     pub async fn close_soon(&self, id: TerminalId) -> Result<()> {
-        self.check_use(id)?;
-        self.ensure_saving()?;
+        self.core.check_use(id)?;
+        self.core.sessions().ensure_saving()?;
         let strays = self.strays_of(id, StrayAction::Name);
         let forgotten = self.forget(id).await;
         if !matches!(&forgotten, Err(error) if error.kind() == ErrorKind::NotFound) {
@@ -55,12 +55,12 @@ impl Core {
     }
 
     async fn forget(&self, id: TerminalId) -> Result<()> {
-        self.transact_durably(|tx| tx.close_terminal(id)).await
+        self.core.transact_durably(|tx| tx.close_terminal(id)).await
     }
 
     /// What a tool started ends with its terminal; what others started only if that is wanted.
     fn strays_of(&self, id: TerminalId, wanted: StrayAction) -> StrayAction {
-        if self.is_agents(id) { StrayAction::End } else { wanted }
+        if self.core.is_agents(id) { StrayAction::End } else { wanted }
     }
 
     /// Ends the child of a terminal that is gone from the world.
@@ -69,19 +69,19 @@ impl Core {
     }
 
     fn end_soon(&self, id: TerminalId, strays: StrayAction) {
-        if let Ok(handle) = self.terminal(id) {
+        if let Ok(handle) = self.get(id) {
             // Who waits on it is told now, not when the child has let go.
             handle.give_up();
         }
-        let core = self.clone();
-        let end = async move { drop(core.end(id, strays).await) };
-        self.inner.endings.spawn_on(end, &self.inner.runtime);
+        let core = self.core.clone();
+        let end = async move { drop(core.terminals().end(id, strays).await) };
+        self.core.inner.background.spawn_on(end, &self.core.inner.runtime);
     }
 
     /// Ends the child of a terminal and lets go of everything of it. Gives what lives on.
     async fn end(&self, id: TerminalId, strays: StrayAction) -> Vec<Leftover> {
         let mut left = Vec::new();
-        if let Ok(handle) = self.terminal(id) {
+        if let Ok(handle) = self.get(id) {
             handle.give_up();
             left = handle.end_child(strays).await;
         }
@@ -91,17 +91,22 @@ impl Core {
 
     /// Lets go of a terminal whose child is gone.
     pub(crate) async fn let_go(&self, id: TerminalId) {
-        let live = self.inner.live.write().remove(&id);
+        let live = self.core.inner.terminals.live.write().remove(&id);
         if let Some(live) = &live {
             live.shut();
             self.roster_changed();
             self.release_memory_soon();
         }
         // Waited for, so that a keeper with nothing left to keep ends when we let go of it.
-        let _ =
-            self.inner.keeper.request(Request::Release { terminal_id: id.get() }, Vec::new()).await;
+        let _ = self
+            .core
+            .inner
+            .terminals
+            .keeper
+            .request(Request::Release { terminal_id: id.get() }, Vec::new())
+            .await;
         self.forget_early_exit(id);
-        let forgotten = self.transact(|tx| {
+        let forgotten = self.core.transact(|tx| {
             tx.save(Change::MetaSet { key: closing_key(id), value: None });
             Ok(())
         });
@@ -116,7 +121,8 @@ impl Core {
         let mut ending = tokio::task::JoinSet::new();
         for entry in entries {
             let id = TerminalId::new(entry.terminal_id);
-            let is_closing = self.inner.store.get_meta(&closing_key(id)).ok().flatten().is_some();
+            let is_closing =
+                self.core.inner.store.get_meta(&closing_key(id)).ok().flatten().is_some();
             if !is_closing {
                 left.push(entry);
                 continue;
@@ -124,10 +130,10 @@ impl Core {
             let uuid = Meta::decode(&entry.meta).map(|meta| meta.uuid);
             let mark = uuid.map_or_else(String::new, session_mark);
             let root = Root { leader: entry.pid.unsigned_abs(), mark };
-            let core = self.clone();
+            let core = self.core.clone();
             ending.spawn(async move {
-                core.sweep(root, true).await;
-                core.let_go(id).await;
+                core.terminals().sweep(root, true).await;
+                core.terminals().let_go(id).await;
             });
         }
         while ending.join_next().await.is_some() {}
@@ -142,18 +148,19 @@ impl Core {
     }
 
     /// Closes every terminal and ends everything that any of them started.
-    pub(crate) async fn end_all_terminals(&self) {
-        let mut ids: Vec<TerminalId> = self.inner.live.read().keys().copied().collect();
-        ids.extend(self.look().terminals.keys().copied());
+    pub(crate) async fn end_all(&self) {
+        let mut ids: Vec<TerminalId> =
+            self.core.inner.terminals.live.read().keys().copied().collect();
+        ids.extend(self.core.look().terminals.keys().copied());
         ids.sort_unstable();
         ids.dedup();
         let mut closing = tokio::task::JoinSet::new();
         for id in ids {
-            let core = self.clone();
-            closing.spawn(async move { core.close_anyway(id, StrayAction::End).await });
+            let core = self.core.clone();
+            closing.spawn(async move { core.terminals().close_anyway(id, StrayAction::End).await });
         }
         while closing.join_next().await.is_some() {}
-        if let Some(keeper) = self.inner.keeper.pid() {
+        if let Some(keeper) = self.core.inner.terminals.keeper.pid() {
             let _ = tokio::task::spawn_blocking(move || rookery_host::kill_tree(keeper)).await;
         }
     }

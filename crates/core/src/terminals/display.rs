@@ -340,7 +340,7 @@ impl TerminalHandle {
                 None => Ok(MouseOutcome::Nothing),
             },
             _ => {
-                let words = self.core().word_chars();
+                let words = self.core().seats().word_chars();
                 let outcome = self.live().with_engine(|engine| engine.drag(event, &words));
                 if outcome == MouseOutcome::Finished {
                     self.copy_on_select();
@@ -352,14 +352,14 @@ impl TerminalHandle {
 
     /// Puts what was just selected where the settings want it.
     fn copy_on_select(&self) {
-        let clipboards: &[Clipboard] = match self.core().inner.ui.copy_on_select() {
+        let clipboards: &[Clipboard] = match self.core().inner.seats.copy_on_select() {
             CopyOnSelect::Off => &[],
             CopyOnSelect::Selection => &[Clipboard::Selection],
             CopyOnSelect::Clipboard => &[Clipboard::System, Clipboard::Selection],
         };
         let Some(text) = self.selected().text.filter(|text| !text.is_empty()) else { return };
         for clipboard in clipboards {
-            if let Err(error) = self.core().set_clipboard(*clipboard, &text) {
+            if let Err(error) = self.core().seats().set_clipboard(*clipboard, &text) {
                 tracing::debug!(%error, "what was selected is not put on the clipboard");
             }
         }

@@ -89,7 +89,7 @@ impl TerminalHandle {
     /// Sends bytes to the child, in order. Never waits: `Busy` if the child does not read, `Closed` after a kill.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
         self.check()?;
-        self.core.was_used(&self.live);
+        self.core.terminals().was_used(&self.live);
         self.live.write(bytes)
     }
 
@@ -97,7 +97,7 @@ impl TerminalHandle {
     /// `Busy` if it takes nothing for a while, `Closed` after a kill.
     pub async fn write_all(&self, bytes: &[u8]) -> Result<()> {
         self.check()?;
-        self.core.was_used(&self.live);
+        self.core.terminals().was_used(&self.live);
         loop {
             let mut room = std::pin::pin!(self.live.input.room());
             // Before the attempt, so that room made in between is not missed.
@@ -118,7 +118,7 @@ impl TerminalHandle {
         self.check()?;
         self.live.send_by_hand(bytes)?;
         self.live.with_engine(|engine| engine.display.follow());
-        self.core.was_used(&self.live);
+        self.core.terminals().was_used(&self.live);
         Ok(())
     }
 
@@ -269,7 +269,7 @@ impl TerminalHandle {
         }
         let scope = if whole_group { Scope::Group } else { Scope::Child };
         self.live.note_signal(signal);
-        self.core.inner.keeper.post(Request::Signal {
+        self.core.inner.terminals.keeper.post(Request::Signal {
             terminal_id: self.live.id.get(),
             signal,
             scope,
@@ -310,21 +310,21 @@ impl TerminalHandle {
         let mut family = Family::default();
         if self.live.exit_status().is_none() {
             // What left the session is found below the child as long as that lives.
-            family = self.core.sweep(root.clone(), false).await;
+            family = self.core.terminals().sweep(root.clone(), false).await;
             for signal in [libc_signal::HUP, libc_signal::CONT] {
                 let scope = Scope::Group;
                 let request = Request::Signal { terminal_id: self.live.id.get(), signal, scope };
-                self.core.inner.keeper.post(request);
+                self.core.inner.terminals.keeper.post(request);
             }
             let graceful = tokio::time::timeout(KILL_GRACE, self.live.exited()).await;
             if graceful.is_err() {
-                family.join(self.core.sweep(root.clone(), true).await);
+                family.join(self.core.terminals().sweep(root.clone(), true).await);
                 if tokio::time::timeout(KILL_LIMIT, self.live.exited()).await.is_err() {
                     tracing::warn!(terminal = %self.live.id, "a killed program does not end");
                 }
             }
         }
-        family.join(self.core.sweep(root.clone(), true).await);
+        family.join(self.core.terminals().sweep(root.clone(), true).await);
         if strays == StrayAction::End {
             for _ in 0..STRAY_ROUNDS {
                 if family.has_no_strays() {
@@ -332,7 +332,7 @@ impl TerminalHandle {
                 }
                 family.kill_strays();
                 // What they started in their last moment.
-                family = self.core.sweep(root.clone(), false).await;
+                family = self.core.terminals().sweep(root.clone(), false).await;
             }
         }
         let left = family.left();

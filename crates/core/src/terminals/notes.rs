@@ -9,7 +9,7 @@ use rookery_store::Change;
 use rookery_term::ScreenEvent;
 use rookery_term::osc::{self, Osc, ShellMark, cwd_path};
 
-use crate::core::Core;
+use crate::rooms::Terminals;
 use crate::seats::Clipboard;
 use crate::secrets;
 use crate::world::Tx;
@@ -17,7 +17,7 @@ use crate::world::Tx;
 /// How long a terminal waits for the store before it goes on.
 const NOTE_PATIENCE: Duration = Duration::from_secs(1);
 
-impl Core {
+impl Terminals {
     /// Takes note of what a program said through its terminal, and returns when that is durable.
     /// Up to where it was noted is stored with it, so that no restart notes it again.
     pub(crate) async fn note_screen_events(
@@ -27,7 +27,7 @@ impl Core {
         end: u64,
     ) {
         self.take_clipboard_wishes(&events);
-        let noted = self.transact(|tx| {
+        let noted = self.core.transact(|tx| {
             let before = tx.world.terminal(id)?.clone();
             let mut is_news = false;
             for event in events {
@@ -53,7 +53,7 @@ impl Core {
     }
 }
 
-impl Core {
+impl Terminals {
     /// Programs may put text on a clipboard; that is no news and is not logged.
     fn take_clipboard_wishes(&self, events: &[ScreenEvent]) {
         for event in events {
@@ -62,7 +62,7 @@ impl Core {
                     osc::Clipboard::System => Clipboard::System,
                     osc::Clipboard::Selection => Clipboard::Selection,
                 };
-                self.program_sets_clipboard(clipboard, text);
+                self.core.seats().program_sets_clipboard(clipboard, text);
             }
         }
     }

@@ -19,8 +19,9 @@ use super::meta::Meta;
 use super::plan::Plan;
 use super::raw_log::{OpenLog, RawLog};
 use super::request::OpenTerminal;
-use crate::core::Core;
+use crate::core::blocking;
 use crate::keeper_link::ending;
+use crate::rooms::Terminals;
 use crate::secrets;
 use crate::world::Active;
 use crate::world::Tx;
@@ -31,13 +32,13 @@ const FIRST_PROJECT: &str = "Default";
 /// Characters of transcript at most; the ring must hold them.
 const MAX_TRANSCRIPT: usize = 16 << 20;
 
-impl Core {
+impl Terminals {
     /// Opens a terminal; when this returns, it is durable.
     pub async fn open(&self, request: OpenTerminal) -> Result<Terminal> {
-        self.ensure_saving()?;
+        self.core.sessions().ensure_saving()?;
         let cwd = self.usable_cwd(&request).await?;
         let mut plan = self.plan(request, cwd)?;
-        self.inner.keeper.ensure(self.notices()).await?;
+        self.core.inner.terminals.keeper.ensure(self.notices()).await?;
         let id = self.reserve_ids(&mut plan)?;
         let (new_project, activate) = (plan.new_project, plan.activate);
         let opened = self.open_as(id, plan).await;
@@ -47,7 +48,7 @@ impl Core {
         }
         let mut opened = opened?;
         if activate {
-            self.fit_shown().await;
+            self.core.seats().fit_shown().await;
             opened.size = self.describe(id).map_or(opened.size, |now| now.size);
         }
         Ok(opened)
@@ -57,14 +58,14 @@ impl Core {
     async fn usable_cwd(&self, request: &OpenTerminal) -> Result<PathBuf> {
         let asked = request.cwd.clone().filter(|cwd| !cwd.as_os_str().is_empty());
         let root = {
-            let world = self.look();
+            let world = self.core.look();
             let project = match request.project {
                 Some(id) => Some(world.project(id)?),
                 None => world.usual_project(),
             };
             project.map(|project| project.root.clone())
         };
-        let home = self.inner.config.home.clone();
+        let home = self.core.inner.config.home.clone();
         if !request.any_cwd {
             let root = root.filter(|root| root.is_absolute());
             return Ok(asked.or(root).unwrap_or(home));
@@ -80,9 +81,9 @@ impl Core {
 
     /// Checks a request and fills in what it leaves out. Nothing has happened yet when this fails.
     fn plan(&self, request: OpenTerminal, cwd: PathBuf) -> Result<Plan> {
-        let limits = &self.inner.config.limits;
+        let limits = &self.core.inner.config.limits;
         let project = {
-            let world = self.look();
+            let world = self.core.look();
             if world.terminals.len() >= limits.max_terminals {
                 return Err(Error::busy(format!(
                     "there are {} terminals already",
@@ -97,7 +98,7 @@ impl Core {
         let is_project_asked = request.project.is_some();
         let mut argv = request.argv;
         if argv.is_empty() {
-            argv.push(self.inner.config.shell.clone());
+            argv.push(self.core.inner.config.shell.clone());
         }
         check_launch(&argv, &request.env)?;
         let (mut title, mut first_title) = (request.title, request.first_title);
@@ -134,14 +135,14 @@ impl Core {
             tap: request.tap,
             uuid: request.uuid,
             checkout: request.checkout,
-            origin: request.origin.unwrap_or_else(|| self.caller().origin()),
+            origin: request.origin.unwrap_or_else(|| self.core.caller().origin()),
         })
     }
 
     /// Numbers for the terminal and, in a world without projects, for one to put it in.
     fn reserve_ids(&self, plan: &mut Plan) -> Result<TerminalId> {
         let needs_project = plan.project.is_none();
-        let ((id, new_project), _ticket) = self.transact(|tx| {
+        let ((id, new_project), _ticket) = self.core.transact(|tx| {
             let id = tx.world.mint_terminal();
             Ok((id, needs_project.then(|| tx.world.mint_project())))
         })?;
@@ -151,7 +152,7 @@ impl Core {
 
     /// Numbers that were never shown may be given to the next ones.
     fn give_back_ids(&self, id: TerminalId, new_project: Option<ProjectId>) {
-        let given_back = self.transact(|tx| {
+        let given_back = self.core.transact(|tx| {
             tx.world.unmint(id, new_project);
             Ok(())
         });
@@ -172,8 +173,8 @@ impl Core {
         // The number may have been another's, whose opening failed.
         self.forget_early_exit(id);
         // Until it is among the live ones, a child that asks for something waits to be told whose it is.
-        let opening = self.inner.openings.read().await;
-        let spawned = self.inner.keeper.spawn(spawn).await;
+        let opening = self.core.inner.terminals.openings.read().await;
+        let spawned = self.core.inner.terminals.keeper.spawn(spawn).await;
         let incoming = match spawned {
             Ok(incoming) => incoming,
             Err(error) => {
@@ -184,7 +185,9 @@ impl Core {
         let (Reply::Spawned { pid, .. }, Ok([pty, ring])) =
             (incoming.reply, <[_; 2]>::try_from(incoming.fds))
         else {
-            ending(id.get()).into_iter().for_each(|request| self.inner.keeper.post(request));
+            ending(id.get())
+                .into_iter()
+                .for_each(|request| self.core.inner.terminals.keeper.post(request));
             remove_new_log(plan.raw_log.as_ref());
             return Err(Error::failed(
                 "this daemon has no descriptors left for another terminal; \
@@ -192,19 +195,19 @@ impl Core {
             ));
         };
         let ring = Ring::open(ring).map_err(|error| Error::failed(error.to_string()))?;
-        let engine = Engine::new(ring, plan.settings(self));
-        let capture = Capture::new(self.inner.config.limits.captured_input);
-        let (pid, clock) = (pid.unsigned_abs(), self.inner.clock);
+        let engine = Engine::new(ring, plan.settings(&self.core));
+        let capture = Capture::new(self.core.inner.config.limits.captured_input);
+        let (pid, clock) = (pid.unsigned_abs(), self.core.inner.terminals.clock);
         let live = Live::new(id, pid, pty, engine, clock, meta.encode(), capture);
         let live = Arc::new(live);
-        self.enliven(&live);
+        self.activate_live(&live);
         drop(opening);
         let (activate, is_asked) = (plan.activate, plan.is_project_asked);
         let new_project = plan.new_project;
         let raw = raw_log.map(OpenLog::start).or_else(|| plan.tap.clone());
         let terminal = plan.terminal(id, uuid, live.pid, &meta);
         let recorded = self.record_opened(terminal, is_asked, new_project, activate).await;
-        self.inner.shards.run(self.clone(), Arc::clone(&live), raw);
+        self.core.inner.terminals.shards.run(self.core.clone(), Arc::clone(&live), raw);
         match recorded {
             Ok(terminal) => {
                 // Now it is in the world as well; who looked a moment ago did not find it there.
@@ -226,29 +229,30 @@ impl Core {
         new_project: Option<ProjectId>,
         activate: bool,
     ) -> Result<Terminal> {
-        self.transact_durably(|tx| {
-            // Projects come and go while a child is started; one that was asked for must be there.
-            let is_gone = tx.world.project(terminal.project).is_err();
-            if is_gone && is_project_asked {
-                tx.world.project(terminal.project)?;
-            } else if is_gone || new_project.is_some() {
-                let usual = tx.world.usual_project().map(|project| project.id);
-                terminal.project =
-                    usual.unwrap_or_else(|| tx.first_project(new_project, &terminal.launch.cwd));
-            }
-            let id = terminal.id;
-            terminal.position = tx.world.next_position(terminal.project);
-            tx.world.terminals.insert(id, terminal.clone());
-            tx.save_terminal(id);
-            let is_active = activate || tx.world.active.terminal.is_none();
-            let opened = Box::new(terminal.clone());
-            tx.emit(Event::TerminalOpened { terminal: opened, is_active });
-            if is_active {
-                tx.select(Active { project: Some(terminal.project), terminal: Some(id) });
-            }
-            Ok(terminal)
-        })
-        .await
+        self.core
+            .transact_durably(|tx| {
+                // Projects come and go while a child is started; one that was asked for must be there.
+                let is_gone = tx.world.project(terminal.project).is_err();
+                if is_gone && is_project_asked {
+                    tx.world.project(terminal.project)?;
+                } else if is_gone || new_project.is_some() {
+                    let usual = tx.world.usual_project().map(|project| project.id);
+                    terminal.project = usual
+                        .unwrap_or_else(|| tx.first_project(new_project, &terminal.launch.cwd));
+                }
+                let id = terminal.id;
+                terminal.position = tx.world.next_position(terminal.project);
+                tx.world.terminals.insert(id, terminal.clone());
+                tx.save_terminal(id);
+                let is_active = activate || tx.world.active.terminal.is_none();
+                let opened = Box::new(terminal.clone());
+                tx.emit(Event::TerminalOpened { terminal: opened, is_active });
+                if is_active {
+                    tx.select(Active { project: Some(terminal.project), terminal: Some(id) });
+                }
+                Ok(terminal)
+            })
+            .await
     }
 
     fn spawn_request(
@@ -281,8 +285,9 @@ impl Core {
 
     /// What is really started: a shell may get our integration on its way.
     fn integrated(&self, plan: &Plan, env: &mut Environment) -> Vec<String> {
-        let resources = self.inner.config.resources.clone().filter(|_| plan.integrate);
-        let Some(resources) = resources.filter(|_| self.inner.ui.integrates_shells()) else {
+        let resources = self.core.inner.config.resources.clone().filter(|_| plan.integrate);
+        let Some(resources) = resources.filter(|_| self.core.inner.seats.integrates_shells())
+        else {
             return plan.argv.clone();
         };
         let known = |name: &str| Some(OsString::from_vec(env.get(name.as_bytes())?.clone()));
@@ -301,7 +306,7 @@ impl Core {
         project: ProjectId,
         extra: &[(String, String)],
     ) -> Environment {
-        let config = &self.inner.config;
+        let config = &self.core.inner.config;
         let mut env: Environment = config
             .env
             .iter()
@@ -338,7 +343,7 @@ impl Core {
     /// Where our own programs are: told by name, and first in the search path. There is nothing else
     /// in that directory, so that no other program is hidden.
     fn show_helpers(&self, env: &mut Environment) {
-        let Some(dir) = &self.inner.config.helpers else { return };
+        let Some(dir) = &self.core.inner.config.helpers else { return };
         let dir = dir.as_os_str().as_bytes();
         env.insert(b"IDX0_SHELL_INTEGRATION".to_vec(), dir.to_vec());
         let Some(path) = env.get_mut(&b"PATH"[..]) else { return };
@@ -378,10 +383,6 @@ fn remove_new_log(log: Option<&RawLog>) {
     if let Some(RawLog { path, append: false }) = log {
         let _ = std::fs::remove_file(path);
     }
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| Error::failed(error.to_string()))
 }
 
 /// Variables by name; neither need be UTF-8.

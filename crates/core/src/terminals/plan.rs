@@ -74,7 +74,7 @@ impl Plan {
             size: screen_size(self.size),
             scrollback: self.scrollback,
             transcript_chars: self.transcript_chars,
-            palette: core.inner.ui.colors(),
+            palette: core.inner.seats.colors(),
             wants_raw: self.raw_log.is_some() || self.tap.is_some(),
         }
     }

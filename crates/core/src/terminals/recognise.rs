@@ -12,7 +12,7 @@ use rookery_model::{AgentState, Origin, Result, RunningAgent, TerminalId};
 use tokio::sync::Semaphore;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::core::Core;
+use crate::rooms::Terminals;
 use crate::terminals::{Progress, TerminalHandle};
 
 /// Terminals that are looked at at the same time; a restart finds hundreds at once.
@@ -29,16 +29,16 @@ pub struct AgentSeen {
     pub is_running: bool,
 }
 
-impl Core {
+impl Terminals {
     /// Agents that are started in terminals from now on, and their ends.
     pub fn agents_seen(&self) -> tokio::sync::broadcast::Receiver<AgentSeen> {
-        self.inner.agents_seen.subscribe()
+        self.core.inner.terminals.agents_seen.subscribe()
     }
 
     /// Tells that an agent was started or has ended.
     pub(crate) fn see_agent(&self, terminal: TerminalId, agent: &str, is_running: bool) {
         // Nobody may be there to hear it.
-        let _ = self.inner.agents_seen.send(AgentSeen {
+        let _ = self.core.inner.terminals.agents_seen.send(AgentSeen {
             terminal,
             agent: agent.to_owned(),
             is_running,
@@ -53,10 +53,10 @@ impl Core {
         loop {
             roster.mark_unchanged();
             let living: HashMap<TerminalId, TerminalHandle> = self
-                .terminals()
+                .list()
                 .into_iter()
                 .filter(|it| it.is_alive() && !matches!(it.origin, Origin::Tool(_)))
-                .filter_map(|it| Some((it.id, self.terminal(it.id).ok()?)))
+                .filter_map(|it| Some((it.id, self.get(it.id).ok()?)))
                 .collect();
             watched.retain(|id, _| living.contains_key(id));
             for (id, handle) in living {
@@ -105,7 +105,7 @@ impl Core {
         now: Option<&'static str>,
     ) -> Result<()> {
         if self.describe(id).is_ok_and(|terminal| terminal.is_alive()) {
-            let _saved_later = self.transact(|tx| {
+            let _saved_later = self.core.transact(|tx| {
                 let state = AgentState::default();
                 let agent = now.map(|tool| RunningAgent { tool: tool.to_owned(), state });
                 tx.change_activity(id, |activity, _| activity.agent = agent)
@@ -129,14 +129,15 @@ impl Core {
         if agent.is_none_or(|agent| agent.state == state) {
             return Ok(());
         }
-        self.transact(|tx| {
-            tx.change_activity(id, |activity, _| {
-                if let Some(agent) = &mut activity.agent {
-                    agent.state = state;
-                }
+        self.core
+            .transact(|tx| {
+                tx.change_activity(id, |activity, _| {
+                    if let Some(agent) = &mut activity.agent {
+                        agent.state = state;
+                    }
+                })
             })
-        })
-        .map(drop)
+            .map(drop)
     }
 }
 

@@ -17,9 +17,10 @@ use super::engine::{Engine, EngineSettings};
 use super::live::Live;
 use super::meta::Meta;
 use super::notes::noted_key;
+use super::notices::exit_status;
 use super::raw_log::OpenLog;
 use super::request::OpenTerminal;
-use crate::core::{Core, exit_status};
+use crate::rooms::Terminals;
 use crate::workspace::closing_key;
 
 /// A terminal fetched from the keeper and replayed, not yet in charge.
@@ -32,11 +33,12 @@ struct Restored {
     exited_at: u64,
 }
 
-impl Core {
+impl Terminals {
     /// Brings the world and the keeper's terminals together. Returns how many live on.
-    pub(crate) async fn restore_terminals(&self) -> Result<usize> {
-        let entries = match self.inner.keeper.connect_existing(self.notices()).await {
-            Ok(true) => self.inner.keeper.list().await?,
+    pub(crate) async fn restore(&self) -> Result<usize> {
+        let entries = match self.core.inner.terminals.keeper.connect_existing(self.notices()).await
+        {
+            Ok(true) => self.core.inner.terminals.keeper.list().await?,
             Ok(false) => Vec::new(),
             Err(error) => return Err(error),
         };
@@ -45,9 +47,11 @@ impl Core {
         let missed = self.forget_vanished(&entries)?;
         let mut replays = tokio::task::JoinSet::new();
         for entry in entries {
-            let core = self.clone();
+            let core = self.core.clone();
             let attached = self
+                .core
                 .inner
+                .terminals
                 .keeper
                 .request(Request::Attach { terminal_id: entry.terminal_id }, Vec::new())
                 .await;
@@ -64,7 +68,7 @@ impl Core {
                 );
                 continue;
             };
-            replays.spawn_blocking(move || core.replay(&entry, pty, ring));
+            replays.spawn_blocking(move || core.terminals().replay(&entry, pty, ring));
         }
         let mut running = 0;
         while let Some(replayed) = replays.join_next().await {
@@ -84,82 +88,88 @@ impl Core {
     /// Terminals that the store does not know (it was damaged, or the daemon died just after the start).
     fn adopt_unknown(&self, entries: &[Entry]) -> Result<()> {
         let unknown: Vec<(&Entry, Meta)> = {
-            let world = self.look();
+            let world = self.core.look();
             entries
                 .iter()
                 .filter(|entry| !world.terminals.contains_key(&TerminalId::new(entry.terminal_id)))
                 .filter_map(|entry| Some((entry, Meta::decode(&entry.meta)?)))
                 .collect()
         };
-        self.transact(|tx| {
-            for (entry, meta) in unknown {
-                let id = TerminalId::new(entry.terminal_id);
-                let project = known_project(tx, meta.project, &self.inner.config.home);
-                let terminal = Terminal {
-                    id,
-                    uuid: meta.uuid,
-                    project,
-                    position: tx.world.next_position(project),
-                    launch: LaunchSpec { argv: meta.argv, cwd: meta.cwd, env: Vec::new() },
-                    pid: entry.pid.unsigned_abs(),
-                    size: meta.size,
-                    program_title: None,
-                    user_title: meta.user_title,
-                    reported_cwd: None,
-                    state: TerminalState::Running,
-                    created_at: meta.created_at,
-                    exited_at: None,
-                    last_active: meta.created_at,
-                    on_exit: OnExit::Keep,
-                    activity: Activity::default(),
-                    checkout: None,
-                    origin: meta.origin,
-                };
-                tx.world.terminals.insert(id, terminal.clone());
-                tx.world.next_terminal = tx.world.next_terminal.max(id.next());
-                tx.save_terminal(id);
-                tx.emit(Event::TerminalOpened { terminal: Box::new(terminal), is_active: false });
-            }
-            Ok(())
-        })
-        .map(drop)
+        self.core
+            .transact(|tx| {
+                for (entry, meta) in unknown {
+                    let id = TerminalId::new(entry.terminal_id);
+                    let project = known_project(tx, meta.project, &self.core.inner.config.home);
+                    let terminal = Terminal {
+                        id,
+                        uuid: meta.uuid,
+                        project,
+                        position: tx.world.next_position(project),
+                        launch: LaunchSpec { argv: meta.argv, cwd: meta.cwd, env: Vec::new() },
+                        pid: entry.pid.unsigned_abs(),
+                        size: meta.size,
+                        program_title: None,
+                        user_title: meta.user_title,
+                        reported_cwd: None,
+                        state: TerminalState::Running,
+                        created_at: meta.created_at,
+                        exited_at: None,
+                        last_active: meta.created_at,
+                        on_exit: OnExit::Keep,
+                        activity: Activity::default(),
+                        checkout: None,
+                        origin: meta.origin,
+                    };
+                    tx.world.terminals.insert(id, terminal.clone());
+                    tx.world.next_terminal = tx.world.next_terminal.max(id.next());
+                    tx.save_terminal(id);
+                    tx.emit(Event::TerminalOpened {
+                        terminal: Box::new(terminal),
+                        is_active: false,
+                    });
+                }
+                Ok(())
+            })
+            .map(drop)
     }
 
     /// Terminals that the keeper does not hold any more: it died while no daemon was there, or the
     /// machine was started anew. Returns those whose users want a fresh shell in their place.
     fn forget_vanished(&self, entries: &[Entry]) -> Result<Vec<Terminal>> {
-        self.transact(|tx| {
-            let held = |id: &TerminalId| entries.iter().any(|entry| entry.terminal_id == id.get());
-            let vanished: Vec<TerminalId> =
-                tx.world.terminals.keys().filter(|id| !held(id)).copied().collect();
-            let mut missed = Vec::new();
-            for id in vanished {
-                let terminal = tx.world.terminal_mut(id)?;
-                let before = terminal.clone();
-                if before.is_alive() {
-                    terminal.state = TerminalState::Exited(ExitStatus::Unknown);
-                    tx.emit(Event::TerminalExited { id, status: ExitStatus::Unknown });
+        self.core
+            .transact(|tx| {
+                let held =
+                    |id: &TerminalId| entries.iter().any(|entry| entry.terminal_id == id.get());
+                let vanished: Vec<TerminalId> =
+                    tx.world.terminals.keys().filter(|id| !held(id)).copied().collect();
+                let mut missed = Vec::new();
+                for id in vanished {
+                    let terminal = tx.world.terminal_mut(id)?;
+                    let before = terminal.clone();
+                    if before.is_alive() {
+                        terminal.state = TerminalState::Exited(ExitStatus::Unknown);
+                        tx.emit(Event::TerminalExited { id, status: ExitStatus::Unknown });
+                    }
+                    if before.is_alive() && before.on_exit == OnExit::Close {
+                        tx.take_out(id)?;
+                        missed.push(before);
+                    } else {
+                        tx.close_terminal(id)?;
+                    }
+                    tx.save(Change::MetaSet { key: closing_key(id), value: None });
                 }
-                if before.is_alive() && before.on_exit == OnExit::Close {
-                    tx.take_out(id)?;
-                    missed.push(before);
-                } else {
-                    tx.close_terminal(id)?;
-                }
-                tx.save(Change::MetaSet { key: closing_key(id), value: None });
-            }
-            Ok(missed)
-        })
-        .map(|(missed, _)| missed)
+                Ok(missed)
+            })
+            .map(|(missed, _)| missed)
     }
 
     /// Opens a fresh shell in the place of each terminal that is gone for good.
     async fn replace_vanished(&self, missed: Vec<Terminal>) {
         for lost in missed {
-            let was_active = self.active() == Some(lost.id);
+            let was_active = self.core.workspace().active() == Some(lost.id);
             let request = OpenTerminal {
                 cwd: Some(lost.cwd().to_owned()),
-                env: self.inner.config.tab_env.clone(),
+                env: self.core.inner.config.tab_env.clone(),
                 size: lost.size,
                 project: Some(lost.project),
                 title: lost.user_title.clone(),
@@ -170,7 +180,7 @@ impl Core {
                 ..OpenTerminal::default()
             };
             let opened = self.open(request).await;
-            let settled = self.transact(|tx| {
+            let settled = self.core.transact(|tx| {
                 match &opened {
                     Ok(fresh) => {
                         tx.world.terminal_mut(fresh.id)?.position = lost.position;
@@ -190,7 +200,7 @@ impl Core {
     /// Rebuilds a terminal's screen. Blocking: it parses up to a ring full of bytes.
     fn replay(&self, entry: &Entry, pty: OwnedFd, ring: OwnedFd) -> Result<Restored> {
         let id = TerminalId::new(entry.terminal_id);
-        let limits = &self.inner.config.limits;
+        let limits = &self.core.inner.config.limits;
         let meta = Meta::decode(&entry.meta);
         let ring = Ring::open(ring).map_err(|error| Error::failed(error.to_string()))?;
         let raw_log = meta
@@ -202,12 +212,13 @@ impl Core {
             scrollback: meta.as_ref().map_or(limits.scrollback, |meta| meta.scrollback as usize),
             transcript_chars: meta
                 .map_or(limits.transcript_chars, |meta| meta.transcript_chars as usize),
-            palette: self.inner.ui.colors(),
+            palette: self.core.inner.seats.colors(),
             wants_raw: raw_log.is_some(),
         };
-        let noted = self.inner.store.get_meta(&noted_key(id)).ok().flatten();
+        let noted = self.core.inner.store.get_meta(&noted_key(id)).ok().flatten();
         let noted = noted.and_then(|offset| offset.parse().ok()).unwrap_or(0);
-        let (engine, effects) = Engine::replay(ring, settings, noted, self.inner.clock.now());
+        let (engine, effects) =
+            Engine::replay(ring, settings, noted, self.core.inner.terminals.clock.now());
         let raw_missing =
             raw_log.as_ref().map(|(_, offset)| engine.bytes_since(*offset)).unwrap_or_default();
         let live = Live::new(
@@ -215,9 +226,9 @@ impl Core {
             entry.pid.unsigned_abs(),
             pty,
             engine,
-            self.inner.clock,
+            self.core.inner.terminals.clock,
             entry.meta.clone(),
-            super::capture::Capture::new(self.inner.config.limits.captured_input),
+            super::capture::Capture::new(self.core.inner.config.limits.captured_input),
         );
         Ok(Restored {
             live: Arc::new(live),
@@ -231,7 +242,7 @@ impl Core {
 
     async fn take_charge(&self, restored: Restored) {
         let Restored { live, mut effects, raw_log, raw_missing, state, exited_at } = restored;
-        self.enliven(&live);
+        self.activate_live(&live);
         effects.sequence = live.with_engine(|engine| engine.screen().sequence());
         if !effects.events.is_empty() {
             let events = std::mem::take(&mut effects.events);
@@ -249,17 +260,17 @@ impl Core {
             let at = Timestamp::from_micros(i64::try_from(exited_at).unwrap_or(i64::MAX));
             live.child_exited(exit_status(status), at);
         }
-        self.inner.shards.run(self.clone(), live, raw_log);
+        self.core.inner.terminals.shards.run(self.core.clone(), live, raw_log);
     }
 
     /// After a keeper died: hands the terminals we still hold to a new one, so that they survive us as well.
     /// They stay marked as lost, because nobody will know how their children end.
-    pub(crate) async fn readopt_terminals(&self) {
-        let lost = self.live_terminals();
+    pub(crate) async fn readopt(&self) {
+        let lost = self.all_live();
         if lost.iter().all(|live| live.exit_status().is_some()) {
             return;
         }
-        if let Err(error) = self.inner.keeper.ensure(self.notices()).await {
+        if let Err(error) = self.core.inner.terminals.keeper.ensure(self.notices()).await {
             tracing::error!(%error, "no keeper can be had; terminals will end with this daemon");
             return;
         }
@@ -278,7 +289,7 @@ impl Core {
         let meta = live.meta.clone();
         let pid = i32::try_from(live.pid).map_err(|_| Error::failed("no such process id"))?;
         let request = Request::Adopt { terminal_id: live.id.get(), pid, meta };
-        self.inner.keeper.request(request, vec![pty, ring]).await.map(drop)
+        self.core.inner.terminals.keeper.request(request, vec![pty, ring]).await.map(drop)
     }
 }
 

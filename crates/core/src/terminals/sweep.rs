@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use rookery_host::{Family, Root};
 use tokio::sync::oneshot;
 
-use crate::core::Core;
+use crate::rooms::Terminals;
 
 /// Terminals closed before freed memory is given back to the system.
 const CLOSED_BEFORE_RELEASE: usize = 32;
@@ -34,18 +34,18 @@ struct Wanted {
     found: oneshot::Sender<Family>,
 }
 
-impl Core {
+impl Terminals {
     /// Finds the processes of a terminal, and may kill those in its session on the way.
     pub(super) async fn sweep(&self, root: Root, kills_session: bool) -> Family {
         let (found, told) = oneshot::channel();
         let must_look = {
-            let mut waiting = self.inner.sweeps.0.lock();
+            let mut waiting = self.core.inner.terminals.sweeps.0.lock();
             waiting.wanted.push(Wanted { root, kills_session, found });
             !std::mem::replace(&mut waiting.is_looking, true)
         };
         if must_look {
-            let core = self.clone();
-            self.inner.runtime.spawn_blocking(move || core.look_for_all());
+            let core = self.core.clone();
+            self.core.inner.runtime.spawn_blocking(move || core.terminals().look_for_all());
         }
         // A runtime that ends takes the look with it; then there is nothing to be told.
         told.await.unwrap_or_default()
@@ -53,18 +53,18 @@ impl Core {
 
     /// A terminal was let go of. After many of them the allocator holds much that nothing uses.
     pub(super) fn release_memory_soon(&self) {
-        let mut waiting = self.inner.sweeps.0.lock();
+        let mut waiting = self.core.inner.terminals.sweeps.0.lock();
         waiting.closed += 1;
         if waiting.closed != CLOSED_BEFORE_RELEASE {
             return;
         }
-        let core = self.clone();
-        self.inner.runtime.spawn(async move {
+        let core = self.core.clone();
+        self.core.inner.runtime.spawn(async move {
             let mut seen = 0;
             // As long as more are closed, there will be more to give back.
             loop {
                 tokio::time::sleep(RELEASE_DELAY).await;
-                let mut waiting = core.inner.sweeps.0.lock();
+                let mut waiting = core.inner.terminals.sweeps.0.lock();
                 if waiting.closed == seen {
                     waiting.closed = 0;
                     break;
@@ -79,7 +79,7 @@ impl Core {
     fn look_for_all(&self) {
         loop {
             let wanted = {
-                let mut waiting = self.inner.sweeps.0.lock();
+                let mut waiting = self.core.inner.terminals.sweeps.0.lock();
                 let wanted = std::mem::take(&mut waiting.wanted);
                 waiting.is_looking = !wanted.is_empty();
                 wanted
@@ -88,7 +88,7 @@ impl Core {
                 return;
             }
             let roots: Vec<Root> = wanted.iter().map(|one| one.root.clone()).collect();
-            let keeper: Vec<u32> = self.inner.keeper.pid().into_iter().collect();
+            let keeper: Vec<u32> = self.core.inner.terminals.keeper.pid().into_iter().collect();
             for (one, family) in wanted.into_iter().zip(Family::of(&roots, &keeper)) {
                 if one.kills_session {
                     family.kill_session();

@@ -16,6 +16,7 @@ use super::effects::Effects;
 use super::engine::{Engine, ReadOutcome};
 use super::live::{Feed, Live, Note};
 use crate::core::Core;
+use crate::rooms::Terminals;
 
 /// Reads in a row before other terminals of the shard get their turn.
 const READS_IN_A_ROW: usize = 16;
@@ -174,7 +175,10 @@ impl Task {
             return;
         }
         if has_news {
-            self.core.note_screen_events(self.live.id, effects.events, effects.end).await;
+            self.core
+                .terminals()
+                .note_screen_events(self.live.id, effects.events, effects.end)
+                .await;
             self.live.answer(&answer);
         }
         if let (Some(raw), Some(log)) = (effects.raw, &self.raw_log) {
@@ -200,6 +204,7 @@ impl Task {
     fn ended(&mut self) {
         let is_lost = self
             .core
+            .terminals()
             .describe(self.live.id)
             .is_ok_and(|terminal| terminal.state == TerminalState::Lost);
         if is_lost && self.live.exit_status().is_none() {
@@ -216,16 +221,17 @@ impl Task {
         if self.pump(LAST_READS).await == Pumped::Ended {
             self.reopen_at = Some(Instant::now() + REOPEN_INTERVAL * 240);
         }
-        self.core.record_exit(self.live.id, status, at).await;
+        self.core.terminals().record_exit(self.live.id, status, at).await;
         self.live.finish(status);
-        self.core.end_if_closed(self.live.id);
+        self.core.terminals().end_if_closed(self.live.id);
     }
 }
 
-impl Core {
+impl Terminals {
     /// Records that a child ended, once.
     pub(crate) async fn record_exit(&self, id: TerminalId, status: ExitStatus, at: Timestamp) {
         let recorded = self
+            .core
             .transact_durably(|tx| {
                 // Closed meanwhile: nobody asks how it ended.
                 let Ok(terminal) = tx.world.terminal_mut(id) else { return Ok(()) };
@@ -253,15 +259,15 @@ impl Core {
     /// Ended terminals are kept to be looked at, but not without bound.
     fn close_oldest_ended(&self) {
         let mut ended: Vec<(Option<Timestamp>, TerminalId)> = {
-            let world = self.look();
+            let world = self.core.look();
             let ended = world.terminals.values().filter(|terminal| !terminal.is_alive());
             ended.map(|terminal| (terminal.exited_at, terminal.id)).collect()
         };
-        let excess = ended.len().saturating_sub(self.inner.config.limits.keep_exited);
+        let excess = ended.len().saturating_sub(self.core.inner.config.limits.keep_exited);
         ended.sort_unstable();
         for (_, id) in ended.into_iter().take(excess) {
-            let core = self.clone();
-            tokio::task::spawn_local(async move { core.close(id).await });
+            let core = self.core.clone();
+            tokio::task::spawn_local(async move { core.terminals().close(id).await });
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::live::Live;
 use crate::clock;
-use crate::core::Core;
+use crate::rooms::Terminals;
 
 /// Remembers when a terminal was last used, to the second.
 #[derive(Default)]
@@ -19,14 +19,14 @@ impl Usage {
     }
 }
 
-impl Core {
+impl Terminals {
     /// Somebody typed into a terminal. Told to the world at most once a second, and stored only when
     /// the terminal is stored anyway.
     pub(super) fn was_used(&self, live: &Live) {
         if !live.usage.note(live.clock.now()) {
             return;
         }
-        let noted = self.transact(|tx| {
+        let noted = self.core.transact(|tx| {
             tx.world.terminal_mut(live.id)?.last_active = clock::wall();
             Ok(())
         });

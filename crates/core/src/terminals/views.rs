@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rookery_model::{Error, Result, TerminalId};
 
-use crate::core::Core;
+use crate::rooms::Terminals;
 
 /// All that are shown now: where, and which.
 #[derive(Clone, Default)]
@@ -46,13 +46,13 @@ impl Drop for View {
     }
 }
 
-impl Core {
+impl Terminals {
     /// Notes that the caller shows a terminal where it runs; none if it runs in no terminal of ours.
     ///
     /// # Errors
     /// If the terminal would show itself.
     pub fn show_where_caller_is(&self, shown: TerminalId) -> Result<Option<View>> {
-        let decider = self.caller().decider();
+        let decider = self.core.caller().decider();
         let Some(inside) = decider.and_then(|decider| decider.terminal) else { return Ok(None) };
         let looped = || match inside == shown {
             true => Error::conflict(format!("this is terminal {shown} itself")),
@@ -60,7 +60,7 @@ impl Core {
                 "terminal {shown} shows this one, terminal {inside}, and would show itself"
             )),
         };
-        self.inner.views.open(inside, shown).map(Some).ok_or_else(looped)
+        self.core.inner.terminals.views.open(inside, shown).map(Some).ok_or_else(looped)
     }
 }
 

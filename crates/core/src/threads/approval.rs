@@ -8,9 +8,9 @@ use rookery_model::{Asked, ToolKind, spelled};
 use serde_json::Value;
 
 use super::tools::Job;
-use crate::core::Core;
+use crate::rooms::Threads;
 
-impl Core {
+impl Threads {
     /// What is asked when a call needs approval: exactly what would be run.
     pub(super) fn approval(
         &self,
@@ -20,9 +20,9 @@ impl Core {
         preview: Option<String>,
     ) -> Asked {
         let input: Value = serde_json::from_str(&job.arguments).unwrap_or(Value::Null);
-        let thread = self.thread(job.thread).map(|seen| seen.thread);
+        let thread = self.get(job.thread).map(|seen| seen.thread);
         let root = thread.map(|thread| thread.cwd).unwrap_or_default();
-        let command = self.inner.agents.command_of(&job.name, kind, &job.arguments);
+        let command = self.core.inner.agents.command_of(&job.name, kind, &job.arguments);
         let argv = tools::shell_argv(&job.shell, &job.name, &input).filter(|_| !job.is_hosted);
         let argv = argv.unwrap_or_default();
         let cwd =
@@ -32,7 +32,7 @@ impl Core {
             reason: judgement.reason.clone(),
             input: job.arguments.clone(),
             preview: preview.or_else(|| command.map(|command| tools::shown_in_part(&command))).map(
-                |preview| with_shell(preview, &argv, &cwd, self.inner.agents.seal().is_some()),
+                |preview| with_shell(preview, &argv, &cwd, self.core.inner.agents.seal().is_some()),
             ),
             argv,
             cwd,
@@ -42,12 +42,12 @@ impl Core {
 
     /// The shell that tools run commands with from now on.
     pub(super) fn tool_shell(&self) -> String {
-        self.inner.agents.shell(&self.inner.config.shell)
+        self.core.inner.agents.shell(&self.core.inner.config.shell)
     }
 
     /// The variables that no program of a tool inherits.
     pub(crate) fn withheld(&self) -> Vec<String> {
-        self.inner.agents.withheld(&self.inner.config.env)
+        self.core.inner.agents.withheld(&self.core.inner.config.env)
     }
 }
 

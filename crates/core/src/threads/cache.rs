@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use rookery_model::{Error, Result, ThreadId};
 
 use super::live::LiveThread;
-use crate::core::Core;
+use crate::rooms::Threads;
 use crate::world::no_thread;
 
 /// Threads kept in memory without need.
@@ -64,11 +64,11 @@ impl LiveThreads {
     }
 }
 
-impl Core {
+impl Threads {
     /// The thread with all that was said in it.
-    pub(crate) async fn live_thread(&self, id: ThreadId) -> Result<Arc<LiveThread>> {
-        let is_ephemeral = self.look().thread(id)?.thread.ephemeral;
-        let live_threads = &self.inner.live_threads;
+    pub(crate) async fn live(&self, id: ThreadId) -> Result<Arc<LiveThread>> {
+        let is_ephemeral = self.core.look().thread(id)?.thread.ephemeral;
+        let live_threads = &self.core.inner.threads.live_threads;
         if let Some(live) = live_threads.get(id) {
             return Ok(live);
         }
@@ -79,7 +79,7 @@ impl Core {
         if is_ephemeral {
             return Err(no_thread(id));
         }
-        let store = self.inner.store.clone();
+        let store = self.core.inner.store.clone();
         let stored = tokio::task::spawn_blocking(move || store.thread_contents(id))
             .await
             .map_err(|error| Error::failed(error.to_string()))??;
@@ -88,15 +88,15 @@ impl Core {
         }
         let live = Arc::new(LiveThread::from_stored(id, stored));
         live_threads.insert(&live);
-        self.let_threads_go();
+        self.release_unused();
         Ok(live)
     }
 
     /// Lets go of threads that nobody uses; they can be read again.
-    pub(super) fn let_threads_go(&self) {
+    pub(super) fn release_unused(&self) {
         // Held, so that no turn begins in one of those that go.
-        let world = self.hold();
-        self.inner.live_threads.shrink(|id| {
+        let world = self.core.hold();
+        self.core.inner.threads.live_threads.shrink(|id| {
             world
                 .threads
                 .get(&id)

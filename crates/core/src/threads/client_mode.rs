@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use rookery_model::{Mode, Result, ThreadId, TurnId};
 
-use super::NoticeBody;
-use crate::core::Core;
+use crate::log::NoticeBody;
+use crate::rooms::Threads;
 use crate::world::Tx;
 use crate::world::World;
 
@@ -67,7 +67,7 @@ impl World {
     }
 }
 
-impl Core {
+impl Threads {
     /// What this client starts from now on has a mode of its own, until it is gone: the caller ends it
     /// by [`Core::end_client_mode`].
     ///
@@ -76,7 +76,7 @@ impl Core {
     pub fn set_client_mode(&self, client: u64, mode: Mode) -> Result<()> {
         let own = ClientMode { mode, threads: HashMap::new() };
         // Nothing of it is stored, so there is nothing to wait for.
-        let ((), _ticket) = self.transact(|tx| {
+        let ((), _ticket) = self.core.transact(|tx| {
             tx.world.client_modes.0.insert(client, own);
             Ok(())
         })?;
@@ -86,7 +86,7 @@ impl Core {
     /// The client is gone, or has set another mode. Its turns that still run fall back to the modes of
     /// their threads; what waits goes on waiting.
     pub fn end_client_mode(&self, client: u64) {
-        let ended = self.transact(|tx| {
+        let ended = self.core.transact(|tx| {
             tx.end_client_mode(client);
             Ok(())
         });
@@ -97,7 +97,7 @@ impl Core {
 
     /// The mode that holds for what this client starts, in a thread or by itself.
     pub fn mode_for(&self, client: u64, thread: Option<ThreadId>) -> Mode {
-        self.look().mode_for(client, thread)
+        self.core.look().mode_for(client, thread)
     }
 }
 

@@ -7,10 +7,11 @@ use rookery_agent::providers::Loan;
 use rookery_model::{Choice, Error, Event, ExternalTool, Result, Thread, ThreadId, Usage};
 
 use super::live::LiveThread;
-use super::{NoticeBody, Status, ThreadState, ThreadView};
+use super::{Status, ThreadState, ThreadView};
 use crate::agents::choose::FittedChoice;
 use crate::clock;
-use crate::core::Core;
+use crate::log::NoticeBody;
+use crate::rooms::Threads;
 
 /// What a new thread shall be.
 #[derive(Clone, Debug, Default)]
@@ -39,12 +40,12 @@ pub struct NewThread {
     pub keys: Vec<Loan>,
 }
 
-impl Core {
+impl Threads {
     /// Starts a thread.
     ///
     /// # Errors
     /// If a part of the request is wrong; nothing has happened then.
-    pub async fn start_thread(&self, new: NewThread) -> Result<ThreadView> {
+    pub async fn start(&self, new: NewThread) -> Result<ThreadView> {
         if !new.cwd.is_absolute() {
             return Err(Error::invalid("cwd", "cwd must be absolute"));
         }
@@ -57,9 +58,9 @@ impl Core {
         if new.tool_allowlist.as_ref().is_some_and(Vec::is_empty) {
             return Err(Error::invalid("toolAllowlist", "toolAllowlist must not be empty"));
         }
-        let usual = new.usual.unwrap_or_else(|| self.default_choice());
+        let usual = new.usual.unwrap_or_else(|| self.core.agents().default_choice());
         let FittedChoice { choice, warning } =
-            self.fit_choice(new.choice, &usual, &new.keys).await?;
+            self.core.agents().fit_choice(new.choice, &usual, &new.keys).await?;
         let now = clock::wall();
         let thread = Thread {
             id: ThreadId::new(uuid::Uuid::now_v7().as_u128()),
@@ -86,7 +87,7 @@ impl Core {
             place: new.place,
             retired: Vec::new(),
         };
-        let started = self.add_thread(thread, LiveThread::new).await?;
+        let started = self.add(thread, LiveThread::new).await?;
         if let Some(warning) = warning {
             self.warn(Some(started.thread.id), warning);
         }
@@ -94,30 +95,32 @@ impl Core {
     }
 
     /// Puts a thread into the world with what was said in it.
-    pub(super) async fn add_thread(
+    pub(super) async fn add(
         &self,
         thread: Thread,
         contents: impl FnOnce(ThreadId) -> LiveThread,
     ) -> Result<ThreadView> {
         let id = thread.id;
         let live = Arc::new(contents(id));
-        self.inner.live_threads.insert(&live);
-        self.transact_durably(|tx| {
-            tx.world.threads.insert(id, ThreadState::new(thread.clone()));
-            tx.save_thread(id);
-            for turn in &live.contents.lock().turns {
-                tx.save_turn(turn);
-            }
-            for placed in &live.contents.lock().items {
-                tx.save_item(id, placed.turn, placed.position, &placed.item);
-            }
-            tx.emit_of(id, Event::ThreadStarted { id });
-            let started = NoticeBody::ThreadStarted(Box::new(thread.clone()), Status::default());
-            tx.announce(id, started);
-            Ok(())
-        })
-        .await?;
-        self.let_threads_go();
+        self.core.inner.threads.live_threads.insert(&live);
+        self.core
+            .transact_durably(|tx| {
+                tx.world.threads.insert(id, ThreadState::new(thread.clone()));
+                tx.save_thread(id);
+                for turn in &live.contents.lock().turns {
+                    tx.save_turn(turn);
+                }
+                for placed in &live.contents.lock().items {
+                    tx.save_item(id, placed.turn, placed.position, &placed.item);
+                }
+                tx.emit_of(id, Event::ThreadStarted { id });
+                let started =
+                    NoticeBody::ThreadStarted(Box::new(thread.clone()), Status::default());
+                tx.announce(id, started);
+                Ok(())
+            })
+            .await?;
+        self.release_unused();
         Ok(ThreadView {
             thread,
             status: Status::default(),

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::tools::{Job, Permit, Turnstile};
 use crate::core::Core;
 use crate::requests::DIRECT;
+use crate::rooms::Threads;
 use crate::world::no_thread;
 
 /// A tool that a client calls without a turn.
@@ -54,24 +55,24 @@ pub enum DirectOutcome {
     NeedsTurn,
 }
 
-impl Core {
+impl Threads {
     /// Runs a tool for a client, through the same gate as in a turn.
     ///
     /// # Errors
     /// If there is no such thread.
     pub async fn call_tool(&self, call: DirectCall) -> Result<DirectOutcome> {
-        let thread = self.thread(call.thread).ok_or_else(|| no_thread(call.thread))?.thread;
+        let thread = self.get(call.thread).ok_or_else(|| no_thread(call.thread))?.thread;
         let Some(tool) = tools::find(&call.tool) else { return Ok(DirectOutcome::Unknown) };
         if tool.needs_turn {
             return Ok(DirectOutcome::NeedsTurn);
         }
         let job = Job {
-            core: self.clone(),
+            core: self.core.clone(),
             thread: call.thread,
             turn: DIRECT,
             deadline: None,
             allowed: None,
-            profile: self.inner.agents.profile(),
+            profile: self.core.inner.agents.profile(),
             name: call.tool,
             arguments: call.arguments.to_string(),
             call_id: uuid::Uuid::now_v7().to_string(),
@@ -108,7 +109,7 @@ impl Core {
             }
             Verdict::Allow | Verdict::AutoApprove | Verdict::Ask => {}
         }
-        let _waiting = DirectGuard { core: self.clone(), call_id: job.call_id.clone() };
+        let _waiting = DirectGuard { core: self.core.clone(), call_id: job.call_id.clone() };
         let permit = match job.permitted(tool.kind).await {
             Ok(permit) => permit,
             Err(refused) => return Ok(DirectOutcome::Ran(refused.output)),
@@ -121,22 +122,22 @@ impl Core {
 impl Job {
     /// Whether somebody approved exactly this call for one more time, which is now.
     fn is_granted(&self, kind: ToolKind, judgement: &Judgement) -> bool {
-        let asked = self.core.approval(self, kind, judgement, None);
+        let asked = self.core.threads().approval(self, kind, judgement, None);
         let bound = Bound::of(&self.name, &asked);
-        bound.is_some_and(|bound| self.core.take_grant(self.thread, &bound))
+        bound.is_some_and(|bound| self.core.requests().take_grant(self.thread, &bound))
     }
 
     /// Asks for the call without waiting, unless exactly this is asked for already.
     async fn park(&self, kind: ToolKind, judgement: &Judgement) -> Result<RequestId> {
-        let asked = self.core.approval(self, kind, judgement, None);
+        let asked = self.core.threads().approval(self, kind, judgement, None);
         let bound = Bound::of(&self.name, &asked)
             .ok_or_else(|| Error::failed("this cannot be approved"))?;
-        if let Some(waiting) = self.core.find_parked(self.thread, &bound) {
+        if let Some(waiting) = self.core.requests().find_parked(self.thread, &bound) {
             return Ok(waiting);
         }
-        let asked = self.core.approval(self, kind, judgement, self.preview().await);
+        let asked = self.core.threads().approval(self, kind, judgement, self.preview().await);
         let limit = self.core.inner.agents.approval_timeout();
-        self.core.park(self.request(asked, limit), judgement, bound).await
+        self.core.requests().park(self.request(asked, limit), judgement, bound).await
     }
 }
 
@@ -153,7 +154,7 @@ impl Drop for DirectGuard {
             world.requests.values().any(|request| request.call_id == self.call_id)
         };
         if is_waiting {
-            self.core.cancel_direct(&self.call_id, "gone");
+            self.core.requests().cancel_direct(&self.call_id, "gone");
         }
     }
 }

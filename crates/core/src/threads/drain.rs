@@ -6,6 +6,7 @@ use std::time::Duration;
 use rookery_model::{ThreadId, TurnErrorKind, TurnId};
 
 use crate::core::Core;
+use crate::rooms::Threads;
 
 /// What became of the turns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,25 +19,26 @@ pub struct Drained {
     pub stopped_processes: Vec<String>,
 }
 
-impl Core {
+impl Threads {
     /// Takes no new turns and commands, and stops those that run.
     pub async fn drain(&self, limit: Duration) -> Drained {
-        self.inner.agents.drain(true);
+        self.core.inner.agents.drain(true);
         let turns = self.stop_turns(limit, |_, _| true);
-        let processes = tokio::time::timeout(limit, self.stop_processes());
+        let commands = self.core.commands();
+        let processes = tokio::time::timeout(limit, commands.stop_all());
         let (drained, stopped) = tokio::join!(turns, processes);
         // The daemon outlives the client that drains it, and so do its other clients.
-        self.inner.agents.drain(false);
+        self.core.inner.agents.drain(false);
         Drained { stopped_processes: stopped.unwrap_or_default(), ..drained }
     }
 
     /// Before the daemon ends: turns that only wait for an answer are left as they are.
     pub(crate) async fn rest_turns(&self) {
-        self.inner.agents.drain(true);
+        self.core.inner.agents.drain(true);
         let waits = |core: &Core, turn: TurnId| {
             core.look().requests.values().any(|request| request.turn == turn)
         };
-        let limit = self.inner.agents.lifecycle().shutdown_drain_timeout;
+        let limit = self.core.inner.agents.lifecycle().shutdown_drain_timeout;
         self.stop_turns(limit, |core, turn| !waits(core, turn)).await;
     }
 
@@ -46,11 +48,11 @@ impl Core {
         is_stopped: impl Fn(&Core, TurnId) -> bool,
     ) -> Drained {
         let active: Vec<(ThreadId, TurnId)> = {
-            let world = self.look();
+            let world = self.core.look();
             let active = world.threads.iter();
             active.filter_map(|(id, state)| Some((*id, state.active.as_ref()?.turn))).collect()
         };
-        let wanted = active.into_iter().filter(|(_, turn)| is_stopped(self, *turn));
+        let wanted = active.into_iter().filter(|(_, turn)| is_stopped(&self.core, *turn));
         let wanted: Vec<(ThreadId, TurnId)> = wanted.collect();
         for (thread, turn) in &wanted {
             if let Err(error) = self.stop_for(*thread, Some(*turn), Some(TurnErrorKind::Shutdown)) {
@@ -61,7 +63,7 @@ impl Core {
         let all = futures_util::future::join_all(ends);
         let is_clean = tokio::time::timeout(limit, all).await.is_ok();
         let is_over = |thread: ThreadId, turn: TurnId| {
-            self.thread(thread).is_none_or(|seen| seen.status.active_turn != Some(turn))
+            self.get(thread).is_none_or(|seen| seen.status.active_turn != Some(turn))
         };
         let (interrupted, remaining) = wanted
             .into_iter()

@@ -8,11 +8,12 @@ use rookery_agent::turn::{estimate_items, plan_compaction, window};
 use rookery_model::{Choice, Error, Event, Item, ItemBody, ItemStatus, Result, ThreadId, TurnId};
 use rookery_store::Change;
 
+use super::ThreadView;
 use super::compact::shorten;
 use super::live::LiveThread;
-use super::{NoticeBody, ThreadView};
 use crate::clock;
-use crate::core::Core;
+use crate::log::NoticeBody;
+use crate::rooms::Threads;
 use crate::world::no_thread;
 
 /// What compacting a thread came to.
@@ -28,69 +29,73 @@ pub struct Compacted {
     pub after: u64,
 }
 
-impl Core {
+impl Threads {
     /// Gives a thread a name, or takes it.
-    pub async fn rename_thread(&self, id: ThreadId, name: Option<String>) -> Result<()> {
-        self.transact_durably(|tx| {
-            let name = name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
-            tx.world.thread_mut(id)?.thread.name.clone_from(&name);
-            tx.save_thread(id);
-            tx.announce(id, NoticeBody::Renamed(name));
-            Ok(())
-        })
-        .await
+    pub async fn rename(&self, id: ThreadId, name: Option<String>) -> Result<()> {
+        self.core
+            .transact_durably(|tx| {
+                let name = name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
+                tx.world.thread_mut(id)?.thread.name.clone_from(&name);
+                tx.save_thread(id);
+                tx.announce(id, NoticeBody::Renamed(name));
+                Ok(())
+            })
+            .await
     }
 
     /// Which model answers in a thread from now on.
-    pub async fn choose_for_thread(&self, id: ThreadId, choice: Choice) -> Result<()> {
-        self.transact_durably(|tx| {
-            tx.world.thread_mut(id)?.thread.choice = choice;
-            tx.save_thread(id);
-            Ok(())
-        })
-        .await
+    pub async fn choose(&self, id: ThreadId, choice: Choice) -> Result<()> {
+        self.core
+            .transact_durably(|tx| {
+                tx.world.thread_mut(id)?.thread.choice = choice;
+                tx.save_thread(id);
+                Ok(())
+            })
+            .await
     }
 
     /// Puts a thread away or takes it out again; a turn that runs is stopped first. False if there is
     /// no such thread, or nothing to do.
-    pub async fn archive_thread(&self, id: ThreadId, is_archived: bool) -> Result<bool> {
-        let Some(seen) = self.thread(id) else { return Ok(false) };
+    pub async fn archive(&self, id: ThreadId, is_archived: bool) -> Result<bool> {
+        let Some(seen) = self.get(id) else { return Ok(false) };
         if seen.thread.archived == is_archived {
             return Ok(false);
         }
         self.stop_turn(id).await?;
-        self.transact_durably(|tx| {
-            let state = tx.world.thread_mut(id)?;
-            state.thread.archived = is_archived;
-            state.thread.updated_at = clock::wall();
-            tx.save_thread(id);
-            tx.emit_of(id, Event::ThreadArchived { id, is_archived });
-            if is_archived {
-                self.cancel_parked(tx, id, "archived");
-                tx.announce(id, NoticeBody::Archived);
-            }
-            Ok(true)
-        })
-        .await
+        self.core
+            .transact_durably(|tx| {
+                let state = tx.world.thread_mut(id)?;
+                state.thread.archived = is_archived;
+                state.thread.updated_at = clock::wall();
+                tx.save_thread(id);
+                tx.emit_of(id, Event::ThreadArchived { id, is_archived });
+                if is_archived {
+                    self.core.requests().cancel_parked(tx, id, "archived");
+                    tx.announce(id, NoticeBody::Archived);
+                }
+                Ok(true)
+            })
+            .await
     }
 
     /// Forgets a thread and all that was said in it. False if there is none.
-    pub async fn delete_thread(&self, id: ThreadId) -> Result<bool> {
-        if self.thread(id).is_none() {
+    pub async fn delete(&self, id: ThreadId) -> Result<bool> {
+        if self.get(id).is_none() {
             return Ok(false);
         }
         self.stop_turn(id).await?;
-        self.transact_durably(|tx| {
-            tx.emit_of(id, Event::ThreadDeleted { id });
-            self.cancel_parked(tx, id, "deleted");
-            let Some(state) = tx.world.threads.remove(&id) else { return Ok(false) };
-            if !state.thread.ephemeral {
-                tx.save(Change::ThreadDeleted(id));
-            }
-            self.inner.live_threads.remove(id);
-            Ok(true)
-        })
-        .await
+        self.core
+            .transact_durably(|tx| {
+                tx.emit_of(id, Event::ThreadDeleted { id });
+                self.core.requests().cancel_parked(tx, id, "deleted");
+                let Some(state) = tx.world.threads.remove(&id) else { return Ok(false) };
+                if !state.thread.ephemeral {
+                    tx.save(Change::ThreadDeleted(id));
+                }
+                self.core.inner.threads.live_threads.remove(id);
+                Ok(true)
+            })
+            .await
     }
 
     /// Stops the turn that runs and waits for its end.
@@ -102,14 +107,14 @@ impl Core {
     }
 
     /// Copies a thread up to a turn, or whole, into a new one.
-    pub async fn fork_thread(
+    pub async fn fork(
         &self,
         id: ThreadId,
         from: Option<TurnId>,
         name: Option<String>,
     ) -> Result<ThreadView> {
-        let live = self.live_thread(id).await?;
-        let mut thread = self.thread(id).ok_or_else(|| no_thread(id))?.thread;
+        let live = self.live(id).await?;
+        let mut thread = self.get(id).ok_or_else(|| no_thread(id))?.thread;
         let now = clock::wall();
         thread.parent = Some(id);
         thread.id = ThreadId::new(uuid::Uuid::now_v7().as_u128());
@@ -117,48 +122,50 @@ impl Core {
         thread.name = name.or(thread.name);
         (thread.archived, thread.seq_reserved) = (false, 0);
         let copy = copy(&live, thread.id, from)?;
-        self.add_thread(thread, |_| copy).await
+        self.add(thread, |_| copy).await
     }
 
     /// Takes the last turns of a thread away.
-    pub async fn rollback_thread(&self, id: ThreadId, turns: usize) -> Result<ThreadView> {
+    pub async fn roll_back(&self, id: ThreadId, turns: usize) -> Result<ThreadView> {
         if turns == 0 {
             return Err(Error::invalid("numTurns", "numTurns must be at least 1"));
         }
-        let live = self.live_thread(id).await?;
-        self.transact_durably(|tx| {
-            let state = tx.world.thread_mut(id)?;
-            if state.active.is_some() {
-                return Err(Error::conflict("a turn is running"));
-            }
-            let mut contents = live.contents.lock();
-            let (gone, names) = contents.drop_turns(turns);
-            state.thread.retired.extend(names);
-            let is_message =
-                |item: &Item| matches!(item.body, ItemBody::User { .. } | ItemBody::Agent { .. });
-            let count = contents.items.iter().filter(|placed| is_message(&placed.item)).count();
-            state.thread.message_count = count as u64;
-            state.thread.updated_at = clock::wall();
-            let is_kept = !state.thread.ephemeral;
-            for turn in gone.iter().filter(|_| is_kept) {
-                tx.save(Change::TurnDeleted(turn.id));
-            }
-            tx.save_thread(id);
-            Ok(())
-        })
-        .await?;
-        self.read_thread(id).await
+        let live = self.live(id).await?;
+        self.core
+            .transact_durably(|tx| {
+                let state = tx.world.thread_mut(id)?;
+                if state.active.is_some() {
+                    return Err(Error::conflict("a turn is running"));
+                }
+                let mut contents = live.contents.lock();
+                let (gone, names) = contents.drop_turns(turns);
+                state.thread.retired.extend(names);
+                let is_message = |item: &Item| {
+                    matches!(item.body, ItemBody::User { .. } | ItemBody::Agent { .. })
+                };
+                let count = contents.items.iter().filter(|placed| is_message(&placed.item)).count();
+                state.thread.message_count = count as u64;
+                state.thread.updated_at = clock::wall();
+                let is_kept = !state.thread.ephemeral;
+                for turn in gone.iter().filter(|_| is_kept) {
+                    tx.save(Change::TurnDeleted(turn.id));
+                }
+                tx.save_thread(id);
+                Ok(())
+            })
+            .await?;
+        self.read(id).await
     }
 
     /// Makes the conversation of an idle thread shorter, with keys that the client lends for it.
-    pub async fn compact_thread(
+    pub async fn compact(
         &self,
         id: ThreadId,
         hint: Option<&str>,
         keys: &[Loan],
     ) -> Result<Compacted> {
-        let live = self.live_thread(id).await?;
-        let choice = self.thread(id).ok_or_else(|| no_thread(id))?.thread.choice;
+        let live = self.live(id).await?;
+        let choice = self.get(id).ok_or_else(|| no_thread(id))?.thread.choice;
         let (before, plan, last) = {
             let contents = live.contents.lock();
             let plan = plan_compaction(&window(contents.told()));
@@ -171,7 +178,7 @@ impl Core {
             after: before,
         };
         let Some(turn) = last else { return Ok(unchanged("nothing was said yet")) };
-        let Some(provider) = self.inner.agents.provider(&choice.provider) else {
+        let Some(provider) = self.core.inner.agents.provider(&choice.provider) else {
             return Ok(unchanged("the provider is gone"));
         };
         let key = keys.iter().find(|loan| loan.provider() == choice.provider);
@@ -203,14 +210,15 @@ impl Core {
         if after >= before {
             return Ok(unchanged("it would not become shorter"));
         }
-        self.transact_durably(|tx| {
-            if tx.world.thread(id)?.active.is_some() {
-                return Err(Error::conflict("a turn is running"));
-            }
-            tx.complete_item(&live, turn, &item);
-            Ok(())
-        })
-        .await?;
+        self.core
+            .transact_durably(|tx| {
+                if tx.world.thread(id)?.active.is_some() {
+                    return Err(Error::conflict("a turn is running"));
+                }
+                tx.complete_item(&live, turn, &item);
+                Ok(())
+            })
+            .await?;
         Ok(Compacted { is_shorter: true, reason: None, before, after })
     }
 }

@@ -2,9 +2,9 @@
 
 use rookery_model::{Error, Goal, GoalStatus, Result, Task, ThreadId, Timestamp};
 
-use super::NoticeBody;
 use crate::clock;
-use crate::core::Core;
+use crate::log::NoticeBody;
+use crate::rooms::Threads;
 
 /// How long a goal may be, in characters.
 const LONGEST_GOAL: usize = 4_000;
@@ -20,36 +20,38 @@ pub struct GoalChange {
     pub token_budget: Option<Option<u64>>,
 }
 
-impl Core {
+impl Threads {
     /// Sets or changes the goal of a thread.
     ///
     /// # Errors
     /// If there is no such thread, or no goal to change, or the words are too many or none.
     pub async fn set_goal(&self, id: ThreadId, change: GoalChange) -> Result<Goal> {
-        self.transact_durably(|tx| {
-            let now = clock::wall();
-            let state = tx.world.thread_mut(id)?;
-            let goal = changed(state.thread.goal.clone(), change, now)?;
-            state.thread.goal = Some(goal.clone());
-            state.thread.updated_at = now;
-            tx.save_thread(id);
-            tx.announce(id, NoticeBody::GoalUpdated(Box::new(goal.clone())));
-            Ok(goal)
-        })
-        .await
+        self.core
+            .transact_durably(|tx| {
+                let now = clock::wall();
+                let state = tx.world.thread_mut(id)?;
+                let goal = changed(state.thread.goal.clone(), change, now)?;
+                state.thread.goal = Some(goal.clone());
+                state.thread.updated_at = now;
+                tx.save_thread(id);
+                tx.announce(id, NoticeBody::GoalUpdated(Box::new(goal.clone())));
+                Ok(goal)
+            })
+            .await
     }
 
     /// Takes the goal of a thread away; false if it had none.
     pub async fn clear_goal(&self, id: ThreadId) -> Result<bool> {
-        self.transact_durably(|tx| {
-            let had_one = tx.world.thread_mut(id)?.thread.goal.take().is_some();
-            if had_one {
-                tx.save_thread(id);
-                tx.announce(id, NoticeBody::GoalCleared);
-            }
-            Ok(had_one)
-        })
-        .await
+        self.core
+            .transact_durably(|tx| {
+                let had_one = tx.world.thread_mut(id)?.thread.goal.take().is_some();
+                if had_one {
+                    tx.save_thread(id);
+                    tx.announce(id, NoticeBody::GoalCleared);
+                }
+                Ok(had_one)
+            })
+            .await
     }
 
     pub(crate) async fn set_tasks(
@@ -58,16 +60,17 @@ impl Core {
         tasks: Vec<Task>,
         is_ledger: bool,
     ) -> Result<()> {
-        self.transact_durably(|tx| {
-            let thread = &mut tx.world.thread_mut(id)?.thread;
-            match is_ledger {
-                true => thread.ledger = tasks,
-                false => thread.plan = tasks,
-            }
-            tx.save_thread(id);
-            Ok(())
-        })
-        .await
+        self.core
+            .transact_durably(|tx| {
+                let thread = &mut tx.world.thread_mut(id)?.thread;
+                match is_ledger {
+                    true => thread.ledger = tasks,
+                    false => thread.plan = tasks,
+                }
+                tx.save_thread(id);
+                Ok(())
+            })
+            .await
     }
 }
 

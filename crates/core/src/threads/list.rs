@@ -6,7 +6,7 @@ use rookery_model::{Result, ThreadId, Timestamp};
 
 use super::live::Contents;
 use super::{ThreadView, TurnView, status};
-use crate::core::Core;
+use crate::rooms::Threads;
 use crate::world::World;
 
 /// Which threads are wanted.
@@ -37,10 +37,10 @@ pub struct ThreadPage {
     pub has_earlier: bool,
 }
 
-impl Core {
+impl Threads {
     /// Lists threads, the one last touched first.
-    pub fn threads(&self, query: &ThreadQuery) -> ThreadPage {
-        let world = self.look();
+    pub fn list(&self, query: &ThreadQuery) -> ThreadPage {
+        let world = self.core.look();
         let search = query.search.as_ref().map(|text| text.to_lowercase());
         let is_wanted = |thread: &rookery_model::Thread| {
             thread.archived == query.archived
@@ -72,15 +72,15 @@ impl Core {
     }
 
     /// A thread without what was said in it.
-    pub fn thread(&self, id: ThreadId) -> Option<ThreadView> {
-        view(&self.look(), id)
+    pub fn get(&self, id: ThreadId) -> Option<ThreadView> {
+        view(&self.core.look(), id)
     }
 
     /// A thread with its turns and their items, the running ones as far as they are.
-    pub async fn read_thread(&self, id: ThreadId) -> Result<ThreadView> {
-        let live = self.live_thread(id).await?;
+    pub async fn read(&self, id: ThreadId) -> Result<ThreadView> {
+        let live = self.live(id).await?;
         // Held, so that status and contents belong together.
-        let world = self.hold();
+        let world = self.core.hold();
         let mut seen = view(&world, id).ok_or_else(|| crate::world::no_thread(id))?;
         seen.turns = Some(turns(&live.contents.lock()));
         seen.unreadable = live.unreadable;

@@ -11,7 +11,6 @@ mod create;
 mod direct;
 mod drain;
 mod edit;
-mod feed;
 mod goal;
 mod lifecycle;
 mod list;
@@ -20,6 +19,7 @@ mod mode;
 mod perform;
 mod prompt;
 mod restore;
+mod room;
 mod run;
 mod status;
 mod steers;
@@ -36,24 +36,24 @@ use rookery_model::{Decision, Event, ThreadId, Timestamp, TurnId};
 use rookery_store::Change;
 use tokio::sync::Notify;
 
-pub(crate) use self::cache::LiveThreads;
+use self::cache::LiveThreads;
 pub(crate) use self::client_mode::ClientModes;
 pub use self::create::NewThread;
 pub use self::direct::{DirectCall, DirectOutcome};
 pub use self::drain::Drained;
 pub use self::edit::Compacted;
-pub(crate) use self::feed::Feed;
-pub use self::feed::{FeedReader, Notice, NoticeBody};
 pub use self::goal::GoalChange;
 pub use self::lifecycle::{LifecycleState, TurnLifecycle};
 pub use self::list::{ThreadPage, ThreadQuery};
 pub(crate) use self::mode::{ASKING_KEY, MODE_KEY, is_asking};
 pub(crate) use self::restore::Interrupted;
+pub(crate) use self::room::Room;
 pub use self::status::{Flag, Status};
-pub(crate) use self::tools::Resumed;
+use self::tools::Resumed;
 pub use self::turns::{NewTurn, StartedTurn, Steered};
 
-use crate::core::Core;
+use crate::log::{FeedReader, NoticeBody};
+use crate::rooms::Threads;
 use crate::world::Tx;
 
 /// A thread as the world knows it.
@@ -136,21 +136,21 @@ pub struct TurnView {
     pub items: Vec<rookery_model::Item>,
 }
 
-impl Core {
+impl Threads {
     /// Follows what happens to threads, from now on. Turns never wait for a reader: one that is too
     /// far behind misses deltas, and then is cut off.
-    pub fn follow_threads(&self) -> FeedReader {
-        self.inner.feed.subscribe()
+    pub fn follow(&self) -> FeedReader {
+        self.core.inner.log.feed().subscribe()
     }
 
     /// What is wrong with the settings of agents.
     pub fn settings_warnings(&self) -> Vec<String> {
-        self.inner.agents.config.warnings.clone()
+        self.core.inner.agents.config.warnings.clone()
     }
 
     /// Tells everybody who follows threads something.
     pub fn warn(&self, thread: Option<ThreadId>, message: impl Into<String>) {
-        self.inner.feed.send(thread, [NoticeBody::Warning(message.into())]);
+        self.core.inner.log.feed().send(thread, [NoticeBody::Warning(message.into())]);
     }
 }
 

@@ -4,9 +4,9 @@ use rookery_agent::policy::{self, Verdict};
 use rookery_model::{Answer, Asked, Event, Mode, Profile, Request, RequestId, Result, ThreadId};
 use rookery_store::Change;
 
-use super::NoticeBody;
-use crate::core::Core;
+use crate::log::NoticeBody;
 use crate::requests::BY_MODE;
+use crate::rooms::Threads;
 use crate::world::Tx;
 use crate::world::World;
 
@@ -23,21 +23,21 @@ pub(crate) fn is_asking(word: &str) -> bool {
     matches!(word, "ask" | "default")
 }
 
-impl Core {
+impl Threads {
     /// The mode that holds for a thread, or for all that have none of their own.
     pub fn mode(&self, thread: Option<ThreadId>) -> Mode {
-        let world = self.look();
+        let world = self.core.look();
         thread.map_or(world.mode, |thread| world.mode_of(thread))
     }
 
     /// The word by which the world's mode was last set.
     pub fn mode_word(&self) -> String {
-        self.look().mode_word.clone()
+        self.core.look().mode_word.clone()
     }
 
     /// The word by which the mode that asks was last called: `ask` or `default`.
     pub fn asking_word(&self) -> String {
-        self.look().asking_word.clone()
+        self.core.look().asking_word.clone()
     }
 
     /// Sets the mode of a thread, or of all that have none of their own. What waits for an approval
@@ -52,14 +52,15 @@ impl Core {
         word: Option<String>,
         reason: Option<String>,
     ) -> Result<()> {
-        self.transact_durably(|tx| {
-            if let Some(thread) = thread {
-                tx.world.thread(thread)?;
-            }
-            self.apply_mode(tx, thread, mode, word, reason);
-            Ok(())
-        })
-        .await
+        self.core
+            .transact_durably(|tx| {
+                if let Some(thread) = thread {
+                    tx.world.thread(thread)?;
+                }
+                self.apply_mode(tx, thread, mode, word, reason);
+                Ok(())
+            })
+            .await
     }
 
     /// Sets a mode, and warns if nobody will be asked any more.
@@ -75,7 +76,7 @@ impl Core {
         let before = thread.map_or(tx.world.mode, |thread| tx.world.mode_of(thread));
         tx.set_mode(thread, mode, word, reason, settled);
         let is_new = mode == Mode::Bypass && before != Mode::Bypass;
-        if is_new && self.inner.agents.settings().policy.warn_on_bypass {
+        if is_new && self.core.inner.agents.settings().policy.warn_on_bypass {
             tx.announce(thread, NoticeBody::Warning(BYPASSED.to_owned()));
         }
     }
@@ -99,14 +100,14 @@ impl Core {
             .collect();
         self.switch_mode(tx, thread, mode, word, reason, decided.len() as u64);
         for (id, answer) in decided {
-            self.settle_in(tx, id, answer, BY_MODE);
+            self.core.requests().resolve_in(tx, id, answer, BY_MODE);
         }
     }
 
     /// The answer to a request that a mode gives by itself.
     fn decided(&self, request: &Request, mode: Mode) -> Option<Answer> {
         let Asked::Approval { kind, input, argv, env, .. } = &request.asked else { return None };
-        let agents = &self.inner.agents;
+        let agents = &self.core.inner.agents;
         let judgement = match request.thread() {
             Some(_) => agents.judge(&request.tool, *kind, input, mode, Profile::Interactive),
             None => agents.judge_argv(argv, env, mode, Profile::Interactive),

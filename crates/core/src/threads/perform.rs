@@ -8,9 +8,11 @@ use rookery_model::{
     Event, Item, ItemBody, ItemId, ThreadId, Timestamp, TurnError, TurnErrorKind, TurnStatus,
 };
 
+use super::TurnLifecycle;
 use super::run::Runner;
-use super::{NoticeBody, TurnLifecycle};
 use crate::clock;
+use crate::log::NoticeBody;
+use crate::rooms::Threads;
 
 /// How long tools that are told to stop may take, once their programs are gone, before they are left
 /// to themselves.
@@ -101,7 +103,7 @@ impl Runner {
         let cancelled = self
             .core
             .transact_durably(|tx| {
-                self.core.cancel_requests(tx, self.turn.id, "interrupt");
+                self.core.requests().cancel_of_turn(tx, self.turn.id, "interrupt");
                 Ok(())
             })
             .await;
@@ -151,7 +153,7 @@ impl Runner {
         });
         let notices: Vec<NoticeBody> = notices.collect();
         drop(contents);
-        core.inner.feed.send(Some(self.live.id), notices);
+        core.inner.log.feed().send(Some(self.live.id), notices);
         Vec::new()
     }
 
@@ -187,7 +189,7 @@ impl Runner {
                         for item in self.machine.late(late) {
                             tx.complete_item(live, turn, &item);
                         }
-                        core.finish_turn(tx, live, &mut self.turn, end);
+                        core.threads().finish_turn(tx, live, &mut self.turn, end);
                     }
                 }
             }
@@ -225,7 +227,7 @@ impl Runner {
                     item.status = rookery_model::ItemStatus::Failed;
                     tx.complete_item(&self.live, self.turn.id, &item);
                 }
-                core.finish_turn(tx, &self.live, &mut self.turn, end);
+                core.threads().finish_turn(tx, &self.live, &mut self.turn, end);
                 Ok(())
             })
             .await;
@@ -242,7 +244,7 @@ fn shutdown(tx: &crate::world::Tx<'_>, thread: ThreadId, status: TurnStatus) -> 
         .then(|| TurnError { message: SHUT_DOWN.to_owned(), kind: TurnErrorKind::Shutdown })
 }
 
-impl crate::core::Core {
+impl Threads {
     /// Ends a turn in the world: its last word, its cost, and the thread is idle.
     pub(super) fn finish_turn(
         &self,
@@ -258,7 +260,7 @@ impl crate::core::Core {
         turn.usage = end.usage;
         turn.completed_at = Some(now);
         live.contents.lock().put_turn(turn);
-        self.cancel_requests(tx, turn.id, "end of turn");
+        self.core.requests().cancel_of_turn(tx, turn.id, "end of turn");
         let mut goal = None;
         if let Ok(state) = tx.world.thread_mut(live.id) {
             state.active = None;

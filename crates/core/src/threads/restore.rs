@@ -13,7 +13,7 @@ use super::ActiveTurn;
 use super::live::LiveThread;
 use super::run::Runner;
 use super::tools::Resumed;
-use crate::core::Core;
+use crate::rooms::Threads;
 
 /// What was open when the daemon ended.
 #[derive(Default)]
@@ -29,7 +29,7 @@ const UNKNOWN_OUTCOME: &str = "the daemon stopped while this tool ran, so its ou
 /// The same for programs.
 const UNKNOWN_OUTCOME_DATA: &str = r#"{"outcome":"unknown","reason":"runtime_restart"}"#;
 
-impl Core {
+impl Threads {
     /// Takes up what was open when the last daemon ended.
     pub(crate) async fn restore_turns(&self, interrupted: Interrupted) -> Result<()> {
         let Interrupted { turns, requests } = interrupted;
@@ -42,36 +42,46 @@ impl Core {
         }
         self.end_left_tools().await;
         // Requests whose turn is gone wait for nobody.
-        self.transact_durably(|tx| {
-            let is_alone = |request: &Request| {
-                if let Some(session) = request.session {
-                    // What a harness wants to know is still to be said; a screen is read anew, if it
-                    // is still there.
-                    let is_dialog = matches!(request.asked, rookery_model::Asked::Dialog { .. });
-                    return is_dialog && tx.world.session(session).is_none();
+        self.core
+            .transact_durably(|tx| {
+                let is_alone = |request: &Request| {
+                    if let Some(session) = request.session {
+                        // What a harness wants to know is still to be said; a screen is read anew, if it
+                        // is still there.
+                        let is_dialog =
+                            matches!(request.asked, rookery_model::Asked::Dialog { .. });
+                        return is_dialog && tx.world.session(session).is_none();
+                    }
+                    let active = tx
+                        .world
+                        .threads
+                        .get(&request.thread)
+                        .and_then(|state| state.active.as_ref());
+                    active.is_none_or(|active| active.turn != request.turn)
+                };
+                let alone: Vec<_> = tx
+                    .world
+                    .requests
+                    .values()
+                    .filter(|request| is_alone(request))
+                    .map(|r| r.id)
+                    .collect();
+                for id in alone {
+                    self.core.requests().resolve_in(
+                        tx,
+                        id,
+                        rookery_model::Answer::Cancelled,
+                        "restart",
+                    );
                 }
-                let active =
-                    tx.world.threads.get(&request.thread).and_then(|state| state.active.as_ref());
-                active.is_none_or(|active| active.turn != request.turn)
-            };
-            let alone: Vec<_> = tx
-                .world
-                .requests
-                .values()
-                .filter(|request| is_alone(request))
-                .map(|r| r.id)
-                .collect();
-            for id in alone {
-                self.settle_in(tx, id, rookery_model::Answer::Cancelled, "restart");
-            }
-            tx.forget_lost_requests();
-            Ok(())
-        })
-        .await
+                tx.forget_lost_requests();
+                Ok(())
+            })
+            .await
     }
 
     async fn restore_turn(&self, turn: Turn, waiting: &[&Request]) -> Result<()> {
-        let live = self.live_thread(turn.thread).await?;
+        let live = self.live(turn.thread).await?;
         let items = live.contents.lock().items_of(turn.id);
         if waiting.is_empty() {
             return self.fail_lost(turn, &live, &items).await;
@@ -81,35 +91,39 @@ impl Core {
             items.iter().filter(is_lost).map(|item| self.lost(turn.id, item.clone())).collect();
         let mut setup = self.setup(&turn, live.contents.lock().used_names(turn.id));
         setup.used_names.extend(items.iter().map(|item| item.id.as_str().to_owned()));
-        setup
-            .used_names
-            .extend(self.thread(turn.thread).into_iter().flat_map(|it| it.thread.retired));
+        setup.used_names.extend(self.get(turn.thread).into_iter().flat_map(|it| it.thread.retired));
         let current: Vec<Item> = items
             .into_iter()
             .map(|item| lost.iter().find(|lost| lost.id == item.id).cloned().unwrap_or(item))
             .collect();
         let machine = turn::Turn::resume(setup, &current, turn.usage);
         for request in waiting {
-            let answer = self.expect_answer(request.id);
+            let answer = self.core.requests().expect_answer(request.id);
             let resumed = Resumed { id: request.id, deadline: request.deadline, answer };
-            self.inner.resumed.lock().insert((turn.id, request.call_id.clone()), resumed);
+            self.core
+                .inner
+                .threads
+                .resumed
+                .lock()
+                .insert((turn.id, request.call_id.clone()), resumed);
         }
         let mut active = ActiveTurn::new(turn.id);
         active.steers = self.kept_steers(turn.id).await;
         active.unrecorded.clone_from(&active.steers);
         let wake = Arc::clone(&active.wake);
-        self.transact_durably(|tx| {
-            tx.world.thread_mut(turn.thread)?.active = Some(active);
-            self.reserve_numbers(tx, turn.thread);
-            for item in &lost {
-                tx.complete_item(&live, turn.id, item);
-            }
-            tx.announce_status(turn.thread);
-            Ok(())
-        })
-        .await?;
-        let runner = Runner::new(self.clone(), live, turn, machine, wake);
-        self.inner.turns.spawn(runner.resume());
+        self.core
+            .transact_durably(|tx| {
+                tx.world.thread_mut(turn.thread)?.active = Some(active);
+                self.reserve_numbers(tx, turn.thread);
+                for item in &lost {
+                    tx.complete_item(&live, turn.id, item);
+                }
+                tx.announce_status(turn.thread);
+                Ok(())
+            })
+            .await?;
+        let runner = Runner::new(self.core.clone(), live, turn, machine, wake);
+        self.core.inner.threads.turns.spawn(runner.resume());
         Ok(())
     }
 
@@ -126,27 +140,28 @@ impl Core {
             End { status: TurnStatus::Failed, error: Some(error), finish_reason: None, usage };
         let open = items.iter().filter(|item| item.status == ItemStatus::InProgress);
         let lost: Vec<Item> = open.map(|item| self.lost(turn.id, item.clone())).collect();
-        self.transact_durably(|tx| {
-            self.reserve_numbers(tx, turn.thread);
-            for item in &lost {
-                tx.complete_item(live, turn.id, item);
-            }
-            let item = Item {
-                id: ItemId::new(format!("{}-error", turn.id)),
-                status: ItemStatus::Failed,
-                step: 0,
-                body: ItemBody::Error { message: LOST.to_owned() },
-                opaque: None,
-            };
-            tx.complete_item(live, turn.id, &item);
-            self.finish_turn(tx, live, &mut turn, end);
-            Ok(())
-        })
-        .await
+        self.core
+            .transact_durably(|tx| {
+                self.reserve_numbers(tx, turn.thread);
+                for item in &lost {
+                    tx.complete_item(live, turn.id, item);
+                }
+                let item = Item {
+                    id: ItemId::new(format!("{}-error", turn.id)),
+                    status: ItemStatus::Failed,
+                    step: 0,
+                    body: ItemBody::Error { message: LOST.to_owned() },
+                    opaque: None,
+                };
+                tx.complete_item(live, turn.id, &item);
+                self.finish_turn(tx, live, &mut turn, end);
+                Ok(())
+            })
+            .await
     }
 }
 
-impl Core {
+impl Threads {
     /// An item that was open when the daemon ended. A tool that was allowed to run may have run: what
     /// is recorded is that this is unknown, and not that it failed.
     fn lost(&self, turn: TurnId, mut item: Item) -> Item {
@@ -169,7 +184,7 @@ impl Core {
 
     /// How the request of a call was answered, if it was.
     fn answer_of(&self, turn: TurnId, call: &str) -> Option<bool> {
-        let world = self.look();
+        let world = self.core.look();
         let mut settled = world.settled.values().rev();
         let request = settled.find(|one| one.turn == turn && one.call_id == call)?;
         let RequestState::Settled(settled) = &request.state else { return None };

@@ -82,7 +82,7 @@ impl Runner {
             tracing::error!(turn = %self.turn.id, "a turn panicked");
             self.abandon("internal error: the turn panicked").await;
         }
-        self.core.inner.turns_ended.send_modify(|count| *count += 1);
+        self.core.inner.threads.turns_ended.send_modify(|count| *count += 1);
     }
 
     async fn drive(&mut self, mut effects: Vec<Effect>) {
@@ -109,7 +109,7 @@ impl Runner {
                 .any(|task| matches!(task.status, TaskStatus::Pending | TaskStatus::InProgress))
         });
         drop(world);
-        View { tokens: self.core.tokens(&self.live, &self.turn), has_open_tasks }
+        View { tokens: self.core.threads().tokens(&self.live, &self.turn), has_open_tasks }
     }
 
     /// What happens next. What the user wants comes before what the model says.

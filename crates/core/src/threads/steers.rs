@@ -5,7 +5,7 @@ use rookery_model::{ThreadId, TurnId};
 use rookery_store::Change;
 use serde_json::{Value, json};
 
-use crate::core::Core;
+use crate::rooms::Threads;
 use crate::world::Tx;
 
 impl Tx<'_> {
@@ -41,10 +41,10 @@ impl Tx<'_> {
     }
 }
 
-impl Core {
+impl Threads {
     /// What was accepted for a turn before the last daemon ended.
     pub(super) async fn kept_steers(&self, turn: TurnId) -> Vec<Message> {
-        let store = self.inner.store.clone();
+        let store = self.core.inner.store.clone();
         let kept = tokio::task::spawn_blocking(move || store.get_meta(&key(turn))).await;
         let Ok(Ok(Some(text))) = kept else { return Vec::new() };
         let list: Vec<Value> = serde_json::from_str(&text).unwrap_or_default();

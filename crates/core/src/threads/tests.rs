@@ -13,8 +13,9 @@ use rookery_model::{
 use rookery_store::DecisionQuery;
 use serde_json::json;
 
-use super::{FeedReader, NewThread, NewTurn, NoticeBody, StartedTurn, ThreadQuery};
+use super::{FeedReader, NewThread, NewTurn, StartedTurn, ThreadQuery};
 use crate::core::{Core, CoreConfig, StopKind};
+use crate::log::NoticeBody;
 use crate::{AgentConfig, KeeperLaunch, TerminalLimits, UiConfig};
 
 /// How long anything here may take.
@@ -48,7 +49,7 @@ pub(crate) async fn core_in(home: &Path) -> Core {
 pub(crate) async fn thread_in(core: &Core, home: &Path) -> ThreadId {
     let choice = Choice { provider: "mock".into(), ..Choice::default() };
     let new = NewThread { cwd: home.to_owned(), choice, ..NewThread::default() };
-    core.start_thread(new).await.unwrap().thread.id
+    core.threads().start(new).await.unwrap().thread.id
 }
 
 fn says(text: impl Into<String>) -> NewTurn {
@@ -61,7 +62,7 @@ fn script(steps: serde_json::Value) -> NewTurn {
 }
 
 async fn start(core: &Core, thread: ThreadId, new: NewTurn) -> Turn {
-    match core.start_turn(thread, new).await.unwrap() {
+    match core.threads().start_turn(thread, new).await.unwrap() {
         StartedTurn::New(turn) => *turn,
         StartedTurn::Steered(turn) => panic!("turn {turn} ran already"),
     }
@@ -70,8 +71,10 @@ async fn start(core: &Core, thread: ThreadId, new: NewTurn) -> Turn {
 /// A turn to its end.
 async fn run(core: &Core, thread: ThreadId, new: NewTurn) -> Turn {
     let turn = start(core, thread, new).await;
-    tokio::time::timeout(PATIENCE, core.turn_ended(thread, turn.id)).await.expect("the turn ends");
-    core.turn(thread, turn.id).await.unwrap().unwrap()
+    tokio::time::timeout(PATIENCE, core.threads().turn_ended(thread, turn.id))
+        .await
+        .expect("the turn ends");
+    core.threads().turn(thread, turn.id).await.unwrap().unwrap()
 }
 
 /// Reads the feed until something fits; gives all that came, in short.
@@ -132,7 +135,7 @@ async fn a_plain_turn_is_told_in_the_promised_order() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     let thread = thread_in(&core, home.path()).await;
-    let mut reader = core.follow_threads();
+    let mut reader = core.threads().follow();
     start(&core, thread, says("hello")).await;
     let seen = until(&mut reader, is_idle).await;
     assert_eq!(
@@ -152,7 +155,7 @@ async fn a_plain_turn_is_told_in_the_promised_order() {
             "idle"
         ]
     );
-    let read = core.read_thread(thread).await.unwrap();
+    let read = core.threads().read(thread).await.unwrap();
     let turns = read.turns.unwrap();
     assert_eq!((turns.len(), turns[0].items.len()), (1, 2));
     assert_eq!(read.thread.preview, "hello");
@@ -170,7 +173,7 @@ async fn an_approval_is_asked_for_and_the_answer_decides() {
     ]);
     for (approved, expected) in [(false, None), (true, Some("hi"))] {
         let thread = thread_in(&core, home.path()).await;
-        let mut reader = core.follow_threads();
+        let mut reader = core.threads().follow();
         let turn = start(&core, thread, script(write.clone())).await;
         let seen = until(
             &mut reader,
@@ -178,19 +181,21 @@ async fn an_approval_is_asked_for_and_the_answer_decides() {
         )
         .await;
         assert_eq!(seen[seen.len() - 3..], ["start tool", "asked", "running [ApprovalRequired]"]);
-        let request = core.requests().pop().unwrap();
+        let request = core.requests().list().pop().unwrap();
         assert!(matches!(&request.asked, Asked::Approval { .. }));
         let answer = match approved {
             true => Answer::Approved { remember: false },
             false => Answer::Denied { message: Some("not now".into()) },
         };
-        assert!(core.settle(request.id, answer.clone(), "test").await.unwrap());
-        assert!(!core.settle(request.id, answer, "test").await.unwrap());
+        assert!(
+            core.requests().resolve_as_daemon(request.id, answer.clone(), "test").await.unwrap()
+        );
+        assert!(!core.requests().resolve_as_daemon(request.id, answer, "test").await.unwrap());
         let seen = until(&mut reader, is_idle).await;
         let status = if approved { "end tool Completed" } else { "end tool Failed" };
         assert_eq!(seen[..3], ["settled", "running []", status]);
         assert_eq!(std::fs::read_to_string(&file).ok().as_deref(), expected);
-        let turn = core.turn(thread, turn.id).await.unwrap().unwrap();
+        let turn = core.threads().turn(thread, turn.id).await.unwrap().unwrap();
         assert_eq!(turn.status, TurnStatus::Completed);
     }
 }
@@ -205,23 +210,23 @@ async fn modes_decide_without_asking() {
         )
     };
     let thread = thread_in(&core, home.path()).await;
-    core.set_mode(Some(thread), Mode::Plan, None, None).await.unwrap();
+    core.threads().set_mode(Some(thread), Mode::Plan, None, None).await.unwrap();
     run(&core, thread, write("plan")).await;
     assert!(!home.path().join("plan").exists());
-    core.set_mode(Some(thread), Mode::AcceptAll, None, None).await.unwrap();
+    core.threads().set_mode(Some(thread), Mode::AcceptAll, None, None).await.unwrap();
     run(&core, thread, write("all")).await;
     assert!(home.path().join("all").exists());
     // What waits is judged again when the mode changes.
-    core.set_mode(Some(thread), Mode::Default, None, None).await.unwrap();
-    let mut reader = core.follow_threads();
+    core.threads().set_mode(Some(thread), Mode::Default, None, None).await.unwrap();
+    let mut reader = core.threads().follow();
     start(&core, thread, write("later")).await;
     until(&mut reader, is_asked).await;
-    core.set_mode(Some(thread), Mode::Bypass, None, None).await.unwrap();
+    core.threads().set_mode(Some(thread), Mode::Bypass, None, None).await.unwrap();
     let seen = until(&mut reader, is_idle).await;
     assert!(seen.iter().any(|one| one.starts_with("Warning") && one.contains("bypass")));
     assert!(home.path().join("later").exists());
     let query = DecisionQuery { thread: Some(thread), ..DecisionQuery::default() };
-    let decided = core.decisions(query, 100).await.unwrap();
+    let decided = core.requests().decisions(query, 100).await.unwrap();
     let words: Vec<_> = decided.iter().map(|one| one.decision.verdict.word()).collect();
     assert_eq!(words, ["denied", "auto_approved", "requires_approval", "approved"]);
     let last = &decided[3].decision;
@@ -235,9 +240,9 @@ async fn bypass_is_not_warned_of_where_nobody_wants_that() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     core.inner.agents.change_settings(|settings| settings.policy.warn_on_bypass = false);
-    let mut reader = core.follow_threads();
-    core.set_mode(None, Mode::Bypass, None, None).await.unwrap();
-    core.set_mode(None, Mode::Default, None, None).await.unwrap();
+    let mut reader = core.threads().follow();
+    core.threads().set_mode(None, Mode::Bypass, None, None).await.unwrap();
+    core.threads().set_mode(None, Mode::Default, None, None).await.unwrap();
     let is_default =
         |body: &NoticeBody| matches!(body, NoticeBody::ModeChanged { mode: Mode::Default, .. });
     let seen = until(&mut reader, is_default).await;
@@ -249,21 +254,26 @@ async fn a_plan_needs_a_summary_unless_the_settings_say_otherwise() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     let thread = thread_in(&core, home.path()).await;
-    core.set_mode(Some(thread), Mode::Plan, None, None).await.unwrap();
+    core.threads().set_mode(Some(thread), Mode::Plan, None, None).await.unwrap();
     let plan =
         || script(json!([{"tool": "exit_plan_mode", "args": {"summary": " "}}, {"text": "x"}]));
     run(&core, thread, plan()).await;
-    assert_eq!(core.mode(Some(thread)), Mode::Plan);
+    assert_eq!(core.threads().mode(Some(thread)), Mode::Plan);
     core.inner.agents.change_settings(|settings| {
         settings.policy.exit_plan_requires_summary = false;
     });
-    let mut reader = core.follow_threads();
+    let mut reader = core.threads().follow();
     start(&core, thread, plan()).await;
     until(&mut reader, is_asked).await;
-    let id = core.requests()[0].id;
-    assert!(core.settle(id, Answer::Approved { remember: false }, "test").await.unwrap());
+    let id = core.requests().list()[0].id;
+    assert!(
+        core.requests()
+            .resolve_as_daemon(id, Answer::Approved { remember: false }, "test")
+            .await
+            .unwrap()
+    );
     until(&mut reader, is_idle).await;
-    assert_eq!(core.mode(Some(thread)), Mode::Default);
+    assert_eq!(core.threads().mode(Some(thread)), Mode::Default);
 }
 
 #[tokio::test]
@@ -276,11 +286,11 @@ async fn a_stop_waits_for_turns_as_long_as_was_set() {
         settings.lifecycle.process_grace_timeout = Duration::from_millis(7);
     });
     assert_eq!(core.inner.agents.lifecycle().process_grace_timeout, Duration::from_millis(7));
-    let mut reader = core.follow_threads();
+    let mut reader = core.threads().follow();
     start(&core, thread, script(json!([{"hang": true}]))).await;
     until(&mut reader, |body| matches!(body, NoticeBody::ItemCompleted(..))).await;
     let begun = std::time::Instant::now();
-    core.rest_turns().await;
+    core.threads().rest_turns().await;
     assert!(begun.elapsed() < Duration::from_secs(4));
     until(&mut reader, is_idle).await;
 }
@@ -290,23 +300,23 @@ async fn interrupting_keeps_what_was_said_and_takes_back_what_was_asked() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     let thread = thread_in(&core, home.path()).await;
-    let mut reader = core.follow_threads();
+    let mut reader = core.threads().follow();
     let turn = start(&core, thread, script(json!([{"text": "half of it"}, {"hang": true}]))).await;
     until(&mut reader, |body| matches!(body, NoticeBody::ItemDelta(..))).await;
-    core.interrupt(thread, Some(turn.id)).unwrap();
+    core.threads().interrupt(thread, Some(turn.id)).unwrap();
     until(&mut reader, is_idle).await;
-    let read = core.read_thread(thread).await.unwrap().turns.unwrap();
+    let read = core.threads().read(thread).await.unwrap().turns.unwrap();
     assert_eq!(read[0].turn.status, TurnStatus::Interrupted);
     let ItemBody::Agent { text, partial, .. } = &read[0].items[1].body else { panic!("no text") };
     assert!(*partial && !text.is_empty());
     let asks = json!([{"tool": "write_file", "args": {"path": "n", "content": ""}}]);
     let turn = start(&core, thread, script(asks)).await;
     until(&mut reader, is_asked).await;
-    core.interrupt(thread, Some(turn.id)).unwrap();
+    core.threads().interrupt(thread, Some(turn.id)).unwrap();
     let seen = until(&mut reader, is_idle).await;
     assert!(seen.contains(&"settled".to_owned()), "{seen:?}");
     assert!(seen.contains(&"end tool Failed".to_owned()), "{seen:?}");
-    assert!(core.requests().is_empty());
+    assert!(core.requests().list().is_empty());
     assert!(!home.path().join("n").exists());
 }
 
@@ -315,7 +325,7 @@ async fn a_turn_that_waits_goes_on_after_a_restart() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     let thread = thread_in(&core, home.path()).await;
-    let mut reader = core.follow_threads();
+    let mut reader = core.threads().follow();
     let write = json!([
         {"text": "first"},
     ]);
@@ -327,16 +337,19 @@ async fn a_turn_that_waits_goes_on_after_a_restart() {
     let turn = start(&core, thread, script(steps)).await;
     until(&mut reader, is_asked).await;
     core.stop(StopKind::KeepTerminals).await.unwrap();
-    let request = core.requests().pop().unwrap();
+    let request = core.requests().list().pop().unwrap();
     drop((reader, core));
     let core = core_in(home.path()).await;
-    assert_eq!(core.requests(), std::slice::from_ref(&request));
-    let seen = core.thread(thread).unwrap();
+    assert_eq!(core.requests().list(), std::slice::from_ref(&request));
+    let seen = core.threads().get(thread).unwrap();
     assert_eq!(seen.status.active_turn, Some(turn.id));
-    let mut reader = core.follow_threads();
-    core.settle(request.id, Answer::Approved { remember: false }, "test").await.unwrap();
+    let mut reader = core.threads().follow();
+    core.requests()
+        .resolve_as_daemon(request.id, Answer::Approved { remember: false }, "test")
+        .await
+        .unwrap();
     until(&mut reader, is_idle).await;
-    let ended = core.turn(thread, turn.id).await.unwrap().unwrap();
+    let ended = core.threads().turn(thread, turn.id).await.unwrap().unwrap();
     assert_eq!(ended.status, TurnStatus::Completed);
     assert_eq!(std::fs::read_to_string(home.path().join("b")).unwrap(), "b");
 }
@@ -353,13 +366,13 @@ async fn late_words_are_never_lost() {
         for _ in 0..round % 4 {
             tokio::task::yield_now().await;
         }
-        match core.start_turn(thread, says("and more")).await.unwrap() {
+        match core.threads().start_turn(thread, says("and more")).await.unwrap() {
             StartedTurn::New(_) | StartedTurn::Steered(_) => said += 1,
         }
-        core.turn_ended(thread, turn.id).await;
-        core.stop_turn(thread).await.unwrap();
+        core.threads().turn_ended(thread, turn.id).await;
+        core.threads().stop_turn(thread).await.unwrap();
     }
-    let read = core.read_thread(thread).await.unwrap();
+    let read = core.threads().read(thread).await.unwrap();
     let items = read.turns.unwrap().into_iter().flat_map(|seen| seen.items);
     let users = items.filter(|item| matches!(item.body, ItemBody::User { .. })).count();
     assert_eq!(users, said);
@@ -370,7 +383,7 @@ async fn many_turns_each_end_once_and_all_are_stored() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     let thread = thread_in(&core, home.path()).await;
-    let mut reader = core.follow_threads();
+    let mut reader = core.threads().follow();
     for _ in 0..100 {
         run(&core, thread, says("again")).await;
     }
@@ -383,7 +396,7 @@ async fn many_turns_each_end_once_and_all_are_stored() {
     core.stop(StopKind::KeepTerminals).await.unwrap();
     drop((reader, core));
     let core = core_in(home.path()).await;
-    let read = core.read_thread(thread).await.unwrap();
+    let read = core.threads().read(thread).await.unwrap();
     let turns = read.turns.unwrap();
     assert_eq!(turns.len(), 100);
     assert!(
@@ -400,8 +413,8 @@ async fn threads_at_rest_are_not_kept_in_memory_and_can_still_be_read() {
     for _ in 0..100 {
         thread_in(&core, home.path()).await;
     }
-    assert!(core.inner.live_threads.len() < 100);
-    let read = core.read_thread(first).await.unwrap();
+    assert!(core.inner.threads.live_threads.len() < 100);
+    let read = core.threads().read(first).await.unwrap();
     assert_eq!(read.turns.unwrap()[0].items.len(), 2);
 }
 
@@ -412,13 +425,13 @@ async fn ephemeral_threads_leave_nothing_behind() {
     let choice = Choice { provider: "mock".into(), ..Choice::default() };
     let new =
         NewThread { cwd: home.path().into(), choice, ephemeral: true, ..NewThread::default() };
-    let thread = core.start_thread(new).await.unwrap().thread.id;
+    let thread = core.threads().start(new).await.unwrap().thread.id;
     run(&core, thread, says("FINDME_SECRET")).await;
-    assert_eq!(core.read_thread(thread).await.unwrap().turns.unwrap()[0].items.len(), 2);
+    assert_eq!(core.threads().read(thread).await.unwrap().turns.unwrap()[0].items.len(), 2);
     let args = json!({"text": "FINDME_SECRET"});
     run(&core, thread, script(json!([{"tool": "echo", "args": args}, {"text": "ok"}]))).await;
     let query = DecisionQuery { thread: Some(thread), ..DecisionQuery::default() };
-    assert_eq!(core.decisions(query, 9).await.unwrap().len(), 1);
+    assert_eq!(core.requests().decisions(query, 9).await.unwrap().len(), 1);
     core.stop(StopKind::KeepTerminals).await.unwrap();
     drop(core);
     for entry in std::fs::read_dir(home.path().join("state")).unwrap() {
@@ -426,7 +439,12 @@ async fn ephemeral_threads_leave_nothing_behind() {
         assert!(!bytes.windows(13).any(|window| window == b"FINDME_SECRET"));
     }
     let core = core_in(home.path()).await;
-    assert!(core.threads(&ThreadQuery { limit: 10, ..ThreadQuery::default() }).threads.is_empty());
+    assert!(
+        core.threads()
+            .list(&ThreadQuery { limit: 10, ..ThreadQuery::default() })
+            .threads
+            .is_empty()
+    );
 }
 
 #[tokio::test]
@@ -441,7 +459,7 @@ async fn a_provider_that_fails_fails_the_turn_and_not_the_thread() {
     }
     let turn = run(&core, thread, says("and now?")).await;
     assert_eq!(turn.status, TurnStatus::Completed);
-    let read = core.read_thread(thread).await.unwrap();
+    let read = core.threads().read(thread).await.unwrap();
     let items = read.turns.unwrap().into_iter().flat_map(|seen| seen.items);
     assert!(items.into_iter().all(|item| item.status != ItemStatus::InProgress));
 }

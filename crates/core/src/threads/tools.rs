@@ -129,7 +129,7 @@ impl Runner {
             stop: self.stop.clone(),
             turnstile: Turnstile::default(),
             client: None,
-            shell: self.core.tool_shell(),
+            shell: self.core.threads().tool_shell(),
             is_hosted: false,
         }
     }
@@ -147,7 +147,7 @@ pub(super) struct Permit {
 
 impl Job {
     async fn run(&self) -> ToolDone {
-        let Some(seen) = self.core.thread(self.thread) else {
+        let Some(seen) = self.core.threads().get(self.thread) else {
             return told(ToolOutput::error("the thread is gone"));
         };
         let thread = seen.thread;
@@ -239,7 +239,7 @@ impl Job {
         }
         let asked = match self.asked_before() {
             Some(asked) => asked,
-            None => self.core.approval(self, kind, &judgement, self.preview().await),
+            None => self.core.threads().approval(self, kind, &judgement, self.preview().await),
         };
         let shell = approved_shell(&asked).unwrap_or_else(|| self.shell.clone());
         let limit = self.core.inner.agents.approval_timeout();
@@ -278,13 +278,13 @@ impl Job {
 
     /// What was asked about this call before a restart, and waits still.
     fn asked_before(&self) -> Option<Asked> {
-        let id = self.core.inner.resumed.lock().get(&(self.turn, self.call_id.clone()))?.id;
+        let id = self.core.inner.threads.resumed.lock().get(&(self.turn, self.call_id.clone()))?.id;
         self.core.look().requests.get(&id).map(|request| request.asked.clone())
     }
 
     /// What would change, as a diff or a command line.
     pub(super) async fn preview(&self) -> Option<String> {
-        let thread = self.core.thread(self.thread)?.thread;
+        let thread = self.core.threads().get(self.thread)?.thread;
         let arguments = tools::parse_arguments(&self.arguments).ok()?;
         let context = self.tool_context(&thread, None, true, &self.shell);
         tools::preview(context, &self.name, arguments).await
@@ -292,7 +292,7 @@ impl Job {
 
     pub(super) fn mode(&self) -> Mode {
         match (self.turn, self.client) {
-            (DIRECT, Some(client)) => self.core.mode_for(client, Some(self.thread)),
+            (DIRECT, Some(client)) => self.core.threads().mode_for(client, Some(self.thread)),
             _ => self.core.look().mode_in(self.thread, self.turn),
         }
     }
@@ -304,7 +304,8 @@ impl Job {
         if judgement.verdict != Verdict::Ask {
             return judgement;
         }
-        let bound = Bound::of(&self.name, &self.core.approval(self, kind, &judgement, None));
+        let bound =
+            Bound::of(&self.name, &self.core.threads().approval(self, kind, &judgement, None));
         let world = self.core.look();
         let state = world.threads.get(&self.thread);
         if let (Some(state), Some(bound)) = (state, bound)
@@ -318,10 +319,10 @@ impl Job {
 
     /// Records what the policy decided on this call.
     pub(super) fn record(&self, kind: ToolKind, judgement: &Judgement) {
-        let request = self.request(self.core.approval(self, kind, judgement, None), None);
+        let request = self.request(self.core.threads().approval(self, kind, judgement, None), None);
         let decision = decisions::asked(&request, judgement, self.mode());
         // It was not asked.
-        self.core.record(Decision { request: None, ..decision });
+        self.core.requests().record(Decision { request: None, ..decision });
     }
 
     /// Asks and waits, or goes on waiting for what was asked before a restart.
@@ -331,16 +332,17 @@ impl Job {
         judgement: Option<&Judgement>,
         limit: Option<Duration>,
     ) -> Result<Answer> {
-        let resumed = self.core.inner.resumed.lock().remove(&(self.turn, self.call_id.clone()));
+        let resumed =
+            self.core.inner.threads.resumed.lock().remove(&(self.turn, self.call_id.clone()));
         if let Some(Resumed { id, deadline, answer }) = resumed {
-            return self.core.await_answer(id, answer, deadline).await;
+            return self.core.requests().await_answer(id, answer, deadline).await;
         }
         let request = self.request(asked, limit);
         self.turnstile.wait().await;
         let (id, deadline) = (request.id, request.deadline);
-        let answer = self.core.ask_for(request, judgement).await;
+        let answer = self.core.requests().ask(request, judgement).await;
         self.turnstile.pass();
-        self.core.await_answer(id, answer?, deadline).await
+        self.core.requests().await_answer(id, answer?, deadline).await
     }
 
     /// What is to be asked, from now on for so long.
@@ -362,7 +364,7 @@ impl Job {
 
     async fn external(&self) -> ToolOutput {
         let asked = Asked::External(ExternalCall { arguments: self.arguments.clone() });
-        let limit = self.core.agent_settings().tools.external_timeout;
+        let limit = self.core.agents().settings().tools.external_timeout;
         match self.answer(asked, None, Some(limit)).await {
             Ok(Answer::Output { text, is_error }) => {
                 let output = ToolOutput { text, is_error, ..ToolOutput::default() };
@@ -454,7 +456,7 @@ impl Job {
             sandbox: agents.sandbox(&inner.config.home, &[&thread.cwd, &thread.root]),
             seal: agents.seal(),
             shell: shell.to_owned(),
-            withheld: self.core.withheld(),
+            withheld: self.core.threads().withheld(),
         }
     }
 }

@@ -12,10 +12,12 @@ use rookery_store::Change;
 
 use super::live::LiveThread;
 use super::run::Runner;
-use super::{ActiveTurn, LifecycleState, NoticeBody, TurnLifecycle};
+use super::{ActiveTurn, LifecycleState, TurnLifecycle};
 use crate::agents::choose::FittedChoice;
 use crate::clock;
 use crate::core::Core;
+use crate::log::NoticeBody;
+use crate::rooms::Threads;
 use crate::world::Tx;
 
 /// Numbers of notifications that are set aside for a thread at a time.
@@ -68,19 +70,20 @@ pub enum Steered {
     Mismatch(Option<TurnId>),
 }
 
-impl Core {
+impl Threads {
     /// Starts a turn, or steers the one that runs.
     ///
     /// # Errors
     /// If there is no such thread or provider, or the daemon is stopping; nothing has happened then.
     pub async fn start_turn(&self, id: ThreadId, new: NewTurn) -> Result<StartedTurn> {
-        if self.inner.agents.is_draining() {
+        if self.core.inner.agents.is_draining() {
             return Err(Error::failed("the server is shutting down and takes no new turns"));
         }
-        let thread = self.thread(id).ok_or_else(|| crate::world::no_thread(id))?.thread;
-        let fitted = self.fit_choice(new.choice.clone(), &thread.choice, &new.keys).await?;
-        let live = self.live_thread(id).await?;
-        let started = self.transact(|tx| self.begin(tx, &live, new, fitted));
+        let thread = self.get(id).ok_or_else(|| crate::world::no_thread(id))?.thread;
+        let fitted =
+            self.core.agents().fit_choice(new.choice.clone(), &thread.choice, &new.keys).await?;
+        let live = self.live(id).await?;
+        let started = self.core.transact(|tx| self.begin(tx, &live, new, fitted));
         let (begun, ticket) = started?;
         let begun = match begun {
             Begun::Steered(turn) => {
@@ -92,7 +95,7 @@ impl Core {
         let (turn, effects) = (begun.runner.turn.clone(), begun.effects);
         // The turn is in the world, so it runs even if the store is slow to say so.
         let durable = ticket.await;
-        self.inner.turns.spawn(begun.runner.run(effects));
+        self.core.inner.threads.turns.spawn(begun.runner.run(effects));
         durable?;
         Ok(StartedTurn::New(Box::new(turn)))
     }
@@ -123,13 +126,13 @@ impl Core {
             self.switch_mode(tx, None, mode, Some(word), None, 0);
         }
         let now = clock::wall();
-        let profile = new.profile.unwrap_or_else(|| self.inner.agents.profile());
+        let profile = new.profile.unwrap_or_else(|| self.core.inner.agents.profile());
         let settings = TurnSettings {
             choice: fitted.choice,
             developer_context: new.developer_context,
             allowed_tools: new.allowed_tools,
             needs_ledger: new.needs_ledger,
-            deadline: self.inner.agents.deadline(new.deadline_seconds, profile, now),
+            deadline: self.core.inner.agents.deadline(new.deadline_seconds, profile, now),
             profile,
         };
         let turn = Turn {
@@ -170,7 +173,7 @@ impl Core {
         if let Some(warning) = fitted.warning {
             tx.announce(live.id, NoticeBody::Warning(warning));
         }
-        let mut runner = Runner::new(self.detached(), Arc::clone(live), turn, machine, wake);
+        let mut runner = Runner::new(self.core.detached(), Arc::clone(live), turn, machine, wake);
         runner.keys = new.keys;
         Ok(Begun::New(Box::new(NewlyBegun { runner, effects })))
     }
@@ -199,7 +202,7 @@ impl Core {
     /// used, and a further block of numbers is set aside for this one.
     pub(super) fn reserve_numbers(&self, tx: &mut Tx<'_>, id: ThreadId) {
         let Ok(state) = tx.world.thread_mut(id) else { return };
-        let (feed, thread) = (&self.inner.feed, &mut state.thread);
+        let (feed, thread) = (self.core.inner.log.feed(), &mut state.thread);
         if feed.seq(id) == 0 && thread.seq_reserved > 0 {
             feed.set_seq(id, thread.seq_reserved);
         }
@@ -209,7 +212,7 @@ impl Core {
 
     /// How the machine of a turn is set up.
     pub(super) fn setup(&self, turn: &Turn, used_names: Vec<String>) -> Setup {
-        let agents = &self.inner.agents;
+        let agents = &self.core.inner.agents;
         Setup {
             turn: turn.id,
             used_names,
@@ -223,7 +226,7 @@ impl Core {
 
     /// About how many tokens the conversation has.
     pub(super) fn tokens(&self, live: &LiveThread, turn: &Turn) -> u64 {
-        if self.inner.agents.compact_at(&turn.settings.choice).is_none() {
+        if self.core.inner.agents.compact_at(&turn.settings.choice).is_none() {
             return 0;
         }
         turn::estimate_items(live.contents.lock().told())
@@ -239,19 +242,20 @@ impl Core {
         expected: TurnId,
         message: Option<Message>,
     ) -> Result<Steered> {
-        self.transact_durably(|tx| {
-            let state = tx.world.thread_mut(id)?;
-            match &mut state.active {
-                Some(active) if active.turn == expected && !active.is_interrupting => {
-                    if let Some(message) = message {
-                        tx.accept_steer(id, message);
+        self.core
+            .transact_durably(|tx| {
+                let state = tx.world.thread_mut(id)?;
+                match &mut state.active {
+                    Some(active) if active.turn == expected && !active.is_interrupting => {
+                        if let Some(message) = message {
+                            tx.accept_steer(id, message);
+                        }
+                        Ok(Steered::Told(expected))
                     }
-                    Ok(Steered::Told(expected))
+                    active => Ok(Steered::Mismatch(active.as_ref().map(|active| active.turn))),
                 }
-                active => Ok(Steered::Mismatch(active.as_ref().map(|active| active.turn))),
-            }
-        })
-        .await
+            })
+            .await
     }
 
     /// Stops the turn that runs. False if that turn does not run.
@@ -269,7 +273,7 @@ impl Core {
         turn: Option<TurnId>,
         reason: Option<TurnErrorKind>,
     ) -> Result<Option<TurnId>> {
-        let (stopped, _ticket) = self.transact(|tx| {
+        let (stopped, _ticket) = self.core.transact(|tx| {
             let state = tx.world.thread_mut(id)?;
             let Some(active) = &mut state.active else { return Ok(None) };
             if turn.is_some_and(|turn| turn != active.turn) {
@@ -297,14 +301,14 @@ impl Core {
 
     /// A turn of a thread, running or over.
     pub async fn turn(&self, id: ThreadId, turn: TurnId) -> Result<Option<Turn>> {
-        let live = self.live_thread(id).await?;
+        let live = self.live(id).await?;
         let contents = live.contents.lock();
         Ok(contents.turn(turn).cloned())
     }
 
     /// Resolves when a turn has come to its end and everybody was told.
     pub async fn turn_ended(&self, id: ThreadId, turn: TurnId) {
-        let mut roster = self.inner.turns_ended.subscribe();
+        let mut roster = self.core.inner.threads.turns_ended.subscribe();
         let is_over = |core: &Core| {
             let world = core.look();
             world
@@ -313,7 +317,7 @@ impl Core {
                 .and_then(|state| state.active.as_ref())
                 .is_none_or(|active| active.turn != turn)
         };
-        while !is_over(self) {
+        while !is_over(&self.core) {
             if roster.changed().await.is_err() {
                 return;
             }

@@ -9,6 +9,7 @@ use rookery_model::{
 
 use super::goal::GoalChange;
 use crate::core::Core;
+use crate::rooms::Threads;
 use crate::terminals::OpenTerminal;
 
 /// How much output of a tool's terminal is kept: characters for those who watch, bytes for the tool.
@@ -40,7 +41,8 @@ impl ToolWorld for ThreadWorld {
                 origin: Some(Origin::Tool(self.thread)),
                 ..OpenTerminal::default()
             };
-            let opened = self.core.open(request).await.map_err(|error| error.to_string())?;
+            let opened =
+                self.core.terminals().open(request).await.map_err(|error| error.to_string())?;
             Ok(opened.id)
         })
     }
@@ -52,7 +54,7 @@ impl ToolWorld for ThreadWorld {
         wait: Duration,
     ) -> WorldFuture<'_, TerminalOutput> {
         Box::pin(async move {
-            let terminal = self.core.terminal(id).map_err(|error| error.to_string())?;
+            let terminal = self.core.terminals().get(id).map_err(|error| error.to_string())?;
             let mut progress = terminal.progress();
             let ended = progress.wait_for(|progress| progress.exit.is_some() || progress.is_closed);
             // Time that runs out is no failure: there may be output all the same.
@@ -66,8 +68,8 @@ impl ToolWorld for ThreadWorld {
             if status.is_some() {
                 // All that is wanted of it was read; its item keeps the output.
                 let core = self.core.clone();
-                self.core.inner.endings.spawn(async move {
-                    if let Err(error) = core.close_soon(id).await {
+                self.core.inner.background.spawn(async move {
+                    if let Err(error) = core.terminals().close_soon(id).await {
                         tracing::debug!(%error, "a tool's terminal was closed before");
                     }
                 });
@@ -83,19 +85,19 @@ impl ToolWorld for ThreadWorld {
 
     fn write(&self, id: TerminalId, bytes: Vec<u8>) -> WorldFuture<'_, ()> {
         Box::pin(async move {
-            let terminal = self.core.terminal(id).map_err(|error| error.to_string())?;
+            let terminal = self.core.terminals().get(id).map_err(|error| error.to_string())?;
             terminal.write_all(&bytes).await.map_err(|error| error.to_string())
         })
     }
 
     fn end(&self, id: TerminalId) -> WorldFuture<'_, ()> {
-        Box::pin(
-            async move { self.core.end_tool_terminal(id).await.map_err(|error| error.to_string()) },
-        )
+        Box::pin(async move {
+            self.core.threads().end_tool_terminal(id).await.map_err(|error| error.to_string())
+        })
     }
 
     fn goal(&self, thread: ThreadId) -> Option<Goal> {
-        self.core.thread(thread)?.thread.goal
+        self.core.threads().get(thread)?.thread.goal
     }
 
     fn set_goal(
@@ -110,44 +112,52 @@ impl ToolWorld for ThreadWorld {
             token_budget: Some(budget),
         };
         Box::pin(async move {
-            self.core.set_goal(thread, change).await.map_err(|error| error.to_string())
+            self.core.threads().set_goal(thread, change).await.map_err(|error| error.to_string())
         })
     }
 
     fn update_goal(&self, thread: ThreadId, status: GoalStatus) -> WorldFuture<'_, Goal> {
         let change = GoalChange { status: Some(status), ..GoalChange::default() };
         Box::pin(async move {
-            self.core.set_goal(thread, change).await.map_err(|error| error.to_string())
+            self.core.threads().set_goal(thread, change).await.map_err(|error| error.to_string())
         })
     }
 
     fn set_plan(&self, thread: ThreadId, plan: Vec<Task>) -> WorldFuture<'_, ()> {
         Box::pin(async move {
-            self.core.set_tasks(thread, plan, false).await.map_err(|error| error.to_string())
+            self.core
+                .threads()
+                .set_tasks(thread, plan, false)
+                .await
+                .map_err(|error| error.to_string())
         })
     }
 
     fn set_ledger(&self, thread: ThreadId, ledger: Vec<Task>) -> WorldFuture<'_, ()> {
         Box::pin(async move {
-            self.core.set_tasks(thread, ledger, true).await.map_err(|error| error.to_string())
+            self.core
+                .threads()
+                .set_tasks(thread, ledger, true)
+                .await
+                .map_err(|error| error.to_string())
         })
     }
 }
 
-impl Core {
+impl Threads {
     /// Ends a tool's program with all it started: asked first, by force after a grace.
     pub(crate) async fn end_tool_terminal(&self, id: TerminalId) -> rookery_model::Result<()> {
-        let terminal = self.terminal(id)?;
+        let terminal = self.core.terminals().get(id)?;
         let pid = terminal.pid();
         let find = move || (rookery_host::Strays::of(pid), rookery_host::Brand::of(pid));
         let found = tokio::task::spawn_blocking(find).await;
         let _asked = terminal.signal(TERM, true);
         let mut progress = terminal.progress();
-        let grace = self.inner.agents.lifecycle().process_grace_timeout;
+        let grace = self.core.inner.agents.lifecycle().process_grace_timeout;
         let ended = progress.wait_for(|progress| progress.exit.is_some() || progress.is_closed);
         // One that takes its time is ended by closing.
         let _ = tokio::time::timeout(grace, ended).await;
-        let closed = self.close(id).await;
+        let closed = self.core.terminals().close(id).await;
         if let Ok((strays, brand)) = found {
             let kill = move || {
                 strays.kill();
@@ -161,7 +171,7 @@ impl Core {
     /// Ends what tools of the last daemon left running: nothing waits for it any more.
     pub(crate) async fn end_left_tools(&self) {
         let left: Vec<TerminalId> = {
-            let world = self.look();
+            let world = self.core.look();
             let is_tools = |terminal: &&Terminal| matches!(terminal.origin, Origin::Tool(_));
             world.terminals.values().filter(is_tools).map(|terminal| terminal.id).collect()
         };

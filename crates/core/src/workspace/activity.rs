@@ -8,7 +8,7 @@ use rookery_model::{
 };
 
 use crate::clock;
-use crate::core::Core;
+use crate::rooms::Workspace;
 use crate::secrets;
 use crate::world::Tx;
 
@@ -53,17 +53,20 @@ pub struct AgentReport {
     pub metadata: BTreeMap<String, String>,
 }
 
-impl Core {
+impl Workspace {
     /// Sets what a terminal looks like by hand.
     pub async fn set_run_state(&self, id: TerminalId, state: RunState) -> Result<()> {
-        self.check_report(id)?;
-        self.transact_durably(|tx| tx.change_activity(id, |now, at| now.set_state(state, at))).await
+        self.core.check_report(id)?;
+        self.core
+            .transact_durably(|tx| tx.change_activity(id, |now, at| now.set_state(state, at)))
+            .await
     }
 
     /// A hook takes a terminal or gives it back.
     pub async fn set_hooked(&self, id: TerminalId, is_hooked: bool) -> Result<()> {
-        self.check_report(id)?;
-        self.transact_durably(|tx| tx.change_activity(id, |now, at| now.set_hooked(is_hooked, at)))
+        self.core.check_report(id)?;
+        self.core
+            .transact_durably(|tx| tx.change_activity(id, |now, at| now.set_hooked(is_hooked, at)))
             .await
     }
 
@@ -73,23 +76,24 @@ impl Core {
         id: TerminalId,
         report: AgentReport,
     ) -> Result<(bool, Terminal)> {
-        self.check_report(id)?;
-        self.transact_durably(|tx| {
-            let tab = tx.living(id)?;
-            if !report.is_accepted(&tab.activity) {
-                return Ok((false, tab.clone()));
-            }
-            if let Some(activity) = tx.put_activity(id, |now, at| report.apply(now, at))? {
-                tx.emit(Event::AgentReported { id, activity: activity.1 });
-            }
-            match report.attention {
-                Attention::Set(text) => tx.raise_attention(id, text, Source::Report)?,
-                Attention::Clear => tx.lower_attention(id)?,
-                Attention::Preserve => {}
-            }
-            Ok((true, tx.world.terminal(id)?.clone()))
-        })
-        .await
+        self.core.check_report(id)?;
+        self.core
+            .transact_durably(|tx| {
+                let tab = tx.living(id)?;
+                if !report.is_accepted(&tab.activity) {
+                    return Ok((false, tab.clone()));
+                }
+                if let Some(activity) = tx.put_activity(id, |now, at| report.apply(now, at))? {
+                    tx.emit(Event::AgentReported { id, activity: activity.1 });
+                }
+                match report.attention {
+                    Attention::Set(text) => tx.raise_attention(id, text, Source::Report)?,
+                    Attention::Clear => tx.lower_attention(id)?,
+                    Attention::Preserve => {}
+                }
+                Ok((true, tx.world.terminal(id)?.clone()))
+            })
+            .await
     }
 }
 

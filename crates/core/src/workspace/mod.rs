@@ -9,7 +9,7 @@ mod tabs;
 
 pub use activity::{AgentReport, Attention, OwnershipAction};
 pub(crate) use tabs::closing_key;
-pub use tabs::{Tabs, Workspace};
+pub use tabs::{Tabs, WorkspaceTree};
 
 use rookery_model::{Error, Result};
 

@@ -5,54 +5,57 @@ use rookery_model::{
 };
 
 use crate::clock;
-use crate::core::Core;
+use crate::rooms::Workspace;
 use crate::secrets;
 use crate::world::Tx;
 
 /// Rows of the inbox at most.
 const MAX_INBOX: usize = 10;
 
-impl Core {
+impl Workspace {
     /// Raises a notification for a terminal.
     pub async fn notify(&self, id: TerminalId, text: NotificationText) -> Result<()> {
-        self.check_report(id)?;
-        self.transact_durably(|tx| {
-            tx.living(id)?;
-            tx.raise_attention(id, text, Source::Report)
-        })
-        .await
+        self.core.check_report(id)?;
+        self.core
+            .transact_durably(|tx| {
+                tx.living(id)?;
+                tx.raise_attention(id, text, Source::Report)
+            })
+            .await
     }
 
     /// Nothing waits to be seen in a terminal any more; says so even if nothing did.
     pub async fn clear_attention(&self, id: TerminalId) -> Result<()> {
-        self.check_report(id)?;
-        self.transact_durably(|tx| {
-            tx.living(id)?;
-            tx.world.terminal_mut(id)?.activity.pending = None;
-            tx.save_terminal(id);
-            tx.emit(Event::TerminalAttention { id, is_pending: false });
-            tx.put_words_away(id);
-            Ok(())
-        })
-        .await
+        self.core.check_report(id)?;
+        self.core
+            .transact_durably(|tx| {
+                tx.living(id)?;
+                tx.world.terminal_mut(id)?.activity.pending = None;
+                tx.save_terminal(id);
+                tx.emit(Event::TerminalAttention { id, is_pending: false });
+                tx.put_words_away(id);
+                Ok(())
+            })
+            .await
     }
 
     /// Nothing waits to be seen anywhere any more.
     pub async fn clear_all_attention(&self) -> Result<()> {
-        self.transact_durably(|tx| {
-            let pending: Vec<TerminalId> = tx.world.terminals.keys().copied().collect();
-            for id in pending {
-                tx.lower_attention(id)?;
-                tx.put_words_away(id);
-            }
-            Ok(())
-        })
-        .await
+        self.core
+            .transact_durably(|tx| {
+                let pending: Vec<TerminalId> = tx.world.terminals.keys().copied().collect();
+                for id in pending {
+                    tx.lower_attention(id)?;
+                    tx.put_words_away(id);
+                }
+                Ok(())
+            })
+            .await
     }
 
     /// Terminals with something to be seen, newest first.
     pub fn inbox(&self) -> Vec<(Project, Terminal, Pending)> {
-        let world = self.look();
+        let world = self.core.look();
         let mut rows: Vec<(Project, Terminal, Pending)> = world
             .terminals
             .values()
@@ -69,7 +72,7 @@ impl Core {
 
     /// A window got or lost the keyboard; none means that there is no window.
     pub fn set_focus(&self, focus: Option<bool>) {
-        let noted = self.transact(|tx| {
+        let noted = self.core.transact(|tx| {
             tx.world.focus = focus;
             Ok(())
         });
@@ -80,7 +83,7 @@ impl Core {
 
     /// Whether a window has the keyboard; none without a window.
     pub fn focus(&self) -> Option<bool> {
-        self.look().focus
+        self.core.look().focus
     }
 }
 

@@ -7,45 +7,48 @@ use rookery_store::Change;
 
 use super::check_name;
 use crate::clock;
-use crate::core::Core;
+use crate::rooms::Workspace;
 use crate::secrets;
 use crate::world::Tx;
 
-impl Core {
+impl Workspace {
     /// All projects, in order.
     pub fn projects(&self) -> Vec<Project> {
-        self.look().projects.to_vec()
+        self.core.look().projects.to_vec()
     }
 
     /// Creates a project whose terminals start in `root`. Without a name it gets a number.
     pub async fn create_project(&self, mut name: String, root: PathBuf) -> Result<Project> {
         check_name("name", &name)?;
         secrets::hide(&mut name);
-        self.transact_durably(|tx| {
-            let id = tx.world.mint_project();
-            let name = if name.is_empty() { tx.untitled() } else { name };
-            Ok(tx.create_project(id, name, root))
-        })
-        .await
+        self.core
+            .transact_durably(|tx| {
+                let id = tx.world.mint_project();
+                let name = if name.is_empty() { tx.untitled() } else { name };
+                Ok(tx.create_project(id, name, root))
+            })
+            .await
     }
 
     /// Gives a project another name.
     pub async fn rename_project(&self, id: ProjectId, mut name: String) -> Result<()> {
         check_name("name", &name)?;
         secrets::hide(&mut name);
-        self.transact_durably(|tx| {
-            name.clone_into(&mut tx.world.project_mut(id)?.name);
-            tx.save_project(id);
-            tx.emit(Event::ProjectRenamed { id, name });
-            Ok(())
-        })
-        .await
+        self.core
+            .transact_durably(|tx| {
+                name.clone_into(&mut tx.world.project_mut(id)?.name);
+                tx.save_project(id);
+                tx.emit(Event::ProjectRenamed { id, name });
+                Ok(())
+            })
+            .await
     }
 
     /// Deletes a project and closes all its terminals. When this returns they are gone from the
     /// world; their children are being ended.
     pub async fn delete_project(&self, id: ProjectId) -> Result<()> {
         let closed: Vec<TerminalId> = self
+            .core
             .transact_durably(|tx| {
                 tx.world.project(id)?;
                 let terminals: Vec<TerminalId> =
@@ -58,7 +61,7 @@ impl Core {
             })
             .await?;
         for terminal in closed {
-            self.end_in_background(terminal);
+            self.core.terminals().end_in_background(terminal);
         }
         Ok(())
     }

@@ -4,14 +4,14 @@ use rookery_model::{Event, ProjectId, Result, TerminalId};
 use rookery_store::Change;
 
 use crate::clock;
-use crate::core::Core;
+use crate::rooms::Workspace;
 use crate::world::Active;
 use crate::world::Tx;
 
-impl Core {
+impl Workspace {
     /// What is selected.
     pub fn selection(&self) -> Active {
-        self.look().active
+        self.core.look().active
     }
 
     /// The selected terminal.
@@ -22,7 +22,7 @@ impl Core {
     /// Selects a terminal and its project, which also means that somebody has seen what it had to
     /// say. Returns what was selected before.
     pub async fn activate(&self, id: TerminalId) -> Result<Active> {
-        let before = self.transact_durably(|tx| {
+        let before = self.core.transact_durably(|tx| {
             let project = tx.world.terminal(id)?.project;
             let before = tx.world.active;
             tx.select(Active { project: Some(project), terminal: Some(id) });
@@ -32,14 +32,14 @@ impl Core {
             Ok(before)
         });
         let before = before.await?;
-        self.put_questions_away();
+        self.core.seats().put_questions_away();
         if before.terminal != Some(id) {
-            self.leave_terminal(before.terminal);
+            self.core.seats().leave_terminal(before.terminal);
         }
-        self.fit_shown().await;
+        self.core.seats().fit_shown().await;
         if self.focus() == Some(true) && before.terminal != Some(id) {
-            self.tell_focus(before.terminal, false);
-            self.tell_focus(Some(id), true);
+            self.core.seats().tell_focus(before.terminal, false);
+            self.core.seats().tell_focus(Some(id), true);
         }
         Ok(before)
     }

@@ -3,9 +3,7 @@
 use rookery_model::{Event, Project, ProjectId, Result, Terminal, TerminalId};
 use rookery_store::Change;
 
-use super::check_name;
-use crate::core::Core;
-use crate::secrets;
+use crate::rooms::Workspace;
 use crate::terminals::noted_key;
 use crate::world::Tx;
 use crate::world::{Active, no_terminal};
@@ -21,17 +19,17 @@ pub struct Tabs {
 
 /// Everything a user sees of the world, of one moment.
 #[derive(Clone, Debug)]
-pub struct Workspace {
+pub struct WorkspaceTree {
     /// Projects, top to bottom.
     pub projects: Vec<Tabs>,
     /// What is selected.
     pub active: Active,
 }
 
-impl Core {
+impl Workspace {
     /// What a user sees now.
-    pub fn workspace(&self) -> Workspace {
-        let world = self.look();
+    pub fn tree(&self) -> WorkspaceTree {
+        let world = self.core.look();
         let tabs = |project: &Project| {
             let tabs = world.terminals_of(project.id).into_iter();
             tabs.filter(|tab| tab.is_alive()).cloned().collect()
@@ -39,45 +37,14 @@ impl Core {
         let projects = world.projects.iter();
         let projects =
             projects.map(|project| Tabs { project: project.clone(), tabs: tabs(project) });
-        Workspace { projects: projects.collect(), active: world.active }
+        WorkspaceTree { projects: projects.collect(), active: world.active }
     }
 
     /// A living terminal.
     pub fn tab(&self, id: TerminalId) -> Result<Terminal> {
-        let world = self.look();
+        let world = self.core.look();
         let tab = world.terminals.get(&id).filter(|tab| tab.is_alive()).cloned();
         tab.ok_or_else(|| no_terminal(id))
-    }
-
-    /// All terminals, in workspace order.
-    pub fn terminals(&self) -> Vec<Terminal> {
-        self.look().ordered_terminals()
-    }
-
-    /// One terminal as the world knows it.
-    pub fn describe(&self, id: TerminalId) -> Result<Terminal> {
-        self.look().terminal(id).cloned()
-    }
-
-    /// Gives a terminal the user's own title, or takes it back.
-    pub async fn set_user_title(&self, id: TerminalId, mut title: Option<String>) -> Result<()> {
-        self.check_report(id)?;
-        if let Some(title) = &mut title {
-            check_name("title", title)?;
-            secrets::hide(title);
-        }
-        self.transact_durably(|tx| {
-            let terminal = tx.world.terminal_mut(id)?;
-            let before = terminal.title().into_owned();
-            terminal.user_title = title;
-            let after = terminal.title().into_owned();
-            tx.save_terminal(id);
-            if before != after {
-                tx.emit(Event::TerminalTitleChanged { id, title: after });
-            }
-            Ok(())
-        })
-        .await
     }
 }
 

@@ -137,8 +137,12 @@ fn every_change_can_be_seen() {
         let _runtime = runtime.enter();
         // Something to be removed, settled and resolved.
         assert!(run(&core, &[(0, 1), (5, 1), (9, 1)], End::Success));
-        let before = format!("{:?}", core.look());
-        assert!(run(&core, &[(place, 1)], End::Success), "change {place}");
-        assert_ne!(format!("{:?}", core.look()), before, "change {place}");
+        // What one number finds in place already, another one changes.
+        let is_seen = [1, 2].into_iter().any(|n| {
+            let before = format!("{:?}", core.look());
+            assert!(run(&core, &[(place, n)], End::Success), "change {place}");
+            format!("{:?}", core.look()) != before
+        });
+        assert!(is_seen, "change {place}");
     }
 }

@@ -8,7 +8,7 @@ use rookery_store::{Batch, Change, MAX_QUEUED, Ticket};
 use super::World;
 use crate::clock;
 use crate::core::Core;
-use crate::threads::NoticeBody;
+use crate::log::NoticeBody;
 
 /// A transaction in progress. Nothing of it leaves unless its closure succeeds.
 pub(crate) struct Tx<'a> {
@@ -80,7 +80,7 @@ impl Core {
         let value = work(&mut tx)?;
         let happened = std::mem::take(&mut tx.events);
         for event in &happened {
-            self.observe(&mut tx, event);
+            self.queue().observe(&mut tx, event);
         }
         tx.events.splice(..0, happened);
         let Tx { changes, events, notices, after, .. } = tx;
@@ -103,7 +103,7 @@ impl Core {
         if notices.is_empty() && after.is_empty() {
             return Ok((value, store.commit(batch)));
         }
-        let feed = Arc::clone(&self.inner.feed);
+        let feed = Arc::clone(self.inner.log.feed());
         let tell = move || {
             for (thread, notice) in notices {
                 feed.send(thread, [notice]);

@@ -78,14 +78,14 @@ async fn until(world: &World, mut is_so: impl FnMut() -> bool) {
 }
 
 fn has_item(world: &World, title: &str) -> bool {
-    world.core.queue().iter().any(|item| item.title.starts_with(title))
+    world.core.queue().list().iter().any(|item| item.title.starts_with(title))
 }
 
 /// Once told, it is over: the next start finds nothing of it.
 async fn assert_over(world: World) {
-    let before = world.core.queue();
+    let before = world.core.queue().list();
     let world = World::resume(world.pause().await, Vec::new()).await;
-    assert_eq!(world.core.queue(), before);
+    assert_eq!(world.core.queue().list(), before);
     world.stop().await;
 }
 
@@ -115,9 +115,12 @@ async fn a_session_with_a_half_made_worktree_is_made_anew() {
         ..accepted(id)
     };
     let world = World::resume(home, vec![AcceptedWork::Session(Box::new(work))]).await;
-    until(&world, || world.core.session(id).is_some() || !world.core.queue().is_empty()).await;
-    assert_eq!(world.core.queue(), []);
-    let place = world.core.place_of(id).unwrap();
+    until(&world, || {
+        world.core.sessions().get(id).is_some() || !world.core.queue().list().is_empty()
+    })
+    .await;
+    assert_eq!(world.core.queue().list(), []);
+    let place = world.core.checkpoints().place_of(id).unwrap();
     assert_eq!(fs::read_to_string(place.join("file")).unwrap(), "text");
     assert_eq!(git(&place, &["branch", "--show-current"]).trim(), "half");
     assert!(place == tree.path || !tree.path.exists());
@@ -133,9 +136,9 @@ async fn opened(home: tempfile::TempDir) -> (tempfile::TempDir, SessionId) {
     fs::write(bin.join("codex"), script).unwrap();
     fs::set_permissions(bin.join("codex"), fs::Permissions::from_mode(0o755)).unwrap();
     let world = World::resume(home, Vec::new()).await;
-    let id = world.core.new_session_id();
+    let id = world.core.sessions().new_id();
     let new = NewSession { title: Some("work".into()), ..NewSession::default() };
-    world.core.make_session(id, new).await.unwrap();
+    world.core.sessions().make(id, new).await.unwrap();
     (world.pause().await, id)
 }
 
@@ -147,7 +150,7 @@ async fn an_agent_that_was_not_started_yet_is_started() {
     while !started.exists() {
         tokio::task::yield_now().await;
     }
-    assert!(!has_item(&world, "Vibe Tool Launch"), "{:?}", world.core.queue());
+    assert!(!has_item(&world, "Vibe Tool Launch"), "{:?}", world.core.queue().list());
     world.stop().await;
     assert_eq!(fs::read_to_string(started).unwrap_or_else(|_| "x\n".into()), "x\n");
 }
@@ -166,9 +169,9 @@ async fn a_checkpoint_that_was_promised_is_made() {
     let home = tempfile::tempdir().unwrap();
     let repo = repository(home.path());
     let world = World::resume(home, Vec::new()).await;
-    let id = world.core.new_session_id();
+    let id = world.core.sessions().new_id();
     let new = NewSession { repo: Some(repo), ..NewSession::default() };
-    world.core.make_session(id, new).await.unwrap();
+    world.core.sessions().make(id, new).await.unwrap();
     let checkpoint = CheckpointId::new(99);
     let work = AcceptedWork::Checkpoint {
         checkpoint,
@@ -179,7 +182,7 @@ async fn a_checkpoint_that_was_promised_is_made() {
     };
     let world = World::resume(world.pause().await, vec![work]).await;
     until(&world, || has_item(&world, "Review requested")).await;
-    assert_eq!(world.core.checkpoint(checkpoint).unwrap().title, "before");
+    assert_eq!(world.core.checkpoints().get(checkpoint).unwrap().title, "before");
     assert_over(world).await;
 }
 
@@ -201,11 +204,13 @@ async fn a_checkpoint_of_a_work_tree_that_was_promised_is_made() {
     let checkpoint = CheckpointId::new(99);
     let world = World::resume(home, vec![of_tree(&repo, checkpoint)]).await;
     until(&world, || has_item(&world, "Review requested")).await;
-    let made = world.core.checkpoint(checkpoint).unwrap();
+    let made = world.core.checkpoints().get(checkpoint).unwrap();
     assert_eq!((made.place.tree(), made.repo.as_deref()), (Some(&*repo), Some(&*repo)));
     assert_eq!(made.differences.files.len(), 1, "{made:?}");
-    assert_eq!(world.core.reviews()[0].place, made.place);
-    assert!(world.core.sessions().is_empty() && world.core.projects().is_empty());
+    assert_eq!(world.core.reviews().list()[0].place, made.place);
+    assert!(
+        world.core.sessions().list().is_empty() && world.core.workspace().projects().is_empty()
+    );
     assert_over(world).await;
 }
 
@@ -218,10 +223,10 @@ async fn a_work_tree_that_went_meanwhile_is_told() {
     let checkpoint = CheckpointId::new(99);
     let world = World::resume(home, vec![of_tree(&gone, checkpoint)]).await;
     until(&world, || has_item(&world, "Checkpoint failed")).await;
-    let item = &world.core.queue()[0];
+    let item = &world.core.queue().list()[0];
     assert_eq!(item.session, SessionId::NONE);
     assert!(item.subtitle.as_deref().unwrap().contains("no git work tree any more"), "{item:?}");
-    assert!(world.core.checkpoint(checkpoint).is_err());
+    assert!(world.core.checkpoints().get(checkpoint).is_err());
     assert_over(world).await;
 }
 
@@ -230,13 +235,13 @@ async fn a_delivery_that_may_have_arrived_is_told() {
     let session = session(&world, "api").await;
     let (summary, differences) = ("the parser".to_owned(), Differences::default());
     let new = NewReview { place: session.into(), checkpoint: None, summary, differences };
-    let review = world.core.request_review(new).await.unwrap();
+    let review = world.core.reviews().request(new).await.unwrap();
     let line = NewComment { path: Some("a.rs".into()), line: Some(3), text: "why?".into() };
-    world.core.comment_review(review.id, vec![line]).await.unwrap();
+    world.core.reviews().comment(review.id, vec![line]).await.unwrap();
     let work = vec![AcceptedWork::Delivery(review.id)];
     let world = World::resume(world.pause().await, work).await;
     until(&world, || has_item(&world, "Review not delivered")).await;
-    assert!(!world.core.review(review.id).unwrap().comments[0].is_delivered);
+    assert!(!world.core.reviews().get(review.id).unwrap().comments[0].is_delivered);
     assert_over(world).await;
 }
 
@@ -247,8 +252,8 @@ async fn an_answer_that_was_given_counts() {
     let answer = Answer::Denied { message: Some("not on a Friday".into()) };
     let work = AcceptedWork::Answer { request, answer, by: "idx0".into() };
     let world = World::resume(world.pause().await, vec![work]).await;
-    let approval = world.core.approval_of(request).unwrap();
+    let approval = world.core.requests().approval(request).unwrap();
     assert_eq!(approval.status, ApprovalStatus::Denied);
-    assert!(!has_item(&world, "Deploy?"), "{:?}", world.core.queue());
+    assert!(!has_item(&world, "Deploy?"), "{:?}", world.core.queue().list());
     assert_over(world).await;
 }

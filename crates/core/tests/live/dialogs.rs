@@ -61,43 +61,43 @@ fn seen(id: &str) -> Option<SeenDialog> {
 async fn with(fake: Fake) -> (World, TerminalId, Arc<Fake>) {
     let world = World::open().await;
     session(&world, "agent").await;
-    let terminal = world.core.terminals()[0].id;
+    let terminal = world.core.terminals().list()[0].id;
     let fake = Arc::new(fake);
-    world.core.set_typist(Arc::new(FakeResponder(Arc::clone(&fake))));
+    world.core.requests().set_responder(Arc::new(FakeResponder(Arc::clone(&fake))));
     (world, terminal, fake)
 }
 
 fn pending(world: &World) -> Vec<RequestId> {
-    world.core.requests().iter().map(|request| request.id).collect()
+    world.core.requests().list().iter().map(|request| request.id).collect()
 }
 
 async fn a_dialog_is_asked_once_and_taken_back_when_it_goes() {
     let (world, terminal, _) = with(Fake::default()).await;
-    world.core.show_dialog(terminal, seen("1")).await.unwrap();
+    world.core.requests().show_dialog(terminal, seen("1")).await.unwrap();
     let first = pending(&world);
-    world.core.show_dialog(terminal, seen("1")).await.unwrap();
+    world.core.requests().show_dialog(terminal, seen("1")).await.unwrap();
     assert_eq!((first.len(), pending(&world)), (1, first.clone()));
-    world.core.show_dialog(terminal, seen("2")).await.unwrap();
+    world.core.requests().show_dialog(terminal, seen("2")).await.unwrap();
     let second = pending(&world);
     assert!(second.len() == 1 && second != first);
     // Nothing was typed, so there was no refusal.
-    assert_eq!(world.core.approval_of(first[0]).unwrap().status, ApprovalStatus::Withdrawn);
-    world.core.show_dialog(terminal, None).await.unwrap();
+    assert_eq!(world.core.requests().approval(first[0]).unwrap().status, ApprovalStatus::Withdrawn);
+    world.core.requests().show_dialog(terminal, None).await.unwrap();
     assert!(pending(&world).is_empty());
-    assert!(world.core.queue().iter().all(|item| item.category != Category::ApprovalNeeded));
+    assert!(world.core.queue().list().iter().all(|item| item.category != Category::ApprovalNeeded));
     world.stop().await;
 }
 
 async fn what_is_decided_is_typed_and_settled() {
     let (world, terminal, fake) = with(Fake::default()).await;
     for (dialog, is_yes) in [("1", true), ("2", false)] {
-        world.core.show_dialog(terminal, seen(dialog)).await.unwrap();
+        world.core.requests().show_dialog(terminal, seen(dialog)).await.unwrap();
         let id = pending(&world)[0];
         match is_yes {
-            true => world.core.decide(id, Decision::Approve, "idx0").await.unwrap(),
+            true => world.core.requests().decide(id, Decision::Approve, "idx0").await.unwrap(),
             false => {
                 let answer = Answer::Denied { message: None };
-                assert!(world.core.settle_from(id, answer, "roder").await.unwrap());
+                assert!(world.core.requests().resolve(id, answer, "roder").await.unwrap());
             }
         }
         assert!(pending(&world).is_empty());
@@ -109,25 +109,25 @@ async fn what_is_decided_is_typed_and_settled() {
 
 async fn a_dialog_that_was_answered_is_not_asked_again_while_it_goes() {
     let (world, terminal, _) = with(Fake::default()).await;
-    world.core.show_dialog(terminal, seen("1")).await.unwrap();
-    world.core.decide(pending(&world)[0], Decision::Approve, "idx0").await.unwrap();
-    let shown = world.core.show_dialog(terminal, seen("1")).await.unwrap();
+    world.core.requests().show_dialog(terminal, seen("1")).await.unwrap();
+    world.core.requests().decide(pending(&world)[0], Decision::Approve, "idx0").await.unwrap();
+    let shown = world.core.requests().show_dialog(terminal, seen("1")).await.unwrap();
     assert!(matches!(shown, Shown::Answered(_)), "{shown:?}");
     assert!(pending(&world).is_empty());
     // Once it was away, the same dialog is a new one.
-    world.core.show_dialog(terminal, None).await.unwrap();
-    world.core.show_dialog(terminal, seen("1")).await.unwrap();
+    world.core.requests().show_dialog(terminal, None).await.unwrap();
+    world.core.requests().show_dialog(terminal, seen("1")).await.unwrap();
     assert_eq!(pending(&world).len(), 1);
     world.stop().await;
 }
 
 async fn a_dialog_that_is_gone_is_not_answered() {
     let (world, terminal, _) = with(Fake { is_gone: true, ..Fake::default() }).await;
-    world.core.show_dialog(terminal, seen("1")).await.unwrap();
+    world.core.requests().show_dialog(terminal, seen("1")).await.unwrap();
     let id = pending(&world)[0];
-    let refused = world.core.decide(id, Decision::Approve, "idx0").await.unwrap_err();
+    let refused = world.core.requests().decide(id, Decision::Approve, "idx0").await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict);
-    assert_eq!(world.core.approval_of(id).unwrap().status, ApprovalStatus::Withdrawn);
+    assert_eq!(world.core.requests().approval(id).unwrap().status, ApprovalStatus::Withdrawn);
     world.stop().await;
 }
 
@@ -144,48 +144,49 @@ async fn attack_what_is_chosen_at_the_terminal_is_recorded() {
         ("7", "", ApprovalStatus::Withdrawn, DecisionVerdict::Withdrawn),
     ];
     for (dialog, keys, status, verdict) in answers {
-        world.core.show_dialog(terminal, seen(dialog)).await.unwrap();
+        world.core.requests().show_dialog(terminal, seen(dialog)).await.unwrap();
         let id = pending(&world)[0];
         if !keys.is_empty() {
-            world.core.terminal(terminal).unwrap().write(keys.as_bytes()).unwrap();
+            world.core.terminals().get(terminal).unwrap().write(keys.as_bytes()).unwrap();
         }
-        world.core.show_dialog(terminal, None).await.unwrap();
+        world.core.requests().show_dialog(terminal, None).await.unwrap();
         assert_eq!(status_of(&world, id), status, "{keys:?}");
-        let decisions = world.core.decisions(DecisionQuery::default(), 1).await.unwrap();
+        let decisions = world.core.requests().decisions(DecisionQuery::default(), 1).await.unwrap();
         assert_eq!(decisions[0].decision.verdict, verdict, "{keys:?}");
         assert_eq!(decisions[0].decision.request, Some(id));
     }
     // One that follows another at once.
-    world.core.show_dialog(terminal, seen("8")).await.unwrap();
+    world.core.requests().show_dialog(terminal, seen("8")).await.unwrap();
     let first = pending(&world)[0];
-    world.core.terminal(terminal).unwrap().write(b"1").unwrap();
-    world.core.show_dialog(terminal, seen("9")).await.unwrap();
+    world.core.terminals().get(terminal).unwrap().write(b"1").unwrap();
+    world.core.requests().show_dialog(terminal, seen("9")).await.unwrap();
     assert_eq!(status_of(&world, first), ApprovalStatus::Approved);
     world.stop().await;
 }
 
 fn status_of(world: &World, id: RequestId) -> ApprovalStatus {
-    world.core.approval_of(id).unwrap().status
+    world.core.requests().approval(id).unwrap().status
 }
 
 async fn of_two_who_decide_one_types() {
     let gate = Some((Notify::new(), Notify::new()));
     let (world, terminal, fake) = with(Fake { gate, ..Fake::default() }).await;
-    world.core.show_dialog(terminal, seen("1")).await.unwrap();
+    world.core.requests().show_dialog(terminal, seen("1")).await.unwrap();
     let id = pending(&world)[0];
     let core = world.core.clone();
-    let first = tokio::spawn(async move { core.decide(id, Decision::Approve, "idx0").await });
+    let first =
+        tokio::spawn(async move { core.requests().decide(id, Decision::Approve, "idx0").await });
     let (begun, go) = fake.gate.as_ref().unwrap();
     begun.notified().await;
     let deny = Decision::Deny { message: None };
-    let second = world.core.decide(id, deny, "native").await.unwrap_err();
+    let second = world.core.requests().decide(id, deny, "native").await.unwrap_err();
     assert_eq!(second.kind(), ErrorKind::Conflict);
     // The dialog vanishes because it is being answered; that is no answer of its own.
-    world.core.show_dialog(terminal, None).await.unwrap();
+    world.core.requests().show_dialog(terminal, None).await.unwrap();
     assert_eq!(pending(&world), [id]);
     go.notify_one();
     first.await.unwrap().unwrap();
-    assert_eq!(world.core.approval_of(id).unwrap().status, ApprovalStatus::Approved);
+    assert_eq!(world.core.requests().approval(id).unwrap().status, ApprovalStatus::Approved);
     assert_eq!(*fake.typed.lock().unwrap(), [("1".to_owned(), true)]);
     world.stop().await;
 }
@@ -194,15 +195,15 @@ async fn what_takes_more_than_yes_or_no_is_only_told() {
     let (world, terminal, _) = with(Fake::default()).await;
     let question = seen("q").map(|seen| SeenDialog { is_decidable: false, ..seen });
     for _ in 0..2 {
-        world.core.show_dialog(terminal, question.clone()).await.unwrap();
+        world.core.requests().show_dialog(terminal, question.clone()).await.unwrap();
     }
     assert!(pending(&world).is_empty());
     let needed = |world: &World| {
-        let queue = world.core.queue();
+        let queue = world.core.queue().list();
         queue.iter().filter(|item| item.category == Category::ApprovalNeeded).count()
     };
     assert_eq!(needed(&world), 1);
-    world.core.show_dialog(terminal, None).await.unwrap();
+    world.core.requests().show_dialog(terminal, None).await.unwrap();
     assert_eq!(needed(&world), 0);
     world.stop().await;
 }

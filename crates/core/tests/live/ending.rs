@@ -34,7 +34,7 @@ async fn time_runs_out_for_grandchildren_too() {
     for pid in pids.lines() {
         gone(pid).await;
     }
-    let known = world.core.processes(true);
+    let known = world.core.commands().list(true);
     assert_eq!(known[0].state, ProcessState::TimedOut);
 }
 
@@ -91,8 +91,8 @@ async fn dropping_it_kills_it() {
     for pid in pids.lines() {
         gone(pid).await;
     }
-    let mut changes = world.core.process_changes();
-    while !world.core.processes(false).is_empty() {
+    let mut changes = world.core.commands().changes();
+    while !world.core.commands().list(false).is_empty() {
         changes.changed().await.unwrap();
     }
 }
@@ -100,12 +100,12 @@ async fn dropping_it_kills_it() {
 async fn a_detached_one_runs_on() {
     let world = World::open().await;
     let execution = world.start(streamed("head -c 1000000 /dev/zero; exit 6")).await;
-    let mut changes = world.core.process_changes();
+    let mut changes = world.core.commands().changes();
     execution.detach();
-    while world.core.process("p", 0).unwrap().view.state == ProcessState::Running {
+    while world.core.commands().get("p", 0).unwrap().view.state == ProcessState::Running {
         changes.changed().await.unwrap();
     }
-    let ended = world.core.process("p", 0).unwrap();
+    let ended = world.core.commands().get("p", 0).unwrap();
     assert_eq!((ended.view.state, ended.total), (ProcessState::Exited { code: 6 }, 1_000_000));
 }
 
@@ -114,7 +114,7 @@ async fn what_cannot_be_started_says_why() {
     let error = world.refusal(command(&["/nowhere/at/all"])).await;
     assert_eq!(error.kind(), ErrorKind::Failed);
     assert!(error.message().starts_with("cannot start /nowhere/at/all: "), "{error}");
-    assert!(world.core.processes(true).is_empty(), "its name is free again");
+    assert!(world.core.commands().list(true).is_empty(), "its name is free again");
     // Also behind the fence.
     let world = World::in_mode(Mode::Default, true).await;
     let missing = ExecRequest { cwd: Some("/nowhere".into()), ..command(&["ls"]) };
@@ -125,9 +125,9 @@ async fn draining_ends_all_that_runs() {
     let world = World::open().await;
     let mut execution = world.start(streamed(FAMILY)).await;
     until(&mut execution, "\n").await;
-    let drained = world.core.drain(Duration::from_secs(30)).await;
+    let drained = world.core.threads().drain(Duration::from_secs(30)).await;
     assert_eq!(drained.stopped_processes, ["p"]);
     assert!(execution.finish().await.unwrap().signal.is_some());
     assert_eq!(world.run(sh("true")).await.exit_code, 0);
-    assert!(world.core.drain(Duration::from_secs(30)).await.stopped_processes.is_empty());
+    assert!(world.core.threads().drain(Duration::from_secs(30)).await.stopped_processes.is_empty());
 }

@@ -104,7 +104,7 @@ async fn nothing_is_read_ahead_of_the_reader() {
     let mut seen = 0;
     while let Some(chunk) = execution.next().await {
         seen += chunk.bytes.len() as u64;
-        let taken = world.core.process("p", 0).unwrap().total;
+        let taken = world.core.commands().get("p", 0).unwrap().total;
         assert!(taken - seen <= 1 << 20, "{taken} bytes were taken when {seen} were read");
     }
     assert_eq!(seen, ALL);
@@ -115,12 +115,12 @@ async fn input_is_written_and_closed() {
     let world = World::open().await;
     let request = ExecRequest { stdin: true, ..streamed("read a; echo got $a; cat; echo end") };
     let mut execution = world.start(request).await;
-    world.core.write_process(0, "p", b"one\n", false).await.unwrap();
+    world.core.commands().write(0, "p", b"one\n", false).await.unwrap();
     assert_eq!(until(&mut execution, "\n").await, "got one\n");
-    world.core.write_process(0, "p", b"two\n", true).await.unwrap();
+    world.core.commands().write(0, "p", b"two\n", true).await.unwrap();
     assert_eq!(text(&rest(&mut execution).await.0), "two\nend\n");
     assert_eq!(execution.finish().await.unwrap().exit_code, 0);
-    let gone = world.core.write_process(0, "p", b"x", false).await.unwrap_err();
+    let gone = world.core.commands().write(0, "p", b"x", false).await.unwrap_err();
     assert_eq!(gone.kind(), ErrorKind::NotFound);
 }
 
@@ -128,8 +128,8 @@ async fn input_is_null_otherwise() {
     let world = World::open().await;
     let mut execution = world.start(streamed("cat; echo end; exec sleep 1000")).await;
     assert_eq!(until(&mut execution, "\n").await, "end\n");
-    let error = world.core.write_process(0, "p", b"x", false).await.unwrap_err();
+    let error = world.core.commands().write(0, "p", b"x", false).await.unwrap_err();
     assert_eq!((error.kind(), error.message()), (ErrorKind::Invalid, "the process takes no input"));
     let size = rookery_core::model::Size::DEFAULT;
-    assert!(world.core.resize_process(0, "p", size).await.is_err());
+    assert!(world.core.commands().resize(0, "p", size).await.is_err());
 }

@@ -8,7 +8,7 @@ use crate::world::{World, command, sh, text};
 crate::cases![modes_decide, commands_that_only_read_are_held_to_it];
 
 async fn outcome(world: &World, argv: &[&str]) -> &'static str {
-    match world.core.exec(command(argv)).await.unwrap() {
+    match world.core.commands().run(command(argv)).await.unwrap() {
         ExecStart::Running(_) => "runs",
         ExecStart::Denied { reason, .. } => {
             assert_eq!(reason, "write-like tool calls are denied in the active policy mode");

@@ -27,9 +27,9 @@ crate::cases! {
 }
 
 pub(crate) async fn session(world: &World, title: &str) -> SessionId {
-    let id = world.core.new_session_id();
+    let id = world.core.sessions().new_id();
     let new = NewSession { title: Some(title.to_owned()), ..NewSession::default() };
-    world.core.make_session(id, new).await.unwrap();
+    world.core.sessions().make(id, new).await.unwrap();
     id
 }
 
@@ -54,7 +54,7 @@ pub(crate) async fn asked(world: &World, session: SessionId, id: u128) -> Reques
         action: "make deploy".into(),
         scope: None,
     };
-    match world.core.take_agent_event(event(Some(session), id, kind)).await.unwrap() {
+    match world.core.sessions().take_agent_event(event(Some(session), id, kind)).await.unwrap() {
         (_, Created::Approval(id)) => id,
         other => panic!("{other:?}"),
     }
@@ -65,10 +65,10 @@ async fn what_is_most_urgent_comes_first_and_the_newest_of_it() {
     let nobody = SessionId::new(5);
     for category in Category::ALL.into_iter().rev() {
         for title in ["first", "second"] {
-            world.core.take_notice(notice(nobody, category, title)).await.unwrap();
+            world.core.sessions().take_notice(notice(nobody, category, title)).await.unwrap();
         }
     }
-    let queue = world.core.queue();
+    let queue = world.core.queue().list();
     let categories: Vec<Category> = queue.iter().map(|item| item.category).collect();
     // That it is done is said once, as it was said last.
     let twice = |one: &Category| if *one == Category::Completed { 1 } else { 2 };
@@ -78,9 +78,9 @@ async fn what_is_most_urgent_comes_first_and_the_newest_of_it() {
     titles.remove(9);
     assert!(titles.chunks(2).all(|pair| pair == ["second", "first"]), "{titles:?}");
     assert!(queue.iter().all(|item| item.source == Source::Report));
-    assert!(world.core.resolve_queue_item(queue[0].id).await.unwrap());
-    assert!(!world.core.resolve_queue_item(queue[0].id).await.unwrap(), "dealt with before");
-    assert_eq!(world.core.queue().len(), 10);
+    assert!(world.core.queue().resolve(queue[0].id).await.unwrap());
+    assert!(!world.core.queue().resolve(queue[0].id).await.unwrap(), "dealt with before");
+    assert_eq!(world.core.queue().list().len(), 10);
     world.stop().await;
 }
 
@@ -89,8 +89,8 @@ async fn keys_in_what_a_shell_reports_are_hidden() {
     let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
     let summary = Some(format!("Running: TOKEN={secret} claude"));
     let said = notice(SessionId::new(5), Category::Informational, "claude started");
-    world.core.take_notice(SessionNotice { summary, ..said }).await.unwrap();
-    let shown = world.core.queue()[0].subtitle.clone().unwrap();
+    world.core.sessions().take_notice(SessionNotice { summary, ..said }).await.unwrap();
+    let shown = world.core.queue().list()[0].subtitle.clone().unwrap();
     assert!(shown.starts_with("Running: ") && !shown.contains(secret), "{shown}");
     world.stop().await;
 }
@@ -98,27 +98,29 @@ async fn keys_in_what_a_shell_reports_are_hidden() {
 async fn of_two_copies_of_an_event_one_is_taken() {
     let world = World::open().await;
     let session = session(&world, "api").await;
+    let sessions = world.core.sessions();
     let copy = || {
         let kind = AgentEventKind::Completed { summary: None };
-        world.core.take_agent_event(event(Some(session), 1, kind))
+        sessions.take_agent_event(event(Some(session), 1, kind))
     };
     let (first, second) = tokio::join!(copy(), copy());
     assert!(first.is_ok() != second.is_ok());
     let refused = first.err().or(second.err()).unwrap();
     assert_eq!(refused.kind(), ErrorKind::Conflict);
-    let queue = world.core.queue();
+    let queue = world.core.queue().list();
     assert_eq!(titles(&queue).iter().filter(|title| **title == "Completed").count(), 1);
-    assert_eq!(world.core.handled_events(), [EventId::new(1)]);
+    assert_eq!(world.core.sessions().handled_events(), [EventId::new(1)]);
     world.stop().await;
 }
 
 async fn an_event_that_names_no_session_may_be_sent_again() {
     let world = World::open().await;
+    let sessions = world.core.sessions();
     let send = |hint: Option<&str>| {
         let kind = AgentEventKind::Blocked { summary: None };
         let title_hint = hint.map(str::to_owned);
         let event = AgentEvent { title_hint, ..event(Some(SessionId::new(1)), 1, kind) };
-        world.core.take_agent_event(event)
+        sessions.take_agent_event(event)
     };
     assert_eq!(send(Some("api")).await.unwrap_err().kind(), ErrorKind::NotFound);
     let id = session(&world, "api").await;
@@ -133,14 +135,15 @@ async fn what_a_harness_asks_is_decided_deferred_and_on_the_record() {
     let session = session(&world, "api").await;
     let id = asked(&world, session, 1).await;
     let open = |world: &World| -> Vec<Option<String>> {
-        let queue = world.core.queue();
+        let queue = world.core.queue().list();
         let needed = queue.into_iter().filter(|item| item.category == Category::ApprovalNeeded);
         needed.map(|item| item.subtitle).collect()
     };
     assert_eq!(open(&world), [Some("to production".to_owned())]);
-    let status = |world: &World| world.core.approval_of(id).unwrap().status;
+    let status = |world: &World| world.core.requests().approval(id).unwrap().status;
     assert_eq!(status(&world), ApprovalStatus::Pending);
-    let decide = |decision| world.core.decide(id, decision, "idx0");
+    let requests = world.core.requests();
+    let decide = |decision| requests.decide(id, decision, "idx0");
     decide(Decision::Defer).await.unwrap();
     decide(Decision::Defer).await.unwrap();
     assert_eq!((status(&world), open(&world).len()), (ApprovalStatus::Deferred, 1));
@@ -151,11 +154,11 @@ async fn what_a_harness_asks_is_decided_deferred_and_on_the_record() {
     assert_eq!(status(&world), ApprovalStatus::Denied, "nobody went on with it");
     decide(Decision::Defer).await.unwrap();
     assert_eq!(open(&world), [Some("Deferred: to production".to_owned())]);
-    let lines = world.core.timeline(Some(session), 10);
+    let lines = world.core.queue().timeline(Some(session), 10);
     let lines: Vec<&str> = lines.iter().map(|line| line.title.as_str()).collect();
     let expected = ["Approval deferred", "Approval denied", "Approval approved"];
     assert_eq!(lines[..4], [&expected[..], &["Approval deferred"]].concat());
-    let records = world.core.decisions(DecisionQuery::default(), 100).await.unwrap();
+    let records = world.core.requests().decisions(DecisionQuery::default(), 100).await.unwrap();
     let records: Vec<_> = records.into_iter().map(|record| record.decision).collect();
     let verdicts: Vec<DecisionVerdict> = records.iter().map(|one| one.verdict).collect();
     use DecisionVerdict::{Approved, Deferred, Denied};
@@ -170,12 +173,12 @@ async fn a_decision_that_was_taken_stands() {
     let world = World::open().await;
     let session = session(&world, "api").await;
     let id = asked(&world, session, 1).await;
-    world.core.decide(id, Decision::Approve, "idx0").await.unwrap();
-    world.core.took_decision(id);
-    let again = world.core.decide(id, Decision::Deny { message: None }, "idx0").await;
+    world.core.requests().decide(id, Decision::Approve, "idx0").await.unwrap();
+    world.core.requests().took_decision(id);
+    let again = world.core.requests().decide(id, Decision::Deny { message: None }, "idx0").await;
     assert_eq!(again.unwrap_err().kind(), ErrorKind::Conflict);
-    world.core.decide(id, Decision::Approve, "idx0").await.unwrap();
-    let nobody = world.core.decide(RequestId::new(9), Decision::Approve, "idx0").await;
+    world.core.requests().decide(id, Decision::Approve, "idx0").await.unwrap();
+    let nobody = world.core.requests().decide(RequestId::new(9), Decision::Approve, "idx0").await;
     assert_eq!(nobody.unwrap_err().kind(), ErrorKind::NotFound);
     world.stop().await;
 }
@@ -186,17 +189,23 @@ async fn closing_a_session_takes_back_what_it_asked() {
     let id = asked(&world, session_id, 1).await;
     world
         .core
+        .sessions()
         .take_notice(notice(session_id, Category::Informational, "by the way"))
         .await
         .unwrap();
-    world.core.take_notice(notice(session_id, Category::Completed, "finished")).await.unwrap();
-    world.core.take_notice(notice(session_id, Category::Error, "failed")).await.unwrap();
-    let terminal = world.core.terminals()[0].id;
-    world.core.close(terminal).await.unwrap();
-    assert_eq!(world.core.approval_of(id).unwrap().status, ApprovalStatus::Denied);
-    let queue = world.core.queue();
+    world
+        .core
+        .sessions()
+        .take_notice(notice(session_id, Category::Completed, "finished"))
+        .await
+        .unwrap();
+    world.core.sessions().take_notice(notice(session_id, Category::Error, "failed")).await.unwrap();
+    let terminal = world.core.terminals().list()[0].id;
+    world.core.terminals().close(terminal).await.unwrap();
+    assert_eq!(world.core.requests().approval(id).unwrap().status, ApprovalStatus::Denied);
+    let queue = world.core.queue().list();
     assert_eq!(titles(&queue), [""; 0], "nothing can be done about it any more");
-    let lines = world.core.timeline(Some(session_id), 2);
+    let lines = world.core.queue().timeline(Some(session_id), 2);
     let lines: Vec<&str> = lines.iter().map(|line| line.title.as_str()).collect();
     assert_eq!(lines, ["Approval expired", "Session closed"]);
     world.stop().await;
@@ -208,12 +217,12 @@ async fn looking_at_a_session_leaves_its_approvals() {
     let id = asked(&world, first, 1).await;
     let _other = session(&world, "web").await;
     let waits = notice(first, Category::ApprovalNeeded, "look at me");
-    world.core.take_notice(waits).await.unwrap();
-    assert_eq!(world.core.queue().len(), 2);
-    let terminal = world.core.terminals()[0].id;
-    world.core.activate(terminal).await.unwrap();
-    assert_eq!(titles(&world.core.queue()), ["Deploy?"]);
-    assert_eq!(world.core.approval_of(id).unwrap().status, ApprovalStatus::Pending);
+    world.core.sessions().take_notice(waits).await.unwrap();
+    assert_eq!(world.core.queue().list().len(), 2);
+    let terminal = world.core.terminals().list()[0].id;
+    world.core.workspace().activate(terminal).await.unwrap();
+    assert_eq!(titles(&world.core.queue().list()), ["Deploy?"]);
+    assert_eq!(world.core.requests().approval(id).unwrap().status, ApprovalStatus::Pending);
     world.stop().await;
 }
 
@@ -226,20 +235,21 @@ async fn a_review_is_asked_changed_and_approved() {
         summary: "the parser".into(),
         differences: Differences::default(),
     };
-    let review = world.core.request_review(new).await.unwrap();
-    let set = |status| world.core.set_review_status(review.id, status, "idx0");
+    let review = world.core.reviews().request(new).await.unwrap();
+    let reviews = world.core.reviews();
+    let set = |status| reviews.set_status(review.id, status, "idx0");
     set(ReviewStatus::ChangesRequested).await.unwrap();
-    assert_eq!(titles(&world.core.queue()), ["Review requested"], "the open item stays");
+    assert_eq!(titles(&world.core.queue().list()), ["Review requested"], "the open item stays");
     set(ReviewStatus::Deferred).await.unwrap();
-    assert_eq!(titles(&world.core.queue()), ["Review requested", "Review deferred"]);
+    assert_eq!(titles(&world.core.queue().list()), ["Review requested", "Review deferred"]);
     let line = NewComment { path: Some("a.rs".into()), line: Some(3), text: "why?".into() };
-    let commented = world.core.comment_review(review.id, vec![line]).await.unwrap();
+    let commented = world.core.reviews().comment(review.id, vec![line]).await.unwrap();
     assert!(!commented.comments[0].is_delivered);
-    let refused = world.core.deliver_review(review.id, None).await.unwrap_err();
+    let refused = world.core.reviews().deliver(review.id, None).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict, "only a shell is there: {refused}");
     set(ReviewStatus::Approved).await.unwrap();
-    assert_eq!(world.core.queue(), []);
-    let records = world.core.decisions(DecisionQuery::default(), 100).await.unwrap();
+    assert_eq!(world.core.queue().list(), []);
+    let records = world.core.requests().decisions(DecisionQuery::default(), 100).await.unwrap();
     let verdicts: Vec<_> = records.iter().map(|record| record.decision.verdict).collect();
     use DecisionVerdict::{Approved, ChangesRequested, Deferred};
     assert_eq!(verdicts, [ChangesRequested, Deferred, Approved]);
@@ -258,12 +268,12 @@ async fn a_handoff_goes_to_its_target_until_it_is_dealt_with() {
         risks: vec!["time".into()],
         next_actions: vec!["test".into()],
     };
-    let handoff = world.core.create_handoff(new).await.unwrap();
-    let queue = world.core.queue();
+    let handoff = world.core.handoffs().create(new).await.unwrap();
+    let queue = world.core.queue().list();
     assert_eq!((titles(&queue), queue[0].session), (vec!["Handoff: the rest"], to));
-    world.core.set_handoff_status(handoff.id, HandoffStatus::Accepted).await.unwrap();
-    assert_eq!(world.core.queue(), []);
-    let last = |session| world.core.timeline(Some(session), 1)[0].title.clone();
+    world.core.handoffs().set_status(handoff.id, HandoffStatus::Accepted).await.unwrap();
+    assert_eq!(world.core.queue().list(), []);
+    let last = |session| world.core.queue().timeline(Some(session), 1)[0].title.clone();
     assert_eq!((last(from), last(to)), ("Handoff created".into(), "Handoff accepted".into()));
     world.stop().await;
 }
@@ -271,7 +281,7 @@ async fn a_handoff_goes_to_its_target_until_it_is_dealt_with() {
 async fn titles_name_sessions() {
     let world = World::open().await;
     let (api, _) = (session(&world, "api").await, session(&world, "api-tests").await);
-    let found = |word: &str| world.core.resolve_session(word).map(|session| session.id);
+    let found = |word: &str| world.core.sessions().find(word).map(|session| session.id);
     assert_eq!(found(" API "), Ok(api));
     assert_eq!(found(&api.to_string().to_lowercase()), Ok(api));
     assert!(found("ap").is_err() && found("nothing").is_err() && found("").is_err());
@@ -280,25 +290,28 @@ async fn titles_name_sessions() {
 
 async fn a_session_that_cannot_be_made_leaves_a_word() {
     let world = World::open().await;
-    let id = world.core.new_session_id();
+    let id = world.core.sessions().new_id();
     let repo = Some(world.home.path().join("nowhere"));
     world
         .core
-        .make_session_soon(id, NewSession { repo, create_worktree: true, ..NewSession::default() })
+        .sessions()
+        .make_soon(id, NewSession { repo, create_worktree: true, ..NewSession::default() })
         .await
         .unwrap();
     let mut happened = world.core.happened();
-    while world.core.queue().is_empty() {
+    while world.core.queue().list().is_empty() {
         happened.changed().await.unwrap();
     }
-    let queue = world.core.queue();
+    let queue = world.core.queue().list();
     assert_eq!((titles(&queue), queue[0].session), (vec!["Session creation failed"], id));
     assert!(queue[0].subtitle.as_deref().unwrap().starts_with("The path does not exist: "));
-    assert!(world.core.terminals().is_empty() && world.core.projects().is_empty());
+    assert!(
+        world.core.terminals().list().is_empty() && world.core.workspace().projects().is_empty()
+    );
     // A word about a session that does not exist is kept all the same.
     let activity = Some((Reported::Active, "x".to_owned()));
     let notice = SessionNotice { activity, ..notice(id, Category::Blocked, "still") };
-    world.core.take_notice(notice).await.unwrap();
-    assert_eq!(titles(&world.core.queue()), ["Session creation failed", "still"]);
+    world.core.sessions().take_notice(notice).await.unwrap();
+    assert_eq!(titles(&world.core.queue().list()), ["Session creation failed", "still"]);
     world.stop().await;
 }

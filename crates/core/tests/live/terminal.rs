@@ -29,16 +29,16 @@ async fn a_terminal_is_written_resized_and_seen() {
     let mut execution = world.start(request).await;
     assert_eq!(until(&mut execution, "x\r\n").await, "30 90\r\ngone x\r\n");
     let terminal = execution.view().terminal.unwrap();
-    assert!(world.core.terminals().iter().any(|known| known.id == terminal));
-    world.core.resize_process(0, "t", Size::new(40, 100).unwrap()).await.unwrap();
-    world.core.write_process(0, "t", b"go\n", false).await.unwrap();
+    assert!(world.core.terminals().list().iter().any(|known| known.id == terminal));
+    world.core.commands().resize(0, "t", Size::new(40, 100).unwrap()).await.unwrap();
+    world.core.commands().write(0, "t", b"go\n", false).await.unwrap();
     assert_eq!(until(&mut execution, "100\r\n").await, "go\r\n40 100\r\n");
-    world.core.write_process(0, "t", b"line\n", true).await.unwrap();
+    world.core.commands().write(0, "t", b"line\n", true).await.unwrap();
     let (out, err, _) = rest(&mut execution).await;
     assert_eq!((text(&out), err.len()), ("line\r\nline\r\nend\r\n", 0));
     let end = execution.finish().await.unwrap();
     assert_eq!((end.exit_code, end.signal, end.stdout.len()), (9, None, 0));
-    assert!(world.core.terminals().is_empty(), "it is closed when it is done");
+    assert!(world.core.terminals().list().is_empty(), "it is closed when it is done");
     world.stop().await;
 }
 
@@ -47,12 +47,12 @@ async fn a_terminal_is_terminated_with_all_in_it() {
     let text = "setsid sh -c 'trap \"\" TERM HUP; echo $$; sleep 1000; :' & wait";
     let mut execution = world.start(tty(sh(text))).await;
     let pid = until(&mut execution, "\n").await;
-    world.core.terminate_process(0, "t").unwrap();
+    world.core.commands().terminate(0, "t").unwrap();
     rest(&mut execution).await;
     let end = execution.finish().await.unwrap();
     assert!(end.signal.is_some() && end.exit_code == -1, "{end:?}");
     gone(&pid).await;
-    assert_eq!(world.core.terminate_process(0, "t").unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(world.core.commands().terminate(0, "t").unwrap_err().kind(), ErrorKind::NotFound);
     world.stop().await;
 }
 
@@ -63,7 +63,7 @@ async fn a_terminal_loses_nothing() {
     let mut execution = world.start(request).await;
     let mut seen = 0;
     while seen == 0 {
-        seen = world.core.process("t", 0).unwrap().total;
+        seen = world.core.commands().get("t", 0).unwrap().total;
         tokio::task::yield_now().await;
     }
     let (out, _, _) = rest(&mut execution).await;
@@ -89,6 +89,6 @@ async fn a_terminal_cannot_run_what_is_not_there() {
     let world = World::open().await;
     let error = world.refusal(tty(command(&["/nowhere/at/all"]))).await;
     assert_eq!(error.kind(), ErrorKind::Failed, "{error}");
-    assert!(world.core.processes(true).is_empty());
+    assert!(world.core.commands().list(true).is_empty());
     world.stop().await;
 }

@@ -29,7 +29,7 @@ impl World {
         let config = World::config(&home, has_sandbox);
         DirBuilder::new().mode(0o700).create(home.path().join("keeper")).unwrap();
         let core = Core::start(config).await.unwrap();
-        core.set_mode(None, mode, None, None).await.unwrap();
+        core.threads().set_mode(None, mode, None, None).await.unwrap();
         World { home, core }
     }
 
@@ -95,7 +95,7 @@ impl World {
     }
 
     pub(crate) async fn start(&self, request: ExecRequest) -> Execution {
-        match self.core.exec(request).await.unwrap() {
+        match self.core.commands().run(request).await.unwrap() {
             ExecStart::Running(execution) => execution,
             other => panic!("it does not run: {other:?}"),
         }
@@ -108,7 +108,7 @@ impl World {
 
     /// Why a command is not run.
     pub(crate) async fn refusal(&self, request: ExecRequest) -> rookery_core::model::Error {
-        self.core.exec(request).await.unwrap_err()
+        self.core.commands().run(request).await.unwrap_err()
     }
 
     pub(crate) async fn stop(self) {

@@ -45,7 +45,7 @@ pub(crate) fn session(core: &Core, payload: &Payload) -> Result<Session, Failure
 /// # Errors
 /// If it fits none or several.
 pub(crate) fn resolve(core: &Core, query: &str) -> Result<Session, Failure> {
-    core.resolve_session(query).map_err(|error| match error {
+    core.sessions().find(query).map_err(|error| match error {
         SessionError::Unknown | SessionError::Ambiguous => {
             Failure::new(format!("Unable to resolve session '{query}'"))
         }

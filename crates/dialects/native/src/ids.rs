@@ -55,6 +55,7 @@ impl TerminalRef {
             Self::Number(id) => Ok(id),
             Self::Uuid(uuid) => core
                 .terminals()
+                .list()
                 .into_iter()
                 .find(|terminal| terminal.uuid == uuid)
                 .map(|terminal| terminal.id)

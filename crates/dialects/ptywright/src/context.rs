@@ -50,14 +50,14 @@ impl Cx {
     pub(crate) fn session(&self, name: &str) -> Result<TerminalHandle, RpcError> {
         let unknown = || errors::unknown_session(name);
         let id = ids::parse(name).ok_or_else(unknown)?;
-        self.core.terminal(id).map_err(|_| unknown())
+        self.core.terminals().get(id).map_err(|_| unknown())
     }
 
     /// The adapter that a request names, with its session.
     pub(crate) fn adapter(&self, name: &str) -> Result<(Arc<Adapter>, TerminalHandle), RpcError> {
         let unknown = || errors::unknown("adapter", name);
         let adapter = self.shared.adapters.get(&self.core, name).ok_or_else(unknown)?;
-        let session = self.core.terminal(adapter.terminal).map_err(|_| unknown())?;
+        let session = self.core.terminals().get(adapter.terminal).map_err(|_| unknown())?;
         Ok((adapter, session))
     }
 }

@@ -85,7 +85,7 @@ impl Admit for Cx {
         match rights.admits(self.core.caller().is_agent()) {
             true => None,
             false => {
-                let mode = crate::show::mode(self, self.core.mode(None));
+                let mode = crate::show::mode(self, self.core.threads().mode(None));
                 Some(Error::denied(rights::refusal(name), &mode).into())
             }
         }
@@ -118,9 +118,9 @@ impl Cx {
     /// Begins to tell the client what happens to threads, once.
     pub(crate) fn follow(&self) {
         if !self.client.is_following.swap(true, Ordering::AcqRel) {
-            let reader = self.core.follow_threads();
+            let reader = self.core.threads().follow();
             tokio::spawn(forward::forward(self.clone(), reader));
-            for warning in self.core.settings_warnings() {
+            for warning in self.core.threads().settings_warnings() {
                 forward::warn(self, warning);
             }
         }
@@ -131,7 +131,7 @@ impl Cx {
         match self.core.caller().is_agent() {
             false => Ok(()),
             true => {
-                let mode = crate::show::mode(self, self.core.mode(None));
+                let mode = crate::show::mode(self, self.core.threads().mode(None));
                 Err(Error::denied("a program that an agent runs cannot change the mode", &mode))
             }
         }
@@ -147,13 +147,13 @@ impl Cx {
         let bring = async || {
             self.check_is_no_agent()?;
             let (core, client) = (self.core.clone(), self.client.number());
-            core.set_client_mode(client, mode)?;
+            core.threads().set_client_mode(client, mode)?;
             let closed = self.connection.closed();
             tokio::spawn(async move {
                 closed.cancelled().await;
-                core.end_client_mode(client);
+                core.threads().end_client_mode(client);
             });
-            let warns = self.core.agent_settings().policy.warn_on_bypass;
+            let warns = self.core.agents().settings().policy.warn_on_bypass;
             if mode == model::Mode::Bypass && warns {
                 forward::warn(self, BYPASSED.to_owned());
             }
@@ -164,7 +164,7 @@ impl Cx {
 
     /// The mode that holds for what this client starts, in a thread or by itself.
     pub(crate) fn mode(&self, thread: Option<model::ThreadId>) -> model::Mode {
-        self.core.mode_for(self.client.number(), thread)
+        self.core.threads().mode_for(self.client.number(), thread)
     }
 
     /// Keeps notifications behind the replies they belong to.
@@ -174,21 +174,21 @@ impl Cx {
 
     /// Where this client works unless it says otherwise.
     pub(crate) fn cwd(&self) -> PathBuf {
-        self.client.link().cwd.unwrap_or_else(|| self.core.agent_cwd())
+        self.client.link().cwd.unwrap_or_else(|| self.core.agents().cwd())
     }
 
     /// Which model answers where a new thread says nothing.
     pub(crate) fn choice(&self) -> model::Choice {
         let wanted = self.wanted_choice();
         // One that does not exist is kept, so that whoever uses it is told.
-        self.core.complete_choice(wanted.clone(), &wanted).unwrap_or(wanted)
+        self.core.agents().complete_choice(wanted.clone(), &wanted).unwrap_or(wanted)
     }
 
     /// The same as it was wanted, whether or not the model can follow it.
     pub(crate) fn wanted_choice(&self) -> model::Choice {
         let chosen = self.client.link().choice;
-        let usual = self.core.default_choice();
-        self.core.fill_choice(chosen.clone(), &usual).unwrap_or(chosen)
+        let usual = self.core.agents().default_choice();
+        self.core.agents().fill_choice(chosen.clone(), &usual).unwrap_or(chosen)
     }
 }
 

@@ -53,12 +53,12 @@ pub(crate) fn moment(at: model::Timestamp) -> Moment {
 
 /// A mode in the word by which it was last set.
 pub(crate) fn mode(cx: &Cx, mode: model::Mode) -> String {
-    modes::Asking::default().after(&cx.core.asking_word()).spell(mode).to_owned()
+    modes::Asking::default().after(&cx.core.threads().asking_word()).spell(mode).to_owned()
 }
 
 /// How hard a model thinks, in a word that is always there: published decoders want one.
 pub(crate) fn effort(cx: &Cx, choice: &model::Choice) -> String {
-    cx.core.effort_of(choice).unwrap_or_else(|| NO_EFFORT.to_owned())
+    cx.core.agents().effort_of(choice).unwrap_or_else(|| NO_EFFORT.to_owned())
 }
 
 /// Which model answers, as a selection.
@@ -82,7 +82,7 @@ pub(crate) fn thread(cx: &Cx, seen: &ThreadView) -> thread::Thread {
 /// A thread without its turns.
 pub(crate) fn thread_of(cx: &Cx, it: &model::Thread, now: &ThreadStatus) -> thread::Thread {
     // What was selected at its start holds, even if other workspaces have that root as well.
-    let place = it.place.clone().or_else(|| cx.core.workspace_of(&it.root));
+    let place = it.place.clone().or_else(|| cx.core.agents().workspace_of(&it.root));
     thread::Thread {
         id: it.id.to_string(),
         session_id: it.id.to_string(),
@@ -450,7 +450,7 @@ pub(crate) fn goal(thread_id: &str, goal: &model::Goal) -> upkeep::Goal {
 
 /// What is now chosen, for those who show it.
 pub(crate) fn providers_changed(cx: &Cx) -> ProvidersChanged {
-    let choice = cx.core.default_choice();
+    let choice = cx.core.agents().default_choice();
     ProvidersChanged {
         active_reasoning: Some(effort(cx, &choice)),
         active_provider: Some(choice.provider),

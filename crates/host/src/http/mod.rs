@@ -8,6 +8,7 @@ pub mod sse;
 mod tests;
 
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -28,7 +29,8 @@ const SECRET_HEADERS: [&str; 3] = ["authorization", "x-api-key", "api-key"];
 /// what is sent carries keys, and they are meant for one host only.
 #[derive(Clone, Debug)]
 pub struct Client {
-    inner: reqwest::Client,
+    /// Made when it is first used: it reads all certificates of the machine.
+    inner: Arc<OnceLock<Result<reqwest::Client, String>>>,
 }
 
 /// What is asked of a server.
@@ -91,28 +93,35 @@ pub enum Error {
 
 impl Client {
     /// A client of its own pool. One is enough for a process.
-    pub fn new() -> Result<Self, Error> {
-        let inner = reqwest::Client::builder()
-            .connect_timeout(CONNECT_TIMEOUT)
-            .pool_idle_timeout(POOL_IDLE)
-            .redirect(reqwest::redirect::Policy::none())
-            .user_agent(concat!("rookery/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| Error::Setup(chain(&error)))?;
-        Ok(Self { inner })
+    pub fn new() -> Self {
+        Self { inner: Arc::default() }
     }
 
-    /// The client itself, for libraries that bring a protocol of their own.
-    pub fn shared(&self) -> reqwest::Client {
-        self.inner.clone()
+    /// The client itself, for libraries that bring a protocol of their own. The first call takes some
+    /// milliseconds.
+    ///
+    /// # Errors
+    /// If TLS cannot be set up on this machine.
+    pub async fn shared(&self) -> Result<reqwest::Client, Error> {
+        let made = match self.inner.get() {
+            Some(made) => made.clone(),
+            None => {
+                let inner = Arc::clone(&self.inner);
+                let make = move || inner.get_or_init(make).clone();
+                let made = tokio::task::spawn_blocking(make).await;
+                made.map_err(|error| Error::Setup(error.to_string()))?
+            }
+        };
+        made.map_err(Error::Setup)
     }
 
     /// Asks, and comes back with the headers of the answer.
     pub async fn send(&self, request: Request) -> Result<Response, Error> {
         let headers = headers(&request.headers)?;
+        let client = self.shared().await?;
         let builder = match request.body {
-            Some(body) => self.inner.post(&request.url).body(body),
-            None => self.inner.get(&request.url),
+            Some(body) => client.post(&request.url).body(body),
+            None => client.get(&request.url),
         };
         let sent = tokio::time::timeout(request.idle, builder.headers(headers).send()).await;
         match sent {
@@ -121,6 +130,22 @@ impl Client {
             Ok(Ok(inner)) => Ok(Response { inner, idle: request.idle }),
         }
     }
+}
+
+impl Default for Client {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn make() -> Result<reqwest::Client, String> {
+    reqwest::Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .pool_idle_timeout(POOL_IDLE)
+        .redirect(reqwest::redirect::Policy::none())
+        .user_agent(concat!("rookery/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(|error| chain(&error))
 }
 
 impl Response {

@@ -46,7 +46,7 @@ async fn an_answer_comes_in_pieces_and_has_an_end() {
         body: Some(Bytes::from_static(b"body")),
         ..get(&url)
     };
-    let mut response = Client::new().unwrap().send(request).await.unwrap();
+    let mut response = Client::new().send(request).await.unwrap();
     assert_eq!((response.status(), response.header("x-a")), (200, Some("b")));
     assert_eq!(response.bytes(4).await.unwrap(), b"abcd");
     let seen = server.await.unwrap();
@@ -58,7 +58,7 @@ async fn an_answer_comes_in_pieces_and_has_an_end() {
 async fn silence_ends_at_the_idle_time() {
     let (listener, url) = listener().await;
     let request = Request { idle: Duration::from_millis(20), ..get(&url) };
-    let error = Client::new().unwrap().send(request).await.unwrap_err();
+    let error = Client::new().send(request).await.unwrap_err();
     assert_eq!(error, Error::Idle(Duration::from_millis(20)));
     drop(listener);
 }
@@ -71,7 +71,7 @@ async fn a_lost_connection_is_no_end() {
         request_of(&mut socket).await;
         socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc").await.unwrap();
     });
-    let mut response = Client::new().unwrap().send(get(&url)).await.unwrap();
+    let mut response = Client::new().send(get(&url)).await.unwrap();
     let error = response.bytes(100).await.unwrap_err();
     assert!(matches!(error, Error::Lost(_)), "{error}");
 }
@@ -80,7 +80,7 @@ async fn a_lost_connection_is_no_end() {
 async fn nobody_there_is_told_without_the_address() {
     let (listener, url) = listener().await;
     drop(listener);
-    let error = Client::new().unwrap().send(get(&format!("{url}?key=secret"))).await.unwrap_err();
+    let error = Client::new().send(get(&format!("{url}?key=secret"))).await.unwrap_err();
     assert!(matches!(error, Error::Connect(_)), "{error}");
     assert!(!error.to_string().contains("secret"), "{error}");
 }
@@ -98,7 +98,7 @@ async fn a_redirect_is_not_followed() {
             .await
             .unwrap();
     });
-    assert_eq!(Client::new().unwrap().send(get(&url)).await.unwrap().status(), 307);
+    assert_eq!(Client::new().send(get(&url)).await.unwrap().status(), 307);
 }
 
 #[tokio::test]
@@ -108,8 +108,8 @@ async fn headers_that_cannot_be_sent_are_told_without_their_value() {
         ..get("http://127.0.0.1:1/")
     };
     assert!(!format!("{request:?}").contains("ret\n") && !format!("{request:?}").contains("sec"));
-    let error = Client::new().unwrap().send(request).await.unwrap_err();
+    let error = Client::new().send(request).await.unwrap_err();
     assert_eq!(error.to_string(), "header x-api-key has characters that no header may have");
-    let error = Client::new().unwrap().send(get("no address")).await.unwrap_err();
+    let error = Client::new().send(get("no address")).await.unwrap_err();
     assert!(matches!(error, Error::Invalid(_)), "{error}");
 }

@@ -102,7 +102,7 @@ impl Adapters {
     /// The adapter of this id, unless its session is gone.
     pub fn get(&self, core: &Core, id: &str) -> Option<Arc<Adapter>> {
         let adapter = self.live.read().get(id).cloned()?;
-        if core.terminal(adapter.terminal).is_err() {
+        if core.terminals().get(adapter.terminal).is_err() {
             self.remove(id);
             return None;
         }
@@ -117,7 +117,7 @@ impl Adapters {
     /// All adapters whose sessions exist, in the order of the text of their ids.
     pub fn all(&self, core: &Core) -> Vec<Arc<Adapter>> {
         let mut live = self.live.write();
-        live.retain(|_, adapter| core.terminal(adapter.terminal).is_ok());
+        live.retain(|_, adapter| core.terminals().get(adapter.terminal).is_ok());
         live.values().cloned().collect()
     }
 

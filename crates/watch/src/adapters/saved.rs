@@ -103,7 +103,7 @@ impl Adapters {
         for adapter in saved.adapters {
             let terminal = TerminalId::new(adapter.terminal);
             let Some(version) = self.plugins.get(&adapter.plugin) else { continue };
-            if core.terminal(terminal).is_err() {
+            if core.terminals().get(terminal).is_err() {
                 continue;
             }
             for (label, cursor) in adapter.marks {

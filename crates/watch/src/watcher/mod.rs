@@ -49,10 +49,10 @@ impl Watching {
 
 /// Reads screens until it is dropped.
 pub async fn watch_screens(core: Core, adapters: Arc<Adapters>) {
-    core.set_typist(Arc::new(Keyboard(Arc::clone(&adapters))));
+    core.requests().set_responder(Arc::new(Keyboard(Arc::clone(&adapters))));
     let mut watching: HashMap<String, Watching> = HashMap::new();
-    let (mut roster, mut terminals) = (adapters.roster(), core.roster());
-    let mut agents = core.agents_seen();
+    let (mut roster, mut terminals) = (adapters.roster(), core.terminals().roster());
+    let mut agents = core.terminals().agents_seen();
     forget_unread(&core, &adapters).await;
     loop {
         roster.mark_unchanged();
@@ -74,7 +74,7 @@ pub async fn watch_screens(core: Core, adapters: Arc<Adapters>) {
 /// Dialogs of the last daemon on terminals that nobody reads any more are taken back.
 async fn forget_unread(core: &Core, adapters: &Adapters) {
     let read: Vec<TerminalId> = adapters.all(core).iter().map(|adapter| adapter.terminal).collect();
-    for terminal in core.terminals() {
+    for terminal in core.terminals().list() {
         if !read.contains(&terminal.id) {
             tell(core, terminal.id, None).await;
         }
@@ -102,7 +102,7 @@ async fn reconcile(
         if watching.contains_key(&adapter.id) || is_read {
             continue;
         }
-        let Ok(session) = core.terminal(adapter.terminal) else { continue };
+        let Ok(session) = core.terminals().get(adapter.terminal) else { continue };
         let (id, terminal) = (adapter.id.clone(), adapter.terminal);
         let Some(reader) = Reader::open(adapters, adapter).await.map(Arc::new) else { continue };
         adapters.readers.0.lock().insert(terminal, Arc::clone(&reader));
@@ -119,7 +119,7 @@ async fn read(core: Core, adapters: Arc<Adapters>, reader: Arc<Reader>, session:
         let reading = reader.look(&core, &adapters, &session).await;
         if let Some(state) = reading.as_ref().map(|reading| reading.state) {
             // A terminal that is gone needs no state.
-            let _ = core.show_agent_state(session.id(), state);
+            let _ = core.terminals().show_agent_state(session.id(), state);
         }
         let seen = reading.and_then(|reading| reading.seen);
         let again = tell(&core, session.id(), seen.map(|seen| seen.dialog)).await;
@@ -134,7 +134,7 @@ async fn read(core: Core, adapters: Arc<Adapters>, reader: Arc<Reader>, session:
 
 /// Tells what stands on a screen; and when to look again, if that is to be done.
 async fn tell(core: &Core, terminal: TerminalId, seen: Option<SeenDialog>) -> Option<Duration> {
-    match core.show_dialog(terminal, seen).await {
+    match core.requests().show_dialog(terminal, seen).await {
         Ok(Shown::Known) => None,
         Ok(Shown::Answered(left)) => Some(left),
         Err(error) => {
@@ -192,7 +192,7 @@ impl Responder for Keyboard {
             let Some(reader) = reader_of(&core, &adapters, terminal).await else {
                 return Ok(false);
             };
-            let session = core.terminal(terminal)?;
+            let session = core.terminals().get(terminal)?;
             reader.answer(&core, &adapters, &session, &dialog, is_yes).await
         })
     }

@@ -63,7 +63,8 @@ impl Reader {
     ) -> Option<Reading> {
         // What an agent left on the screen when it ended asks nothing any more. One that is the
         // terminal's own program is in the foreground all the time.
-        let is_running = || core.describe(session.id()).is_ok_and(|it| it.activity.agent.is_some());
+        let is_running =
+            || core.terminals().describe(session.id()).is_ok_and(|it| it.activity.agent.is_some());
         if self.adapter.is_guest && !session.has_foreground_job() && !is_running() {
             return None;
         }

@@ -15,7 +15,7 @@ fn options(pairs: &'static [(&'static str, &'static str)]) -> RegistryOptions {
         pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
     });
     RegistryOptions {
-        client: Client::new().unwrap(),
+        client: Client::new(),
         environment,
         retry: Retry::default(),
         cache_file: None,

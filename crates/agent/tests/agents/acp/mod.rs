@@ -54,7 +54,7 @@ pub(crate) const CASES: &[(&str, Case)] = cases![
 fn registry(env: &[(&str, &str)]) -> Registry {
     let env = env.iter().copied().chain([(ROLE, "acp")]);
     let options = RegistryOptions {
-        client: rookery_host::http::Client::new().unwrap(),
+        client: rookery_host::http::Client::new(),
         environment: Arc::new(|_| None),
         retry: Retry::default(),
         cache_file: None,
@@ -263,7 +263,7 @@ async fn a_crash_is_told_without_keys() {
 
 async fn a_program_that_is_not_there_is_told() {
     let options = RegistryOptions {
-        client: rookery_host::http::Client::new().unwrap(),
+        client: rookery_host::http::Client::new(),
         environment: Arc::new(|_| None),
         retry: Retry::default(),
         cache_file: None,

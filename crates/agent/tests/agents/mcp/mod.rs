@@ -51,7 +51,7 @@ fn program(env: &[(&str, &str)]) -> McpServerSettings {
 }
 
 fn begin(settings: McpServerSettings) -> McpServers {
-    let client = rookery_host::http::Client::new().unwrap();
+    let client = rookery_host::http::Client::new();
     McpServers::new(&BTreeMap::from([("my small".to_owned(), settings)]), &client, &[])
 }
 

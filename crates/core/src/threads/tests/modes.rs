@@ -16,26 +16,29 @@ async fn attack_the_mode_of_a_client_holds_for_its_own_turns_and_no_others() {
     let core = core_in(home.path()).await;
     let (shared, waiting) =
         (thread_in(&core, home.path()).await, thread_in(&core, home.path()).await);
-    let mut reader = core.follow_threads();
+    let mut reader = core.threads().follow();
     // Something waits before the client comes.
     start(&core, waiting, writes()).await;
     until(&mut reader, |body| matches!(body, NoticeBody::Requested(_))).await;
-    core.set_client_mode(7, Mode::Bypass).unwrap();
-    assert_eq!((core.mode(None), core.requests().len()), (Mode::Default, 1));
+    core.threads().set_client_mode(7, Mode::Bypass).unwrap();
+    assert_eq!((core.threads().mode(None), core.requests().list().len()), (Mode::Default, 1));
     // Its own turn does not ask; the next one in the same thread is another client's and asks.
     let own = run(&core, shared, NewTurn { client: Some(7), ..writes() }).await;
     assert_eq!(own.status, TurnStatus::Completed);
-    assert_eq!(core.requests().len(), 1);
+    assert_eq!(core.requests().list().len(), 1);
     start(&core, shared, NewTurn { client: Some(8), ..writes() }).await;
     until(&mut reader, |body| matches!(body, NoticeBody::Requested(_))).await;
-    assert_eq!(core.requests().len(), 2);
+    assert_eq!(core.requests().list().len(), 2);
     assert_eq!(
-        (core.mode_for(7, Some(shared)), core.mode_for(8, None)),
+        (core.threads().mode_for(7, Some(shared)), core.threads().mode_for(8, None)),
         (Mode::Bypass, Mode::Default)
     );
     // It ends without settling anything.
-    core.end_client_mode(7);
-    assert_eq!((core.mode_for(7, Some(shared)), core.requests().len()), (Mode::Default, 2));
+    core.threads().end_client_mode(7);
+    assert_eq!(
+        (core.threads().mode_for(7, Some(shared)), core.requests().list().len()),
+        (Mode::Default, 2)
+    );
     core.stop(StopKind::KeepTerminals).await.unwrap();
 }
 
@@ -44,8 +47,8 @@ async fn attack_a_turn_that_outlives_its_client_asks_again() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     let thread = thread_in(&core, home.path()).await;
-    let mut reader = core.follow_threads();
-    core.set_client_mode(7, Mode::Bypass).unwrap();
+    let mut reader = core.threads().follow();
+    core.threads().set_client_mode(7, Mode::Bypass).unwrap();
     let args = json!({"path": "new.txt", "content": "x"});
     let ask = json!({"questions": [{"header": "h", "id": "q", "question": "?", "options": [
         {"label": "a", "description": "a"}, {"label": "b", "description": "b"}]}]});
@@ -53,11 +56,11 @@ async fn attack_a_turn_that_outlives_its_client_asks_again() {
         {"tool": "write_file", "args": args}, {"text": "ok"}]);
     start(&core, thread, NewTurn { client: Some(7), ..script(steps) }).await;
     until(&mut reader, |body| matches!(body, NoticeBody::Requested(_))).await;
-    core.end_client_mode(7);
+    core.threads().end_client_mode(7);
     until(&mut reader, |body| matches!(body, NoticeBody::ModeChanged { mode: Mode::Default, .. }))
         .await;
-    let question = core.requests().remove(0).id;
-    core.settle(question, Answer::Given("{}".into()), "test").await.unwrap();
+    let question = core.requests().list().remove(0).id;
+    core.requests().resolve_as_daemon(question, Answer::Given("{}".into()), "test").await.unwrap();
     until(&mut reader, |body| matches!(body, NoticeBody::Requested(_))).await;
     assert!(!home.path().join("new.txt").exists());
     core.stop(StopKind::KeepTerminals).await.unwrap();
@@ -68,10 +71,10 @@ async fn a_mode_that_is_set_for_a_thread_counts_more_than_what_a_client_brought(
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     let thread = thread_in(&core, home.path()).await;
-    core.set_client_mode(7, Mode::Bypass).unwrap();
-    core.set_mode(Some(thread), Mode::Plan, None, None).await.unwrap();
+    core.threads().set_client_mode(7, Mode::Bypass).unwrap();
+    core.threads().set_mode(Some(thread), Mode::Plan, None, None).await.unwrap();
     assert_eq!(
-        (core.mode_for(7, Some(thread)), core.mode_for(7, None)),
+        (core.threads().mode_for(7, Some(thread)), core.threads().mode_for(7, None)),
         (Mode::Plan, Mode::Bypass)
     );
     run(&core, thread, NewTurn { client: Some(7), ..writes() }).await;
@@ -83,16 +86,16 @@ async fn a_mode_of_all_says_how_many_requests_it_settled() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     let threads = [thread_in(&core, home.path()).await, thread_in(&core, home.path()).await];
-    let mut reader = core.follow_threads();
+    let mut reader = core.threads().follow();
     for thread in threads {
         start(&core, thread, writes()).await;
         until(&mut reader, |body| matches!(body, NoticeBody::Requested(_))).await;
     }
     // Of one thread only what waits there.
-    core.set_mode(Some(threads[0]), Mode::Plan, None, None).await.unwrap();
-    assert_eq!(core.requests().len(), 1);
-    core.set_mode(None, Mode::Bypass, None, Some("test".into())).await.unwrap();
-    assert_eq!(core.requests().len(), 0);
+    core.threads().set_mode(Some(threads[0]), Mode::Plan, None, None).await.unwrap();
+    assert_eq!(core.requests().list().len(), 1);
+    core.threads().set_mode(None, Mode::Bypass, None, Some("test".into())).await.unwrap();
+    assert_eq!(core.requests().list().len(), 0);
     let mut settled = Vec::new();
     let mut log = core.events().subscribe(Some(EventSeq::new(0)));
     while settled.len() < 2 {

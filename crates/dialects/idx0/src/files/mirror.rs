@@ -50,10 +50,11 @@ impl Mirror {
         let found = tokio::task::spawn_blocking(move || read(&reading)).await;
         let found = found.map_err(|error| rookery_core::model::Error::failed(error.to_string()))?;
         let Some(ids) = found else { return Ok(None) };
-        let known: std::collections::HashSet<EventId> = core.handled_events().into_iter().collect();
+        let known: std::collections::HashSet<EventId> =
+            core.sessions().handled_events().into_iter().collect();
         let new: Vec<EventId> = ids.into_iter().filter(|id| !known.contains(id)).collect();
         for ids in new.chunks(AT_ONCE) {
-            core.adopt_handled_events(ids.to_vec()).await?;
+            core.sessions().adopt_handled_events(ids.to_vec()).await?;
         }
         let (wished, wishes) = watch::channel(0);
         let (done, fulfilled) = watch::channel(0);
@@ -89,7 +90,8 @@ async fn follow(
     while wishes.changed().await.is_ok() {
         let wish = *wishes.borrow_and_update();
         let (core, path) = (core.clone(), path.clone());
-        let written = tokio::task::spawn_blocking(move || write(&path, &core.handled_events()));
+        let written =
+            tokio::task::spawn_blocking(move || write(&path, &core.sessions().handled_events()));
         match written.await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::warn!(%error, "cannot write {AGENT_EVENTS}"),

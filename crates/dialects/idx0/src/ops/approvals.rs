@@ -58,7 +58,7 @@ pub(crate) async fn list(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
             Some(known.ok_or_else(invalid)?.1)
         }
     };
-    let approvals = cx.core.approvals();
+    let approvals = cx.core.requests().approvals();
     let wanted = approvals.iter().filter(|one| {
         session.is_none_or(|session| one.session == session)
             && status.is_none_or(|status| one.status == status)
@@ -80,7 +80,7 @@ pub(crate) async fn respond(cx: Cx, payload: Payload) -> Result<Reply, Failure> 
         Some("deferred") => Decision::Defer,
         _ => return Err(Failure::new("Missing or invalid approval status")),
     };
-    match cx.core.decide(id, decision, BY).await {
+    match cx.core.requests().decide(id, decision, BY).await {
         Ok(()) => Ok(Reply::ok("Approval updated")),
         Err(error) if error.kind() == ErrorKind::NotFound => Err(not_found()),
         Err(error) if error.kind() == ErrorKind::Conflict => {
@@ -102,10 +102,10 @@ pub(crate) async fn wait(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
     let decided = async {
         let mut happened = cx.core.happened();
         loop {
-            let approval = cx.core.approval_of(id).ok_or_else(not_found)?;
+            let approval = cx.core.requests().approval(id).ok_or_else(not_found)?;
             match approval.status {
                 ApprovalStatus::Approved | ApprovalStatus::Denied => {
-                    cx.core.took_decision(id);
+                    cx.core.requests().took_decision(id);
                     return Ok(approval.status);
                 }
                 ApprovalStatus::Pending | ApprovalStatus::Deferred => {}

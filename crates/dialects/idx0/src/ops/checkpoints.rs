@@ -20,11 +20,11 @@ pub(crate) async fn create(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
         summary: text_or(&payload, "summary", "Manual checkpoint"),
         review: flag("requestReview"),
     };
-    let id = cx.core.new_checkpoint_id();
+    let id = cx.core.checkpoints().new_id();
     if flag("wait") {
-        cx.core.make_checkpoint_or_tell(id, new).await?;
+        cx.core.checkpoints().make_or_tell(id, new).await?;
     } else {
-        cx.core.make_checkpoint_soon(id, new).await?;
+        cx.core.checkpoints().make_soon(id, new).await?;
     }
     Ok(Reply::ok("Checkpoint requested").with("checkpointID", uuid(id.get())))
 }
@@ -34,7 +34,7 @@ pub(crate) async fn list(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
         Some(query) => Some(ids::resolve(&cx.core, query)?.id),
         None => None,
     };
-    let all = cx.core.checkpoints();
+    let all = cx.core.checkpoints().list();
     let wanted =
         all.iter().filter(|one| session.is_none_or(|session| one.place.session() == Some(session)));
     Ok(listed(&wanted.map(Checkpoint::from).collect::<Vec<_>>()))

@@ -35,11 +35,11 @@ async fn make(
         repo,
         tool: text("toolID").map_or(otherwise, ToolWish::Named),
     };
-    let id = cx.core.new_session_id();
+    let id = cx.core.sessions().new_id();
     if flag("wait") {
-        cx.core.make_session_or_tell(id, new).await?;
+        cx.core.sessions().make_or_tell(id, new).await?;
     } else {
-        cx.core.make_session_soon(id, new).await?;
+        cx.core.sessions().make_soon(id, new).await?;
     }
     Ok(Reply::ok(message).with("sessionID", uuid(id.get())))
 }
@@ -74,7 +74,7 @@ fn normal(path: &Path) -> PathBuf {
 pub(crate) async fn remove_worktree(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
     let session = ids::session(&cx.core, &payload)?;
     let force = payload.get("force").is_some_and(|value| is_true(value));
-    let removed = cx.core.remove_worktree(session.id, force).await?;
+    let removed = cx.core.sessions().remove_worktree(session.id, force).await?;
     Ok(Reply::ok("Worktree removed").with("path", removed.to_string_lossy()))
 }
 

@@ -20,7 +20,7 @@ pub(crate) async fn take(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
         let message = format!("Unsupported agent event schema version: {version}");
         return Err(Failure::new(message));
     }
-    match cx.core.take_agent_event(event(envelope)).await {
+    match cx.core.sessions().take_agent_event(event(envelope)).await {
         Ok((session, created)) => {
             if let Some(mirror) = &cx.mirror {
                 mirror.catch_up().await;

@@ -23,7 +23,8 @@ pub(crate) async fn create(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
         }
     };
     let words = |key: &str| payload.get(key).map_or_else(Vec::new, |text| parts(text));
-    let handoff = cx.core.create_handoff(NewHandoff {
+    let handoffs = cx.core.handoffs();
+    let handoff = handoffs.create(NewHandoff {
         from,
         to,
         checkpoint: ids::id(&payload, "checkpointID").map(CheckpointId::new),
@@ -43,7 +44,7 @@ pub(crate) async fn set_status(cx: Cx, payload: Payload) -> Result<Reply, Failur
     let id = ids::id(&payload, "handoffID").ok_or_else(|| Failure::new("Missing handoffID"))?;
     let status = payload.get("status").and_then(|status| read_handoff_status(status));
     let status = status.ok_or_else(|| Failure::new("Missing or invalid handoff status"))?;
-    match cx.core.set_handoff_status(HandoffId::new(id), status).await {
+    match cx.core.handoffs().set_status(HandoffId::new(id), status).await {
         Ok(_) => Ok(Reply::ok("Handoff updated")),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             Err(Failure::new("Handoff not found."))
@@ -57,7 +58,7 @@ pub(crate) async fn list(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
         Some(query) => Some(ids::resolve(&cx.core, query)?.id),
         None => None,
     };
-    let handoffs = cx.core.handoffs();
+    let handoffs = cx.core.handoffs().list();
     let wanted = handoffs.iter().filter(|handoff| {
         session.is_none_or(|session| {
             handoff.from.session() == Some(session) || handoff.to == Some(session)

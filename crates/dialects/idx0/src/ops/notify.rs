@@ -42,7 +42,7 @@ pub(crate) async fn notify(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
         activity: activity.map(|reported| (reported, word)),
         agent: agent.map(str::to_owned),
     };
-    let id = cx.core.take_notice(notice).await?;
+    let id = cx.core.sessions().take_notice(notice).await?;
     Ok(Reply::ok("Notification created").with("queueID", uuid(id.get())))
 }
 

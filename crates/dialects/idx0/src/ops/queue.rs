@@ -13,13 +13,13 @@ use crate::wire::{SupervisionQueueItem, TimelineItem};
 const LINES: usize = 100;
 
 pub(crate) async fn list(cx: Cx, _: Payload) -> Result<Reply, Failure> {
-    let items = cx.core.queue();
+    let items = cx.core.queue().list();
     Ok(listed(&items.iter().map(SupervisionQueueItem::from).collect::<Vec<_>>()))
 }
 
 pub(crate) async fn resolve(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
     let id = ids::id(&payload, "queueID").ok_or_else(|| Failure::new("Missing queueID"))?;
-    cx.core.resolve_queue_item(QueueItemId::new(id)).await?;
+    cx.core.queue().resolve(QueueItemId::new(id)).await?;
     Ok(Reply::ok("Queue item resolved"))
 }
 
@@ -32,6 +32,6 @@ pub(crate) async fn timeline(cx: Cx, payload: Payload) -> Result<Reply, Failure>
         Some(limit) => limit.parse().map_err(|_| Failure::new("Invalid limit"))?,
         None => LINES,
     };
-    let lines = cx.core.timeline(session, limit);
+    let lines = cx.core.queue().timeline(session, limit);
     Ok(listed(&lines.iter().map(TimelineItem::from).collect::<Vec<_>>()))
 }

@@ -13,7 +13,8 @@ use crate::wire::{ReviewRequest, read_review_status};
 
 pub(crate) async fn request(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
     let place = ids::session(&cx.core, &payload)?.id.into();
-    let review = cx.core.request_review(NewReview {
+    let reviews = cx.core.reviews();
+    let review = reviews.request(NewReview {
         place,
         checkpoint: ids::id(&payload, "checkpointID").map(CheckpointId::new),
         summary: text_or(&payload, "summary", "Review requested"),
@@ -38,11 +39,11 @@ pub(crate) async fn set_status(cx: Cx, payload: Payload) -> Result<Reply, Failur
     };
     if let Some(text) = filled(&payload, "comment") {
         let comment = NewComment { path: None, line: None, text: text.to_owned() };
-        cx.core.comment_review(id, vec![comment]).await.map_err(unknown)?;
+        cx.core.reviews().comment(id, vec![comment]).await.map_err(unknown)?;
     }
-    cx.core.set_review_status(id, status, BY).await.map_err(unknown)?;
+    cx.core.reviews().set_status(id, status, BY).await.map_err(unknown)?;
     let reply = Reply::ok("Review updated");
-    if status == ReviewStatus::ChangesRequested && !cx.core.deliver_review_soon(id).await? {
+    if status == ReviewStatus::ChangesRequested && !cx.core.reviews().deliver_soon(id).await? {
         let warning = "No agent of its work tree can be told; what was said is kept";
         return Ok(reply.with("warning", warning));
     }
@@ -54,7 +55,7 @@ pub(crate) async fn list(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
         Some(query) => Some(ids::resolve(&cx.core, query)?.id),
         None => None,
     };
-    let reviews = cx.core.reviews();
+    let reviews = cx.core.reviews().list();
     let wanted = reviews
         .iter()
         .filter(|one| session.is_none_or(|session| one.place.session() == Some(session)));

@@ -15,7 +15,7 @@ pub(crate) async fn open(_: Cx, _: Payload) -> Result<Reply, Failure> {
 
 pub(crate) async fn list(cx: Cx, _: Payload) -> Result<Reply, Failure> {
     let mut reply = Reply::ok(super::OK);
-    let sessions = cx.core.sessions();
+    let sessions = cx.core.sessions().list();
     reply.data = Some(sessions.into_iter().map(|one| (uuid(one.id.get()), one.title)).collect());
     Ok(reply)
 }
@@ -25,12 +25,12 @@ pub(crate) async fn focus(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
         Some(query) if !query.is_empty() => query,
         _ => return Err(Failure::new("Missing --session value")),
     };
-    let session = cx.core.resolve_session(query).map_err(|error| match error {
+    let session = cx.core.sessions().find(query).map_err(|error| match error {
         SessionError::Unknown => Failure::new(format!("No session matched '{query}'")),
         SessionError::Ambiguous => Failure::new(format!("Ambiguous session query '{query}'")),
     })?;
     match session.home {
-        SessionHome::Terminal(id) => drop(cx.core.activate(id).await?),
+        SessionHome::Terminal(id) => drop(cx.core.workspace().activate(id).await?),
         // A thread has no tab; whoever shows it listens to the same world.
         SessionHome::Thread(_) => {}
     }
@@ -45,8 +45,8 @@ pub(crate) async fn close(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
     let session = ids::session(&cx.core, &payload)?;
     cx.core.check_session(session.id)?;
     match session.home {
-        SessionHome::Terminal(id) => cx.core.close(id).await?,
-        SessionHome::Thread(id) => drop(cx.core.archive_thread(id, true).await?),
+        SessionHome::Terminal(id) => cx.core.terminals().close(id).await?,
+        SessionHome::Thread(id) => drop(cx.core.threads().archive(id, true).await?),
     }
     Ok(Reply::ok("Session closed"))
 }

@@ -10,7 +10,7 @@ use crate::ids::Payload;
 use crate::wire::VibeCliTool;
 
 pub(crate) async fn list(cx: Cx, _: Payload) -> Result<Reply, Failure> {
-    let found = cx.core.agent_tools().await;
+    let found = cx.core.sessions().agent_tools().await;
     Ok(listed(&found.iter().map(show).collect::<Vec<_>>()))
 }
 

@@ -8,8 +8,8 @@ use crate::{
 };
 
 pub(crate) async fn providers(cx: Cx, _params: NoParams) -> Result<Providers, Error> {
-    let choice = cx.core.default_choice();
-    let providers = cx.core.provider_states().into_iter().map(|state| Provider {
+    let choice = cx.core.agents().default_choice();
+    let providers = cx.core.agents().provider_states().into_iter().map(|state| Provider {
         id: state.id,
         name: state.name,
         usable: state.is_usable,
@@ -19,7 +19,7 @@ pub(crate) async fn providers(cx: Cx, _params: NoParams) -> Result<Providers, Er
         default: DefaultModel {
             provider: choice.provider,
             model: choice.model,
-            chosen: cx.core.has_chosen_provider(),
+            chosen: cx.core.agents().has_chosen_provider(),
         },
         providers: providers.collect(),
     })

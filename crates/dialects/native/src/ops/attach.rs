@@ -11,7 +11,8 @@ use crate::{
 
 pub(crate) async fn attach(cx: Cx, params: Attach) -> Result<Attached, Error> {
     let terminal = cx.terminal(params.terminal)?;
-    let view = if params.shown { cx.core.show_where_caller_is(terminal.id())? } else { None };
+    let view =
+        if params.shown { cx.core.terminals().show_where_caller_is(terminal.id())? } else { None };
     match (params.rows, params.cols) {
         (Some(rows), Some(cols)) => resize(&terminal, model::Size::new(rows, cols)?).await?,
         (None, None) => {}
@@ -68,7 +69,7 @@ impl Source {
     async fn is_closed(&self) -> bool {
         let mut events = self.core.events().subscribe(None);
         loop {
-            if self.core.describe(self.id).is_err() {
+            if self.core.terminals().describe(self.id).is_err() {
                 return true;
             }
             if events.next().await.is_err() {

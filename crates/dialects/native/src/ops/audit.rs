@@ -34,7 +34,7 @@ pub(crate) async fn list(cx: Cx, params: AuditList) -> Result<Audit, Error> {
     let mut found: Vec<Decision> = Vec::new();
     let mut more = None;
     for _ in 0..STEPS {
-        let page = cx.core.decisions(query, STEP).await?;
+        let page = cx.core.requests().decisions(query, STEP).await?;
         let first = page.first().map(|one| one.number).filter(|number| *number > 0);
         let is_last = page.len() < STEP;
         let wanted = page.iter().map(Decision::from).rev().filter(is_wanted);

@@ -17,17 +17,18 @@ use crate::{
 
 impl Cx {
     pub(super) fn checkpoint_id(&self, text: &str) -> Result<model::CheckpointId, Error> {
-        pick("checkpoint", self.core.checkpoints().into_iter().map(|one| one.id), text)
+        pick("checkpoint", self.core.checkpoints().list().into_iter().map(|one| one.id), text)
     }
 }
 
 pub(crate) async fn list(cx: Cx, params: CheckpointList) -> Result<Checkpoints, Error> {
     let session = session_filter(&cx.core, params.session.as_deref())?;
     let tree = tree_filter(&cx.core, params.tree.as_deref()).await?;
-    let all = cx.core.checkpoints();
+    let all = cx.core.checkpoints().list();
     let wanted = all.iter().filter(|one| {
         session.is_none_or(|id| one.place.session() == Some(id))
-            && (tree.as_deref()).is_none_or(|tree| cx.core.is_about(&one.place, Some(one.id), tree))
+            && (tree.as_deref())
+                .is_none_or(|tree| cx.core.sessions().is_about(&one.place, Some(one.id), tree))
     });
     Ok(Checkpoints { checkpoints: wanted.map(Checkpoint::from).collect() })
 }
@@ -42,13 +43,13 @@ pub(crate) async fn create(cx: Cx, params: CheckpointCreate) -> Result<Checkpoin
         summary: text_or(params.summary, "Manual checkpoint"),
         review: params.review,
     };
-    let made = cx.core.make_checkpoint(cx.core.new_checkpoint_id(), new).await?;
+    let made = cx.core.checkpoints().make(cx.core.checkpoints().new_id(), new).await?;
     Ok(Checkpoint::from(&made))
 }
 
 pub(crate) async fn show(cx: Cx, params: CheckpointOnly) -> Result<Checkpoint, Error> {
     let id = cx.checkpoint_id(&params.id)?;
-    Ok(Checkpoint::from(&cx.core.checkpoint(id)?))
+    Ok(Checkpoint::from(&cx.core.checkpoints().get(id)?))
 }
 
 pub(crate) async fn diff(cx: Cx, params: CheckpointDiff) -> Result<CheckpointDiffed, Error> {
@@ -58,7 +59,7 @@ pub(crate) async fn diff(cx: Cx, params: CheckpointDiff) -> Result<CheckpointDif
         Some("now") => Compared::Now,
         Some(other) => Compared::Checkpoint(cx.checkpoint_id(other)?),
     };
-    let found = cx.core.diff_checkpoint(id, with).await?;
+    let found = cx.core.checkpoints().diff(id, with).await?;
     let files = found.files.iter().map(|file| ChangedFile {
         path: file.path.to_string_lossy().into_owned(),
         additions: file.additions,
@@ -85,7 +86,7 @@ pub(crate) async fn restore(
     let id = cx.checkpoint_id(&params.id)?;
     let what = if params.paths.is_empty() { What::All } else { What::Paths(params.paths) };
     let head = if params.head { HeadChange::Move } else { HeadChange::Keep };
-    let (safety, restored) = cx.core.restore_checkpoint(id, what, head).await?;
+    let (safety, restored) = cx.core.checkpoints().restore(id, what, head).await?;
     let untouched = restored.untouched.iter().map(|path| path.to_string_lossy().into_owned());
     Ok(CheckpointRestored {
         id: id.to_string(),
@@ -99,7 +100,7 @@ pub(crate) async fn restore(
 
 pub(crate) async fn delete(cx: Cx, params: CheckpointOnly) -> Result<CheckpointsDeleted, Error> {
     let id = cx.checkpoint_id(&params.id)?;
-    cx.core.delete_checkpoint(id).await?;
+    cx.core.checkpoints().delete(id).await?;
     Ok(CheckpointsDeleted { deleted: vec![id.to_string()] })
 }
 
@@ -112,6 +113,6 @@ pub(crate) async fn prune(cx: Cx, params: CheckpointPrune) -> Result<Checkpoints
             return Err(Error::invalid("keep", "give either keep or olderThan"));
         }
     };
-    let gone = cx.core.prune_checkpoints(&params.repo, keep).await?;
+    let gone = cx.core.checkpoints().prune(&params.repo, keep).await?;
     Ok(CheckpointsDeleted { deleted: gone.iter().map(ToString::to_string).collect() })
 }

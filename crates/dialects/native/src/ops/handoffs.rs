@@ -11,11 +11,11 @@ use crate::{
 pub(crate) async fn list(cx: Cx, params: HandoffList) -> Result<Handoffs, Error> {
     let session = session_filter(&cx.core, params.session.as_deref())?;
     let tree = tree_filter(&cx.core, params.tree.as_deref()).await?;
-    let all = cx.core.handoffs();
+    let all = cx.core.handoffs().list();
     let wanted = all.iter().filter(|one| {
         session.is_none_or(|id| one.from.session() == Some(id) || one.to == Some(id))
             && (tree.as_deref())
-                .is_none_or(|tree| cx.core.is_about(&one.from, one.checkpoint, tree))
+                .is_none_or(|tree| cx.core.sessions().is_about(&one.from, one.checkpoint, tree))
     });
     Ok(Handoffs { handoffs: wanted.map(Handoff::from).collect() })
 }
@@ -30,7 +30,7 @@ pub(crate) async fn create(cx: Cx, params: HandoffCreate) -> Result<Handoff, Err
     let checkpoint = match &params.checkpoint {
         Some(text) => {
             let id = cx.checkpoint_id(text)?;
-            Some(cx.core.checkpoint(id)?.id)
+            Some(cx.core.checkpoints().get(id)?.id)
         }
         None => None,
     };
@@ -43,12 +43,12 @@ pub(crate) async fn create(cx: Cx, params: HandoffCreate) -> Result<Handoff, Err
         risks: params.risks,
         next_actions: params.next_actions,
     };
-    Ok(Handoff::from(&cx.core.create_handoff(new).await?))
+    Ok(Handoff::from(&cx.core.handoffs().create(new).await?))
 }
 
 pub(crate) async fn set_status(cx: Cx, params: HandoffSetStatus) -> Result<Handoff, Error> {
-    let known = cx.core.handoffs().into_iter().map(|one| one.id);
+    let known = cx.core.handoffs().list().into_iter().map(|one| one.id);
     let id = pick("handoff", known, &params.id)?;
-    let handoff = cx.core.set_handoff_status(id, params.status.into()).await?;
+    let handoff = cx.core.handoffs().set_status(id, params.status.into()).await?;
     Ok(Handoff::from(&handoff))
 }

@@ -26,7 +26,7 @@ use crate::{Cx, TerminalRef};
 impl Cx {
     /// The handle of the terminal a request names.
     fn terminal(&self, terminal: TerminalRef) -> model::Result<TerminalHandle> {
-        self.core.terminal(terminal.resolve(&self.core)?)
+        self.core.terminals().get(terminal.resolve(&self.core)?)
     }
 }
 

@@ -15,7 +15,7 @@ const SHORTEST_END: usize = 4;
 /// The session that a word means.
 pub(super) fn session(core: &Core, field: &'static str, word: &str) -> Result<Session, Error> {
     let shown: String = word.chars().take(64).collect();
-    core.resolve_session(word).map_err(|error| match error {
+    core.sessions().find(word).map_err(|error| match error {
         SessionError::Unknown => {
             model::Error::not_found(format!("no session is called {shown:?}")).into()
         }
@@ -38,7 +38,7 @@ pub(super) async fn place(
             absolute("tree", directory)?;
             // Before git is asked: an agent has no tree to speak of.
             core.check_place(&WorkPlace::Tree(directory.to_owned()))?;
-            Ok(WorkPlace::Tree(core.tree_at(directory).await?))
+            Ok(WorkPlace::Tree(core.sessions().tree_at(directory).await?))
         }
         (Some(_), Some(_)) | (None, None) => {
             Err(Error::invalid(field, format!("give either {field} or tree")))
@@ -53,7 +53,7 @@ pub(super) async fn tree_filter(
 ) -> Result<Option<PathBuf>, Error> {
     let Some(directory) = directory else { return Ok(None) };
     absolute("tree", directory)?;
-    Ok(Some(core.tree_at(directory).await?))
+    Ok(Some(core.sessions().tree_at(directory).await?))
 }
 
 /// The session that a word means, if one was said at all.

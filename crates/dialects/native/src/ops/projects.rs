@@ -9,7 +9,7 @@ use crate::{
 };
 
 pub(crate) async fn list(cx: Cx, _params: NoParams) -> Result<ProjectList, Error> {
-    let projects = cx.core.projects().iter().map(Project::from).collect();
+    let projects = cx.core.workspace().projects().iter().map(Project::from).collect();
     Ok(ProjectList { projects })
 }
 
@@ -18,17 +18,17 @@ pub(crate) async fn create(cx: Cx, params: ProjectCreate) -> Result<Project, Err
         return Err(Error::invalid("root", "root must be an absolute path"));
     }
     check_name("name", &params.name)?;
-    let project = cx.core.create_project(params.name, params.root).await?;
+    let project = cx.core.workspace().create_project(params.name, params.root).await?;
     Ok(Project::from(&project))
 }
 
 pub(crate) async fn rename(cx: Cx, params: ProjectRename) -> Result<Empty, Error> {
     check_name("name", &params.name)?;
-    cx.core.rename_project(params.project.0, params.name).await?;
+    cx.core.workspace().rename_project(params.project.0, params.name).await?;
     Ok(Empty {})
 }
 
 pub(crate) async fn delete(cx: Cx, params: ProjectDelete) -> Result<Empty, Error> {
-    cx.core.delete_project(params.project.0).await?;
+    cx.core.workspace().delete_project(params.project.0).await?;
     Ok(Empty {})
 }

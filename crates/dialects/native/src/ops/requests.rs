@@ -10,7 +10,7 @@ use crate::{
 };
 
 pub(crate) async fn list(cx: Cx, params: RequestList) -> Result<Requests, Error> {
-    let requests = cx.core.requests();
+    let requests = cx.core.requests().list();
     let wanted = requests.iter().filter(|request| {
         params.thread.as_ref().is_none_or(|thread| request.thread.to_string() == *thread)
     });
@@ -27,13 +27,13 @@ pub(crate) async fn answer(cx: Cx, params: AnswerRequest) -> Result<Answered, Er
             return Err(Error::invalid("approved", "give either approved or answers"));
         }
     };
-    let settled = cx.core.settle_from(id, answer, BY).await?;
+    let settled = cx.core.requests().resolve(id, answer, BY).await?;
     Ok(Answered { id: id.to_string(), settled })
 }
 
 pub(crate) async fn defer(cx: Cx, params: DeferRequest) -> Result<Deferred, Error> {
     let id = find(&cx.core, &params.id)?;
-    cx.core.decide(id, Decision::Defer, BY).await?;
+    cx.core.requests().decide(id, Decision::Defer, BY).await?;
     Ok(Deferred { id: id.to_string() })
 }
 
@@ -44,7 +44,7 @@ fn find(core: &Core, text: &str) -> Result<model::RequestId, Error> {
     if let Ok(id) = text.parse() {
         return Ok(id);
     }
-    let requests = core.requests();
+    let requests = core.requests().list();
     let mut fitting = requests.iter().filter(|request| request.id.to_string().ends_with(&text));
     match (fitting.next(), fitting.next()) {
         (Some(request), None) if text.len() >= 4 => Ok(request.id),

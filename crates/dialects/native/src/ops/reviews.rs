@@ -18,7 +18,7 @@ const MAX_COMMENT: usize = 64 << 10;
 
 impl Cx {
     fn review_id(&self, text: &str) -> Result<model::ReviewId, Error> {
-        pick("review", self.core.reviews().into_iter().map(|review| review.id), text)
+        pick("review", self.core.reviews().list().into_iter().map(|review| review.id), text)
     }
 }
 
@@ -26,11 +26,12 @@ pub(crate) async fn list(cx: Cx, params: ReviewList) -> Result<Reviews, Error> {
     let session = session_filter(&cx.core, params.session.as_deref())?;
     let tree = tree_filter(&cx.core, params.tree.as_deref()).await?;
     let status = params.status.map(model::ReviewStatus::from);
-    let reviews = cx.core.reviews();
+    let reviews = cx.core.reviews().list();
     let wanted = reviews.iter().filter(|review| {
         session.is_none_or(|id| review.place.session() == Some(id))
-            && (tree.as_deref())
-                .is_none_or(|tree| cx.core.is_about(&review.place, review.checkpoint, tree))
+            && (tree.as_deref()).is_none_or(|tree| {
+                cx.core.sessions().is_about(&review.place, review.checkpoint, tree)
+            })
             && status.is_none_or(|status| review.status == status)
     });
     Ok(Reviews { reviews: wanted.map(Review::from).collect() })
@@ -38,7 +39,7 @@ pub(crate) async fn list(cx: Cx, params: ReviewList) -> Result<Reviews, Error> {
 
 pub(crate) async fn get(cx: Cx, params: ReviewOnly) -> Result<Review, Error> {
     let id = cx.review_id(&params.id)?;
-    Ok(Review::from(&cx.core.review(id)?))
+    Ok(Review::from(&cx.core.reviews().get(id)?))
 }
 
 pub(crate) async fn request(cx: Cx, params: ReviewRequest) -> Result<Review, Error> {
@@ -48,7 +49,7 @@ pub(crate) async fn request(cx: Cx, params: ReviewRequest) -> Result<Review, Err
         None => None,
         Some(text) => {
             let id = cx.checkpoint_id(text)?;
-            Some(cx.core.checkpoint(id)?.id)
+            Some(cx.core.checkpoints().get(id)?.id)
         }
     };
     let new = NewReview {
@@ -57,7 +58,7 @@ pub(crate) async fn request(cx: Cx, params: ReviewRequest) -> Result<Review, Err
         summary: text_or(params.summary, "Review requested"),
         differences: model::Differences::default(),
     };
-    Ok(Review::from(&cx.core.request_review(new).await?))
+    Ok(Review::from(&cx.core.reviews().request(new).await?))
 }
 
 pub(crate) async fn comment(cx: Cx, params: ReviewAddComments) -> Result<Review, Error> {
@@ -79,15 +80,15 @@ pub(crate) async fn comment(cx: Cx, params: ReviewAddComments) -> Result<Review,
         }
         comments.push(NewComment { path: comment.path, line: comment.line, text: comment.text });
     }
-    Ok(Review::from(&cx.core.comment_review(id, comments).await?))
+    Ok(Review::from(&cx.core.reviews().comment(id, comments).await?))
 }
 
 pub(crate) async fn set_status(cx: Cx, params: ReviewSetStatus) -> Result<Review, Error> {
     let id = cx.review_id(&params.id)?;
     let status = model::ReviewStatus::from(params.status);
-    let review = cx.core.set_review_status(id, status, BY).await?;
+    let review = cx.core.reviews().set_status(id, status, BY).await?;
     if status == model::ReviewStatus::ChangesRequested {
-        let _is_on_its_way = cx.core.deliver_review_soon(id).await?;
+        let _is_on_its_way = cx.core.reviews().deliver_soon(id).await?;
     }
     Ok(Review::from(&review))
 }
@@ -98,5 +99,5 @@ pub(crate) async fn deliver(cx: Cx, params: ReviewDeliver) -> Result<Review, Err
         Some(word) => Some(session(&cx.core, "to", word)?.id),
         None => None,
     };
-    Ok(Review::from(&cx.core.deliver_review(id, to).await?))
+    Ok(Review::from(&cx.core.reviews().deliver(id, to).await?))
 }

@@ -128,7 +128,7 @@ async fn until_input_is_needed(cx: &Cx, id: model::TerminalId) -> Result<(), Err
     let mut happened = cx.core.happened();
     loop {
         happened.mark_unchanged();
-        let terminal = cx.core.describe(id)?;
+        let terminal = cx.core.terminals().describe(id)?;
         if terminal.activity.state() == model::RunState::NeedsInput {
             return Ok(());
         }
@@ -142,7 +142,7 @@ async fn until_input_is_needed(cx: &Cx, id: model::TerminalId) -> Result<(), Err
 }
 
 fn exit_of(cx: &Cx, id: model::TerminalId) -> Option<Exit> {
-    match cx.core.describe(id).ok()?.state {
+    match cx.core.terminals().describe(id).ok()?.state {
         model::TerminalState::Exited(status) => Some(status.into()),
         model::TerminalState::Running | model::TerminalState::Lost => None,
     }

@@ -11,7 +11,7 @@ use crate::{
 
 /// A session as it goes over the wire.
 pub(super) fn to_wire(core: &Core, session: Known) -> Session {
-    let checkout = core.checkout_of(session.id);
+    let checkout = core.worktrees().checkout_of(session.id);
     let path = |path: &std::path::Path| path.to_string_lossy().into_owned();
     let (terminal, thread) = match session.home {
         SessionHome::Terminal(id) => (Some(id.get()), None),
@@ -34,7 +34,7 @@ pub(super) fn to_wire(core: &Core, session: Known) -> Session {
 pub(super) fn of_terminal(core: &Core, terminal: &model::Terminal) -> Result<Session, Error> {
     let id = model::SessionId::new(u128::from_be_bytes(terminal.uuid.0));
     let gone = || model::Error::not_found("the session was closed at once");
-    Ok(to_wire(core, core.session(id).ok_or_else(gone)?))
+    Ok(to_wire(core, core.sessions().get(id).ok_or_else(gone)?))
 }
 
 pub(crate) async fn list(cx: Cx, params: SessionList) -> Result<Sessions, Error> {
@@ -43,7 +43,7 @@ pub(crate) async fn list(cx: Cx, params: SessionList) -> Result<Sessions, Error>
     }
     let is_wanted =
         |session: &Known| params.cwd.as_ref().is_none_or(|cwd| session.cwd.starts_with(cwd));
-    let sessions = cx.core.sessions().into_iter().filter(is_wanted);
+    let sessions = cx.core.sessions().list().into_iter().filter(is_wanted);
     Ok(Sessions { sessions: sessions.map(|session| to_wire(&cx.core, session)).collect() })
 }
 
@@ -61,7 +61,7 @@ pub(crate) async fn create(cx: Cx, params: SessionCreate) -> Result<Session, Err
         return Err(Error::invalid("repo", "a worktree needs a repository"));
     }
     if let Some(tool) = &params.tool {
-        cx.core.check_tool(tool).await?;
+        cx.core.sessions().check_tool(tool).await?;
     }
     let new = NewSession {
         title: params.title,
@@ -71,7 +71,7 @@ pub(crate) async fn create(cx: Cx, params: SessionCreate) -> Result<Session, Err
         existing_worktree: params.existing_worktree,
         tool: params.tool.map_or(ToolWish::None, ToolWish::Named),
     };
-    let terminal = cx.core.make_session(cx.core.new_session_id(), new).await?;
+    let terminal = cx.core.sessions().make(cx.core.sessions().new_id(), new).await?;
     of_terminal(&cx.core, &terminal)
 }
 
@@ -79,8 +79,8 @@ pub(crate) async fn close(cx: Cx, params: SessionOnly) -> Result<Empty, Error> {
     let session = session(&cx.core, "session", &params.session)?;
     cx.core.check_session(session.id)?;
     match session.home {
-        SessionHome::Terminal(id) => cx.core.close(id).await?,
-        SessionHome::Thread(id) => drop(cx.core.archive_thread(id, true).await?),
+        SessionHome::Terminal(id) => cx.core.terminals().close(id).await?,
+        SessionHome::Thread(id) => drop(cx.core.threads().archive(id, true).await?),
     }
     Ok(Empty {})
 }

@@ -17,18 +17,18 @@ pub(crate) async fn list(cx: Cx, params: TerminalFilter) -> Result<TerminalList,
     let wanted = |terminal: &&model::Terminal| {
         params.project.is_none_or(|project| project.0 == terminal.project)
     };
-    let terminals = cx.core.terminals().iter().filter(wanted).map(Terminal::from).collect();
-    Ok(TerminalList { terminals, active: cx.core.active().map(model::TerminalId::get) })
+    let terminals = cx.core.terminals().list().iter().filter(wanted).map(Terminal::from).collect();
+    Ok(TerminalList { terminals, active: cx.core.workspace().active().map(model::TerminalId::get) })
 }
 
 pub(crate) async fn get(cx: Cx, params: TerminalOnly) -> Result<Terminal, Error> {
     let id = params.terminal.resolve(&cx.core)?;
-    Ok(Terminal::from(&cx.core.describe(id)?))
+    Ok(Terminal::from(&cx.core.terminals().describe(id)?))
 }
 
 pub(crate) async fn open(cx: Cx, params: TerminalOpen) -> Result<Terminal, Error> {
     let request = request(params)?;
-    Ok(Terminal::from(&cx.core.open(request).await?))
+    Ok(Terminal::from(&cx.core.terminals().open(request).await?))
 }
 
 fn request(params: TerminalOpen) -> Result<OpenTerminal, Error> {
@@ -58,7 +58,7 @@ fn request(params: TerminalOpen) -> Result<OpenTerminal, Error> {
 
 pub(crate) async fn close(cx: Cx, params: TerminalEnd) -> Result<TerminalEnded, Error> {
     let id = params.terminal.resolve(&cx.core)?;
-    Ok(ended(cx.core.close_with(id, strays(&params)).await?))
+    Ok(ended(cx.core.terminals().close_with(id, strays(&params)).await?))
 }
 
 /// What is to become of processes that left the session of a terminal that ends.
@@ -80,13 +80,13 @@ pub(crate) async fn rename(cx: Cx, params: TerminalRename) -> Result<Empty, Erro
     if let Some(title) = &params.title {
         check_name("title", title)?;
     }
-    cx.core.set_user_title(id, params.title).await?;
+    cx.core.terminals().set_user_title(id, params.title).await?;
     Ok(Empty {})
 }
 
 pub(crate) async fn activate(cx: Cx, params: TerminalOnly) -> Result<Empty, Error> {
     let id = params.terminal.resolve(&cx.core)?;
-    cx.core.activate(id).await?;
+    cx.core.workspace().activate(id).await?;
     Ok(Empty {})
 }
 
@@ -94,8 +94,8 @@ pub(crate) async fn move_to(cx: Cx, params: TerminalMove) -> Result<Empty, Error
     let id = params.terminal.resolve(&cx.core)?;
     let project = match params.project {
         Some(project) => project.0,
-        None => cx.core.describe(id)?.project,
+        None => cx.core.terminals().describe(id)?.project,
     };
-    cx.core.move_terminal(id, project, params.index).await?;
+    cx.core.workspace().move_terminal(id, project, params.index).await?;
     Ok(Empty {})
 }

@@ -40,7 +40,7 @@ fn to_wire(tree: Tree) -> Worktree {
 
 pub(crate) async fn list(cx: Cx, params: WorktreeList) -> Result<Worktrees, Error> {
     absolute("repo", &params.repo)?;
-    let trees = cx.core.worktrees(&params.repo).await?;
+    let trees = cx.core.worktrees().list(&params.repo).await?;
     Ok(Worktrees { worktrees: trees.into_iter().map(to_wire).collect() })
 }
 
@@ -66,9 +66,9 @@ pub(crate) async fn create(cx: Cx, params: WorktreeCreate) -> Result<WorktreeMad
         is_trusted: params.trusted,
         setup: params.setup,
     };
-    let made = cx.core.create_worktree(&params.repo, &wish).await?;
+    let made = cx.core.worktrees().create(&params.repo, &wish).await?;
     let setup_terminal = match made.setup {
-        Some(setup) => Some(cx.core.set_up_worktree(setup).await?.id.get()),
+        Some(setup) => Some(cx.core.worktrees().set_up(setup).await?.id.get()),
         None => None,
     };
     Ok(WorktreeMade {
@@ -85,11 +85,11 @@ pub(crate) async fn bootstrap(cx: Cx, params: WorktreeBootstrap) -> Result<Workt
     if let Some(source) = &params.source {
         absolute("source", source)?;
     }
-    let (copied, source) = cx.core.fill_worktree(&params.path, params.source.as_deref()).await?;
+    let (copied, source) = cx.core.worktrees().fill(&params.path, params.source.as_deref()).await?;
     let setup_terminal = match params.setup {
         Some(command) => {
-            let setup = cx.core.setup_of(&params.path, &source, command).await?;
-            Some(cx.core.set_up_worktree(setup).await?.id.get())
+            let setup = cx.core.worktrees().setup_of(&params.path, &source, command).await?;
+            Some(cx.core.worktrees().set_up(setup).await?.id.get())
         }
         None => None,
     };
@@ -108,10 +108,10 @@ pub(crate) async fn attach(cx: Cx, params: WorktreeAttach) -> Result<Session, Er
         super::check_name("title", title)?;
     }
     if let Some(tool) = &params.tool {
-        cx.core.check_tool(tool).await?;
+        cx.core.sessions().check_tool(tool).await?;
     }
     let tool = params.tool.map_or(ToolWish::None, ToolWish::Named);
-    let terminal = cx.core.attach_worktree(&params.path, params.title, tool).await?;
+    let terminal = cx.core.worktrees().attach(&params.path, params.title, tool).await?;
     of_terminal(&cx.core, &terminal)
 }
 
@@ -130,7 +130,7 @@ pub(crate) async fn land(cx: Cx, params: WorktreeLand) -> Result<WorktreeLanded,
         is_running: false,
         is_trusted: params.trusted,
     };
-    let (into, outcome) = cx.core.land_worktree(landing).await?;
+    let (into, outcome) = cx.core.worktrees().land(landing).await?;
     match outcome {
         LandOutcome::Landed(landed) => Ok(WorktreeLanded {
             into,
@@ -152,7 +152,8 @@ pub(crate) async fn land(cx: Cx, params: WorktreeLand) -> Result<WorktreeLanded,
 
 pub(crate) async fn remove(cx: Cx, params: WorktreeRemove) -> Result<WorktreeRemoved, Error> {
     absolute("path", &params.path)?;
-    let branch = cx.core.remove_tree(&params.path, params.force, params.delete_branch).await?;
+    let branch =
+        cx.core.worktrees().remove(&params.path, params.force, params.delete_branch).await?;
     let branch_deleted = params.delete_branch && branch.is_some();
     Ok(WorktreeRemoved { path: text(&params.path), branch, branch_deleted })
 }

@@ -133,7 +133,8 @@ impl Notifier {
                 self.changed.notify_one();
             }
             (Some(filter), None) => {
-                let newest_then = self.core.terminals().iter().map(|terminal| terminal.id).max();
+                let newest_then =
+                    self.core.terminals().list().iter().map(|terminal| terminal.id).max();
                 state.wishes = Some(Wishes {
                     filter,
                     newest_then,
@@ -156,7 +157,7 @@ impl Notifier {
 
     /// What changes whenever a terminal or an adapter comes or goes.
     fn rosters(&self) -> [Receiver<u64>; 2] {
-        [self.core.roster(), self.shared.adapters.roster()]
+        [self.core.terminals().roster(), self.shared.adapters.roster()]
     }
 
     /// Says what is new.
@@ -192,11 +193,11 @@ impl Notifier {
         wishes.rosters.iter_mut().for_each(Receiver::mark_unchanged);
         wishes.is_stale = false;
         let mut kept = BTreeMap::new();
-        for terminal in self.core.terminals() {
+        for terminal in self.core.terminals().list() {
             let session = ids::spell(terminal.id);
             let is_new = wishes.newest_then.is_none_or(|newest| terminal.id > newest);
             let fresh = || {
-                let handle = self.core.terminal(terminal.id).ok()?;
+                let handle = self.core.terminals().get(terminal.id).ok()?;
                 Some(Told::new(handle, is_new, past.get(&session).copied().unwrap_or_default()))
             };
             // What is not wanted now is not forgotten: it may be wanted again, and is not told twice.

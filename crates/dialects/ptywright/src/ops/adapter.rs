@@ -106,7 +106,7 @@ pub(crate) async fn list(cx: Cx, _params: NoParams) -> Result<Plugins, RpcError>
 pub(crate) async fn live(cx: Cx, _params: NoParams) -> Result<Live, RpcError> {
     let adapters = cx.shared.adapters.all(&cx.core);
     let describe = |adapter: &Arc<Adapter>| {
-        let session = cx.core.terminal(adapter.terminal).ok()?;
+        let session = cx.core.terminals().get(adapter.terminal).ok()?;
         Some(LiveAdapter {
             adapter: adapter.id.clone(),
             plugin: adapter.plugin_name().to_owned(),
@@ -149,12 +149,12 @@ async fn launch_adapter(cx: &Cx, params: Start) -> Result<Started, RpcError> {
         Ok(adapter) => adapter,
         Err(error) => {
             // Half an adapter is none: its program does not stay behind.
-            let _ = cx.core.close(id).await;
+            let _ = cx.core.terminals().close(id).await;
             return Err(errors::adapter(error));
         }
     };
     cx.shared.adapters.save(&cx.core).await;
-    let session = cx.core.terminal(id).map_err(errors::io)?;
+    let session = cx.core.terminals().get(id).map_err(errors::io)?;
     let at = At { adapter, session, version };
     Ok(Started {
         adapter: at.adapter.id.clone(),
@@ -344,7 +344,7 @@ pub(crate) async fn close(cx: Cx, params: Named) -> Result<Closed, RpcError> {
     let id = at.adapter.terminal;
     cx.shared.adapters.remove(&params.adapter);
     // Someone else may have been faster; closed is closed.
-    let _ = cx.core.close(id).await;
+    let _ = cx.core.terminals().close(id).await;
     cx.shared.adapters.marks().retain(|other| other != id);
     cx.shared.adapters.save(&cx.core).await;
     Ok(Closed::YES)

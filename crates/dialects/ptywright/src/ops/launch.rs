@@ -25,7 +25,7 @@ pub(super) async fn open(cx: &Cx, create: Create) -> Result<Terminal, RpcError> 
     let request = tokio::task::spawn_blocking(move || request(create, &shared.home))
         .await
         .map_err(|error| RpcError::internal(error.to_string()))??;
-    let opened = cx.core.open(request).await;
+    let opened = cx.core.terminals().open(request).await;
     opened.map_err(|error| errors::rpc(Origin::Pty, &error))
 }
 

@@ -19,7 +19,7 @@ use crate::{
 
 /// The process in a terminal, as long as that exists.
 fn process_of(cx: &Cx, id: TerminalId) -> Option<Process> {
-    cx.core.describe(id).ok().as_ref().map(Process::from)
+    cx.core.terminals().describe(id).ok().as_ref().map(Process::from)
 }
 
 /// Takes a name for a wait.

@@ -33,7 +33,7 @@ pub(crate) async fn create(cx: Cx, params: Create) -> Result<Created, RpcError> 
 
 /// `session.list`.
 pub(crate) async fn list(cx: Cx, params: List) -> Result<Sessions, RpcError> {
-    let terminals = cx.core.terminals();
+    let terminals = cx.core.terminals().list();
     let mut details: Vec<_> = terminals.iter().map(Described::from).collect();
     details.sort_unstable_by(|one, other| one.session.cmp(&other.session));
     let sessions = details.iter().map(|described| described.session.clone()).collect();
@@ -104,7 +104,7 @@ pub(crate) async fn kill(cx: Cx, params: Named) -> Result<Killed, RpcError> {
 /// `session.close`.
 pub(crate) async fn close(cx: Cx, params: Named) -> Result<Closed, RpcError> {
     let id = cx.session(&params.session)?.id();
-    cx.core.close(id).await.map_err(|error| match error.kind() {
+    cx.core.terminals().close(id).await.map_err(|error| match error.kind() {
         // Someone else was faster.
         ErrorKind::NotFound => errors::unknown_session(&params.session),
         _ => io(error),

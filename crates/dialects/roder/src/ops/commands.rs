@@ -17,7 +17,7 @@ use crate::{ids, show};
 
 pub(crate) async fn list(cx: Cx, params: CommandsListParams) -> Result<CommandsListResult, Error> {
     let workspace = workspace(params.workspace, || cx.cwd())?;
-    let listed = cx.core.slash_commands(&workspace).await?;
+    let listed = cx.core.agents().commands(&workspace).await?;
     Ok(CommandsListResult { commands: listed.into_iter().map(command).collect() })
 }
 
@@ -33,7 +33,8 @@ pub(crate) async fn expand(
 pub(crate) async fn run(cx: Cx, params: CommandsRunParams) -> Result<CommandsRunResult, Error> {
     cx.client.check_not_drained()?;
     let thread = ids::thread(&params.thread_id)?;
-    let seen = cx.core.thread(thread).ok_or_else(|| ids::thread_not_found(&params.thread_id))?;
+    let seen =
+        cx.core.threads().get(thread).ok_or_else(|| ids::thread_not_found(&params.thread_id))?;
     if let Some(turn) = seen.status.active_turn {
         return Err(busy(turn));
     }
@@ -42,12 +43,12 @@ pub(crate) async fn run(cx: Cx, params: CommandsRunParams) -> Result<CommandsRun
     let expanded = expanded(&cx, &params.name, &params.arguments, &workspace, Some(thread)).await?;
     let (profile, client) = (cx.client.link().profile, Some(cx.client.number()));
     let new = NewTurn { profile, client, keys: cx.client.keys(), ..turn_of(&expanded) };
-    let turn = match cx.core.start_turn(thread, new).await {
+    let turn = match cx.core.threads().start_turn(thread, new).await {
         Ok(StartedTurn::New(turn)) => turn.id,
         Ok(StartedTurn::Steered(turn)) => return Err(busy(turn)),
         Err(error) => {
             // One may have begun while the command was expanded.
-            let active = cx.core.thread(thread).and_then(|seen| seen.status.active_turn);
+            let active = cx.core.threads().get(thread).and_then(|seen| seen.status.active_turn);
             return Err(match active.filter(|_| error.kind() == model::ErrorKind::Conflict) {
                 Some(turn) => busy(turn),
                 None => error.into(),
@@ -93,7 +94,8 @@ async fn expanded(
     thread: Option<model::ThreadId>,
 ) -> Result<Expanded, Error> {
     let client = Some(cx.client.number());
-    let expanded = cx.core.expand_command(name, arguments, workspace, thread, client).await;
+    let expanded =
+        cx.core.agents().expand_command(name, arguments, workspace, thread, client).await;
     expanded.map_err(|error| match error.kind() == model::ErrorKind::Denied {
         true => Error::denied(error.message(), &show::mode(cx, cx.mode(thread))),
         false => error.into(),

@@ -137,7 +137,7 @@ const FEATURES: &[Feature] = &[
 ];
 
 pub(crate) async fn extensions(cx: Cx, _: NoParams) -> Result<ExtensionsListResult, Error> {
-    let ids = cx.core.provider_infos().into_iter().map(|info| info.id).collect();
+    let ids = cx.core.agents().providers().into_iter().map(|info| info.id).collect();
     Ok(list_features(ids))
 }
 
@@ -182,7 +182,7 @@ pub(crate) async fn models(cx: Cx, _: NoParams) -> Result<ModelListResult, Error
     let usual = cx.choice();
     let mut has_default = false;
     let mut models = Vec::new();
-    for (provider, listed) in cx.core.model_providers(&cx.client.keys()).await {
+    for (provider, listed) in cx.core.agents().model_providers(&cx.client.keys()).await {
         for model in listed {
             let is_usual = provider.id == usual.provider && model.id == usual.model;
             // A server may list a model twice; only one of them is it.
@@ -202,7 +202,7 @@ pub(crate) async fn models(cx: Cx, _: NoParams) -> Result<ModelListResult, Error
 }
 
 pub(crate) async fn tools(cx: Cx, _: NoParams) -> Result<ToolsListResult, Error> {
-    let settings = cx.core.agent_settings();
+    let settings = cx.core.agents().settings();
     let allowed = &settings.tools.allowlist;
     let is_there = |name: &str| allowed.is_empty() || allowed.iter().any(|known| known == name);
     let listed = TOOLS.iter().filter(|tool| is_there(tool.name)).map(|tool| ToolSpec {

@@ -29,7 +29,7 @@ pub(crate) async fn exec(cx: Cx, params: CommandExecParams) -> Result<CommandExe
     let limit = params.timeout_ms;
     let request = request(&cx, params)?;
     let (streams, process) = (request.streams || request.tty, request.process_id.clone());
-    let mut execution = match cx.core.exec(request).await.map_err(spawn_error)? {
+    let mut execution = match cx.core.commands().run(request).await.map_err(spawn_error)? {
         ExecStart::Running(execution) => execution,
         ExecStart::Denied { reason, mode } => {
             let message = format!("command/exec denied by policy: {reason}");
@@ -157,17 +157,18 @@ pub(crate) async fn write(cx: Cx, params: CommandExecWriteParams) -> Result<Empt
     let bytes = decoded.map_err(|_| Error::invalid("deltaBase64 is no Base64"))?;
     let bytes = bytes.unwrap_or_default();
     cx.core
-        .write_process(cx.client.number(), &params.process_id, &bytes, params.close_stdin)
+        .commands()
+        .write(cx.client.number(), &params.process_id, &bytes, params.close_stdin)
         .await?;
     Ok(Empty {})
 }
 
 pub(crate) async fn resize(cx: Cx, params: CommandExecResizeParams) -> Result<Empty, Error> {
-    cx.core.resize_process(cx.client.number(), &params.process_id, size(&params.size)?).await?;
+    cx.core.commands().resize(cx.client.number(), &params.process_id, size(&params.size)?).await?;
     Ok(Empty {})
 }
 
 pub(crate) async fn terminate(cx: Cx, params: CommandExecTerminateParams) -> Result<Empty, Error> {
-    cx.core.terminate_process(cx.client.number(), &params.process_id)?;
+    cx.core.commands().terminate(cx.client.number(), &params.process_id)?;
     Ok(Empty {})
 }

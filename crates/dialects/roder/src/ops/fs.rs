@@ -24,7 +24,7 @@ static READS: Semaphore = Semaphore::const_new(8);
 
 pub(crate) async fn read_file(cx: Cx, params: FsReadFileParams) -> Result<FsReadFileResult, Error> {
     let path = absolute(&params.path)?.to_owned();
-    let roots = cx.core.fs_roots();
+    let roots = cx.core.agents().fs_roots();
     let data_base64 = blocking(move || {
         let path = confined(path, &roots)?;
         let offset = params.offset.unwrap_or(0);
@@ -40,7 +40,7 @@ pub(crate) async fn read_directory(
     params: FsReadDirectoryParams,
 ) -> Result<FsReadDirectoryResult, Error> {
     let path = absolute(&params.path)?.to_owned();
-    let roots = cx.core.fs_roots();
+    let roots = cx.core.agents().fs_roots();
     let entry = |entry: files::DirEntry| DirectoryEntry {
         file_name: entry.name,
         is_directory: entry.is_dir,

@@ -126,7 +126,7 @@ impl Attach {
     pub async fn set_mode(&self, core: &Core) -> Result<(), Error> {
         let Some(word) = self.mode.clone() else { return Ok(()) };
         let mode = read_mode(&word)?;
-        Ok(core.set_mode(None, mode, Some(word), Some("command line".to_owned())).await?)
+        Ok(core.threads().set_mode(None, mode, Some(word), Some("command line".to_owned())).await?)
     }
 }
 

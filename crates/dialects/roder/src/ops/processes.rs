@@ -34,14 +34,14 @@ pub(crate) async fn list(
 }
 
 fn all(cx: &Cx, includes_ended: bool, only: Option<&str>) -> Vec<Process> {
-    let views = cx.core.processes(includes_ended);
+    let views = cx.core.commands().list(includes_ended);
     let wanted = views.iter().filter(|view| only.is_none_or(|id| view.process_id == id));
     wanted.map(process).collect()
 }
 
 pub(crate) async fn get(cx: Cx, params: ProcessesGetParams) -> Result<ProcessesGetResult, Error> {
     let bytes = usize::try_from(params.output_bytes.unwrap_or(OUTPUT)).unwrap_or(usize::MAX);
-    let found = cx.core.process(&params.process_id, bytes)?;
+    let found = cx.core.commands().get(&params.process_id, bytes)?;
     let process = process(&found.view);
     let stdout = String::from_utf8_lossy(&found.output).into_owned();
     let output = process::ProcessOutput {
@@ -57,7 +57,7 @@ pub(crate) async fn get(cx: Cx, params: ProcessesGetParams) -> Result<ProcessesG
 
 pub(crate) async fn stop(cx: Cx, params: ProcessIdParams) -> Result<ProcessesStopResult, Error> {
     let process_id = params.process_id;
-    let stopped = cx.core.stop_process(&process_id).await?;
+    let stopped = cx.core.commands().stop(&process_id).await?;
     let result = stop_result(&cx, process_id.clone(), stopped);
     Ok(ProcessesStopResult { result, process_id, stopped })
 }
@@ -66,13 +66,13 @@ pub(crate) async fn stop_all(
     cx: Cx,
     _params: rpc::NoParams,
 ) -> Result<ProcessesStopAllResult, Error> {
-    let stopped = cx.core.stop_processes().await;
+    let stopped = cx.core.commands().stop_all().await;
     let results = stopped.iter().map(|id| stop_result(&cx, id.clone(), true)).collect();
     Ok(ProcessesStopAllResult { results, stopped_process_ids: stopped })
 }
 
 fn stop_result(cx: &Cx, process_id: String, stopped: bool) -> ProcessStopResult {
-    let process = cx.core.process(&process_id, 0).ok().map(|found| process(&found.view));
+    let process = cx.core.commands().get(&process_id, 0).ok().map(|found| process(&found.view));
     ProcessStopResult { process_id, stopped, process }
 }
 
@@ -81,7 +81,7 @@ pub(crate) async fn subscribe(
     cx: Cx,
     params: ProcessesSubscribeParams,
 ) -> Result<ProcessesSubscribeResult, Error> {
-    let mut changes = cx.core.process_changes();
+    let mut changes = cx.core.commands().changes();
     changes.mark_unchanged();
     let processes = all(&cx, true, params.process_id.as_deref());
     if cx.client.begins_to_watch_processes() {

@@ -18,7 +18,7 @@ use crate::{ids, show};
 
 pub(crate) async fn list(cx: Cx, _: NoParams) -> Result<ProvidersListResult, Error> {
     let choice = cx.choice();
-    let providers = cx.core.model_providers(&cx.client.keys()).await;
+    let providers = cx.core.agents().model_providers(&cx.client.keys()).await;
     Ok(ProvidersListResult {
         selection_mode: show::selection(&choice),
         active_reasoning: show::effort(&cx, &choice),
@@ -81,7 +81,8 @@ pub(crate) async fn configure(
     cx: Cx,
     params: ProvidersConfigureParams,
 ) -> Result<ProvidersConfigureResult, Error> {
-    let provider = cx.core.configure_provider(&params.provider, params.api_key.expose()).await?;
+    let provider =
+        cx.core.agents().configure_provider(&params.provider, params.api_key.expose()).await?;
     Ok(ProvidersConfigureResult { provider, authenticated: true })
 }
 
@@ -89,12 +90,12 @@ pub(crate) async fn clear(
     cx: Cx,
     params: ProvidersClearParams,
 ) -> Result<ProvidersClearResult, Error> {
-    let provider = cx.core.clear_provider(&params.provider).await?;
+    let provider = cx.core.agents().clear_provider(&params.provider).await?;
     Ok(ProvidersClearResult { provider })
 }
 
 pub(crate) async fn lend(cx: Cx, params: LendKeyParams) -> Result<Empty, Error> {
-    let loan = cx.core.lend_key(&params.provider, params.key.expose())?;
+    let loan = cx.core.agents().lend_key(&params.provider, params.key.expose())?;
     cx.client.take_key(loan);
     Ok(Empty {})
 }
@@ -155,24 +156,24 @@ async fn switch(cx: &Cx, choice: model::Choice, thread: Option<&str>) -> Result<
     }
     let Some(text) = thread else {
         let before = cx.choice();
-        let now = cx.core.select_default(choice).await?;
+        let now = cx.core.agents().select_default(choice).await?;
         // What this client's server was started with no longer counts.
         let link = cx.client.link();
         cx.client.set_link(Link { choice: model::Choice::default(), ..link });
         return Ok(Switch { before, now });
     };
     let id = ids::thread(text)?;
-    let seen = cx.core.thread(id).ok_or_else(|| ids::thread_not_found(text))?;
+    let seen = cx.core.threads().get(id).ok_or_else(|| ids::thread_not_found(text))?;
     let before = seen.thread.choice;
     let mut usual = before.clone();
     if !choice.model.trim().is_empty() {
         usual.reasoning = None;
     }
     let FittedChoice { choice: now, warning } =
-        cx.core.fit_choice(choice, &usual, &cx.client.keys()).await?;
-    cx.core.choose_for_thread(id, now.clone()).await?;
+        cx.core.agents().fit_choice(choice, &usual, &cx.client.keys()).await?;
+    cx.core.threads().choose(id, now.clone()).await?;
     if let Some(warning) = warning {
-        cx.core.warn(Some(id), warning);
+        cx.core.threads().warn(Some(id), warning);
     }
     Ok(Switch { before, now })
 }

@@ -19,11 +19,11 @@ const BY: &str = "roder";
 pub(crate) async fn get(cx: Cx, params: SessionGetParams) -> Result<SessionGetResult, Error> {
     let thread = params.thread_id.as_deref().map(ids::thread).transpose()?;
     if let Some(id) = thread
-        && cx.core.thread(id).is_none()
+        && cx.core.threads().get(id).is_none()
     {
         return Err(ids::thread_not_found(&id.to_string()));
     }
-    let requests = cx.core.requests();
+    let requests = cx.core.requests().list();
     let of_thread = || requests.iter().filter(|one| thread.is_none_or(|id| one.thread == id));
     let plan = of_thread().find_map(|request| match &request.asked {
         model::Asked::PlanExit(plan) => Some((request, pending_plan(&cx, request, plan))),
@@ -78,10 +78,10 @@ pub(crate) async fn set_mode(
     let (mode, word) = read_mode(params.mode)?;
     cx.check_is_no_agent()?;
     let thread = params.thread_id.as_deref().map(ids::thread).transpose()?;
-    cx.core.set_mode(thread, mode, Some(word), params.reason).await?;
+    cx.core.threads().set_mode(thread, mode, Some(word), params.reason).await?;
     if thread.is_none() {
         // What the person chose now counts for this client too.
-        cx.core.end_client_mode(cx.client.number());
+        cx.core.threads().end_client_mode(cx.client.number());
     }
     Ok(SessionSetModeResult { mode: show::mode(&cx, cx.mode(thread)) })
 }
@@ -91,7 +91,7 @@ pub(crate) async fn exit_plan(
     params: SessionExitPlanParams,
 ) -> Result<SessionExitPlanResult, Error> {
     let id = RequestKind::PlanExit.read(&params.request_id);
-    let thread = id.and_then(|id| cx.core.request(id)).map(|request| request.thread);
+    let thread = id.and_then(|id| cx.core.requests().get(id)).map(|request| request.thread);
     let resolved = settle(&cx, id, yes_or_no(params.approved, None, false)).await?.resolved;
     Ok(SessionExitPlanResult { resolved, mode: show::mode(&cx, cx.mode(thread)) })
 }
@@ -127,5 +127,5 @@ pub(crate) async fn settle(
     answer: model::Answer,
 ) -> Result<ResolvedResult, Error> {
     let Some(id) = id else { return Ok(ResolvedResult { resolved: false }) };
-    Ok(ResolvedResult { resolved: cx.core.settle_from(id, answer, BY).await? })
+    Ok(ResolvedResult { resolved: cx.core.requests().resolve(id, answer, BY).await? })
 }

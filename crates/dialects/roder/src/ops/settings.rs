@@ -42,7 +42,7 @@ fn listed_shells(text: &str, is_there: impl Fn(&str) -> bool) -> Vec<String> {
 }
 
 pub(crate) async fn get(cx: Cx, _: NoParams) -> Result<SettingsGetResult, Error> {
-    let settings = cx.core.agent_settings();
+    let settings = cx.core.agents().settings();
     let choice = cx.choice();
     Ok(SettingsGetResult {
         web_search: web_search(&settings),
@@ -60,7 +60,7 @@ pub(crate) async fn get(cx: Cx, _: NoParams) -> Result<SettingsGetResult, Error>
 
 /// Everything that a client may show, as it is now.
 pub(crate) fn changed(cx: &Cx) -> SettingsChanged {
-    let settings = cx.core.agent_settings();
+    let settings = cx.core.agents().settings();
     SettingsChanged {
         web_search: Some(web_search(&settings)),
         search_index: Some(SearchIndexSettings { enabled: settings.search_index.enabled }),
@@ -80,7 +80,7 @@ fn web_search(settings: &Settings) -> WebSearchSettings {
 }
 
 fn shell(cx: &Cx) -> ShellSettings {
-    let shell = cx.core.agent_shell();
+    let shell = cx.core.agents().shell();
     let mut options = INSTALLED.clone();
     if !options.contains(&shell) {
         options.insert(0, shell.clone());
@@ -92,8 +92,8 @@ pub(crate) async fn set_web_search(
     cx: Cx,
     params: SettingsSetWebSearchParams,
 ) -> Result<SettingsSetWebSearchResult, Error> {
-    cx.core.set_web_search(&params.mode).await?;
-    Ok(SettingsSetWebSearchResult { web_search: web_search(&cx.core.agent_settings()) })
+    cx.core.agents().set_web_search(&params.mode).await?;
+    Ok(SettingsSetWebSearchResult { web_search: web_search(&cx.core.agents().settings()) })
 }
 
 pub(crate) async fn set_default_mode(
@@ -102,8 +102,8 @@ pub(crate) async fn set_default_mode(
 ) -> Result<SettingsSetDefaultModeResult, Error> {
     let (_, word) = read_mode(params.mode)?;
     cx.check_is_no_agent()?;
-    cx.core.set_default_mode(&word).await?;
-    let mode = cx.core.agent_settings().policy.default.value;
+    cx.core.agents().set_default_mode(&word).await?;
+    let mode = cx.core.agents().settings().policy.default.value;
     Ok(SettingsSetDefaultModeResult { default_mode: show::mode(&cx, mode) })
 }
 
@@ -111,7 +111,7 @@ pub(crate) async fn set_shell(
     cx: Cx,
     params: SettingsSetShellParams,
 ) -> Result<SettingsSetShellResult, Error> {
-    cx.core.set_shell(&params.shell).await?;
+    cx.core.agents().set_shell(&params.shell).await?;
     Ok(SettingsSetShellResult { shell: shell(&cx) })
 }
 
@@ -119,8 +119,8 @@ pub(crate) async fn set_search_index(
     cx: Cx,
     params: SettingsSetSearchIndexParams,
 ) -> Result<SettingsSetSearchIndexResult, Error> {
-    cx.core.set_search_index(params.enabled).await?;
-    let enabled = cx.core.agent_settings().search_index.enabled;
+    cx.core.agents().set_search_index(params.enabled).await?;
+    let enabled = cx.core.agents().settings().search_index.enabled;
     Ok(SettingsSetSearchIndexResult { search_index: SearchIndexSettings { enabled }, enabled })
 }
 
@@ -128,8 +128,8 @@ pub(crate) async fn set_dynamic_context(
     cx: Cx,
     params: SettingsSetDynamicContextParams,
 ) -> Result<SettingsSetDynamicContextResult, Error> {
-    cx.core.set_dynamic_context(params.enabled).await?;
-    let enabled = cx.core.agent_settings().context.file_backed_dynamic_context;
+    cx.core.agents().set_dynamic_context(params.enabled).await?;
+    let enabled = cx.core.agents().settings().context.file_backed_dynamic_context;
     Ok(SettingsSetDynamicContextResult { enabled })
 }
 

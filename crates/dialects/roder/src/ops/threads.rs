@@ -50,7 +50,7 @@ pub(crate) async fn start(cx: Cx, params: ThreadStartParams) -> Result<ThreadSta
         external_tools: external.collect(),
         keys: cx.client.keys(),
     };
-    let seen = cx.core.start_thread(new).await?;
+    let seen = cx.core.threads().start(new).await?;
     let choice = &seen.thread.choice;
     Ok(ThreadStartResult {
         model: choice.model.clone(),
@@ -80,6 +80,7 @@ async fn place(cx: &Cx, params: &ThreadStartParams) -> Result<Place, Error> {
     let usual = cx.cwd();
     let found = cx
         .core
+        .agents()
         .place_for(
             cwd.as_deref(),
             params.workspace_id.as_deref(),
@@ -131,7 +132,7 @@ pub(crate) async fn list(cx: Cx, params: ThreadListParams) -> Result<ThreadListR
         cwd: params.cwd.map(PathBuf::from),
         search: params.search_term.filter(|term| !term.is_empty()),
     };
-    let page = cx.core.threads(&query);
+    let page = cx.core.threads().list(&query);
     let key = |seen: &rookery_core::ThreadView| (seen.thread.updated_at, seen.thread.id);
     let next = page.threads.last().filter(|_| page.has_more).map(key);
     let earlier = page.threads.first().filter(|_| page.has_earlier).map(key);
@@ -181,17 +182,17 @@ pub(crate) async fn read(cx: Cx, params: ThreadReadParams) -> Result<ThreadReadR
         policy_decisions: None,
     };
     let Ok(id) = params.thread_id.parse::<model::ThreadId>() else { return Ok(nothing) };
-    let Some(seen) = cx.core.thread(id).filter(|seen| !seen.thread.archived) else {
+    let Some(seen) = cx.core.threads().get(id).filter(|seen| !seen.thread.archived) else {
         return Ok(nothing);
     };
-    let whole = cx.core.read_thread(id).await?;
+    let whole = cx.core.threads().read(id).await?;
     let lifecycle = lifecycle(&whole);
     if !params.include_turns {
         let thread = Some(show::thread(&cx, &seen));
         return Ok(ThreadReadResult { thread, lifecycle, policy_decisions: None });
     }
     let query = DecisionQuery { thread: Some(id), ..DecisionQuery::default() };
-    let decisions = cx.core.decisions(query, MAX_DECISIONS).await?;
+    let decisions = cx.core.requests().decisions(query, MAX_DECISIONS).await?;
     let decisions: Vec<_> =
         decisions.iter().map(|one| show::decision(&cx, &one.decision)).collect();
     let policy_decisions = (!decisions.is_empty()).then_some(decisions);
@@ -219,10 +220,10 @@ pub(crate) async fn history(
 ) -> Result<ThreadHistoryReadResult, Error> {
     let nothing = ThreadHistoryReadResult { thread: None, before: None, has_more: false };
     let Ok(id) = params.thread_id.parse::<model::ThreadId>() else { return Ok(nothing) };
-    if cx.core.thread(id).is_none_or(|seen| seen.thread.archived) {
+    if cx.core.threads().get(id).is_none_or(|seen| seen.thread.archived) {
         return Ok(nothing);
     }
-    let mut seen = cx.core.read_thread(id).await?;
+    let mut seen = cx.core.threads().read(id).await?;
     let turns = seen.turns.take().unwrap_or_default();
     let end = match &params.before {
         None => turns.len(),

@@ -43,10 +43,10 @@ pub(crate) async fn start(cx: Cx, params: TurnStartParams) -> Result<TurnStartRe
         keys: cx.client.keys(),
         ..NewTurn::default()
     };
-    let turn = match cx.core.start_turn(thread, new).await? {
+    let turn = match cx.core.threads().start_turn(thread, new).await? {
         StartedTurn::New(turn) => *turn,
         StartedTurn::Steered(turn) => {
-            let running = cx.core.turn(thread, turn).await?;
+            let running = cx.core.threads().turn(thread, turn).await?;
             running.ok_or_else(|| Error::runtime("the turn is gone"))?
         }
     };
@@ -64,7 +64,7 @@ pub(crate) async fn steer(cx: Cx, params: TurnSteerParams) -> Result<TurnIdResul
     let message = message(params.prompt, params.input).await?;
     // A text that is no id names no turn that runs.
     let expected = params.expected_turn_id.parse().unwrap_or(model::TurnId::new(0));
-    match cx.core.steer(thread, expected, message).await? {
+    match cx.core.threads().steer(thread, expected, message).await? {
         Steered::Told(turn) => Ok(TurnIdResult { turn_id: turn.to_string() }),
         Steered::Mismatch(active) => {
             let message = match active {
@@ -79,13 +79,13 @@ pub(crate) async fn steer(cx: Cx, params: TurnSteerParams) -> Result<TurnIdResul
 pub(crate) async fn interrupt(cx: Cx, params: TurnInterruptParams) -> Result<TurnIdResult, Error> {
     let thread = ids::thread(&params.thread_id)?;
     let Some(text) = params.turn_id else {
-        let stopped = cx.core.interrupt(thread, None)?;
+        let stopped = cx.core.threads().interrupt(thread, None)?;
         let none = || Error::invalid(format!("no active turn for thread {thread}"));
         return Ok(TurnIdResult { turn_id: stopped.ok_or_else(none)?.to_string() });
     };
     let turn = ids::turn(&text)?;
-    if cx.core.interrupt(thread, Some(turn))?.is_none()
-        && cx.core.turn(thread, turn).await?.is_none()
+    if cx.core.threads().interrupt(thread, Some(turn))?.is_none()
+        && cx.core.threads().turn(thread, turn).await?.is_none()
     {
         return Err(Error::invalid(format!("turn not found: {turn}")));
     }
@@ -94,11 +94,11 @@ pub(crate) async fn interrupt(cx: Cx, params: TurnInterruptParams) -> Result<Tur
 
 pub(crate) async fn drain(cx: Cx, params: RuntimeDrainParams) -> Result<RuntimeDrainResult, Error> {
     let (least, most) = DRAIN_BOUNDS;
-    let set = cx.core.agent_settings().lifecycle.shutdown_drain_timeout;
+    let set = cx.core.agents().settings().lifecycle.shutdown_drain_timeout;
     let usual = || u64::try_from(set.as_millis()).unwrap_or(u64::MAX);
     let limit = params.timeout_ms.unwrap_or_else(usual).clamp(least, most);
     cx.client.drained();
-    let drained = cx.core.drain(Duration::from_millis(limit)).await;
+    let drained = cx.core.threads().drain(Duration::from_millis(limit)).await;
     let texts = |turns: Vec<model::TurnId>| {
         let texts: Vec<String> = turns.iter().map(ToString::to_string).collect();
         (!texts.is_empty()).then_some(texts)

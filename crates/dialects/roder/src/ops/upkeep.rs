@@ -31,13 +31,13 @@ async fn put_away(
 ) -> Result<ThreadArchiveResult, Error> {
     let thread_id = params.thread_id;
     let id = ids::thread(&thread_id)?;
-    cx.core.archive_thread(id, is_archived).await?;
-    let archived = cx.core.thread(id).is_some_and(|seen| seen.thread.archived);
+    cx.core.threads().archive(id, is_archived).await?;
+    let archived = cx.core.threads().get(id).is_some_and(|seen| seen.thread.archived);
     Ok(ThreadArchiveResult { thread_id, archived })
 }
 
 pub(crate) async fn delete(cx: Cx, params: ThreadIdParams) -> Result<ThreadDeleteResult, Error> {
-    let deleted = cx.core.delete_thread(ids::thread(&params.thread_id)?).await?;
+    let deleted = cx.core.threads().delete(ids::thread(&params.thread_id)?).await?;
     Ok(ThreadDeleteResult { thread_id: params.thread_id, deleted })
 }
 
@@ -46,15 +46,15 @@ pub(crate) async fn set_name(
     params: ThreadNameSetParams,
 ) -> Result<ThreadNameResult, Error> {
     let id = ids::thread(&params.thread_id)?;
-    cx.core.rename_thread(id, Some(params.name)).await?;
-    let name = cx.core.thread(id).and_then(|seen| seen.thread.name);
+    cx.core.threads().rename(id, Some(params.name)).await?;
+    let name = cx.core.threads().get(id).and_then(|seen| seen.thread.name);
     Ok(ThreadNameResult { thread_id: id.to_string(), name })
 }
 
 pub(crate) async fn fork(cx: Cx, params: ThreadForkParams) -> Result<ThreadForkResult, Error> {
     let id = ids::thread(&params.thread_id)?;
     let from = params.from_turn_id.as_deref().map(ids::turn).transpose()?;
-    let seen = cx.core.fork_thread(id, from, params.name).await?;
+    let seen = cx.core.threads().fork(id, from, params.name).await?;
     let thread = show::thread(&cx, &seen);
     let other = params.provider.filter(|provider| provider != SHARED);
     let warn = |provider| format!("fork provider {provider} is not there; {SAME_DIRECTORY}");
@@ -76,7 +76,7 @@ pub(crate) async fn fork(cx: Cx, params: ThreadForkParams) -> Result<ThreadForkR
 
 pub(crate) async fn rollback(cx: Cx, params: ThreadRollbackParams) -> Result<ThreadResult, Error> {
     let id = ids::thread(&params.thread_id)?;
-    let seen = cx.core.rollback_thread(id, params.num_turns as usize).await?;
+    let seen = cx.core.threads().roll_back(id, params.num_turns as usize).await?;
     Ok(ThreadResult { thread: show::thread(&cx, &seen) })
 }
 
@@ -86,7 +86,7 @@ pub(crate) async fn compact(
 ) -> Result<ThreadCompactResult, Error> {
     let id = ids::thread(&params.thread_id)?;
     let compacted =
-        cx.core.compact_thread(id, params.preserve_hint.as_deref(), &cx.client.keys()).await?;
+        cx.core.threads().compact(id, params.preserve_hint.as_deref(), &cx.client.keys()).await?;
     Ok(ThreadCompactResult {
         compacted: compacted.is_shorter,
         reason: compacted.reason,

@@ -15,8 +15,8 @@ use crate::wire::workspace::{
 
 pub(crate) async fn list(cx: Cx, _: NoParams) -> Result<WorkspaceListResult, Error> {
     // The directory that this client's server was started in is always among them, before all others.
-    let own = cx.core.place_for(None, None, None, &cx.cwd()).await.ok();
-    let mut all = cx.core.workspaces();
+    let own = cx.core.agents().place_for(None, None, None, &cx.cwd()).await.ok();
+    let mut all = cx.core.agents().workspaces();
     all.sort_by_key(|workspace| own.as_ref().is_none_or(|own| own.workspace_id != workspace.id));
     Ok(WorkspaceListResult { workspaces: all.into_iter().map(shown).collect() })
 }
@@ -26,7 +26,7 @@ pub(crate) async fn create(
     params: WorkspaceCreateParams,
 ) -> Result<WorkspaceResult, Error> {
     let default = params.default_root_path.map(PathBuf::from);
-    let made = cx.core.create_workspace(params.name, roots(params.roots), default).await?;
+    let made = cx.core.agents().create_workspace(params.name, roots(params.roots), default).await?;
     Ok(WorkspaceResult { workspace: shown(made) })
 }
 
@@ -35,7 +35,8 @@ pub(crate) async fn update(
     params: WorkspaceUpdateParams,
 ) -> Result<WorkspaceResult, Error> {
     let (id, roots) = (params.workspace_id, params.roots.map(roots));
-    let changed = cx.core.update_workspace(&id, params.name, roots, params.default_root_id).await?;
+    let changed =
+        cx.core.agents().update_workspace(&id, params.name, roots, params.default_root_id).await?;
     Ok(WorkspaceResult { workspace: shown(changed) })
 }
 
@@ -43,7 +44,7 @@ pub(crate) async fn forget(
     cx: Cx,
     params: WorkspaceForgetParams,
 ) -> Result<WorkspaceForgetResult, Error> {
-    let forgotten = cx.core.forget_workspace(&params.workspace_id).await?;
+    let forgotten = cx.core.agents().forget_workspace(&params.workspace_id).await?;
     Ok(WorkspaceForgetResult { workspace_id: params.workspace_id, forgotten })
 }
 

@@ -22,20 +22,20 @@ pub(crate) async fn set_state(cx: Cx, params: TabSetState) -> Result<Empty, Erro
         TabState::Idle => model::RunState::Idle,
     };
     let tab = living_tab(&cx, params.tab_id)?;
-    cx.core.set_run_state(tab.id, state).await?;
+    cx.core.workspace().set_run_state(tab.id, state).await?;
     Ok(Empty {})
 }
 
 pub(crate) async fn set_hook_active(cx: Cx, params: TabSetHookActive) -> Result<Empty, Error> {
     let tab = living_tab(&cx, params.tab_id)?;
-    cx.core.set_hooked(tab.id, params.active).await?;
+    cx.core.workspace().set_hooked(tab.id, params.active).await?;
     Ok(Empty {})
 }
 
 pub(crate) async fn report(cx: Cx, params: AgentReport) -> Result<AgentReported, Error> {
     let id = living_tab(&cx, params.tab_id)?.id;
-    let (accepted, terminal) = cx.core.report_agent(id, to_core(params)).await?;
-    let is_active = cx.core.active() == Some(id);
+    let (accepted, terminal) = cx.core.workspace().report_agent(id, to_core(params)).await?;
+    let is_active = cx.core.workspace().active() == Some(id);
     Ok(AgentReported { accepted, tab: tab(&terminal, is_active) })
 }
 

@@ -12,11 +12,11 @@ use crate::{
 };
 
 pub(crate) async fn dump(cx: Cx, params: ClipboardDump) -> Result<ClipboardText, Error> {
-    Ok(ClipboardText { text: cx.core.clipboard(target(params.target)).await })
+    Ok(ClipboardText { text: cx.core.seats().clipboard(target(params.target)).await })
 }
 
 pub(crate) async fn write(cx: Cx, params: ClipboardWrite) -> Result<Empty, Error> {
-    cx.core.set_clipboard(target(params.target), &params.text)?;
+    cx.core.seats().set_clipboard(target(params.target), &params.text)?;
     Ok(Empty {})
 }
 

@@ -91,7 +91,7 @@ pub(crate) async fn mouse(cx: Cx, params: TabDispatchMouseEvent) -> Result<Empty
     let terminal = terminal(&cx, params.tab_id)?;
     let is_paste = event.button == MouseButton::Middle && event.kind == MouseKind::Press;
     let clipboard = match is_paste {
-        true => cx.core.clipboard(Clipboard::Selection).await,
+        true => cx.core.seats().clipboard(Clipboard::Selection).await,
         false => None,
     };
     terminal.mouse(event, clipboard.as_deref())?;
@@ -100,7 +100,7 @@ pub(crate) async fn mouse(cx: Cx, params: TabDispatchMouseEvent) -> Result<Empty
 
 pub(crate) async fn feed_ime(cx: Cx, params: TabFeedIme) -> Result<Empty, Error> {
     let tab = living_tab(&cx, params.tab_id)?;
-    if cx.core.active() != Some(tab.id) || !cx.core.terminal_has_keyboard() {
+    if cx.core.workspace().active() != Some(tab.id) || !cx.core.seats().terminal_has_keyboard() {
         return Err(Error::invalid("tab_id", "this tab does not have the keyboard"));
     }
     let terminal = terminal(&cx, params.tab_id)?;

@@ -12,7 +12,7 @@ use crate::{
 
 pub(crate) async fn identify(cx: Cx, params: Identify) -> Result<Identity, Error> {
     tracing::debug!(name = params.client_name, version = params.client_version, "a client came");
-    let active = cx.core.selection();
+    let active = cx.core.workspace().selection();
     let settings = &cx.settings;
     Ok(Identity {
         socket_path: path(&settings.socket_path),

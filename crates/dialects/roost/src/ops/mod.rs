@@ -15,14 +15,15 @@ use crate::{context::Cx, errors::Error, wire::Int64};
 
 /// The tab of this number, which must be there.
 pub(crate) fn living_tab(cx: &Cx, id: Int64) -> Result<model::Terminal, Error> {
-    let found = id.raw_id().and_then(|raw| cx.core.tab(model::TerminalId::new(raw)).ok());
+    let found =
+        id.raw_id().and_then(|raw| cx.core.workspace().tab(model::TerminalId::new(raw)).ok());
     found.ok_or_else(|| no_tab(id))
 }
 
 /// The terminal of a tab, to work with.
 pub(crate) fn terminal(cx: &Cx, id: Int64) -> Result<TerminalHandle, Error> {
     let tab = living_tab(cx, id)?;
-    cx.core.terminal(tab.id).map_err(|_| no_tab(id))
+    cx.core.terminals().get(tab.id).map_err(|_| no_tab(id))
 }
 
 /// A number that may be a project's.

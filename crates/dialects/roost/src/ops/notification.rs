@@ -12,12 +12,12 @@ use crate::{
 pub(crate) async fn create(cx: Cx, params: NotificationCreate) -> Result<Empty, Error> {
     let tab = living_tab(&cx, params.tab_id)?;
     let text = NotificationText { title: params.title, body: params.body };
-    cx.core.notify(tab.id, text).await?;
+    cx.core.workspace().notify(tab.id, text).await?;
     Ok(Empty {})
 }
 
 pub(crate) async fn clear(cx: Cx, params: TabClearNotification) -> Result<Empty, Error> {
     let tab = living_tab(&cx, params.tab_id)?;
-    cx.core.clear_attention(tab.id).await?;
+    cx.core.workspace().clear_attention(tab.id).await?;
     Ok(Empty {})
 }

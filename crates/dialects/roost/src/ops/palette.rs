@@ -20,23 +20,23 @@ pub(crate) async fn open(cx: Cx, params: PaletteOpen) -> Result<PaletteState, Er
         Kind::Custom => Frame::Custom,
         Kind::Agents => Frame::Agents,
     };
-    Ok(shown(cx.core.open_palette(frame).await?))
+    Ok(shown(cx.core.seats().open_palette(frame).await?))
 }
 
 pub(crate) async fn state(cx: Cx, _params: PaletteRead) -> Result<PaletteState, Error> {
-    Ok(shown(cx.core.palette()))
+    Ok(shown(cx.core.seats().palette()))
 }
 
 pub(crate) async fn query(cx: Cx, params: PaletteQuery) -> Result<PaletteState, Error> {
-    Ok(shown(cx.core.query_palette(&params.query).await?))
+    Ok(shown(cx.core.seats().query_palette(&params.query).await?))
 }
 
 pub(crate) async fn activate(cx: Cx, params: PaletteActivate) -> Result<PaletteState, Error> {
-    Ok(shown(cx.core.activate_in_palette(&params.id).await?))
+    Ok(shown(cx.core.seats().activate_in_palette(&params.id).await?))
 }
 
 pub(crate) async fn dismiss(cx: Cx, _params: PaletteDismiss) -> Result<PaletteState, Error> {
-    Ok(shown(cx.core.dismiss_palette().await?))
+    Ok(shown(cx.core.seats().dismiss_palette().await?))
 }
 
 /// Answers when the user does; when the connection ends the question is taken back.
@@ -50,7 +50,7 @@ pub(crate) async fn present(
         title: item.title,
         subtitle: item.subtitle,
     };
-    let mut question = cx.core.ask(&Question {
+    let mut question = cx.core.seats().ask(&Question {
         title: params.title,
         placeholder: params.placeholder,
         items: params.items.into_iter().map(answer).collect(),

@@ -43,6 +43,6 @@ pub(crate) async fn expand(cx: Cx, params: ExpandSelectionAt) -> Result<Expanded
     let by = if params.click_count == 2 { Expansion::Word } else { Expansion::Line };
     let cell = ViewCell { row: params.row, col: params.col };
     let terminal = terminal(&cx, params.tab_id)?;
-    let span = terminal.expand_selection(cell, by, &cx.core.word_chars())?;
+    let span = terminal.expand_selection(cell, by, &cx.core.seats().word_chars())?;
     Ok(Expanded { col0: span.start.col.into(), col1: span.end.col.into(), text: span.text })
 }

@@ -41,7 +41,7 @@ pub(crate) async fn open(cx: Cx, params: TabOpen) -> Result<TabReply, Error> {
         integrate: true,
         ..OpenTerminal::default()
     };
-    let opened = cx.core.open(request).await.map_err(|error| match error.field() {
+    let opened = cx.core.terminals().open(request).await.map_err(|error| match error.field() {
         // A program without a name is one that cannot be started.
         Some("program") => Error::internal(error.message().to_owned()),
         _ => error.into(),
@@ -67,12 +67,12 @@ fn size(rows: u16, cols: u16) -> Result<Size, Error> {
 
 pub(crate) async fn close(cx: Cx, params: TabClose) -> Result<Empty, Error> {
     let tab = living_tab(&cx, params.tab_id)?;
-    cx.core.close_soon(tab.id).await?;
+    cx.core.terminals().close_soon(tab.id).await?;
     Ok(Empty {})
 }
 
 pub(crate) async fn list(cx: Cx, _params: TabList) -> Result<Projects, Error> {
-    let workspace = cx.core.workspace();
+    let workspace = cx.core.workspace().tree();
     let is_active = |id| workspace.active.terminal == Some(id);
     let projects = workspace.projects.iter().map(|it| -> Project {
         let tabs = it.tabs.iter().map(|terminal| tab(terminal, is_active(terminal.id)));
@@ -94,18 +94,18 @@ pub(crate) async fn resize(cx: Cx, params: TabResize) -> Result<Empty, Error> {
 
 pub(crate) async fn reorder(cx: Cx, params: TabReorder) -> Result<Empty, Error> {
     let project = project_id(params.project_id)?;
-    if !cx.core.projects().iter().any(|known| known.id == project) {
+    if !cx.core.workspace().projects().iter().any(|known| known.id == project) {
         return Err(Error::not_found(format!("no project {project}")));
     }
     let tabs = params.tab_ids.into_iter().map(|id| living_tab(&cx, id).map(|tab| tab.id));
     let tabs: Result<Vec<_>, Error> = tabs.collect();
-    cx.core.reorder_terminals(project, tabs?).await?;
+    cx.core.workspace().reorder_terminals(project, tabs?).await?;
     Ok(Empty {})
 }
 
 pub(crate) async fn focus(cx: Cx, params: TabFocus) -> Result<Focused, Error> {
     let tab = living_tab(&cx, params.tab_id)?;
-    let before = cx.core.activate(tab.id).await?;
+    let before = cx.core.workspace().activate(tab.id).await?;
     Ok(Focused {
         previous_project_id: before.project.map_or(Int64(0), Into::into),
         previous_tab_id: before.terminal.map_or(Int64(0), Into::into),
@@ -114,6 +114,6 @@ pub(crate) async fn focus(cx: Cx, params: TabFocus) -> Result<Focused, Error> {
 
 pub(crate) async fn set_title(cx: Cx, params: TabSetTitle) -> Result<Empty, Error> {
     let tab = living_tab(&cx, params.tab_id)?;
-    cx.core.set_user_title(tab.id, Some(params.title)).await?;
+    cx.core.terminals().set_user_title(tab.id, Some(params.title)).await?;
     Ok(Empty {})
 }

@@ -47,7 +47,7 @@ pub(crate) async fn screenshot(
 
 async fn scene(cx: &Cx) -> Result<Arc<Scene>, Error> {
     let core = cx.core.clone();
-    let scene = tokio::task::spawn_blocking(move || Arc::new(core.scene())).await;
+    let scene = tokio::task::spawn_blocking(move || Arc::new(core.seats().scene())).await;
     scene.map_err(|error| Error::new(Code::Internal, error.to_string()))
 }
 
@@ -57,7 +57,7 @@ pub(crate) async fn activate(_cx: Cx, _params: AppActivate) -> Result<Empty, Err
 }
 
 pub(crate) async fn metrics(cx: Cx, _params: AppWindowMetrics) -> Result<WindowMetrics, Error> {
-    let metrics = cx.core.window_metrics();
+    let metrics = cx.core.seats().window_metrics();
     Ok(WindowMetrics {
         window_width: f64::from(metrics.size.width),
         window_height: f64::from(metrics.size.height),
@@ -72,7 +72,7 @@ pub(crate) async fn metrics(cx: Cx, _params: AppWindowMetrics) -> Result<WindowM
 const BUILT_IN_FONT: &str = "DejaVu Sans Mono";
 
 pub(crate) async fn sidebar(cx: Cx, _params: AppSidebarDump) -> Result<Sidebar, Error> {
-    let sidebar = cx.core.scene().sidebar;
+    let sidebar = cx.core.seats().scene().sidebar;
     let are_visible = sidebar.are_agents_visible;
     let projects = sidebar.projects.into_iter().map(|project| SidebarProject {
         project_id: project.id.into(),
@@ -103,7 +103,7 @@ fn lifecycle(mood: Mood) -> Lifecycle {
 }
 
 pub(crate) async fn selected_tab(cx: Cx, _params: AppSelectedTabId) -> Result<SelectedTab, Error> {
-    let tab = cx.core.active().map_or(Int64(0), Into::into);
+    let tab = cx.core.workspace().active().map_or(Int64(0), Into::into);
     Ok(SelectedTab { tab_id: tab })
 }
 
@@ -111,11 +111,11 @@ pub(crate) async fn terminal_focused(
     cx: Cx,
     _params: AppActiveTerminalFocused,
 ) -> Result<TerminalFocus, Error> {
-    Ok(TerminalFocus { focused: cx.core.terminal_has_keyboard() })
+    Ok(TerminalFocus { focused: cx.core.seats().terminal_has_keyboard() })
 }
 
 pub(crate) async fn cursor_shape(cx: Cx, _params: AppCursorShape) -> Result<CursorShape, Error> {
-    let handle = cx.core.active().and_then(|id| cx.core.terminal(id).ok());
+    let handle = cx.core.workspace().active().and_then(|id| cx.core.terminals().get(id).ok());
     let pointer = handle.map(|handle| handle.snapshot(Detail::Text).pointer);
     let shape = pointer.map_or("default", |pointer| pointer.name());
     Ok(CursorShape { shape: shape.to_owned() })
@@ -132,7 +132,7 @@ pub(crate) async fn render_stats(
     if let Some(painter) = &cx.settings.painter {
         painter.present(scene).await;
     }
-    let scenes = cx.core.scene_counts(params.reset);
+    let scenes = cx.core.seats().scene_counts(params.reset);
     let painter = cx.settings.painter.as_ref();
     let drawn = painter.map(|painter| painter.counts(params.reset)).unwrap_or_default();
     let count = |number: u64| Int64(i64::try_from(number).unwrap_or(i64::MAX));
@@ -152,18 +152,19 @@ pub(crate) async fn render_stats(
 }
 
 pub(crate) async fn set_focus(cx: Cx, params: AppSetWindowFocus) -> Result<Empty, Error> {
-    cx.core.focus_window(params.focus);
+    cx.core.seats().focus_window(params.focus);
     Ok(Empty {})
 }
 
 pub(crate) async fn resize(cx: Cx, params: WindowResize) -> Result<Empty, Error> {
     cx.core
+        .seats()
         .resize_window(WindowSize { width: params.width as f32, height: params.height as f32 })
         .await?;
     Ok(Empty {})
 }
 
 pub(crate) async fn set_sidebar_width(cx: Cx, params: SidebarSetWidth) -> Result<Empty, Error> {
-    cx.core.set_sidebar_width(params.width as f32).await?;
+    cx.core.seats().set_sidebar_width(params.width as f32).await?;
     Ok(Empty {})
 }

@@ -9,8 +9,7 @@ use rookery_model::{Goal, Item, ItemId, Mode, Request, Thread, ThreadId, Timesta
 
 pub(crate) use self::queue::Feed;
 pub use self::queue::FeedReader;
-use super::lifecycle::TurnLifecycle;
-use super::status::Status;
+use crate::threads::{Status, TurnLifecycle};
 
 /// Something that happened to a thread.
 #[derive(Debug)]

@@ -1,0 +1,54 @@
+//! The rooms of core: one handle for each noun. A handle costs two reference counts and may be kept.
+
+use crate::core::Core;
+
+/// Declares handles and the accessors that give them.
+macro_rules! rooms {
+    ($($(#[$doc:meta])* $accessor:ident => $Handle:ident,)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone)]
+            pub struct $Handle {
+                pub(crate) core: Core,
+            }
+        )*
+
+        impl Core {
+            $(
+                $(#[$doc])*
+                pub fn $accessor(&self) -> $Handle {
+                    $Handle { core: self.clone() }
+                }
+            )*
+        }
+    };
+}
+
+rooms! {
+    /// Providers, models, settings and slash commands of our own agents.
+    agents => Agents,
+    /// Snapshots of work trees.
+    checkpoints => Checkpoints,
+    /// Programs that clients run.
+    commands => Commands,
+    /// Work that one session hands to another.
+    handoffs => Handoffs,
+    /// What asks for attention, and the timeline.
+    queue => Queue,
+    /// Approvals, questions, plans, dialogs and parked calls.
+    requests => Requests,
+    /// Reviews of changes.
+    reviews => Reviews,
+    /// What each viewer has in front of it: scene, palette, scroll, selection.
+    seats => Seats,
+    /// Terminals and threads as supervisors see them.
+    sessions => Sessions,
+    /// Programs on pseudo-terminals.
+    terminals => Terminals,
+    /// Conversations with agents, and their turns.
+    threads => Threads,
+    /// Projects, tabs and their order.
+    workspace => Workspace,
+    /// Work trees of repositories.
+    worktrees => Worktrees,
+}
