@@ -269,6 +269,15 @@ pub(crate) enum HookedAgent {
     ClaudeCode,
 }
 
+impl HookedAgent {
+    /// What it is called in the list of known agents, and here.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+        }
+    }
+}
+
 /// A family of methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Dialect {

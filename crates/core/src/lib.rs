@@ -29,8 +29,8 @@ mod workspace;
 mod worktrees;
 mod world;
 
+pub use rookery_host::Leftover;
 pub use rookery_host::files;
-pub use rookery_host::{AgentTool, FoundTool, Leftover};
 pub use rookery_model as model;
 pub use rookery_store::{DecisionQuery, NumberedDecision};
 pub use rookery_term::Palette;
@@ -45,7 +45,7 @@ pub use commands::{
 pub use handoffs::NewHandoff;
 pub use keeper_link::KeeperLaunch;
 pub use log::{EventPage, EventStream, Events, FeedReader, Notice, NoticeBody};
-pub use requests::{Approval, ApprovalStatus, Decision, SeenDialog, Shown, Typing, Typist};
+pub use requests::{Approval, ApprovalStatus, Decision, Responder, SeenDialog, Shown, Typing};
 pub use reviews::{NewComment, NewReview};
 pub use seats::{Clipboard, Presented, SceneCounts, UiConfig, WindowMetrics, view};
 pub use sessions::{

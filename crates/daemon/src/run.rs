@@ -7,6 +7,7 @@ use anyhow::Context;
 use parking_lot::Mutex;
 use rookery_core::{Core, CoreConfig, KeeperLaunch, Palette, StopKind, TerminalLimits};
 use rookery_native::{Control, Ending};
+use rookery_watch::Adapters;
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -105,9 +106,10 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     }
     let (stop, mut stopped) = watch::channel(None);
     let control = Arc::new(StopRequest(Mutex::new(Some(stop))));
-    let shared = ptywright_shared(&config).await?;
-    shared.restore(&core).await;
-    let watch = rookery_ptywright::watch_screens(core.clone(), Arc::clone(&shared));
+    let adapters = adapters(&config).await?;
+    adapters.restore(&core).await;
+    let watch = rookery_watch::watch_screens(core.clone(), Arc::clone(&adapters));
+    let shared = Arc::new(rookery_ptywright::Shared::new(user_home(), adapters));
     let mirror = rookery_idx0::Mirror::start(core.clone(), homes.idx0_dir()).await?;
     let served = Served::new(core.clone(), control, shared).with_roost(roost).with_mirror(mirror);
     let mut ready = Ready {
@@ -206,19 +208,18 @@ fn core_config(homes: &Homes, config: &Config, exe: PathBuf, sockets: &[Bound]) 
     }
 }
 
-/// What ptywright's connections share: the plugins that the config names are loaded already.
-async fn ptywright_shared(config: &Config) -> anyhow::Result<Arc<rookery_ptywright::Shared>> {
-    let shared = rookery_ptywright::Shared::new(user_home())
-        .allow_plugin_load(config.ptywright.allow_plugin_load);
+/// Adapters, with the plugins loaded that the config names.
+async fn adapters(config: &Config) -> anyhow::Result<Arc<Adapters>> {
+    let adapters = Adapters::default().allow_plugin_load(config.ptywright.allow_plugin_load);
     let plugins = config.ptywright.plugins.clone();
     let loading = tokio::task::spawn_blocking(move || {
         for path in plugins {
             // One plugin that is broken takes nobody's terminals away.
-            if let Err(error) = shared.load_plugin(&path) {
+            if let Err(error) = adapters.plugins().load(&path) {
                 tracing::error!("cannot load the plugin {}: {error}", path.display());
             }
         }
-        shared
+        adapters
     });
     Ok(Arc::new(loading.await?))
 }

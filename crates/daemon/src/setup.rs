@@ -57,6 +57,8 @@ pub struct FoundAgent {
     pub command: Option<Vec<String>>,
     /// The program of that adapter, if it needs one.
     pub adapter: Option<&'static str>,
+    /// Whether it can be made to report what it does.
+    pub has_hooks: bool,
 }
 
 /// A server of models on this machine.
@@ -73,38 +75,6 @@ pub struct FoundServer {
     /// Its models.
     pub models: Vec<String>,
 }
-
-/// How an agent is started as a provider.
-struct Recipe {
-    /// The agent, as it is known to be installed.
-    tool: &'static str,
-    /// What it is called as a provider.
-    provider: &'static str,
-    /// Programs that are adapters for it; its own program if there are none.
-    adapters: &'static [&'static str],
-    arguments: &'static [&'static str],
-}
-
-const fn recipe(
-    tool: &'static str,
-    provider: &'static str,
-    adapters: &'static [&'static str],
-    arguments: &'static [&'static str],
-) -> Recipe {
-    Recipe { tool, provider, adapters, arguments }
-}
-
-/// Agents that speak the Agent Client Protocol, by themselves or through an adapter.
-const RECIPES: &[Recipe] = &[
-    recipe("claude", "claude-code", &["claude-agent-acp", "claude-code-acp"], &[]),
-    recipe("codex", "codex", &["codex-acp"], &[]),
-    recipe("gemini-cli", "gemini", &[], &["--acp"]),
-    recipe("opencode", "opencode", &[], &["acp"]),
-    recipe("goose", "goose", &[], &["acp"]),
-    recipe("copilot", "copilot", &[], &["--acp", "--stdio"]),
-    recipe("cursor-agent", "cursor", &[], &["acp"]),
-    recipe("droid", "droid", &[], &["exec", "--output-format", "acp"]),
-];
 
 /// Looks for keys, agents and servers. Takes about a second at most.
 pub async fn find() -> Found {
@@ -127,11 +97,11 @@ fn keys(variable: impl Fn(&str) -> Option<OsString>) -> Vec<FoundKey> {
 
 fn agent(found: &FoundTool, path: Option<&OsString>) -> Option<FoundAgent> {
     let program = found.path.clone()?;
-    let recipe = RECIPES.iter().find(|recipe| recipe.tool == found.tool.id)?;
+    let recipe = found.tool.acp.as_ref()?;
     let find = |name: &str| find_program(name.as_ref(), path.map(|path| &**path), Path::new("/"));
     // An adapter may lie beside what it adapts, outside of PATH.
     let beside = |name: &str| Some(program.with_file_name(name)).filter(|file| file.is_file());
-    let start = match recipe.adapters {
+    let start = match &*recipe.adapters {
         [] => Some(program.clone()),
         adapters => adapters.iter().find_map(|name| find(name).or_else(|| beside(name))),
     };
@@ -139,15 +109,16 @@ fn agent(found: &FoundTool, path: Option<&OsString>) -> Option<FoundAgent> {
         let is_in_path = |name: &str| find(name).is_some_and(|known| known == start);
         let name = start.file_name()?.to_str()?.to_owned();
         let first = if is_in_path(&name) { name } else { start.to_str()?.to_owned() };
-        let arguments = recipe.arguments.iter().map(|&argument| argument.to_owned());
+        let arguments = recipe.arguments.iter().cloned();
         Some(std::iter::once(first).chain(arguments).collect())
     });
     Some(FoundAgent {
-        provider: recipe.provider,
-        name: found.tool.name,
+        provider: &recipe.provider,
+        name: &found.tool.name,
         path: program,
         command,
-        adapter: recipe.adapters.first().copied(),
+        adapter: recipe.adapters.first().map(String::as_str),
+        has_hooks: found.tool.hooks.is_some(),
     })
 }
 

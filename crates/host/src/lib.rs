@@ -2,7 +2,7 @@
 //!
 //! Everything here asks the operating system; nothing here knows the world.
 
-mod agent_tools;
+mod agents;
 mod banners;
 mod beneath;
 mod clipboard;
@@ -25,7 +25,9 @@ pub mod supervise;
 mod user;
 mod watch;
 
-pub use agent_tools::{AGENT_TOOLS, AgentTool, FoundTool, find_agent_tools};
+pub use agents::{
+    AcpAgent, FoundTool, KnownAgent, ReportWord, agent_of_program, find_agent_tools, known_agents,
+};
 pub use banners::Banners;
 pub use beneath::{Beneath, EntryKind};
 pub use clipboard::{CLIPBOARD_LIMIT, ClipboardTarget, Clipboards, TooLong};

@@ -55,22 +55,6 @@ pub enum AgentState {
 }
 
 impl AgentState {
-    /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Running, Self::Idle, Self::Working, Self::Waiting, Self::Login, Self::Failed];
-
-    /// The word for it, in lists and on wires.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Idle => "idle",
-            Self::Working => "working",
-            Self::Waiting => "waiting",
-            Self::Login => "login",
-            Self::Failed => "failed",
-        }
-    }
-
     fn lifecycle(self) -> Lifecycle {
         match self {
             Self::Running => Lifecycle::Inactive,

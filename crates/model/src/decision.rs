@@ -79,23 +79,6 @@ pub enum DecisionVerdict {
     Withdrawn,
 }
 
-impl DecisionVerdict {
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Allowed => "allowed",
-            Self::RequiresApproval => "requires_approval",
-            Self::AutoApproved => "auto_approved",
-            Self::Denied => "denied",
-            Self::Approved => "approved",
-            Self::Deferred => "deferred",
-            Self::ChangesRequested => "changes_requested",
-            Self::AnsweredAtTerminal => "answered_at_terminal",
-            Self::Withdrawn => "withdrawn",
-        }
-    }
-}
-
 /// Who wanted something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecisionSource {
@@ -105,15 +88,4 @@ pub enum DecisionSource {
     Client,
     /// An agent that runs elsewhere, or in a terminal.
     Agent,
-}
-
-impl DecisionSource {
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Model => "model",
-            Self::Client => "client",
-            Self::Agent => "agent",
-        }
-    }
 }

@@ -20,6 +20,7 @@ mod supervision;
 mod terminal;
 mod thread;
 mod time;
+mod words;
 mod work_place;
 
 pub use accepted::{Accepted, AcceptedSession, AcceptedTool, AcceptedWork, PlannedTree};
@@ -57,4 +58,5 @@ pub use thread::{
     TurnErrorKind, TurnSettings, TurnStatus, Usage,
 };
 pub use time::Timestamp;
+pub use words::Words;
 pub use work_place::WorkPlace;

@@ -8,20 +8,8 @@ use crate::load::{Plugin, parse_manifest};
 /// A manifest with this version takes the program's.
 const OUR_VERSION: &str = "0.0.0-shipped";
 
-/// Names one folder of `/plugins`: its manifest and its code become part of the program.
-macro_rules! embedded {
-    ($($name:literal),* $(,)?) => {
-        &[$((
-            concat!("plugins/", $name, "/manifest.toml"),
-            include_str!(concat!("../../../plugins/", $name, "/manifest.toml")),
-            include_str!(concat!("../../../plugins/", $name, "/plugin.lua")),
-        )),*]
-    };
-}
-
-/// Path, manifest and code of each; sorted by name.
-const EMBEDDED: &[(&str, &str, &str)] =
-    embedded!["aider", "claude-code", "codex", "gemini-cli", "opencode", "shell"];
+/// Path, manifest and code of each, sorted by name; the build script lists them.
+const EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
 /// The plugins that come with the program, sorted by name.
 pub fn shipped() -> Vec<Plugin> {

@@ -12,7 +12,6 @@ use crate::{decision, encode};
 mod record;
 mod thread;
 
-pub(crate) use record::word as word_of;
 pub(crate) use thread::{Key, is_open, is_pending};
 
 /// Where the selected project stands among the other values.

@@ -18,6 +18,7 @@ mod cell;
 mod checkpoint;
 pub mod colors;
 mod emulator;
+pub mod escape;
 mod evidence;
 mod feed;
 mod history;

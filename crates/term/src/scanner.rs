@@ -1,10 +1,10 @@
-//! A state machine that runs ahead of the emulator over the same bytes.
+//! What runs ahead of the emulator over the same bytes, by the machine of [`crate::escape`].
 //!
 //! It finds what the emulator does not report: OSCs it drops, and the few
 //! queries it leaves unanswered. It also knows where no sequence is open, which
 //! is where a checkpoint may be taken. State survives any split of the stream.
 
-use memchr::memchr;
+use crate::escape::{Kind, Machine, Part};
 
 /// What an OSC may say after its number; anything longer is cut off there.
 pub const MAX_BODY: usize = 1024 * 1024;
@@ -15,32 +15,6 @@ pub const MAX_PAYLOAD: usize = MAX_BODY + 16;
 
 /// A control sequence longer than this is none we care for.
 const MAX_CSI: usize = 64;
-
-const ESC: u8 = 0x1b;
-const BEL: u8 = 0x07;
-const CAN: u8 = 0x18;
-const SUB: u8 = 0x1a;
-/// The one-byte string terminator, which ends the data of a DCS and nothing else.
-const C1_ST: u8 = 0x9c;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Ground,
-    Escape,
-    EscapeIntermediate,
-    Csi,
-    Osc,
-    /// After an escape within an OSC, which ends it or breaks it off.
-    OscEscape,
-    /// SOS, PM or APC: skipped to its end.
-    Text,
-    /// DCS before any parameter.
-    DcsEntry,
-    /// DCS in its parameters or intermediates, after which a private marker spoils it.
-    DcsHeader,
-    /// The data of a DCS, or a spoiled one.
-    DcsData,
-}
 
 /// What was found, with the number of input bytes up to and including its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,27 +41,21 @@ pub enum Sequence {
 }
 
 /// Scans a byte stream for sequences of interest.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Scanner {
-    state: State,
+    machine: Machine,
     payload: Vec<u8>,
-}
-
-impl Default for Scanner {
-    fn default() -> Self {
-        Self { state: State::Ground, payload: Vec::new() }
-    }
 }
 
 impl Scanner {
     /// Whether no sequence is half received.
     pub fn is_ground(&self) -> bool {
-        self.state == State::Ground
+        self.machine.is_ground()
     }
 
     /// Whether an operating system command is half received.
     pub fn is_in_osc(&self) -> bool {
-        matches!(self.state, State::Osc | State::OscEscape)
+        self.machine.open() == Some(Kind::Osc)
     }
 
     /// Scans up to the next sequence of interest, or to the end of `bytes`.
@@ -103,143 +71,64 @@ impl Scanner {
         self.advance(bytes, true)
     }
 
-    fn advance(&mut self, bytes: &[u8], stop_at_ground: bool) -> Option<Found> {
+    fn advance(&mut self, bytes: &[u8], stops_at_ground: bool) -> Option<Found> {
         let mut at = 0;
         while at < bytes.len() {
-            let was_escape = self.state == State::Escape;
-            match self.state {
-                State::Ground => at += self.skip_ground(&bytes[at..]),
-                State::Osc => {
-                    let (used, ended) = self.take_osc(&bytes[at..]);
-                    at += used;
-                    if ended {
-                        return Some(self.ended_osc(at));
-                    }
-                }
-                State::OscEscape if bytes[at] == b'\\' => {
-                    self.state = State::Ground;
-                    return Some(self.ended_osc(at + 1));
-                }
-                State::OscEscape => {
-                    // The byte is looked at again, as the one after an escape.
-                    self.enter(State::Escape);
-                    if stop_at_ground {
-                        return Some(Found { end: at, what: Sequence::OscBroken });
-                    }
-                }
-                State::Text | State::DcsData => at += self.skip_text(&bytes[at..]),
-                State::Escape
-                | State::EscapeIntermediate
-                | State::Csi
-                | State::DcsEntry
-                | State::DcsHeader => {
-                    let byte = bytes[at];
-                    at += 1;
-                    if let Some(what) = self.step(byte) {
-                        return Some(Found { end: at, what });
-                    }
-                }
+            let run = self.machine.run(&bytes[at..]);
+            self.keep(&bytes[at..at + run]);
+            at += run;
+            let byte = bytes.get(at).copied();
+            // Text that goes on to the end is the one run after which there is nothing to take.
+            let Some(byte) = byte else {
+                let is_text = stops_at_ground && self.is_ground();
+                return is_text.then_some(Found { end: at, what: Sequence::Other });
+            };
+            let was_in_osc = self.is_in_osc();
+            let part = self.machine.step(byte);
+            if part == Part::BrokenOff(Kind::Osc) && stops_at_ground {
+                self.payload.clear();
+                return Some(Found { end: at, what: Sequence::OscBroken });
             }
-            if stop_at_ground && self.state == State::Ground {
+            if !matches!(part, Part::BrokenOff(_)) {
+                at += 1;
+            }
+            if let Some(what) = self.take(part, byte) {
+                return Some(Found { end: at, what });
+            }
+            if stops_at_ground && self.is_ground() {
                 return Some(Found { end: at, what: Sequence::Other });
             }
-            if stop_at_ground && was_escape && self.state == State::Osc {
+            if stops_at_ground && self.is_in_osc() && !was_in_osc {
                 return Some(Found { end: at, what: Sequence::OscStart });
             }
         }
         None
     }
 
-    /// Plain text up to an escape.
-    fn skip_ground(&mut self, bytes: &[u8]) -> usize {
-        let Some(escape) = memchr(ESC, bytes) else { return bytes.len() };
-        self.state = State::Escape;
-        escape + 1
-    }
-
-    fn take_osc(&mut self, bytes: &[u8]) -> (usize, bool) {
-        let end = bytes.iter().position(|byte| matches!(*byte, BEL | ESC | CAN | SUB));
-        let text = &bytes[..end.unwrap_or(bytes.len())];
-        let room = MAX_PAYLOAD.saturating_sub(self.payload.len());
-        self.payload.extend_from_slice(&text[..text.len().min(room)]);
-        let Some(end) = end else { return (bytes.len(), false) };
-        let ended = match bytes[end] {
-            BEL => {
-                self.state = State::Ground;
-                true
-            }
-            ESC => {
-                self.state = State::OscEscape;
-                false
-            }
-            _ => {
-                self.enter(State::Ground);
-                false
-            }
-        };
-        (end + 1, ended)
-    }
-
-    fn ended_osc(&mut self, end: usize) -> Found {
-        Found { end, what: Sequence::Osc(std::mem::take(&mut self.payload)) }
-    }
-
-    fn skip_text(&mut self, bytes: &[u8]) -> usize {
-        let is_dcs = self.state == State::DcsData;
-        let ends = |byte: &u8| matches!(*byte, ESC | CAN | SUB) || (is_dcs && *byte == C1_ST);
-        let Some(end) = bytes.iter().position(ends) else { return bytes.len() };
-        self.enter(if bytes[end] == ESC { State::Escape } else { State::Ground });
-        end + 1
-    }
-
-    /// One byte inside an escape or control sequence.
-    fn step(&mut self, byte: u8) -> Option<Sequence> {
-        match byte {
-            CAN | SUB => {
-                self.enter(State::Ground);
-                return None;
-            }
-            ESC => {
-                self.enter(State::Escape);
-                return None;
-            }
-            // Other controls act at once and leave the sequence open; the rest is ignored.
-            0x00..=0x1f | 0x7f.. => return None,
-            _ => {}
+    /// Keeps a part of an OSC, as far as there is room.
+    fn keep(&mut self, text: &[u8]) {
+        if self.is_in_osc() {
+            let room = MAX_PAYLOAD.saturating_sub(self.payload.len());
+            self.payload.extend_from_slice(&text[..text.len().min(room)]);
         }
-        match (self.state, byte) {
-            (State::Escape, b'[') => self.enter(State::Csi),
-            (State::Escape, b']') => self.enter(State::Osc),
-            (State::Escape, b'P') => self.enter(State::DcsEntry),
-            (State::Escape, b'X' | b'^' | b'_') => self.enter(State::Text),
-            (State::DcsEntry | State::DcsHeader, 0x20..=0x3b) => self.state = State::DcsHeader,
-            (State::DcsEntry, 0x3c..=0x3f) => self.state = State::DcsHeader,
-            (State::DcsEntry | State::DcsHeader, _) => self.enter(State::DcsData),
-            (State::Escape | State::EscapeIntermediate, 0x20..=0x2f) => {
-                self.state = State::EscapeIntermediate;
-            }
-            (State::Csi, 0x20..=0x3f) => {
-                if self.payload.len() < MAX_CSI {
+    }
+
+    /// What one byte that is no part of a run means.
+    fn take(&mut self, part: Part, byte: u8) -> Option<Sequence> {
+        match part {
+            Part::Inside(Kind::Csi) => {
+                if matches!(byte, 0x20..=0x3f) && self.payload.len() < MAX_CSI {
                     self.payload.push(byte);
                 }
             }
-            (State::Csi, 0x40..=0x7e) => {
-                let params = std::mem::take(&mut self.payload);
-                self.state = State::Ground;
-                if is_interesting(&params, byte) {
-                    return Some(Sequence::Csi(params, byte));
-                }
-                self.payload = params;
-                self.payload.clear();
+            Part::End(Kind::Osc) => return Some(Sequence::Osc(std::mem::take(&mut self.payload))),
+            Part::End(Kind::Csi) if is_interesting(&self.payload, byte) => {
+                return Some(Sequence::Csi(std::mem::take(&mut self.payload), byte));
             }
-            _ => self.enter(State::Ground),
+            Part::Begin | Part::End(_) | Part::Cancel | Part::BrokenOff(_) => self.payload.clear(),
+            Part::Plain | Part::Control | Part::Inside(_) => {}
         }
         None
-    }
-
-    fn enter(&mut self, state: State) {
-        self.state = state;
-        self.payload.clear();
     }
 }
 

@@ -71,7 +71,8 @@ impl MemoryDaemon {
         let core = runtime().block_on(Core::start(config)).unwrap();
         let (sender, stopped) = watch::channel(false);
         let control = Arc::new(Stop { core: core.clone(), stopped: sender });
-        let shared = rookery_ptywright::Shared::new(home.path().to_owned()).allow_plugin_load(true);
+        let adapters = Arc::new(rookery_watch::Adapters::default().allow_plugin_load(true));
+        let shared = rookery_ptywright::Shared::new(home.path().to_owned(), adapters);
         let served = Served::new(core.clone(), control, Arc::new(shared)).with_roost(roost);
         MemoryDaemon { home, core, served, stopped }
     }

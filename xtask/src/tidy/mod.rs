@@ -2,6 +2,7 @@
 //!
 //! Each rule is a module with a pure check; this one reads the tree, runs them and reports.
 
+mod agents;
 mod edges;
 mod hosts;
 mod markdown;
@@ -33,6 +34,7 @@ struct Rules {
     module_docs: rust::ModuleDocs,
     banned: Vec<rust::Banned>,
     hosts: hosts::Hosts,
+    agents: agents::Rule,
 }
 
 /// Whether a finding fails the run.
@@ -100,11 +102,15 @@ fn check_files(
     files: &BTreeSet<String>,
 ) -> anyhow::Result<Vec<Finding>> {
     let mut findings = Vec::new();
+    let agents = read_toml::<agents::List>(root, &rules.agents.list)?.literals();
     for path in files {
         let bytes = fs::read(root.join(path)).with_context(|| format!("cannot read {path}"))?;
         // Pictures and recorded byte streams have no lines to check.
         let Ok(text) = std::str::from_utf8(&bytes) else { continue };
         findings.extend(check_text(rules, files, path, text));
+        if path.ends_with(".rs") {
+            findings.extend(agents::check(&rules.agents, &agents, path, text));
+        }
     }
     Ok(findings)
 }

@@ -75,13 +75,13 @@ pub(super) fn check_banned(banned: &[Banned], path: &str, text: &str) -> Vec<Fin
 }
 
 /// Whether the whole file is test: in a folder of tests, or the tests of a module kept apart.
-fn is_test_file(path: &str) -> bool {
+pub(super) fn is_test_file(path: &str) -> bool {
     let mut parts = path.rsplit('/');
     parts.next() == Some("tests.rs") || parts.any(|dir| dir == "tests")
 }
 
 /// The number of lines before the trailing `#[cfg(test)] mod … { … }`, or of all lines if there is none.
-fn lines_before_tests(text: &str) -> usize {
+pub(super) fn lines_before_tests(text: &str) -> usize {
     let lines: Vec<_> = text.lines().collect();
     let ends_in_block = lines.iter().rev().find(|line| !line.is_empty()) == Some(&"}");
     let begin = (0..lines.len()).rev().find(|&at| begins_test_module(&lines[at..]));

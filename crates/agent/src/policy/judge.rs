@@ -44,18 +44,6 @@ pub enum Verdict {
     Deny,
 }
 
-impl Verdict {
-    /// The word for it in the log of decisions.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Allow => "allowed",
-            Self::AutoApprove => "auto_approved",
-            Self::Ask => "requires_approval",
-            Self::Deny => "denied",
-        }
-    }
-}
-
 /// A verdict and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {

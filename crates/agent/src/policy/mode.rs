@@ -1,14 +1,6 @@
 //! What modes are called: one canonical name each, and the other spellings that are understood.
 
-use rookery_model::Mode;
-
-/// Canonical names, in the order they are listed to people.
-const NAMES: &[(Mode, &str)] = &[
-    (Mode::Default, "default"),
-    (Mode::AcceptAll, "accept_all"),
-    (Mode::Plan, "plan"),
-    (Mode::Bypass, "bypass"),
-];
+use rookery_model::{Mode, Words as _};
 
 /// Other spellings.
 const SPELLINGS: &[(&str, Mode)] = &[
@@ -24,24 +16,19 @@ pub const FLAG_ONLY: &str = "yolo";
 
 /// The mode that a name means. Names are exact: case and blanks count.
 pub fn parse_mode(name: &str) -> Option<Mode> {
-    let canonical = NAMES.iter().find(|(_, known)| *known == name).map(|&(mode, _)| mode);
-    canonical.or_else(|| SPELLINGS.iter().find(|(known, _)| *known == name).map(|&(_, mode)| mode))
+    let other = || SPELLINGS.iter().find(|(known, _)| *known == name).map(|&(_, mode)| mode);
+    Mode::from_word(name).or_else(other)
 }
 
 /// The canonical name of a mode.
 pub fn mode_name(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Default => "default",
-        Mode::AcceptAll => "accept_all",
-        Mode::Plan => "plan",
-        Mode::Bypass => "bypass",
-    }
+    mode.word()
 }
 
 /// All names that are understood, canonical ones first: for messages about one that is not.
 pub fn mode_names() -> impl Iterator<Item = &'static str> {
     let others = SPELLINGS.iter().map(|&(name, _)| name);
-    NAMES.iter().map(|&(_, name)| name).chain(others)
+    Mode::WORDS.iter().map(|&(_, name)| name).chain(others)
 }
 
 #[cfg(test)]
@@ -50,7 +37,7 @@ mod tests {
 
     #[test]
     fn every_name_is_understood() {
-        for (mode, name) in NAMES {
+        for (mode, name) in Mode::WORDS {
             assert_eq!(parse_mode(name), Some(*mode));
             assert_eq!(mode_name(*mode), *name);
         }

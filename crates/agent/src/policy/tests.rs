@@ -57,7 +57,6 @@ fn reasons_are_those_of_the_contract() {
     assert_eq!(alone.verdict, Verdict::Deny);
     assert!(alone.reason.starts_with("side-effecting tool call"));
     assert_eq!(judge(&write, Mode::AcceptAll, &rules, true).verdict, Verdict::AutoApprove);
-    assert_eq!(alone.verdict.name(), "denied");
 }
 
 #[test]

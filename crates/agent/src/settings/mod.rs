@@ -85,18 +85,6 @@ pub struct Settings {
     pub mcp_servers: BTreeMap<String, McpServerSettings>,
 }
 
-/// The spellings of profiles.
-const PROFILES: [(&str, Profile); 3] = [
-    ("interactive", Profile::Interactive),
-    ("non_interactive", Profile::NonInteractive),
-    ("eval", Profile::Eval),
-];
-
-/// The profile of this spelling.
-pub fn parse_profile(name: &str) -> Option<Profile> {
-    PROFILES.iter().find(|(known, _)| *known == name).map(|(_, profile)| *profile)
-}
-
 /// What is borne before a turn is given up.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the keys of the settings file are their own description")]

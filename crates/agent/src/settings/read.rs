@@ -9,13 +9,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rookery_host::SettingsFile;
-use rookery_model::{Mode, ToolKind};
+use rookery_model::{Mode, Profile, ToolKind, Words as _};
 use toml_edit::{DocumentMut, Item, TableLike};
 
 use super::{
     AutoApprove, CommandSettings, ContextSettings, Kind, Lifecycle, McpServerSettings, PathScope,
     PolicySettings, ProviderSettings, Reliability, SearchIndex, Secret, Settings, Spelled,
-    ToolSettings, WebSearchMode, normalize_provider, parse_profile, unknown,
+    ToolSettings, WebSearchMode, normalize_provider, unknown,
 };
 
 /// The longest time that is taken from a file; more is as good as for ever.
@@ -50,7 +50,7 @@ impl Settings {
             model: root.text("model"),
             reasoning: root.text("reasoning"),
             runtime_profile: root
-                .choice("runtime_profile", PROFILES, parse_profile)
+                .choice("runtime_profile", PROFILES, Profile::from_word)
                 .unwrap_or_default(),
             auto_compact_token_limit: root.count("auto_compact_token_limit").filter(|&n| n > 0),
             reliability: reliability(&root.section("reliability")),
@@ -91,7 +91,7 @@ impl Settings {
         }
         self.provider = self.provider.take().map(|id| normalize_provider(&id));
         if let Some(name) = text("RODER_RUNTIME_PROFILE") {
-            match parse_profile(&name) {
+            match Profile::from_word(&name) {
                 Some(profile) => self.runtime_profile = profile,
                 None => warnings.push(format!("RODER_RUNTIME_PROFILE must be {PROFILES}")),
             }
@@ -327,13 +327,11 @@ fn mcp_servers(section: &Section<'_>) -> BTreeMap<String, McpServerSettings> {
 
 fn mcp_server(section: &Section<'_>) -> McpServerSettings {
     let default = McpServerSettings::default();
-    let kind = |name: &str| match name {
-        "read" => Some(ToolKind::Read),
-        "write" => Some(ToolKind::Write),
-        "exec" => Some(ToolKind::Exec),
-        "network" => Some(ToolKind::Network),
-        _ => None,
+    // The others are for our own tools.
+    let can_be = |kind: &ToolKind| {
+        matches!(kind, ToolKind::Read | ToolKind::Write | ToolKind::Exec | ToolKind::Network)
     };
+    let kind = |name: &str| ToolKind::from_word(name).filter(can_be);
     let time =
         |key, default| section.time(key, SECOND).filter(|time| !time.is_zero()).unwrap_or(default);
     McpServerSettings {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use rookery_model::{Task, TaskStatus, ToolKind};
+use rookery_model::{Task, TaskStatus, ToolKind, Words as _};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -118,7 +118,7 @@ async fn update_plan(context: ToolContext, args: PlanArgs) -> Result<ToolOutput,
     validate("plan", &tasks)?;
     let plan: Vec<Value> = tasks
         .iter()
-        .map(|task| json!({"step": task.content, "status": status_name(task.status)}))
+        .map(|task| json!({"step": task.content, "status": task.status.word()}))
         .collect();
     let (text, done) = summary("Plan", &tasks);
     let data = json!({
@@ -156,7 +156,7 @@ async fn update_ledger(context: ToolContext, args: LedgerArgs) -> Result<ToolOut
         .iter()
         .map(|task| {
             let mut told =
-                json!({"id": task.id, "content": task.content, "status": status_name(task.status)});
+                json!({"id": task.id, "content": task.content, "status": task.status.word()});
             if let Some(evidence) = &task.evidence {
                 told["evidence"] = evidence.as_str().into();
             }
@@ -188,21 +188,12 @@ fn summary(what: &str, tasks: &[Task]) -> (String, usize) {
     let mut text = format!("{what}: {done}/{} completed", tasks.len());
     for task in tasks {
         let name = if task.id.is_empty() { String::new() } else { format!("{}: ", task.id) };
-        text.push_str(&format!("\n- [{}] {name}{}", status_name(task.status), task.content));
+        text.push_str(&format!("\n- [{}] {name}{}", task.status.word(), task.content));
         if let Some(evidence) = &task.evidence {
             text.push_str(&format!(" ({evidence})"));
         }
     }
     (text, done)
-}
-
-fn status_name(status: TaskStatus) -> &'static str {
-    match status {
-        TaskStatus::Pending => "pending",
-        TaskStatus::InProgress => "in_progress",
-        TaskStatus::Completed => "completed",
-        TaskStatus::Blocked => "blocked",
-    }
 }
 
 #[cfg(test)]

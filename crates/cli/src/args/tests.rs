@@ -229,3 +229,15 @@ fn help_of_everything() {
     "#]]
     .assert_eq(&command.render_help().to_string());
 }
+
+#[test]
+fn agents_with_hooks_are_those_of_the_list() {
+    use clap::ValueEnum as _;
+    let listed = rookery_host::known_agents().iter().filter_map(|agent| agent.hooks.as_deref());
+    let ours: Vec<&str> = HookedAgent::value_variants().iter().map(|agent| agent.word()).collect();
+    assert_eq!(ours, listed.collect::<Vec<_>>());
+    for agent in HookedAgent::value_variants() {
+        let value = agent.to_possible_value().expect("no variant is skipped");
+        assert_eq!(value.get_name(), agent.word());
+    }
+}

@@ -1,13 +1,10 @@
 //! Terminal output in pieces: characters, controls and whole escape sequences, however it is split.
 //! Which of them are wanted is decided by others.
 
+use rookery_term::escape::{Kind, Machine, Part};
+
 /// The longest sequence; longer ones are dropped whole.
 const LONGEST: usize = 4096;
-
-const ESC: char = '\x1b';
-const BEL: char = '\x07';
-const CAN: char = '\x18';
-const SUB: char = '\x1a';
 
 /// A piece of terminal output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,21 +21,10 @@ pub(super) enum Piece<'a> {
     String(&'a str),
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum State {
-    #[default]
-    Ground,
-    Escape,
-    Csi,
-    String,
-    /// After an escape in a string: its end, if a backslash follows.
-    StringEscape,
-}
-
 /// Cuts output into pieces.
 #[derive(Debug, Default)]
 pub(super) struct Sequences {
-    state: State,
+    machine: Machine,
     held: String,
     is_too_long: bool,
 }
@@ -52,50 +38,37 @@ impl Sequences {
     }
 
     fn step(&mut self, c: char, take: &mut impl FnMut(Piece<'_>)) {
-        match (self.state, c) {
-            (State::String, ESC) => self.state = State::StringEscape,
-            (State::StringEscape, '\\') => self.end_string(take),
-            (State::StringEscape, _) => {
-                // Any other escape ends the string as well and begins its own sequence.
+        match self.machine.step_char(c) {
+            Part::Plain if c.is_control() => take(Piece::Control(c)),
+            Part::Plain => take(Piece::Text(c)),
+            // Works as if it stood before the sequence.
+            Part::Control => take(Piece::Control(c)),
+            Part::Begin => self.begin(),
+            // What is no part of it is ignored, as terminals do.
+            Part::Inside(Kind::Escape | Kind::Csi) if !matches!(c, ' '..='?') => {}
+            Part::Inside(_) => self.hold(c),
+            Part::End(Kind::Escape) => {
+                self.hold(c);
+                self.end(take, |held| Piece::Escape(held));
+            }
+            Part::End(Kind::Csi) => {
+                self.hold(c);
+                self.end(take, |held| Piece::Csi(held));
+            }
+            Part::End(_) => self.end_string(take),
+            Part::BrokenOff(_) => {
+                // It ends its string as well, and begins its own sequence.
                 self.end_string(take);
                 self.begin();
                 self.step(c, take);
             }
-            (_, ESC) => self.begin(),
-            (State::Ground, c) if c.is_control() => take(Piece::Control(c)),
-            (State::Ground, c) => take(Piece::Text(c)),
-            (_, CAN | SUB) => self.state = State::Ground,
-            (State::String, BEL) if self.held.starts_with(']') => self.end_string(take),
-            (State::String, c) => self.hold(c),
-            // Controls inside of a sequence work as if they stood before it.
-            (_, c) if c.is_control() => take(Piece::Control(c)),
-            (State::Escape, ' '..='/') => self.hold(c),
-            (State::Escape, '[') if self.held.is_empty() => self.state = State::Csi,
-            (State::Escape, ']' | 'P' | 'X' | '^' | '_') if self.held.is_empty() => {
-                self.hold(c);
-                self.state = State::String;
-            }
-            (State::Escape, '0'..='~') => {
-                self.hold(c);
-                self.end(take, |held| Piece::Escape(held));
-            }
-            (State::Csi, ' '..='?') => self.hold(c),
-            (State::Csi, '@'..='~') => {
-                self.hold(c);
-                self.end(take, |held| Piece::Csi(held));
-            }
-            // Not a sequence; the character that broke it is text.
-            (State::Escape | State::Csi, c) => {
-                self.state = State::Ground;
-                take(Piece::Text(c));
-            }
+            Part::Cancel => {}
         }
     }
 
     fn begin(&mut self) {
         self.held.clear();
         self.is_too_long = false;
-        self.state = State::Escape;
     }
 
     fn hold(&mut self, c: char) {
@@ -107,7 +80,7 @@ impl Sequences {
     }
 
     fn end_string(&mut self, take: &mut impl FnMut(Piece<'_>)) {
-        self.end(take, |held| Piece::String(held));
+        self.end(take, |held| Piece::String(held.strip_suffix('\x1b').unwrap_or(held)));
     }
 
     fn end(
@@ -115,7 +88,6 @@ impl Sequences {
         take: &mut impl FnMut(Piece<'_>),
         piece: impl for<'h> FnOnce(&'h str) -> Piece<'h>,
     ) {
-        self.state = State::Ground;
         if !self.is_too_long {
             take(piece(&self.held));
         }

@@ -2,30 +2,17 @@
 //! program's questions to its terminal; if this terminal saw them it would answer once more.
 //! Also remembers which modes must be undone when this terminal is given back.
 
+use rookery_term::escape::{ESC, Kind, Machine, Part};
+
 /// Longest control sequence held back until its end is seen; longer ones pass as they come.
 const LONGEST: usize = 128;
 
-const ESC: u8 = 0x1b;
-const BEL: u8 = 0x07;
 const CAN: u8 = 0x18;
-const SUB: u8 = 0x1a;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Ground,
-    Escape,
-    /// After `ESC [`.
-    Csi,
-    /// Inside OSC or DCS, up to BEL or ST.
-    String,
-    /// After an escape inside a string: ST if a backslash follows.
-    StringEscape,
-}
 
 /// Passes output on without questions.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Filter {
-    state: State,
+    machine: Machine,
     /// The sequence so far, while it is held back.
     held: Vec<u8>,
     /// Whether the present sequence is passed on as it comes.
@@ -35,23 +22,10 @@ pub(crate) struct Filter {
     used_other_keys: bool,
 }
 
-impl Default for Filter {
-    fn default() -> Self {
-        Self {
-            state: State::Ground,
-            held: Vec::new(),
-            passing: false,
-            is_alternate: false,
-            used_kitty: false,
-            used_other_keys: false,
-        }
-    }
-}
-
 impl Filter {
     /// Begins anew, after output was lost; modes are remembered.
     pub(crate) fn resync(&mut self) {
-        self.state = State::Ground;
+        self.machine = Machine::default();
         self.held.clear();
         self.passing = false;
     }
@@ -59,18 +33,14 @@ impl Filter {
     /// Appends to `out` what of `bytes` this terminal may see.
     pub(crate) fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         let mut rest = bytes;
-        while let Some(&byte) = rest.first() {
-            if self.state == State::Ground {
-                let plain = rest.iter().position(|byte| *byte == ESC).unwrap_or(rest.len());
-                out.extend_from_slice(&rest[..plain]);
-                rest = &rest[plain..];
-                if !rest.is_empty() {
-                    self.begin();
-                    rest = &rest[1..];
-                }
-            } else {
-                rest = &rest[1..];
+        while !rest.is_empty() {
+            let is_text = self.machine.is_ground();
+            let run = if is_text { self.machine.run(rest) } else { 0 };
+            out.extend_from_slice(&rest[..run]);
+            rest = &rest[run..];
+            if let Some((&byte, after)) = rest.split_first() {
                 self.step(byte, out);
+                rest = after;
             }
         }
     }
@@ -79,45 +49,28 @@ impl Filter {
         self.held.clear();
         self.held.push(ESC);
         self.passing = false;
-        self.state = State::Escape;
     }
 
     fn step(&mut self, byte: u8, out: &mut Vec<u8>) {
-        let is_string = matches!(self.state, State::String | State::StringEscape);
-        if matches!(byte, CAN | SUB) {
-            return self.finish(byte, true, out);
-        }
-        if byte == ESC && !is_string {
-            self.flush(out);
-            return self.begin();
-        }
-        match self.state {
-            State::Ground => {}
-            State::Escape => match byte {
-                b'[' => self.hold(byte, State::Csi, out),
-                b']' | b'P' | b'X' | b'^' | b'_' => self.hold(byte, State::String, out),
-                0x20..=0x2f => self.hold(byte, State::Escape, out),
-                _ => self.finish(byte, true, out),
-            },
-            State::Csi if (0x40..=0x7e).contains(&byte) => {
+        match self.machine.step(byte) {
+            Part::Plain => out.push(byte),
+            Part::Begin => {
+                self.flush(out);
+                self.begin();
+            }
+            Part::Inside(_) | Part::Control => self.hold(byte, out),
+            Part::Cancel | Part::End(Kind::Escape) => self.finish(byte, true, out),
+            Part::End(Kind::Csi) => {
                 let pass = self.judge_csi(byte);
                 self.finish(byte, pass, out);
             }
-            State::Csi => self.hold(byte, State::Csi, out),
-            State::String if byte == BEL => {
-                let pass = !is_string_question(&self.held);
+            Part::End(_) => {
+                let pass = !is_string_question(string_of(&self.held));
                 self.finish(byte, pass, out);
             }
-            State::String if byte == ESC => self.hold(byte, State::StringEscape, out),
-            State::String => self.hold(byte, State::String, out),
-            State::StringEscape => {
-                let body = &self.held[..self.held.len().saturating_sub(1)];
-                let pass = !is_string_question(body);
-                if byte == b'\\' {
-                    return self.finish(byte, pass, out);
-                }
-                // Any other escape ends the string as well and begins its own sequence.
-                if !self.passing && pass {
+            Part::BrokenOff(_) => {
+                let body = string_of(&self.held);
+                if !self.passing && !is_string_question(body) {
                     out.extend_from_slice(body);
                 }
                 self.begin();
@@ -126,8 +79,7 @@ impl Filter {
         }
     }
 
-    fn hold(&mut self, byte: u8, state: State, out: &mut Vec<u8>) {
-        self.state = state;
+    fn hold(&mut self, byte: u8, out: &mut Vec<u8>) {
         if self.passing {
             out.push(byte);
             return;
@@ -150,7 +102,6 @@ impl Filter {
         }
         self.held.clear();
         self.passing = false;
-        self.state = State::Ground;
     }
 
     /// Whether the held control sequence with this end may pass; notes the modes it sets.
@@ -214,6 +165,11 @@ fn is_string_question(held: &[u8]) -> bool {
         Some(b"\x1bP") => held[2..].starts_with(b"+q") || held[2..].starts_with(b"$q"),
         _ => false,
     }
+}
+
+/// A string without the escape that ended it.
+fn string_of(held: &[u8]) -> &[u8] {
+    held.strip_suffix(&[ESC]).unwrap_or(held)
 }
 
 #[cfg(test)]

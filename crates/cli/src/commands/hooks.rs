@@ -146,7 +146,7 @@ fn change(
     let after = if has_changed { next.content() } else { file.before() };
     let diff = unified(file.path(), file.before(), after);
     let mut result = Made {
-        agent: "claude-code",
+        agent: args.place.agent.word(),
         action,
         file: file.path().display().to_string(),
         changed: has_changed,
@@ -224,7 +224,7 @@ fn status(place: &args::HooksPlace, program: &Path) -> Outcome {
     if place.json {
         let file = file.path().display().to_string();
         output::json(
-            &serde_json::json!({ "agent": "claude-code", "file": file, "events": events }),
+            &serde_json::json!({ "agent": place.agent.word(), "file": file, "events": events }),
         )?;
         return done();
     }

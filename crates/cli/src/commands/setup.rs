@@ -208,6 +208,7 @@ mod tests {
             path: PathBuf::from("/bin/x"),
             command: command.map(|command| vec![command.to_owned()]),
             adapter: None,
+            has_hooks: false,
         };
         Found {
             keys: vec![FoundKey { provider: "xai", name: "xAI", variable: "XAI_API_KEY" }],

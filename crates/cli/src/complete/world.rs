@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rookery_host::{AGENT_TOOLS, find_program};
+use rookery_host::{find_program, known_agents};
 use rookery_native::wire::{
     CheckpointList, Checkpoints, HandoffList, HandoffStatus, Handoffs, ProjectList, Providers,
     Queue, QueueList, RequestList, Requests, ReviewList, ReviewStatus, Reviews, SessionList,
@@ -64,10 +64,10 @@ fn modes(offer: &mut Offer<'_>) {
 fn tools(offer: &mut Offer<'_>) {
     let path = std::env::var_os("PATH");
     let find = |name: &str| find_program(name.as_ref(), path.as_deref(), Path::new("/"));
-    for tool in AGENT_TOOLS {
-        let is_here = find(tool.program).or_else(|| tool.alias.and_then(find)).is_some();
+    for tool in known_agents().iter().filter(|tool| !tool.programs.is_empty()) {
+        let is_here = tool.programs.iter().any(|name| find(name).is_some());
         let note = (!is_here).then_some("not in PATH");
-        offer.add_named(&[tool.id], &joined(&[Some(tool.name), note]));
+        offer.add_named(&[&tool.id], &joined(&[Some(&*tool.name), note]));
     }
 }
 

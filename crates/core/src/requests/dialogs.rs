@@ -1,7 +1,7 @@
 //! Dialogs that were read from screens: requests like all others, answered by typing.
 //!
 //! Core neither reads screens nor knows what a key means to an agent. Somebody who does says what is
-//! shown ([`Core::show_dialog`]) and types the answers ([`Typist`]), each only while the very dialog
+//! shown ([`Core::show_dialog`]) and types the answers ([`Responder`]), each only while the very dialog
 //! that was decided about still stands there.
 
 use std::future::Future;
@@ -73,15 +73,15 @@ pub(crate) struct DialogNote {
 /// What becomes of typing an answer.
 pub type Typing = Pin<Box<dyn Future<Output = Result<bool>> + Send>>;
 
-/// Who can answer dialogs on screens.
-pub trait Typist: Send + Sync {
+/// Types answers to dialogs on screens.
+pub trait Responder: Send + Sync {
     /// Types yes or no if this dialog stands on that terminal; false if it does not.
     fn answer(&self, core: &Core, terminal: TerminalId, dialog: &str, is_yes: bool) -> Typing;
 }
 
 impl Requests {
     /// From now on this one answers dialogs. The first one stays.
-    pub fn set_responder(&self, typist: std::sync::Arc<dyn Typist>) {
+    pub fn set_responder(&self, typist: std::sync::Arc<dyn Responder>) {
         let _ = self.core.inner.requests.typist.set(typist);
     }
 

@@ -24,7 +24,7 @@ use crate::rooms::Requests;
 use crate::world::{Tx, World};
 
 pub use approvals::{Approval, ApprovalStatus, Decision};
-pub use dialogs::{SeenDialog, Shown, Typing, Typist};
+pub use dialogs::{Responder, SeenDialog, Shown, Typing};
 
 use dialogs::DialogNote;
 pub(crate) use parked::Parked;

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use rookery_model::{Answer, RequestId, SessionId};
 use tokio::sync::{oneshot, watch};
 
-use super::{DialogNote, Typist};
+use super::{DialogNote, Responder};
 
 /// Who waits, who answers, and what is being answered.
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub(crate) struct Room {
     /// Answers that are being recorded, and what tells that they were.
     pub(super) answering: Mutex<HashMap<RequestId, watch::Receiver<()>>>,
     /// What answers dialogs on screens.
-    pub(super) typist: OnceLock<Arc<dyn Typist>>,
+    pub(super) typist: OnceLock<Arc<dyn Responder>>,
     /// Dialogs that are being answered.
     pub(super) typing: Mutex<HashSet<RequestId>>,
     /// Dialogs that were answered last, which may still stand there for a moment.

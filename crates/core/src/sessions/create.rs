@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rookery_host::git::worktree::{self, NewWorktree, RemoveRequest, WorktreeError};
 use rookery_host::git::{GitError, Repository};
-use rookery_host::{AgentTool, FoundTool, find_agent_tools};
+use rookery_host::{FoundTool, KnownAgent, find_agent_tools};
 use rookery_model::{
     AcceptedSession, AcceptedTool, AcceptedWork, Category, Checkout, Error, ErrorKind, OnExit,
     Origin, PlannedTree, ProjectId, Result, SessionId, Source, Terminal, TerminalId, TerminalUuid,
@@ -361,7 +361,7 @@ impl Sessions {
                 found.tool.name
             ))),
             None => {
-                let known: Vec<&str> = all.iter().map(|found| found.tool.id).collect();
+                let known: Vec<&str> = all.iter().map(|found| found.tool.id.as_str()).collect();
                 let message =
                     format!("no agent is called {tool:?}; known are {}", known.join(", "));
                 Err(Error::invalid("tool", message))
@@ -373,7 +373,7 @@ impl Sessions {
     ///
     /// # Errors
     /// If the agent is not known or not installed, or the terminal is gone.
-    pub async fn launch_tool(&self, id: TerminalId, tool: &str) -> Result<AgentTool> {
+    pub async fn launch_tool(&self, id: TerminalId, tool: &str) -> Result<&'static KnownAgent> {
         let missing =
             || Error::not_found(format!("Tool '{tool}' is not installed or not on PATH."));
         let found = self.agent_tools().await.into_iter().find(|found| found.tool.id == tool);
@@ -401,7 +401,7 @@ impl Sessions {
                 Ok(())
             })
             .await?;
-        self.core.terminals().see_agent(id, found.tool.program, true);
+        self.core.terminals().see_agent(id, found.tool.program(), true);
         Ok(found.tool)
     }
 

@@ -146,7 +146,7 @@ async fn recognised(handle: TerminalHandle, looks: &Semaphore) -> Option<&'stati
     let _look = looks.acquire().await.ok()?;
     let look = move || {
         let group = handle.foreground_group()?;
-        foreground_agent(handle.pid(), group).map(|tool| tool.program)
+        foreground_agent(handle.pid(), group).map(|agent| agent.program())
     };
     tokio::task::spawn_blocking(look).await.ok().flatten()
 }

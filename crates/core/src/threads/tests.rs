@@ -8,7 +8,7 @@ use std::time::Duration;
 use rookery_agent::turn::Message;
 use rookery_model::{
     Answer, Asked, Choice, DecisionSource, ItemBody, ItemStatus, Mode, ThreadId, Turn,
-    TurnErrorKind, TurnStatus,
+    TurnErrorKind, TurnStatus, Words as _,
 };
 use rookery_store::DecisionQuery;
 use serde_json::json;
@@ -227,7 +227,7 @@ async fn modes_decide_without_asking() {
     assert!(home.path().join("later").exists());
     let query = DecisionQuery { thread: Some(thread), ..DecisionQuery::default() };
     let decided = core.requests().decisions(query, 100).await.unwrap();
-    let words: Vec<_> = decided.iter().map(|one| one.decision.verdict.name()).collect();
+    let words: Vec<_> = decided.iter().map(|one| one.decision.verdict.word()).collect();
     assert_eq!(words, ["denied", "auto_approved", "requires_approval", "approved"]);
     let last = &decided[3].decision;
     assert_eq!((last.by.as_deref(), last.source), (Some("mode"), DecisionSource::Model));

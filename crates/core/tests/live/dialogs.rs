@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use rookery_core::model::{Answer, Category, DecisionVerdict, ErrorKind, RequestId, TerminalId};
 use rookery_core::{
-    ApprovalStatus, Core, Decision, DecisionQuery, SeenDialog, Shown, Typing, Typist,
+    ApprovalStatus, Core, Decision, DecisionQuery, Responder, SeenDialog, Shown, Typing,
 };
 use tokio::sync::Notify;
 
@@ -30,7 +30,7 @@ struct Fake {
     gate: Option<(Notify, Notify)>,
 }
 
-impl Typist for FakeTypist {
+impl Responder for FakeResponder {
     fn answer(&self, _: &Core, _: TerminalId, dialog: &str, is_yes: bool) -> Typing {
         let (fake, dialog) = (Arc::clone(&self.0), dialog.to_owned());
         Box::pin(async move {
@@ -45,7 +45,7 @@ impl Typist for FakeTypist {
 }
 
 /// The same as core has it.
-struct FakeTypist(Arc<Fake>);
+struct FakeResponder(Arc<Fake>);
 
 fn seen(id: &str) -> Option<SeenDialog> {
     Some(SeenDialog {
@@ -63,7 +63,7 @@ async fn with(fake: Fake) -> (World, TerminalId, Arc<Fake>) {
     session(&world, "agent").await;
     let terminal = world.core.terminals().list()[0].id;
     let fake = Arc::new(fake);
-    world.core.requests().set_responder(Arc::new(FakeTypist(Arc::clone(&fake))));
+    world.core.requests().set_responder(Arc::new(FakeResponder(Arc::clone(&fake))));
     (world, terminal, fake)
 }
 

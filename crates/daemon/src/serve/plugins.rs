@@ -1,8 +1,10 @@
 //! The plugins a server is started with. The one place where `serve` and plugins meet.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use rookery_ptywright::Shared;
+use rookery_watch::Adapters;
 
 use super::ServeError;
 use crate::run::user_home;
@@ -18,7 +20,7 @@ pub struct ServeOptions {
 
 /// What the connections of a server share, with every plugin loaded. Reads files and runs Lua, so it may block.
 pub(super) fn load(options: &ServeOptions) -> Result<Shared, ServeError> {
-    let shared = Shared::new(user_home()).allow_plugin_load(options.allow_plugin_load);
+    let adapters = Adapters::default().allow_plugin_load(options.allow_plugin_load);
     for path in &options.plugins {
         std::fs::File::open(path).map_err(|error| {
             let path = path.display();
@@ -26,7 +28,8 @@ pub(super) fn load(options: &ServeOptions) -> Result<Shared, ServeError> {
                 "config error: failed to read plugin manifest `{path}`: {error}"
             ))
         })?;
-        shared.load_plugin(path).map_err(|error| ServeError::Plugin(error.to_string()))?;
+        let loaded = adapters.plugins().load(path);
+        loaded.map_err(|error| ServeError::Plugin(error.to_string()))?;
     }
-    Ok(shared)
+    Ok(Shared::new(user_home(), Arc::new(adapters)))
 }

@@ -1,31 +1,19 @@
 //! What every method is called with: the world, the connection, and the little that connections of
 //! this dialect share. Knows no method.
 
-use std::{
-    collections::HashMap,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
 use parking_lot::Mutex;
 use rookery_core::{Core, TerminalHandle};
 use rookery_model::{Error, ErrorKind, TerminalId};
-use rookery_plugins::LoadError;
+use rookery_watch::{Adapter, Adapters};
 use rookery_wire::{
     ConnectionHandle,
     rights::{self, Rights},
     rpc::{Admit, Companion, RpcError},
 };
 
-use crate::{
-    adapters::{Adapter, Adapters},
-    cache::CellCache,
-    errors, ids,
-    lookout::Lookout,
-    marks::Marks,
-    notify::Notifier,
-    plugins::Plugins,
-};
+use crate::{cache::CellCache, errors, ids, notify::Notifier, waits::Waits};
 
 /// The context of a call; cheap to clone.
 #[derive(Clone)]
@@ -76,45 +64,19 @@ impl Cx {
 
 /// What all connections to one world share. Made once per world.
 ///
-/// Nothing here is a second truth about terminals: a cache, plugins and adapters, labels that only
-/// this dialect knows, and the home directory.
+/// Nothing here is a second truth about terminals: a cache, the names of waits, the adapters, which
+/// are not this dialect's alone, and the home directory.
 pub struct Shared {
     pub(crate) home: PathBuf,
     pub(crate) cells: CellCache,
-    pub(crate) marks: Marks,
-    pub(crate) plugins: Plugins,
-    pub(crate) adapters: Adapters,
-    pub(crate) lookout: Lookout,
-    pub(crate) allows_loading: bool,
+    pub(crate) waits: Waits,
+    pub(crate) adapters: Arc<Adapters>,
 }
 
 impl Shared {
     /// `home` is where a session starts that names no directory, or one that does not exist.
-    pub fn new(home: PathBuf) -> Self {
-        Self {
-            home,
-            cells: CellCache::default(),
-            marks: Marks::default(),
-            plugins: Plugins::default(),
-            adapters: Adapters::default(),
-            lookout: Lookout::default(),
-            allows_loading: false,
-        }
-    }
-
-    /// Lets clients load plugins from files they name.
-    #[must_use]
-    pub fn allow_plugin_load(mut self, allowed: bool) -> Self {
-        self.allows_loading = allowed;
-        self
-    }
-
-    /// Loads a plugin that whoever runs the server trusts. Reads files and runs Lua, so it may block.
-    ///
-    /// # Errors
-    /// If manifest or code are not what they must be.
-    pub fn load_plugin(&self, manifest_path: &Path) -> Result<String, LoadError> {
-        self.plugins.load(manifest_path)
+    pub fn new(home: PathBuf, adapters: Arc<Adapters>) -> Self {
+        Self { home, cells: CellCache::default(), waits: Waits::default(), adapters }
     }
 
     /// The terminal of an adapter.

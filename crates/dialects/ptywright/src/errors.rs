@@ -2,11 +2,10 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use std::sync::LazyLock;
-
 use rookery_model::{Error, ErrorKind};
 use rookery_plugins::{Permission, PluginError};
 use rookery_term::redact::Policy;
+use rookery_watch::AdapterError;
 use rookery_wire::rpc::{RpcError, code};
 use serde_json::json;
 
@@ -19,11 +18,9 @@ pub(crate) const DENIED: i64 = -32004;
 /// The wait was given up on demand.
 pub(crate) const CANCELLED: i64 = -32005;
 
-static DEFAULT_POLICY: LazyLock<Policy> = LazyLock::new(Policy::ptywright_compatible);
-
 /// The policy that applies wherever a request does not bring its own.
 pub(crate) fn default_policy() -> &'static Policy {
-    &DEFAULT_POLICY
+    Policy::usual()
 }
 
 /// An error message without secrets, for [`JsonRpc::error_filter`](rookery_wire::rpc::JsonRpc::error_filter).
@@ -78,6 +75,19 @@ pub(crate) fn unknown_session(name: &str) -> RpcError {
 /// Nothing of this kind has this name.
 pub(crate) fn unknown(kind: &str, name: &str) -> RpcError {
     RpcError::new(code::INVALID_PARAMS, format!("unknown {kind}: {name}"))
+}
+
+/// An error of the machine.
+pub(crate) fn io(error: Error) -> RpcError {
+    rpc(Origin::Io, &error)
+}
+
+/// A call into the plugin of an adapter failed.
+pub(crate) fn adapter(error: AdapterError) -> RpcError {
+    match error {
+        AdapterError::Plugin(error) => lua(&error),
+        AdapterError::Stopped(error) => RpcError::internal(error.to_string()),
+    }
 }
 
 /// A plugin failed, or wanted to do what its manifest does not permit.

@@ -2,25 +2,21 @@
 //!
 //! Owns the method names, the shapes and the error texts of that protocol, and turns each request
 //! into calls on [`rookery_core::Core`]. It keeps no truth of its own: two clients of two dialects
-//! see the same terminals. Adapters and their plugins are its own.
+//! see the same terminals. Adapters and their plugins are shown here, and kept by `rookery_watch`.
 
-mod adapters;
 mod cache;
 mod cells;
 mod context;
 mod errors;
 mod ids;
-mod lookout;
-mod marks;
 mod notify;
 mod ops;
-mod plugins;
 mod screen;
+mod waits;
 pub mod wire;
 
 pub use context::{Cx, Shared};
 pub use errors::redact_error;
-pub use lookout::watch_screens;
 
 use rookery_wire::{method, rpc::Method};
 

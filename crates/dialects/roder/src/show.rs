@@ -1,7 +1,7 @@
 //! Domain objects as this dialect shows them.
 
 use rookery_core::{Flag, LifecycleState, ThreadStatus, ThreadView, TurnLifecycle, TurnView};
-use rookery_model as model;
+use rookery_model::{self as model, Words as _};
 use serde_json::Value;
 
 use crate::context::Cx;
@@ -243,10 +243,10 @@ pub(crate) fn decision(cx: &Cx, it: &model::Decision) -> PolicyDecision {
         tool_id: it.tool_id.clone(),
         tool_name: it.tool.clone(),
         mode: mode(cx, it.mode),
-        decision: it.verdict.name().to_owned(),
+        decision: it.verdict.word().to_owned(),
         reason: it.reason.clone().filter(|_| it.rule.is_none()),
         matched_rule: it.rule.clone(),
-        source: it.source.name().to_owned(),
+        source: it.source.word().to_owned(),
         by: it.by.clone(),
         timestamp: time(it.at),
     }

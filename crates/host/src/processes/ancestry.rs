@@ -8,7 +8,7 @@ use std::path::Path;
 use rustix::process::{Pid, test_kill_process};
 
 use super::{Stat, parse};
-use crate::agent_tools::{AgentTool, agent_of_program};
+use crate::agents::{KnownAgent, agent_of_package, agent_of_program};
 
 /// The argument that makes our program a supervisor of what agents run.
 pub const SUPERVISOR_ARGUMENT: &str = "__supervise";
@@ -98,13 +98,12 @@ pub(super) fn command_line(pid: u32) -> Vec<Vec<u8>> {
 
 /// The agent that a process is: by the name the kernel has, by its executable, by what it was called,
 /// or as the script of an interpreter.
-pub(super) fn agent_of(pid: u32, command: &[Vec<u8>]) -> Option<&'static AgentTool> {
+pub(super) fn agent_of(pid: u32, command: &[Vec<u8>]) -> Option<&'static KnownAgent> {
     let exe = fs::read_link(format!("/proc/{pid}/exe")).ok();
     let exe = exe.as_deref().and_then(Path::file_name).map(OsStr::as_bytes).unwrap_or_default();
     let called = command.first().map(|word| file_name(word)).unwrap_or_default();
-    let by_name = agent_of_program(name_of(pid).as_bytes())
-        .or_else(|| agent_of_program(exe))
-        .or_else(|| agent_of_program(called));
+    let by_name =
+        agent_of_program(&name_of(pid)).or_else(|| called_by(exe)).or_else(|| called_by(called));
     if by_name.is_some() || !(is_interpreter(exe) || is_interpreter(called)) {
         return by_name;
     }
@@ -113,25 +112,28 @@ pub(super) fn agent_of(pid: u32, command: &[Vec<u8>]) -> Option<&'static AgentTo
 }
 
 /// Packages put their script into a folder that bears the agent's name, whatever the script's own is.
-fn agent_of_script(path: &[u8]) -> Option<&'static AgentTool> {
+fn agent_of_script(path: &[u8]) -> Option<&'static KnownAgent> {
     let name = file_name(path);
     let stem = name.iter().rposition(|byte| *byte == b'.').map_or(name, |dot| &name[..dot]);
     let by_package = || {
         let at = path.windows(NODE_MODULES.len()).rposition(|part| part == NODE_MODULES)?;
         let inside = &path[at + NODE_MODULES.len()..];
-        inside.split(|byte| *byte == b'/').take(2).find_map(agent_of_package)
+        inside.split(|byte| *byte == b'/').take(2).find_map(|name| agent_of_package(text(name)?))
     };
-    agent_of_program(name).or_else(|| agent_of_program(stem)).or_else(by_package)
+    called_by(name).or_else(|| called_by(stem)).or_else(by_package)
+}
+
+/// The agent whose program is called this.
+fn called_by(name: &[u8]) -> Option<&'static KnownAgent> {
+    agent_of_program(text(name)?)
+}
+
+/// No agent has a name that is not text.
+fn text(name: &[u8]) -> Option<&str> {
+    std::str::from_utf8(name).ok()
 }
 
 const NODE_MODULES: &[u8] = b"/node_modules/";
-/// Packages whose names are not those of their programs.
-const PACKAGES: &[(&[u8], &[u8])] = &[(b"claude-code", b"claude"), (b"opencode-ai", b"opencode")];
-
-fn agent_of_package(name: &[u8]) -> Option<&'static AgentTool> {
-    let program = PACKAGES.iter().find(|(package, _)| *package == name);
-    agent_of_program(program.map_or(name, |(_, program)| program))
-}
 
 fn is_interpreter(name: &[u8]) -> bool {
     const NAMES: &[&[u8]] = &[

@@ -5,7 +5,7 @@ use std::fs;
 
 use super::ancestry::{agent_of, command_line};
 use super::parse;
-use crate::agent_tools::AgentTool;
+use crate::agents::KnownAgent;
 
 /// Processes of one terminal that are looked at.
 const MAX_LOOKED_AT: usize = 64;
@@ -13,7 +13,7 @@ const MAX_LOOKED_AT: usize = 64;
 /// The agent among the programs of a foreground group, the one nearest to the terminal's own program
 /// first. That program may be the agent itself. Reads `/proc`, so it may block.
 #[must_use]
-pub fn foreground_agent(program: u32, group: u32) -> Option<&'static AgentTool> {
+pub fn foreground_agent(program: u32, group: u32) -> Option<&'static KnownAgent> {
     let mut ahead = VecDeque::from([program]);
     for _ in 0..MAX_LOOKED_AT {
         let pid = ahead.pop_front()?;
@@ -74,7 +74,7 @@ mod tests {
     fn an_agent_is_found_below_a_script_and_only_in_the_foreground() {
         let agent = running("codex");
         let pid = agent.shell.id();
-        let found = || foreground_agent(pid, pid).map(|tool| tool.id);
+        let found = || foreground_agent(pid, pid).map(|agent| agent.id.as_str());
         // Right after the fork it is still called as the shell is.
         while found().is_none() {
             std::thread::yield_now();

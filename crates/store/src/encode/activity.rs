@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use rookery_model as model;
+use rookery_model::{self as model, Words as _};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -167,8 +167,7 @@ impl<'a> ActivityJson<'a> {
             // One that is no id is no request of ours.
             requests: self.requests.iter().filter_map(|id| id.parse().ok()).collect(),
             agent: self.agent.and_then(|agent| {
-                let mut known = model::AgentState::ALL.into_iter();
-                let state = known.find(|state| state.word() == agent.state)?;
+                let state = model::AgentState::from_word(&agent.state)?;
                 Some(model::RunningAgent { tool: agent.tool.into_owned(), state })
             }),
         }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rookery_model::{
     Activity, AgentState, Checkout, Event, ExitStatus, Home, LaunchSpec, Lifecycle,
     NotificationText, OnExit, Origin, Owner, Pending, Project, ProjectId, RunningAgent, ShellState,
-    Size, Terminal, TerminalId, TerminalState, TerminalUuid, Timestamp,
+    Size, Terminal, TerminalId, TerminalState, TerminalUuid, Timestamp, Words as _,
 };
 
 use super::*;
@@ -95,7 +95,7 @@ fn activity() -> impl Strategy<Value = Activity> {
         prop::collection::btree_set(any::<u128>().prop_map(rookery_model::RequestId::new), 0..3);
     let pending = (text(), text(), time())
         .prop_map(|(title, body, at)| Pending { text: NotificationText { title, body }, at });
-    let agent = (text(), prop::sample::select(AgentState::ALL.to_vec()))
+    let agent = (text(), prop::sample::select(AgentState::WORDS).prop_map(|(state, _)| state))
         .prop_map(|(tool, state)| RunningAgent { tool, state });
     let spoken = (any::<bool>(), option::of(pending), requests, option::of(agent));
     (shell, lifecycle, option::of(owner), spoken).prop_map(|(shell, lifecycle, owner, rest)| {

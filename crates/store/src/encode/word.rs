@@ -1,62 +1,52 @@
-//! The JSON twins of enums without fields: each variant is a word.
+//! Enums without fields as they are stored: each value is its word, as the model's tables have it.
 
-use rookery_model as model;
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
-/// Declares twins with the same variants, stored in snake case.
-macro_rules! words {
-    ($($name:ident of $model:ident { $($word:ident),+ $(,)? })+) => {$(
-        #[derive(Clone, Copy, Serialize, Deserialize)]
-        #[serde(rename_all = "snake_case")]
-        pub(super) enum $name {
-            $($word),+
-        }
+use rookery_model::{self as model, Words};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-        impl $name {
-            pub(super) fn of(value: model::$model) -> Self {
-                match value {
-                    $(model::$model::$word => $name::$word),+
-                }
-            }
+/// A value that is stored as its word.
+#[derive(Clone, Copy)]
+pub(super) struct Word<T>(T);
 
-            pub(super) fn into_model(self) -> model::$model {
-                match self {
-                    $($name::$word => model::$model::$word),+
-                }
-            }
-        }
-    )+};
-}
-
-words! {
-    ProfileJson of Profile { Interactive, NonInteractive, Eval }
-    ModeJson of Mode { Default, AcceptAll, Plan, Bypass }
-    DecisionVerdictJson of DecisionVerdict {
-        Allowed, RequiresApproval, AutoApproved, Denied, Approved, Deferred, ChangesRequested,
-        AnsweredAtTerminal, Withdrawn,
+impl<T: Words> Word<T> {
+    pub(super) fn of(value: T) -> Self {
+        Self(value)
     }
-    DecisionSourceJson of DecisionSource { Model, Client, Agent }
-    ToolKindJson of ToolKind { Read, Internal, Write, Exec, Network, Agents, Unknown }
-    GoalStatusJson of GoalStatus {
-        Active, Paused, Blocked, UsageLimited, BudgetLimited, Complete,
-    }
-    TaskStatusJson of TaskStatus { Pending, InProgress, Completed, Blocked }
-    TurnStatusJson of TurnStatus { InProgress, Completed, Failed, Interrupted }
-    TurnErrorKindJson of TurnErrorKind {
-        RuntimeRestart, ReliabilityLimit, DeadlineTimeout, Provider, Shutdown, Other,
-    }
-    ItemStatusJson of ItemStatus { InProgress, Completed, Failed }
-    CategoryJson of Category {
-        ApprovalNeeded, ReviewRequested, Error, Blocked, Completed, Informational,
-    }
-    SourceJson of Source { Protocol, Report, Screen, Program }
-    TestStatusJson of TestStatus { Passed, Failed, Unknown }
-    ReviewStatusJson of ReviewStatus { Open, Approved, ChangesRequested, Deferred }
-    CheckpointSourceJson of CheckpointSource { Manual, AgentEvent, Automatic }
-    HandoffStatusJson of HandoffStatus { Pending, Accepted, Resolved }
-    TimelineKindJson of TimelineKind {
-        SessionCreated, SessionClosed, SessionLaunched, CheckpointCreated, HandoffCreated,
-        HandoffUpdated, ReviewRequested, ReviewUpdated, ApprovalRequested, ApprovalUpdated,
-        StatusProgress, StatusCompleted, StatusError, StatusBlocked, StatusNeedsInput,
+
+    pub(super) fn into_model(self) -> T {
+        self.0
     }
 }
+
+impl<T: Words> Serialize for Word<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.word())
+    }
+}
+
+impl<'de, T: Words> Deserialize<'de> for Word<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = Cow::<'de, str>::deserialize(deserializer)?;
+        let value = T::from_word(&word).map(Self);
+        value.ok_or_else(|| de::Error::custom(format_args!("unknown word `{word}`")))
+    }
+}
+
+pub(super) type ProfileJson = Word<model::Profile>;
+pub(super) type ModeJson = Word<model::Mode>;
+pub(super) type DecisionVerdictJson = Word<model::DecisionVerdict>;
+pub(super) type DecisionSourceJson = Word<model::DecisionSource>;
+pub(super) type ToolKindJson = Word<model::ToolKind>;
+pub(super) type GoalStatusJson = Word<model::GoalStatus>;
+pub(super) type TaskStatusJson = Word<model::TaskStatus>;
+pub(super) type TurnStatusJson = Word<model::TurnStatus>;
+pub(super) type TurnErrorKindJson = Word<model::TurnErrorKind>;
+pub(super) type ItemStatusJson = Word<model::ItemStatus>;
+pub(super) type CategoryJson = Word<model::Category>;
+pub(super) type SourceJson = Word<model::Source>;
+pub(super) type TestStatusJson = Word<model::TestStatus>;
+pub(super) type ReviewStatusJson = Word<model::ReviewStatus>;
+pub(super) type CheckpointSourceJson = Word<model::CheckpointSource>;
+pub(super) type HandoffStatusJson = Word<model::HandoffStatus>;
+pub(super) type TimelineKindJson = Word<model::TimelineKind>;

@@ -1,11 +1,10 @@
 //! Reads back what supervision keeps. A row that cannot be read is moved to `damaged_rows`.
 
-use rookery_model::Record;
+use rookery_model::{Record, Words as _};
 use rusqlite::types::ValueRef;
 use rusqlite::{Row, Transaction, params};
 
 use super::now;
-use crate::change::word_of;
 use crate::encode;
 
 /// All records, and how many rows had to be moved aside.
@@ -43,7 +42,7 @@ fn read(row: &Row<'_>) -> Result<Record, String> {
     };
     let record = encode::record_from_json(body).map_err(|error| error.to_string())?;
     let (kind, id) = record.key();
-    let is_same = row.get::<_, String>(0).map_err(text)? == word_of(kind)
+    let is_same = row.get::<_, String>(0).map_err(text)? == kind.word()
         && row.get::<_, [u8; 16]>(1).map_err(text)? == id.to_be_bytes();
     if is_same { Ok(record) } else { Err("its key is another in the table".to_owned()) }
 }

@@ -27,6 +27,7 @@ use regex::Regex;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// Memory that an extra expression may take when compiled.
 const MAX_REGEX_BYTES: usize = 1 << 20;
@@ -100,6 +101,12 @@ impl Policy {
     /// is too short for those: `{"password":"p"}` and `AWS_SECRET=foo` stay readable.
     pub fn ptywright_compatible() -> Self {
         Self::with_mode(Mode::Ptywright)
+    }
+
+    /// [`Policy::ptywright_compatible`], made once: what is hidden where nothing else is asked for.
+    pub fn usual() -> &'static Self {
+        static USUAL: LazyLock<Policy> = LazyLock::new(Policy::ptywright_compatible);
+        &USUAL
     }
 
     /// The strict policy with its own replacement and extras; see [`Policy::customize`].

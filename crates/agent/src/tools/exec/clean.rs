@@ -3,30 +3,15 @@
 //! Escape sequences are removed, and what was written over within a line is gone. Bytes may be cut
 //! anywhere: what is begun in one piece ends in the next.
 
+use rookery_term::escape::{Kind, Machine, Part};
+
 /// How far a sequence may move within a line, so that a few bytes cannot make a huge one.
 const MAX_COLUMN: usize = 4096;
-
-/// Where in a sequence the text is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
-    #[default]
-    Plain,
-    /// After ESC.
-    Escape,
-    /// After ESC and an intermediate, such as a choice of characters: one more follows.
-    Intermediate,
-    /// In a control sequence.
-    Control,
-    /// In a string for the terminal, up to BEL or ST.
-    Text,
-    /// After ESC in such a string.
-    TextEscape,
-}
 
 /// Turns pieces of output into plain text.
 #[derive(Debug, Default)]
 pub(super) struct Cleaner {
-    state: State,
+    machine: Machine,
     /// The number in the current control sequence; further ones do not matter.
     number: Option<usize>,
     has_more_numbers: bool,
@@ -72,32 +57,41 @@ impl Cleaner {
     }
 
     fn take_char(&mut self, c: char) {
-        self.state = match (self.state, c) {
-            // These interrupt whatever sequence they are in.
-            (_, '\u{18}' | '\u{1a}') => State::Plain,
-            (State::Text, '\u{1b}') => State::TextEscape,
-            (_, '\u{1b}') => State::Escape,
-            (State::Plain, _) => self.plain(c),
-            (State::Escape, '[') => self.begin_control(),
-            (State::Escape, ']' | 'P' | 'X' | '^' | '_') => State::Text,
-            (State::Escape | State::Intermediate, ' '..='/') => State::Intermediate,
-            (State::Escape | State::Intermediate, _) => State::Plain,
-            (State::Control, _) => self.control(c),
-            (State::Text, '\u{7}' | '\u{9c}') => State::Plain,
-            (State::Text, _) => State::Text,
-            (State::TextEscape, '\\') => State::Plain,
-            (State::TextEscape, '[') => self.begin_control(),
-            (State::TextEscape, _) => State::Plain,
-        };
+        match c {
+            // The one-character forms of what begins and ends sequences.
+            '\u{90}' | '\u{98}' | '\u{9b}' | '\u{9d}'..='\u{9f}' if self.machine.is_ground() => {
+                self.step('\u{1b}');
+                self.step(char::from(c as u8 - 0x40));
+            }
+            '\u{9c}' if matches!(self.machine.open(), Some(Kind::Osc | Kind::Dcs | Kind::Text)) => {
+                self.step('\u{1b}');
+                self.step('\\');
+            }
+            c => self.step(c),
+        }
     }
 
-    fn begin_control(&mut self) -> State {
+    fn step(&mut self, c: char) {
+        match self.machine.step_char(c) {
+            Part::Begin => self.begin(),
+            Part::BrokenOff(_) => {
+                self.begin();
+                self.step(c);
+            }
+            // A line break within a sequence is done at once, as terminals do.
+            Part::Plain | Part::Control => self.plain(c),
+            Part::Inside(Kind::Csi) => self.parameter(c),
+            Part::End(Kind::Csi) => self.perform(c),
+            Part::Inside(_) | Part::End(_) | Part::Cancel => {}
+        }
+    }
+
+    fn begin(&mut self) {
         self.number = None;
         self.has_more_numbers = false;
-        State::Control
     }
 
-    fn plain(&mut self, c: char) -> State {
+    fn plain(&mut self, c: char) {
         match c {
             '\n' => {
                 self.done.extend(self.line.drain(..));
@@ -106,14 +100,11 @@ impl Cleaner {
             }
             '\r' => self.column = 0,
             '\u{8}' => self.column = self.column.saturating_sub(1),
-            '\u{9b}' => return self.begin_control(),
-            '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}' => return State::Text,
             // A NUL separates where names are listed; without it two of them would be one.
             '\t' | '\0' => self.put(c),
             c if c.is_control() => {}
             c => self.put(c),
         }
-        State::Plain
     }
 
     fn put(&mut self, c: char) {
@@ -126,28 +117,16 @@ impl Cleaner {
         self.column += 1;
     }
 
-    fn control(&mut self, c: char) -> State {
+    /// A character within a control sequence.
+    fn parameter(&mut self, c: char) {
         match c {
             '0'..='9' if !self.has_more_numbers => {
                 let digit = c as usize - '0' as usize;
                 let number = self.number.unwrap_or(0).saturating_mul(10).saturating_add(digit);
                 self.number = Some(number);
-                State::Control
             }
-            ';' | ':' => {
-                self.has_more_numbers = true;
-                State::Control
-            }
-            ' '..='?' => State::Control,
-            // A line break within a sequence is done at once, as terminals do.
-            c if c.is_control() => {
-                self.plain(c);
-                State::Control
-            }
-            c => {
-                self.perform(c);
-                State::Plain
-            }
+            ';' | ':' => self.has_more_numbers = true,
+            _ => {}
         }
     }
 

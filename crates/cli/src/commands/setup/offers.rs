@@ -48,9 +48,10 @@ impl Offers {
                 offers.shims = links;
             }
         }
-        let has_claude = found.agents.iter().any(|agent| agent.provider == "claude-code");
-        if has_claude || args.hooks {
-            let question = "make Claude Code report what it does, by hooks? [y/N] ".to_owned();
+        let hooked = found.agents.iter().find(|agent| agent.has_hooks).map(|agent| agent.name);
+        if args.hooks || hooked.is_some() {
+            let name = hooked.unwrap_or("agents");
+            let question = format!("make {name} report what it does, by hooks? [y/N] ");
             if let Some(planned) = hooks::Planned::install()?
                 && wanted(args.hooks, question)?
             {

@@ -7,8 +7,9 @@ use std::{
     time::Duration,
 };
 
-use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use clap::{Args, Subcommand, ValueEnum, ValueHint, builder::PossibleValuesParser};
 use rookery_daemon::app_server::{self, AppWorld, Door};
+use rookery_model::{Profile, Words as _};
 use rookery_roder::{Attach, manifest, modes};
 use rookery_wire::transport::ws::{self, Gate, Token, pairing};
 use serde_json::json;
@@ -62,8 +63,8 @@ pub(crate) struct AppServer {
     #[arg(long, conflicts_with = "mode")]
     yolo: bool,
     /// Who is there to answer
-    #[arg(long, value_enum)]
-    profile: Option<Profile>,
+    #[arg(long, value_parser = profiles())]
+    profile: Option<String>,
     /// Who answers where a thread does not say
     #[arg(long, value_name = "ID")]
     provider: Option<String>,
@@ -97,12 +98,9 @@ enum Format {
     JsonSchema,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum Profile {
-    Interactive,
-    NonInteractive,
-    Eval,
+/// The profiles that there are.
+fn profiles() -> PossibleValuesParser {
+    PossibleValuesParser::new(Profile::WORDS.iter().map(|(_, word)| *word))
 }
 
 /// Serves until the client is done or a signal comes.
@@ -150,17 +148,12 @@ fn attach(args: &AppServer) -> Outcome<Attach> {
         let message = format!("{} is not a directory", cwd.display());
         return Err(Failure::new(message).code(2));
     }
-    let profile = args.profile.map(|profile| match profile {
-        Profile::Interactive => "interactive",
-        Profile::NonInteractive => "non_interactive",
-        Profile::Eval => "eval",
-    });
     Ok(Attach {
         cwd: Some(cwd),
         mode,
         provider: args.provider.clone(),
         model: args.model.clone(),
-        profile: profile.map(str::to_owned),
+        profile: args.profile.clone(),
         ..Attach::default()
     })
 }

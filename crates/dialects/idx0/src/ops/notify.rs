@@ -2,6 +2,7 @@
 
 use rookery_core::model::{Category, SessionId};
 use rookery_core::{Reported, SessionNotice};
+use rookery_host::{ReportWord, known_agents};
 
 use crate::context::Cx;
 use crate::envelope::Reply;
@@ -10,14 +11,7 @@ use crate::ids::{self, Payload, filled, text_or};
 use crate::values::uuid;
 use crate::wire::read_category;
 
-/// Programs whose doings are believed.
-const AGENTS: &[&str] = &[
-    "claude", "aider", "cursor", "codex", "copilot", "cody", "goose", "gemini", "opencode",
-    "droid", "roo", "roder",
-];
-/// How many of them are believed however their names go on. Other names begin like the rest.
-const BY_BEGINNING: usize = 7;
-/// What shells say of them.
+/// What shells say of agents.
 const DOINGS: &[&str] = &["started", "finished", "failed"];
 
 const ACTIVITIES: &[(&str, Reported)] = &[
@@ -52,11 +46,16 @@ pub(crate) async fn notify(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
     Ok(Reply::ok("Notification created").with("queueID", uuid(id.get())))
 }
 
+/// The words by which shells report agents: only what is known to be an agent is believed.
+fn words() -> impl Iterator<Item = &'static ReportWord> {
+    known_agents().iter().filter_map(|agent| agent.report.as_ref())
+}
+
 /// The agent of which the words tell, if they are those of a shell that reports what it does.
 fn agent_in(title: &str, summary: Option<&str>) -> Option<&'static str> {
     let text = format!("{title} {}", summary.unwrap_or_default()).to_lowercase();
     let says = |words: String| text.contains(&words);
-    let named = AGENTS.iter().copied().find(|agent| {
+    let named = words().map(|report| report.word.as_str()).find(|agent| {
         DOINGS.iter().any(|doing| says(format!("{agent} {doing}")))
             || says(format!("running: {agent}"))
     });
@@ -69,11 +68,13 @@ fn agent_in(title: &str, summary: Option<&str>) -> Option<&'static str> {
 
 /// The agent that a program of this name is, such as `cursor-agent`: shells report it by that.
 fn agent_of(name: &str) -> Option<&'static str> {
-    let (open, whole) = AGENTS.split_at(BY_BEGINNING);
+    // Other names begin like those that are not known by their beginning.
     let ends = |rest: &str| rest.starts_with(|next: char| "-._0123456789".contains(next));
-    let begins = open.iter().find(|agent| name.starts_with(**agent));
-    let is_it = |agent: &&&str| name.strip_prefix(**agent).is_some_and(ends);
-    begins.or_else(|| whole.iter().find(is_it)).copied()
+    let begins = words().find(|known| known.prefix && name.starts_with(&known.word));
+    let is_it = |known: &&ReportWord| {
+        !known.prefix && name.strip_prefix(known.word.as_str()).is_some_and(ends)
+    };
+    begins.or_else(|| words().find(is_it)).map(|known| known.word.as_str())
 }
 
 #[cfg(test)]

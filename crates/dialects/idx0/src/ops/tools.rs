@@ -1,6 +1,6 @@
 //! Tools that may be launched in a session.
 
-use rookery_core::FoundTool;
+use rookery_host::FoundTool;
 
 use super::listed;
 use crate::context::Cx;
@@ -16,11 +16,11 @@ pub(crate) async fn list(cx: Cx, _: Payload) -> Result<Reply, Failure> {
 
 fn show(found: &FoundTool) -> VibeCliTool {
     VibeCliTool {
-        display_name: found.tool.name.to_owned(),
-        executable_name: found.tool.program.to_owned(),
-        id: found.tool.id.to_owned(),
+        display_name: found.tool.name.clone(),
+        executable_name: found.tool.program().to_owned(),
+        id: found.tool.id.clone(),
         is_installed: found.path.is_some(),
-        launch_command: found.tool.program.to_owned(),
+        launch_command: found.tool.program().to_owned(),
         resolved_path: found.path.as_ref().map(|path| path.to_string_lossy().into_owned()),
     }
 }

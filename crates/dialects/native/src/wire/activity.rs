@@ -1,6 +1,6 @@
 //! What goes on in a terminal: its agent, and what it looks like to its user.
 
-use rookery_model as model;
+use rookery_model::{self as model, Words as _};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

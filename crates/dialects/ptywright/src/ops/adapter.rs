@@ -4,17 +4,15 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use rookery_core::TerminalHandle;
 use rookery_plugins::{Permission, State, split_screen};
+use rookery_watch::{Action, Adapter, Observation, TURN_STABLE_MS, Version, redacted, type_all};
 use rookery_wire::rpc::{NoParams, RpcError};
 use serde_json::{Map, Value};
 
-use super::{act, launch, process_of, typing};
+use super::{launch, process_of};
 use crate::{
-    Cx,
-    adapters::{Adapter, Found, Outlook, TURN_STABLE_MS, Ticket, Who, until},
-    errors, ids,
-    plugins::Version,
+    Cx, errors, ids,
+    waits::{Found, Ticket, Who, until},
     wire::{
-        action::Action,
         adapter::{
             CancelWait, Cancelled, Inspected, Intent, Judgement, Live, LiveAdapter, Named, Plugins,
             Read, Resume, Send, Start, Started, Turn, Wait, WaitFor, Waited,
@@ -41,7 +39,7 @@ impl At {
     fn find(cx: &Cx, name: &str) -> Result<Self, RpcError> {
         let (adapter, session) = cx.adapter(name)?;
         let plugin = adapter.plugin_name();
-        let version = cx.shared.plugins.get(plugin);
+        let version = cx.shared.adapters.plugins().get(plugin);
         let version = version.ok_or_else(|| errors::unknown("plugin", plugin))?;
         Ok(Self { adapter, session, version })
     }
@@ -70,37 +68,38 @@ impl At {
     async fn classify(
         &self,
         cx: &Cx,
-        outlook: Outlook,
+        observation: Observation,
         since: Option<u64>,
         redact: Option<bool>,
     ) -> Result<State, RpcError> {
-        let secrets = (redact != Some(false)).then(|| outlook.secrets());
+        let secrets = (redact != Some(false)).then(|| observation.secrets());
         let id = &self.adapter.id;
         let last = since.or_else(|| cx.told_events.lock().get(id).copied());
-        let (version, marks) = (self.version.clone(), &cx.shared.marks);
-        let state = self.adapter.classify(version, outlook, marks, last).await?;
+        let (version, marks) = (self.version.clone(), cx.shared.adapters.marks());
+        let judged = self.adapter.classify(version, observation, marks, last).await;
+        let state = judged.map_err(errors::adapter)?;
         let newest = state.events.iter().filter_map(|event| event.get("seq")?.as_u64()).max();
         if let (None, Some(newest)) = (since, newest) {
             cx.told_events.lock().insert(id.clone(), newest);
         }
         Ok(match secrets {
-            Some(secrets) => state::redacted(state, &secrets),
+            Some(secrets) => redacted(state, &secrets),
             None => state,
         })
     }
 
     /// The state now. A plugin that fails is a state of its own.
     async fn state(&self, cx: &Cx, since: Option<u64>, redact: Option<bool>) -> State {
-        let outlook = Outlook::from(self.session.scene());
-        let sequence = outlook.snapshot.sequence;
-        let judged = self.classify(cx, outlook, since, redact).await;
+        let observation = Observation::from(self.session.scene());
+        let sequence = observation.snapshot.sequence;
+        let judged = self.classify(cx, observation, since, redact).await;
         judged.unwrap_or_else(|error| state::plugin_error(&error.message, sequence))
     }
 }
 
 /// `adapter.list`.
 pub(crate) async fn list(cx: Cx, _params: NoParams) -> Result<Plugins, RpcError> {
-    Ok(Plugins { plugins: cx.shared.plugins.manifests() })
+    Ok(Plugins { plugins: cx.shared.adapters.plugins().manifests() })
 }
 
 /// `adapter.live`.
@@ -135,7 +134,7 @@ pub(crate) async fn resume(cx: Cx, params: Resume) -> Result<Started, RpcError> 
 }
 
 async fn launch_adapter(cx: &Cx, params: Start) -> Result<Started, RpcError> {
-    let version = cx.shared.plugins.get(&params.plugin);
+    let version = cx.shared.adapters.plugins().get(&params.plugin);
     let version = version.ok_or_else(|| errors::unknown("plugin", &params.plugin))?;
     let manifest = version.plugin.manifest();
     if !manifest.allows(Permission::SessionSpawn) {
@@ -145,17 +144,17 @@ async fn launch_adapter(cx: &Cx, params: Start) -> Result<Started, RpcError> {
     let create = as_session(params, &version)?;
     let terminal = launch::open(cx, create).await?;
     let id = terminal.id;
-    let started = cx.shared.join(version.clone(), id, false).await;
+    let started = cx.shared.adapters.join(version.clone(), id, false).await;
     let adapter = match started {
         Ok(adapter) => adapter,
         Err(error) => {
             // Half an adapter is none: its program does not stay behind.
             let _ = cx.core.terminals().close(id).await;
-            return Err(error);
+            return Err(errors::adapter(error));
         }
     };
-    cx.shared.save_adapters(&cx.core).await;
-    let session = cx.core.terminals().get(id).map_err(act::io)?;
+    cx.shared.adapters.save(&cx.core).await;
+    let session = cx.core.terminals().get(id).map_err(errors::io)?;
     let at = At { adapter, session, version };
     Ok(Started {
         adapter: at.adapter.id.clone(),
@@ -205,8 +204,8 @@ pub(crate) async fn send(cx: Cx, params: Send) -> Result<Judgement, RpcError> {
     let at = At::permitted(&cx, &params.adapter, "adapter.send", Permission::InputWrite)?;
     let intent = Intent { intent: params.intent, params: params.params };
     carry_out(&cx, &at, intent).await?;
-    let outlook = Outlook::from(at.session.scene());
-    let state = at.classify(&cx, outlook, params.last_event_seq, params.redact).await?;
+    let observation = Observation::from(at.session.scene());
+    let state = at.classify(&cx, observation, params.last_event_seq, params.redact).await?;
     Ok(Judgement { state })
 }
 
@@ -216,18 +215,20 @@ async fn carry_out(cx: &Cx, at: &At, intent: Intent) -> Result<(), RpcError> {
         None | Some(Value::Null) => Value::Object(Map::new()),
         Some(params) => params,
     };
-    let _hand = at.adapter.hand.lock().await;
+    let _typing = at.adapter.typing.lock().await;
     // It may have been closed while this waited for its turn.
     let is_there = cx.shared.adapters.get(&cx.core, &at.adapter.id);
     if is_there.is_none_or(|now| !Arc::ptr_eq(&now, &at.adapter)) {
         return Err(errors::unknown("adapter", &at.adapter.id));
     }
-    let wanted = at.adapter.intent(at.version.clone(), intent.intent, params).await?;
+    let wanted = at.adapter.intent(at.version.clone(), intent.intent, params).await;
+    let wanted = wanted.map_err(errors::adapter)?;
     let actions = Action::all(wanted.actions)
         .map_err(|error| errors::lua_says(at.adapter.plugin_name(), &error.to_string()))?;
-    typing::type_all(&cx.core, &cx.shared.marks, &at.session, actions).await?;
+    let typed = type_all(&cx.core, cx.shared.adapters.marks(), &at.session, actions).await;
+    typed.map_err(errors::io)?;
     if at.adapter.intended(wanted.last_intent) {
-        cx.shared.save_adapters(&cx.core).await;
+        cx.shared.adapters.save(&cx.core).await;
     }
     Ok(())
 }
@@ -273,24 +274,24 @@ async fn wait_for(
     };
     params.entry("completed_turn_stable_ms").or_insert(TURN_STABLE_MS.into());
     let waiting = async {
-        let matcher =
-            at.adapter.matcher(at.version.clone(), function, Value::Object(params)).await?;
-        let matcher = serde_json::from_value(matcher)
+        let params = Value::Object(params);
+        let matcher = at.adapter.matcher(at.version.clone(), function, params).await;
+        let matcher = serde_json::from_value(matcher.map_err(errors::adapter)?)
             .map_err(|error| errors::lua_says(at.adapter.plugin_name(), &error.to_string()))?;
-        until(&cx.shared, &at.session, matcher, timeout).await
+        until(&cx.shared.adapters, &at.session, matcher, timeout).await
     };
     let found: Found = tokio::select! {
         found = waiting => found?,
         () = ticket.cancelled() => return Err(errors::cancelled()),
     };
     let matched = found.matched(redact);
-    let state = at.classify(cx, found.outlook, since, redact).await?;
+    let state = at.classify(cx, found.observation, since, redact).await?;
     Ok(Waited { state, matched, wait_id: wait.wait_id })
 }
 
 /// `adapter.cancel_wait`.
 pub(crate) async fn cancel_wait(cx: Cx, params: CancelWait) -> Result<Cancelled, RpcError> {
-    let (adapter, session) = match cx.shared.adapters.waits.cancel(&params.wait_id) {
+    let (adapter, session) = match cx.shared.waits.cancel(&params.wait_id) {
         Some(Who::Adapter(adapter)) => (Some(adapter), None),
         Some(Who::Session(session)) => (None, Some(session)),
         None => return Ok(Cancelled::default()),
@@ -344,7 +345,7 @@ pub(crate) async fn close(cx: Cx, params: Named) -> Result<Closed, RpcError> {
     cx.shared.adapters.remove(&params.adapter);
     // Someone else may have been faster; closed is closed.
     let _ = cx.core.terminals().close(id).await;
-    cx.shared.marks.retain(|other| other != id);
-    cx.shared.save_adapters(&cx.core).await;
+    cx.shared.adapters.marks().retain(|other| other != id);
+    cx.shared.adapters.save(&cx.core).await;
     Ok(Closed::YES)
 }

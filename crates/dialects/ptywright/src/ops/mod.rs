@@ -1,13 +1,11 @@
 //! The methods, one file per noun. Each decodes nothing and decides little: it asks core and
 //! answers in the shapes of `wire`.
 
-mod act;
 pub(crate) mod adapter;
 mod launch;
 pub(crate) mod plugin;
 pub(crate) mod server;
 pub(crate) mod session;
-pub(crate) mod typing;
 
 use rookery_model::TerminalId;
 
@@ -15,7 +13,7 @@ use rookery_wire::rpc::RpcError;
 
 use crate::{
     Cx,
-    adapters::{Ticket, Who},
+    waits::{Ticket, Who},
     wire::process::Process,
 };
 
@@ -26,7 +24,7 @@ fn process_of(cx: &Cx, id: TerminalId) -> Option<Process> {
 
 /// Takes a name for a wait.
 fn enter(cx: &Cx, name: Option<&str>, who: impl FnOnce() -> Who) -> Result<Ticket, RpcError> {
-    cx.shared.adapters.waits.enter(name, who).ok_or_else(|| {
+    cx.shared.waits.enter(name, who).ok_or_else(|| {
         let name = name.unwrap_or_default();
         RpcError::invalid_params(format!("wait_id `{name}` is already in flight"))
     })

@@ -13,7 +13,7 @@ use crate::{
 /// `plugin.capabilities`.
 pub(crate) async fn capabilities(cx: Cx, _params: NoParams) -> Result<Capabilities, RpcError> {
     Ok(Capabilities {
-        builtin_plugins: cx.shared.plugins.shipped(),
+        builtin_plugins: cx.shared.adapters.plugins().shipped(),
         embedded_lua: true,
         permissions: Permission::ALL.to_vec(),
         wasm: false,
@@ -32,11 +32,11 @@ pub(crate) async fn load(cx: Cx, params: RawParams<Load>) -> Result<Loaded, RpcE
     // Before the params are even looked at.
     check(&cx, "plugin.load")?;
     let path = PathBuf::from(params.decode()?.manifest_path);
-    let shared = Arc::clone(&cx.shared);
-    let loading = tokio::task::spawn_blocking(move || shared.plugins.load(&path));
+    let adapters = Arc::clone(&cx.shared.adapters);
+    let loading = tokio::task::spawn_blocking(move || adapters.plugins().load(&path));
     let loaded = loading.await.map_err(|error| RpcError::internal(error.to_string()))?;
     let plugin = loaded.map_err(|error| RpcError::internal(error.to_string()))?;
-    cx.shared.save_adapters(&cx.core).await;
+    cx.shared.adapters.save(&cx.core).await;
     Ok(Loaded { plugin })
 }
 
@@ -44,7 +44,7 @@ pub(crate) async fn load(cx: Cx, params: RawParams<Load>) -> Result<Loaded, RpcE
 pub(crate) async fn unload(cx: Cx, params: RawParams<Named>) -> Result<Unloaded, RpcError> {
     check(&cx, "plugin.unload")?;
     let name = params.decode()?.plugin;
-    let version = cx.shared.plugins.get(&name);
+    let version = cx.shared.adapters.plugins().get(&name);
     let version = version.ok_or_else(|| errors::unknown("plugin", &name))?;
     if version.plugin.is_shipped() {
         let message = format!("plugin `{name}` is built in and cannot be unloaded");
@@ -54,16 +54,16 @@ pub(crate) async fn unload(cx: Cx, params: RawParams<Named>) -> Result<Unloaded,
         let message = format!("plugin `{name}` has live adapters; call adapter.close first");
         return Err(RpcError::invalid_params(message));
     }
-    if !cx.shared.plugins.unload(&name) {
+    if !cx.shared.adapters.plugins().unload(&name) {
         return Err(errors::unknown("plugin", &name));
     }
-    cx.shared.save_adapters(&cx.core).await;
+    cx.shared.adapters.save(&cx.core).await;
     Ok(Unloaded { unloaded: true })
 }
 
 /// `plugin.describe`.
 pub(crate) async fn describe(cx: Cx, params: Named) -> Result<Described, RpcError> {
-    let version = cx.shared.plugins.get(&params.plugin);
+    let version = cx.shared.adapters.plugins().get(&params.plugin);
     let version = version.ok_or_else(|| errors::unknown("plugin", &params.plugin))?;
     let manifest = version.plugin.manifest().clone();
     let describing = tokio::task::spawn_blocking(move || {
@@ -81,5 +81,6 @@ pub(crate) async fn describe(cx: Cx, params: Named) -> Result<Described, RpcErro
 }
 
 fn check(cx: &Cx, method: &str) -> Result<(), RpcError> {
-    if cx.shared.allows_loading { Ok(()) } else { Err(errors::loading_disabled(method)) }
+    let is_allowed = cx.shared.adapters.allows_plugin_load();
+    if is_allowed { Ok(()) } else { Err(errors::loading_disabled(method)) }
 }

@@ -5,17 +5,16 @@ use std::sync::Arc;
 use rookery_core::TerminalHandle;
 use rookery_model::ErrorKind;
 use rookery_term::Snapshot;
+use rookery_watch as watch;
 use rookery_wire::rpc::RpcError;
 
-use super::{
-    act::{self, io},
-    launch, process_of,
-};
+use super::{launch, process_of};
 use crate::{
     Cx,
-    adapters::Who,
-    errors, ids,
+    errors::{self, io},
+    ids,
     screen::View,
+    waits::Who,
     wire::{
         session::{
             Closed, Create, Created, Described, Input, Killed, List, Named, ReadScreen,
@@ -44,7 +43,8 @@ pub(crate) async fn list(cx: Cx, params: List) -> Result<Sessions, RpcError> {
 /// `session.input`.
 pub(crate) async fn input(cx: Cx, params: Input) -> Result<Sent, RpcError> {
     let session = cx.session(&params.session)?;
-    act::apply(&cx.core, &cx.shared.marks, &session, params.action).await?;
+    let marks = cx.shared.adapters.marks();
+    watch::apply(&cx.core, marks, &session, params.action.into()).await.map_err(io)?;
     Ok(Sent::YES)
 }
 
@@ -90,13 +90,14 @@ pub(crate) async fn transcript(cx: Cx, params: ReadTranscript) -> Result<Transcr
 /// `session.resize`.
 pub(crate) async fn resize(cx: Cx, params: Resize) -> Result<Resized, RpcError> {
     let session = cx.session(&params.session)?;
-    act::resize(&session, params.size()).await?;
+    let size = params.size().map_err(|error| io(error.into()))?;
+    session.resize(size).await.map_err(io)?;
     Ok(Resized::YES)
 }
 
 /// `session.kill`.
 pub(crate) async fn kill(cx: Cx, params: Named) -> Result<Killed, RpcError> {
-    act::end(&cx.session(&params.session)?).await?;
+    watch::kill(&cx.session(&params.session)?).await.map_err(io)?;
     Ok(Killed::YES)
 }
 
@@ -108,7 +109,7 @@ pub(crate) async fn close(cx: Cx, params: Named) -> Result<Closed, RpcError> {
         ErrorKind::NotFound => errors::unknown_session(&params.session),
         _ => io(error),
     })?;
-    cx.shared.marks.retain(|other| other != id);
+    cx.shared.adapters.marks().retain(|other| other != id);
     Ok(Closed::YES)
 }
 

@@ -2,8 +2,8 @@
 
 use std::{borrow::Cow, sync::LazyLock};
 
-use rookery_model::{Size, SizeError};
 use rookery_term::keys::NamedKey;
+use rookery_watch as watch;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
@@ -33,10 +33,22 @@ pub enum Action {
     MarkTranscript(Mark),
 }
 
-impl Action {
-    /// What a plugin wants done. All or nothing: everything must make sense before anything is done.
-    pub(crate) fn all(actions: Vec<serde_json::Value>) -> serde_json::Result<Vec<Action>> {
-        actions.into_iter().map(serde_json::from_value).collect()
+impl From<Action> for watch::Action {
+    fn from(action: Action) -> Self {
+        match action {
+            Action::Text(text) => Self::Text(text),
+            Action::Paste(text) => Self::Paste(text),
+            Action::BracketedPaste(text) => Self::BracketedPaste(text),
+            Action::Key(key) => Self::Key(watch::Key(key.0)),
+            Action::Resize(FullSize { rows, cols, pixel_width, pixel_height }) => {
+                Self::Resize(watch::FullSize { rows, cols, pixel_width, pixel_height })
+            }
+            Action::Interrupt => Self::Interrupt,
+            Action::Eof => Self::Eof,
+            Action::Kill => Self::Kill,
+            Action::Signal(signal) => Self::Signal(signal.into()),
+            Action::MarkTranscript(Mark { label }) => Self::MarkTranscript(watch::Mark { label }),
+        }
     }
 }
 
@@ -51,13 +63,6 @@ pub struct FullSize {
     pub pixel_width: u16,
     /// Height in pixels.
     pub pixel_height: u16,
-}
-
-impl FullSize {
-    /// The size, if no part is out of bounds.
-    pub(crate) fn size(&self) -> Result<Size, SizeError> {
-        Ok(Size::new(self.rows, self.cols)?.with_pixels(self.pixel_width, self.pixel_height))
-    }
 }
 
 /// A label for a place in the transcript.
@@ -85,6 +90,20 @@ pub enum SignalName {
     User1,
     /// SIGUSR2.
     User2,
+}
+
+impl From<SignalName> for watch::SignalName {
+    fn from(signal: SignalName) -> Self {
+        match signal {
+            SignalName::Term => Self::Term,
+            SignalName::Hup => Self::Hup,
+            SignalName::Quit => Self::Quit,
+            SignalName::Int => Self::Int,
+            SignalName::Kill => Self::Kill,
+            SignalName::User1 => Self::User1,
+            SignalName::User2 => Self::User2,
+        }
+    }
 }
 
 /// A key by its exact name.
@@ -126,11 +145,6 @@ mod tests {
     }
 
     #[test]
-    fn plugins_know_the_same_keys() {
-        assert_eq!(*KEY_NAMES, rookery_plugins::KEY_NAMES);
-    }
-
-    #[test]
     fn every_type_decodes() {
         let size = FullSize { rows: 2, cols: 3, pixel_width: 0, pixel_height: 9 };
         let table = [
@@ -153,6 +167,9 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(action(text), expected, "{text}");
+            // Plugins speak the same language.
+            let of_plugin: watch::Action = serde_json::from_str(text).unwrap();
+            assert_eq!(of_plugin, watch::Action::from(expected), "{text}");
         }
     }
 
@@ -190,11 +207,5 @@ mod tests {
         let large =
             r#"{"type":"resize","value":{"rows":70000,"cols":3,"pixel_width":0,"pixel_height":0}}"#;
         assert!(refused(large).contains("integer `70000`, expected u16"));
-    }
-
-    #[test]
-    fn a_size_of_nothing_is_refused() {
-        let size = FullSize { rows: 1, cols: 0, pixel_width: 0, pixel_height: 0 };
-        assert_eq!(size.size().unwrap_err().field, "cols");
     }
 }

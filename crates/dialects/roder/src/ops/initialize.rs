@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use rookery_agent::settings::parse_profile;
 use rookery_core::Core;
-use rookery_model as model;
+use rookery_model::{self as model, Words as _};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -105,7 +104,7 @@ impl Attach {
     /// If there is no such profile or mode.
     pub fn link(&self) -> Result<Link, Error> {
         let unknown = |name: &str| Error::invalid(format!("unknown profile: {name}"));
-        let read = |name: &String| parse_profile(name).ok_or_else(|| unknown(name));
+        let read = |name: &String| model::Profile::from_word(name).ok_or_else(|| unknown(name));
         let profile = self.profile.as_ref().map(read).transpose()?;
         Ok(Link {
             cwd: self.cwd.clone().filter(|cwd| cwd.is_absolute()),

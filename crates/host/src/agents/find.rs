@@ -1,63 +1,22 @@
-//! Coding agents with a command of their own: which there are, and where they are installed.
+//! Where coding agents are installed.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::{KnownAgent, known_agents};
 use crate::program::find_program;
 use crate::script::Script;
 
 /// How long a login shell may take to say where programs are.
 const SHELL_LIMIT: Duration = Duration::from_millis(400);
 
-/// An agent that is started by a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AgentTool {
-    /// What it is called here.
-    pub id: &'static str,
-    /// Its name for people.
-    pub name: &'static str,
-    /// The program.
-    pub program: &'static str,
-    /// Another name of the program.
-    pub alias: Option<&'static str>,
-}
-
-/// Those that are known, in the order in which they are shown.
-pub const AGENT_TOOLS: &[AgentTool] = &[
-    tool("gemini-cli", "Gemini CLI", "gemini-cli", Some("gemini")),
-    tool("claude", "Claude Code", "claude", None),
-    tool("codex", "Codex", "codex", None),
-    tool("opencode", "OpenCode", "opencode", None),
-    tool("droid", "Droid", "droid", None),
-    tool("aider", "Aider", "aider", None),
-    tool("goose", "Goose", "goose", None),
-    tool("amp", "Amp", "amp", None),
-    tool("copilot", "GitHub Copilot CLI", "copilot", None),
-    tool("cursor-agent", "Cursor Agent", "cursor-agent", None),
-];
-
-const fn tool(
-    id: &'static str,
-    name: &'static str,
-    program: &'static str,
-    alias: Option<&'static str>,
-) -> AgentTool {
-    AgentTool { id, name, program, alias }
-}
-
-/// The coding agent whose program has this name.
-pub(crate) fn agent_of_program(name: &[u8]) -> Option<&'static AgentTool> {
-    let is_called = |known: &str| known.as_bytes() == name;
-    AGENT_TOOLS.iter().find(|tool| is_called(tool.program) || tool.alias.is_some_and(is_called))
-}
-
 /// An agent, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundTool {
     /// Which one.
-    pub tool: AgentTool,
+    pub tool: &'static KnownAgent,
     /// The program; none if it is not installed.
     pub path: Option<PathBuf>,
 }
@@ -90,11 +49,11 @@ pub async fn find_agent_tools(
         let dirs = places([path, login, interactive], &home);
         let joined = std::env::join_paths(dirs).unwrap_or_default();
         let find = |name: &str| find_program(OsStr::new(name), Some(&joined), Path::new("/"));
-        let found = |tool: &AgentTool| FoundTool {
-            tool: *tool,
-            path: find(tool.program).or_else(|| tool.alias.and_then(find)),
+        let found = |tool: &'static KnownAgent| FoundTool {
+            tool,
+            path: tool.programs.iter().find_map(|name| find(name)),
         };
-        AGENT_TOOLS.iter().map(found).collect()
+        known_agents().iter().filter(|tool| !tool.programs.is_empty()).map(found).collect()
     };
     tokio::task::spawn_blocking(look).await.unwrap_or_default()
 }
@@ -172,7 +131,7 @@ mod tests {
         let droid = program(&home.path().join(".nvm/versions/node/v18.2.0/bin"), "droid");
         let path = Some(own.into_os_string());
         let found = find_agent_tools(path, "/bin/sh", home.path().to_owned()).await;
-        let ids: Vec<&str> = found.iter().map(|found| found.tool.id).collect();
+        let ids: Vec<&str> = found.iter().map(|found| found.tool.id.as_str()).collect();
         assert_eq!(&ids[..5], ["gemini-cli", "claude", "codex", "opencode", "droid"]);
         assert_eq!(path_of_tool(&found, "claude"), Some(claude));
         assert_eq!(path_of_tool(&found, "gemini-cli"), Some(gemini));
@@ -192,6 +151,7 @@ mod tests {
         assert_eq!(path_of_tool(&found, "codex"), Some(codex));
         std::fs::write(shell, "#!/bin/sh\nexec sleep 1000\n").unwrap();
         let found = find_agent_tools(None, shell, home.path().to_owned()).await;
-        assert_eq!(found.len(), AGENT_TOOLS.len());
+        assert!(found.len() > 5);
+        assert!(found.iter().all(|found| !found.tool.programs.is_empty()));
     }
 }

@@ -14,9 +14,11 @@ use rookery_plugins::{
 
 /// A plugin as it was at some time. A plugin that is loaded anew has another number.
 #[derive(Clone)]
-pub(crate) struct Version {
-    pub(crate) plugin: Plugin,
-    pub(crate) number: u64,
+pub struct Version {
+    /// The plugin.
+    pub plugin: Plugin,
+    /// How often it was loaded anew.
+    pub number: u64,
 }
 
 struct Registered {
@@ -28,7 +30,7 @@ struct Registered {
 }
 
 /// All plugins by name.
-pub(crate) struct Plugins(RwLock<BTreeMap<String, Registered>>);
+pub struct Plugins(RwLock<BTreeMap<String, Registered>>);
 
 impl Default for Plugins {
     fn default() -> Self {
@@ -48,31 +50,34 @@ impl Registered {
 
 impl Plugins {
     /// The plugin of this name as it is now.
-    pub(crate) fn get(&self, name: &str) -> Option<Version> {
+    pub fn get(&self, name: &str) -> Option<Version> {
         self.0.read().get(name).map(|registered| registered.version.clone())
     }
 
     /// The manifests of all plugins, by name.
-    pub(crate) fn manifests(&self) -> Vec<Manifest> {
+    pub fn manifests(&self) -> Vec<Manifest> {
         let plugins = self.0.read();
         plugins.values().map(|known| known.version.plugin.manifest().clone()).collect()
     }
 
     /// The manifests of those that come with the program.
-    pub(crate) fn shipped(&self) -> Vec<Manifest> {
+    pub fn shipped(&self) -> Vec<Manifest> {
         let plugins = self.0.read();
         let shipped = plugins.values().filter(|known| known.path.is_none());
         shipped.map(|known| known.version.plugin.manifest().clone()).collect()
     }
 
     /// Where the plugins that were loaded came from.
-    pub(crate) fn loaded_from(&self) -> Vec<PathBuf> {
+    pub fn loaded_from(&self) -> Vec<PathBuf> {
         self.0.read().values().filter_map(|known| known.path.clone()).collect()
     }
 
     /// Loads a plugin, or loads one anew whose files have changed. Reads files and runs Lua, so it
     /// may block.
-    pub(crate) fn load(&self, manifest_path: &Path) -> Result<String, LoadError> {
+    ///
+    /// # Errors
+    /// If manifest or code are not what they must be.
+    pub fn load(&self, manifest_path: &Path) -> Result<String, LoadError> {
         let plugin = Plugin::load(manifest_path)?;
         let path = std::fs::canonicalize(manifest_path)
             .map_err(|error| LoadError::Config(error.to_string()))?;
@@ -95,7 +100,7 @@ impl Plugins {
     }
 
     /// Forgets a plugin that was loaded. False if it came with the program.
-    pub(crate) fn unload(&self, name: &str) -> bool {
+    pub fn unload(&self, name: &str) -> bool {
         let mut plugins = self.0.write();
         let was_loaded = plugins.get(name).is_some_and(|known| known.path.is_some());
         if was_loaded {
@@ -106,7 +111,7 @@ impl Plugins {
 
     /// Asks a predicate, unless nobody wants to know any more when its turn comes. One that does not
     /// exist or fails does not hold. Runs Lua, so it may block.
-    pub(crate) fn judge(
+    pub fn judge(
         &self,
         plugin: &str,
         predicate: &str,

@@ -1,4 +1,4 @@
-//! One eye: a plugin that judges the screen of an adapter, apart from that adapter.
+//! One reader: a plugin that judges the screen of an adapter, apart from that adapter.
 
 use std::sync::Arc;
 
@@ -10,35 +10,34 @@ use serde_json::json;
 
 use super::reading::{self, Reading};
 use crate::{
-    adapters::{Adapter, Outlook},
-    context::Shared,
+    action::Action,
+    adapters::{Adapter, Adapters, Observation},
     marks::Marks,
-    ops::typing,
     plugins::Version,
-    wire::{action::Action, state},
+    secrets, typing,
 };
 
 /// How a plugin says that another dialog stands there.
 const STALE: &str = "stale_dialog";
 
-pub(super) struct Eye {
+pub(super) struct Reader {
     /// Whose screen it is.
     adapter: Arc<Adapter>,
     /// The plugin, in a machine of its own.
     judge: Arc<Adapter>,
 }
 
-impl Eye {
-    /// Opens an eye on the session of an adapter; none if its plugin is gone or does not start.
-    pub(super) async fn open(shared: &Arc<Shared>, adapter: Arc<Adapter>) -> Option<Eye> {
-        let version = shared.plugins.get(adapter.plugin_name())?;
+impl Reader {
+    /// Opens a reader of the session of an adapter; none if its plugin is gone or does not start.
+    pub(super) async fn open(adapters: &Adapters, adapter: Arc<Adapter>) -> Option<Reader> {
+        let version = adapters.plugins().get(adapter.plugin_name())?;
         let of = Arc::clone(&adapter);
         let starting = tokio::task::spawn_blocking(move || {
             let permissions = of.permissions.clone();
             Adapter::start(of.id.clone(), of.terminal, &version, permissions, None)
         });
         match starting.await {
-            Ok(Ok(judge)) => Some(Eye { adapter, judge: Arc::new(judge) }),
+            Ok(Ok(judge)) => Some(Reader { adapter, judge: Arc::new(judge) }),
             Ok(Err(error)) => {
                 tracing::warn!(%error, adapter = adapter.id, "a screen is not read");
                 None
@@ -48,8 +47,8 @@ impl Eye {
     }
 
     /// The plugin as it is now, if it may do this.
-    fn permitted(&self, shared: &Shared, permission: Permission) -> Option<Version> {
-        let version = shared.plugins.get(self.adapter.plugin_name())?;
+    fn permitted(&self, adapters: &Adapters, permission: Permission) -> Option<Version> {
+        let version = adapters.plugins().get(self.adapter.plugin_name())?;
         let is_permitted = self.adapter.permissions.contains(&permission)
             && version.plugin.manifest().allows(permission);
         is_permitted.then_some(version)
@@ -59,7 +58,7 @@ impl Eye {
     pub(super) async fn look(
         &self,
         core: &Core,
-        shared: &Shared,
+        adapters: &Adapters,
         session: &TerminalHandle,
     ) -> Option<Reading> {
         // What an agent left on the screen when it ended asks nothing any more. One that is the
@@ -69,15 +68,15 @@ impl Eye {
         if self.adapter.is_guest && !session.has_foreground_job() && !is_running() {
             return None;
         }
-        let version = self.permitted(shared, Permission::ScreenRead)?;
+        let version = self.permitted(adapters, Permission::ScreenRead)?;
         let scene = session.scene();
         let transcript = scene.transcript.last_chars(TRANSCRIPT_TAIL);
-        let outlook = Outlook { transcript, ..Outlook::from(scene) };
-        let secrets = outlook.secrets();
-        let focus = reading::focus(outlook.snapshot.plain_text());
+        let observation = Observation { transcript, ..Observation::from(scene) };
+        let secrets = observation.secrets();
+        let focus = reading::focus(observation.snapshot.plain_text());
         self.judge.intended(Some(self.adapter.last_intent().unwrap_or_default()));
-        let judged = self.judge.classify(version, outlook, &Marks::default(), None).await;
-        let mut reading = reading::read(state::redacted(judged.ok()?, &secrets));
+        let judged = self.judge.classify(version, observation, &Marks::default(), None).await;
+        let mut reading = reading::read(secrets::redacted(judged.ok()?, &secrets));
         if let Some(seen) = &mut reading.seen {
             seen.dialog.focus = focus.filter(|focus| *focus <= seen.dialog.options.len());
         }
@@ -88,31 +87,31 @@ impl Eye {
     pub(super) async fn answer(
         &self,
         core: &Core,
-        shared: &Shared,
+        adapters: &Adapters,
         session: &TerminalHandle,
         dialog: &str,
         is_yes: bool,
     ) -> Result<bool> {
-        let _hand = self.adapter.hand.lock().await;
-        let reading = self.look(core, shared, session).await;
+        let _typing = self.adapter.typing.lock().await;
+        let reading = self.look(core, adapters, session).await;
         let Some(seen) = reading.and_then(|reading| reading.seen) else { return Ok(false) };
         if seen.dialog.id != dialog {
             return Ok(false);
         }
-        let version = self.permitted(shared, Permission::InputWrite).ok_or_else(|| {
+        let version = self.permitted(adapters, Permission::InputWrite).ok_or_else(|| {
             Error::new(ErrorKind::Denied, "the plugin of that terminal may not type")
         })?;
         let (name, params) = (seen.intent(is_yes).to_owned(), json!({ "dialog_id": dialog }));
         let intent = match self.judge.intent(version, name, params).await {
             Ok(intent) => intent,
-            Err(error) if error.message.contains(STALE) => return Ok(false),
-            Err(error) => return Err(Error::failed(error.message)),
+            Err(error) if error.to_string().contains(STALE) => return Ok(false),
+            Err(error) => return Err(Error::failed(error.to_string())),
         };
         let actions = Action::all(intent.actions)
             .map_err(|error| Error::failed(format!("the plugin answers with nonsense: {error}")))?;
-        typing::type_all(core, &shared.marks, session, actions)
+        typing::type_all(core, adapters.marks(), session, actions)
             .await
-            .map_err(|error| Error::failed(error.message))?;
+            .map_err(|error| Error::failed(error.message()))?;
         Ok(true)
     }
 }

@@ -1,16 +1,19 @@
 //! Adapters over a restart: what is written down of them, and how they come back.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::atomic::Ordering};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, atomic::Ordering},
+};
 
 use rookery_core::Core;
 use rookery_model::TerminalId;
 use rookery_plugins::Permission;
 use serde::{Deserialize, Serialize};
 
-use super::Adapter;
-use crate::context::Shared;
+use super::{Adapter, Adapters};
 
-/// The name under which core keeps this.
+/// The name under which core keeps this, from when adapters were that dialect's own.
 const NAME: &str = "ptywright.adapters";
 
 /// What is written down.
@@ -39,12 +42,12 @@ struct SavedAdapter {
     marks: BTreeMap<String, u64>,
 }
 
-impl Shared {
+impl Adapters {
     /// Writes down which adapters there are and what is remembered for them.
-    pub(crate) async fn save_adapters(&self, core: &Core) {
-        let adapters = self.adapters.all(core);
+    pub async fn save(&self, core: &Core) {
+        let adapters = self.all(core);
         let saved = Saved {
-            last: self.adapters.last.load(Ordering::Relaxed),
+            last: self.last.load(Ordering::Relaxed),
             adapters: adapters.iter().map(|adapter| self.describe(adapter)).collect(),
             plugins: self.plugins.loaded_from(),
         };
@@ -70,7 +73,7 @@ impl Shared {
     }
 
     /// Brings back the adapters whose sessions live on. What cannot be brought back is left out.
-    pub async fn restore(self: &std::sync::Arc<Self>, core: &Core) {
+    pub async fn restore(self: &Arc<Self>, core: &Core) {
         let saved: Saved = match core.remembered(NAME).await {
             Ok(Some(text)) => serde_json::from_str(&text).unwrap_or_default(),
             Ok(None) => return,
@@ -79,8 +82,9 @@ impl Shared {
                 return;
             }
         };
-        let (shared, core) = (std::sync::Arc::clone(self), core.clone());
-        let restoring = tokio::task::spawn_blocking(move || shared.bring_back(&core, saved)).await;
+        let (adapters, core) = (Arc::clone(self), core.clone());
+        let restoring =
+            tokio::task::spawn_blocking(move || adapters.bring_back(&core, saved)).await;
         if restoring.is_err() {
             tracing::error!("bringing adapters back failed halfway");
         }
@@ -88,14 +92,14 @@ impl Shared {
 
     /// Reads files and runs Lua.
     fn bring_back(&self, core: &Core, saved: Saved) {
-        if self.allows_loading {
+        if self.allows_plugin_load {
             for path in &saved.plugins {
                 if let Err(error) = self.plugins.load(path) {
                     tracing::warn!(%error, path = %path.display(), "a plugin cannot be loaded again");
                 }
             }
         }
-        self.adapters.last.fetch_max(saved.last, Ordering::Relaxed);
+        self.last.fetch_max(saved.last, Ordering::Relaxed);
         for adapter in saved.adapters {
             let terminal = TerminalId::new(adapter.terminal);
             let Some(version) = self.plugins.get(&adapter.plugin) else { continue };
@@ -109,7 +113,7 @@ impl Shared {
             let (permissions, intent) = (adapter.permissions, adapter.last_intent);
             match Adapter::start(id, terminal, &version, permissions, intent) {
                 Ok(adapter) => {
-                    self.adapters.put(std::sync::Arc::new(adapter.with_guest(is_guest)));
+                    self.put(Arc::new(adapter.with_guest(is_guest)));
                 }
                 Err(error) => tracing::warn!(%error, "an adapter cannot be brought back"),
             }

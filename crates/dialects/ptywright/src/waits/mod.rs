@@ -1,9 +1,13 @@
 //! Waits that can be cancelled by name, from any connection.
 
+mod until;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
+
+pub(crate) use until::{Found, until};
 
 /// Pending waits by name.
 #[derive(Clone, Default)]

@@ -18,12 +18,11 @@ use rookery_term::{
     Detail, Evidence, Matched as Moment, Matcher as Condition, Snapshot,
     matcher::{Facts, TRANSCRIPT_TAIL},
 };
+use rookery_watch::{Adapters, Observation};
 use rookery_wire::rpc::RpcError;
 use tokio::time::{sleep, sleep_until};
 
-use super::Outlook;
 use crate::{
-    context::Shared,
     errors::{self, Origin},
     wire::{
         evidence::{Judged, Matched},
@@ -40,7 +39,7 @@ const HIDDEN: &str = "[REDACTED]";
 /// What was waited for.
 pub(crate) struct Found {
     /// The session at that moment.
-    pub(crate) outlook: Outlook,
+    pub(crate) observation: Observation,
     evidence: Evidence,
     predicates: Vec<Predicate>,
     verdicts: Vec<Verdict>,
@@ -68,8 +67,8 @@ impl Found {
             return found;
         }
         let policy = errors::default_policy();
-        let (screen, tail) = (self.outlook.snapshot.plain_text(), &self.outlook.transcript);
-        let above = self.outlook.snapshot.above();
+        let (screen, tail) = (self.observation.snapshot.plain_text(), &self.observation.transcript);
+        let above = self.observation.snapshot.above();
         let is_shown = policy.redact_below(above, screen).contains(&found)
             || policy.redact_piece(tail.context(), tail.text()).contains(&found);
         let is_quoted = screen.contains(&found) || tail.text().contains(&found);
@@ -79,7 +78,7 @@ impl Found {
 
 /// Waits until the matcher holds.
 pub(crate) async fn until(
-    shared: &Arc<Shared>,
+    adapters: &Arc<Adapters>,
     session: &TerminalHandle,
     matcher: Matcher,
     timeout: Duration,
@@ -91,7 +90,7 @@ pub(crate) async fn until(
         return Ok(found_by_engine(session, &condition, waited.matched));
     }
     let (started, given_up) = (Instant::now(), GivenUp::default());
-    let watch = Watch { shared, session, condition, predicates, started, given_up: &given_up };
+    let watch = Watch { adapters, session, condition, predicates, started, given_up: &given_up };
     // A judge that takes its time, or has others before us, does not make the wait longer.
     match tokio::time::timeout(timeout.max(PACE), watch.run(timeout)).await {
         Ok(found) => found.map_err(fail),
@@ -119,7 +118,7 @@ fn found_by_engine(session: &TerminalHandle, condition: &Condition, moment: Mome
     };
     let evidence = condition.evidence(&facts).unwrap_or(Evidence::All(Vec::new()));
     let stable_ms = Some(millis(moment.stable_for));
-    let outlook = Outlook {
+    let observation = Observation {
         snapshot: moment.snapshot,
         transcript: moment.transcript_tail,
         chars_written: moment.chars_written,
@@ -127,12 +126,12 @@ fn found_by_engine(session: &TerminalHandle, condition: &Condition, moment: Mome
         has_exited: moment.exited,
         stable_ms,
     };
-    Found { outlook, evidence, predicates: Vec::new(), verdicts: Vec::new() }
+    Found { observation, evidence, predicates: Vec::new(), verdicts: Vec::new() }
 }
 
 /// A wait that needs plugins to judge.
 struct Watch<'a> {
-    shared: &'a Arc<Shared>,
+    adapters: &'a Arc<Adapters>,
     session: &'a TerminalHandle,
     condition: Condition,
     predicates: Vec<Predicate>,
@@ -196,25 +195,25 @@ impl Watch<'_> {
             has_exited: scene.has_exited,
             verdicts: &verdicts,
         })?;
-        let outlook = Outlook {
+        let observation = Observation {
             transcript: tail,
             stable_ms: Some(millis(stable_for)),
-            ..Outlook::from(scene)
+            ..Observation::from(scene)
         };
         let predicates = std::mem::take(&mut self.predicates);
-        Some(Found { outlook, evidence, predicates, verdicts })
+        Some(Found { observation, evidence, predicates, verdicts })
     }
 
     async fn judge(&self, scene: &Scene, stable_for: Duration) -> Vec<Verdict> {
-        let shared = Arc::clone(self.shared);
-        let markers = shared.marks.of(self.session.id());
+        let adapters = Arc::clone(self.adapters);
+        let markers = adapters.marks().of(self.session.id());
         let (predicates, scene) = (self.predicates.clone(), scene.clone());
         let given_up = Arc::clone(&self.given_up.0);
         let judging = tokio::task::spawn_blocking(move || {
             let screen = scene.snapshot.plain_text();
             let judge = |predicate: &Predicate| {
                 let null = serde_json::Value::Null;
-                shared.plugins.judge(
+                adapters.plugins().judge(
                     &predicate.plugin,
                     &predicate.predicate,
                     &rookery_plugins::PredicateInput {

@@ -12,11 +12,11 @@ const MAX_LABEL_BYTES: usize = 1024;
 
 /// The labels of every terminal, each with the number of characters written before it.
 #[derive(Default)]
-pub(crate) struct Marks(Mutex<BTreeMap<TerminalId, BTreeMap<String, u64>>>);
+pub struct Marks(Mutex<BTreeMap<TerminalId, BTreeMap<String, u64>>>);
 
 impl Marks {
     /// Sets a label, moving it if it is known already.
-    pub(crate) fn set(&self, terminal: TerminalId, label: String, cursor: u64) {
+    pub fn set(&self, terminal: TerminalId, label: String, cursor: u64) {
         let mut terminals = self.0.lock();
         let labels = terminals.entry(terminal).or_default();
         let fits = labels.len() < MAX_LABELS && label.len() <= MAX_LABEL_BYTES;
@@ -26,12 +26,12 @@ impl Marks {
     }
 
     /// The labels of one terminal.
-    pub(crate) fn of(&self, terminal: TerminalId) -> BTreeMap<String, u64> {
+    pub fn of(&self, terminal: TerminalId) -> BTreeMap<String, u64> {
         self.0.lock().get(&terminal).cloned().unwrap_or_default()
     }
 
     /// Forgets the labels of terminals that are not there any more.
-    pub(crate) fn retain(&self, exists: impl Fn(TerminalId) -> bool) {
+    pub fn retain(&self, exists: impl Fn(TerminalId) -> bool) {
         self.0.lock().retain(|terminal, _| exists(*terminal));
     }
 }

@@ -10,27 +10,29 @@ use rookery_plugins::{
     split_screen,
 };
 use rookery_term::{Snapshot, Tail, osc::ShellMark};
-use rookery_wire::rpc::RpcError;
 use serde_json::Value;
 
-use crate::{errors, marks::Marks, plugins::Version, wire::state::Secrets};
+use super::AdapterError;
+use crate::{marks::Marks, plugins::Version, secrets::Secrets};
 
 /// How long a screen must be still for a turn to count as done, in milliseconds.
-pub(crate) const TURN_STABLE_MS: u64 = 300;
+pub const TURN_STABLE_MS: u64 = 300;
 
 /// A session joined to a plugin.
-pub(crate) struct Adapter {
-    pub(crate) id: String,
-    pub(crate) terminal: TerminalId,
+pub struct Adapter {
+    /// Its name in this world, such as `e1`.
+    pub id: String,
+    /// Its session.
+    pub terminal: TerminalId,
     /// Whether the terminal has a program of its own, such as a shell in which the agent runs.
-    pub(crate) is_guest: bool,
+    pub is_guest: bool,
     /// What the manifest permitted at the start; a changed plugin cannot widen it.
-    pub(crate) permissions: Vec<Permission>,
+    pub permissions: Vec<Permission>,
     name: String,
     machine: Mutex<Machine>,
     last_intent: Mutex<Option<String>>,
     /// Held while an intent is worked out and typed, so that two do not mix.
-    pub(crate) hand: tokio::sync::Mutex<()>,
+    pub typing: tokio::sync::Mutex<()>,
 }
 
 /// The plugin's virtual machine, and which version of the plugin runs in it.
@@ -40,26 +42,31 @@ struct Machine {
 }
 
 /// What a plugin judges: a session at one moment.
-pub(crate) struct Outlook {
-    pub(crate) snapshot: Arc<Snapshot>,
-    pub(crate) transcript: Tail,
-    pub(crate) chars_written: u64,
-    pub(crate) shell_marks: Vec<ShellMark>,
-    pub(crate) has_exited: bool,
+pub struct Observation {
+    /// The screen.
+    pub snapshot: Arc<Snapshot>,
+    /// What the program wrote, as far as it is kept.
+    pub transcript: Tail,
+    /// How many characters were ever written.
+    pub chars_written: u64,
+    /// The marks that a shell sets around its prompts.
+    pub shell_marks: Vec<ShellMark>,
+    /// Whether the program has ended.
+    pub has_exited: bool,
     /// How long nothing was printed, if that was measured.
-    pub(crate) stable_ms: Option<u64>,
+    pub stable_ms: Option<u64>,
 }
 
-impl Outlook {
+impl Observation {
     /// What is secret in it.
-    pub(crate) fn secrets(&self) -> Secrets {
+    pub fn secrets(&self) -> Secrets {
         let (screen, tail) = (&self.snapshot, &self.transcript);
         let transcript = (tail.context(), tail.text());
         Secrets::of(&[(screen.above(), screen.plain_text()), transcript])
     }
 }
 
-impl From<Scene> for Outlook {
+impl From<Scene> for Observation {
     fn from(scene: Scene) -> Self {
         Self {
             snapshot: scene.snapshot,
@@ -74,7 +81,10 @@ impl From<Scene> for Outlook {
 
 impl Adapter {
     /// Starts the plugin for a session. Runs Lua, so it may block.
-    pub(crate) fn start(
+    ///
+    /// # Errors
+    /// If the plugin does not start.
+    pub fn start(
         id: String,
         terminal: TerminalId,
         version: &Version,
@@ -91,67 +101,77 @@ impl Adapter {
             name: plugin.manifest().name.clone(),
             machine: Mutex::new(Machine { instance, version: version.number }),
             last_intent: Mutex::new(last_intent),
-            hand: tokio::sync::Mutex::new(()),
+            typing: tokio::sync::Mutex::new(()),
         })
     }
 
     /// The same, on a terminal that has a program of its own or not.
-    pub(crate) fn with_guest(self, is_guest: bool) -> Self {
+    #[must_use]
+    pub fn with_guest(self, is_guest: bool) -> Self {
         Self { is_guest, ..self }
     }
 
     /// The plugin's name.
-    pub(crate) fn plugin_name(&self) -> &str {
+    pub fn plugin_name(&self) -> &str {
         &self.name
     }
 
     /// What the last intent was about.
-    pub(crate) fn last_intent(&self) -> Option<String> {
+    pub fn last_intent(&self) -> Option<String> {
         self.last_intent.lock().clone()
     }
 
     /// Remembers what an intent was about: absent keeps, empty clears. True if that changed anything.
-    pub(crate) fn intended(&self, intent: Option<String>) -> bool {
+    pub fn intended(&self, intent: Option<String>) -> bool {
         let Some(intent) = intent else { return false };
         let intent = Some(intent).filter(|intent| !intent.is_empty());
         std::mem::replace(&mut *self.last_intent.lock(), intent.clone()) != intent
     }
 
     /// What the plugin would do about an intent.
-    pub(crate) async fn intent(
+    ///
+    /// # Errors
+    /// If the plugin fails.
+    pub async fn intent(
         self: &Arc<Self>,
         version: Version,
         name: String,
         params: Value,
-    ) -> Result<Intent, RpcError> {
+    ) -> Result<Intent, AdapterError> {
         self.run(version, move |instance| instance.intent(&name, &params)).await
     }
 
     /// The matcher that the plugin would wait for.
-    pub(crate) async fn matcher(
+    ///
+    /// # Errors
+    /// If the plugin fails.
+    pub async fn matcher(
         self: &Arc<Self>,
         version: Version,
         name: String,
         params: Value,
-    ) -> Result<Value, RpcError> {
+    ) -> Result<Value, AdapterError> {
         self.run(version, move |instance| instance.matcher(&name, &params)).await
     }
 
     /// What the plugin makes of a session, with what happened after the last event that the caller
     /// knows of. Marks that it asks for are set.
-    pub(crate) async fn classify(
+    ///
+    /// # Errors
+    /// If the plugin fails.
+    pub async fn classify(
         self: &Arc<Self>,
         version: Version,
-        outlook: Outlook,
+        observation: Observation,
         marks: &Marks,
         last_event: Option<u64>,
-    ) -> Result<State, RpcError> {
+    ) -> Result<State, AdapterError> {
         let markers = marks.of(self.terminal);
         let last_intent = self.last_intent();
-        let cursor = outlook.chars_written;
+        let cursor = observation.chars_written;
         let state = self
             .run(version, move |instance| {
-                judge(instance, &outlook, &markers, last_intent.as_deref(), last_event)
+                judge(instance, &observation, &markers, last_intent.as_deref(), last_event)
             })
             .await?;
         for mark in &state.host_marks {
@@ -165,16 +185,14 @@ impl Adapter {
         self: &Arc<Self>,
         version: Version,
         call: impl FnOnce(&mut Instance) -> Result<T, PluginError> + Send + 'static,
-    ) -> Result<T, RpcError> {
+    ) -> Result<T, AdapterError> {
         let adapter = Arc::clone(self);
         let work = move || {
             let mut machine = adapter.machine.lock();
             machine.renew(&version, &adapter.permissions);
             call(&mut machine.instance)
         };
-        let done = tokio::task::spawn_blocking(work).await;
-        done.map_err(|error| RpcError::internal(error.to_string()))?
-            .map_err(|error| errors::lua(&error))
+        Ok(tokio::task::spawn_blocking(work).await??)
     }
 }
 
@@ -197,26 +215,26 @@ impl Machine {
 
 fn judge(
     instance: &mut Instance,
-    outlook: &Outlook,
+    observation: &Observation,
     markers: &BTreeMap<String, u64>,
     last_intent: Option<&str>,
     last_event: Option<u64>,
 ) -> Result<State, PluginError> {
-    let screen = outlook.snapshot.plain_text();
+    let screen = observation.snapshot.plain_text();
     let (body_text, status_text) = split_screen(screen);
-    let blocks: Vec<Block> = outlook.shell_marks.iter().map(block).collect();
+    let blocks: Vec<Block> = observation.shell_marks.iter().map(block).collect();
     instance.classify(&Context {
         screen,
         body_text,
         status_text,
-        transcript: outlook.transcript.text(),
-        sequence: outlook.snapshot.sequence,
+        transcript: observation.transcript.text(),
+        sequence: observation.snapshot.sequence,
         completed_turn_stable_ms: TURN_STABLE_MS,
         markers,
-        cursor: outlook.chars_written,
+        cursor: observation.chars_written,
         last_intent,
-        stable_ms: outlook.stable_ms,
-        exited: outlook.has_exited,
+        stable_ms: observation.stable_ms,
+        exited: observation.has_exited,
         last_event_seq: last_event,
         blocks: &blocks,
     })

@@ -6,8 +6,6 @@
 
 mod adapter;
 mod saved;
-mod until;
-mod waits;
 
 use std::{
     collections::BTreeMap,
@@ -21,31 +19,70 @@ use parking_lot::RwLock;
 use rookery_core::Core;
 use rookery_model::TerminalId;
 use rookery_plugins::{Plugin, PluginError};
-use rookery_wire::rpc::RpcError;
 use tokio::sync::watch;
 
-use crate::{context::Shared, errors, plugins::Version};
+use crate::{
+    marks::Marks,
+    plugins::{Plugins, Version},
+    watcher::Readers,
+};
 
-pub(crate) use adapter::{Adapter, Outlook, TURN_STABLE_MS};
-pub(crate) use until::{Found, until};
-pub(crate) use waits::{Ticket, Waits, Who};
+pub use adapter::{Adapter, Observation, TURN_STABLE_MS};
 
-/// Every adapter that was started and not closed.
+/// A call into the plugin of an adapter failed.
+#[derive(Debug, thiserror::Error)]
+pub enum AdapterError {
+    /// The plugin failed, or wanted to do what its manifest does not permit.
+    #[error("lua plugin error: {0}")]
+    Plugin(#[from] PluginError),
+    /// The call was given up halfway.
+    #[error("{0}")]
+    Stopped(#[from] tokio::task::JoinError),
+}
+
+/// The adapters of one world, with the plugins they can be started from and the labels in their
+/// transcripts. Made once per world.
 #[derive(Default)]
-pub(crate) struct Adapters {
+pub struct Adapters {
+    plugins: Plugins,
+    marks: Marks,
+    pub(crate) readers: Readers,
+    allows_plugin_load: bool,
     last: AtomicU64,
+    /// Every adapter that was started and not closed.
     live: RwLock<BTreeMap<String, Arc<Adapter>>>,
-    pub(crate) waits: Waits,
     /// Raised whenever an adapter comes or goes.
     roster: watch::Sender<u64>,
 }
 
 impl Adapters {
+    /// Lets clients load plugins from files they name.
+    #[must_use]
+    pub fn allow_plugin_load(mut self, is_allowed: bool) -> Self {
+        self.allows_plugin_load = is_allowed;
+        self
+    }
+
+    /// Whether clients may load plugins.
+    pub fn allows_plugin_load(&self) -> bool {
+        self.allows_plugin_load
+    }
+
+    /// The plugins that adapters can be started from.
+    pub fn plugins(&self) -> &Plugins {
+        &self.plugins
+    }
+
+    /// The labels in transcripts.
+    pub fn marks(&self) -> &Marks {
+        &self.marks
+    }
+
     /// Registers an adapter under a new id.
-    pub(crate) fn add<E>(
+    fn add(
         &self,
-        make: impl FnOnce(String) -> Result<Adapter, E>,
-    ) -> Result<Arc<Adapter>, E> {
+        make: impl FnOnce(String) -> Result<Adapter, PluginError>,
+    ) -> Result<Arc<Adapter>, PluginError> {
         let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         let adapter = Arc::new(make(format!("e{number}"))?);
         self.put(Arc::clone(&adapter));
@@ -58,12 +95,12 @@ impl Adapters {
     }
 
     /// Changes whenever an adapter comes or goes.
-    pub(crate) fn roster(&self) -> watch::Receiver<u64> {
+    pub fn roster(&self) -> watch::Receiver<u64> {
         self.roster.subscribe()
     }
 
     /// The adapter of this id, unless its session is gone.
-    pub(crate) fn get(&self, core: &Core, id: &str) -> Option<Arc<Adapter>> {
+    pub fn get(&self, core: &Core, id: &str) -> Option<Arc<Adapter>> {
         let adapter = self.live.read().get(id).cloned()?;
         if core.terminals().get(adapter.terminal).is_err() {
             self.remove(id);
@@ -73,48 +110,48 @@ impl Adapters {
     }
 
     /// The session of an adapter.
-    pub(crate) fn terminal_of(&self, id: &str) -> Option<TerminalId> {
+    pub fn terminal_of(&self, id: &str) -> Option<TerminalId> {
         self.live.read().get(id).map(|adapter| adapter.terminal)
     }
 
     /// All adapters whose sessions exist, in the order of the text of their ids.
-    pub(crate) fn all(&self, core: &Core) -> Vec<Arc<Adapter>> {
+    pub fn all(&self, core: &Core) -> Vec<Arc<Adapter>> {
         let mut live = self.live.write();
         live.retain(|_, adapter| core.terminals().get(adapter.terminal).is_ok());
         live.values().cloned().collect()
     }
 
     /// Forgets an adapter.
-    pub(crate) fn remove(&self, id: &str) -> Option<Arc<Adapter>> {
+    pub fn remove(&self, id: &str) -> Option<Arc<Adapter>> {
         let removed = self.live.write().remove(id);
         self.roster.send_modify(|version| *version += 1);
         removed
     }
 
     /// Whether any adapter runs this plugin.
-    pub(crate) fn uses(&self, core: &Core, plugin: &Plugin) -> bool {
+    pub fn uses(&self, core: &Core, plugin: &Plugin) -> bool {
         let name = &plugin.manifest().name;
         self.all(core).iter().any(|adapter| adapter.plugin_name() == name)
     }
-}
 
-impl Shared {
     /// Joins a session to a plugin. A guest came to a terminal that has another program of its own.
-    pub(crate) async fn join(
+    ///
+    /// # Errors
+    /// If the plugin does not start.
+    pub async fn join(
         self: &Arc<Self>,
         version: Version,
         terminal: TerminalId,
         is_guest: bool,
-    ) -> Result<Arc<Adapter>, RpcError> {
-        let shared = Arc::clone(self);
+    ) -> Result<Arc<Adapter>, AdapterError> {
+        let adapters = Arc::clone(self);
         let starting = tokio::task::spawn_blocking(move || {
             let permissions = version.plugin.manifest().permissions.clone();
-            shared.adapters.add(|id| {
+            adapters.add(|id| {
                 let adapter = Adapter::start(id, terminal, &version, permissions, None)?;
                 Ok(adapter.with_guest(is_guest))
             })
         });
-        let started = starting.await.map_err(|error| RpcError::internal(error.to_string()))?;
-        started.map_err(|error: PluginError| errors::lua(&error))
+        Ok(starting.await??)
     }
 }

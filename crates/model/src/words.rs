@@ -1,0 +1,199 @@
+//! The words for values of enums without fields, in our own spelling: one table per enum. What is
+//! stored, logged and set by name is read from here in both directions; a dialect that spells them
+//! differently has a table of its own.
+
+use crate::{
+    AgentState, Category, CheckpointSource, DecisionSource, DecisionVerdict, GoalStatus,
+    HandoffStatus, ItemStatus, Mode, Profile, RecordKind, ReviewStatus, Source, TaskStatus,
+    TestStatus, TimelineKind, ToolKind, TurnErrorKind, TurnStatus,
+};
+
+/// An enum whose values have a word each.
+pub trait Words: Copy + Eq + 'static {
+    /// Every value with its word, in the order in which they are listed.
+    const WORDS: &'static [(Self, &'static str)];
+
+    /// The word for it.
+    fn word(self) -> &'static str;
+
+    /// The value that a word means; case and blanks count.
+    fn from_word(word: &str) -> Option<Self> {
+        Self::WORDS.iter().find(|(_, known)| *known == word).map(|(value, _)| *value)
+    }
+}
+
+/// Declares the tables. A value that is left out does not compile.
+macro_rules! words {
+    ($($name:ident { $($variant:ident = $word:literal),+ $(,)? })+) => {
+        $(
+            impl Words for $name {
+                const WORDS: &'static [(Self, &'static str)] = &[$((Self::$variant, $word)),+];
+
+                fn word(self) -> &'static str {
+                    match self {
+                        $(Self::$variant => $word),+
+                    }
+                }
+            }
+        )+
+
+        #[cfg(test)]
+        mod tests {
+            use super::*;
+
+            fn check<T: Words + std::fmt::Debug>() {
+                for (value, word) in T::WORDS {
+                    assert_eq!(value.word(), *word);
+                    assert_eq!(T::from_word(word), Some(*value), "two values are called {word}");
+                }
+                assert_eq!(T::from_word(""), None);
+            }
+
+            #[test]
+            fn a_word_means_the_value_that_it_is_the_word_for() {
+                $(check::<$name>();)+
+            }
+        }
+    };
+}
+
+words! {
+    AgentState {
+        Running = "running",
+        Idle = "idle",
+        Working = "working",
+        Waiting = "waiting",
+        Login = "login",
+        Failed = "failed",
+    }
+    Category {
+        ApprovalNeeded = "approval_needed",
+        ReviewRequested = "review_requested",
+        Error = "error",
+        Blocked = "blocked",
+        Completed = "completed",
+        Informational = "informational",
+    }
+    CheckpointSource {
+        Manual = "manual",
+        AgentEvent = "agent_event",
+        Automatic = "automatic",
+    }
+    DecisionSource {
+        Model = "model",
+        Client = "client",
+        Agent = "agent",
+    }
+    DecisionVerdict {
+        Allowed = "allowed",
+        RequiresApproval = "requires_approval",
+        AutoApproved = "auto_approved",
+        Denied = "denied",
+        Approved = "approved",
+        Deferred = "deferred",
+        ChangesRequested = "changes_requested",
+        AnsweredAtTerminal = "answered_at_terminal",
+        Withdrawn = "withdrawn",
+    }
+    GoalStatus {
+        Active = "active",
+        Paused = "paused",
+        Blocked = "blocked",
+        UsageLimited = "usage_limited",
+        BudgetLimited = "budget_limited",
+        Complete = "complete",
+    }
+    HandoffStatus {
+        Pending = "pending",
+        Accepted = "accepted",
+        Resolved = "resolved",
+    }
+    ItemStatus {
+        InProgress = "in_progress",
+        Completed = "completed",
+        Failed = "failed",
+    }
+    Mode {
+        Default = "default",
+        AcceptAll = "accept_all",
+        Plan = "plan",
+        Bypass = "bypass",
+    }
+    Profile {
+        Interactive = "interactive",
+        NonInteractive = "non_interactive",
+        Eval = "eval",
+    }
+    RecordKind {
+        Queue = "queue",
+        Review = "review",
+        Checkpoint = "checkpoint",
+        Handoff = "handoff",
+        Timeline = "timeline",
+        Handled = "handled",
+        Accepted = "accepted",
+    }
+    ReviewStatus {
+        Open = "open",
+        Approved = "approved",
+        ChangesRequested = "changes_requested",
+        Deferred = "deferred",
+    }
+    Source {
+        Protocol = "protocol",
+        Report = "report",
+        Screen = "screen",
+        Program = "program",
+    }
+    TaskStatus {
+        Pending = "pending",
+        InProgress = "in_progress",
+        Completed = "completed",
+        Blocked = "blocked",
+    }
+    TestStatus {
+        Passed = "passed",
+        Failed = "failed",
+        Unknown = "unknown",
+    }
+    TimelineKind {
+        SessionCreated = "session_created",
+        SessionClosed = "session_closed",
+        SessionLaunched = "session_launched",
+        CheckpointCreated = "checkpoint_created",
+        HandoffCreated = "handoff_created",
+        HandoffUpdated = "handoff_updated",
+        ReviewRequested = "review_requested",
+        ReviewUpdated = "review_updated",
+        ApprovalRequested = "approval_requested",
+        ApprovalUpdated = "approval_updated",
+        StatusProgress = "status_progress",
+        StatusCompleted = "status_completed",
+        StatusError = "status_error",
+        StatusBlocked = "status_blocked",
+        StatusNeedsInput = "status_needs_input",
+    }
+    ToolKind {
+        Read = "read",
+        Internal = "internal",
+        Write = "write",
+        Exec = "exec",
+        Network = "network",
+        Agents = "agents",
+        Unknown = "unknown",
+    }
+    TurnErrorKind {
+        RuntimeRestart = "runtime_restart",
+        ReliabilityLimit = "reliability_limit",
+        DeadlineTimeout = "deadline_timeout",
+        Provider = "provider",
+        Shutdown = "shutdown",
+        Other = "other",
+    }
+    TurnStatus {
+        InProgress = "in_progress",
+        Completed = "completed",
+        Failed = "failed",
+        Interrupted = "interrupted",
+    }
+}
