@@ -109,7 +109,7 @@ impl Shared {
         self
     }
 
-    /// Loads a plugin that whoever runs the server trusts. Reads files and runs Lua, so it may block.
+    /// Loads a plugin that the server's user trusts. Reads files and runs Lua, so it may block.
     ///
     /// # Errors
     /// If manifest or code are not what they must be.

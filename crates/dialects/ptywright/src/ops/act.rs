@@ -1,4 +1,4 @@
-//! Carrying out actions: the one place where something is done to a session, whoever asked.
+//! Carrying out actions: the one place where something is done to a session, for every kind of request.
 
 use rookery_core::{Core, StrayAction, TerminalHandle};
 use rookery_model::{Error, ErrorKind, Size, SizeError};
