@@ -3,7 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rookery_agent::policy::{Action, Class, Command, Rule, Rules, Verdict, ToolRequest, classify, judge};
+use rookery_agent::policy::{
+    Action, Class, Command, Rule, Rules, ToolRequest, Verdict, classify, judge,
+};
 use rookery_model::{Mode, ToolKind};
 
 fuzz_target!(
