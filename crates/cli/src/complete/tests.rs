@@ -198,6 +198,7 @@ fn every_argument_was_thought_of() {
         review changes id: Review
         review changes text: text
         review deliver id: Review
+        review deliver to: Session
         review defer id: Review
         checkpoint create session: Session
         checkpoint create title: text

@@ -46,7 +46,7 @@ pub(super) async fn perform(client: &Client, list: &mut List, action: Action) {
     match outcome {
         Ok((tone, text)) => {
             for id in list.ids_about(&action) {
-                list.deal_with(&id);
+                list.mark_resolved(&id);
             }
             list.leave_details();
             list.say(tone, text);
@@ -135,7 +135,7 @@ async fn resolve(client: &Client, id: &str) -> Reply {
     let params = QueueResolve { id: id.to_owned() };
     let resolved: QueueResolved = call(client, "rookery/queue/resolve", params).await?;
     Ok(match resolved.resolved {
-        true => (Tone::Faint, "put away".to_owned()),
+        true => (Tone::Faint, "dismissed".to_owned()),
         false => (Tone::Warning, "already dismissed".to_owned()),
     })
 }

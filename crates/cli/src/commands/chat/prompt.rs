@@ -1,4 +1,4 @@
-//! What is said in a turn: words from the command line or a prompt, what was piped in, and the files
+//! The prompt of a turn: words from the command line or typed text, piped input, and the files
 //! and images that they name.
 
 use std::{
@@ -28,7 +28,7 @@ const LONGEST_FILE: u64 = 256 << 10;
 /// Endings of files that are shown to the model as images.
 const IMAGES: [&str; 5] = ["png", "jpg", "jpeg", "gif", "webp"];
 
-/// What is said in a turn.
+/// The prompt of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Prompt {
     Text(String),

@@ -43,14 +43,14 @@ impl Offers {
         let links = shims::missing()?;
         if let Some(dir) = links.first().and_then(|link| link.parent()) {
             let question =
-                format!("make links (roostctl, roder, ...) in {}? [y/N] ", dir.display());
+                format!("create links (roostctl, roder, ...) in {}? [y/N] ", dir.display());
             if wanted(args.shims, question)? {
                 offers.shims = links;
             }
         }
         let has_claude = found.agents.iter().any(|agent| agent.provider == "claude-code");
         if has_claude || args.hooks {
-            let question = "make Claude Code report what it does, by hooks? [y/N] ".to_owned();
+            let question = "install hooks that report what Claude Code does? [y/N] ".to_owned();
             if let Some(planned) = hooks::Planned::install()?
                 && wanted(args.hooks, question)?
             {
@@ -87,11 +87,11 @@ impl Offers {
 impl Completions {
     /// The script of the user's shell, unless it is there already or the shell is not known.
     fn missing() -> Option<Self> {
-        let told = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        let shell = PathBuf::from(told("SHELL")?);
-        let home = PathBuf::from(told("HOME")?);
+        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let shell = PathBuf::from(variable("SHELL")?);
+        let home = PathBuf::from(variable("HOME")?);
         let base = |name, usual: &str| {
-            told(name)
+            variable(name)
                 .map(PathBuf::from)
                 .filter(|dir| dir.is_absolute())
                 .unwrap_or(home.join(usual))
