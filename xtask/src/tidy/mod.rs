@@ -4,6 +4,7 @@
 
 mod edges;
 mod hosts;
+mod language;
 mod markdown;
 mod rows;
 mod rust;
@@ -32,6 +33,7 @@ struct Rules {
     module_docs: rust::ModuleDocs,
     banned: Vec<rust::Banned>,
     hosts: hosts::Hosts,
+    language: language::Language,
 }
 
 /// Whether a finding fails the run.
@@ -108,6 +110,7 @@ fn check_files(
 
 fn check_text(rules: &Rules, files: &BTreeSet<String>, path: &str, text: &str) -> Vec<Finding> {
     let mut findings = hosts::check(&rules.hosts, path, text);
+    findings.extend(language::check(&rules.language, path, text));
     if path.ends_with(".rs") {
         findings.extend(rust::check_size(&rules.size, path, text));
         findings.extend(rust::check_module_docs(&rules.module_docs, path, text));
@@ -171,5 +174,7 @@ mod tests {
         assert_eq!(check("crates/a/src/lib.rs", "fn a() {}\n"), 1);
         assert_eq!(check("docs/a.md", "a \n[b](c.md)\n"), 2);
         assert_eq!(check("a.txt", "a \n"), 0);
+        let vague = ["some", "body"].concat();
+        assert_eq!(check("a.txt", &vague), 1);
     }
 }
