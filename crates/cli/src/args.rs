@@ -24,7 +24,7 @@ pub(crate) use worktrees::*;
 
 /// One daemon for coding agents and the terminals they live in.
 ///
-/// Without a command, starts the daemon if none runs and prints its status.
+/// Without a command, starts the daemon if none is running and prints its status.
 #[derive(Debug, Parser)]
 #[command(name = "rookery", version, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -39,7 +39,7 @@ pub(crate) enum Command {
     Daemon(Daemon),
     /// Start the daemon in the background, unless it is running
     Up(Json),
-    /// Stop the daemon; terminals keep running until the next one starts
+    /// Stop the daemon; terminals keep running, and the next daemon takes them over
     Down(Down),
     /// Replace the daemon with this executable; terminals keep running
     Restart(Json),

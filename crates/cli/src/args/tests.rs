@@ -180,7 +180,7 @@ fn help_of_everything() {
         Commands:
           daemon       Run the daemon in the foreground, with logs on stderr
           up           Start the daemon in the background, unless it is running
-          down         Stop the daemon; terminals keep running until the next one starts
+          down         Stop the daemon; terminals keep running, and the next daemon takes them over
           restart      Replace the daemon with this executable; terminals keep running
           status       Show the daemon's status
           open         Open a terminal and print its id

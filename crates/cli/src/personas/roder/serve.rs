@@ -42,7 +42,7 @@ pub(crate) struct AppServer {
     /// File that contains the token; only its owner may have access to it
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "auth_token")]
     auth_token_file: Option<PathBuf>,
-    /// Stop accepting new clients after SECS seconds
+    /// Stop accepting new clients after this time, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     remote_token_ttl: Option<u64>,
     /// Origin of a web page that may connect; may be repeated
