@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// Megabytes per throughput measurement.
     #[arg(long, value_name = "MB")]
     pub(crate) megabytes: Option<u64>,
-    /// Seconds to wait, before each measurement, for a moment in which nobody else uses the machine.
+    /// Seconds to wait, before each measurement, for the machine to be idle.
     #[arg(long, value_name = "S", default_value_t = 10)]
     pub(crate) patience: u64,
     /// Install pexpect, tui-test and roder below the target directory if they are needed and not there.

@@ -103,7 +103,7 @@ impl Line {
     }
 }
 
-/// Waits until there is something to read, or somebody to accept.
+/// Waits until there is something to read, or a connection to accept.
 pub(crate) fn await_readable(what: impl AsFd, limit: Duration) -> anyhow::Result<()> {
     let timeout = Timespec::try_from(limit)?;
     let mut waited = [PollFd::new(&what, PollFlags::IN)];

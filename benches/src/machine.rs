@@ -76,7 +76,7 @@ impl Turn {
     }
 }
 
-/// Processor time of all cores since the start, in ticks: all of it, and how much of it nobody used.
+/// Processor time of all cores since the start, in ticks: all of it, and the idle part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Ticks {
     all: u64,
@@ -112,7 +112,7 @@ const QUIET_SHARE: f64 = 0.9;
 /// For how long it must be quiet.
 const QUIET_TIME: Duration = Duration::from_millis(300);
 
-/// Waits until nobody else uses the machine. False if that did not happen within `patience`.
+/// Waits until the machine is idle. False if that did not happen within `patience`.
 pub(crate) fn await_quiet(patience: Duration) -> bool {
     let start = Instant::now();
     let Some(mut before) = Ticks::now() else { return true };

@@ -26,7 +26,7 @@ pub(crate) struct ModelServer {
 }
 
 impl ModelServer {
-    /// A server that answers everything in so many pieces.
+    /// A server that answers everything in this number of pieces.
     pub(crate) fn start(pieces: usize) -> anyhow::Result<ModelServer> {
         let listener = TcpListener::bind("127.0.0.1:0").context("no port for a model")?;
         let base_url = format!("http://{}/v1", listener.local_addr()?);
@@ -34,7 +34,7 @@ impl ModelServer {
         thread::spawn(move || {
             for socket in listener.incoming().map_while(Result::ok) {
                 let begins = begins.clone();
-                // Whoever goes away in the middle is seen by the client of the measurement.
+                // A connection that breaks is seen by the client of the measurement.
                 thread::spawn(move || serve(&socket, pieces, &begins));
             }
         });
@@ -46,7 +46,7 @@ impl ModelServer {
         self.begun.recv_timeout(limit).context("the model was not asked")
     }
 
-    /// Forgets answers that nobody asked for, and says how many they were.
+    /// Discards unsolicited answers and returns their number.
     pub(crate) fn forget(&self) -> usize {
         self.begun.try_iter().count()
     }
@@ -100,7 +100,7 @@ fn answer(mut socket: &TcpStream, pieces: usize, begins: &Sender<Instant>) -> io
     socket.write_all(HEAD)?;
     let begun = Instant::now();
     socket.write_all(piece.as_bytes())?;
-    // Nobody waits for it any more when the measurement is over.
+    // It is not waited for when the measurement is over.
     let _ = begins.send(begun);
     let mut rest = piece.repeat(pieces.saturating_sub(1));
     rest.push_str(&end);

@@ -14,7 +14,7 @@ use crate::gate::await_readable;
 /// The unit in which the kernel tells processor times; it is the same on every architecture we run on.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// A program to start, without what tells it that it runs inside a terminal of somebody else.
+/// A program to start, without the variables of a surrounding terminal.
 pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
     #[expect(clippy::disallowed_methods, reason = "the one place that starts programs")]
     let mut command = Command::new(name);
@@ -71,7 +71,7 @@ pub(crate) fn output_within(command: &mut Command, limit: Duration) -> anyhow::R
     Ok(said(&output.stdout))
 }
 
-/// Waits until a process is gone, whoever its parent is. False if it is still there after `limit`.
+/// Waits until a process is gone, also one of another parent. False if it is still there after `limit`.
 pub(crate) fn await_end(pid: u32, limit: Duration) -> bool {
     let Some(pid) = Pid::from_raw(pid.cast_signed()) else { return true };
     match pidfd_open(pid, PidfdFlags::empty()) {

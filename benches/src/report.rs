@@ -219,7 +219,7 @@ impl Report {
     }
 }
 
-/// Whoever may be measured besides Rookery.
+/// The programs that may be measured besides Rookery.
 type Peer = (&'static str, fn(&Row) -> Option<Figure>);
 
 const PEERS: [Peer; 6] = [

@@ -1,4 +1,4 @@
-//! The binary in its role as the child of a terminal: what it writes when nobody holds it back.
+//! The binary in its role as the child of a terminal: what it writes without backpressure.
 
 use std::process::Output;
 

@@ -100,7 +100,7 @@ impl Bench {
         };
         assert_eq!(outside(&after), outside(&before));
         let diff = shown.expect("what can be done can be shown");
-        // Characters that are not seen are spelled for whoever decides, and so are not what is applied.
+        // Invisible characters are escaped in previews, which therefore differ from what is applied.
         let is_spelled = diff.contains("\\u{");
         if diff.len() <= SHOWN && !is_spelled && can_be_told(&diff) {
             self.reset();

@@ -3,7 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rookery_agent::policy::{Action, Class, Command, Rule, Rules, Verdict, Wish, classify, judge};
+use rookery_agent::policy::{
+    Action, Class, Command, Rule, Rules, ToolRequest, Verdict, classify, judge,
+};
 use rookery_model::{Mode, ToolKind};
 
 fuzz_target!(
@@ -63,9 +65,9 @@ fn check_words(command: &str) {
 
 fn judged(command: &str, mode: Mode, rules: &Rules) -> Verdict {
     let command = Some(Command::Shell(command));
-    let wish = Wish { tool: "shell", kind: ToolKind::Exec, command, env: &[] };
-    let attended = judge(&wish, mode, rules, false);
-    let unattended = judge(&wish, mode, rules, true);
+    let request = ToolRequest { tool: "shell", kind: ToolKind::Exec, command, env: &[] };
+    let attended = judge(&request, mode, rules, false);
+    let unattended = judge(&request, mode, rules, true);
     assert_ne!(unattended.verdict, Verdict::Ask);
     if attended.verdict != Verdict::Ask {
         assert_eq!(attended, unattended);

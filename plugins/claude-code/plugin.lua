@@ -448,7 +448,7 @@ local LOGIN_HOSTS = { "claude.ai", "anthropic.com", "claude.com" }
 local NO_SERVICE = "unable to connect to anthropic services"
 
 -- Whether the text begins with an address of the vendor. The host must end where it ends: `claude.ai.example` and
--- `claude.ai@example` are somebody else's.
+-- `claude.ai@example` are other sites.
 local function is_login_url(text)
   local rest = text:match("^https?://(.*)$")
   local host, stop = (rest or text):match("^([%w%.%-]+)()")
@@ -1007,7 +1007,7 @@ local function shows_turn_before(view)
 end
 
 -- Whether the latest turn on the screen is the one that `send_prompt` began. A prompt that was not there before belongs
--- to it even if nobody here knows its words: it may be drawn otherwise, or be typed by somebody else. With none on the
+-- to it even if its words are unknown: it may be drawn otherwise, or be typed by a person. With none on the
 -- screen it scrolled away, and everything belongs to the turn.
 local function shows_this_turn(view)
   return not turn or view.submitted == 0 or is_our_prompt(view.rows[view.submitted]) or not shows_turn_before(view)

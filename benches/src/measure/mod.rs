@@ -278,7 +278,7 @@ fn definitions() -> Vec<String> {
         "ptywright: one blocking client, one request at a time; ours over the daemon's socket and over `ptywright serve \
          --stdio`, the real one over `serve --stdio`, tmux in control mode (its %output line is here), pexpect (`expect` \
          has returned), tui-test (`toBeVisible` has returned; it looks every 50 ms, and writes come at all phases of \
-         that). Nobody says when a wait is pending, so 2 ms pass between a wait and the write that ends it. Clients \
+         that). There is no signal that a wait is pending, so 2 ms pass between a wait and the write that ends it. Clients \
          look for the end of a reply and at its head; nothing is decoded. Everyone takes a turn in every round, but \
          for tui-test; of the batches, the best median and the best p99.",
         "roost: one blocking client, one request at a time. Pictures show a terminal full of text; the time is from the \
@@ -297,7 +297,7 @@ fn definitions() -> Vec<String> {
         "supervision: over idx0's socket, one connection a request. A checkpoint: from the request until the reply that \
          says it is kept, with its differences; the floor is git by hand: everything into a copy of the index, \
          `write-tree`, `commit-tree`, `update-ref` and `diff-tree --numstat`. The original runs on macOS only, has \
-         no content in its checkpoints and tells nobody of a decision.",
+         no content in its checkpoints and does not report decisions.",
         "waiters: ptywright was given a thirty-second of the data, because it looks at the whole screen for every \
          waiter.",
     ]

@@ -135,7 +135,7 @@ fn git(repo: &Path, args: &[&str], index: Option<&PathBuf>) -> anyhow::Result<St
 }
 
 /// From the request of a harness until a subscriber of another dialect hears of it, and from the
-/// decision until whoever waits for it has it.
+/// decision until the waiting caller has it.
 fn approvals(bench: &Bench, report: &mut Report, rookery: &Rookery) -> anyhow::Result<()> {
     let made = ask(rookery, "newSession", &json!({"title": "agent", "wait": "1"}))?;
     let session = made["sessionID"].clone();
@@ -185,7 +185,7 @@ fn event_id(round: usize, number: usize) -> String {
     format!("00000000-0000-4000-8000-{round:06x}{number:06x}")
 }
 
-/// The list of a queue that somebody has neglected.
+/// The list of a long queue.
 fn queue(bench: &Bench, report: &mut Report, rookery: &Rookery) -> anyhow::Result<()> {
     let session = "11111111-1111-1111-1111-111111111111";
     for number in 0..bench.count(ITEMS, 10) {

@@ -7,7 +7,7 @@
 //! - [`mcp`] has the tools of servers that are programs or pages of others.
 //! - [`settings`] reads what the user chose, [`workspaces`] names the directories that threads work in.
 //!
-//! It knows neither core nor a dialect: whoever drives it performs the effects.
+//! It knows neither core nor a dialect: its driver performs the effects.
 
 pub mod commands;
 mod complaints;

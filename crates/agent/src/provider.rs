@@ -19,7 +19,7 @@ pub trait Provider: Send + Sync {
     /// Asks the model. Errors come as the stream's [`ModelEvent::Failed`].
     fn call(&self, request: ModelRequest) -> ModelStream;
 
-    /// The models it has, as far as they can be told, to whoever lends a key; asked rarely and cached
+    /// The models it has, with a lent key if there is one; asked rarely and cached
     /// by the caller.
     fn models(&self, key: Option<Loan>) -> Listing<'_>;
 }
@@ -62,7 +62,7 @@ pub struct ModelRequest {
     pub parallel_tools: bool,
     /// Whether it may search the web by itself.
     pub web_search: bool,
-    /// The key to use instead of the provider's own, if whoever asks lent one.
+    /// The key to use instead of the provider's own, if the client lent one.
     pub key: Option<Loan>,
 }
 
@@ -95,7 +95,7 @@ pub struct Entry {
 /// What a piece of the conversation is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EntryBody {
-    /// The user, or somebody in the user's place.
+    /// The user, or a client on the user's behalf.
     User {
         /// The text.
         text: String,
@@ -134,7 +134,7 @@ pub enum EntryBody {
     },
 }
 
-/// A tool as a model is told of it.
+/// A tool as the model sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
     /// Its name, as the rest of us calls it; providers map what their API does not allow.
@@ -212,7 +212,7 @@ pub enum ModelEvent {
     Failed(Failure),
 }
 
-/// A tool that somebody else runs.
+/// A tool that a client runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostedTool {
     /// The call's name.
@@ -283,7 +283,7 @@ pub enum FailureKind {
     Rejected,
 }
 
-/// A provider as a client is told of it.
+/// A provider as clients see it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProviderInfo {
     /// Its id.
@@ -333,7 +333,7 @@ pub struct Capabilities {
     pub tool_search: bool,
 }
 
-/// A model as a client is told of it.
+/// A model as clients see it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelInfo {
     /// Its id.

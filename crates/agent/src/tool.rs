@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::provider::ToolSpec;
 use crate::tools::Sessions;
 
-/// What a tool came to. A tool that fails is a result as well: the model is told.
+/// The result of a tool. A failure is a result as well, which the model gets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolOutput {
     /// What the model reads.
@@ -37,7 +37,7 @@ impl ToolOutput {
         Self { text: text.into(), data, ..Self::default() }
     }
 
-    /// A failure that the model is told of.
+    /// A failure, as a result for the model.
     pub fn error(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_error: true, ..Self::default() }
     }
@@ -54,7 +54,7 @@ pub struct Tool {
     pub kind: ToolKind,
     /// What it is for, told to the model.
     pub description: &'static str,
-    /// Whether only the driver of a turn can carry it out, because it waits for somebody's answer.
+    /// Whether only the driver of a turn can carry it out, because it waits for a person's answer.
     pub needs_turn: bool,
     /// JSON Schema of its arguments.
     pub parameters: fn() -> Value,
@@ -65,7 +65,7 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// The tool as a model is told of it.
+    /// The tool as the model sees it.
     pub fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: self.name.to_owned(),
@@ -134,7 +134,7 @@ pub struct ToolContext {
     pub withheld: Vec<String>,
     /// Commands that were started earlier and may still run.
     pub sessions: Arc<Sessions>,
-    /// Cancelled when nobody waits any more.
+    /// Cancelled when the caller is gone.
     pub cancel: CancellationToken,
     /// At what time it has to be done, measured from now.
     pub time_left: Option<Duration>,

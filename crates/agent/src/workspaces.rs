@@ -89,7 +89,7 @@ pub enum WorkspaceError {
         /// The path.
         path: PathBuf,
     },
-    /// A path that cannot be told to clients.
+    /// A path that cannot be sent to clients.
     #[error("{0} is not UTF-8")]
     NotUtf8(&'static str),
     /// No roots were given.

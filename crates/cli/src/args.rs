@@ -24,7 +24,7 @@ pub(crate) use worktrees::*;
 
 /// One daemon for coding agents and the terminals they live in.
 ///
-/// Without a command, starts the daemon if none runs and prints its status.
+/// Without a command, starts the daemon if none is running and prints its status.
 #[derive(Debug, Parser)]
 #[command(name = "rookery", version, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -37,117 +37,117 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run the daemon in the foreground, with logs on stderr
     Daemon(Daemon),
-    /// Start the daemon in the background, unless it runs already
+    /// Start the daemon in the background, unless it is running
     Up(Json),
-    /// Stop the daemon; terminals live on and the next daemon finds them
+    /// Stop the daemon; terminals keep running, and the next daemon takes them over
     Down(Down),
-    /// Replace the daemon by this executable; terminals live on
+    /// Replace the daemon with this executable; terminals keep running
     Restart(Json),
-    /// Say how the daemon is
+    /// Show the daemon's status
     Status(Json),
     /// Open a terminal and print its id
     Open(Open),
-    /// Connect this terminal to one of the daemon's
+    /// Connect to a terminal of the daemon
     Attach(Attach),
     /// List terminals
     #[command(visible_alias = "list")]
     Ls(Ls),
-    /// Type into a terminal
+    /// Send text and keys to a terminal
     Send(Send),
     /// Run a program in a terminal of its own, wait for it and print its output
     ///
-    /// Exits as the program does: with its code, or 128 and the number of the signal that ended
-    /// it. Exits with 124 when the time ran out; the program goes on then. Whoever is connected
-    /// sees it run, and can answer what it asks with `rookery attach`.
+    /// Exits with the program's exit code, or with 128 plus the number of the signal that ended it.
+    /// Exits with 124 when the timeout expires; the program keeps running then. To answer its
+    /// prompts, use `rookery attach`.
     Run(Run),
-    /// Wait until terminals show something, need input, end or fall silent
+    /// Wait until terminals show a text, need input, exit or become idle
     ///
-    /// Exits with 0 when it happened, 124 when the time ran out and 3 when a terminal ended
-    /// first.
+    /// Exits with 0 when the condition was met, 124 when the timeout expired and 3 when a terminal
+    /// exited first.
     Wait(Wait),
-    /// Print what a terminal shows
+    /// Print a terminal's screen
     Dump(Dump),
-    /// Record what a terminal shows from now on
+    /// Record a terminal's output from now on
     ///
-    /// Writes asciicast version 3, which asciinema plays as well, until the program ends, Ctrl-C is
-    /// pressed or the time is over. Secrets are left out, and so is everything that does not draw:
-    /// titles, the clipboard, pictures.
+    /// Writes asciicast version 3, which asciinema plays as well, until the program exits, Ctrl-C is
+    /// pressed or the time given by --for is over. Secrets are redacted. Titles, clipboard contents,
+    /// images and other sequences that do not draw text are left out.
     Record(Record),
     /// Play a recording
     ///
-    /// Reads asciicast files of version 2 and 3. On a terminal only what draws is shown, so that
-    /// recordings of others can do no harm.
+    /// Reads asciicast files of version 2 and 3. On a terminal, only sequences that draw text are
+    /// written, so that recordings from untrusted sources are safe to play.
     Replay(Replay),
     /// End the program in a terminal, or send it a signal
     Kill(Kill),
-    /// Close terminals: end their programs and forget them
+    /// Close terminals: end their programs and delete their records
     Close(Close),
-    /// Talk to an agent: once, or as long as you like
+    /// Talk to an agent: one prompt, or a conversation
     ///
     /// Exits with 0 when the turn was completed, 1 when it failed and 130 when it was interrupted.
     Chat(Chat),
-    /// List threads, look into them and keep them in order
+    /// List, show and manage threads
     Threads(Threads),
-    /// List who needs somebody and why, the most urgent first
+    /// List what needs your attention, the most urgent first
     ///
-    /// With --watch on a terminal it is a live list: arrows move, enter shows exactly what would be
-    /// done, a and d decide.
+    /// With --watch on a terminal, shows a live list: arrow keys select, Enter shows exactly what an
+    /// approval would run, a approves and d denies.
     Inbox(Inbox),
-    /// Allow what an agent asks for
+    /// Approve an agent's request
     ///
-    /// Exits with 0 when this settled it and 4 when it was settled before.
+    /// Exits with 0 when the request was settled by this command and 4 when it was settled before.
     Approve(Approve),
-    /// Refuse what an agent asks for
+    /// Deny an agent's request
     ///
-    /// Exits with 0 when this settled it and 4 when it was settled before.
+    /// Exits with 0 when the request was settled by this command and 4 when it was settled before.
     Deny(Deny),
     /// Answer an agent's questions
     ///
-    /// Exits with 0 when this settled it and 4 when it was settled before.
+    /// Exits with 0 when the request was settled by this command and 4 when it was settled before.
     Answer(Answer),
-    /// Look at changes of agents, say something about them, and decide
+    /// Review the changes of agents: show, comment, decide
     Review(Review),
-    /// Keep the state of a work tree, and come back to it
+    /// Save the state of a work tree, and restore it
     Checkpoint(Checkpoint),
-    /// Give pieces of work a checkout of their own, and land them
+    /// Create git worktrees for separate tasks, and land their commits
     Worktree(Worktree),
     /// Hand work over from one session to another
     Handoff(Handoff),
-    /// Print what was decided, by whom or by which rule
+    /// Print the log of decisions: what was decided, by whom or by which rule
     Audit(Audit),
     /// Print the event log, one JSON object per line
     Events(Events),
-    /// Serve the ptywright protocol in the foreground, with sessions of its own
+    /// Serve the ptywright protocol in the foreground, with its own sessions
     Serve(crate::personas::ptywright::Serve),
-    /// Serve Roder's app-server protocol in the foreground, over the daemon's world
+    /// Serve Roder's app-server protocol in the foreground, with the daemon's state
     AppServer(crate::personas::roder::AppServer),
-    /// Behave as idx0 does; so does this program under that name
+    /// Act as idx0, also when called by that name
     #[command(disable_help_flag = true)]
     Idx0(Persona),
-    /// Behave as idx0-notify does; so does this program under that name
+    /// Act as idx0-notify, also when called by that name
     #[command(disable_help_flag = true)]
     Idx0Notify(Persona),
-    /// Behave as roder does; so does this program under that name
+    /// Act as roder, also when called by that name
     #[command(disable_help_flag = true)]
     Roder(Persona),
-    /// Behave as ptywright does; so does this program under that name
+    /// Act as ptywright, also when called by that name
     #[command(disable_help_flag = true)]
     Ptywright(Persona),
-    /// Behave as roostctl does; so does this program under that name
+    /// Act as roostctl, also when called by that name
     #[command(disable_help_flag = true)]
     Roostctl(Persona),
-    /// Set up who answers: finds keys, agents and local servers
+    /// Set up a provider: find API keys, installed agents and local servers
     ///
-    /// Shows what it will write before it writes. A key stays in the environment: it is used for the
-    /// commands that are run with it, and written nowhere.
+    /// Shows what it will write before it writes. API keys stay in the environment: the commands that
+    /// you run with them use them, and they are never written to a file.
     Setup(Setup),
-    /// Make an agent report what it does, by hooks in its settings
+    /// Install hooks in an agent's settings that report what it does
     Hooks(Hooks),
-    /// Take over what another program kept
+    /// Import the data of another program
     Import(Import),
-    /// Make links by which this program is called under other names
+    /// Manage links that run this program under other names
     Shims(Shims),
-    /// Check the set-up and say what to do
+    /// Check the setup and suggest fixes
     Doctor(Json),
     /// Print the JSON Schema of every method
     Schema(Schema),
@@ -159,7 +159,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Daemon {
-    /// Leave the session of whoever started this process
+    /// Detach from the session of the parent process
     #[arg(long, hide = true)]
     pub(crate) background: bool,
 }
@@ -173,17 +173,17 @@ pub(crate) struct Json {
 
 #[derive(Debug, Args)]
 pub(crate) struct Down {
-    /// End every terminal as well
+    /// Also end every terminal
     #[arg(long)]
     pub(crate) all: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Events {
-    /// Number of the last event already seen [default: all that are kept]
+    /// Print events after this number [default: all stored events]
     #[arg(long, short, value_name = "NUMBER")]
     pub(crate) since: Option<u64>,
-    /// Go on with what happens; without --since only with that
+    /// Keep printing new events; without --since, only new ones
     #[arg(long, short)]
     pub(crate) follow: bool,
 }
@@ -191,7 +191,7 @@ pub(crate) struct Events {
 /// The command line of another tool, read by that tool.
 #[derive(Debug, Args)]
 pub(crate) struct Persona {
-    /// Its arguments; `help` lists what there is
+    /// Arguments of the tool; `help` lists its commands
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) args: Vec<std::ffi::OsString>,
 }
@@ -205,9 +205,9 @@ pub(crate) struct Shims {
 /// What to do with links.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ShimsAction {
-    /// Make a link for every name
+    /// Create a link for every name
     Install(ShimsDir),
-    /// Say which links there are
+    /// List the links
     List(ShimsDir),
     /// Remove the links that lead to this program
     Remove(ShimsDir),
@@ -215,7 +215,7 @@ pub(crate) enum ShimsAction {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShimsDir {
-    /// Where the links are [default: ~/.local/bin]
+    /// Directory of the links [default: ~/.local/bin]
     #[arg(value_hint = ValueHint::DirPath)]
     pub(crate) dir: Option<PathBuf>,
 }
@@ -229,11 +229,11 @@ pub(crate) struct Hooks {
 /// What to do with hooks.
 #[derive(Debug, Subcommand)]
 pub(crate) enum HooksAction {
-    /// Show what would change, and after a yes write it; what is there stays
+    /// Show the change, ask, then write it; existing settings stay
     Install(HooksChange),
-    /// Take our hooks out again, and nothing else
+    /// Remove our hooks and nothing else
     Uninstall(HooksChange),
-    /// Say which events are reported
+    /// Show which events are reported
     Status(HooksPlace),
 }
 
@@ -251,10 +251,10 @@ pub(crate) struct HooksChange {
 
 #[derive(Debug, Args)]
 pub(crate) struct HooksPlace {
-    /// Whose settings
+    /// Agent whose settings are meant
     #[arg(value_enum)]
     pub(crate) agent: HookedAgent,
-    /// The settings [default: ~/.claude/settings.json]
+    /// Settings file [default: ~/.claude/settings.json]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) settings: Option<PathBuf>,
     /// Print JSON
@@ -295,21 +295,21 @@ pub(crate) enum Dialect {
 
 #[derive(Debug, Args)]
 pub(crate) struct Schema {
-    /// Which methods
+    /// Protocol whose methods are printed
     #[arg(long, value_enum, default_value_t = Dialect::Native)]
     pub(crate) dialect: Dialect,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// For which shell
+    /// Shell to print the script for
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Man {
-    /// Where to write the pages of all commands
+    /// Directory to write the pages of all commands to
     #[arg(value_hint = ValueHint::DirPath)]
     pub(crate) dir: Option<PathBuf>,
 }

@@ -30,7 +30,7 @@ const PROBE_EVERY: Duration = Duration::from_millis(20);
 const LOG: &str = "daemon.log";
 /// A log that grew beyond this is put aside when a daemon starts.
 const LARGEST_LOG: u64 = 8 << 20;
-/// What a daemon tells its terminals. It must not be taken for the wishes of a user who starts a
+/// What a daemon sets in its terminals. It must not be taken for settings of a user who starts a
 /// daemon from inside one.
 const TOLD_TO_TERMINALS: &[&str] = &[
     "ROOKERY_SOCKET",
@@ -68,7 +68,7 @@ pub(crate) async fn ensure_without(homes: &Homes, secret: Option<&str>) -> Outco
     let log = homes.log_file();
     let file = open_log(&homes.state_dir()).map_err(|error| {
         Failure::new(format!("cannot start a daemon: {error}"))
-            .hint("mend it, or set ROOKERY_HOME to a directory of your own")
+            .hint("fix it, or set ROOKERY_HOME to a directory that you own")
     })?;
     let mut child = start(file, secret)?;
     let until = Instant::now() + START_PATIENCE;
@@ -79,17 +79,17 @@ pub(crate) async fn ensure_without(homes: &Homes, secret: Option<&str>) -> Outco
             return Ok((client, true));
         }
         if let Ok(Some(status)) = child.try_wait() {
-            // Somebody else may have started one at the same time; then ours had to give way.
+            // Another process may have started one at the same time; then ours has exited.
             if let Some(client) = link::try_connect_own(homes).await? {
                 return Ok((client, false));
             }
             return Err(Failure::new(format!("the daemon could not start: {}", last_words(&log)))
-                .hint(format!("it ended with {status}; see {}", log.display())));
+                .hint(format!("it exited with {status}; see {}", log.display())));
         }
         sleep(PROBE_EVERY).await;
     }
-    Err(Failure::new("the daemon was not ready in time")
-        .hint(format!("see what it does in {}", log.display())))
+    Err(Failure::new("the daemon did not become ready in time")
+        .hint(format!("see its log in {}", log.display())))
 }
 
 /// Whether the daemon answers; its socket is there before it has found all terminals.
@@ -102,7 +102,7 @@ async fn is_ready(client: &Client, until: Instant) -> bool {
 fn last_words(log: &Path) -> String {
     let text = fs::read_to_string(log).unwrap_or_default();
     let last = text.lines().rev().find(|line| !line.trim().is_empty());
-    last.map_or_else(|| "it said nothing".to_owned(), crate::output::printable)
+    last.map_or_else(|| "it printed no error".to_owned(), crate::output::printable)
 }
 
 /// This executable, also when another was put in its place while it ran.
@@ -226,7 +226,7 @@ mod tests {
     fn last_words_are_the_last_line() {
         let home = tempfile::tempdir().unwrap();
         let log = home.path().join("log");
-        assert_eq!(last_words(&log), "it said nothing");
+        assert_eq!(last_words(&log), "it printed no error");
         fs::write(&log, "one\n\x1b[31mtwo\n\n").unwrap();
         assert_eq!(last_words(&log), "[31mtwo");
     }

@@ -1,4 +1,4 @@
-//! What is said, and with which code we exit, when a command fails.
+//! The message and exit code of a command that fails.
 
 use std::{fmt, io, process::ExitCode};
 
@@ -28,7 +28,7 @@ impl Failure {
         Self { message: message.into(), hint: None, code: 1, program: "rookery" }
     }
 
-    /// The failure of a persona, which is told under its name and without secrets.
+    /// The failure of a persona, which is printed under its name and without secrets.
     #[must_use]
     pub(crate) fn of(self, program: &'static str) -> Self {
         Self { program, message: rookery_ptywright::redact_error(&self.message), ..self }
@@ -71,7 +71,7 @@ impl Failure {
     }
 
     /// Says it on stderr.
-    #[expect(clippy::print_stderr, reason = "this is where failures are told")]
+    #[expect(clippy::print_stderr, reason = "failures are printed here")]
     pub(crate) fn report(self) -> ExitCode {
         if !self.message.is_empty() {
             eprintln!("{}: {}", self.program, self.message);
@@ -88,15 +88,15 @@ impl From<ClientError> for Failure {
         match error {
             ClientError::Rpc(error) => {
                 let hint = match error.code {
-                    code::NOT_FOUND => Some("see what there is with `rookery ls`"),
+                    code::NOT_FOUND => Some("run `rookery ls` to list terminals"),
                     code::BUSY => Some("try again later"),
-                    code::CLOSED => Some("the program has ended; see `rookery ls`"),
-                    code::INTERNAL => {
-                        Some("see what the daemon logged, `rookery doctor` says where")
+                    code::CLOSED => {
+                        Some("the program has exited; run `rookery ls` to list terminals")
                     }
-                    rookery_wire::rpc::code::UNKNOWN_METHOD => {
-                        Some("the daemon is of another version; replace it with `rookery restart`")
-                    }
+                    code::INTERNAL => Some("see the daemon's log; `rookery doctor` shows its path"),
+                    rookery_wire::rpc::code::UNKNOWN_METHOD => Some(
+                        "the daemon has a different version; replace it with `rookery restart`",
+                    ),
                     _ => None,
                 };
                 let exit = match error.code {
@@ -108,11 +108,11 @@ impl From<ClientError> for Failure {
                 Self { hint: hint.map(str::to_owned), ..failure }
             }
             ClientError::Closed | ClientError::Io(_) => {
-                Self::new(format!("lost the daemon: {error}"))
-                    .hint("see how it is with `rookery status`")
+                Self::new(format!("lost the connection to the daemon: {error}"))
+                    .hint("check it with `rookery status`")
             }
-            other => Self::new(format!("cannot understand the daemon: {other}"))
-                .hint("it may be of another version; replace it with `rookery restart`"),
+            other => Self::new(format!("unexpected answer from the daemon: {other}"))
+                .hint("it may have a different version; replace it with `rookery restart`"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The connection to the daemon: where it is, and calls whose failures can be told to people.
+//! The connection to the daemon: where it is, and calls with failures that people can read.
 
 use std::{
     io,
@@ -23,7 +23,7 @@ use crate::failure::{Failure, Outcome};
 const RECONNECT_PATIENCE: Duration = Duration::from_secs(30);
 /// How long a daemon whose sockets are gone may take to make them again.
 const LISTEN_PATIENCE: Duration = Duration::from_secs(5);
-/// How long whoever takes the lock may take to write its number into it.
+/// How long a process that took the lock may take to write its pid into it.
 const NAME_PATIENCE: Duration = Duration::from_secs(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
@@ -31,8 +31,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// The homes of this user.
 pub(crate) fn homes() -> Outcome<Homes> {
     Homes::from_env().map_err(|error| {
-        Failure::new(format!("cannot find a place for sockets and state: {error:#}"))
-            .hint("set ROOKERY_HOME to a directory of your own")
+        Failure::new(format!("cannot find a directory for sockets and state: {error:#}"))
+            .hint("set ROOKERY_HOME to a directory that you own")
     })
 }
 
@@ -52,7 +52,7 @@ fn expected_socket(homes: &Homes, name: &str) -> Option<PathBuf> {
 }
 
 /// Where an endpoint of the daemon is: where it is expected, or else where the daemon says that it listens. The login
-/// of whoever started it may have had another runtime directory. None if it is turned off.
+/// of the process that started it may have had another runtime directory. None if it is turned off.
 pub(crate) fn endpoint_socket(homes: &Homes, name: &str) -> Option<PathBuf> {
     expected_socket(homes, name).map(|expected| living(homes, name, expected))
 }
@@ -67,19 +67,19 @@ pub(crate) fn living(homes: &Homes, name: &str, wanted: PathBuf) -> PathBuf {
     other.cloned().unwrap_or(wanted)
 }
 
-/// The socket that a terminal was told of, or another one of its daemon if it went with a login.
-pub(crate) fn moved(homes: &Homes, name: &str, told: PathBuf) -> PathBuf {
-    if !told.exists() && Record::read(homes).knows(name, &told) {
-        return living(homes, name, told);
+/// The socket of the terminal's variable, or another one of its daemon if it was removed with a login session.
+pub(crate) fn moved(homes: &Homes, name: &str, named: PathBuf) -> PathBuf {
+    if !named.exists() && Record::read(homes).knows(name, &named) {
+        return living(homes, name, named);
     }
-    told
+    named
 }
 
 /// The socket commands talk to, if it is not that of these homes: inside one of its terminals that is the terminal's
 /// own daemon, unless another home was chosen explicitly.
-fn told_socket() -> Option<PathBuf> {
-    let told = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    match (told("ROOKERY_HOME"), told("ROOKERY_SOCKET")) {
+fn socket_from_env() -> Option<PathBuf> {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    match (variable("ROOKERY_HOME"), variable("ROOKERY_SOCKET")) {
         (None, Some(socket)) => Some(socket.into()),
         _ => None,
     }
@@ -87,12 +87,12 @@ fn told_socket() -> Option<PathBuf> {
 
 /// A connection to the daemon, if one runs.
 pub(crate) async fn try_connect(homes: &Homes) -> Outcome<Option<Client>> {
-    let Some(told) = told_socket() else { return try_connect_own(homes).await };
-    if let Some(client) = connect_to(&told).await? {
+    let Some(named) = socket_from_env() else { return try_connect_own(homes).await };
+    if let Some(client) = connect_to(&named).await? {
         return Ok(Some(client));
     }
     // The socket may have gone with a login; its daemon may still be there.
-    if Record::read(homes).knows(OWN, &told) {
+    if Record::read(homes).knows(OWN, &named) {
         return try_connect_own(homes).await;
     }
     Ok(None)
@@ -100,11 +100,11 @@ pub(crate) async fn try_connect(homes: &Homes) -> Outcome<Option<Client>> {
 
 /// A connection to the daemon, if one runs and listens: nothing is waited for, and nothing is asked of it.
 pub(crate) async fn try_reach(homes: &Homes) -> Option<Client> {
-    let told = told_socket();
-    let first = told.clone().unwrap_or_else(|| own_socket(homes));
-    match (connect_to(&first).await, told) {
+    let named = socket_from_env();
+    let first = named.clone().unwrap_or_else(|| own_socket(homes));
+    match (connect_to(&first).await, named) {
         (Ok(Some(client)), _) => Some(client),
-        (_, Some(told)) if !Record::read(homes).knows(OWN, &told) => None,
+        (_, Some(named)) if !Record::read(homes).knows(OWN, &named) => None,
         _ => connect_elsewhere(homes).await,
     }
 }
@@ -151,8 +151,8 @@ async fn wake(homes: &Homes) -> Outcome<Option<Client>> {
         }
         if Instant::now() >= until {
             let pid = running.pid;
-            return Err(Failure::new(format!("the daemon (process {pid}) does not listen")).hint(
-                format!("see what it logs, or end it with `kill {pid}`; terminals live on"),
+            return Err(Failure::new(format!("the daemon (process {pid}) is not listening")).hint(
+                format!("see its log, or end it with `kill {pid}`; terminals keep running"),
             ));
         }
         sleep(FIRST_PAUSE).await;
@@ -169,7 +169,7 @@ async fn find_running(homes: &Homes) -> Outcome<Option<Running>> {
             Err(_) if Instant::now() < until => sleep(FIRST_PAUSE).await,
             Err(error) => {
                 return Err(Failure::new(format!("cannot reach the daemon: {error}"))
-                    .hint("mend that, or set ROOKERY_HOME to a directory of your own"));
+                    .hint("fix that, or set ROOKERY_HOME to a directory that you own"));
             }
         }
     }
@@ -182,7 +182,7 @@ pub(crate) async fn bring_here(homes: &Homes) -> Outcome<()> {
         return Ok(());
     }
     let trouble = |error: io::Error| {
-        Failure::new(format!("the daemon runs, but not at {}: {error}", own.display()))
+        Failure::new(format!("the daemon is running, but not at {}: {error}", own.display()))
     };
     running::want_sockets(homes).map_err(trouble)?;
     let Some(running) = find_running(homes).await? else { return Ok(()) };
@@ -191,7 +191,7 @@ pub(crate) async fn bring_here(homes: &Homes) -> Outcome<()> {
     while !matches!(connect_to(&own).await, Ok(Some(_))) {
         if Instant::now() >= until {
             crate::output::note(format!(
-                "the daemon cannot listen at {}; commands find it all the same",
+                "the daemon cannot listen at {}; commands find it anyway",
                 own.display()
             ));
             return Ok(());
@@ -211,8 +211,8 @@ pub(crate) async fn reconnect() -> Outcome<Client> {
             return Ok(client);
         }
         if Instant::now() >= until {
-            return Err(Failure::new("the daemon is gone and no other took its place")
-                .hint("start one with `rookery up`; terminals are still there"));
+            return Err(Failure::new("the daemon has stopped and no other has started")
+                .hint("start one with `rookery up`; terminals keep running"));
         }
         sleep(pause).await;
         pause = (pause * 2).min(LONGEST_PAUSE);
@@ -233,7 +233,7 @@ async fn connect_to(path: &Path) -> Outcome<Option<Client>> {
             Ok(None)
         }
         Err(error) => Err(Failure::new(format!("cannot reach the daemon: {error}"))
-            .hint("see what is wrong with `rookery doctor`")),
+            .hint("run `rookery doctor` to find the problem")),
     }
 }
 

@@ -55,7 +55,7 @@ fn main() -> ExitCode {
 }
 
 /// A command could not be put into its sandbox; it did not run.
-#[expect(clippy::print_stderr, reason = "whoever ran the command reads this")]
+#[expect(clippy::print_stderr, reason = "errors of the command line go to stderr")]
 fn failed(error: &rookery_host::sandbox::SandboxError) -> ExitCode {
     eprintln!("rookery: {error}");
     ExitCode::from(error.exit_code())

@@ -32,7 +32,7 @@ pub(crate) fn line(text: impl Display) -> Outcome<()> {
 
 /// Prints one line to stderr, about what goes on rather than what was asked for.
 pub(crate) fn note(text: impl Display) {
-    // Nobody can be told that telling failed.
+    // If stderr is gone, the failure cannot be reported.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn status(text: impl Display) {
     let _ = write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush());
 }
 
-/// Waits for something, and says after a second that it is at work, if somebody watches.
+/// Waits for something, and prints a progress line after a second, if stderr is a terminal.
 pub(crate) async fn working<T>(what: &str, work: impl Future<Output = T>) -> T {
     if !io::stderr().is_terminal() {
         return work.await;

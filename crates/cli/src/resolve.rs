@@ -27,12 +27,12 @@ fn by_title(terminals: &[Terminal], title: &str) -> Outcome<TerminalRef> {
         terminals.iter().filter(|terminal| terminal.title == title).map(|one| one.id).collect();
     match *found {
         [] => Err(Failure::new(format!("no terminal has the id or title {title:?}"))
-            .hint("see what there is with `rookery ls`")),
+            .hint("run `rookery ls` to list terminals")),
         [id] => Ok(TerminalRef::Number(rookery_model::TerminalId::new(id))),
         _ => {
             let ids: Vec<String> = found.iter().map(u64::to_string).collect();
             let message = format!("{} terminals have the title {title:?}", found.len());
-            Err(Failure::new(message).hint(format!("say which by its id: {}", ids.join(", "))))
+            Err(Failure::new(message).hint(format!("use its id: {}", ids.join(", "))))
         }
     }
 }
@@ -46,8 +46,10 @@ pub(crate) async fn project(client: &Client, text: &str) -> Outcome<ProjectRef> 
     let mut named = list.projects.iter().filter(|project| project.name == text);
     match (named.next(), named.next()) {
         (Some(project), None) => Ok(ProjectRef(rookery_model::ProjectId::new(project.id))),
-        (Some(_), Some(_)) => Err(Failure::new(format!("several projects have the name {text:?}"))
-            .hint("say which by its number")),
+        (Some(_), Some(_)) => {
+            Err(Failure::new(format!("several projects have the name {text:?}"))
+                .hint("use its number"))
+        }
         (None, _) => {
             let names: Vec<_> = list.projects.iter().map(|project| &*project.name).collect();
             Err(Failure::new(format!("no project has the number or name {text:?}"))

@@ -1,10 +1,10 @@
-//! The wish of whoever runs a command that it end: Ctrl-C, a signal, a terminal that went away.
+//! Requests to end the running command: Ctrl-C, SIGTERM, or a terminal that was closed.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::failure::{Failure, Outcome};
 
-/// Waits for the wish; from its making on the process does not die of it.
+/// Waits for such a signal; once this exists, the signals no longer kill the process.
 pub(crate) struct Stop {
     interrupt: Signal,
     terminate: Signal,
@@ -14,7 +14,7 @@ pub(crate) struct Stop {
 
 impl Stop {
     pub(crate) fn new() -> Outcome<Self> {
-        let watch = |kind| signal(kind).map_err(Failure::doing("cannot watch for signals"));
+        let watch = |kind| signal(kind).map_err(Failure::doing("cannot install signal handlers"));
         Ok(Self {
             interrupt: watch(SignalKind::interrupt())?,
             terminate: watch(SignalKind::terminate())?,
@@ -23,8 +23,8 @@ impl Stop {
         })
     }
 
-    /// Ends when the wish is there; gives the code a shell would show for that signal.
-    pub(crate) async fn wished(&mut self) -> u8 {
+    /// Waits for a signal; returns the exit code that a shell would show for it.
+    pub(crate) async fn requested(&mut self) -> u8 {
         let signal = tokio::select! {
             _ = self.interrupt.recv() => SignalKind::interrupt(),
             _ = self.terminate.recv() => SignalKind::terminate(),

@@ -15,7 +15,7 @@ use crate::run::user_home;
 const FILE: &str = "config.toml";
 
 /// Where agents' files lie.
-pub(crate) struct Places {
+pub(crate) struct AgentPaths {
     settings: PathBuf,
     artifacts: PathBuf,
     cache: PathBuf,
@@ -23,9 +23,9 @@ pub(crate) struct Places {
     private: Vec<PathBuf>,
 }
 
-impl Places {
+impl AgentPaths {
     /// In our own directories; settings where Roder has them if we have none and it does.
-    pub(crate) fn of(homes: &Homes) -> Places {
+    pub(crate) fn from_homes(homes: &Homes) -> AgentPaths {
         let ours = homes.config_file();
         let settings = if ours.exists() || std::env::var_os("ROOKERY_HOME").is_some() {
             ours
@@ -36,7 +36,7 @@ impl Places {
         private.extend(homes.config_file().parent().map(PathBuf::from));
         private.extend(homes.rookery_socket().parent().map(PathBuf::from));
         private.push(settings.clone());
-        Places {
+        AgentPaths {
             private,
             settings,
             artifacts: homes.state_dir().join("artifacts"),
@@ -45,7 +45,7 @@ impl Places {
     }
 }
 
-impl Places {
+impl AgentPaths {
     /// The file with the settings of agents.
     pub(crate) fn settings_file(&self) -> PathBuf {
         self.settings.clone()
@@ -61,26 +61,26 @@ fn roder_file() -> Option<PathBuf> {
     named.or_else(|| Some(user_home().join(".roder").join(FILE)).filter(|file| file.exists()))
 }
 
-/// What core is told about agents.
-pub(crate) fn config(places: &Places, program: Option<PathBuf>) -> AgentConfig {
+/// Core's configuration of agents.
+pub(crate) fn config(paths: &AgentPaths, program: Option<PathBuf>) -> AgentConfig {
     let environment: Environment = Arc::new(|name| std::env::var(name).ok());
-    let (mut settings, mut warnings) = Settings::load(&SettingsFile::new(places.settings.clone()));
+    let (mut settings, mut warnings) = Settings::load(&SettingsFile::new(paths.settings.clone()));
     warnings.extend(settings.apply_environment(&*environment));
     for warning in &mut warnings {
-        *warning = format!("{}: {warning}", places.settings.display());
+        *warning = format!("{}: {warning}", paths.settings.display());
         tracing::warn!("{warning}");
     }
-    let artifacts = create_private_dir(&places.artifacts).is_ok().then(|| places.artifacts.clone());
-    let cache_dir = create_private_dir(&places.cache).is_ok().then(|| places.cache.clone());
+    let artifacts = create_private_dir(&paths.artifacts).is_ok().then(|| paths.artifacts.clone());
+    let cache_dir = create_private_dir(&paths.cache).is_ok().then(|| paths.cache.clone());
     AgentConfig {
         settings,
-        settings_file: Some(places.settings.clone()),
+        settings_file: Some(paths.settings.clone()),
         environment,
         cwd: std::env::current_dir().unwrap_or_else(|_| user_home()),
         artifacts,
         sandbox: program,
-        private: places.private.clone(),
-        commands_dir: places.settings.parent().map(|dir| dir.join("commands")),
+        private: paths.private.clone(),
+        commands_dir: paths.settings.parent().map(|dir| dir.join("commands")),
         cache_dir,
         warnings,
     }

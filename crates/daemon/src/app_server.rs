@@ -18,7 +18,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{self, Places};
+use crate::agent::{self, AgentPaths};
 use crate::homes::Homes;
 use crate::run::{login_shell, user_home};
 use crate::serve::{private_keeper, relay};
@@ -79,7 +79,7 @@ pub fn serve(server: AppServer) -> anyhow::Result<()> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?;
     let ended = runtime.block_on(run(server));
-    // A thread may still be reading stdin; nobody waits for what it would read.
+    // A thread may still be reading stdin; its result is not needed.
     runtime.shutdown_background();
     ended
 }
@@ -176,7 +176,7 @@ impl World {
             AppWorld::Standalone { homes, exe } => (homes, exe),
         };
         let exe = rookery_host::own_program(&exe);
-        let agent = agent::config(&Places::of(&homes), Some(exe.clone()));
+        let agent = agent::config(&AgentPaths::from_homes(&homes), Some(exe.clone()));
         let core = Core::start(CoreConfig {
             state_dir: None,
             keeper: private_keeper(exe),
@@ -248,12 +248,12 @@ impl World {
         let World::Own { core, .. } = self else { return };
         core.threads().drain(DRAIN).await;
         if let Err(error) = core.stop(StopKind::EndTerminals).await {
-            tracing::warn!(%error, "the world did not end cleanly");
+            tracing::warn!(%error, "the server's state was not shut down cleanly");
         }
     }
 }
 
-/// What the daemon is told of a client before its first word: a notification, so nothing comes back.
+/// What the daemon gets about a client before its first message: a notification, so nothing comes back.
 fn greeting(attach: &Attach) -> io::Result<Vec<u8>> {
     let body = rpc::notification("rookery/attach", attach).map_err(io::Error::other)?;
     let mut line = Vec::from(body);

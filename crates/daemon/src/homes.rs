@@ -175,7 +175,7 @@ impl Homes {
 
 /// Says what to do about a directory that cannot be trusted.
 fn untrusted(error: io::Error) -> anyhow::Error {
-    anyhow::anyhow!("{error}; mend it, or set ROOKERY_HOME to a directory of your own")
+    anyhow::anyhow!("{error}; fix it, or set ROOKERY_HOME to a directory that you own")
 }
 
 fn own_uid() -> u32 {

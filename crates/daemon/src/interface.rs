@@ -8,7 +8,7 @@ use rookery_host::shell_integration;
 use crate::config::{Config, EndpointConfig};
 use crate::homes::{Homes, create_private_dir};
 
-/// What core is told about the user interface.
+/// Core's configuration of the user interface.
 pub(crate) fn ui_config(
     homes: &Homes,
     socket: Option<PathBuf>,
@@ -57,7 +57,7 @@ pub(crate) fn install_resources(homes: &Homes) -> Option<PathBuf> {
 }
 
 /// The names under which programs in terminals find this one: those of tools that talk to the daemon.
-/// Not our own, which would hide another version from whoever wants to replace the daemon by it.
+/// Not our own, which would hide another version from a user who wants to replace the daemon with it.
 const HELPERS: &[&str] = &["idx0", "idx0-notify", "roostctl"];
 
 /// Makes a directory of links to this program, and nothing else, for those in terminals.

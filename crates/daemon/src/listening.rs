@@ -73,7 +73,7 @@ struct Open {
     at: BoundAt,
     accepting: AbortHandle,
     lock: Option<DaemonLock>,
-    /// As whoever connects there sees them.
+    /// As clients see them.
     homes: Homes,
 }
 
@@ -130,7 +130,7 @@ impl Listening {
             // Watched before they are looked at, so that nothing is missed in between.
             let presence = Presence::watch(&self.paths());
             if let Err(error) = &presence {
-                tracing::warn!(%error, "sockets are not watched; `rookery up` mends them");
+                tracing::warn!(%error, "sockets are not watched; `rookery up` repairs them");
             }
             tokio::task::block_in_place(|| self.mend());
             let told = async {
@@ -140,7 +140,7 @@ impl Listening {
                 }
             };
             tokio::select! {
-                // Whoever removes a directory removes what is in it first; that is not hindered.
+                // A process that removes a directory removes its contents first; that is not prevented.
                 () = told => tokio::time::sleep(QUIET).await,
                 _ = asked.recv() => tokio::task::block_in_place(|| {
                     self.mend();
@@ -236,7 +236,7 @@ impl Listening {
                 match bind(endpoint, &path, &homes) {
                     Ok(bound) => self.serve(bound, homes.clone()),
                     Err(error) => {
-                        tracing::warn!("cannot listen at {}, too: {error:#}", path.display());
+                        tracing::warn!("cannot also listen at {}: {error:#}", path.display());
                     }
                 }
             }

@@ -48,7 +48,7 @@ pub(crate) fn acquire(dir: &TrustedDir, name: &str) -> anyhow::Result<DaemonLock
         let _ = file.read_to_string(&mut holder);
         let holder = holder.trim();
         let who = if holder.is_empty() { String::new() } else { format!(" (process {holder})") };
-        bail!("a daemon already runs for this home{who}; see `rookery status`");
+        bail!("a daemon is already running for this home{who}; see `rookery status`");
     }
     file.set_len(0)?;
     file.rewind()?;
@@ -62,7 +62,7 @@ fn is_taken(file: &File) -> anyhow::Result<bool> {
         return Ok(true);
     }
     let (waiting, (sender, taken)) = (file.try_clone()?, std::sync::mpsc::channel());
-    // Whoever is refused ends, and so does this thread.
+    // A process that is refused exits, and so does this thread.
     std::thread::Builder::new().name("lock".to_owned()).spawn(move || {
         let _ = sender.send(flock(&waiting, FlockOperation::LockExclusive).is_ok());
     })?;

@@ -38,7 +38,7 @@ pub(crate) fn log_panics() {
     }));
 }
 
-/// Makes writers whose records pass redaction, whoever wrote them.
+/// Makes writers whose records pass redaction, whatever their source.
 struct Redacted<M>(M);
 
 impl<'a, M: MakeWriter<'a>> MakeWriter<'a> for Redacted<M> {
@@ -78,7 +78,7 @@ impl<W: Write> Record<W> {
             return Ok(());
         }
         let bytes = std::mem::take(&mut self.bytes);
-        // What is no text is shown as well as it can be; nobody reads logs by the byte.
+        // Invalid UTF-8 is shown as well as possible; logs are for people.
         let text = String::from_utf8_lossy(&bytes);
         self.to.write_all(rookery_ptywright::redact_error(&text).as_bytes())
     }
@@ -86,7 +86,7 @@ impl<W: Write> Record<W> {
 
 impl<W: Write> Drop for Record<W> {
     fn drop(&mut self) {
-        // There is nobody to tell that stderr is gone.
+        // If stderr is gone, that cannot be reported.
         let _ = self.send();
     }
 }
@@ -131,7 +131,7 @@ mod tests {
         let lines = logged(false, || {
             tracing::info!("cannot fetch {url}");
             tracing::warn!(password = "hunter2hunter2", "refused");
-            tracing::info!(target: "somebody_else", "Authorization: Basic dXNlcjpwYXNz");
+            tracing::info!(target: "another_crate", "Authorization: Basic dXNlcjpwYXNz");
         });
         assert_eq!(lines.len(), 3);
         assert!(lines[0].ends_with("cannot fetch https://me:[REDACTED]@host/x\n"), "{}", lines[0]);

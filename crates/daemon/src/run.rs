@@ -62,7 +62,7 @@ impl Control for StopRequest {
     }
 }
 
-/// Runs a daemon until it is told to stop. Logs on stderr, says `ready` on stdout.
+/// Runs a daemon until it is stopped. Logs on stderr, says `ready` on stdout.
 pub fn run(options: RunOptions) -> anyhow::Result<()> {
     logs::start(&options.config.daemon.log, std::env::var("ROOKERY_LOG").ok());
     rookery_host::raise_descriptor_limit();
@@ -97,7 +97,8 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     }
     // Before the first child: what tools leave behind stays below this process.
     rookery_host::supervise::enable();
-    let orphans = rookery_host::Orphans::adopt().context("cannot adopt what tools leave behind")?;
+    let orphans =
+        rookery_host::Orphans::adopt().context("cannot adopt processes that tools leave behind")?;
     let _orphans = AbortOnDropHandle::new(tokio::spawn(orphans.reap()));
     let core = Core::start(core_config).await?;
     desktop::show_banners(&core);
@@ -169,7 +170,7 @@ fn announce(ready: &Ready) -> anyhow::Result<()> {
 fn core_config(homes: &Homes, config: &Config, exe: PathBuf, sockets: &[Bound]) -> CoreConfig {
     // The file may be replaced or removed while we run; what we start must be what we are.
     let own = rookery_host::own_program(&exe);
-    let agent = agent::config(&agent::Places::of(homes), Some(own.clone()));
+    let agent = agent::config(&agent::AgentPaths::from_homes(homes), Some(own.clone()));
     let terminal = &config.terminal;
     let served = sockets.iter().filter_map(|bound| {
         let path = bound.socket.path().to_str()?;
@@ -214,7 +215,7 @@ async fn adapters(config: &Config) -> anyhow::Result<Arc<Adapters>> {
     let plugins = config.ptywright.plugins.clone();
     let loading = tokio::task::spawn_blocking(move || {
         for path in plugins {
-            // One plugin that is broken takes nobody's terminals away.
+            // A broken plugin must not cost any terminals.
             if let Err(error) = adapters.plugins().load(&path) {
                 tracing::error!("cannot load the plugin {}: {error}", path.display());
             }

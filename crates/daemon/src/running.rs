@@ -1,4 +1,4 @@
-//! Finding the daemon of a store, whatever the runtime directory of whoever looks for it: the lock beside the store
+//! Finding the daemon of a store, whatever the caller's runtime directory: the lock beside the store
 //! says which process it is, a record beside that where it listens.
 
 use std::collections::BTreeMap;

@@ -13,7 +13,7 @@ use rookery_host::{
 };
 use serde_json::Value;
 
-use crate::agent::Places;
+use crate::agent::AgentPaths;
 use crate::homes::Homes;
 use crate::run::{login_shell, user_home};
 
@@ -181,7 +181,7 @@ pub struct Present {
 /// # Errors
 /// If the file cannot be read or is broken; it is never written over then.
 pub fn present(homes: &Homes) -> Result<Present, SettingsFileError> {
-    let file = Places::of(homes).settings_file();
+    let file = AgentPaths::from_homes(homes).settings_file();
     let (settings, _) = Settings::read(&SettingsFile::new(&file).read()?);
     Ok(Present {
         file,

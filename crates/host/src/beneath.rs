@@ -33,7 +33,7 @@ pub struct Beneath {
 }
 
 impl Beneath {
-    /// Opens the directory; where it lies is up to whoever chose it, so links to it are followed.
+    /// Opens the directory; its location is the caller's choice, so links to it are followed.
     pub fn new(root: &Path) -> io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self { root: rustix::fs::open(root, flags, Mode::empty())? })

@@ -92,7 +92,7 @@ pub fn read_dir(path: &Path) -> io::Result<Vec<DirEntry>> {
 }
 
 /// Replaces a file, or makes it and its directory. After a crash either the old or the new content is
-/// there, and nobody else can read it at any moment.
+/// there, and no other user can read it at any moment.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // A link stays a link: what it leads to is replaced.
     let path = match fs::canonicalize(path) {

@@ -39,7 +39,7 @@ pub use own_program::own_program;
 pub use pipes::{Partner, PartnerPipes, PipeCommand, PipeOutput, PipeStream, Pipes};
 pub use presence::Presence;
 pub use processes::{
-    Ancestor, Ancestry, Brand, Family, Leftover, Orphans, Root, SUPERVISOR_ARGUMENT, Strays,
+    Ancestor, Ancestry, Family, Leftover, Orphans, ProcessTag, Root, SUPERVISOR_ARGUMENT, Strays,
     TERMINAL_MARK, cwd_of, descendants, foreground_agent, kill_session, kill_tree, let_orphans_go,
     orphans_ended, session_members,
 };

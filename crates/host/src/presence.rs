@@ -1,4 +1,4 @@
-//! Tells when files may have gone or come, by names alone: what is written to files in the same directories is nobody's
+//! Tells when files may have gone or come, by names alone: what is written to files in the same directories is no one's
 //! news here, so a busy database beside them costs nothing. [`Watch`](crate::Watch) is for contents.
 
 use std::io;
@@ -66,7 +66,7 @@ mod tests {
 
     use super::*;
 
-    async fn told(presence: &Presence) {
+    async fn next_change(presence: &Presence) {
         let limit = Duration::from_secs(30);
         tokio::time::timeout(limit, presence.changed()).await.expect("it is told").unwrap();
     }
@@ -83,15 +83,15 @@ mod tests {
         let early = tokio::time::timeout(Duration::ZERO, presence.changed()).await;
         assert!(early.is_err(), "writing is no news");
         fs::remove_file(&file).unwrap();
-        told(&presence).await;
+        next_change(&presence).await;
         let presence = Presence::watch(&paths).unwrap();
         fs::remove_dir(dir.path().join("a")).unwrap();
-        told(&presence).await;
+        next_change(&presence).await;
         let presence = Presence::watch(&paths).unwrap();
         fs::create_dir(dir.path().join("a")).unwrap();
-        told(&presence).await;
+        next_change(&presence).await;
         let presence = Presence::watch(&paths).unwrap();
         fs::write(&file, "").unwrap();
-        told(&presence).await;
+        next_change(&presence).await;
     }
 }

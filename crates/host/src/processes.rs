@@ -5,11 +5,11 @@
 //! adopts orphans. So nothing a terminal started escapes these two searches.
 
 mod ancestry;
-mod brand;
 mod family;
 mod foreground;
 mod mentioned;
 mod orphans;
+mod process_tag;
 
 use std::fs;
 
@@ -17,12 +17,12 @@ use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 pub use ancestry::{Ancestor, Ancestry, SUPERVISOR_ARGUMENT};
-pub use brand::Brand;
 pub use family::{Family, Leftover, Root, TERMINAL_MARK};
 pub use foreground::foreground_agent;
 pub use mentioned::orphans_ended;
 pub(crate) use orphans::start_child;
 pub use orphans::{Orphans, let_orphans_go};
+pub use process_tag::ProcessTag;
 
 /// What one line of `/proc/PID/stat` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ struct Stat {
 
 /// Pids of all processes in the session led by `leader`, the leader included.
 ///
-/// Nobody leads session 0: inside a PID namespace it stands for every session that is led
+/// Session 0 has no leader: inside a PID namespace it stands for every session that is led
 /// from outside, so those processes have nothing in common and none of them is named.
 pub fn session_members(leader: u32) -> Vec<u32> {
     members(leader, &all())
@@ -187,7 +187,7 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         strays.kill();
-        // The pipe ends when nobody holds it any more.
+        // The pipe ends when its last holder is gone.
         assert_eq!(output.read_line(&mut pid).unwrap(), 0);
     }
 

@@ -4,7 +4,7 @@
 //! A supervised program has two processes of ours above it. The first is the child that the daemon
 //! waits for; it ends as the program does, and ends the program if the daemon dies. The second is the
 //! parent of the program and, as a subreaper, of every orphan below it; it stays until the last of them
-//! is gone, so that whoever looks up the process table finds it there.
+//! is gone, so that a search of the process table finds it there.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::io::{self, Read as _, Write as _};
@@ -98,7 +98,7 @@ fn supervise(argv: &[OsString]) -> io::Result<End> {
     let daemon = getppid().and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
     let (told, tells) = pipe_with(PipeFlags::CLOEXEC)?;
     let group = getpgrp();
-    // Whoever signals the group means the program; we end when it does.
+    // Signals to the group are meant for the program; we end when it does.
     let mask = block_signals()?;
     match fork()? {
         None => {

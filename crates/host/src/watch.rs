@@ -13,7 +13,7 @@ use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout_at};
 
-/// How long it has to be quiet before a change is told.
+/// How long it has to be quiet before a change is reported.
 const QUIET: Duration = Duration::from_millis(50);
 /// How long a change is held back at most if it never gets quiet.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -36,7 +36,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Begins to watch, off the runtime's threads. What changes after this returned is told.
+    /// Begins to watch, off the runtime's threads. Changes after this returned are reported.
     ///
     /// Must be called inside of a tokio runtime with time.
     /// It fails if the kernel has no watch left to give, or the path is not absolute.
@@ -45,7 +45,7 @@ impl Watch {
             return Err(std::io::Error::other("a watched path must be absolute"));
         }
         let stirred = Arc::new(Notify::new());
-        let mut places = Places::new(watched, Arc::clone(&stirred))?;
+        let mut places = WatchedDirs::new(watched, Arc::clone(&stirred))?;
         let places = blocking(move || places.settle().map(|()| places)).await??;
         let (sender, changes) = watch::channel(0);
         tokio::spawn(attend(places, stirred, sender));
@@ -67,9 +67,9 @@ impl Watched {
     }
 }
 
-/// Gathers what comes close together, finds the places anew, and only then tells: whoever looks
+/// Gathers what comes close together, finds the places anew, and only then reports: a caller that looks
 /// at the directory now will hear of anything that happens after.
-async fn attend(mut places: Places, stirred: Arc<Notify>, sender: watch::Sender<u64>) {
+async fn attend(mut places: WatchedDirs, stirred: Arc<Notify>, sender: watch::Sender<u64>) {
     loop {
         tokio::select! {
             () = stirred.notified() => {}
@@ -100,7 +100,7 @@ async fn blocking<T: Send + 'static>(
 }
 
 /// The directories that are watched for the sake of one path.
-struct Places {
+struct WatchedDirs {
     watched: Watched,
     watcher: RecommendedWatcher,
     current: BTreeSet<PathBuf>,
@@ -123,7 +123,7 @@ impl Interest {
     }
 }
 
-impl Places {
+impl WatchedDirs {
     fn new(watched: Watched, stirred: Arc<Notify>) -> std::io::Result<Self> {
         let interest = Arc::new(parking_lot::Mutex::new(Interest::default()));
         let filter = Arc::clone(&interest);

@@ -36,7 +36,7 @@ const TRIALS: &[(&str, Run)] = &[
     ("writes_where_it_may", writes_where_it_may),
     ("symlinks_lead_nowhere", symlinks_lead_nowhere),
     ("a_link_changed_in_flight_leads_nowhere", races_lead_nowhere),
-    ("speaks_to_nobody", speaks_to_nobody),
+    ("makes_no_connections", makes_no_connections),
     ("sealed_sockets_are_out_of_reach_or_nothing_runs", sealed_sockets_are_out_of_reach),
     ("privileges_stay_away", privileges_stay_away),
     ("a_missing_program_is_said", a_missing_program_is_said),
@@ -196,7 +196,7 @@ fn sealed_sockets_are_out_of_reach() -> Result<(), Failed> {
     Ok(())
 }
 
-fn speaks_to_nobody() -> Result<(), Failed> {
+fn makes_no_connections() -> Result<(), Failed> {
     let dir = scratch();
     let tcp = TcpListener::bind("127.0.0.1:0")?;
     tcp.set_nonblocking(true)?;
@@ -206,15 +206,15 @@ fn speaks_to_nobody() -> Result<(), Failed> {
     let connect = format!("exec 3<>/dev/tcp/127.0.0.1/{port}");
     let out = run(&Sandbox::reading(), dir.path(), &["bash", "-c", &connect]);
     assert!(!out.status.success(), "{out:?}");
-    assert!(tcp.accept().is_err(), "somebody called");
+    assert!(tcp.accept().is_err(), "a connection was made");
     let open = Sandbox { network: true, ..Sandbox::reading() };
     let out = run(&open, dir.path(), &["bash", "-c", &connect]);
     assert!(out.status.success(), "{out:?}");
-    assert!(tcp.accept().is_ok(), "nobody called");
+    assert!(tcp.accept().is_ok(), "no connection was made");
     let local = "use IO::Socket::UNIX; IO::Socket::UNIX->new(Peer => 'socket') or exit 3;";
     let out = run(&Sandbox::reading(), dir.path(), &["perl", "-e", local]);
     assert!(!out.status.success(), "{out:?}");
-    assert!(unix.accept().is_err(), "somebody called");
+    assert!(unix.accept().is_err(), "a connection was made");
     Ok(())
 }
 

@@ -171,7 +171,7 @@ impl Replies {
     }
 }
 
-/// A newer keeper's notice is skipped, but a reply nobody can read must still end its caller's wait.
+/// A newer keeper's notice is skipped, but an unreadable reply must still end its caller's wait.
 fn interpret(frame: &Frame) -> io::Result<Option<Reply>> {
     match Reply::decode(frame) {
         Ok(reply) => Ok(Some(reply)),

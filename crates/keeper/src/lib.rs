@@ -1,4 +1,4 @@
-//! The keeper: parent of every PTY child, holder of PTY masters and byte rings, which it hands to whoever may ask.
+//! The keeper: parent of every PTY child, holder of PTY masters and byte rings, which it hands to authorized clients.
 //! It outlives the daemon, so it stays tiny: one thread, no parsing of terminal output, no I/O on a PTY.
 //! The daemon uses [`client`], [`ring`] and [`start()`]; only [`run_main`] runs inside the keeper's own process.
 

@@ -122,7 +122,7 @@ impl Place {
             other => other?,
         };
         if FileType::from_raw_mode(found.st_mode) != FileType::Socket {
-            let reason = format!("{} exists and is no socket", self.path.display());
+            let reason = format!("{} exists and is not a socket", self.path.display());
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
         }
         match rustix::net::connect(stream_socket()?, &self.address()?) {

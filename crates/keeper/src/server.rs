@@ -20,7 +20,7 @@ use crate::terminals::{Answer, Terminals, refuse};
 
 const MAX_CLIENTS: usize = 16;
 
-/// A keeper that nobody ever connects to ends after this.
+/// A keeper without any connection ends after this.
 const FIRST_CLIENT_GRACE: Duration = Duration::from_secs(10);
 
 /// How long to wait before trying again what the kernel refused for want of descriptors.
@@ -249,7 +249,7 @@ impl Server {
             for record in records[..got].chunks_exact(RECORD) {
                 // The record begins with the signal's number.
                 let number = record.first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes));
-                // Children outrank whoever wants the keeper gone.
+                // Children outrank a client that wants the keeper gone.
                 self.stop |= number == libc::SIGTERM.cast_unsigned() && self.terminals.is_empty();
             }
         }

@@ -89,7 +89,7 @@ fn open_pty(size: Size) -> rustix::io::Result<(OwnedFd, OwnedFd)> {
     let Size { rows, cols, xpixel, ypixel } = size;
     let winsize = Winsize { ws_row: rows, ws_col: cols, ws_xpixel: xpixel, ws_ypixel: ypixel };
     rustix::termios::tcsetwinsize(&slave, winsize)?;
-    // The flag belongs to the open file, so whoever the master is handed to finds it non-blocking.
+    // The flag belongs to the open file, so the receiver of the master finds it non-blocking.
     rustix::fs::fcntl_setfl(
         &master,
         rustix::fs::fcntl_getfl(&master)? | rustix::fs::OFlags::NONBLOCK,

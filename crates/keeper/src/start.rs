@@ -1,5 +1,5 @@
 //! Starting a keeper: `start` runs in the daemon, `run_main` in the keeper's own fresh process.
-//! The keeper belongs to nobody: own session, child of init, no descriptor of the daemon's.
+//! The keeper is independent: own session, child of init, no descriptor of the daemon's.
 
 use std::ffi::OsString;
 use std::io::{self, Read};
@@ -105,7 +105,7 @@ fn report_failure(error: &io::Error) {
 /// takes the directory of its socket with it.
 const END_WITH_LAST_CLIENT: &str = "--end-with-last-client";
 
-/// Before the socket path: the soft limit of open files that children get, `--nofile=NUMBER`. Whoever starts a keeper
+/// Before the socket path: the soft limit of open files that children get, `--nofile=NUMBER`. The parent of a keeper
 /// may have raised its own.
 pub const NOFILE: &str = "--nofile=";
 
@@ -173,7 +173,7 @@ fn set_up(path: &Path, with_clients: bool, nofile: Option<u64>) -> io::Result<Se
     // Only for people who read process lists.
     let _ = rustix::thread::set_name(c"rookery-keeper");
     let server = Server::new(Listener::bind(path)?, defaults)?.ending_with_clients(with_clients);
-    // Fails if whoever asked for this keeper has given up; then nobody needs it.
+    // Fails if the process that asked for this keeper has given up; then it is not needed.
     rustix::io::write(rustix::stdio::stdout(), &[READY])?;
     rustix::stdio::dup2_stdin(&null)?;
     rustix::stdio::dup2_stdout(&null)?;

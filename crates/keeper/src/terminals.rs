@@ -157,7 +157,7 @@ impl Terminals {
         let [master, ring] = <[OwnedFd; 2]>::try_from(fds).map_err(|_| {
             refuse(ErrorCode::BadRequest, libc::EINVAL, "adopting takes two descriptors")
         })?;
-        // 1 and below would name init, everyone or nobody.
+        // 1 and below would name init, all processes or none.
         let process = (pid > 1).then(|| Pid::from_raw(pid)).flatten().ok_or_else(|| {
             refuse(ErrorCode::BadRequest, libc::EINVAL, format!("no process id {pid}"))
         })?;
@@ -263,7 +263,7 @@ impl Terminals {
         self.held.clear();
     }
 
-    /// Kills every child there is, whoever its first parent was.
+    /// Kills every child, also adopted ones.
     pub(crate) fn kill(&self) {
         for pid in sys::children() {
             let _ = sys::signal_process(pid, libc::SIGKILL);

@@ -83,7 +83,7 @@ pub enum RunState {
     Quiet,
     /// Something runs.
     Running,
-    /// Somebody is waited for.
+    /// It waits for a person.
     NeedsInput,
     /// A turn is over and was not looked at.
     Idle,
@@ -226,7 +226,7 @@ impl Activity {
         }
     }
 
-    /// Somebody sets the state by hand. A plain hook keeps the terminal, because hooks drive the
+    /// The state is set by hand. A plain hook keeps the terminal, because hooks drive the
     /// state this way between taking and giving back.
     pub fn set_state(&mut self, state: RunState, at: Timestamp) {
         let lifecycle = match state {
@@ -247,7 +247,7 @@ impl Activity {
         }
     }
 
-    /// Nobody speaks for the terminal any more.
+    /// The terminal has no owner any more.
     pub fn release(&mut self) {
         self.owner = None;
         self.lifecycle = Lifecycle::Inactive;
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!((activity.state(), &activity.owner), (RunState::Running, &None));
         let mut lost = Activity { lifecycle: Lifecycle::Working, ..ended };
         lost.mark(ShellState::AtPrompt);
-        assert_eq!(lost.state(), RunState::Quiet, "nobody said that it ended");
+        assert_eq!(lost.state(), RunState::Quiet, "its end was not reported");
     }
 
     #[test]

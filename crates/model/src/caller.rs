@@ -12,7 +12,7 @@ pub enum Home {
     Terminal(TerminalId),
     /// A thread whose tool opened or started it.
     Thread(ThreadId),
-    /// It left its terminal or its tool, so that its origin cannot be told.
+    /// It left its terminal or its tool, so that its origin is not known.
     Unknown,
 }
 
@@ -83,7 +83,7 @@ pub enum Standing {
     Daemon,
     /// A process of this user above which no agent is, in this terminal if it is in one of ours.
     Person(Option<TerminalId>),
-    /// Something that an agent runs, or whose origin cannot be told.
+    /// Something that an agent runs, or whose origin is not known.
     Agent(Home),
 }
 

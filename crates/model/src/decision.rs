@@ -3,7 +3,7 @@
 
 use crate::{Mode, RequestId, SessionId, TerminalId, ThreadId, Timestamp, TurnId};
 
-/// One decision, as it was made. What is asked for leads to a second one, by whoever answers.
+/// One decision, as it was made. A request for approval leads to a second one, by the person who answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// When it was made.
@@ -61,17 +61,17 @@ impl Decision {
 pub enum DecisionVerdict {
     /// It is harmless, or a rule allows it.
     Allowed,
-    /// Somebody has to be asked.
+    /// It needs a person's approval.
     RequiresApproval,
     /// The mode, a list, or an earlier answer approves it.
     AutoApproved,
     /// It must not be done.
     Denied,
-    /// Whoever was asked said yes.
+    /// Approved by a person.
     Approved,
-    /// Whoever was asked will decide later.
+    /// Deferred by a person.
     Deferred,
-    /// Whoever looked at changes wants others.
+    /// A review requested changes.
     ChangesRequested,
     /// It was answered at its terminal, and what was chosen there is not known.
     AnsweredAtTerminal,

@@ -198,7 +198,7 @@ pub enum Event {
         from: Mode,
         /// What holds now.
         to: Mode,
-        /// Why, if somebody said so.
+        /// The reason, if one was given.
         reason: Option<String>,
         /// How many requests that waited were settled by it.
         settled: u64,

@@ -122,7 +122,7 @@ long_id_type! {
     QueueItemId, write_uuid, read_uuid
 }
 long_id_type! {
-    /// Changes that somebody should look at.
+    /// Changes that need a review.
     ReviewId, write_uuid, read_uuid
 }
 long_id_type! {

@@ -48,7 +48,7 @@ pub struct Item {
     pub step: u32,
     /// What it is.
     pub body: ItemBody,
-    /// JSON that the provider wants back unchanged with this item; shown to nobody.
+    /// JSON that the provider wants back unchanged with this item; never shown.
     pub opaque: Option<String>,
 }
 
@@ -102,7 +102,7 @@ pub enum ItemBody {
     Tool(Box<ToolItem>),
     /// What came before was summed up or shortened.
     Compaction {
-        /// What the model is told instead.
+        /// What the model gets instead.
         summary: String,
         /// What it stands for.
         pruning: Pruning,
@@ -128,9 +128,9 @@ pub struct ToolItem {
     pub name: String,
     /// The arguments, as the model wrote them: JSON text, not always whole.
     pub input: String,
-    /// What the model was told, if it worked.
+    /// The output for the model, if it succeeded.
     pub output: Option<String>,
-    /// What the model was told, if it did not.
+    /// The error for the model, if it failed.
     pub error: Option<String>,
     /// Details for programs: JSON text.
     pub data: Option<String>,
@@ -140,7 +140,7 @@ pub struct ToolItem {
     pub duration_ms: Option<u64>,
     /// The terminal it ran in.
     pub terminal: Option<TerminalId>,
-    /// Whether somebody was asked, and the answer once there is one.
+    /// Whether approval was requested, and the answer once there is one.
     pub approval: Option<Option<bool>>,
     /// Images for the model, as `data:` addresses.
     pub images: Vec<String>,
@@ -148,7 +148,7 @@ pub struct ToolItem {
     pub hosted: bool,
 }
 
-/// What a compaction leaves out of what the model is told.
+/// What a compaction removes from the model's context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pruning {
     /// Everything before this item, for which the summary stands; all if there is none.

@@ -1,7 +1,7 @@
 //! The nouns of Rookery: ids, entities, events and the one error type.
 //!
 //! Plain data that every other room may speak of. It knows no wire, no
-//! runtime and no I/O; conversions live beside whoever needs them.
+//! runtime and no I/O; conversions live beside the code that needs them.
 
 mod accepted;
 mod activity;

@@ -36,17 +36,17 @@ pub enum ToolKind {
 /// Who is there to answer while a turn runs, and what counts at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Profile {
-    /// Somebody watches.
+    /// A person is present.
     #[default]
     Interactive,
-    /// Nobody is there to answer.
+    /// No person is there to answer.
     NonInteractive,
-    /// Nobody is there to answer, and what is there at the deadline counts.
+    /// No person is there to answer, and the state at the deadline counts.
     Eval,
 }
 
 impl Profile {
-    /// Whether nobody is there to answer.
+    /// Whether no person is there to answer.
     pub fn is_unattended(self) -> bool {
         self != Profile::Interactive
     }

@@ -20,9 +20,9 @@ pub struct Request {
     pub asked: Asked,
     /// When it was asked.
     pub asked_at: Timestamp,
-    /// When it will be refused if nobody answers.
+    /// When it will be denied if it is not answered.
     pub deadline: Option<Timestamp>,
-    /// Whether somebody wants to answer later.
+    /// Whether it was deferred.
     pub is_deferred: bool,
     /// Whether it waits, or how it was settled.
     pub state: RequestState,
@@ -203,7 +203,7 @@ pub struct ExternalCall {
 /// Whether a request waits, or how it was settled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequestState {
-    /// Nobody has answered.
+    /// Not answered yet.
     Pending,
     /// It was settled.
     Settled(Settled),
@@ -242,9 +242,9 @@ pub enum Answer {
         /// Whether that tells of a failure.
         is_error: bool,
     },
-    /// Nobody waits for it any more.
+    /// It is not waited for any more.
     Cancelled,
-    /// Nobody answered in time.
+    /// It was not answered in time.
     TimedOut,
     /// It was answered at its terminal, and what was chosen there is not known.
     AtTerminal,

@@ -1,4 +1,4 @@
-//! Text as whoever decides by it has to see it: nothing in it is unseen, and what is left out is
+//! Text to decide by: nothing in it is hidden, and what is left out is
 //! counted. One place for all who show an approval.
 
 /// What a shortened text says about what it leaves out.

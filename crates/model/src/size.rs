@@ -32,7 +32,7 @@ impl Size {
     pub const MAX_COLS: u16 = 2_000;
     /// The most cells a screen may have. Each is two hundred bytes in a reply that shows them all.
     pub const MAX_CELLS: u32 = 400_000;
-    /// What a terminal gets when nobody says otherwise.
+    /// The default size of a terminal.
     pub const DEFAULT: Size = Size { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
 
     /// Checks rows and columns; the pixel size starts unknown.
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_screen_has_only_so_many_cells() {
+    fn the_number_of_cells_of_a_screen_is_bounded() {
         assert!(Size::new(200, 2000).is_ok() && Size::new(2000, 200).is_ok());
         let refused = Size::new(2000, 201).unwrap_err().to_string();
         assert_eq!(refused, "cols must be between 1 and 200, not 201");

@@ -1,4 +1,4 @@
-//! Supervision: what asks for somebody's attention, and the objects that go between people and agents.
+//! Supervision: what needs a person's attention, and the objects that go between people and agents.
 //!
 //! A queue item says who is waited for and why; reviews, checkpoints and handoffs are what it may
 //! point at. An approval is a [`crate::Request`]. Words belong to a session, which is a terminal or a
@@ -16,7 +16,7 @@ use crate::{
 pub enum Category {
     /// An agent waits for a decision or an answer.
     ApprovalNeeded,
-    /// Somebody should look at changes.
+    /// Changes need a review.
     ReviewRequested,
     /// Something failed.
     Error,
@@ -124,11 +124,11 @@ pub enum TestStatus {
     Passed,
     /// Some failed.
     Failed,
-    /// Nobody knows.
+    /// It is not known.
     Unknown,
 }
 
-/// What is said of tests.
+/// Test results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestSummary {
     /// How they went.
@@ -151,7 +151,7 @@ pub struct Differences {
 /// Where a review stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewStatus {
-    /// Nobody has looked.
+    /// Not reviewed yet.
     Open,
     /// Good as it is.
     Approved,
@@ -172,11 +172,11 @@ pub struct ReviewComment {
     pub text: String,
     /// When it was made.
     pub at: Timestamp,
-    /// Whether the agent was told.
+    /// Whether it was delivered to the agent.
     pub is_delivered: bool,
 }
 
-/// Changes that somebody should look at.
+/// Changes that need a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Review {
     /// Its id, never reused.
@@ -200,7 +200,7 @@ pub struct Review {
 /// Who made a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckpointSource {
-    /// Somebody asked for it.
+    /// It was requested.
     Manual,
     /// An agent told of it.
     AgentEvent,
@@ -240,15 +240,15 @@ pub struct Checkpoint {
 /// Where a handoff stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandoffStatus {
-    /// Nobody has taken it.
+    /// Not accepted yet.
     Pending,
-    /// Somebody works on it.
+    /// Accepted by a session.
     Accepted,
     /// It is done.
     Resolved,
 }
 
-/// Work that somebody else is to go on with.
+/// Work that another session continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handoff {
     /// Its id, never reused.
@@ -304,7 +304,7 @@ pub enum TimelineKind {
     StatusError,
     /// Work cannot go on.
     StatusBlocked,
-    /// Somebody is waited for.
+    /// It waits for a person.
     StatusNeedsInput,
 }
 

@@ -27,7 +27,7 @@ pub enum ExitStatus {
     Code(i32),
     /// This signal killed it.
     Signal(i32),
-    /// It is gone, but its parent was gone too, so nobody knows how it ended.
+    /// It is gone, but its parent was gone too, so its exit status is not known.
     Unknown,
 }
 
@@ -92,7 +92,7 @@ pub struct Terminal {
     pub created_at: Timestamp,
     /// When its child ended, if it did.
     pub exited_at: Option<Timestamp>,
-    /// When somebody last looked at it or typed into it.
+    /// When a user last looked at it or typed into it.
     pub last_active: Timestamp,
     /// What becomes of it when its child ends.
     pub on_exit: OnExit,

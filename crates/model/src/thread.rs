@@ -127,7 +127,7 @@ pub struct Task {
     pub evidence: Option<String>,
 }
 
-/// A conversation with an agent, without what was said in it.
+/// A conversation with an agent, without its items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
     /// Its id, never reused.
@@ -136,7 +136,7 @@ pub struct Thread {
     pub created_at: Timestamp,
     /// When something last happened in it.
     pub updated_at: Timestamp,
-    /// The name that somebody gave it.
+    /// The name that a user gave it.
     pub name: Option<String>,
     /// The beginning of what the user first said; empty before that.
     pub preview: String,
@@ -172,7 +172,7 @@ pub struct Thread {
     pub ledger: Vec<Task>,
     /// Up to which number its notifications may have been counted.
     pub seq_reserved: u64,
-    /// The workspace it was started in, and the root of that; none if nobody said.
+    /// The workspace it was started in, and the root of that; none if it was not given.
     pub place: Option<(String, String)>,
     /// Names of items that were taken away again, which no later one may have.
     pub retired: Vec<String>,
@@ -187,7 +187,7 @@ pub enum TurnStatus {
     Completed,
     /// It failed.
     Failed,
-    /// Somebody stopped it.
+    /// It was interrupted.
     Interrupted,
 }
 

@@ -9,7 +9,7 @@ use crate::SessionId;
 pub enum WorkPlace {
     /// Where this session works.
     Session(SessionId),
-    /// The git work tree with this top level, an absolute path without links, whoever works in it.
+    /// The git work tree with this top level, an absolute path without links, whatever session works in it.
     Tree(PathBuf),
 }
 

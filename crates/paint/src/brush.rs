@@ -129,7 +129,7 @@ impl Brush<'_> {
         width
     }
 
-    /// Text as it is; whoever calls has measured it.
+    /// Text as it is; the caller has measured it.
     fn words(&mut self, content: String, rect: Rect, ink: Ink) {
         let text = Text {
             content,

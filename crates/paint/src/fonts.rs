@@ -226,7 +226,7 @@ pub fn families() -> Vec<String> {
     load();
     let Ok(mut system) = text::font_system().write() else { return vec![MONO.to_owned()] };
     let faces = system.raw().db().faces();
-    // All of one width as well, but nobody writes in it.
+    // Monospaced as well, but not meant for text.
     let is_symbols = |name: &str| name.contains("Emoji");
     let mono = faces
         .filter(|face| face.monospaced && !face.families.iter().any(|(name, _)| is_symbols(name)));
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_family_nobody_has_becomes_the_built_in_one() {
+    fn an_unknown_family_becomes_the_built_in_one() {
         let cell = CellSize::of(&rookery_view::scene::FontChoice::default());
         assert_eq!(Mono::of("No Such Font At All", cell), mono());
     }
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_long_text_ends_in_an_ellipsis_and_fits() {
-        let long = "a rather long title that nobody could ever show in full";
+        let long = "a rather long title that could never ever be shown in full";
         let cut = elided(long, SANS, 13.0, 100.0);
         assert!(cut.ends_with('…') && cut.len() > 8, "{cut}");
         assert!(measure(&cut, SANS, 13.0) <= 100.0);

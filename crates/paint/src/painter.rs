@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::headless::{Picture, Studio};
 
-/// Pictures that may wait to be drawn; whoever asks for one more waits for room.
+/// Pictures that may wait to be drawn; the caller of one more waits for room.
 const QUEUE: usize = 16;
 
 /// Why there is no picture.
@@ -76,7 +76,7 @@ fn work(
 ) {
     let mut studio: Option<Studio> = None;
     while let Some(Job { scene, scale, answer }) = queue.blocking_recv() {
-        // Whoever asked may have gone while the job waited.
+        // The caller may have gone while the job waited.
         if answer.is_closed() {
             continue;
         }
@@ -87,15 +87,15 @@ fn work(
             // What was half drawn is not to be trusted, nor is a lock held meanwhile.
             studio = None;
             iced_graphics::text::font_system().clear_poison();
-            Err(PaintError::Drawing(said(&*panic)))
+            Err(PaintError::Drawing(panic_message(&*panic)))
         });
-        // Nobody waits for it any more: nothing is lost.
+        // The caller has gone, so nothing is lost.
         let _ = answer.send(outcome);
     }
 }
 
 /// What a panic said.
-fn said(panic: &(dyn std::any::Any + Send)) -> String {
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "no reason was given".to_owned())
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_nobody_waits_for_is_not_drawn() {
+    fn a_job_whose_caller_has_gone_is_not_drawn() {
         let (count, drawn) = std::sync::mpsc::channel();
         let (go, gate) = std::sync::mpsc::channel::<()>();
         let draw = move |_: &mut Studio, scene: &Arc<Scene>, _| {

@@ -1,7 +1,7 @@
 //! The tree of widgets that shows a scene.
 //!
 //! Where things lie is the scene's business, so the widgets here take the places its layout gives
-//! them and measure nothing. They react to nothing either: whoever has a mouse asks the layout what
+//! them and measure nothing. They react to nothing either: code that handles the mouse asks the layout what
 //! is under it.
 
 use std::sync::Arc;

@@ -9,7 +9,7 @@ local action, matcher, key_names = ...
 local error, ipairs, setmetatable, tonumber, tostring, type = error, ipairs, setmetatable, tonumber, tostring, type
 local format, tointeger = string.format, math.tointeger
 
--- For how long a screen must not change if nobody says otherwise.
+-- For how long a screen must not change, by default.
 local STABLE_MS = 300
 
 -- Text ---------------------------------------------------------------------------------------------------------

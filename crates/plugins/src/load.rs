@@ -101,7 +101,7 @@ fn place_of(error: &toml::de::Error, text: &str) -> String {
     format!("line {line}, column {column}: ")
 }
 
-/// What is wrong, without a word of the file: it may be any file, and whoever asked may not be allowed to read it.
+/// What is wrong, without a word of the file: it may be any file, and the client may not be allowed to read it.
 ///
 /// Messages of the parser end with what it expected, which is its own text; what comes before may be quoted.
 fn fault_of(error: &toml::de::Error) -> String {

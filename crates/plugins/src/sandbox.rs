@@ -195,7 +195,7 @@ fn find_exactly(
     Ok(found.map(|start| Found { start, end: start + needle.len(), captures: Vec::new() }))
 }
 
-/// What is told of a match.
+/// What is reported of a match.
 #[derive(Clone, Copy)]
 enum Shape {
     /// Where it is, counted from 1, and the captures if there are any.

@@ -13,7 +13,7 @@ const STATUS_LINES: usize = 3;
 /// A screen with at most this many lines has no status.
 const ALL_BODY: usize = 6;
 
-/// What a classifier is told.
+/// The input of a classifier.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The text of the whole screen.
@@ -145,7 +145,7 @@ pub struct Intent {
     pub last_intent: Option<String>,
 }
 
-/// What a predicate is told.
+/// The input of a predicate.
 #[derive(Clone, Copy, Debug)]
 pub struct PredicateInput<'a> {
     /// The text of the whole screen.

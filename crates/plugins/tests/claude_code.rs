@@ -34,7 +34,7 @@ impl Adapter {
         self.last_intent = done.last_intent.or(self.last_intent.take());
     }
 
-    /// A look at a screen by somebody who has seen the events up to `seen`.
+    /// A screen, classified for a client that has seen the events up to `seen`.
     fn look_after(&mut self, screen: &str, seen: Option<u64>) -> State {
         let (body_text, status_text) = split_screen(screen);
         let context = Context {
@@ -113,7 +113,7 @@ fn a_prompt_is_known_again_however_its_spaces_are_drawn() {
 fn a_prompt_that_is_drawn_in_other_words_ends_its_turn_as_well() {
     let mut adapter = Adapter::asked("\u{1b}[1mhello");
     assert_eq!(adapter.state("❯ hello\n\n● done\n\n✻ Cooked for 5s\n\n❯ "), completed());
-    // Somebody may type into the turn without this plugin.
+    // A user may type into the turn without this plugin.
     let mut adapter = Adapter::asked("hello");
     assert_eq!(adapter.state("❯ hello\n\n● working\n\n❯ "), under_way());
     assert_eq!(adapter.state(STEERED), completed());
@@ -207,7 +207,7 @@ fn events_come_in_the_order_of_the_screen() {
 }
 
 #[test]
-fn events_are_told_again_to_whoever_has_not_seen_them() {
+fn events_are_repeated_for_a_client_that_has_not_seen_them() {
     let mut adapter = Adapter::asked("go");
     let screen = "❯ go\n\n● Bash(ls)\n  ⎿  a\n\n● done now\n\n✻ Cooked for 5s\n\n❯ ";
     assert_eq!(seqs(&adapter.look(screen)), [1, 2, 3, 4]);

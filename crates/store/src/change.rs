@@ -66,7 +66,7 @@ pub enum Change {
     },
     /// A request is new or was settled. Its turn is stored already.
     RequestUpserted(Box<Request>),
-    /// The policy, or somebody, decided something.
+    /// The policy, or a person, decided something.
     DecisionMade(Box<Decision>),
     /// Something that supervision keeps is new or has changed.
     RecordUpserted(Box<Record>),

@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 use crate::change::Key;
 use crate::encode;
 
-/// The newest so many are kept.
+/// How many are kept, the newest.
 const MAX_DECISIONS: i64 = 100_000;
 /// Removed in one transaction.
 const STEP: i64 = 2_000;

@@ -1,7 +1,7 @@
 //! The JSON twins of the domain types, as stored in `body` columns.
 //!
 //! The format is stable: fields and kinds are only ever added. Decoding ignores unknown
-//! fields; an unknown kind of event is an error here and skipped by whoever reads the log.
+//! fields; an unknown kind of event is an error here and skipped by readers of the log.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};

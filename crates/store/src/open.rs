@@ -43,7 +43,7 @@ pub struct Loaded {
     pub threads: Vec<Thread>,
     /// The turns that had not ended.
     pub open_turns: Vec<Turn>,
-    /// The requests that nobody has answered, by id.
+    /// The open requests, by id.
     pub requests: Vec<Request>,
     /// The newest of those that were settled, oldest first.
     pub settled: Vec<Request>,
@@ -58,7 +58,7 @@ pub struct Loaded {
     /// Whether the mask was over everything here, when it was saved or afterwards. What was salvaged
     /// may be older than that.
     pub is_masked: bool,
-    /// What had to be moved aside, to be told to the user.
+    /// What had to be moved aside, to be reported to the user.
     pub damage: Option<Damage>,
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn open(dir: &Path, busy_timeout: Duration) -> Result<Opened, StoreEr
         Err(Trouble::Stop(error)) => return Err(error),
         Err(Trouble::Damaged(reason)) => {
             if sidecar.bounds().is_none() {
-                // Before the database goes: should we die in between, nobody would know any
+                // Before the database goes: should we die in between, it would not be known any
                 // more that numbers were ever given out.
                 let reserved = Reserved::open(dir, Sidecar::Absent, Numbers::from_clock(), 0);
                 drop(reserved.map_err(unusable)?);

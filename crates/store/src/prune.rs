@@ -13,7 +13,7 @@ const STEP: i64 = 2_000;
 /// How long events are kept. Whichever bound is reached first counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
-    /// The newest so many numbers are kept.
+    /// How many numbers are kept, the newest.
     pub max_events: u64,
     /// Events older than this are removed.
     pub max_age: Duration,

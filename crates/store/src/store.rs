@@ -19,7 +19,7 @@ use crate::ticket::ticket;
 use crate::writer::{After, Mask, Shared, Sink, Writer};
 use crate::{Batch, Change, Loaded, Retention, StoreError, ThreadContents, Ticket};
 
-/// With so many batches queued, callers should turn new work away as busy. The store itself
+/// From this number of queued batches on, callers should refuse new work as busy. The store itself
 /// takes whatever it is given, because numbers once assigned must not be lost.
 pub const MAX_QUEUED: usize = 65_536;
 
@@ -122,7 +122,7 @@ impl Store {
     /// Sets what is hidden in everything before it is saved or shown. To be called before the first
     /// commit.
     ///
-    /// It runs on the writer's thread, so that whoever commits does not wait for it.
+    /// It runs on the writer's thread, so that commits do not wait for it.
     pub fn mask_with(&self, mask: Mask) {
         *self.0.shared.mask.lock() = Some(mask);
     }

@@ -39,14 +39,14 @@ pub struct Mask {
     pub event: fn(&mut Event),
 }
 
-/// After so many failures in a row the tickets are told. The batches stay queued.
+/// After this number of failures in a row the tickets are notified. The batches stay queued.
 const TRIES: u32 = 5;
 
 /// The pause after the first failure; it doubles up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// Old events and decisions are looked for after so many new ones.
+/// Old events and decisions are pruned after this number of new ones.
 const PRUNE_EVERY: usize = 1_000;
 
 /// What the writer shares with the handles.
@@ -56,7 +56,7 @@ pub(crate) struct Shared {
     ended: Condvar,
     /// Batches that are not durable yet.
     unsaved: AtomicUsize,
-    /// Whether tickets were told of failures, and what failed still waits.
+    /// Whether tickets were notified of failures, and the failed batch still waits.
     is_failing: AtomicBool,
     pub(crate) tail: Mutex<Tail>,
     pub(crate) sink: Mutex<Option<Sink>>,
@@ -75,7 +75,7 @@ struct Queued {
     events: Vec<Arc<NumberedEvent>>,
     after: Option<After>,
     ticket: Option<Completer>,
-    /// Whether it is forgotten instead of tried again once its ticket was told of a failure.
+    /// Whether it is forgotten instead of tried again once its ticket was notified of a failure.
     is_optional: bool,
 }
 
@@ -449,7 +449,7 @@ impl Writer {
 }
 
 impl Drop for Writer {
-    /// However the thread ends, nobody is left waiting: a completer that is dropped answers.
+    /// However the thread ends, no caller is left waiting: a completer that is dropped answers.
     fn drop(&mut self) {
         self.pending.clear();
         let mut queue = self.shared.queue.lock();

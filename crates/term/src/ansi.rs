@@ -52,7 +52,7 @@ fn paint_row(cells: &[Cell], out: &mut String) {
             push_link(&current, &style, out);
             current = style;
         }
-        // A cell that nobody wrote is skipped unless its background shows.
+        // A cell that was never written is skipped unless its background shows.
         let before = out.len();
         CellRef(cell).push_text(out);
         if out.len() == before {

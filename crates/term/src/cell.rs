@@ -7,7 +7,7 @@ use alacritty_terminal::vte::ansi::{Color as EngineColor, NamedColor};
 
 use crate::row::{self, WRITTEN};
 
-/// A color as a program asked for it; themes are applied by whoever paints.
+/// A color as a program asked for it; themes are applied by the painter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Color {
     /// The terminal's default foreground or background.

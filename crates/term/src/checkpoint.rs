@@ -64,7 +64,7 @@ pub(crate) fn save(screen: &mut Screen) -> Vec<u8> {
     emulator.with_primary(|grid| save_grid(&mut Writer(&mut primary), grid));
     writer.0.extend_from_slice(&primary);
     emulator.tally.save(&mut writer);
-    save_wishes(&mut writer, &emulator.shadow);
+    save_requests(&mut writer, &emulator.shadow);
     bytes
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn load(
     let alternate = if reader.bool()? { Some(load_grid(&mut reader, size)?) } else { None };
     let primary = load_grid(&mut reader, size)?;
     let tally = Tally::load(&mut reader)?;
-    load_wishes(&mut reader, &mut shadow)?;
+    load_requests(&mut reader, &mut shadow)?;
     restore_modes(&mut emulator, mode, &shadow);
     let live = Arc::make_mut(&mut emulator.colors);
     colors.into_iter().for_each(|(index, color)| live.set(index, color));
@@ -214,14 +214,14 @@ fn load_shadow(reader: &mut Reader<'_>, size: ScreenSize) -> Read<Shadow> {
     Ok(shadow)
 }
 
-fn save_wishes(writer: &mut Writer<'_>, shadow: &Shadow) {
+fn save_requests(writer: &mut Writer<'_>, shadow: &Shadow) {
     writer.u8(shadow.pointer.number());
     writer.bool(shadow.wants_theme);
     writer.bool(shadow.wants_size);
 }
 
 /// A checkpoint of an older version ends before these.
-fn load_wishes(reader: &mut Reader<'_>, shadow: &mut Shadow) -> Read<()> {
+fn load_requests(reader: &mut Reader<'_>, shadow: &mut Shadow) -> Read<()> {
     if reader.0.is_empty() {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! The colors a terminal shows now: what its program set, over the theme.
 //!
-//! One place decides what a styled cell looks like, for whoever paints or describes it.
+//! One place decides what a styled cell looks like, for painters and descriptions.
 
 use std::fmt::Write as _;
 

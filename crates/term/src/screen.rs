@@ -81,7 +81,7 @@ pub struct ScreenConfig {
     pub palette: Palette,
 }
 
-/// Synchronized output is ended by whoever has a clock; the engine only needs to know that it began.
+/// Synchronized output is ended by the caller, who has a clock; the engine only needs to know that it began.
 #[derive(Default)]
 pub(crate) struct SyncGate {
     pending: bool,
@@ -284,7 +284,7 @@ impl Screen {
         self.emulator.snapshot(detail, None)
     }
 
-    /// The screen scrolled back by so many rows of history, or as many as there are. The alternate
+    /// The screen scrolled back by a number of rows of history, or as many as there are. The alternate
     /// screen has no history.
     pub fn view_at(&self, offset: usize, detail: Detail) -> Snapshot {
         self.emulator.snapshot_back(offset, detail)

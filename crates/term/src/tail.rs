@@ -1,6 +1,6 @@
 //! The end of a text, with what stands right before it.
 //!
-//! A text that was cut may begin in the middle of a secret. Whoever hides secrets needs to see where
+//! A text that was cut may begin in the middle of a secret. Redaction needs to see where
 //! that began, though it is not shown.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// The last so many characters of a text; the rest of it is their context.
+    /// The last `chars` characters of a text; the rest of it is their context.
     pub fn new(whole: impl Into<Arc<str>>, chars: usize) -> Self {
         let whole = whole.into();
         Self { start: 0, whole }.last_chars(chars)
@@ -32,7 +32,7 @@ impl Tail {
         &self.whole[..self.start]
     }
 
-    /// A shorter end, of so many characters.
+    /// A shorter end, of this number of characters.
     #[must_use]
     pub fn last_chars(&self, chars: usize) -> Self {
         let text = self.text();
@@ -41,7 +41,7 @@ impl Tail {
         Self { whole: Arc::clone(&self.whole), start: self.start + place.unwrap_or(0) }
     }
 
-    /// A shorter end, of so many bytes at most, beginning with a whole character.
+    /// A shorter end, of at most this number of bytes, beginning with a whole character.
     #[must_use]
     pub fn last_bytes(&self, bytes: usize) -> Self {
         let text = self.text();
@@ -50,7 +50,7 @@ impl Tail {
     }
 }
 
-/// Where the last so many characters begin.
+/// Where the last `chars` characters begin.
 fn nth_back(text: &str, chars: usize) -> Option<usize> {
     match chars {
         0 => Some(text.len()),

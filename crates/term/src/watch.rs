@@ -117,7 +117,7 @@ impl WatchSet {
     }
 
     /// The moment at which silence alone could make a wait true. It may have passed already: what
-    /// counts is that nobody has judged the wait since.
+    /// counts is that the wait was not judged since.
     pub(crate) fn next_due(&self, last_output: Duration) -> Option<Duration> {
         self.waiters
             .iter()

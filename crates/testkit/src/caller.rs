@@ -39,7 +39,7 @@ impl Caller {
 
     /// Takes a client over, with its notifications.
     pub fn over(client: Client) -> Caller {
-        let notifications = client.notifications().expect("nobody else takes notifications");
+        let notifications = client.notifications().expect("notifications are taken once");
         Caller { client, notifications: Arc::new(Mutex::new(notifications)) }
     }
 

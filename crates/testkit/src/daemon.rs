@@ -122,7 +122,7 @@ impl Finished {
         let pid = child.id();
         let status =
             eventually(&format!("{command:?} ends"), PATIENCE, || child.try_wait().unwrap());
-        // Whoever inherited a pipe may hold it open for longer than the program lived.
+        // A process that inherited a pipe may hold it open for longer than the program lived.
         let text = |read: mpsc::Receiver<Vec<u8>>, name| match read.recv_timeout(PATIENCE) {
             Ok(bytes) => String::from_utf8(bytes).unwrap(),
             Err(_) => panic!("{name} of process {pid} is still open although it has ended"),

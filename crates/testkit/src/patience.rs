@@ -1,4 +1,4 @@
-//! Waiting for conditions that nobody announces: look, rest a moment, look again, give up in time.
+//! Waiting for conditions without an event: check, pause, check again, fail at the timeout.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ pub fn eventually<T>(what: &str, patience: Duration, mut look: impl FnMut() -> O
             return found;
         }
         assert!(Instant::now() < until, "waited {patience:?} in vain until {what}");
-        // Nobody wakes this thread; parking only bounds the rest.
+        // This thread is never unparked; parking is only a pause.
         thread::park_timeout(REST);
     }
 }

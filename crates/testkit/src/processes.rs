@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn we_are_alive_and_nobody_else_names_an_unused_home() {
+    fn we_are_alive_and_no_process_names_an_unused_home() {
         assert!(is_alive(std::process::id()));
         assert!(memory_of(std::process::id()) > 1 << 16);
         assert!(!is_alive(u32::MAX));

@@ -54,7 +54,7 @@ impl TrustedDir {
 
     /// Looks at a directory that need not be there, before files in it are read or made by their paths: it may also be
     /// root's, and is closed as by [`TrustedDir::own`] if it is this user's. One that cannot be entered at all is left
-    /// to whoever tries to use it.
+    /// to the code that tries to use it.
     ///
     /// # Errors
     /// `PermissionDenied` if it cannot be trusted; the message names it.
@@ -99,7 +99,7 @@ impl TrustedDir {
             return Self::over(place, path);
         }
         if found.st_uid == own_uid() && found.st_mode & WRITABLE_BY_ALL != 0 {
-            let reason = "can be written by every user; take that away with `chmod o-w`";
+            let reason = "is writable by every user; fix it with `chmod o-w`";
             return Err(refused(path, reason));
         }
         Self::of_own(place, path).map(|(dir, _)| dir)
@@ -219,7 +219,7 @@ impl TrustedDir {
         Ok(content)
     }
 
-    /// Puts a file in place of whatever has its name; whoever reads it finds the old or the new content.
+    /// Atomically replaces a file; readers find the old or the new content.
     ///
     /// # Errors
     /// What the system says; the message names the file.
@@ -280,13 +280,13 @@ impl AsFd for TrustedDir {
 
 fn check_file(path: &Path, found: &Stat) -> io::Result<()> {
     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
-        return Err(refused(path, "is no file; remove it"));
+        return Err(refused(path, "is not a regular file; remove it"));
     }
     if found.st_uid != own_uid() {
         return Err(refused(path, &belongs(found)));
     }
     if found.st_nlink > 1 {
-        return Err(refused(path, "has another name elsewhere and may be another file; remove it"));
+        return Err(refused(path, "has several hard links; remove it"));
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::AsFd;
 
 /// Fails unless the process at the other end of `socket` belongs to this user. A client that skips this hands what
-/// it says to whoever was first to create the socket's path.
+/// it says to any process that was first to create the socket's path.
 ///
 /// # Errors
 /// `PermissionDenied` if it belongs to another user, else what the system says.

@@ -76,7 +76,7 @@ impl Here {
     fn check_sticky(&self) -> io::Result<()> {
         let found = rustix::fs::fstat(&self.fd)?;
         if self.is_shared && found.st_mode & STICKY == 0 {
-            let reason = "can be written by every user; take that away with `chmod o-w`";
+            let reason = "is writable by every user; fix it with `chmod o-w`";
             return Err(refused(&self.path, reason));
         }
         Ok(())
@@ -114,7 +114,7 @@ pub(crate) fn walk(path: &Path, missing: Missing) -> io::Result<OwnedFd> {
                 rest.extend(steps(&target));
             }
             _ => {
-                let reason = format!("{} is no directory", shown.display());
+                let reason = format!("{} is not a directory", shown.display());
                 return Err(io::Error::new(io::ErrorKind::NotADirectory, reason));
             }
         }

@@ -109,7 +109,7 @@ impl Plugins {
         was_loaded
     }
 
-    /// Asks a predicate, unless nobody wants to know any more when its turn comes. One that does not
+    /// Asks a predicate, unless its caller has gone when its turn comes. One that does not
     /// exist or fails does not hold. Runs Lua, so it may block.
     pub fn judge(
         &self,

@@ -124,7 +124,7 @@ impl Client {
     /// Connects to a Unix socket that speaks NDJSON.
     ///
     /// # Errors
-    /// If nobody listens there.
+    /// If no server listens there.
     pub async fn connect_unix(path: impl AsRef<Path>) -> io::Result<Self> {
         Ok(Self::over(unix::connect(path).await?, Ndjson::default()))
     }
@@ -215,7 +215,7 @@ impl Client {
         self.shared.notifications.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// How many notifications were dropped because nobody received them in time.
+    /// How many notifications were dropped because they were not received in time.
     #[must_use]
     pub fn missed(&self) -> u64 {
         self.shared.state.missed.load(Ordering::Relaxed)
@@ -304,7 +304,7 @@ impl Protocol for Replies {
         match serde_json::from_slice::<Incoming>(frame) {
             Ok(Incoming { method: Some(method), params, .. }) => self.notify(method, params),
             Ok(message) => self.resolve(message),
-            Err(error) => tracing::warn!(%error, "server sent something that is no message"),
+            Err(error) => tracing::warn!(%error, "server sent something that is not a message"),
         }
         Step::Skip
     }

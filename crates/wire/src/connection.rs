@@ -16,7 +16,7 @@ use tokio::{io::AsyncReadExt as _, time::Sleep};
 
 use crate::{
     framing::{FrameError, Framing},
-    outbox::{ConnectionHandle, Outbox, OutboxLimits, Wish},
+    outbox::{ConnectionHandle, Directive, Outbox, OutboxLimits},
     protocol::{Protocol, Step},
     transport::Transport,
 };
@@ -181,7 +181,7 @@ struct Connection<T, F, P: Protocol> {
     ending: Option<Outcome>,
     /// Runs only while nothing is read, and starts anew with every progress.
     timer: Option<Pin<Box<Sleep>>>,
-    /// Whether the protocol was told that this is the end.
+    /// Whether the protocol was notified of the end.
     said_goodbye: bool,
 }
 
@@ -206,10 +206,10 @@ impl<T: Transport, F: Framing, P: Protocol> Connection<T, F, P> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
         self.outbox.listen(cx.waker());
         for _ in 0..PASSES_PER_WAKE {
-            match self.outbox.wish() {
-                Wish::Cut => return Poll::Ready(Outcome::Cut(self.outbox.reason())),
-                Wish::Finish => self.finish(),
-                Wish::Serve => {}
+            match self.outbox.directive() {
+                Directive::Cut => return Poll::Ready(Outcome::Cut(self.outbox.reason())),
+                Directive::Finish => self.finish(),
+                Directive::Serve => {}
             }
             let mut progress = self.collect_replies(cx);
             progress |= self.drain_outbox();
@@ -242,7 +242,7 @@ impl<T: Transport, F: Framing, P: Protocol> Connection<T, F, P> {
         self.outbox.retire();
         let farewell = poll_fn(|cx| self.io.poll_farewell(cx, outcome));
         if tokio::time::timeout(self.options.linger, farewell).await.is_err() {
-            tracing::debug!("peer does not take the goodbye");
+            tracing::debug!("peer does not read the close message");
         }
     }
 

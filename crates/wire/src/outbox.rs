@@ -49,7 +49,7 @@ const OVER: u8 = 3;
 
 /// What handlers asked of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum Directive {
     Serve,
     Finish,
     Cut,
@@ -79,7 +79,7 @@ impl Queue {
 struct Shared {
     limits: OutboxLimits,
     queue: Mutex<Queue>,
-    wish: AtomicU8,
+    directive: AtomicU8,
     connection: AtomicWaker,
     space: Notify,
     over: CancellationToken,
@@ -107,7 +107,7 @@ impl Outbox {
             shared: Arc::new(Shared {
                 limits,
                 queue: Mutex::default(),
-                wish: AtomicU8::new(OPEN),
+                directive: AtomicU8::new(OPEN),
                 connection: AtomicWaker::new(),
                 space: Notify::new(),
                 over: CancellationToken::new(),
@@ -146,7 +146,7 @@ impl Outbox {
     /// True once the connection is over or cut off.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.shared.wish.load(Ordering::Acquire) >= CUT
+        self.shared.directive.load(Ordering::Acquire) >= CUT
     }
 
     /// Resolves when the connection is over or cut off, so that background tasks can end.
@@ -159,19 +159,23 @@ impl Outbox {
     /// Only the first reason counts; it becomes the [`Outcome`](crate::Outcome).
     pub fn close(&self, reason: impl Into<Cow<'static, str>>) {
         let mut queue = self.shared.queue();
-        if self.shared.wish.load(Ordering::Acquire) >= CUT {
+        if self.shared.directive.load(Ordering::Acquire) >= CUT {
             return;
         }
         queue.reason = reason.into();
-        self.shared.wish.store(CUT, Ordering::Release);
+        self.shared.directive.store(CUT, Ordering::Release);
         drop(queue);
         self.shared.connection.wake();
         self.shared.over.cancel();
     }
 
     fn finish(&self) {
-        let swapped =
-            self.shared.wish.compare_exchange(OPEN, FINISHING, Ordering::AcqRel, Ordering::Acquire);
+        let swapped = self.shared.directive.compare_exchange(
+            OPEN,
+            FINISHING,
+            Ordering::AcqRel,
+            Ordering::Acquire,
+        );
         if swapped.is_ok() {
             self.shared.connection.wake();
         }
@@ -227,11 +231,11 @@ impl Outbox {
         self.shared.connection.register(waker);
     }
 
-    pub(crate) fn wish(&self) -> Wish {
-        match self.shared.wish.load(Ordering::Acquire) {
-            OPEN => Wish::Serve,
-            FINISHING => Wish::Finish,
-            _ => Wish::Cut,
+    pub(crate) fn directive(&self) -> Directive {
+        match self.shared.directive.load(Ordering::Acquire) {
+            OPEN => Directive::Serve,
+            FINISHING => Directive::Finish,
+            _ => Directive::Cut,
         }
     }
 
@@ -254,7 +258,7 @@ impl Outbox {
     /// Marks the connection as gone and forgets what was queued.
     pub(crate) fn retire(&self) {
         let mut queue = self.shared.queue();
-        self.shared.wish.store(OVER, Ordering::Release);
+        self.shared.directive.store(OVER, Ordering::Release);
         queue.messages = VecDeque::new();
         queue.bytes = 0;
         drop(queue);
@@ -357,7 +361,7 @@ mod tests {
         outbox.close("too slow");
         outbox.close("later");
         assert_eq!(outbox.try_send("a"), Err(Rejected::Closed));
-        assert_eq!(outbox.wish(), Wish::Cut);
+        assert_eq!(outbox.directive(), Directive::Cut);
         assert_eq!(outbox.reason(), "too slow");
     }
 

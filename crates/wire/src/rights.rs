@@ -1,4 +1,4 @@
-//! What a row of a table asks of its caller. Rows say it as data; whoever serves them knows the caller.
+//! What a row of a table asks of its caller. Rows say it as data; the server knows the caller.
 
 /// The least that a connection must be allowed for a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +54,7 @@ impl Rights {
     }
 }
 
-/// What refused callers are told of a row.
+/// The error for refused callers of a row.
 #[must_use]
 pub fn refusal(name: &str) -> String {
     format!("a program that an agent runs cannot call {name}: it is for the person")

@@ -58,15 +58,15 @@ fn an_attachment_outlives_the_daemon() {
     let mut pty = attach(&daemon, id);
     pty.wait_text("on the other screen");
     daemon.kill9();
-    pty.wait_text("the daemon is gone");
+    pty.wait_text("the daemon has stopped");
     // What is typed while no daemon is there waits for the next one.
     pty.send(b"back\r");
-    pty.wait_text("5 typed bytes are kept");
+    pty.wait_text("5 typed bytes buffered");
     daemon.restart();
     let client = daemon.client();
     client.wait_text(id, "back");
     pty.wait_text("back");
-    assert!(!pty.text().contains("the daemon is gone"), "{}", pty.text());
+    assert!(!pty.text().contains("the daemon has stopped"), "{}", pty.text());
     assert!(pty.text().contains("on the other screen"), "{}", pty.text());
     pty.resize((20, 70));
     wait_size(&client, id, 20, 70);
@@ -102,7 +102,7 @@ fn attaching_without_a_terminal_is_refused() {
     let daemon = TestDaemon::start();
     let id = daemon.client().open_sh("exec cat");
     let said = daemon.rookery(&["attach", &id.to_string()]).failure(1);
-    assert!(said.contains("must be a terminal"), "{said}");
+    assert!(said.contains("needs a terminal"), "{said}");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn without_a_name_the_only_terminal_is_meant_and_several_are_offered() {
     let client = daemon.client();
     let attach = || TestPty::spawn(daemon.home(), rookery_binary(), &["attach"], SIZE);
     let mut pty = attach();
-    pty.wait_text("no other terminal runs");
+    pty.wait_text("no other terminal is running");
     assert_eq!(pty.wait_ended().code(), Some(1));
 
     let first = client.open_sh("echo number one | tr a-z A-Z; exec cat");
@@ -162,7 +162,7 @@ fn without_a_name_the_only_terminal_is_meant_and_several_are_offered() {
 
     let second = client.open_sh("echo number two | tr a-z A-Z; exec cat");
     let mut pty = attach();
-    pty.wait_text("attach to which");
+    pty.wait_text("attach to (id");
     assert!(pty.text().contains(&first.to_string()), "{}", pty.text());
     pty.send(format!("{second}\r").as_bytes());
     pty.wait_text("NUMBER TWO");
@@ -197,7 +197,7 @@ fn history_is_looked_through_while_attached() {
 }
 
 #[test]
-fn the_size_is_that_of_whoever_types() {
+fn the_size_is_that_of_the_client_that_types() {
     let daemon = TestDaemon::start();
     let client = daemon.client();
     let id = client.open_sh("echo ready; exec cat");

@@ -1,4 +1,4 @@
-//! Plugins that mean harm: each gets its error, nothing hangs, nobody else notices.
+//! Plugins that mean harm: each gets its error, nothing hangs, other clients are not affected.
 
 use std::fs;
 
@@ -59,7 +59,7 @@ fn daemon() -> TestDaemon {
 }
 
 #[test]
-fn each_gets_its_error_and_nobody_else_notices() {
+fn each_gets_its_error_and_other_clients_are_not_affected() {
     let daemon = daemon();
     let client = Caller::connect(&daemon.ptywright_socket()).unwrap();
     let started = client.call("adapter.start", json!({"plugin": "bad", "program": "/bin/cat"}));

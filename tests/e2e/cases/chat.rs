@@ -38,7 +38,7 @@ fn chat_with_key(home: &Home, args: &[&str]) -> Finished {
 /// A conversation with the mock at a terminal.
 fn conversation(home: &Home) -> TestPty {
     let pty = TestPty::spawn(home, rookery_binary(), &["chat", "--provider", "mock"], SIZE);
-    pty.wait_text("/help shows what there is");
+    pty.wait_text("/help lists the commands");
     pty
 }
 
@@ -65,9 +65,9 @@ fn is_in_files(dir: &Path, text: &str) -> bool {
 fn without_a_model_it_says_what_to_do() {
     let daemon = TestDaemon::start();
     let said = daemon.rookery(&["chat", "hello"]).failure(1);
-    assert!(said.contains("no model is set up") && said.contains("rookery setup"), "{said}");
+    assert!(said.contains("no provider is set up") && said.contains("rookery setup"), "{said}");
     assert_eq!(threads(&daemon), [] as [Value; 0], "nothing was begun");
-    // The mock answers whoever asks for it.
+    // The mock answers every client that selects it.
     let answer = daemon.rookery(&["chat", "--provider", "mock", "hello"]).success();
     assert_eq!(answer, "hello from roder\n");
     daemon.client().call("providers/select", json!({"provider": "mock"}));
@@ -130,21 +130,21 @@ fn slash_commands_are_carried_out_and_not_said() {
     pty.send(b"/help\r");
     pty.wait_text("/compact [WHAT TO KEEP]");
     pty.send(b"/model\r");
-    pty.wait_text("mock/mock answers");
+    pty.wait_text("current model: mock/mock");
     pty.send(b"/provider\r");
     pty.wait_text("needs ANTHROPIC_API_KEY");
     pty.send(b"/mode plan\r");
     pty.wait_text("the mode is plan");
     pty.send(b"/compact\r");
-    pty.wait_text("nothing was summed up");
+    pty.wait_text("nothing was summarized");
     pty.send(b"/clear\r");
-    pty.wait_text("back to the one before");
+    pty.wait_text("return to the previous one");
     pty.send(b"/mode\r");
     wait_until("the new thread has the mode", PATIENCE, || {
         pty.text().matches("the mode is plan").count() == 2
     });
     pty.send(b"/threads\r");
-    pty.wait_text("/threads ID goes on with another");
+    pty.wait_text("/threads ID continues another");
     pty.send(b"/quit\r");
     assert!(pty.wait_ended().success());
     let threads = threads(&daemon);
@@ -156,7 +156,7 @@ fn slash_commands_are_carried_out_and_not_said() {
 fn commands_of_a_conversation_alone_make_no_thread() {
     let daemon = TestDaemon::start();
     let said = daemon.rookery(&["chat", "/clear"]).failure(2);
-    assert!(said.contains("within a conversation"), "{said}");
+    assert!(said.contains("inside a conversation"), "{said}");
     let listed = daemon.rookery(&["chat", "/help"]);
     assert!(listed.stderr.contains("/model [MODEL]"), "{listed:?}");
     assert_eq!(threads(&daemon), [] as [Value; 0]);
@@ -228,7 +228,7 @@ fn words_are_drawn_on_a_terminal_and_left_alone_in_a_pipe() {
     let piped = daemon.rookery(&args).success();
     assert_eq!(piped.trim_end(), text.trim_end(), "as the model wrote it");
     let mut pty = TestPty::spawn(daemon.home(), rookery_binary(), &args, SIZE);
-    pty.wait_text("go on with");
+    pty.wait_text("continue with");
     assert!(pty.wait_ended().success());
     let shown = pty.text();
     assert!(shown.contains("\nTitle\n• word") || shown.starts_with("Title\n• word"), "{shown}");
@@ -256,7 +256,7 @@ fn files_and_images_are_taken_along() {
     fs::write(dir.join("picture.png"), b"\x89PNG\r\n\x1a\n").unwrap();
     fs::write(daemon.home().join("other.txt"), "from outside").unwrap();
     let mut command = daemon.home().command(rookery_binary());
-    command.args(["chat", "compare @notes.txt with @../other.txt and @picture.png, @nobody"]);
+    command.args(["chat", "compare @notes.txt with @../other.txt and @picture.png, @unknown"]);
     Finished::of({
         command.current_dir(&dir).env("WORK_KEY", KEY);
         command
@@ -277,7 +277,7 @@ fn without_colors_markdown_stays_as_it_is() {
     let program = rookery_binary().to_str().unwrap();
     let args = ["NO_COLOR=1", program, "chat", "--provider", "mock", &script];
     let mut pty = TestPty::spawn(daemon.home(), Path::new("/usr/bin/env"), &args, SIZE);
-    pty.wait_text("go on with");
+    pty.wait_text("continue with");
     assert!(pty.wait_ended().success());
     assert!(pty.text().contains("# Title\nsay **it** now"), "{}", pty.text());
 }
@@ -293,7 +293,7 @@ fn models_are_listed_by_the_key_of_the_caller() {
     pty.send(b"/model\r");
     pty.wait_text("* house-model");
     pty.send(b"/model another\r");
-    pty.wait_text("work/another answers in this thread");
+    pty.wait_text("this thread now uses work/another");
     pty.send(b"hello there\r");
     pty.wait_text("12 tokens in, 3 out");
     pty.send(b"/quit\r");

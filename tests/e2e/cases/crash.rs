@@ -1,5 +1,5 @@
 //! `kill -9` of the daemon at random moments: nothing is lost, nothing is said twice, nothing is
-//! left over that nobody can see.
+//! left over and invisible.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -118,7 +118,7 @@ fn the_strict_endpoint_hangs_up_on_garbage() {
 }
 
 #[test]
-fn silent_and_half_spoken_connections_harm_nobody() {
+fn silent_and_half_spoken_connections_harm_no_other() {
     let daemon = TestDaemon::start();
     let client = daemon.client();
     let id = client.open_sh("exec cat");
@@ -146,7 +146,7 @@ fn silent_and_half_spoken_connections_harm_nobody() {
 }
 
 #[test]
-fn a_subscriber_that_never_reads_slows_nobody() {
+fn a_subscriber_that_never_reads_slows_no_other() {
     let daemon = TestDaemon::start();
     let client = daemon.client();
     let id = client.open_sh("exec cat");
@@ -183,7 +183,7 @@ fn a_subscriber_that_never_reads_slows_nobody() {
 }
 
 #[test]
-fn an_attachment_that_never_reads_slows_nobody() {
+fn an_attachment_that_never_reads_slows_no_other() {
     let daemon = TestDaemon::start();
     let client = daemon.client();
     let id = client.open_sh("exec cat");

@@ -51,7 +51,7 @@ fn one_approval_is_seen_and_decided_everywhere() {
         let shown = state(&mut roost, &tab);
         assert_eq!(shown["state"], "needs_input");
         assert_eq!(shown["has_notification"], true);
-        // Nobody has decided when the daemon dies; the one after it waits for the same answer.
+        // The daemon dies before a decision; the next one waits for the same answer.
         if round == 0 {
             daemon.kill9();
             daemon.restart();
@@ -166,7 +166,7 @@ fn sessions_of_all_dialects_have_one_name_for_ever() {
 }
 
 #[test]
-fn silent_clients_hold_nobody_up_and_replies_survive_a_kill() {
+fn silent_clients_block_no_other_and_replies_survive_a_kill() {
     let mut daemon = TestDaemon::start();
     let connect = || UnixStream::connect(daemon.home().join("run/idx0/idx0.sock")).unwrap();
     let silent: Vec<UnixStream> = (0..20).map(|_| connect()).collect();

@@ -340,7 +340,7 @@ fn what_another_idx0_kept_is_taken_over_once() {
     assert_eq!(list(home, "listCheckpoints", json!({}))[0]["source"], "autoCommit");
     done(home, "respondApproval", json!({ "approvalID": pending[0]["id"], "status": "denied" }));
     let queue = list(home, "listQueue", json!({}));
-    assert_eq!(queue.len(), 1, "the item about it is dealt with: {queue:?}");
+    assert_eq!(queue.len(), 1, "the item about it is resolved: {queue:?}");
     let mirror = fs::read_to_string(home.join("data/idx0/agent-events.json")).unwrap();
     assert!(mirror.contains(&event_id(77)), "{mirror}");
     let message = daemon.rookery(&["import", "idx0", "/nowhere/at/all"]).failure(1);

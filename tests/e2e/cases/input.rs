@@ -48,7 +48,7 @@ fn every_byte_value_comes_out_of_the_raw_log() {
 }
 
 #[test]
-fn a_child_that_never_reads_is_busy_and_harms_nobody() {
+fn a_child_that_never_reads_is_busy_and_harms_no_other() {
     let daemon = TestDaemon::start();
     let client = daemon.client();
     let deaf = client.open_sh("stty raw -echo; printf ready; exec sleep 1000");

@@ -116,7 +116,7 @@ fn restart_from_another_executable_keeps_every_terminal() {
 }
 
 #[test]
-fn a_damaged_store_stops_nobody() {
+fn a_damaged_store_stops_no_daemon() {
     let mut daemon = TestDaemon::start();
     let client = daemon.client();
     let id = client.open_sh("echo kept; exec cat");

@@ -70,7 +70,7 @@ fn news_comes_without_being_asked_for() {
     type_line(&worker, &old, "echo");
     let heard = listen(&listener, |heard| printed(heard, &old).contains("echo"));
     assert!(heard.iter().all(|(_, told)| told["session"] == old), "{heard:?}");
-    // Nobody else is told of anything.
+    // Other clients get no notification.
     assert_eq!(worker.notification(std::time::Duration::ZERO), None);
 }
 
@@ -116,7 +116,7 @@ fn a_secret_in_pieces_is_hidden_in_all_of_them() {
 }
 
 #[test]
-fn a_listener_that_does_not_read_slows_nobody_and_costs_little() {
+fn a_listener_that_does_not_read_slows_no_other_and_costs_little() {
     let daemon = TestDaemon::start();
     let worker = ptywright(&daemon);
     let mut deaf = UnixStream::connect(daemon.ptywright_socket()).unwrap();

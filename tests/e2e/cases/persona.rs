@@ -99,11 +99,11 @@ fn shims_are_made_listed_and_removed_but_never_over_something_else() {
     assert_eq!(shims("remove").success(), links);
     assert!(!link.exists());
 
-    fs::write(&link, "somebody else's").unwrap();
-    assert!(shims("install").failure(1).contains("not a link of ours"));
+    fs::write(&link, "another file").unwrap();
+    assert!(shims("install").failure(1).contains("not one of our links"));
     assert!(shims("list").success().contains("not ours"));
     shims("remove").success();
-    assert_eq!(fs::read_to_string(&link).unwrap(), "somebody else's");
+    assert_eq!(fs::read_to_string(&link).unwrap(), "another file");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn in_a_terminal_keys_go_in_raw_and_sizes_follow() {
 }
 
 #[test]
-fn a_program_ends_with_whoever_runs_it() {
+fn a_program_ends_with_its_runner() {
     for (signal, code) in [(Signal::KILL, None), (Signal::TERM, Some(143))] {
         let home = Home::new();
         let script =
@@ -343,7 +343,7 @@ fn the_console_has_words_for_help_and_leaving() {
         assert!(help.contains(word) && usage.contains(word), "{help}{usage}");
     }
     let said = with_input(&home, &args, ":nothing\n:quit\n").failure(1);
-    assert_eq!(said, "error: no command :nothing; :help shows what there is\n");
+    assert_eq!(said, "error: unknown command :nothing; :help lists the commands\n");
 
     let mut pty = TestPty::spawn(&home, &tool, &args, (24, 80));
     pty.wait_text("> ");

@@ -205,7 +205,7 @@ fn a_recording_ends_cleanly_when_it_is_told_to() {
 }
 
 #[test]
-fn a_recording_that_nobody_reads_can_be_stopped() {
+fn a_recording_that_is_not_read_can_be_stopped() {
     let daemon = TestDaemon::start();
     let id = daemon.client().open_sh("exec yes");
     let mut command = daemon.home().command(rookery_binary());
@@ -266,7 +266,7 @@ fn a_file_of_its_own_is_made_on_a_terminal() {
     daemon.client().wait_text(id, "hello");
     let script = format!("cd \"$HOME\" && exec {} record {id}", rookery_binary().display());
     let mut pty = TestPty::spawn(home, Path::new("/bin/sh"), &["-c", &script], (24, 160));
-    pty.wait_text("Ctrl-C ends it");
+    pty.wait_text("Ctrl-C stops");
     pty.send(b"\x03");
     assert!(pty.wait_ended().success());
     pty.wait_text("play it with `rookery replay");

@@ -1,4 +1,4 @@
-//! Approvals in the Roder dialect: whoever answers first has answered, and what was approved happens
+//! Approvals in the Roder dialect: the first answer counts, and what was approved happens
 //! once.
 
 use std::collections::BTreeMap;

@@ -11,7 +11,7 @@ use crate::roder_link::{Peer, Told, script};
 /// How often the daemon is killed.
 const KILLS: usize = 100;
 
-/// After so many kills other threads are used, so that none becomes too long.
+/// After this number of kills other threads are used, so that none becomes too long.
 const KILLS_PER_THREAD: usize = 10;
 
 /// What was told of one thread, and so has to be true for ever.
@@ -66,7 +66,7 @@ impl Book {
         }
     }
 
-    /// All that is known is there. Turns that nobody heard the end of have failed, but those that wait.
+    /// All that is known is there. Turns whose end was not received have failed, except those that wait.
     #[track_caller]
     fn check(&mut self, peer: &mut Peer, threads: &[String]) {
         let pending = peer.call("session/get", json!({}))["pendingApprovals"].take();
@@ -109,7 +109,7 @@ impl Book {
             assert!(known.turns.is_empty(), "turns are gone: {:?}", known.turns);
             let is_busy = pending.values().any(|asked| asked["threadId"] == **thread);
             assert_eq!(stored["status"]["type"], if is_busy { "running" } else { "idle" });
-            // What happened while nobody listened is known from now on.
+            // What happened without a listener is known from now on.
             for item in all.iter().filter(|item| item["status"] != "inProgress") {
                 known.items.insert(item["id"].as_str().unwrap().to_owned(), (*item).clone());
             }
@@ -121,7 +121,7 @@ impl Book {
     }
 }
 
-/// A turn whose end nobody heard of: it failed, unless it was over before anybody could be told.
+/// A turn whose end was not received: it failed, unless it was over before it could be reported.
 #[track_caller]
 fn check_lost(turn: &Value) {
     let is_over = turn["status"] == "completed";
@@ -153,7 +153,7 @@ impl Threads {
     }
 }
 
-/// Sets all three to work, and kills the daemon after so many notices.
+/// Sets all three to work, and kills the daemon after a number of notices.
 fn work_until_killed(
     daemon: &mut TestDaemon,
     mut peer: Peer,

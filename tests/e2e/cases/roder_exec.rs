@@ -88,7 +88,7 @@ fn output_streams_while_the_command_runs() {
     for pair in names.chunks(2) {
         assert_eq!(pair, ["command/exec/output_delta", "command/exec/outputDelta"]);
     }
-    // It is nobody else's business.
+    // Other clients do not see it.
     assert!(other.heard().iter().all(|(name, _)| !name.starts_with("command/exec/")));
 }
 

@@ -34,7 +34,7 @@ impl<W: Write + Send> Sink for Lines<W> {
     }
 }
 
-/// A socket that is closed with its client, whoever still reads from it.
+/// A socket that is closed with its client, even while another thread reads from it.
 struct Socket(UnixStream);
 
 impl Sink for Socket {
@@ -79,7 +79,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// A client whose messages are read by somebody else.
+    /// A client whose messages are read by another thread.
     pub(crate) fn over(sink: impl Sink + 'static, messages: Receiver<Value>) -> Peer {
         let sink = Box::new(sink);
         let (told, replies) = (VecDeque::new(), HashMap::new());
@@ -131,7 +131,7 @@ impl Peer {
         assert_eq!(message["jsonrpc"], "2.0", "{message}");
         match message.get("id").map(Value::as_u64) {
             Some(id) => {
-                let id = id.unwrap_or_else(|| panic!("a reply to nobody: {message}"));
+                let id = id.unwrap_or_else(|| panic!("a reply without a request: {message}"));
                 assert!(self.replies.insert(id, message).is_none(), "two replies to {id}");
             }
             None => {
@@ -240,7 +240,7 @@ impl Peer {
         self.until(|told, _| told == name).pop().unwrap().1
     }
 
-    /// All that it was told and nobody has looked at, up to what happened before this call.
+    /// All notifications that were not read yet, up to what happened before this call.
     #[track_caller]
     pub(crate) fn heard(&mut self) -> Vec<Told> {
         self.call("session/get", json!({}));

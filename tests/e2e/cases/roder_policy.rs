@@ -252,7 +252,7 @@ fn harmless_commands_run_unasked_and_change_nothing() {
 }
 
 #[test]
-fn a_plan_is_left_only_when_somebody_agrees_and_then_writes_are_asked_for() {
+fn a_plan_is_left_only_after_approval_and_then_writes_are_asked_for() {
     let daemon = TestDaemon::start();
     let mut peer = Peer::to(&daemon);
     peer.set_mode("plan");

@@ -93,7 +93,7 @@ fn who_guesses_has_to_wait() {
         assert_eq!((third.status, third.header("retry-after")), (401, Some("1")));
     };
     third_failure();
-    // Whoever knows the token waits as well; a probe needs none.
+    // A client with the token waits as well; a probe needs none.
     let early = enter();
     assert_eq!((early.status, early.header("retry-after")), (429, Some("1")));
     assert_eq!(remote.get("/readyz", &[]).status, 200);
@@ -163,14 +163,14 @@ fn a_slow_reader_on_stdio_loses_nothing() {
     let mut read = move || parse(lines.next().unwrap().unwrap().as_bytes());
     to_server.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/get\"}\n").unwrap();
     assert_eq!(read()["id"], 1);
-    // From now on it reads nothing, while somebody else has a long conversation.
+    // From now on it reads nothing, while another client has a long conversation.
     let mut other = Peer::to(&daemon);
     let thread = other.thread(daemon.home().path());
     let text = "All of this has to arrive, sooner or later. ".repeat(40_000);
     let steps =
         json!([{ "text": text, "chunks": 4000 }, { "tool": "echo", "args": { "text": "so" } }]);
     let turn = other.turn(&thread, &script(&steps));
-    // Nobody else is held up by it.
+    // It does not block other clients.
     other.until_over(&turn);
     let mut said = String::new();
     let mut last = 0;
@@ -190,7 +190,7 @@ fn a_slow_reader_on_stdio_loses_nothing() {
         }
     }
     assert!(said == text, "{} of {} bytes", said.len(), text.len());
-    // It ends when it is told that nobody will ask again.
+    // It ends when it is told that no request will follow.
     drop(to_server);
     wait_until("the server ends", PATIENCE, || server.try_wait().unwrap().is_some());
 }

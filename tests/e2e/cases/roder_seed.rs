@@ -290,7 +290,7 @@ fn every_request_of_the_documentation_works_on_stdio() {
     for spelling in SPELLINGS {
         let mut peer = Peer::stdio(daemon.home(), &[]);
         all_requests(&mut peer, &dir, spelling);
-        // The server ends when nobody can ask it any more.
+        // The server ends when its last client is gone.
         peer.stop_talking();
         peer.wait_server_ended();
     }

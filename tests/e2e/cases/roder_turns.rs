@@ -178,7 +178,7 @@ struct Fate {
     prompt: String,
     /// How it may end.
     ends: &'static [&'static str],
-    /// After how many notices it is interrupted, or somebody speaks up.
+    /// After how many notices it is interrupted or steered.
     interrupt_at: Option<usize>,
     steer_at: Option<usize>,
 }
@@ -265,7 +265,7 @@ fn live_through(
             let answer = json!({ "approvalId": told["approvalId"], "approved": approved });
             posts.push(peer.post("session/resolve_approval", answer));
         } else if name == "session/approvalRequested" {
-            // Nobody answers.
+            // It is not answered.
             let params = json!({ "threadId": thread, "turnId": turn });
             posts.push(peer.post("turn/interrupt", params));
         }

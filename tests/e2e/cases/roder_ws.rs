@@ -43,7 +43,7 @@ impl Remote {
                 break;
             }
         }
-        // Nobody reads the rest, which must not stop the server.
+        // The rest is not read, which must not stop the server.
         thread::spawn(move || stderr.for_each(drop));
         let address = said.iter().find_map(|line| line.trim().strip_prefix("ws://127.0.0.1:"));
         let port = address.unwrap_or_else(|| panic!("no address in {said:?}")).parse().unwrap();
@@ -180,7 +180,7 @@ impl Drop for Frames {
     }
 }
 
-/// Frames of clients are masked; with which mask is nobody's business here.
+/// Frames of clients are masked; the mask does not matter here.
 fn send_frame(stream: &mut TcpStream, opcode: u8, payload: &[u8]) -> io::Result<()> {
     const MASK: [u8; 4] = [0x5a, 0x13, 0xc7, 0x88];
     let mut frame = vec![0x80 | opcode];
@@ -204,7 +204,7 @@ fn send_frame(stream: &mut TcpStream, opcode: u8, payload: &[u8]) -> io::Result<
 fn read_frame(reader: &mut BufReader<TcpStream>) -> io::Result<(u8, Vec<u8>)> {
     let mut head = [0; 2];
     reader.read_exact(&mut head)?;
-    assert_eq!(head[0] & 0x70, 0, "nobody agreed on an extension");
+    assert_eq!(head[0] & 0x70, 0, "no extension was negotiated");
     assert_eq!(head[0] & 0x80, 0x80, "a message is one frame");
     assert_eq!(head[1] & 0x80, 0, "a server masks nothing");
     let length = match head[1] {

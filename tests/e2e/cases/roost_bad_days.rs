@@ -88,7 +88,7 @@ fn a_tab_closed_just_before_the_daemon_is_killed_stays_closed() {
         let tab = link.open_sh(&stubborn(&file));
         let pids = stubborn_pids(&file);
         let id = link.post("tab.close", json!({ "tab_id": tab }));
-        // Every other time nobody waits for the answer.
+        // Every other time the answer is not waited for.
         let is_answered = round % 2 == 0;
         if is_answered {
             assert_eq!(link.reply(&id)["ok"], true);

@@ -132,14 +132,14 @@ fn kill_9_between_a_thousand_titles_loses_and_repeats_none() {
     assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
     assert_eq!(told, titles());
     assert_eq!(Link::to(daemon.home()).tab(&tab).unwrap()["title"], title(TITLES - 1));
-    // Whoever reads it all once more reads the same.
+    // A second reading gives the same.
     let mut again = Link::to(daemon.home());
     again.call("events.subscribe", json!({ "since": newest.to_string() }));
     let all: Vec<String> = again.events().iter().map(title_of).collect();
     assert_eq!(all, titles());
 }
 
-/// Requests that cannot be fulfilled, and how each is refused.
+/// Invalid requests, and how each is refused.
 fn bad_opens() -> [(Value, &'static str); 9] {
     let sh = json!(["/bin/sh"]);
     [
@@ -224,7 +224,7 @@ fn bad_requests_between_good_ones_change_nothing_for_those() {
     assert_eq!(link.selected().1, opened.last().unwrap()["id"]);
 }
 
-/// What somebody knows who reads nothing but events.
+/// What a client knows that reads nothing but events.
 #[derive(Debug, Default, PartialEq)]
 struct Known {
     projects: BTreeMap<String, String>,
@@ -312,7 +312,7 @@ fn do_something(link: &mut Link, random: &mut Random, number: u64) {
     let tab = random.choose(&tabs)["id"].clone();
     let state = *random.choose(&["none", "running", "needs_input", "idle"]);
     let flag = random.below(2) == 0;
-    // What a program says comes when it comes; nobody waits for it here.
+    // Output of a program comes at any time; it is not waited for here.
     let said = *random.choose(&["2;said", "7;file://h/usr", "9;told", "133;A", "133;C", "133;D"]);
     let data = encoded(format!("\x1b]{said} {number}\x07\n").as_bytes());
     let report = json!({

@@ -43,10 +43,10 @@ impl Link {
         Link::connect(&socket(home)).unwrap()
     }
 
-    /// Connects as soon as somebody listens.
+    /// Connects as soon as a server listens.
     #[track_caller]
     pub(crate) fn soon(socket: &Path) -> Link {
-        eventually("somebody listens", PATIENCE, || Link::connect(socket).ok())
+        eventually("a server listens", PATIENCE, || Link::connect(socket).ok())
     }
 
     fn connect(socket: &Path) -> io::Result<Link> {

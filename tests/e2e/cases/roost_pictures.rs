@@ -211,7 +211,7 @@ fn a_desktop_that_is_not_there_stops_nothing() {
 fn a_desktop_that_never_answers_stops_nothing() {
     let home = Home::new();
     let silent = home.join("silent.sock");
-    // Connections are made and nobody ever reads them.
+    // Connections are made and never read.
     let _listener = UnixListener::bind(&silent).unwrap();
     let silent = silent.to_str().unwrap();
     let bus = format!("unix:path={silent}");

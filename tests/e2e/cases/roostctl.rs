@@ -208,7 +208,7 @@ fn waiting_ends_when_it_happens_or_when_the_time_is_over() {
     roostctl(home, &["tab", "close", "--tab", &tab]).success();
     assert_eq!((gone.code(), never.code()), (Some(0), Some(1)));
     let said = roostctl(home, &["wait", "--tab", "999", "--state", "idle"]).failure(1);
-    assert_eq!(said, "Error: there is no tab 999\n");
+    assert_eq!(said, "Error: tab 999 does not exist\n");
     roostctl(home, &["wait", "--tab", "999", "--gone"]).success();
     // What makes no sense ends as what came to nothing does.
     let said = roostctl(home, &["wait", "--tab", "999"]).failure(1);
@@ -248,7 +248,7 @@ fn events_are_watched_until_the_server_ends() {
 }
 
 #[test]
-fn watching_ends_when_nobody_reads() {
+fn watching_ends_when_stdout_is_closed() {
     let daemon = TestDaemon::start();
     let mut watch = Running::start(command(daemon.home(), &["watch"]));
     drop(watch.0.stdout.take());
@@ -357,7 +357,7 @@ fn hooks_report_what_an_agent_does() {
 fn a_hook_is_never_in_the_way() {
     let home = Home::new();
     hook(&home, Some("3"), "Stop", "{}");
-    // Nobody closes its stdin, and the server accepts without a word.
+    // Its stdin stays open, and the server accepts and stays silent.
     let socket = home.join("s");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     let begun = Instant::now();
@@ -451,7 +451,7 @@ fn hooks_are_installed_beside_what_is_there_and_taken_out_again() {
         let words = [&["hooks"], &args[..1], &["claude-code"], &args[1..]].concat();
         home.rookery(&words)
     };
-    // Nobody to ask.
+    // No server to ask.
     let finished = hooks(&["install"]);
     assert!(finished.stdout.contains("+        \"SessionStart\": ["), "{finished:?}");
     finished.failure(1);
@@ -539,7 +539,7 @@ fn settings_that_are_no_json_are_left_alone() {
         let file = settings(&home, text);
         for action in ["install", "uninstall"] {
             let said = home.rookery(&["hooks", action, "claude-code", "--yes"]).failure(1);
-            assert!(said.contains("was not touched"), "{said}");
+            assert!(said.contains("was not changed"), "{said}");
         }
         assert_eq!(fs::read_to_string(&file).unwrap(), text);
         assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);

@@ -144,7 +144,7 @@ fn a_broken_config_is_told_wherever_the_daemon_is_seen() {
     daemon.has_ended();
     let status = daemon.rookery(&["status"]).success();
     for text in [restarted, status] {
-        assert!(text.contains("did you mean `deny`") && text.contains("asked for"), "{text}");
+        assert!(text.contains("did you mean `deny`") && text.contains("needs approval"), "{text}");
         assert!(text.contains("did you mean `scrollback`"), "{text}");
     }
     daemon.rookery(&["down", "--all"]).success();

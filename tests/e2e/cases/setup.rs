@@ -77,7 +77,7 @@ fn a_server_on_this_machine_answers_after_it_was_set_up() {
     let home = Home::new();
     // The daemon runs already, as after a first try.
     let said = home.rookery(&["chat", "hello"]).failure(1);
-    assert!(said.contains("no model is set up"), "{said}");
+    assert!(said.contains("no provider is set up"), "{said}");
     let host = server.url.trim_end_matches("/v1").trim_start_matches("http://");
     let args = ["--yes", "--json", "--provider", "ollama"];
     let made: Value = setup(&home, &args, &[("OLLAMA_HOST", host)]).json();
@@ -100,7 +100,7 @@ fn at_a_terminal_it_asks_before_it_writes() {
         TestPty::spawn(&home, std::path::Path::new("/usr/bin/env"), &args, (40, 100))
     };
     let answers = |pty: &TestPty, last: &[u8]| {
-        pty.wait_text("make links");
+        pty.wait_text("create links");
         pty.send(b"n\r");
         pty.wait_text("[providers.goose]");
         pty.wait_text("write this?");

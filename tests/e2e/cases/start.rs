@@ -14,7 +14,7 @@ fn mode(path: &std::path::Path) -> u32 {
 fn the_second_daemon_of_a_home_is_refused_and_told_why() {
     let daemon = TestDaemon::start();
     let said = daemon.rookery(&["daemon"]).failure(1);
-    assert!(said.contains("already runs"), "{said}");
+    assert!(said.contains("already running"), "{said}");
     assert!(said.contains(&daemon.pid().to_string()), "{said}");
     assert_eq!(daemon.client().status()["pid"], daemon.pid());
 }
@@ -32,7 +32,7 @@ fn a_file_in_place_of_the_socket_is_refused_and_kept() {
 }
 
 #[test]
-fn a_socket_nobody_listens_on_is_replaced() {
+fn a_stale_socket_is_replaced() {
     let home = Home::new();
     let socket = home.join("run/rookery/rookery.sock");
     fs::create_dir_all(socket.parent().unwrap()).unwrap();
@@ -43,7 +43,7 @@ fn a_socket_nobody_listens_on_is_replaced() {
 }
 
 #[test]
-fn a_socket_somebody_listens_on_is_not_stolen() {
+fn a_socket_with_a_listener_is_not_stolen() {
     let home = Home::new();
     let socket = home.join("run/rookery/rookery.sock");
     fs::create_dir_all(socket.parent().unwrap()).unwrap();
@@ -116,7 +116,7 @@ fn the_binary_is_the_one_that_was_built_with_these_tests() {
 }
 
 #[test]
-fn an_idx0_of_somebody_else_keeps_its_socket_and_the_rest_is_served() {
+fn another_idx0_keeps_its_socket_and_the_rest_is_served() {
     let home = Home::new();
     let socket = home.join("run/idx0/idx0.sock");
     fs::create_dir_all(socket.parent().unwrap()).unwrap();

@@ -31,7 +31,7 @@ fn repository(daemon: &TestDaemon) -> PathBuf {
     fs::canonicalize(repo).unwrap()
 }
 
-/// Runs a command as somebody in a directory does.
+/// Runs a command in a directory, as a user does.
 fn run_in(daemon: &TestDaemon, dir: &Path, args: &[&str]) -> Finished {
     let mut command = daemon.home().command(rookery_binary());
     command.current_dir(dir).args(args);
@@ -187,7 +187,7 @@ fn the_list_decides_what_waits_and_every_decision_is_on_record() {
     let mut roder = Peer::to(&daemon);
     let thread = roder.thread(&dir);
     let shown = Shown::open(&daemon);
-    shown.wait("nothing asks for attention");
+    shown.wait("nothing needs attention");
 
     let turn = roder.turn(&thread, &write_steps("yes"));
     shown.wait("write_file: yes");
@@ -216,7 +216,7 @@ fn the_list_decides_what_waits_and_every_decision_is_on_record() {
     assert_eq!(waiting["queue"][0]["related"], json!({ "kind": "request", "id": request }));
     daemon.rookery(&["approve", request]).success();
     roder.until_over(&turn);
-    shown.wait("already settled elsewhere");
+    shown.wait("settled by another client");
     shown.keys("q");
     assert_eq!(shown.ended(), json!({ "code": 0 }));
 
@@ -251,10 +251,10 @@ fn a_review_goes_back_with_comments_and_a_signal_gives_the_screen_back() {
     shown.enter();
     shown.wait("why two");
     shown.keys("d");
-    shown.wait("What should be different?");
+    shown.wait("Requested changes (review");
     shown.keys("make it three");
     shown.enter();
-    shown.wait("requested changes of review");
+    shown.wait("requested changes in review");
     let told = run(&["review", "list", "--json"]).json();
     assert_eq!(told["reviews"][0]["status"], "changes_requested");
     assert_eq!(told["reviews"][0]["comments"][1]["text"], "make it three");
@@ -262,7 +262,7 @@ fn a_review_goes_back_with_comments_and_a_signal_gives_the_screen_back() {
     let told = run(&["review", "deliver", &review, "--json"]).json();
     assert_eq!(told["comments"][1]["delivered"], true);
     run(&["review", "approve", &review]).success();
-    shown.wait("nothing asks for attention");
+    shown.wait("nothing needs attention");
     daemon.rookery(&["kill", &shown.id, "--signal", "TERM"]).success();
     assert_eq!(shown.ended(), json!({ "code": 143 }));
 

@@ -68,7 +68,7 @@ fn a_wait_is_cancelled_by_its_name() {
 }
 
 #[test]
-fn expressions_that_take_long_to_compile_hold_nobody_up() {
+fn expressions_that_take_long_to_compile_block_no_other() {
     let daemon = TestDaemon::start();
     let (client, other) = (daemon.client(), daemon.client());
     let session = create(&client, "exec cat");

@@ -144,7 +144,7 @@ fn a_review_of_a_work_tree_is_kept_until_there_is_an_agent_to_tell() {
     let inbox = run(&["inbox"]).success();
     assert!(inbox.contains("review") && inbox.contains("repo"), "{inbox}");
     let changes = run(&["review", "changes", &id, "make it three"]);
-    assert!(changes.stderr.contains("the review is kept"), "{changes:?}");
+    assert!(changes.stderr.contains("the review was saved"), "{changes:?}");
     assert!(changes.stderr.contains("no agent works in"), "{changes:?}");
     assert!(changes.stderr.contains("--to SESSION"), "{changes:?}");
     changes.success();
@@ -154,7 +154,7 @@ fn a_review_of_a_work_tree_is_kept_until_there_is_an_agent_to_tell() {
     assert_eq!(review["comments"][1]["delivered"], false, "{review}");
     let said = run(&["review", "deliver", &id]).failure(1);
     assert!(said.contains("no agent works in") && said.contains("with --to"), "{said}");
-    assert!(run(&["review", "deliver", &id, "--to", "nobody"]).failure(1).contains("no session"));
+    assert!(run(&["review", "deliver", &id, "--to", "unknown"]).failure(1).contains("no session"));
     assert_no_session(&daemon);
     let listed = list(daemon.home(), "listReviews", json!({}));
     assert_eq!(listed[0]["sourceSessionID"], NONE, "{listed:?}");
@@ -224,7 +224,7 @@ fn work_in_a_tree_is_handed_over() {
     let handoff = &handoffs["handoffs"][0];
     assert_eq!((&handoff["tree"], handoff.get("from")), (&json!(repo.to_str().unwrap()), None));
     assert_eq!(list(daemon.home(), "listHandoffs", json!({}))[0]["sourceSessionID"], NONE);
-    let said = run(&["handoff", "create", "--to", "nobody", "x"]).failure(1);
+    let said = run(&["handoff", "create", "--to", "unknown", "x"]).failure(1);
     assert!(said.contains("no session is called") && said.contains("list-sessions"), "{said}");
     assert_no_session(&daemon);
     run(&["handoff", "accept", &id]).success();
@@ -235,7 +235,7 @@ fn work_in_a_tree_is_handed_over() {
 }
 
 #[test]
-fn whoever_keeps_a_work_tree_first_needs_no_daemon_yet() {
+fn the_first_checkpoint_of_a_work_tree_starts_the_daemon() {
     let home = Home::new();
     git(home.path(), &["init", "-q", "repo"]);
     let repo = home.join("repo");
@@ -268,7 +268,7 @@ fn only_work_trees_that_are_there_are_kept() {
         run_in(&daemon, dir, &[&["checkpoint", "create", "--json"], more].concat())
     };
     let said = create(&plain, &[]).failure(1);
-    assert!(said.contains("no git work tree") && said.contains("rookery open"), "{said}");
+    assert!(said.contains("not a git work tree") && said.contains("rookery open"), "{said}");
     let said = create(&plain, &["--tree", "."]).failure(1);
     assert!(said.contains("no git work tree") && said.contains("git init"), "{said}");
     let said = create(&plain, &["--tree", "gone"]).failure(1);

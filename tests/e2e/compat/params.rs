@@ -27,8 +27,8 @@ impl Talk {
             "thread/archived",
         ];
         let unwanted: Vec<&str> = unwanted.into_iter().chain(others).collect();
-        let wishes = json!({"capabilities": {"optOutNotificationMethods": unwanted}});
-        talk.ask("initialize", wishes, json!({"...": true}));
+        let params = json!({"capabilities": {"optOutNotificationMethods": unwanted}});
+        talk.ask("initialize", params, json!({"...": true}));
         talk
     }
 

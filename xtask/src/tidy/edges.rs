@@ -134,14 +134,14 @@ mod tests {
         ]
     }
 
-    fn said(edges: &str, packages: &[Package], strict: bool) -> Vec<String> {
+    fn findings(edges: &str, packages: &[Package], strict: bool) -> Vec<String> {
         let edges = toml::from_str(edges).unwrap();
         check(&edges, packages, strict).iter().map(Finding::to_string).collect()
     }
 
     #[test]
     fn listed_edges_pass() {
-        assert_eq!(said(EDGES, &tree(), true), [""; 0]);
+        assert_eq!(findings(EDGES, &tree(), true), [""; 0]);
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
         let mut packages = tree();
         packages[0] = package("model", &["core"], &[]);
         assert_eq!(
-            said(EDGES, &packages, false),
+            findings(EDGES, &packages, false),
             ["error: xtask/edges.toml: model has a dependency on core, not allowed here"]
         );
     }
@@ -159,7 +159,7 @@ mod tests {
         let mut packages = tree();
         packages[1] = package("core", &["model", "kit"], &[]);
         assert_eq!(
-            said(EDGES, &packages, false),
+            findings(EDGES, &packages, false),
             ["error: xtask/edges.toml: core has a dependency on kit, not allowed here"]
         );
     }
@@ -169,7 +169,7 @@ mod tests {
         let mut packages = tree();
         packages[0] = package("model", &[], &["core"]);
         assert_eq!(
-            said(EDGES, &packages, false),
+            findings(EDGES, &packages, false),
             ["error: xtask/edges.toml: model has a dev-dependency on core, not allowed here"]
         );
     }
@@ -178,22 +178,25 @@ mod tests {
     fn a_crate_without_a_row_fails() {
         let mut packages = tree();
         packages.push(package("extra", &[], &[]));
-        assert_eq!(said(EDGES, &packages, false), ["error: xtask/edges.toml: extra has no row"]);
+        assert_eq!(
+            findings(EDGES, &packages, false),
+            ["error: xtask/edges.toml: extra has no row"]
+        );
     }
 
     #[test]
     fn a_row_without_a_crate_fails_only_when_strict() {
         let packages = &tree()[..2];
         let message = "xtask/edges.toml: kit has a row but does not exist";
-        assert_eq!(said(EDGES, packages, false), [format!("warning: {message}")]);
-        assert_eq!(said(EDGES, packages, true), [format!("error: {message}")]);
+        assert_eq!(findings(EDGES, packages, false), [format!("warning: {message}")]);
+        assert_eq!(findings(EDGES, packages, true), [format!("error: {message}")]);
     }
 
     #[test]
     fn a_misspelled_name_fails() {
         let edges = EDGES.replace(r#"core = ["model"]"#, r#"core = ["model", "modle"]"#);
         assert_eq!(
-            said(&edges, &tree(), false),
+            findings(&edges, &tree(), false),
             ["error: xtask/edges.toml: modle is allowed but has no row"]
         );
     }

@@ -5,6 +5,7 @@
 mod agents;
 mod edges;
 mod hosts;
+mod language;
 mod markdown;
 mod rooms;
 mod rows;
@@ -35,6 +36,7 @@ struct Rules {
     banned: Vec<rust::Banned>,
     hosts: hosts::Hosts,
     agents: agents::Rule,
+    language: language::Language,
 }
 
 /// Whether a finding fails the run.
@@ -132,6 +134,7 @@ fn check_rooms(
 
 fn check_text(rules: &Rules, files: &BTreeSet<String>, path: &str, text: &str) -> Vec<Finding> {
     let mut findings = hosts::check(&rules.hosts, path, text);
+    findings.extend(language::check(&rules.language, path, text));
     if path.ends_with(".rs") {
         findings.extend(rust::check_size(&rules.size, path, text));
         findings.extend(rust::check_module_docs(&rules.module_docs, path, text));
@@ -195,5 +198,7 @@ mod tests {
         assert_eq!(check("crates/a/src/lib.rs", "fn a() {}\n"), 1);
         assert_eq!(check("docs/a.md", "a \n[b](c.md)\n"), 2);
         assert_eq!(check("a.txt", "a \n"), 0);
+        let vague = ["some", "body"].concat();
+        assert_eq!(check("a.txt", &vague), 1);
     }
 }

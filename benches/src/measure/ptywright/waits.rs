@@ -15,7 +15,7 @@ use crate::peers::{self, LARGE, Session, Size, USUAL, tui_test};
 use crate::report::{Better, Report, Row};
 use crate::stats::{Figure, Times};
 
-/// Between a wait and the write that ends it: nobody says when a wait is pending, so everyone gets this long.
+/// Between a wait and the write that ends it: there is no signal that a wait is pending, so every peer gets this long.
 const SETTLE: Duration = Duration::from_millis(2);
 
 /// Times of everyone, for terminals of one size.

@@ -150,7 +150,7 @@ fn to_many(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
         for _ in 1..WATCHERS {
             let mut watcher = Client::connect(&socket)?;
             watcher.limit(SILENCE_LIMIT)?;
-            // Whoever never asks is not told.
+            // A client that never sends a request gets no notifications.
             watcher.call("initialize", &json!({}))?;
             watchers.push(watcher);
         }

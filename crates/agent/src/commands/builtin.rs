@@ -18,7 +18,7 @@ struct Row {
 const ROWS: &[Row] = &[
     Row {
         name: "agents",
-        description: "List the agents that can be put to work, or put one to work",
+        description: "List agents, or start one",
         hint: Some("[task]"),
         prompt: "Say which agents can be started here, what each is good at and which tools it \
                  has. If a task follows, choose the agent that fits it best, say why in one \
@@ -27,7 +27,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "clear",
-        description: "Leave the earlier conversation behind",
+        description: "Drop the earlier conversation",
         hint: None,
         prompt: "Treat everything said before this message as finished: do not continue it, and \
                  do not refer to it unless I bring it up again. Keep the instructions of the \
@@ -36,9 +36,9 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "compact",
-        description: "Sum the conversation up so that work can go on with less context",
+        description: "Summarize the conversation to continue with less context",
         hint: Some("[what matters most]"),
-        prompt: "Sum up this conversation for somebody who continues it without having read it: \
+        prompt: "Sum up this conversation for a reader who continues it without having read it: \
                  the goal, decisions and their reasons, files that were changed or matter, \
                  commands that work, open problems, and the next step. Keep exact names, paths \
                  and numbers. Leave out what was tried and dropped, except where it warns of a \
@@ -56,7 +56,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "help",
-        description: "Explain what can be done here",
+        description: "Explain the features",
         hint: Some("[topic]"),
         prompt: "Explain briefly what you can do in this workspace: the tools you have, what \
                  needs an approval in the present mode, and the slash commands that I can use. \
@@ -76,7 +76,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "memory",
-        description: "Show what is remembered about this project, or remember something",
+        description: "Show the memory of this project, or add a fact",
         hint: Some("[fact]"),
         prompt: "If a fact follows, keep it where this project keeps lasting notes for agents, in \
                  one sentence and without repeating what is there; never keep a secret. Otherwise \
@@ -85,7 +85,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "model",
-        description: "Say which model answers, or which one would fit",
+        description: "Show the current model, or suggest one",
         hint: Some("[task or model]"),
         prompt: "Say which model and which reasoning effort answer in this thread, as far as you \
                  know, and whether they fit what follows. Recommend another one only with a \
@@ -94,7 +94,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "ps",
-        description: "Show the programs that were started here and still run",
+        description: "Show running programs of this thread",
         hint: Some("[which]"),
         prompt: "List the programs that this thread has started and that still run: what each is \
                  for, since when, how it fares by its last output, and how to stop it. Stop \
@@ -102,7 +102,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "retry",
-        description: "Try the last task again, in another way",
+        description: "Retry the last task in another way",
         hint: Some("[what to do differently]"),
         prompt: "Take up the last task again that failed or did not satisfy. First say in one \
                  sentence what went wrong and how you know; then do it in a way that avoids \
@@ -111,7 +111,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "roadmap",
-        description: "Draw up or update the plan of larger steps",
+        description: "Create or update the roadmap",
         hint: Some("[aim]"),
         prompt: "Draw up a roadmap for what follows: three to seven steps in their order, each \
                  with its result, how that is checked, what it depends on and its greatest risk. \
@@ -121,7 +121,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "snapshot",
-        description: "Record where the work stands",
+        description: "Record the state of the work",
         hint: Some("[label]"),
         prompt: "Record where the work stands so that it can be taken up from here: the goal, the \
                  branch and commit, files that differ from it, what works and how that was \

@@ -87,7 +87,7 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// What clients are told, sorted by name.
+    /// What clients see, sorted by name.
     pub fn infos(&self) -> Vec<CommandInfo> {
         self.commands.values().map(|command| command.info.clone()).collect()
     }
@@ -280,7 +280,7 @@ fn walk(
     let entries = match reach.list(dir) {
         Ok(entries) => entries,
         Err(error) => {
-            // Most have no such directory, and what vanished meanwhile is nobody's fault.
+            // Most have no such directory, and one that vanished meanwhile is no error.
             if error.kind() != io::ErrorKind::NotFound {
                 warnings.push(complaint(dir, &error));
             }

@@ -26,7 +26,7 @@ const LONGEST_SHELL: Duration = Duration::from_secs(60);
 /// A command that can be expanded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// What clients are told of it.
+    /// What clients see of it.
     pub info: CommandInfo,
     /// The only tools it may use; empty leaves all of them.
     pub allowed_tools: Vec<String>,
@@ -56,7 +56,7 @@ impl Command {
         }
         let name = head.name.unwrap_or_else(|| stem.to_owned());
         if !is_name(&name) {
-            return Err(format!("\"{}\" is no command name", shown(&name)));
+            return Err(format!("\"{}\" is not a command name", shown(&name)));
         }
         let includes = includes(head.include.unwrap_or_default())?;
         let mut template = Template::parse(body)?;
@@ -134,16 +134,16 @@ fn include(id: Option<String>, text: &str, what: What) -> Result<Include, String
         && id.len() <= ID_LIMIT
         && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     if !is_usable {
-        return Err(format!("\"{}\" is no include id; give it an id of its own", shown(&id)));
+        return Err(format!("\"{}\" is not an include id; set an id explicitly", shown(&id)));
     }
     Ok(Include { id, what })
 }
 
 fn address(text: &str) -> Result<Url, String> {
     let url =
-        Url::parse(text).map_err(|error| format!("\"{}\" is no url: {error}", shown(text)))?;
+        Url::parse(text).map_err(|error| format!("\"{}\" is not a url: {error}", shown(text)))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        return Err(format!("\"{}\" is no http or https url", shown(text)));
+        return Err(format!("\"{}\" is not an http or https url", shown(text)));
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err("a url include must not carry a user or a password".into());

@@ -1,7 +1,7 @@
 //! Gets what a command includes: files of the workspace, what programs print, pages.
 //!
 //! Programs and pages need the settings' leave; programs need the policy's as well, through [`Gate`].
-//! It does not speak HTTP itself: whoever can hands in a [`Fetch`].
+//! It does not speak HTTP itself: the caller passes a [`Fetch`].
 
 use std::fs;
 use std::future::Future;

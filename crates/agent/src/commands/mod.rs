@@ -52,7 +52,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// A command as a client is told of it.
+/// A command as clients see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandInfo {
     /// Its name, without a slash.
@@ -144,7 +144,7 @@ impl fmt::Display for Warning {
 /// Why a command could not be listed or expanded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
-    /// Nobody knows it.
+    /// It is unknown.
     #[error("unknown command \"{0}\"")]
     Unknown(String),
     /// The settings turned commands off.

@@ -12,7 +12,7 @@ use super::template::block_id;
 use super::{Block, CommandError};
 
 /// What it is for.
-pub(super) const DESCRIPTION: &str = "Review a change without touching anything";
+pub(super) const DESCRIPTION: &str = "Review a change without changing anything";
 /// What its arguments look like.
 pub(super) const HINT: &str = "[--base B] [--commit S] [--uncommitted] [instructions]";
 /// What a reviewer may use: nothing that writes or runs programs.
@@ -84,9 +84,9 @@ impl Request {
                 "The change could not be collected ({reason}): say so, and review what the files show."
             ),
         };
-        let wish = match self.instructions.as_str() {
+        let instructions = match self.instructions.as_str() {
             "" => String::new(),
-            wish => format!("\n\nInstructions: {wish}"),
+            instructions => format!("\n\nInstructions: {instructions}"),
         };
         format!(
             "Review {what}. {place}\n\nThis is a review: read, and change nothing. Read the code \
@@ -95,7 +95,7 @@ impl Request {
              risky paths. Leave matters of taste out. For each finding give the file and line, \
              how it fails with a concrete example, how severe it is, and the smallest fix; put \
              the most severe first. If nothing is wrong, say so, and name what you could not \
-             check. End with one sentence on whether this can go in.{wish}"
+             check. End with one sentence on whether this can go in.{instructions}"
         )
     }
 
@@ -129,7 +129,7 @@ fn revision(flag: &str, value: Option<&str>, rest: &mut &str) -> Result<String, 
         return Err(format!("{flag} needs a value"));
     }
     if value.starts_with('-') || value.len() > 256 || !value.chars().all(is_plain) {
-        return Err(format!("the value of {flag} is no revision"));
+        return Err(format!("the value of {flag} is not a revision"));
     }
     Ok(value.to_owned())
 }

@@ -27,7 +27,7 @@ const MAX_PAGES: usize = 32;
 /// How many tools are looked at, of which not all are offered.
 const MAX_LISTED: usize = 4096;
 
-/// How long after its pipes closed a program may take to be gone, so that its end can be told.
+/// How long after its pipes closed a program may take to be gone, so that its exit status is known.
 const END_LIMIT: Duration = Duration::from_secs(1);
 
 /// Hears what a server says by itself.
@@ -145,7 +145,7 @@ async fn lost(program: &Option<(Partner, Complaint)>) -> Option<String> {
 fn headers(settings: &McpServerSettings) -> Result<HashMap<HeaderName, HeaderValue>, String> {
     let read = |(name, value): (&String, &crate::settings::Secret)| {
         let name = HeaderName::from_bytes(name.as_bytes())
-            .map_err(|_| format!("{name:?} is no name for a header"))?;
+            .map_err(|_| format!("{name:?} is not a valid header name"))?;
         // The value may be a key: it is not shown.
         let mut value = HeaderValue::from_str(value.expose())
             .map_err(|_| format!("header {name} has characters that no header may have"))?;
@@ -162,7 +162,7 @@ fn words(error: &ClientInitializeError) -> String {
         ClientInitializeError::ConnectionClosed(_) => "it hung up".to_owned(),
         // The rest shows whole messages, which are too much.
         ClientInitializeError::ExpectedInitResponse(_)
-        | ClientInitializeError::ExpectedInitResult(_) => "it answered nonsense".to_owned(),
+        | ClientInitializeError::ExpectedInitResult(_) => "its answer is invalid".to_owned(),
         other => other.to_string(),
     })
 }

@@ -1,7 +1,7 @@
 //! Servers of the Model Context Protocol as tools: programs of ours, or pages of others.
 //!
 //! Each server is looked after in the background: it is started, asked for its tools, asked again when
-//! they change, and started again when it is lost. Nobody waits for one before a tool of it is called.
+//! they change, and started again when it is lost. No turn waits for one before a tool of it is called.
 //! What is told of tools and what comes of a call is translated in `offers` and `output`, which are pure.
 
 mod connect;
@@ -95,7 +95,7 @@ impl McpServers {
         self.find(name).map(|(_, _, kind)| kind)
     }
 
-    /// Calls a tool by the name that [`Self::tools`] gave it. What goes wrong is told by the output.
+    /// Calls a tool by the name that [`Self::tools`] gave it. Errors are in the output.
     pub async fn call(
         &self,
         name: &str,

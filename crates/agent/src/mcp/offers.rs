@@ -1,4 +1,4 @@
-//! The tools of a server as models are told of them: their names, what they do, and how many. Pure.
+//! The tools of a server as models see them: their names, what they do, and how many. Pure.
 
 use std::collections::HashSet;
 

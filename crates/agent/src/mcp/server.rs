@@ -35,7 +35,7 @@ pub(super) struct Server {
     secrets: Vec<String>,
     offered: Mutex<(Arc<Vec<Offer>>, usize)>,
     state: watch::Sender<State>,
-    /// Told when somebody needs it now.
+    /// Notified when the server is needed now.
     needed: Notify,
     /// The newest attempt whose connection a call found broken.
     broken: watch::Sender<u64>,
@@ -132,7 +132,7 @@ impl Server {
         };
         match timeout(self.settings.tool_timeout, call).await {
             Ok(Ok(CallToolResponse::Complete(result))) => output(result),
-            Ok(Ok(_)) => self.error("it wants more than arguments, which is not offered"),
+            Ok(Ok(_)) => self.error("it asks for more input, which is not supported"),
             Ok(Err(error)) => {
                 if matches!(error, ServiceError::TransportSend(_) | ServiceError::TransportClosed) {
                     self.broken.send_if_modified(|newest| {
@@ -223,7 +223,9 @@ impl Server {
         let (offered, left_out) = offers(connect::tools(peer).await?, &self.settings);
         if left_out > 0 {
             let name = &self.name;
-            tracing::warn!("mcp server {name}: {left_out} tools are left out, they are too much");
+            tracing::warn!(
+                "mcp server {name}: {left_out} tools are dropped, they exceed the limit"
+            );
         }
         *self.offered.lock() = (Arc::new(offered), left_out);
         Ok(())

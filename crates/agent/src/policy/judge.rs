@@ -1,4 +1,4 @@
-//! Judges a wish: allowed, approved at once, asked for or denied, and why.
+//! Judges a tool request: allowed, approved at once, asked for or denied, and why.
 
 use rookery_model::{Mode, ToolKind};
 
@@ -12,15 +12,15 @@ pub const DENIED: &str = "write-like tool calls are denied in the active policy 
 /// Why something is asked for.
 pub const ASKED: &str = "side-effecting tool call";
 /// Why something is asked for that otherwise would not be.
-const UNREADABLE: &str = "the settings cannot be read, so that everything is asked for";
-/// Why something that would be asked for is denied: nobody is there to answer.
-pub const UNATTENDED: &str = "side-effecting tool call, and nobody is there to approve it";
+const UNREADABLE: &str = "the settings cannot be read, so everything needs approval";
+/// Why a request that needs approval is denied in an unattended run.
+pub const UNATTENDED: &str = "side-effecting tool call, and no person is there to approve it";
 /// Why something is denied by configuration.
 pub const CONFIGURED: &str = "denied by configuration";
 
 /// What a tool wants to do.
 #[derive(Clone, Copy, Debug)]
-pub struct Wish<'a> {
+pub struct ToolRequest<'a> {
     /// The tool's name.
     pub tool: &'a str,
     /// What it declares itself to be.
@@ -31,14 +31,14 @@ pub struct Wish<'a> {
     pub env: &'a [(String, Option<String>)],
 }
 
-/// What is to become of a wish.
+/// The verdict on a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It is harmless, or a rule allows it.
     Allow,
     /// The mode, or a list of the mode, approves it.
     AutoApprove,
-    /// Somebody has to be asked.
+    /// It needs a person's approval.
     Ask,
     /// It must not be done.
     Deny,
@@ -58,7 +58,7 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// What asked, as it is once somebody approved exactly this before.
+    /// This judgement, once exactly this request was approved before.
     #[must_use]
     pub fn granted(&self) -> Self {
         let rule = Some("approved once".to_owned());
@@ -71,7 +71,7 @@ impl Judgement {
     }
 }
 
-/// Rows of the table: what modes say about a kind of wish.
+/// Rows of the table: what modes say about a kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Row {
     Harmless,
@@ -97,16 +97,16 @@ const fn verdicts(row: Row) -> [Verdict; 4] {
     }
 }
 
-/// Judges a wish. `unattended` means that nobody can be asked.
+/// Judges a request. `unattended` means that no person can be asked.
 ///
 /// In this order: `denied_tools`, rules that deny, `auto_approve`, rules that ask, rules that
 /// allow, the table. A rule that allows lifts an ask, never a denial of the mode.
-pub fn judge(wish: &Wish<'_>, mode: Mode, rules: &Rules, unattended: bool) -> Judgement {
-    let analysis = (wish.kind == ToolKind::Exec)
-        .then(|| wish.command.map(|command| analyze(command, wish.env)))
+pub fn judge(request: &ToolRequest<'_>, mode: Mode, rules: &Rules, unattended: bool) -> Judgement {
+    let analysis = (request.kind == ToolKind::Exec)
+        .then(|| request.command.map(|command| analyze(command, request.env)))
         .flatten();
     let class = analysis.as_ref().map(|analysis| class_under(analysis, rules));
-    let (verdict, rule) = decide(wish, mode, rules, analysis.as_ref(), class);
+    let (verdict, rule) = decide(request, mode, rules, analysis.as_ref(), class);
     let (verdict, reason) = match verdict {
         Verdict::Ask if unattended => (Verdict::Deny, UNATTENDED.to_owned()),
         Verdict::Ask if rules.asks_everything => (verdict, UNREADABLE.to_owned()),
@@ -121,17 +121,17 @@ pub fn judge(wish: &Wish<'_>, mode: Mode, rules: &Rules, unattended: bool) -> Ju
 }
 
 fn decide(
-    wish: &Wish<'_>,
+    request: &ToolRequest<'_>,
     mode: Mode,
     rules: &Rules,
     analysis: Option<&Analysis>,
     class: Option<Class>,
 ) -> (Verdict, Option<String>) {
-    if let Some(rule) = rules.denied(wish.tool) {
+    if let Some(rule) = rules.denied(request.tool) {
         return (Verdict::Deny, Some(rule));
     }
-    let by_table = table(wish.kind, class, mode, rules);
-    let decided = rules.decide(wish.tool, analysis);
+    let by_table = table(request.kind, class, mode, rules);
+    let decided = rules.decide(request.tool, analysis);
     if let Some((Action::Deny, rule)) = decided {
         return (Verdict::Deny, Some(rule));
     }
@@ -139,7 +139,7 @@ fn decide(
         return (Verdict::Ask, None);
     }
     if matches!(by_table, Verdict::Ask | Verdict::Deny)
-        && let Some(rule) = rules.approved(wish.tool, mode)
+        && let Some(rule) = rules.approved(request.tool, mode)
     {
         return (Verdict::AutoApprove, Some(rule));
     }
@@ -172,7 +172,7 @@ fn table(kind: ToolKind, class: Option<Class>, mode: Mode, rules: &Rules) -> Ver
 }
 
 /// Programs that read a project's configuration and may run what it names. Inside the sandbox
-/// that changes nothing; without one nobody knows.
+/// that changes nothing; without one it is not known.
 const TRUSTING: &[&str] = &["cargo"];
 
 fn class_under(analysis: &Analysis, rules: &Rules) -> Class {

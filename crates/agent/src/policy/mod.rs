@@ -18,7 +18,7 @@ mod word;
 
 pub use approval::{Bound, Remembered};
 pub use classify::{Class, Command, classify};
-pub use judge::{ASKED, CONFIGURED, DENIED, Judgement, UNATTENDED, Verdict, Wish, judge};
+pub use judge::{ASKED, CONFIGURED, DENIED, Judgement, ToolRequest, UNATTENDED, Verdict, judge};
 pub use mode::{FLAG_ONLY, mode_name, mode_names, parse_mode};
 pub use rules::{Action, Rule, Rules};
 pub use shell::MAX_COMMAND_BYTES;

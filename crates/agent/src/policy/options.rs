@@ -25,7 +25,7 @@ pub(super) struct Options {
     pub operands: Operands,
 }
 
-/// The words of a command, told apart.
+/// The words of a command, classified.
 #[derive(Debug, Default)]
 pub(super) struct Given<'a> {
     /// Options as they were written, without values that are words of their own.

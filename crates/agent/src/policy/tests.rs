@@ -7,13 +7,13 @@ use super::*;
 
 const MODES: [Mode; 4] = [Mode::Default, Mode::AcceptAll, Mode::Plan, Mode::Bypass];
 
-fn wish<'a>(tool: &'a str, kind: ToolKind, command: Option<&'a str>) -> Wish<'a> {
-    Wish { tool, kind, command: command.map(Command::Shell), env: &[] }
+fn request<'a>(tool: &'a str, kind: ToolKind, command: Option<&'a str>) -> ToolRequest<'a> {
+    ToolRequest { tool, kind, command: command.map(Command::Shell), env: &[] }
 }
 
-/// What becomes of a wish in all four modes, as in the table: A allow, Y approve, ? ask, - deny.
+/// The verdict on a request in all four modes, as in the table: A allow, Y approve, ? ask, - deny.
 fn row(kind: ToolKind, command: Option<&str>, rules: &Rules) -> String {
-    let verdict = |mode| judge(&wish("tool", kind, command), mode, rules, false).verdict;
+    let verdict = |mode| judge(&request("tool", kind, command), mode, rules, false).verdict;
     MODES
         .map(|mode| match verdict(mode) {
             Verdict::Allow => 'A',
@@ -49,7 +49,7 @@ fn the_table_is_that_of_the_contract() {
 #[test]
 fn reasons_are_those_of_the_contract() {
     let rules = Rules::default();
-    let write = wish("write_file", ToolKind::Write, None);
+    let write = request("write_file", ToolKind::Write, None);
     let denied = judge(&write, Mode::Plan, &rules, false);
     assert_eq!(denied.reason, "write-like tool calls are denied in the active policy mode");
     assert_eq!(judge(&write, Mode::Default, &rules, false).reason, "side-effecting tool call");
@@ -83,7 +83,7 @@ fn lists_of_a_mode_approve_in_that_mode() {
     };
     assert_eq!(row(ToolKind::Write, None, &rules), "YY-Y");
     assert_eq!(row(ToolKind::Read, None, &rules), "AAAA");
-    let judgement = judge(&wish("tool", ToolKind::Write, None), Mode::Default, &rules, true);
+    let judgement = judge(&request("tool", ToolKind::Write, None), Mode::Default, &rules, true);
     assert_eq!(judgement.rule.as_deref(), Some("auto_approve.default:tool"));
 }
 
@@ -276,8 +276,8 @@ proptest! {
 
     #[test]
     fn nothing_unasked_in_plan_mode_unless_it_reads(text in any::<String>()) {
-        let wish = Wish { tool: "shell", kind: ToolKind::Exec, command: Some(Command::Shell(&text)), env: &[] };
-        let judgement = judge(&wish, Mode::Plan, &Rules::default(), false);
+        let request = ToolRequest { tool: "shell", kind: ToolKind::Exec, command: Some(Command::Shell(&text)), env: &[] };
+        let judgement = judge(&request, Mode::Plan, &Rules::default(), false);
         prop_assert_eq!(judgement.verdict == Verdict::Allow, judgement.class == Some(Class::ReadOnly));
     }
 }

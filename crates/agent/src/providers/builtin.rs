@@ -126,7 +126,7 @@ pub(crate) static BUILTINS: [Builtin; 7] = [
     },
 ];
 
-/// A built-in provider, for whoever sets one up.
+/// A built-in provider, as setup offers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownProvider {
     /// Its id.

@@ -76,7 +76,7 @@ pub(crate) static ANTHROPIC: [Known; 13] = [
 pub(crate) static MOCK: [Known; 1] = [known("mock", "Mock", 128_000, None, &[])];
 
 impl Known {
-    /// As a client is told of it.
+    /// As clients see it.
     pub(crate) fn info(&self) -> ModelInfo {
         ModelInfo {
             id: self.id.to_owned(),

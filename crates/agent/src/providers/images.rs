@@ -9,7 +9,7 @@ pub(crate) enum Image<'a> {
     Web(&'a str),
 }
 
-/// What a model is told in place of an image that no API would take.
+/// What the model gets in place of an image that no API accepts.
 pub(crate) const LEFT_OUT: &str = "(an image that cannot be sent was left out)";
 
 impl<'a> Image<'a> {

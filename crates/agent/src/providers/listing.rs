@@ -20,7 +20,7 @@ use super::loans::Loan;
 use super::settings::mask;
 use crate::provider::{ModelInfo, Provider};
 
-/// How long whoever asks waits at most.
+/// How long a caller waits at most.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How long a list is good, and how long it is not asked for again after a failure.
@@ -46,7 +46,7 @@ pub(crate) struct Cache {
 #[derive(Default)]
 struct Slot {
     models: Option<Vec<ModelInfo>>,
-    /// Until when nobody needs to ask.
+    /// Until when the list is fresh.
     good_until: Option<Instant>,
     is_asking: bool,
 }
@@ -89,12 +89,12 @@ impl Cache {
                 }
             }
         };
-        // Whoever asks gets what there is; the answer is remembered when it comes.
+        // The caller gets the cached list; the answer is cached when it comes.
         let _is_late = tokio::time::timeout(PATIENCE, answered).await;
         self.slots.lock().get(id).and_then(|slot| slot.models.clone()).unwrap_or_default()
     }
 
-    /// A provider's models as it tells them to whoever lends a key: those may be others, so nothing is
+    /// A provider's models for a lent key: those may be others, so nothing is
     /// remembered.
     pub(crate) async fn lent(&self, provider: Arc<dyn Provider>, key: Loan) -> Vec<ModelInfo> {
         let listed = tokio::time::timeout(PATIENCE, provider.models(Some(key))).await;

@@ -26,7 +26,7 @@ use crate::provider::{Auth, ModelInfo, Provider, ProviderInfo};
 use crate::settings::Secret;
 use crate::tool::ToolOutput;
 
-/// What OpenRouter is told of us unless settings say otherwise.
+/// What OpenRouter is told about us by default.
 const REFERER: &str = "http://localhost";
 const TITLE: &str = "Rookery";
 
@@ -138,12 +138,12 @@ impl Registry {
         self.find(id).map(|registered| Arc::clone(&registered.provider))
     }
 
-    /// A provider as a client is told of it now.
+    /// A provider as clients see it now.
     pub fn info(&self, id: &str) -> Option<ProviderInfo> {
         self.find(id).map(Registered::info)
     }
 
-    /// All providers as a client is told of them now, in the order of a list.
+    /// All providers as clients see them now, in the order of a list.
     pub fn infos(&self) -> Vec<ProviderInfo> {
         let mut infos: Vec<ProviderInfo> = self.providers.values().map(Registered::info).collect();
         infos.sort_by(|one, other| {
@@ -161,7 +161,7 @@ impl Registry {
         self.listings.models(&registered.info.id, Arc::clone(&registered.provider)).await
     }
 
-    /// The models that can be told to whoever lends these keys.
+    /// The models that are available with these lent keys.
     pub async fn models_with(&self, id: &str, keys: &[Loan]) -> Vec<ModelInfo> {
         let Some(registered) = self.find(id) else { return Vec::new() };
         match keys.iter().find(|loan| loan.provider() == registered.info.id) {
@@ -210,7 +210,7 @@ impl Registry {
         known.map_or_else(wanted, |known| efforts::fit(&known.info(), effort))
     }
 
-    /// How hard a known model thinks unless it is told.
+    /// The default effort of a known model.
     pub fn usual_effort(&self, id: &str, model: &str) -> Option<&'static str> {
         catalog::find(self.find(id)?.known, model)?.default_reasoning
     }
@@ -254,7 +254,7 @@ impl Registry {
         self.secrets().iter().any(|secret| text.contains(secret))
     }
 
-    /// Keys that are long enough to be told from ordinary words.
+    /// Keys that are long enough to differ from ordinary words.
     fn secrets(&self) -> Vec<String> {
         let set = self.keys.read().values().map(|key| key.expose().to_owned()).collect::<Vec<_>>();
         let endpoints =

@@ -52,7 +52,7 @@ pub enum Edit {
 }
 
 impl Edit {
-    /// Changes a document, to be written by whoever owns the file.
+    /// Changes a document, to be written by the owner of the file.
     pub fn apply(&self, document: &mut DocumentMut) -> Result<(), SettingsFileError> {
         match self {
             Self::Selection { provider, model, reasoning } => {

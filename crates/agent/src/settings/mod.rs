@@ -55,7 +55,7 @@ pub struct Settings {
     pub model: Option<String>,
     /// How hard models think in new threads.
     pub reasoning: Option<String>,
-    /// Whether somebody watches.
+    /// Whether a person is present.
     pub runtime_profile: Profile,
     /// From how many tokens on a conversation is summed up; none leaves it to the model's window.
     pub auto_compact_token_limit: Option<u64>,
@@ -150,7 +150,7 @@ pub struct PolicySettings {
     /// Whether approved commands are kept off our control sockets where the kernel can do that. They
     /// gain no privileges then, so that `sudo` does not work in them.
     pub seal_sockets: bool,
-    /// After how long an approval that nobody gave is denied.
+    /// After how long an unanswered approval is denied.
     pub approval_timeout: Option<Duration>,
     /// Tools that never run.
     pub denied_tools: Vec<String>,

@@ -1,6 +1,6 @@
 //! Reads settings from a document and from the environment.
 //!
-//! What has a wrong type, and what is unknown, is told by its key and ignored. Where that concerns policy,
+//! What has a wrong type, and what is unknown, is reported by its key and ignored. Where that concerns policy,
 //! everything is asked for. No message has a value in it, for values can be keys.
 
 use std::cell::RefCell;
@@ -124,7 +124,7 @@ impl Settings {
 }
 
 /// What follows from a file that does not say what it was meant to.
-const ASKED: &str = "and everything is asked for until it is mended";
+const ASKED: &str = "and everything needs approval until it is fixed";
 
 /// Why policy is not what it was meant to be, if it is not. The warnings say what follows from that.
 fn distrust(warnings: &mut [String]) -> Option<String> {

@@ -1,4 +1,4 @@
-//! A text that nobody is shown: keys, and whatever may be one.
+//! A text that is never shown: keys, and anything that may be one.
 
 use std::fmt;
 

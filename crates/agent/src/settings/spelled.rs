@@ -1,18 +1,18 @@
-//! Values that have two spellings, and are told back in the one that was used.
+//! Values that have two spellings, and are returned in the one that was used.
 
 use rookery_model::Mode;
 
 use crate::policy::{FLAG_ONLY, mode_name, parse_mode};
 
-/// The other word for the default mode, which clients that use it are told back.
+/// The other word for the default mode, which is returned to clients that use it.
 const ASK: &str = "ask";
 
-/// A value, and how whoever set it spelled it.
+/// A value, and how the user spelled it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spelled<T> {
     /// The value.
     pub value: T,
-    /// Its spelling, one of those that are told to clients.
+    /// Its spelling, one of those that clients see.
     pub spelling: &'static str,
 }
 
@@ -28,7 +28,7 @@ pub enum WebSearchMode {
     Live,
 }
 
-/// Accepted spelling, value, and what is told to clients.
+/// Accepted spelling, value, and the spelling that clients see.
 const WEB_SEARCH: [(&str, WebSearchMode, &str); 4] = [
     ("disabled", WebSearchMode::Disabled, "disabled"),
     ("cached", WebSearchMode::Cached, "cached"),

@@ -270,7 +270,7 @@ fn what_does_not_fit_is_named_and_left_at_its_default() {
     assert_eq!(
         warnings[6],
         "setting policy_modes.default must be default, ask, accept_all, plan or bypass, \
-         and everything is asked for until it is mended"
+         and everything needs approval until it is fixed"
     );
 }
 
@@ -423,7 +423,7 @@ fn what_is_wrong_about_policy_has_everything_asked_for() {
         assert_eq!(settings.policy.unreadable.as_deref(), Some(warning));
         assert_eq!(
             warnings,
-            [format!("{warning}, and everything is asked for until it is mended")]
+            [format!("{warning}, and everything needs approval until it is fixed")]
         );
     }
     // What another version knows, and what is not about policy, is told and no more.

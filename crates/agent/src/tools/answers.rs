@@ -1,4 +1,4 @@
-//! `request_user_input` and `exit_plan_mode`: tools that wait for somebody's answer.
+//! `request_user_input` and `exit_plan_mode`: tools that wait for a person's answer.
 //!
 //! Only the driver of a turn can wait, so here their arguments are read and judged, no more.
 

@@ -23,16 +23,16 @@ const MAX_CHARS: usize = 20_000;
 const EXCERPT: usize = 6_000;
 /// How many outputs of one thread are kept; the oldest go first.
 const MAX_KEPT: usize = 256;
-/// How many bytes of a digest are told: enough to compare, few enough to read.
+/// How many bytes of a digest are shown: enough to compare, few enough to read.
 const DIGEST: usize = 8;
 /// How large one that is read may be, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// The directory of outputs that belong to no thread; every thread may read them by their id,
-/// which nobody guesses.
+/// which cannot be guessed.
 const SHARED: &str = "app-server";
 
-/// Keeps a long output whole elsewhere and shortens it for the model. To be applied by whoever
+/// Keeps a long output whole elsewhere and shortens it for the model. To be applied by the code that
 /// runs a tool, to whatever it came to.
 pub async fn finish(context: &ToolContext, output: ToolOutput) -> ToolOutput {
     if !is_long(&output) {
@@ -47,7 +47,7 @@ pub async fn finish(context: &ToolContext, output: ToolOutput) -> ToolOutput {
     shortened(context, output, kept)
 }
 
-/// A text for whoever decides by it: nothing in it is unseen, and if it is long its middle is left
+/// A text to decide by: nothing in it is hidden, and if it is long its middle is left
 /// out, with how much that is and a digest of the whole.
 pub fn shown_in_part(text: &str) -> String {
     let shown = spelled(text);

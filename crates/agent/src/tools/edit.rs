@@ -60,7 +60,7 @@ impl From<EditArgs> for MultiEditArgs {
     }
 }
 
-/// How a failure of one edit is told.
+/// The error of one edit.
 type Complain = fn(usize, String) -> String;
 
 /// There is only one, so its number would say nothing.

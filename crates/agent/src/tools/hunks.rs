@@ -4,9 +4,9 @@ use serde_json::{Map, Value, json};
 use similar::{ChangeTag, TextDiff, TextDiffConfig};
 use std::time::Duration;
 
-/// Lines around a change that are told with it.
+/// Lines of context around a change.
 const CONTEXT: usize = 3;
-/// How many lines of one hunk are told.
+/// The maximum number of lines of one hunk.
 const MAX_LINES: usize = 400;
 /// How long a reverse patch may be, in bytes.
 const MAX_REVERSE: usize = 256 << 10;
@@ -92,27 +92,27 @@ fn hunk(change: FileChange<'_>, old_start: usize, new_start: usize, lines: &[Lin
     hunk.insert("oldLines".into(), old_lines.into());
     hunk.insert("newStart".into(), start(new_start, new_lines).into());
     hunk.insert("newLines".into(), new_lines.into());
-    hunk.insert("diff".into(), lines.iter().take(MAX_LINES).map(told).collect());
+    hunk.insert("diff".into(), lines.iter().take(MAX_LINES).map(line_json).collect());
     if let Some(reverse) = reverse(change, lines) {
         hunk.insert("reversePatch".into(), reverse.into());
     }
     Value::Object(hunk)
 }
 
-fn told(line: &Line<'_>) -> Value {
+fn line_json(line: &Line<'_>) -> Value {
     let kind = match line.tag {
         ChangeTag::Equal => "context",
         ChangeTag::Insert => "added",
         ChangeTag::Delete => "removed",
     };
-    let mut told = json!({"kind": kind, "text": line.text});
+    let mut object = json!({"kind": kind, "text": line.text});
     if let Some(old) = line.old {
-        told["oldLine"] = (old + 1).into();
+        object["oldLine"] = (old + 1).into();
     }
     if let Some(new) = line.new {
-        told["newLine"] = (new + 1).into();
+        object["newLine"] = (new + 1).into();
     }
-    told
+    object
 }
 
 /// A patch that undoes the hunk. A file whose last line is not ended cannot be said in one.

@@ -41,7 +41,7 @@ pub use artifacts::{Kept, Spool, finish, shown_in_part};
 pub use exec::{Sessions, shell_argv};
 pub use view_image::media_type;
 
-/// All built-in tools, in the order in which models are told of them.
+/// All built-in tools, in the order in which models get them.
 pub const TOOLS: &[Tool] = &[
     read_file::READ_FILE,
     list_files::LIST_FILES,
@@ -77,7 +77,7 @@ pub fn find(name: &str) -> Option<&'static Tool> {
 /// Shows what a call would do, without doing it.
 type Preview = fn(&ToolContext, Value) -> Result<String, String>;
 
-/// The tools whose calls can be shown to whoever has to allow them.
+/// The tools whose calls can be previewed for approval.
 const PREVIEWS: &[(&str, Preview)] = &[
     ("write_file", write_file::preview),
     ("edit", edit::preview_edit),
@@ -89,7 +89,7 @@ const PREVIEWS: &[(&str, Preview)] = &[
     ("unified_exec", exec::preview_unified_exec),
 ];
 
-/// What a call would do, for whoever has to allow it: a diff, or a command line.
+/// What a call would do, as a preview for approval: a diff, or a command line.
 /// None if there is nothing to show, or if the call would fail anyway.
 pub async fn preview(context: ToolContext, name: &str, arguments: Value) -> Option<String> {
     let (_, preview) = PREVIEWS.iter().find(|(known, _)| *known == name)?;

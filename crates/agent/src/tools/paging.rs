@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// How many lines a page has at most, and if nobody says otherwise.
+/// The maximum and default number of lines of a page.
 pub(super) const PAGE_LINES: usize = 200;
 /// How long a line may be where only the gist matters, in characters.
 const CONCISE_LINE: usize = 300;

@@ -1,4 +1,4 @@
-//! What a tool that writes is about to do: worked out in memory, shown to whoever has to allow it,
+//! What a tool that writes is about to do: worked out in memory, shown to the person who has to approve it,
 //! and then done.
 
 use serde_json::Value;

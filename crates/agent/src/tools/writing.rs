@@ -196,7 +196,7 @@ impl Drop for Work {
     }
 }
 
-/// A name beside others that nobody else uses.
+/// A unique name in the same directory.
 fn scratch_name() -> PathBuf {
     let drawn = RandomState::new().hash_one(std::process::id());
     PathBuf::from(format!(".rookery-{drawn:016x}.tmp"))

@@ -1,19 +1,19 @@
-//! Makes a conversation shorter: which part of it the model need not be told again.
+//! Makes a conversation shorter: which part of it need not be sent to the model again.
 
 use rookery_model::{Item, ItemBody, ItemId, TurnId};
 
 use super::history::estimate;
 use crate::provider::{Entry, EntryBody};
 
-/// Outputs of tools up to so many tokens, counted from the newest, are always kept.
+/// Tool outputs up to this number of tokens, counted from the newest, are always kept.
 const KEPT_OUTPUTS: u64 = 40_000;
-/// Leaving out outputs is worth it from so many tokens on.
+/// Outputs are dropped only if that saves at least this number of tokens.
 const WORTH_PRUNING: u64 = 20_000;
 /// So much of the conversation is summed up, in percent, counted from its beginning.
 const SUMMED_UP: u64 = 70;
 
-/// What the model is told to do with the older part of a conversation.
-pub const SUMMARY_INSTRUCTION: &str = "Sum up the conversation above for somebody who will carry on \
+/// The instruction to summarize the older part of a conversation.
+pub const SUMMARY_INSTRUCTION: &str = "Sum up the conversation above for a reader who will carry on \
 the work without having read it. Name the task and what the user asked for, decisions and their \
 reasons, files and commands that matter with what was found in them, what is done, what is left, \
 and what comes next. Write only the summary.";

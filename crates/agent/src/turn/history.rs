@@ -1,4 +1,4 @@
-//! Items as the conversation that a model is told.
+//! Items as the conversation that is sent to a model.
 
 use rookery_model::{Item, ItemBody, ItemId, Pruning, ToolItem, TurnId};
 use serde_json::{Value, json};

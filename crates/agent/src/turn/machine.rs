@@ -440,7 +440,7 @@ impl Turn {
         self.stop(TurnStatus::Failed, Some(TurnError { message, kind }), out);
     }
 
-    /// Ends the turn from whatever state: everything open is closed, what was said is kept.
+    /// Ends the turn from whatever state: everything open is closed, and the items are kept.
     fn stop(&mut self, status: TurnStatus, error: Option<TurnError>, out: &mut Vec<Effect>) {
         let why = match status {
             TurnStatus::Interrupted => "the turn was interrupted",

@@ -1,6 +1,6 @@
 //! The turn as a pure machine: events in, effects out. The same inputs always give the same effects.
 //!
-//! Whoever drives it performs the effects in order and feeds back what comes of them. It knows no
+//! The driver performs the effects in order and feeds back their results. It knows no
 //! clock, no runtime and no thread but its own turn. Its promises: every item that was started is
 //! completed exactly once, [`Effect::Finish`] comes exactly once, and nothing comes after it.
 
@@ -34,7 +34,7 @@ pub struct Limits {
     pub consecutive_failures: u32,
     /// Whether failures one after the other are only ever mentioned.
     pub continues_on_failures: bool,
-    /// How often a turn that nobody watches is asked whether it is really done.
+    /// How often an unattended turn is asked whether it is really done.
     pub nudges: u32,
 }
 
@@ -51,7 +51,7 @@ impl Default for Limits {
     }
 }
 
-/// What a turn is told at its beginning.
+/// The input of a turn at its start.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// Its id, from which its items get their names.
@@ -112,7 +112,7 @@ pub enum Input {
     Steer(Vec<Message>),
     /// The user wants it to stop.
     Interrupt,
-    /// The conversation was compacted: what the model is told instead; none if there was nothing to do.
+    /// The conversation was compacted: what the model gets instead; none if there was nothing to do.
     Compacted(Result<Option<(String, Pruning)>, String>),
     /// Little time is left.
     Reserve,
@@ -138,7 +138,7 @@ impl Input {
 pub struct ToolDone {
     /// Its output.
     pub output: ToolOutput,
-    /// Whether somebody was asked, and the answer.
+    /// Whether approval was requested, and the answer.
     pub approval: Option<bool>,
     /// How long it took.
     pub duration_ms: Option<u64>,
@@ -233,7 +233,7 @@ pub enum Delta {
 pub struct CallShape {
     /// Which tools it is offered.
     pub offer: Offer,
-    /// What it is told for this call only.
+    /// Additional instructions for this call only.
     pub reminders: Vec<String>,
 }
 

@@ -171,7 +171,7 @@ impl Turn {
         self.calling().hosted.iter().find(is_it).map(|item| item.id.clone())
     }
 
-    /// A tool that the provider runs: shown like any other, run by nobody here.
+    /// A tool that the provider runs: shown like any other, but not run here.
     pub(super) fn hosted(&mut self, tool: &HostedTool, out: &mut Vec<Effect>) {
         if self.hosted_item(&tool.id).is_none() {
             self.close_thought(true, None, out);

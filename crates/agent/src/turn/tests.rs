@@ -317,7 +317,7 @@ fn an_evaluated_turn_keeps_its_ledger_and_answers_in_time() {
 }
 
 #[test]
-fn an_end_that_nobody_watches_is_doubted_as_often_as_was_set() {
+fn the_end_of_an_unattended_turn_is_questioned_as_often_as_was_set() {
     let limits = Limits { nudges: 2, ..Limits::default() };
     let calls = |profile: Profile, limits: Limits| {
         let mut turn = Turn::new(Setup { profile, limits, ..setup() });

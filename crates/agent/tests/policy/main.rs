@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use rookery_agent::policy::{Class, Command, Rules, Verdict, Wish, classify, judge};
+use rookery_agent::policy::{Class, Command, Rules, ToolRequest, Verdict, classify, judge};
 use rookery_host::sandbox::{Reads, Sandbox, quiet_env, support, wrap};
 use rookery_host::{End, Outcome, Script};
 use rookery_model::{Mode, ToolKind};
@@ -62,8 +62,8 @@ fn corpus(text: &str) -> Vec<String> {
 
 fn verdict(command: &str, mode: Mode) -> Verdict {
     let command = Some(Command::Shell(command));
-    let wish = Wish { tool: "shell", kind: ToolKind::Exec, command, env: &[] };
-    judge(&wish, mode, &Rules::default(), false).verdict
+    let request = ToolRequest { tool: "shell", kind: ToolKind::Exec, command, env: &[] };
+    judge(&request, mode, &Rules::default(), false).verdict
 }
 
 /// All complaints at once: a corpus is mended faster if one sees all of it.

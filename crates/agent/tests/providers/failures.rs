@@ -246,7 +246,7 @@ async fn an_empty_answer_is_final_if_settings_say_so() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_tried_again() {
+async fn a_refused_connection_is_retried() {
     let server = serve(vec![Reply::silence()]).await;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();

@@ -175,5 +175,5 @@ async fn a_lent_key_is_used_by_those_it_was_lent_for_and_shown_to_none() {
     assert!(registry.has_key(LENT));
     drop(loan);
     assert!(!registry.has_key(LENT), "it is forgotten");
-    assert!(registry.lend("nobody", LENT).is_err() && registry.lend(CHAT.id, " ").is_err());
+    assert!(registry.lend("unknown", LENT).is_err() && registry.lend(CHAT.id, " ").is_err());
 }

@@ -9,25 +9,25 @@ use super::Variable;
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("old").args(["thread", "last"]))]
 pub(crate) struct Chat {
-    /// Go on with this thread: its id, the end of it, or its name
+    /// Continue this thread, by its id, the end of the id, or its name
     #[arg(long, short, value_name = "THREAD")]
     pub(crate) thread: Option<String>,
-    /// Go on with the thread that was used last, of --cwd if that is given
+    /// Continue the thread that was used last, in --cwd if that is given
     #[arg(long, short)]
     pub(crate) last: bool,
     /// Directory to work in [default: the current one]
     #[arg(long, short = 'C', value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "thread")]
     pub(crate) cwd: Option<PathBuf>,
-    /// Who answers
+    /// Provider
     #[arg(long, short, value_name = "PROVIDER")]
     pub(crate) provider: Option<String>,
-    /// Which model answers
+    /// Model
     #[arg(long, short, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// How hard it thinks, such as low or high
+    /// Reasoning effort, such as low or high
     #[arg(long, short, value_name = "EFFORT")]
     pub(crate) reasoning: Option<String>,
-    /// What may be done without asking: default, accept-all, plan or bypass
+    /// Policy mode, which says what runs without approval: default, accept-all, plan or bypass
     #[arg(long, value_name = "MODE", value_parser = mode)]
     pub(crate) mode: Option<String>,
     /// Name of the new thread
@@ -36,26 +36,26 @@ pub(crate) struct Chat {
     /// Keep the new thread in memory only
     #[arg(long, conflicts_with = "old")]
     pub(crate) ephemeral: bool,
-    /// Approve whatever is asked
+    /// Approve every request
     #[arg(long, short, conflicts_with = "no")]
     pub(crate) yes: bool,
-    /// Deny whatever is asked
+    /// Deny every request
     #[arg(long)]
     pub(crate) no: bool,
-    /// Show what the model thinks as well
+    /// Also show the model's reasoning
     #[arg(long)]
     pub(crate) reasoning_text: bool,
-    /// Print every notification of the thread as JSON, one per line, and how it ended
+    /// Print every notification of the thread as JSON, one per line, then the result
     #[arg(long)]
     pub(crate) json: bool,
-    /// Show the model an image; may be repeated
+    /// Attach an image; may be repeated
     #[arg(long = "image", short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) images: Vec<PathBuf>,
-    /// What to say, joined by spaces; a single - reads it from stdin
+    /// Prompt; several words are joined by spaces, a single - reads stdin
     ///
-    /// What is piped in is added to it. @FILE takes a file or an image along. A first word such as
-    /// /review is a command of the workspace; /help lists those of the conversation itself. Without
-    /// a prompt, stdin is read if it is no terminal; if it is one, a conversation begins.
+    /// Piped input is appended. @FILE attaches a file or an image. A first word such as /review runs a
+    /// command of the workspace; /help lists the built-in ones. Without a prompt, stdin is read; if
+    /// stdin is a terminal, a conversation starts.
     #[arg(value_name = "PROMPT")]
     pub(crate) prompt: Vec<String>,
 }
@@ -78,16 +78,16 @@ pub(crate) struct Threads {
 
 #[derive(Debug, Args)]
 pub(crate) struct ThreadsList {
-    /// How many at most
+    /// List at most N threads
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: u32,
-    /// Those that were put away instead
+    /// List archived threads instead
     #[arg(long, short)]
     pub(crate) archived: bool,
     /// Only those of this directory
     #[arg(long, short = 'C', value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) cwd: Option<PathBuf>,
-    /// Only those with this in their name or first words
+    /// Only those whose name or first message contains this text
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) search: Option<String>,
     /// Print JSON
@@ -100,23 +100,23 @@ pub(crate) struct ThreadsList {
 pub(crate) enum ThreadsAction {
     /// Print the conversation
     Show(ThreadsShow),
-    /// Put threads away
+    /// Archive threads
     Archive(ThreadTargets),
-    /// Take threads out again
+    /// Restore archived threads
     Unarchive(ThreadTargets),
-    /// Delete threads for good
+    /// Delete threads permanently
     Delete(ThreadTargets),
-    /// Give a thread a name
+    /// Rename a thread
     Rename(ThreadsRename),
     /// Copy a thread and print the id of the copy
     Fork(ThreadsFork),
-    /// Stop what a thread is doing
+    /// Interrupt the running turn of threads
     Interrupt(ThreadTargets),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ThreadTarget {
-    /// The thread: its id, the end of it, or its name
+    /// Thread, by its id, the end of the id, or its name
     #[arg(value_name = "THREAD")]
     pub(crate) id: String,
     /// Print JSON
@@ -126,7 +126,7 @@ pub(crate) struct ThreadTarget {
 
 #[derive(Debug, Args)]
 pub(crate) struct ThreadTargets {
-    /// The threads: ids, ends of them, or names
+    /// Threads, by their ids, the ends of the ids, or their names
     #[arg(value_name = "THREAD", required = true)]
     pub(crate) ids: Vec<String>,
     /// Print JSON, one line per thread
@@ -138,7 +138,7 @@ pub(crate) struct ThreadTargets {
 pub(crate) struct ThreadsShow {
     #[command(flatten)]
     pub(crate) target: ThreadTarget,
-    /// Show what the model thought as well
+    /// Also show the model's reasoning
     #[arg(long)]
     pub(crate) reasoning_text: bool,
 }
@@ -147,7 +147,7 @@ pub(crate) struct ThreadsShow {
 pub(crate) struct ThreadsRename {
     #[command(flatten)]
     pub(crate) target: ThreadTarget,
-    /// Its new name, joined by spaces
+    /// New name; several words are joined by spaces
     #[arg(value_name = "NAME", required = true)]
     pub(crate) name: Vec<String>,
 }
@@ -159,14 +159,14 @@ pub(crate) struct ThreadsFork {
     /// Name of the copy
     #[arg(long, short, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Id of the last turn to copy [default: the last one]
+    /// Last turn to copy, by its id [default: the newest turn]
     #[arg(long, value_name = "TURN")]
     pub(crate) from: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RequestTarget {
-    /// The request: its id, or the end of it
+    /// Request, by its id or the end of the id
     #[arg(value_name = "REQUEST")]
     pub(crate) id: String,
     /// Print JSON
@@ -178,10 +178,10 @@ pub(crate) struct RequestTarget {
 pub(crate) struct Approve {
     #[command(flatten)]
     pub(crate) target: RequestTarget,
-    /// Let the thread do exactly the same again without asking
+    /// Also approve identical requests of this thread from now on
     #[arg(long, short)]
     pub(crate) remember: bool,
-    /// Approve although the preview leaves something out; `rookery inbox show` prints all of it
+    /// Approve although the preview is shortened; `rookery inbox show` prints it in full
     #[arg(long)]
     pub(crate) unseen: bool,
 }
@@ -190,7 +190,7 @@ pub(crate) struct Approve {
 pub(crate) struct Deny {
     #[command(flatten)]
     pub(crate) target: RequestTarget,
-    /// What to tell the agent
+    /// Message to the agent
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) message: Option<String>,
 }
@@ -199,7 +199,7 @@ pub(crate) struct Deny {
 pub(crate) struct Answer {
     #[command(flatten)]
     pub(crate) target: RequestTarget,
-    /// An answer for each question, by the question's id
+    /// Answer to each question, by the question's id
     #[arg(value_name = "KEY=VALUE", required = true)]
     pub(crate) answers: Vec<Variable>,
 }

@@ -13,19 +13,19 @@ pub(crate) struct Import {
 /// Whose files are read.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportFrom {
-    /// Take over queue, timeline, approvals, reviews, checkpoints and handoffs of idx0
+    /// Import queue, timeline, approvals, reviews, checkpoints and handoffs of idx0
     ///
-    /// Nothing in its directory changes, and what is here already is left alone. Sessions are named,
-    /// but not opened.
+    /// Nothing in its directory changes, and records that exist here already are skipped. Sessions
+    /// are listed, but not opened.
     Idx0(ImportIdx0),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportIdx0 {
-    /// Directory with its files [default: `idx0` beside our own data]
+    /// Data directory of idx0 [default: `idx0` next to Rookery's data directory]
     #[arg(value_hint = ValueHint::DirPath)]
     pub(crate) dir: Option<PathBuf>,
-    /// Only tell what would be taken over
+    /// Only show what would be imported
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print JSON

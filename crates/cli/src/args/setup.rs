@@ -4,13 +4,13 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub(crate) struct Setup {
-    /// Who answers in new threads, by the id of a provider [default: the first that was found]
+    /// Provider for new threads, by its id [default: the first one found]
     #[arg(long, short, value_name = "PROVIDER")]
     pub(crate) provider: Option<String>,
-    /// Make links by which this program is called under other names, in ~/.local/bin
+    /// Create links in ~/.local/bin that run this program under other names
     #[arg(long)]
     pub(crate) shims: bool,
-    /// Make Claude Code report what it does, by hooks in its settings
+    /// Install hooks in Claude Code's settings that report what it does
     #[arg(long)]
     pub(crate) hooks: bool,
     /// Install completions for your shell

@@ -1,5 +1,5 @@
-//! Arguments of the commands for those who look after agents: the inbox, reviews, checkpoints,
-//! handoffs and the record of decisions.
+//! Arguments of the commands that supervise agents: inbox, reviews, checkpoints, handoffs and the
+//! log of decisions.
 
 use std::path::PathBuf;
 
@@ -10,10 +10,10 @@ use clap::{ArgGroup, Args, Subcommand, ValueEnum, ValueHint};
 pub(crate) struct Inbox {
     #[command(subcommand)]
     pub(crate) action: Option<InboxAction>,
-    /// Go on with what changes: on a terminal as a list to decide in, else one line per change
+    /// Keep watching: on a terminal as an interactive list, else as one line per change
     #[arg(long, short)]
     pub(crate) watch: bool,
-    /// Show what is only good to know as well
+    /// Also show items that are for information only
     #[arg(long, short)]
     pub(crate) all: bool,
     /// Print JSON; with --watch one line per change
@@ -24,15 +24,15 @@ pub(crate) struct Inbox {
 /// What to do with the inbox.
 #[derive(Debug, Subcommand)]
 pub(crate) enum InboxAction {
-    /// Put items away; what they are about keeps waiting for its answer
+    /// Dismiss items; open requests behind them stay open
     Resolve(InboxResolve),
-    /// Print all that a request would do, however long it is
+    /// Print a request in full, however long it is
     Show(InboxShow),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct InboxShow {
-    /// The request: the id that the inbox shows, or the end of it
+    /// Request, by the id that the inbox shows, or the end of the id
     #[arg(value_name = "REQUEST")]
     pub(crate) id: String,
     /// Print JSON
@@ -42,10 +42,10 @@ pub(crate) struct InboxShow {
 
 #[derive(Debug, Args)]
 pub(crate) struct InboxResolve {
-    /// The items: the ids that the inbox shows, or the ends of them
+    /// Items, by the ids that the inbox shows, or the ends of the ids
     #[arg(value_name = "ITEM", required_unless_present = "all")]
     pub(crate) ids: Vec<String>,
-    /// Put away everything that does not wait for a decision
+    /// Dismiss every item that needs no decision
     #[arg(long, conflicts_with = "ids")]
     pub(crate) all: bool,
     /// Print JSON, one line per item
@@ -55,18 +55,18 @@ pub(crate) struct InboxResolve {
 
 #[derive(Debug, Args)]
 pub(crate) struct PlaceChoice {
-    /// The session, by its id or title [default: $IDX0_SESSION_ID, else the only one of this
-    /// directory, else the git work tree around it]
+    /// Session, by its id or title [default: $IDX0_SESSION_ID, else the only session in this
+    /// directory, else the git work tree that contains it]
     #[arg(long, short, value_name = "SESSION", conflicts_with = "tree")]
     pub(crate) session: Option<String>,
-    /// The git work tree around this directory, whoever works there
+    /// Use the git work tree that contains this directory, whatever session works there
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) tree: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Thing {
-    /// Its id, or the end of it
+    /// Id, or the end of it
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     /// Print JSON
@@ -86,19 +86,19 @@ pub(crate) enum ReviewAction {
     /// List reviews, newest first
     #[command(visible_alias = "ls")]
     List(ReviewList),
-    /// Show the changes, with what was said about them
+    /// Show the changes with their comments
     Show(Thing),
-    /// Ask for a review of the changes of a session or a work tree
+    /// Request a review of the changes of a session or a work tree
     Request(ReviewRequest),
-    /// Say something about the changes, or about a line of them
+    /// Comment on the changes, or on a line of them
     Comment(ReviewComment),
-    /// The changes are good as they are
+    /// Approve the changes
     Approve(Thing),
-    /// Something should be different; the agent is told what was said
+    /// Request changes; the comments are sent to the agent
     Changes(ReviewChanges),
-    /// Tell the agent what was said and was not told yet
+    /// Send the agent the comments that were not sent yet
     Deliver(ReviewDeliver),
-    /// Decide later
+    /// Defer the decision
     Defer(Thing),
 }
 
@@ -107,10 +107,10 @@ pub(crate) struct ReviewList {
     /// Only those of this session, by its id or title
     #[arg(long, short, value_name = "SESSION")]
     pub(crate) session: Option<String>,
-    /// Only those of the work tree around this directory
+    /// Only those of the work tree that contains this directory
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) tree: Option<PathBuf>,
-    /// Those that are approved as well
+    /// Include approved reviews
     #[arg(long, short)]
     pub(crate) all: bool,
     /// Print JSON
@@ -122,13 +122,13 @@ pub(crate) struct ReviewList {
 pub(crate) struct ReviewRequest {
     #[command(flatten)]
     pub(crate) place: PlaceChoice,
-    /// The checkpoint with the changes [default: one is made]
+    /// Checkpoint that holds the changes [default: a new one]
     #[arg(long, short, value_name = "ID")]
     pub(crate) checkpoint: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// What it is about, joined by spaces
+    /// Summary; several words are joined by spaces
     #[arg(value_name = "SUMMARY")]
     pub(crate) summary: Vec<String>,
 }
@@ -137,13 +137,13 @@ pub(crate) struct ReviewRequest {
 pub(crate) struct ReviewComment {
     #[command(flatten)]
     pub(crate) target: Thing,
-    /// The file, as the changes name it
+    /// File, by its path in the changes
     #[arg(long, short, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<String>,
-    /// The line of the new side
+    /// Line number in the new version of the file
     #[arg(long, short, value_name = "N", requires = "file", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) line: Option<u32>,
-    /// What to say, joined by spaces; a single - reads it from stdin
+    /// Comment; several words are joined by spaces, a single - reads stdin
     #[arg(value_name = "TEXT", required = true)]
     pub(crate) text: Vec<String>,
 }
@@ -152,8 +152,8 @@ pub(crate) struct ReviewComment {
 pub(crate) struct ReviewDeliver {
     #[command(flatten)]
     pub(crate) target: Thing,
-    /// The session that is told, by its id or title [default: the one whose changes they are, else
-    /// the only agent in the work tree]
+    /// Session that receives the comments, by its id or title [default: the session that made the
+    /// changes, else the only agent in the work tree]
     #[arg(long, value_name = "SESSION")]
     pub(crate) to: Option<String>,
 }
@@ -162,7 +162,7 @@ pub(crate) struct ReviewDeliver {
 pub(crate) struct ReviewChanges {
     #[command(flatten)]
     pub(crate) target: Thing,
-    /// What should be different, joined by spaces; a single - reads it from stdin
+    /// Changes to request; several words are joined by spaces, a single - reads stdin
     #[arg(value_name = "TEXT")]
     pub(crate) text: Vec<String>,
 }
@@ -176,20 +176,20 @@ pub(crate) struct Checkpoint {
 /// What to do with checkpoints.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CheckpointAction {
-    /// Keep the state of a work tree, and print the id of the checkpoint
+    /// Save the state of a work tree and print the checkpoint's id
     Create(CheckpointCreate),
     /// List checkpoints, newest first
     #[command(visible_alias = "ls")]
     List(CheckpointList),
-    /// Say what is in a checkpoint
+    /// Show a checkpoint
     Show(Thing),
-    /// Print what differs as a patch
+    /// Print the differences as a patch
     Diff(CheckpointDiff),
-    /// Put the work tree back; what is there now is kept as a checkpoint first
+    /// Restore the work tree; its current state is saved as a checkpoint first
     Restore(CheckpointRestore),
-    /// Forget checkpoints
+    /// Delete checkpoints
     Delete(CheckpointDelete),
-    /// Forget all but some checkpoints of a repository
+    /// Delete old checkpoints of a repository
     Prune(CheckpointPrune),
 }
 
@@ -197,13 +197,13 @@ pub(crate) enum CheckpointAction {
 pub(crate) struct CheckpointCreate {
     #[command(flatten)]
     pub(crate) place: PlaceChoice,
-    /// In a few words
+    /// Title
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) title: Option<String>,
-    /// In a few more
+    /// Summary
     #[arg(long, value_name = "TEXT")]
     pub(crate) summary: Option<String>,
-    /// Ask for a review of it
+    /// Also request a review of it
     #[arg(long)]
     pub(crate) review: bool,
     /// Print JSON
@@ -216,7 +216,7 @@ pub(crate) struct CheckpointList {
     /// Only those of this session, by its id or title
     #[arg(long, short, value_name = "SESSION")]
     pub(crate) session: Option<String>,
-    /// Only those of the work tree around this directory
+    /// Only those of the work tree that contains this directory
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) tree: Option<PathBuf>,
     /// Print JSON
@@ -229,10 +229,10 @@ pub(crate) struct CheckpointList {
 pub(crate) struct CheckpointDiff {
     #[command(flatten)]
     pub(crate) target: Thing,
-    /// From what it stood on to it [default: from it to the work tree as it is]
+    /// Compare its base commit with it [default: compare it with the work tree]
     #[arg(long)]
     pub(crate) head: bool,
-    /// From another checkpoint to it
+    /// Compare another checkpoint with it
     #[arg(long, short, value_name = "ID")]
     pub(crate) with: Option<String>,
 }
@@ -241,17 +241,17 @@ pub(crate) struct CheckpointDiff {
 pub(crate) struct CheckpointRestore {
     #[command(flatten)]
     pub(crate) target: Thing,
-    /// Put head and branch back too
+    /// Also restore HEAD and the branch
     #[arg(long)]
     pub(crate) head: bool,
-    /// Only these files and directories, from the top of the work tree
+    /// Restore only these files and directories, relative to the top of the work tree
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckpointDelete {
-    /// Their ids, or the ends of them
+    /// Ids, or the ends of them
     #[arg(value_name = "ID", required = true)]
     pub(crate) ids: Vec<String>,
     /// Print JSON
@@ -262,13 +262,13 @@ pub(crate) struct CheckpointDelete {
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("which").required(true).args(["keep", "older_than"]))]
 pub(crate) struct CheckpointPrune {
-    /// Keep so many, the newest
+    /// Keep the newest N
     #[arg(long, short, value_name = "N")]
     pub(crate) keep: Option<usize>,
-    /// Forget those older than this, such as 90m, 12h or 30d
+    /// Delete those older than this, such as 90m, 12h or 30d
     #[arg(long, value_name = "AGE", value_parser = age)]
     pub(crate) older_than: Option<u64>,
-    /// A directory of the repository [default: the current one]
+    /// Directory in the repository [default: the current one]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) repo: Option<PathBuf>,
     /// Print JSON
@@ -301,14 +301,14 @@ pub(crate) struct Handoff {
 /// What to do with handoffs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum HandoffAction {
-    /// Hand the work of a session or in a work tree over, and print the id of the handoff
+    /// Hand over the work of a session or a work tree and print the handoff's id
     Create(HandoffCreate),
     /// List handoffs, newest first
     #[command(visible_alias = "ls")]
     List(HandoffList),
-    /// Take a handoff
+    /// Accept a handoff
     Accept(Thing),
-    /// A handoff is done
+    /// Mark a handoff as done
     Resolve(Thing),
 }
 
@@ -316,25 +316,25 @@ pub(crate) enum HandoffAction {
 pub(crate) struct HandoffCreate {
     #[command(flatten)]
     pub(crate) place: PlaceChoice,
-    /// The session that takes over, by its id or title
+    /// Session that takes over, by its id or title
     #[arg(long, value_name = "SESSION")]
     pub(crate) to: Option<String>,
-    /// The checkpoint to go on from
+    /// Checkpoint to continue from
     #[arg(long, short, value_name = "ID")]
     pub(crate) checkpoint: Option<String>,
-    /// In a few words
+    /// Title
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) title: Option<String>,
-    /// What may go wrong; may be repeated
+    /// Known risk; may be repeated
     #[arg(long = "risk", value_name = "TEXT")]
     pub(crate) risks: Vec<String>,
-    /// What comes next; may be repeated
+    /// Next step; may be repeated
     #[arg(long = "next", value_name = "TEXT")]
     pub(crate) next_actions: Vec<String>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// What it is about, joined by spaces
+    /// Summary; several words are joined by spaces
     #[arg(value_name = "SUMMARY")]
     pub(crate) summary: Vec<String>,
 }
@@ -344,10 +344,10 @@ pub(crate) struct HandoffList {
     /// Only those from or to this session, by its id or title
     #[arg(long, short, value_name = "SESSION")]
     pub(crate) session: Option<String>,
-    /// Only those of the work tree around this directory
+    /// Only those of the work tree that contains this directory
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) tree: Option<PathBuf>,
-    /// Those that are done as well
+    /// Include handoffs that are done
     #[arg(long, short)]
     pub(crate) all: bool,
     /// Print JSON
@@ -360,39 +360,39 @@ pub(crate) struct HandoffList {
 pub(crate) enum Verdict {
     /// Harmless, or a rule allows it
     Allowed,
-    /// Somebody has to be asked
+    /// Needs a person's approval
     RequiresApproval,
-    /// The mode, a list or an earlier answer approves it
+    /// Approved by the mode, a list or an earlier answer
     AutoApproved,
-    /// It must not be done
+    /// Forbidden by policy or denied by a person
     Denied,
-    /// Whoever was asked said yes
+    /// Approved by a person
     Approved,
-    /// Whoever was asked will decide later
+    /// Deferred by a person
     Deferred,
-    /// Whoever looked at changes wants others
+    /// A review requested changes
     ChangesRequested,
-    /// Answered at its terminal; what was chosen there is not known
+    /// Answered in the agent's terminal; the answer is not known
     AnsweredAtTerminal,
-    /// It needs no answer any more; none was given
+    /// Withdrawn before it was answered
     Withdrawn,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Audit {
-    /// Only decisions made since: a time such as 2026-03-01T12:00:00Z, a day, or an age such as 2h
+    /// Only decisions since TIME: a time such as 2026-03-01T12:00:00Z, a date, or an age such as 2h
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
-    /// Only those of this thread: its id, the end of it, or its name
+    /// Only decisions about this thread, by its id, the end of the id, or its name
     #[arg(long, short, value_name = "THREAD")]
     pub(crate) thread: Option<String>,
-    /// Only those made by this one: policy, or a dialect such as roder
+    /// Only decisions by WHO: policy, or a dialect such as roder
     #[arg(long, value_name = "WHO")]
     pub(crate) by: Option<String>,
-    /// Only those that came out so
+    /// Only decisions with this verdict
     #[arg(long, value_enum)]
     pub(crate) verdict: Option<Verdict>,
-    /// How many at most, the newest
+    /// Print at most the newest N
     #[arg(long, short = 'n', value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: u32,
     /// Print JSON, one line per decision

@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args, ValueHint};
 
 #[derive(Debug, Args)]
 pub(crate) struct Open {
-    /// Project the terminal goes to, by number or name
+    /// Project of the terminal, by number or name
     #[arg(long, short, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
     /// Directory to start in [default: the project's, else the current one]
@@ -21,10 +21,10 @@ pub(crate) struct Open {
     /// Set an environment variable; may be repeated
     #[arg(long, short, value_name = "NAME=VALUE")]
     pub(crate) env: Vec<Variable>,
-    /// Title that wins over the program's
+    /// Title, instead of the one that the program sets
     #[arg(long, short)]
     pub(crate) title: Option<String>,
-    /// Connect this terminal to the new one
+    /// Connect to the new terminal
     #[arg(long, short, conflicts_with = "json")]
     pub(crate) attach: bool,
     /// Print the whole terminal as JSON
@@ -57,21 +57,21 @@ impl FromStr for Variable {
 
 #[derive(Debug, Args)]
 pub(crate) struct Target {
-    /// The terminal: its number, s and its number, its UUID or its title
+    /// Terminal, by its number, s and its number, its UUID or its title
     #[arg(value_name = "TERMINAL")]
     pub(crate) id: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Attach {
-    /// The terminal: its number, s and its number, its UUID or its title [default: the only other one
-    /// that runs, else you are asked]
+    /// Terminal, by its number, s and its number, its UUID or its title [default: the only other
+    /// running one; asks if there are several]
     #[arg(value_name = "TERMINAL")]
     pub(crate) id: Option<String>,
-    /// Key that disconnects and leaves the program running
+    /// Key that detaches and leaves the program running
     #[arg(long, value_name = "KEY", default_value = crate::attach::DETACH)]
     pub(crate) detach_key: crate::attach::Chord,
-    /// Key that shows the history; arrows, PageUp, PageDown, g and G move in it, q returns
+    /// Key that shows the history; arrows, PageUp, PageDown, g and G scroll, q returns
     #[arg(long, value_name = "KEY", default_value = crate::attach::SCROLL)]
     pub(crate) scroll_key: crate::attach::Chord,
 }
@@ -91,7 +91,7 @@ pub(crate) struct Ls {
 pub(crate) struct Send {
     #[command(flatten)]
     pub(crate) target: Target,
-    /// Press enter at the end
+    /// Press Enter at the end
     #[arg(long, short)]
     pub(crate) enter: bool,
     /// Paste the text instead of typing it
@@ -100,7 +100,7 @@ pub(crate) struct Send {
     /// Press a key after the text, such as ctrl+c or PageUp; may be repeated
     #[arg(long = "key", short, value_name = "KEY")]
     pub(crate) keys: Vec<String>,
-    /// Text to type, joined by spaces; a single - reads it from stdin
+    /// Text to type; several words are joined by spaces, a single - reads stdin
     #[arg(value_name = "TEXT", trailing_var_arg = true)]
     pub(crate) text: Vec<String>,
 }
@@ -109,31 +109,31 @@ pub(crate) struct Send {
 #[command(group = ArgGroup::new("condition").required(true)
     .args(["text", "regex", "transcript", "exit", "stable", "needs_input"]))]
 pub(crate) struct Wait {
-    /// The terminals: numbers, UUIDs or titles
+    /// Terminals, by their numbers, UUIDs or titles
     #[arg(value_name = "TERMINAL", required = true)]
     pub(crate) ids: Vec<String>,
-    /// Until one of the terminals is so, instead of all; prints which
+    /// Wait for any of the terminals instead of all, and print which one it was
     #[arg(long)]
     pub(crate) any: bool,
-    /// Until the screen contains this text
+    /// Wait until the screen contains this text
     #[arg(long, short)]
     pub(crate) text: Option<String>,
-    /// Until this regular expression is found on the screen
+    /// Wait until the screen matches this regular expression
     #[arg(long, short)]
     pub(crate) regex: Option<String>,
-    /// Until the output contains this text, also if it scrolled off the screen
+    /// Wait until the output contains this text, including output that scrolled off the screen
     #[arg(long, value_name = "TEXT")]
     pub(crate) transcript: Option<String>,
-    /// Until the program or its agent needs input
+    /// Wait until the program or its agent needs input
     #[arg(long)]
     pub(crate) needs_input: bool,
-    /// Until the program ends
+    /// Wait until the program exits
     #[arg(long, short)]
     pub(crate) exit: bool,
-    /// Until there was no output for so many milliseconds
+    /// Wait until there was no output for MS milliseconds
     #[arg(long, short, value_name = "MS")]
     pub(crate) stable: Option<u64>,
-    /// Seconds to wait at most
+    /// Timeout in seconds
     #[arg(long, short = 'T', value_name = "SECS", default_value = "30", value_parser = seconds)]
     pub(crate) timeout: std::time::Duration,
     /// Print JSON
@@ -154,7 +154,7 @@ pub(crate) struct Dump {
     /// Rows of history to print before the screen
     #[arg(long, short = 'n', value_name = "ROWS", default_value_t = 0)]
     pub(crate) history: usize,
-    /// Show secrets as well
+    /// Show secrets too
     #[arg(long)]
     pub(crate) no_redact: bool,
     /// Print JSON
@@ -166,44 +166,44 @@ pub(crate) struct Dump {
 pub(crate) struct Record {
     #[command(flatten)]
     pub(crate) target: Target,
-    /// Where to write it, - is stdout [default: stdout, or a new .cast file if that is a terminal]
+    /// Output file, - for stdout [default: stdout, or a new .cast file if stdout is a terminal]
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
     /// Title of the recording [default: the terminal's]
     #[arg(long, short)]
     pub(crate) title: Option<String>,
-    /// Stop after so many seconds
+    /// Stop after SECS seconds
     #[arg(long = "for", value_name = "SECS", value_parser = seconds)]
     pub(crate) duration: Option<std::time::Duration>,
-    /// Make pauses no longer than so many seconds
+    /// Shorten pauses to at most SECS seconds
     #[arg(long, short, value_name = "SECS", value_parser = seconds)]
     pub(crate) idle_limit: Option<std::time::Duration>,
-    /// Replace the file if it exists
+    /// Overwrite the file if it exists
     #[arg(long, short)]
     pub(crate) force: bool,
-    /// Record everything as it is, secrets as well
+    /// Record everything unchanged, including secrets
     #[arg(long)]
     pub(crate) no_redact: bool,
-    /// Say nothing unless it fails
+    /// Print nothing but errors
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Replay {
-    /// The recording; - is stdin
+    /// Recording, - for stdin
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
-    /// Play so many times as fast
+    /// Playback speed factor
     #[arg(long, short, value_name = "FACTOR", default_value = "1", value_parser = factor)]
     pub(crate) speed: f64,
-    /// Make pauses no longer than so many seconds [default: as the recording says]
+    /// Shorten pauses to at most SECS seconds [default: the recording's own limit]
     #[arg(long, short, value_name = "SECS", value_parser = seconds)]
     pub(crate) idle_limit: Option<std::time::Duration>,
     /// Only print the final screen, as text
     #[arg(long, conflicts_with_all = ["text", "speed", "idle_limit"])]
     pub(crate) dump: bool,
-    /// Only print what was written, as lines of text
+    /// Only print the recorded output, as lines of text
     #[arg(long, conflicts_with_all = ["speed", "idle_limit"])]
     pub(crate) text: bool,
 }
@@ -221,7 +221,7 @@ pub(crate) struct Kill {
     /// Send this signal to its process group instead of ending it
     #[arg(long, short)]
     pub(crate) signal: Option<String>,
-    /// End processes that left the terminal's session as well (setsid, nohup)
+    /// Also end processes that left the terminal's session (setsid, nohup)
     #[arg(long, conflicts_with = "signal")]
     pub(crate) all_processes: bool,
     /// Print JSON
@@ -231,7 +231,7 @@ pub(crate) struct Kill {
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
-    /// Project the terminal goes to, by number or name
+    /// Project of the terminal, by number or name
     #[arg(long, short, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
     /// Directory to start in [default: the project's, else the current one]
@@ -240,16 +240,16 @@ pub(crate) struct Run {
     /// Set an environment variable; may be repeated
     #[arg(long, short, value_name = "NAME=VALUE")]
     pub(crate) env: Vec<Variable>,
-    /// Title that wins over the program's
+    /// Title, instead of the one that the program sets
     #[arg(long, short)]
     pub(crate) title: Option<String>,
-    /// Seconds to wait at most; the program goes on after that [default: no limit]
+    /// Timeout in seconds; the program keeps running after it [default: none]
     #[arg(long, short = 'T', value_name = "SECS", value_parser = seconds)]
     pub(crate) timeout: Option<std::time::Duration>,
-    /// Leave the terminal open when the program has ended
+    /// Keep the terminal open after the program has exited
     #[arg(long, short)]
     pub(crate) keep: bool,
-    /// Show secrets in the output as well
+    /// Show secrets in the output
     #[arg(long)]
     pub(crate) no_redact: bool,
     /// Print terminal, output and exit code as JSON
@@ -263,16 +263,16 @@ pub(crate) struct Run {
 
 #[derive(Debug, Args)]
 pub(crate) struct Close {
-    /// The terminals: numbers, UUIDs or titles
+    /// Terminals, by their numbers, UUIDs or titles
     #[arg(value_name = "TERMINAL", required_unless_present = "exited")]
     pub(crate) ids: Vec<String>,
-    /// Close every terminal whose program has ended
+    /// Close every terminal whose program has exited
     #[arg(long, conflicts_with = "ids")]
     pub(crate) exited: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// End processes that left the terminals' sessions as well (setsid, nohup)
+    /// Also end processes that left the terminals' sessions (setsid, nohup)
     #[arg(long)]
     pub(crate) all_processes: bool,
 }

@@ -179,45 +179,45 @@ fn help_of_everything() {
 
         Commands:
           daemon       Run the daemon in the foreground, with logs on stderr
-          up           Start the daemon in the background, unless it runs already
-          down         Stop the daemon; terminals live on and the next daemon finds them
-          restart      Replace the daemon by this executable; terminals live on
-          status       Say how the daemon is
+          up           Start the daemon in the background, unless it is running
+          down         Stop the daemon; terminals keep running, and the next daemon takes them over
+          restart      Replace the daemon with this executable; terminals keep running
+          status       Show the daemon's status
           open         Open a terminal and print its id
-          attach       Connect this terminal to one of the daemon's
+          attach       Connect to a terminal of the daemon
           ls           List terminals [alias: list]
-          send         Type into a terminal
+          send         Send text and keys to a terminal
           run          Run a program in a terminal of its own, wait for it and print its output
-          wait         Wait until terminals show something, need input, end or fall silent
-          dump         Print what a terminal shows
-          record       Record what a terminal shows from now on
+          wait         Wait until terminals show a text, need input, exit or become idle
+          dump         Print a terminal's screen
+          record       Record a terminal's output from now on
           replay       Play a recording
           kill         End the program in a terminal, or send it a signal
-          close        Close terminals: end their programs and forget them
-          chat         Talk to an agent: once, or as long as you like
-          threads      List threads, look into them and keep them in order
-          inbox        List who needs somebody and why, the most urgent first
-          approve      Allow what an agent asks for
-          deny         Refuse what an agent asks for
+          close        Close terminals: end their programs and delete their records
+          chat         Talk to an agent: one prompt, or a conversation
+          threads      List, show and manage threads
+          inbox        List what needs your attention, the most urgent first
+          approve      Approve an agent's request
+          deny         Deny an agent's request
           answer       Answer an agent's questions
-          review       Look at changes of agents, say something about them, and decide
-          checkpoint   Keep the state of a work tree, and come back to it
-          worktree     Give pieces of work a checkout of their own, and land them
+          review       Review the changes of agents: show, comment, decide
+          checkpoint   Save the state of a work tree, and restore it
+          worktree     Create git worktrees for separate tasks, and land their commits
           handoff      Hand work over from one session to another
-          audit        Print what was decided, by whom or by which rule
+          audit        Print the log of decisions: what was decided, by whom or by which rule
           events       Print the event log, one JSON object per line
-          serve        Serve the ptywright protocol in the foreground, with sessions of its own
-          app-server   Serve Roder's app-server protocol in the foreground, over the daemon's world
-          idx0         Behave as idx0 does; so does this program under that name
-          idx0-notify  Behave as idx0-notify does; so does this program under that name
-          roder        Behave as roder does; so does this program under that name
-          ptywright    Behave as ptywright does; so does this program under that name
-          roostctl     Behave as roostctl does; so does this program under that name
-          setup        Set up who answers: finds keys, agents and local servers
-          hooks        Make an agent report what it does, by hooks in its settings
-          import       Take over what another program kept
-          shims        Make links by which this program is called under other names
-          doctor       Check the set-up and say what to do
+          serve        Serve the ptywright protocol in the foreground, with its own sessions
+          app-server   Serve Roder's app-server protocol in the foreground, with the daemon's state
+          idx0         Act as idx0, also when called by that name
+          idx0-notify  Act as idx0-notify, also when called by that name
+          roder        Act as roder, also when called by that name
+          ptywright    Act as ptywright, also when called by that name
+          roostctl     Act as roostctl, also when called by that name
+          setup        Set up a provider: find API keys, installed agents and local servers
+          hooks        Install hooks in an agent's settings that report what it does
+          import       Import the data of another program
+          shims        Manage links that run this program under other names
+          doctor       Check the setup and suggest fixes
           schema       Print the JSON Schema of every method
           completions  Print a completion script for a shell
           man          Print the manual page, or write all of them to a directory

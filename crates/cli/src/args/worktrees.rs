@@ -13,18 +13,18 @@ pub(crate) struct Worktree {
 /// What to do with worktrees.
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorktreeAction {
-    /// Make a worktree and print where it is
+    /// Create a worktree and print its path
     Create(WorktreeCreate),
     /// List the worktrees of a repository
     #[command(visible_alias = "ls")]
     List(WorktreeList),
     /// Open a terminal in a worktree and print its id
     Attach(WorktreeAttach),
-    /// Copy what .worktreeinclude lists, and run a command that prepares it
+    /// Copy the files that .worktreeinclude lists, and run a setup command
     Bootstrap(WorktreeBootstrap),
-    /// Bring the commits of a worktree onto a branch
+    /// Land the commits of a worktree on a branch
     ///
-    /// Exits with 5 when files are in conflict; then nothing was changed.
+    /// Exits with 5 when there are merge conflicts; nothing is changed then.
     Land(WorktreeLand),
     /// Remove a worktree, unless work would be lost
     #[command(visible_alias = "rm")]
@@ -34,44 +34,44 @@ pub(crate) enum WorktreeAction {
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("from").args(["base", "remote"]))]
 pub(crate) struct WorktreeCreate {
-    /// What the work is about; gives the branch its name
+    /// Title of the work, from which the branch name is made
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) title: Option<String>,
-    /// Name of the new branch [default: made of the title and the time]
+    /// Name of the new branch [default: made from the title and the time]
     #[arg(long, short, value_name = "NAME")]
     pub(crate) branch: Option<String>,
-    /// Revision to start from [default: the head of the checkout]
+    /// Revision to start from [default: HEAD of the checkout]
     #[arg(long, value_name = "REV")]
     pub(crate) base: Option<String>,
-    /// Start from the main branch of the remote
+    /// Start from the remote's default branch
     #[arg(long)]
     pub(crate) remote: bool,
-    /// Ask the remote for news first
+    /// Fetch from the remote first
     #[arg(long)]
     pub(crate) fetch: bool,
-    /// Run the repository's hooks and filters at the checkout
+    /// Run the repository's hooks and filters during the checkout
     #[arg(long)]
     pub(crate) trust: bool,
-    /// Command for a shell that prepares it
+    /// Shell command that prepares the worktree
     #[arg(long, value_name = "COMMAND")]
     pub(crate) setup: Option<String>,
-    /// Open a terminal in it as well
+    /// Also open a terminal in it
     #[arg(long, short)]
     pub(crate) attach: bool,
-    /// A directory of the repository [default: the current one]
+    /// Directory in the repository [default: the current one]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) repo: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Where to make it [default: below .idx0/worktrees in the repository]
+    /// Path of the worktree [default: below .idx0/worktrees in the repository]
     #[arg(value_hint = ValueHint::DirPath)]
     pub(crate) path: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct WorktreeList {
-    /// A directory of the repository [default: the current one]
+    /// Directory in the repository [default: the current one]
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) repo: Option<PathBuf>,
     /// Print JSON
@@ -81,7 +81,7 @@ pub(crate) struct WorktreeList {
 
 #[derive(Debug, Args)]
 pub(crate) struct WorktreeTarget {
-    /// The worktree, by its directory or its branch [default: the current directory]
+    /// Worktree, by its directory or its branch [default: the current directory]
     #[arg(value_name = "WORKTREE", value_hint = ValueHint::DirPath)]
     pub(crate) worktree: Option<String>,
     /// Print JSON
@@ -93,7 +93,7 @@ pub(crate) struct WorktreeTarget {
 pub(crate) struct WorktreeAttach {
     #[command(flatten)]
     pub(crate) target: WorktreeTarget,
-    /// Title of the session [default: made of repository and branch]
+    /// Title of the session [default: made from repository and branch]
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) title: Option<String>,
     /// Agent to start in it
@@ -105,10 +105,10 @@ pub(crate) struct WorktreeAttach {
 pub(crate) struct WorktreeBootstrap {
     #[command(flatten)]
     pub(crate) target: WorktreeTarget,
-    /// Checkout to copy from [default: the repository's own]
+    /// Checkout to copy from [default: the repository's main checkout]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) source: Option<PathBuf>,
-    /// Command for a shell that prepares it
+    /// Shell command that prepares the worktree
     #[arg(long, value_name = "COMMAND")]
     pub(crate) setup: Option<String>,
 }
@@ -116,11 +116,11 @@ pub(crate) struct WorktreeBootstrap {
 /// How commits get onto a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LandHow {
-    /// As they are
+    /// Merge commit, or fast-forward where possible
     Merge,
-    /// As one commit
+    /// One squashed commit
     Squash,
-    /// One by one on top of it
+    /// Rebased commits
     Rebase,
 }
 
@@ -129,22 +129,22 @@ pub(crate) enum LandHow {
 pub(crate) struct WorktreeLand {
     #[command(flatten)]
     pub(crate) target: WorktreeTarget,
-    /// Branch that gets the commits [default: the one of the repository's own checkout]
+    /// Branch that receives the commits [default: the branch of the repository's main checkout]
     #[arg(long, short, value_name = "BRANCH")]
     pub(crate) into: Option<String>,
-    /// How
+    /// How to land the commits
     #[arg(long, value_enum, default_value = "merge")]
     pub(crate) how: LandHow,
-    /// The same as --how squash
+    /// Same as --how squash
     #[arg(long)]
     pub(crate) squash: bool,
-    /// The same as --how rebase
+    /// Same as --how rebase
     #[arg(long)]
     pub(crate) rebase: bool,
-    /// Message of the merge or of the one commit
+    /// Message of the merge commit or the squashed commit
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) message: Option<String>,
-    /// Remove the worktree and its branch afterwards
+    /// Then remove the worktree and its branch
     #[arg(long)]
     pub(crate) remove: bool,
     /// Run the repository's hooks and filters where the branch is checked out
@@ -156,10 +156,10 @@ pub(crate) struct WorktreeLand {
 pub(crate) struct WorktreeRemove {
     #[command(flatten)]
     pub(crate) target: WorktreeTarget,
-    /// Lose changes, and commits that nothing else holds
+    /// Discard uncommitted changes, and commits that are on no other branch
     #[arg(long, short)]
     pub(crate) force: bool,
-    /// Delete its branch as well
+    /// Also delete its branch
     #[arg(long)]
     pub(crate) delete_branch: bool,
 }

@@ -1,5 +1,5 @@
 //! Recordings of terminals: asciicast files, version 3 as written and read, version 2 as read.
-//! Knows nothing of the daemon; what happens and when is told from outside.
+//! Knows nothing of the daemon; events and times come from outside.
 
 mod drawing;
 mod plain;
@@ -46,7 +46,7 @@ impl fmt::Display for Size {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Header {
     pub(crate) size: Size,
-    /// The longest pause that whoever made the recording wants to see.
+    /// The longest pause, as the recording's author set it.
     pub(crate) idle_limit: Option<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! Reads recordings of others: every bound is checked, and what is broken is told with its line.
+//! Reads recordings of others: every bound is checked, and errors name their line.
 
 use std::{
     fmt,

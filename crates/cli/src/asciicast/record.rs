@@ -115,7 +115,7 @@ impl Recorder {
         self.end();
         match code {
             Some(code) => self.writer.exit(at, code),
-            None => self.writer.comment("how the program ended is not known"),
+            None => self.writer.comment("the program's exit status is not known"),
         }
     }
 

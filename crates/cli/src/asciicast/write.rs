@@ -9,7 +9,7 @@ use super::Size;
 /// Output longer than this becomes more than one event, so that every reader can take a line.
 const LONGEST_OUTPUT: usize = 256 * 1024;
 
-/// What is said of a recording in its first line.
+/// The header of a recording.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct About {
     pub(crate) size: Size,
@@ -55,7 +55,7 @@ impl Writer {
     pub(super) fn new(about: &About) -> Self {
         let header = RawHeader {
             version: 3,
-            // What every program in a terminal of ours is told.
+            // The value in every terminal of ours.
             term: RawTerm {
                 cols: about.size.cols,
                 rows: about.size.rows,

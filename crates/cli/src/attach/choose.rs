@@ -57,12 +57,12 @@ pub(super) async fn terminal(client: &Client, named: Option<&str>) -> Outcome<Te
     };
     let terminal = resolve::terminal(client, text).await?;
     let target = TerminalOnly { terminal };
-    let see = "see what there is with `rookery ls`";
+    let see = "run `rookery ls` to list terminals";
     let found: Terminal = ask(client, "rookery/terminals/get", target, see).await?;
     if own.is(&found) {
         let message = format!("this is terminal {} itself", found.id);
         return Err(Failure::new(message).hint(
-            "it would show itself without end; attach to another, or from another terminal",
+            "it would show itself endlessly; attach to another terminal, or from another one",
         ));
     }
     Ok(terminal)
@@ -70,7 +70,9 @@ pub(super) async fn terminal(client: &Client, named: Option<&str>) -> Outcome<Te
 
 fn choose(running: &[Terminal]) -> Outcome<TerminalRef> {
     match running {
-        [] => Err(Failure::new("no other terminal runs").hint("open one with `rookery open`")),
+        [] => {
+            Err(Failure::new("no other terminal is running").hint("open one with `rookery open`"))
+        }
         [only] => Ok(by_number(only)),
         several => {
             output::note(
@@ -101,7 +103,7 @@ fn table(terminals: &[Terminal]) -> Table {
 
 fn answer() -> Outcome<String> {
     let mut stderr = io::stderr().lock();
-    let asked = write!(stderr, "attach to which (id or title)? ").and_then(|()| stderr.flush());
+    let asked = write!(stderr, "attach to (id or title): ").and_then(|()| stderr.flush());
     asked.map_err(Failure::doing("cannot ask"))?;
     let mut line = String::new();
     let read = io::stdin().lock().take(LONGEST_ANSWER).read_line(&mut line);
@@ -111,7 +113,7 @@ fn answer() -> Outcome<String> {
 
 /// The one that an answer means: an id, or a title that only one of them has.
 fn find<'a>(terminals: &'a [Terminal], answer: &str) -> Outcome<&'a Terminal> {
-    let nothing = || Failure::new("nothing was chosen").hint("name one: `rookery attach ID`");
+    let nothing = || Failure::new("no terminal was chosen").hint("name one: `rookery attach ID`");
     if answer.is_empty() {
         return Err(nothing());
     }
@@ -121,10 +123,12 @@ fn find<'a>(terminals: &'a [Terminal], answer: &str) -> Outcome<&'a Terminal> {
     let mut titled = terminals.iter().filter(|terminal| terminal.title == answer);
     match (titled.next(), titled.next()) {
         (Some(one), None) => Ok(one),
-        (Some(_), Some(_)) => Err(Failure::new(format!("several have the title {answer:?}"))
-            .hint("choose by the id, such as `rookery attach 1`")),
-        (None, _) => Err(Failure::new(format!("none of them is {answer:?}"))
-            .hint("choose by the id, such as `rookery attach 1`")),
+        (Some(_), Some(_)) => {
+            Err(Failure::new(format!("several terminals have the title {answer:?}"))
+                .hint("use the id, such as `rookery attach 1`"))
+        }
+        (None, _) => Err(Failure::new(format!("no terminal in the list is {answer:?}"))
+            .hint("use the id, such as `rookery attach 1`")),
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn require_terminal() -> Outcome<()> {
     if tty::is_usable() {
         return Ok(());
     }
-    Err(Failure::new("stdin and stdout must be a terminal to attach")
+    Err(Failure::new("attach needs a terminal on stdin and stdout")
         .hint("use `rookery send`, `rookery wait` and `rookery dump` from scripts"))
 }
 
@@ -59,7 +59,7 @@ pub(crate) async fn follow(client: Client, terminal: TerminalRef, keys: &Keys) -
     match end? {
         End::Detached => {
             output::note(format!(
-                "[detached from {terminal}; back with `rookery attach {terminal}`]"
+                "[detached from {terminal}; reattach with `rookery attach {terminal}`]"
             ));
             Ok(ExitCode::SUCCESS)
         }

@@ -1,5 +1,5 @@
 //! The history of a terminal while attached to it: rows to look at, keys that move, and one line that
-//! names them. Pure: whoever attaches reads the keyboard and writes to the terminal.
+//! names them. Pure: the caller reads the keyboard and writes to the terminal.
 
 use rookery_native::wire::Size;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};

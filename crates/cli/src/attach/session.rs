@@ -46,7 +46,7 @@ pub(super) enum End {
     Exited(Exit),
     /// The terminal was closed.
     Closed,
-    /// This process was told to end.
+    /// This process received a signal to end.
     Signaled,
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Session<'a> {
     doubtful: usize,
     /// The size that the other terminal has.
     size: Option<Size>,
-    /// Whether the other terminal has yet to be told of the size of this one.
+    /// Whether the size of this terminal has yet to be sent to the other one.
     is_resized: bool,
 }
 
@@ -113,7 +113,7 @@ impl<'a> Session<'a> {
     /// Follows the terminal through any number of daemons.
     pub(super) async fn run(&mut self, mut client: Client, tty: &RawTty) -> Outcome<End> {
         let keyboard = tty::typed().map_err(Failure::doing("cannot read this terminal"))?;
-        let signals = Signals::new().map_err(Failure::doing("cannot watch for signals"))?;
+        let signals = Signals::new().map_err(Failure::doing("cannot install signal handlers"))?;
         let mut person = Person { keyboard, signals };
         loop {
             let is_lost = match self.follow(&client, &mut person, tty).await? {
@@ -160,10 +160,10 @@ impl<'a> Session<'a> {
     /// Says in the last row that the daemon is gone, and what becomes of typing.
     async fn tell_lost(&mut self) -> Outcome<()> {
         let Some(Size { rows, cols }) = tty::size() else { return Ok(()) };
-        let mut text = " the daemon is gone; waiting for the next one".to_owned();
+        let mut text = " the daemon has stopped; waiting for the next one".to_owned();
         match self.typed.len() {
             0 => {}
-            kept => text += &format!(" · {kept} typed bytes are kept for it"),
+            kept => text += &format!(" · {kept} typed bytes buffered"),
         }
         if self.doubtful > 0 {
             text += &format!(" · {} may have been lost", self.doubtful);
@@ -260,7 +260,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Takes what was typed for the program. Whoever types has the size.
+    /// Sends typed input to the program. The terminal takes the size of the client that types.
     fn type_in(&mut self, typed: &[u8]) {
         if !typed.is_empty() && tty::size().is_some_and(|own| self.size != Some(own)) {
             self.is_resized = true;
@@ -365,13 +365,14 @@ impl<'a> Session<'a> {
         if message.method != notification::OUTPUT {
             return Ok(None);
         }
-        let Ok(told) = serde_json::from_str::<OutputNotification>(message.params.get()) else {
+        let Ok(notification) = serde_json::from_str::<OutputNotification>(message.params.get())
+        else {
             return Ok(None);
         };
-        if told.attachment != attachment {
+        if notification.attachment != attachment {
             return Ok(None);
         }
-        match told.output {
+        match notification.output {
             Output::Data(Base64(bytes)) => self.show(&bytes).await?,
             Output::Redraw(Base64(bytes)) => {
                 self.filter.resync();

@@ -30,7 +30,7 @@ impl RawTty {
         Ok(tty)
     }
 
-    /// Sets raw mode again, after somebody else has changed it.
+    /// Sets raw mode again after another program has changed it.
     pub(crate) fn make_raw(&self) -> io::Result<()> {
         let mut raw = self.before.clone();
         raw.make_raw();

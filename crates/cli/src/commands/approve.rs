@@ -29,9 +29,10 @@ async fn refuse_unseen(id: &str) -> Outcome<()> {
     let Some(unseen) = &request.unseen else { return Ok(()) };
     let id = &request.id;
     let message = format!(
-        "request {id} was not approved: its preview leaves out {} of {} characters",
+        "request {id} was not approved: its preview omits {} of {} characters",
         unseen.characters, unseen.of
     );
-    Err(Failure::new(message)
-        .hint(format!("read all of it with `rookery inbox show {id}`, then approve with --unseen")))
+    Err(Failure::new(message).hint(format!(
+        "read it in full with `rookery inbox show {id}`, then approve with --unseen"
+    )))
 }

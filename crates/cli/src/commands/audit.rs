@@ -46,7 +46,7 @@ pub(super) async fn run(args: args::Audit) -> Outcome {
     if args.json {
         found.iter().try_for_each(output::json_line)?;
     } else if found.is_empty() {
-        output::note("nothing was decided");
+        output::note("no decisions");
     } else {
         table(&found).print()?;
     }
@@ -80,7 +80,7 @@ fn moment(text: &str, now: i64) -> Outcome<String> {
     let here = jiff::tz::TimeZone::system();
     let local = text.parse::<jiff::civil::DateTime>().ok().and_then(|day| day.to_zoned(here).ok());
     local.map(|moment| moment.timestamp().to_string()).ok_or_else(|| {
-        Failure::new(format!("{text:?} is no time"))
+        Failure::new(format!("{text:?} is not a time"))
             .hint("write 2026-03-01T12:00:00Z, 2026-03-01, or an age such as 90m, 12h or 30d")
             .code(2)
     })

@@ -2,12 +2,12 @@
 
 mod asking;
 mod console;
-mod desk;
 mod keyboard;
 mod local;
 mod model;
+mod prompt;
+mod prompts;
 mod render;
-mod said;
 mod screen;
 mod talk;
 
@@ -38,7 +38,7 @@ use crate::{
     talk::{show, threads},
 };
 use local::{Conversation, Local};
-use said::{Attached, Said, said};
+use prompt::{Attached, Prompt, read_prompt};
 use screen::Screen;
 use talk::{Ended, Manners, Talk, follow};
 
@@ -46,11 +46,11 @@ use talk::{Ended, Manners, Talk, follow};
 const INTERRUPTED: u8 = 130;
 
 pub(super) async fn run(args: args::Chat) -> Outcome {
-    let said = said(&args.prompt)?;
-    if said.is_none() && args.json {
+    let prompt = read_prompt(&args.prompt)?;
+    if prompt.is_none() && args.json {
         return Err(Failure::new("--json needs a prompt").code(2));
     }
-    let own = own_command(&args, said.as_ref())?;
+    let own = own_command(&args, prompt.as_ref())?;
     let images = Attached::images(&args.images)?;
     let client = daemon_process::connect_or_start().await?;
     // Before anything is started, so that nothing of it is missed.
@@ -71,26 +71,28 @@ pub(super) async fn run(args: args::Chat) -> Outcome {
     let (thread, is_new) = open_thread(&client, &args).await?;
     let mut talk = Talk::new(client, notifications, thread.id.clone(), screen, manners)?;
     // A new thread has been told; an old one answers otherwise only this time.
-    let wish = if is_new { Wish::default() } else { Wish::of(&args) };
+    let overrides = if is_new { Overrides::default() } else { Overrides::from_args(&args) };
     let is_kept = is_new && !thread.ephemeral;
-    let mut conversation = Conversation { thread, wish, mode: args.mode.clone() };
-    match (said, own) {
+    let mut conversation = Conversation { thread, overrides, mode: args.mode.clone() };
+    match (prompt, own) {
         (_, Some((own, arguments))) => {
             local::run(&mut talk, &mut conversation, own, &arguments).await?;
             done()
         }
-        (Some(said), None) => once(&mut talk, &said, images, &conversation, &args, is_kept).await,
+        (Some(prompt), None) => {
+            once(&mut talk, &prompt, images, &conversation, &args, is_kept).await
+        }
         (None, None) => console::run(&mut talk, conversation).await,
     }
 }
 
 /// The command of ours that is to be carried out alone, if one is named.
-fn own_command(args: &args::Chat, said: Option<&Said>) -> Outcome<Option<(Local, String)>> {
-    let Some(Said::Command { name, arguments }) = said else { return Ok(None) };
+fn own_command(args: &args::Chat, prompt: Option<&Prompt>) -> Outcome<Option<(Local, String)>> {
+    let Some(Prompt::Command { name, arguments }) = prompt else { return Ok(None) };
     let Some(own) = Local::find(name) else { return Ok(None) };
     let has_thread = args.thread.is_some() || args.last;
     if args.json {
-        return Err(Failure::new(format!("/{name} prints no JSON")).code(2));
+        return Err(Failure::new(format!("/{name} cannot print JSON")).code(2));
     }
     if own.is_for_conversations_only() || !(has_thread || own.needs_no_thread()) {
         return Err(local::only_in_conversation(name));
@@ -109,21 +111,22 @@ async fn without_thread(talk: &mut Talk, own: Local) -> Outcome {
 /// One turn.
 async fn once(
     talk: &mut Talk,
-    said: &Said,
+    prompt: &Prompt,
     images: Attached,
     conversation: &Conversation,
     args: &args::Chat,
     is_kept: bool,
 ) -> Outcome {
-    let attached = match said {
+    let attached = match prompt {
         // Names are meant where the command was typed, wherever the agent works.
-        Said::Words(words) => {
+        Prompt::Text(words) => {
             let here = directory_path(Path::new("."))?;
             images.named_in(words, &here, conversation.thread.cwd.as_ref())?
         }
-        Said::Command { .. } => images,
+        Prompt::Command { .. } => images,
     };
-    let turn = start(&talk.client, &talk.thread, said, &attached, &conversation.wish).await?;
+    let turn =
+        start(&talk.client, &talk.thread, prompt, &attached, &conversation.overrides).await?;
     let ended = talk.turn(&turn).await?;
     if args.json {
         talk.tell_end(&turn, &ended)?;
@@ -131,7 +134,8 @@ async fn once(
         talk.tell_usage()?;
         if is_kept {
             let id = show::short_id(&talk.thread);
-            talk.screen.note(Tone::Faint, &format!("go on with `rookery chat --thread {id}`"))?;
+            talk.screen
+                .note(Tone::Faint, &format!("continue with `rookery chat --thread {id}`"))?;
         }
     }
     match ended {
@@ -144,14 +148,14 @@ async fn once(
 
 /// Who shall answer, where a thread does not say so itself.
 #[derive(Debug, Clone, Default)]
-struct Wish {
+struct Overrides {
     provider: Option<String>,
     model: Option<String>,
     reasoning: Option<String>,
 }
 
-impl Wish {
-    fn of(args: &args::Chat) -> Self {
+impl Overrides {
+    fn from_args(args: &args::Chat) -> Self {
         Self {
             provider: args.provider.clone(),
             model: args.model.clone(),
@@ -164,27 +168,27 @@ impl Wish {
 async fn start(
     client: &Client,
     thread: &str,
-    said: &Said,
+    prompt: &Prompt,
     attached: &Attached,
-    wish: &Wish,
+    overrides: &Overrides,
 ) -> Outcome<String> {
-    match said {
-        Said::Words(text) => {
+    match prompt {
+        Prompt::Text(text) => {
             let params = TurnStartParams {
                 thread_id: thread.to_owned(),
                 prompt: Some(attached.prompt(text)),
                 input: attached.input.clone(),
                 task_ledger_required: false,
-                model_provider: wish.provider.clone(),
-                model: wish.model.clone(),
-                reasoning: wish.reasoning.clone(),
+                model_provider: overrides.provider.clone(),
+                model: overrides.model.clone(),
+                reasoning: overrides.reasoning.clone(),
                 developer_context: None,
                 policy_mode: None,
                 deadline_seconds: None,
             };
             Ok(call::<TurnStartResult>(client, "turn/start", params).await?.turn_id)
         }
-        Said::Command { name, arguments } => {
+        Prompt::Command { name, arguments } => {
             let params = CommandsRunParams {
                 thread_id: thread.to_owned(),
                 name: name.clone(),
@@ -228,7 +232,7 @@ async fn last_thread(client: &Client, cwd: Option<&Path>) -> Outcome<Thread> {
     let cwd = cwd.map(directory).transpose()?;
     let params = ThreadListParams { limit: Some(1), cwd, ..ThreadListParams::default() };
     let list: ThreadListResult = call(client, "thread/list", params).await?;
-    let none = || Failure::new("there is no thread yet").hint("leave out --last to begin one");
+    let none = || Failure::new("there are no threads yet").hint("omit --last to start one");
     list.data.into_iter().next().ok_or_else(none)
 }
 
@@ -251,7 +255,7 @@ async fn new_thread(client: &Client, args: &args::Chat) -> Outcome<Thread> {
 fn directory(path: &Path) -> Outcome<String> {
     let found = directory_path(path)?;
     let name = found.display().to_string();
-    found.into_os_string().into_string().map_err(|_| Failure::new(format!("{name} is no UTF-8")))
+    found.into_os_string().into_string().map_err(|_| Failure::new(format!("{name} is not UTF-8")))
 }
 
 fn directory_path(path: &Path) -> Outcome<PathBuf> {

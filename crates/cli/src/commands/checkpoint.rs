@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// What to do when a checkpoint is not found.
-const SEE: &str = "see what there is with `rookery checkpoint list`";
+const SEE: &str = "run `rookery checkpoint list` to list checkpoints";
 /// Columns of a title.
 const TITLE_WIDTH: usize = 48;
 
@@ -59,7 +59,7 @@ async fn create(client: &Client, args: args::CheckpointCreate) -> Outcome {
     match made.snapshot {
         Some(_) => output::note(sum(&made.differences)),
         None => output::note(
-            "the session works in no repository, so no files were kept; name a work tree with --tree",
+            "the session works in no repository, so no files were saved; choose a work tree with --tree",
         ),
     }
     done()
@@ -80,7 +80,7 @@ async fn list(client: &Client, args: args::CheckpointList) -> Outcome {
     if args.json {
         output::json(&list)?;
     } else if list.checkpoints.is_empty() {
-        output::note("no checkpoints; make one with `rookery checkpoint create`");
+        output::note("no checkpoints; create one with `rookery checkpoint create`");
     } else {
         let table = table(&list.checkpoints, age::now());
         table.print()?;
@@ -189,7 +189,7 @@ pub(super) fn print_patch(found: &CheckpointDiffed) -> Outcome<()> {
         output::write(found.patch.as_bytes())?;
     }
     if found.cut {
-        output::note("the patch is longer than what is shown");
+        output::note("the patch is truncated");
     }
     Ok(())
 }
@@ -206,7 +206,7 @@ async fn restore(client: &Client, args: args::CheckpointRestore) -> Outcome {
     let head = if moved_head { ", head moved" } else { "" };
     output::line(format!("restored {id}: {written} written, {removed} removed{head}"))?;
     if !untouched.is_empty() {
-        output::note(format!("left as they are: {}", safe::line(&untouched.join(", "))));
+        output::note(format!("not changed: {}", safe::line(&untouched.join(", "))));
     }
     let with_head = if moved_head { " --head" } else { "" };
     output::line(format!("undo it with `rookery checkpoint restore{with_head} {}`", safety.id))?;
@@ -236,7 +236,7 @@ async fn prune(client: &Client, args: args::CheckpointPrune) -> Outcome {
     let pruning = ask(client, "rookery/checkpoints/prune", params, SEE);
     let gone: CheckpointsDeleted = working("pruning", pruning).await?;
     if gone.deleted.is_empty() && !args.json {
-        output::note("nothing to forget");
+        output::note("no checkpoints to delete");
     }
     tell_gone(&gone, args.json)?;
     done()

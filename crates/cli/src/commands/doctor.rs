@@ -113,20 +113,24 @@ fn private_directory(check: &'static str, path: &Path, must_be_private: bool) ->
         }
     };
     if !metadata.is_dir() {
-        return Finding::fault(check, format!("{shown} is no directory"), "move it out of the way");
+        return Finding::fault(
+            check,
+            format!("{shown} is not a directory"),
+            "move it to another place",
+        );
     }
     if metadata.uid() != rustix::process::geteuid().as_raw() {
         return Finding::fault(
             check,
             format!("{shown} belongs to another user"),
-            "set ROOKERY_HOME to a directory of your own",
+            "set ROOKERY_HOME to a directory that you own",
         );
     }
     let mode = metadata.permissions().mode() & 0o777;
     if must_be_private && mode & 0o022 != 0 {
         return Finding::warning(
             check,
-            format!("{shown} can be written by others"),
+            format!("{shown} is writable by other users"),
             format!("chmod 700 {shown}"),
         );
     }
@@ -138,7 +142,7 @@ fn not_writable(dir: &Path) -> Option<Finding> {
     let there = dir.ancestors().find(|one| one.exists())?;
     let needs = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
     let error = rustix::fs::access(there, needs).err()?;
-    let detail = format!("{} cannot be written: {error}", there.display());
+    let detail = format!("{} is not writable: {error}", there.display());
     Some(Finding::fault("writing", detail, format!("make {} writable", there.display())))
 }
 
@@ -166,11 +170,7 @@ fn config(homes: &Homes) -> Vec<Finding> {
 
 fn shell() -> Finding {
     let Some(shell) = std::env::var_os("SHELL").filter(|shell| !shell.is_empty()) else {
-        return Finding::warning(
-            "shell",
-            "SHELL is not set",
-            "name a program in `rookery open -- PROGRAM`",
-        );
+        return Finding::warning("shell", "SHELL is not set", "use `rookery open -- PROGRAM`");
     };
     let path = Path::new(&shell);
     let is_executable = fs::metadata(path)
@@ -178,7 +178,11 @@ fn shell() -> Finding {
     if is_executable {
         Finding::ok("shell", path.display().to_string())
     } else {
-        Finding::fault("shell", format!("{} cannot be run", path.display()), "set SHELL to a shell")
+        Finding::fault(
+            "shell",
+            format!("{} cannot be executed", path.display()),
+            "set SHELL to an executable shell",
+        )
     }
 }
 
@@ -197,7 +201,10 @@ async fn daemon(homes: &Homes) -> Vec<Finding> {
             return vec![Finding::fault(
                 "daemon",
                 failure.message(),
-                format!("see who owns {}, and remove it if no daemon runs", socket.display()),
+                format!(
+                    "check the owner of {}, and remove it if no daemon is running",
+                    socket.display()
+                ),
             )];
         }
     };
@@ -211,10 +218,10 @@ async fn daemon(homes: &Homes) -> Vec<Finding> {
                 findings.push(Finding::warning(
                     "socket",
                     format!(
-                        "the daemon was started by another login and is not at {}",
+                        "the daemon was started by another login session and is not at {}",
                         socket.display()
                     ),
-                    "let it listen there, too, with `rookery up`",
+                    "run `rookery up` to make it listen there too",
                 ));
             }
             findings
@@ -228,29 +235,33 @@ async fn daemon(homes: &Homes) -> Vec<Finding> {
 fn judge(status: &Status) -> Vec<Finding> {
     let own = env!("CARGO_PKG_VERSION");
     let mut findings = vec![if status.version == own {
-        Finding::ok("daemon", format!("{} runs as process {}", status.version, status.pid))
+        Finding::ok("daemon", format!("{} is running as process {}", status.version, status.pid))
     } else {
-        let detail = format!("{} runs, but this is {own}", status.version);
-        Finding::warning("daemon", detail, "replace it with `rookery restart`; terminals live on")
+        let detail = format!("{} is running, but this is {own}", status.version);
+        Finding::warning(
+            "daemon",
+            detail,
+            "replace it with `rookery restart`; terminals keep running",
+        )
     }];
     if let Some(damage) = &status.damage {
         findings.push(Finding::warning(
             "store",
             damage.clone(),
-            "what was damaged was moved aside in the state directory; nothing needs to be done",
+            "damaged data was moved aside in the state directory; no action is needed",
         ));
     }
     findings.extend(status.warnings.iter().map(|warning| {
-        Finding::warning("settings", warning.clone(), "edit the file and `rookery restart`")
+        Finding::warning("settings", warning.clone(), "edit the file, then run `rookery restart`")
     }));
     let lost = status.terminals.lost;
     if lost > 0 {
         findings.push(Finding::warning(
             "keeper",
             format!(
-                "{lost} terminals have lost their keeper; how their programs end will not be known"
+                "{lost} terminals have lost their keeper; the exit status of their programs will not be known"
             ),
-            "close them with `rookery close` when you are done with them",
+            "close them with `rookery close` when you no longer need them",
         ));
     } else if let Some(keeper) = status.keeper {
         findings.push(Finding::ok("keeper", format!("process {}", keeper.pid)));

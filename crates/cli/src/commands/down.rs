@@ -50,8 +50,8 @@ pub(super) async fn stop_by_signal(homes: &Homes, failure: Failure) -> Outcome<(
         return Ok(());
     }
     let pid = running.pid;
-    Err(Failure::new(format!("the daemon still runs after {} seconds", PATIENCE.as_secs()))
-        .hint(format!("end it yourself with `kill -9 {pid}`; terminals live on")))
+    Err(Failure::new(format!("the daemon is still running after {} seconds", PATIENCE.as_secs()))
+        .hint(format!("end it with `kill -9 {pid}`; terminals keep running")))
 }
 
 /// Stops the daemon of this connection and waits for its end.
@@ -70,13 +70,15 @@ pub(super) async fn stop(homes: &Homes, client: &Client, all: bool) -> Outcome<(
     for (name, pid, process) in processes {
         if !process.ended_within(PATIENCE).await {
             let waited = PATIENCE.as_secs();
-            return Err(Failure::new(format!("the {name} still runs after {waited} seconds"))
-                .hint(format!("end it yourself with `kill {pid}`")));
+            return Err(Failure::new(format!(
+                "the {name} is still running after {waited} seconds"
+            ))
+            .hint(format!("end it with `kill {pid}`")));
         }
     }
     match link::try_connect_own(homes).await? {
         None => Ok(()),
         Some(_) => Err(Failure::new("another daemon has taken over the socket")
-            .hint("see which with `rookery status`")),
+            .hint("check it with `rookery status`")),
     }
 }

@@ -51,7 +51,7 @@ async fn print_kept(client: &Client, seen: &mut u64) -> Outcome<()> {
 
 fn warn_of_missed(missed: u64) {
     if missed > 0 {
-        output::note(format!("rookery: {missed} events are no longer kept"));
+        output::note(format!("rookery: {missed} events are no longer stored"));
     }
 }
 
@@ -83,16 +83,17 @@ async fn print_until_gone(
         if message.method != notification::EVENT {
             continue;
         }
-        let Ok(told) = serde_json::from_str::<EventNotification>(message.params.get()) else {
+        let Ok(notification) = serde_json::from_str::<EventNotification>(message.params.get())
+        else {
             continue;
         };
-        warn_of_missed(told.missed);
+        warn_of_missed(notification.missed);
         // After a drop the next number is not the one expected; the log has the rest.
-        if told.event.seq != *seen + 1 && told.missed == 0 {
+        if notification.event.seq != *seen + 1 && notification.missed == 0 {
             return Ok(());
         }
-        *seen = told.event.seq;
-        output::json_line(&told.event)?;
+        *seen = notification.event.seq;
+        output::json_line(&notification.event)?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `rookery handoff`: work that somebody else is to go on with.
+//! `rookery handoff`: work that another session continues.
 
 use rookery_native::wire::{
     Handoff, HandoffCreate, HandoffList, HandoffSetStatus, HandoffStatus, Handoffs,
@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// What to do when a handoff is not found.
-const SEE: &str = "see what there is with `rookery handoff list --all`";
+const SEE: &str = "run `rookery handoff list --all` to list handoffs";
 /// Columns of what it is about.
 const WIDTH: usize = 60;
 

@@ -56,11 +56,12 @@ pub(super) fn run(action: HooksAction) -> Outcome {
 
 /// The settings that are meant.
 fn open(place: &args::HooksPlace) -> Outcome<SettingsFile> {
-    let told = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let dir = || told("CLAUDE_CONFIG_DIR").or_else(|| Some(told("HOME")?.join(".claude")));
+    let variable =
+        |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let dir = || variable("CLAUDE_CONFIG_DIR").or_else(|| Some(variable("HOME")?.join(".claude")));
     let path = place.settings.clone().or_else(|| Some(dir()?.join("settings.json")));
     let path =
-        path.ok_or_else(|| Failure::new("HOME is not set").hint("name a file with --settings"))?;
+        path.ok_or_else(|| Failure::new("HOME is not set").hint("choose a file with --settings"))?;
     SettingsFile::open(std::path::absolute(&path).map_err(Failure::doing(path.display()))?)
 }
 
@@ -68,8 +69,8 @@ fn open(place: &args::HooksPlace) -> Outcome<SettingsFile> {
 fn untouched(file: &SettingsFile) -> impl FnOnce(String) -> Failure {
     let file = file.path().display().to_string();
     move |why| {
-        Failure::new(format!("{file} was not touched: {why}"))
-            .hint("mend it, or name another file with --settings")
+        Failure::new(format!("{file} was not changed: {why}"))
+            .hint("fix it, or choose another file with --settings")
     }
 }
 
@@ -178,13 +179,13 @@ fn change(
 fn tell(result: &Made<'_>) {
     let file = &result.file;
     output::note(match (result.changed, result.written, &result.backup) {
-        (false, ..) => format!("{file} is as it should be; nothing was written"),
+        (false, ..) => format!("{file} is up to date; nothing was written"),
         (true, false, _) => "nothing was written".to_owned(),
         (true, true, None) if result.removed => {
-            format!("removed {file}, which was not there before")
+            format!("removed {file}, which did not exist before")
         }
         (true, true, None) => format!("wrote {file}"),
-        (true, true, Some(backup)) => format!("wrote {file}; the version before is {backup}"),
+        (true, true, Some(backup)) => format!("wrote {file}; the previous version is {backup}"),
     });
 }
 
@@ -195,7 +196,7 @@ pub(super) fn unified(path: &Path, old: &str, new: &str) -> String {
     text.lines().map(|line| format!("{}\n", printable(line))).collect()
 }
 
-/// A line of somebody's file, which may be indented by tabs.
+/// A line of the user's file, which may be indented by tabs.
 fn printable(line: &str) -> String {
     line.split('\t').map(output::printable).collect::<Vec<_>>().join("\t")
 }
@@ -203,8 +204,8 @@ fn printable(line: &str) -> String {
 /// Asks whether to write; it must be said.
 fn ask(file: &Path, diff: Option<&str>) -> Outcome<()> {
     if !io::stdin().is_terminal() {
-        return Err(Failure::new("nothing was written, since nobody can be asked")
-            .hint("agree with --yes, or look only with --dry-run"));
+        return Err(Failure::new("nothing was written, because there is no terminal to ask on")
+            .hint("confirm with --yes, or only look with --dry-run"));
     }
     let question = format!("{}write {}? [y/N] ", diff.unwrap_or_default(), file.display());
     let asked = io::stderr().write_all(question.as_bytes());

@@ -35,8 +35,8 @@ fn import_idx0(args: ImportIdx0) -> Outcome {
         show(&report)?;
     }
     if report.files.iter().all(|file| file.state == "missing") {
-        let message = format!("{} has nothing of idx0", dir.display());
-        return Err(Failure::new(message).hint("name the directory that has its queue.json"));
+        let message = format!("{} has no data of idx0", dir.display());
+        return Err(Failure::new(message).hint("give the directory that contains its queue.json"));
     }
     done()
 }
@@ -55,7 +55,7 @@ fn ask(dir: &Path, is_dry: bool) -> Outcome<ImportReport> {
     }
     let report = reply.data.and_then(|mut data| data.remove("json")).unwrap_or_default();
     serde_json::from_str(&report)
-        .map_err(|error| Failure::new(format!("cannot understand the daemon: {error}")))
+        .map_err(|error| Failure::new(format!("unexpected answer from the daemon: {error}")))
 }
 
 fn show(report: &ImportReport) -> Outcome<()> {
@@ -76,7 +76,7 @@ fn show(report: &ImportReport) -> Outcome<()> {
     table.print()?;
     if !report.sessions.is_empty() {
         let count = report.sessions.len();
-        output::note(format!("sessions are not opened again; there were {count}"));
+        output::note(format!("sessions are not reopened ({count} found)"));
     }
     if report.dry_run {
         output::note("nothing was changed");

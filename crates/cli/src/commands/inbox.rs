@@ -1,4 +1,4 @@
-//! `rookery inbox`: who needs somebody and why, also as it changes.
+//! `rookery inbox`: what needs attention, also as it changes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// What to do when an item is not found.
-const SEE: &str = "see what there is with `rookery inbox --all`";
+const SEE: &str = "run `rookery inbox --all` to list items";
 /// The fewest letters that name an item by the end of its id.
 const SHORTEST_END: usize = 4;
 
@@ -55,7 +55,7 @@ pub(super) async fn run(args: args::Inbox) -> Outcome {
     show(&waiting, args.all)
 }
 
-/// All that waits for somebody.
+/// Everything that needs attention.
 #[derive(Debug, Serialize)]
 struct Waiting {
     requests: Vec<Request>,
@@ -88,11 +88,11 @@ fn show(waiting: &Waiting, all: bool) -> Outcome {
         requests::table(&rest, age::now()).print()?;
     }
     if items.is_empty() && rest.is_empty() {
-        output::note("nothing waits for an answer");
+        output::note("no open requests");
     }
     if hidden > 0 {
         let word = if hidden == 1 { "item is" } else { "items are" };
-        output::note(format!("{hidden} more {word} only good to know; see all with --all"));
+        output::note(format!("{hidden} more {word} for information only; list all with --all"));
     }
     done()
 }
@@ -126,7 +126,7 @@ async fn resolve(client: &Client, args: args::InboxResolve) -> Outcome {
         false => args.ids.iter().map(|text| find(&list.items, text)).collect::<Outcome<_>>()?,
     };
     if ids.is_empty() && !args.json {
-        output::note("there is nothing to put away");
+        output::note("there is nothing to dismiss");
     }
     for id in ids {
         let resolved: QueueResolved =
@@ -142,7 +142,7 @@ async fn resolve(client: &Client, args: args::InboxResolve) -> Outcome {
 }
 
 /// The id of an item by the id that the inbox shows for it, or by its own. What is no end of any is
-/// left to the daemon, which knows those that are dealt with.
+/// left to the daemon, which knows those that are resolved.
 fn find(items: &[QueueEntry], text: &str) -> Outcome<String> {
     let bare = requests::bare_id(text.trim());
     let ends = |id: &str| {
@@ -158,7 +158,7 @@ fn find(items: &[QueueEntry], text: &str) -> Outcome<String> {
         [] => Ok(text.to_owned()),
         [entry] => Ok(entry.item.id.clone()),
         _ => Err(Failure::new(format!("{} items end with {text:?}", fitting.len()))
-            .hint("give more of the id")),
+            .hint("use more characters of the id")),
     }
 }
 
@@ -229,14 +229,15 @@ impl Watch {
             if message.method != notification::EVENT {
                 continue;
             }
-            let Ok(told) = serde_json::from_str::<EventNotification>(message.params.get()) else {
+            let Ok(notification) = serde_json::from_str::<EventNotification>(message.params.get())
+            else {
                 continue;
             };
-            if told.event.seq != self.seen + 1 && told.missed == 0 {
+            if notification.event.seq != self.seen + 1 && notification.missed == 0 {
                 return Ok(());
             }
-            self.seen = told.event.seq;
-            self.take(&told.event)?;
+            self.seen = notification.event.seq;
+            self.take(&notification.event)?;
         }
         Ok(())
     }
@@ -261,7 +262,7 @@ impl Watch {
         if self.json {
             return output::json_line(&Filed { r#type: "queue.filed", item });
         }
-        // What is about a request is told as the request itself.
+        // Items about a request are shown as the request itself.
         if matches!(item.related, Some(Related::Request(_))) {
             self.items.remove(&item.id);
             return Ok(());

@@ -104,7 +104,7 @@ pub(crate) fn block_on(command: impl Future<Output = Outcome>) -> Outcome {
         .build()
         .map_err(Failure::doing("cannot start a runtime"))?;
     let outcome = runtime.block_on(command);
-    // A thread may still be reading stdin; nobody waits for what it would read.
+    // A thread may still be reading stdin; its result is not needed.
     runtime.shutdown_background();
     outcome
 }

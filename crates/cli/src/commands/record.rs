@@ -102,7 +102,7 @@ impl End {
     }
 }
 
-/// A connection that is told what the terminal does.
+/// A connection that follows a terminal's output.
 struct Connection {
     client: Client,
     messages: mpsc::Receiver<Notification>,
@@ -114,7 +114,7 @@ impl Connection {
     async fn open(client: Client, terminal: u64) -> Outcome<Option<Self>> {
         let Some(messages) = client.notifications() else { return Ok(None) };
         let terminal = TerminalRef::Number(TerminalId::new(terminal));
-        // Whoever only looks on gives no size.
+        // A passive viewer sets no size.
         let params = Attach { terminal, rows: None, cols: None, shown: false };
         match client.call("rookery/terminals/attach", params).await {
             Ok(attached) => Ok(Some(Self { client, messages, attached })),
@@ -130,11 +130,11 @@ impl Connection {
             if message.method != notification::OUTPUT {
                 continue;
             }
-            let told = serde_json::from_str::<OutputNotification>(message.params.get());
-            if let Ok(told) = told
-                && told.attachment == self.attached.attachment
+            let output = serde_json::from_str::<OutputNotification>(message.params.get());
+            if let Ok(output) = output
+                && output.attachment == self.attached.attachment
             {
-                return Some(told.output);
+                return Some(output.output);
             }
         }
         None
@@ -149,7 +149,7 @@ struct Recording {
     size: Size,
     begun: Instant,
     until: Instant,
-    /// The wish to end came while something was written.
+    /// The request to stop came during a write.
     is_stopped: bool,
     /// Nothing can be written any more.
     has_failed: bool,
@@ -194,7 +194,7 @@ impl Recording {
             drop(connection);
             connection = tokio::select! {
                 fresh = reconnect(self.terminal) => fresh?,
-                _ = stop.wished() => return Ok(End::Stopped),
+                _ = stop.requested() => return Ok(End::Stopped),
                 () = sleep_until(self.until) => return Ok(End::Stopped),
             };
         }
@@ -217,9 +217,9 @@ impl Recording {
             }
             let flush_at = self.recorder.held_since().map(|since| self.begun + since + HOLD);
             tokio::select! {
-                told = connection.next() => match told {
+                output = connection.next() => match output {
                     None => return Ok(None),
-                    Some(told) => if let Some(end) = self.take(told) {
+                    Some(output) => if let Some(end) = self.take(output) {
                         return Ok(Some(end));
                     },
                 },
@@ -228,14 +228,14 @@ impl Recording {
                 }
                 _ = progress.tick(), if self.shows_progress => self.say_progress(),
                 () = sleep_until(self.until) => return Ok(Some(End::Stopped)),
-                _ = stop.wished() => return Ok(Some(End::Stopped)),
+                _ = stop.requested() => return Ok(Some(End::Stopped)),
             }
         }
     }
 
-    fn take(&mut self, told: Output) -> Option<End> {
+    fn take(&mut self, output: Output) -> Option<End> {
         let at = self.begun.elapsed();
-        match told {
+        match output {
             Output::Data(Base64(bytes)) => self.recorder.output(at, &bytes),
             Output::Redraw(Base64(bytes)) => self.recorder.repaint(at, &bytes, self.size),
             Output::Resized(new) => {
@@ -252,7 +252,7 @@ impl Recording {
         None
     }
 
-    /// Writes what there is. Somebody who does not read must not keep us from ending.
+    /// Writes what is buffered. A reader that does not read must not keep us from ending.
     async fn write(&mut self, stop: &mut Stop) -> Outcome<()> {
         let lines = self.recorder.take();
         if lines.is_empty() || self.has_failed {
@@ -262,9 +262,9 @@ impl Recording {
         let written = tokio::select! {
             biased;
             written = &mut writing => written,
-            code = stop.wished() => {
+            code = stop.requested() => {
                 self.is_stopped = true;
-                let cut = Failure::new("the recording is cut short: nobody reads it").code(code);
+                let cut = Failure::new("the recording is incomplete: its reader does not read").code(code);
                 timeout(GRACE, writing).await.unwrap_or(Err(cut))
             }
         };
@@ -276,7 +276,7 @@ impl Recording {
         let (seconds, events) = (self.begun.elapsed().as_secs(), self.recorder.events());
         let id = self.terminal;
         output::status(format_args!(
-            "recording terminal {id}: {seconds} s, {events} events; Ctrl-C ends it"
+            "recording terminal {id}: {seconds} s, {events} events; Ctrl-C stops"
         ));
     }
 

@@ -61,7 +61,7 @@ fn open(path: &Path, name: &str) -> Outcome<(Header, Recording)> {
     } else {
         let file = File::open(path).map_err(|error| {
             Failure::new(format!("cannot read {name}: {error}"))
-                .hint("make a recording with `rookery record TERMINAL FILE`")
+                .hint("create one with `rookery record TERMINAL FILE`")
         })?;
         Box::new(BufReader::new(file))
     };
@@ -69,8 +69,8 @@ fn open(path: &Path, name: &str) -> Outcome<(Header, Recording)> {
 }
 
 fn is_broken(name: &str, broken: &Broken) -> Failure {
-    Failure::new(format!("{name} is not a whole recording: {broken}"))
-        .hint("recordings are asciicast files of version 2 or 3; `rookery record` makes them")
+    Failure::new(format!("{name} is not a complete recording: {broken}"))
+        .hint("recordings are asciicast files of version 2 or 3; `rookery record` writes them")
 }
 
 /// The final screen.
@@ -144,7 +144,7 @@ async fn play(header: &Header, recording: Recording, name: &str, speed: Speed) -
     let end = loop {
         let event = tokio::select! {
             event = events.recv() => event,
-            code = stop.wished() => break Ok(ExitCode::from(code)),
+            code = stop.requested() => break Ok(ExitCode::from(code)),
         };
         let event = match event {
             Some(Ok(event)) => event,
@@ -164,7 +164,7 @@ async fn play(header: &Header, recording: Recording, name: &str, speed: Speed) -
             shown = show => if let Err(failure) = shown {
                 break Err(failure);
             },
-            code = stop.wished() => break Ok(ExitCode::from(code)),
+            code = stop.requested() => break Ok(ExitCode::from(code)),
         }
     };
     screen.leave();

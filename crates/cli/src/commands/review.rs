@@ -26,10 +26,9 @@ use crate::{
 };
 
 /// What to do when a review is not found.
-const SEE: &str = "see what there is with `rookery review list --all`";
-/// What to do when no agent can be told.
-const NAME_ONE: &str =
-    "name a session with --to; see what there is with `rookery idx0 list-sessions`";
+const SEE: &str = "run `rookery review list --all` to list reviews";
+/// The hint when no agent can receive the comments.
+const NAME_ONE: &str = "choose a session with --to; `rookery idx0 list-sessions` lists them";
 /// Columns of a summary.
 const SUMMARY_WIDTH: usize = 56;
 /// The longest comment that is read from stdin.
@@ -124,7 +123,7 @@ pub(crate) async fn changes_of(client: &Client, id: String) -> Outcome<Checkpoin
     ask(client, "rookery/checkpoints/diff", params, SEE).await
 }
 
-/// A review with its changes and what was said, line by line.
+/// A review with its changes and comments, line by line.
 pub(crate) fn lines(review: &Review, diff: Option<&CheckpointDiffed>) -> Vec<patch::Line> {
     let (tone, word) = status(review.status);
     let mut lines = vec![
@@ -140,9 +139,10 @@ pub(crate) fn lines(review: &Review, diff: Option<&CheckpointDiffed>) -> Vec<pat
     let patch = diff.map_or("", |diff| &*diff.patch);
     lines.extend(patch::lines(patch, &review.comments));
     match diff {
-        None => lines.push((Tone::Faint, "there is no checkpoint to show changes of".to_owned())),
+        None => lines
+            .push((Tone::Faint, "there is no checkpoint whose changes could be shown".to_owned())),
         Some(diff) if diff.cut => {
-            lines.push((Tone::Faint, "the patch is longer than what is shown".to_owned()));
+            lines.push((Tone::Faint, "the patch is truncated".to_owned()));
         }
         Some(_) => {}
     }
@@ -197,16 +197,21 @@ async fn changes(client: &Client, args: args::ReviewChanges) -> Outcome {
     }
     let review = settle(client, id, ReviewStatus::ChangesRequested).await?;
     let (review, untold) = tell_agent(client, review).await;
-    tell(&review, args.target.json, "requested changes of")?;
+    tell(&review, args.target.json, "requested changes in")?;
     if let Some(reason) = untold {
-        output::note(format!("the review is kept, but no agent was told: {reason}"));
-        output::note(format!("tell one with `rookery review deliver {} --to SESSION`", review.id));
+        output::note(format!(
+            "the review was saved, but its comments were not delivered: {reason}"
+        ));
+        output::note(format!(
+            "deliver them with `rookery review deliver {} --to SESSION`",
+            review.id
+        ));
     }
     done()
 }
 
-/// Tells the agent of a work tree what was said, and why not if it could not be told. Sessions are
-/// told by the daemon itself.
+/// Delivers the comments to the agent of a work tree, or returns the reason why not. Sessions get
+/// theirs from the daemon itself.
 async fn tell_agent(client: &Client, review: Review) -> (Review, Option<String>) {
     let is_news = review.comments.iter().any(|comment| !comment.delivered);
     if review.session.is_some() || !is_news {
@@ -214,8 +219,8 @@ async fn tell_agent(client: &Client, review: Review) -> (Review, Option<String>)
     }
     let params = ReviewDeliver { id: review.id.clone(), to: None };
     let telling = ask(client, "rookery/reviews/deliver", params, SEE);
-    match working("telling the agent", telling).await {
-        Ok(told) => (told, None),
+    match working("delivering the comments", telling).await {
+        Ok(delivered) => (delivered, None),
         Err(failure) => (review, Some(safe::line(failure.message()))),
     }
 }
@@ -229,7 +234,7 @@ async fn set(client: &Client, args: args::Thing, status: ReviewStatus) -> Outcom
     let word = match status {
         ReviewStatus::Open => "reopened",
         ReviewStatus::Approved => "approved",
-        ReviewStatus::ChangesRequested => "requested changes of",
+        ReviewStatus::ChangesRequested => "requested changes in",
         ReviewStatus::Deferred => "deferred",
     };
     tell(&review, args.json, word)
@@ -239,8 +244,8 @@ async fn deliver(client: &Client, args: args::ReviewDeliver) -> Outcome {
     let see = if args.to.is_some() { sessions::SEE } else { SEE };
     let params = ReviewDeliver { id: args.target.id, to: args.to };
     let telling = ask(client, "rookery/reviews/deliver", params, see);
-    let told: Outcome<Review> = working("telling the agent", telling).await;
-    let review = told.map_err(|failure| match failure.advice() {
+    let delivered: Outcome<Review> = working("delivering the comments", telling).await;
+    let review = delivered.map_err(|failure| match failure.advice() {
         Some(_) => failure,
         None => failure.hint(NAME_ONE),
     })?;
@@ -316,7 +321,7 @@ mod tests {
             -a
             +b
                 ▸ why
-            the patch is longer than what is shown
+            the patch is truncated
         "#]]
         .assert_eq(&patch::painted(&lines(&review(), Some(&diff)), Colors::none()));
     }

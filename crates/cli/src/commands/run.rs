@@ -19,7 +19,7 @@ use crate::{
     output, resolve,
 };
 
-/// As long as a program may run if nothing is said: the daemon cuts it down to the most it allows.
+/// The default timeout of a program: the daemon cuts it down to the most it allows.
 const NO_LIMIT: Duration = Duration::from_secs(u32::MAX as u64);
 /// More rows than any terminal keeps.
 const ALL_ROWS: usize = 10_000_000;
@@ -45,13 +45,13 @@ pub(super) async fn run(args: args::Run) -> Outcome {
     let waited = tokio::select! {
         waited = output::working("running", wait(&client, id, args.timeout)) => waited,
         _ = tokio::signal::ctrl_c() => {
-            let message = format!("the program goes on in terminal {terminal}");
+            let message = format!("the program keeps running in terminal {terminal}");
             let hint = format!("see it with `rookery attach {terminal}`, end it with `rookery close {terminal}`");
             return Err(Failure::new(message).hint(hint).code(130));
         }
     };
     let waited = waited.map_err(|failure| {
-        failure.hint(format!("the program goes on; see it with `rookery attach {terminal}`"))
+        failure.hint(format!("the program keeps running; see it with `rookery attach {terminal}`"))
     })?;
     let params = Dump { terminal: id, history: ALL_ROWS, redact: !args.no_redact };
     let dumped: Dumped = call(&client, "rookery/terminals/dump", params).await?;

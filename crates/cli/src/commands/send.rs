@@ -17,8 +17,8 @@ pub(super) async fn run(args: args::Send) -> Outcome {
     let terminal = resolve::terminal(&client, &args.target.id).await?;
     let bytes = text(&args.text)?;
     if !bytes.is_empty() && args.paste {
-        let text = String::from_utf8(bytes)
-            .map_err(|_| Failure::new("only text can be pasted, and this is no UTF-8"))?;
+        let text =
+            String::from_utf8(bytes).map_err(|_| Failure::new("only UTF-8 text can be pasted"))?;
         let params = TerminalPaste { terminal, text };
         call::<Empty>(&client, "rookery/terminals/paste", params).await?;
     } else if !bytes.is_empty() {

@@ -46,13 +46,13 @@ impl Plan {
 
 pub(super) async fn run(args: args::Setup) -> Outcome {
     if args.json && !args.dry_run && !args.yes {
-        return Err(Failure::new("--json asks no questions")
-            .hint("agree with --yes, or look only with --dry-run")
+        return Err(Failure::new("--json cannot ask for confirmation")
+            .hint("confirm with --yes, or only look with --dry-run")
             .code(2));
     }
     let homes = link::homes()?;
     let broken = |error: rookery_host::SettingsFileError| {
-        Failure::new(error.to_string()).hint("mend the file; nothing was written")
+        Failure::new(error.to_string()).hint("fix the file; nothing was written")
     };
     let present = setup::present(&homes).map_err(broken)?;
     let found = output::working("looking around", setup::find()).await;
@@ -72,7 +72,7 @@ pub(super) async fn run(args: args::Setup) -> Outcome {
         show::plan(&plan)?;
         if !asks && plan.offers.is_empty() {
             output::note(
-                "left out: links (--shims), Claude Code's hooks (--hooks), completions (--shell)",
+                "skipped: links (--shims), Claude Code's hooks (--hooks), completions (--shell)",
             );
         }
     }
@@ -111,13 +111,15 @@ fn provider(
     match (&*candidates, asks) {
         ([], _) => Ok(None),
         ([first, _, ..], true) => {
-            let question = format!("who answers in new threads? [{first}] ");
+            let question = format!("provider for new threads [{first}]: ");
             let answer = ask(&question)?;
             match answer.as_str() {
                 "" => Ok(Some(first.clone())),
                 known if candidates.iter().any(|one| one == known) => Ok(Some(answer)),
-                _ => Err(Failure::new(format!("{answer:?} is none of {}", candidates.join(", ")))
-                    .hint("nothing was written")),
+                _ => {
+                    Err(Failure::new(format!("{answer:?} is not one of {}", candidates.join(", ")))
+                        .hint("nothing was written"))
+                }
             }
         }
         ([first, ..], _) => Ok(Some(first.clone())),
@@ -169,8 +171,8 @@ fn is_yes(answer: &str) -> bool {
 
 fn agree() -> Outcome<()> {
     if !io::stdin().is_terminal() {
-        return Err(Failure::new("nothing was written, since there is no terminal to ask at")
-            .hint("agree with --yes, or look only with --dry-run"));
+        return Err(Failure::new("nothing was written, because there is no terminal to ask on")
+            .hint("confirm with --yes, or only look with --dry-run"));
     }
     match is_yes(&ask("write this? [y/N] ")?) {
         true => Ok(()),
@@ -186,12 +188,12 @@ async fn take_effect(homes: &Homes) -> Outcome<()> {
         link::call(&client, "thread/list", ThreadListParams::default()).await?;
     let is_running = |thread: &Thread| thread.status.state == ThreadState::Running;
     if threads.data.iter().any(is_running) {
-        output::note("an agent is at work; run `rookery restart` later to let it take effect");
+        output::note("an agent is working; run `rookery restart` later to apply the change");
         return Ok(());
     }
     down::stop(homes, &client, false).await?;
     daemon_process::ensure(homes).await?;
-    output::note("the daemon was restarted; terminals live on");
+    output::note("the daemon was restarted; terminals keep running");
     Ok(())
 }
 

@@ -94,7 +94,7 @@ fn install(dir: &Path, exe: &Path) -> Outcome<Vec<PathBuf>> {
     let links = links(dir, exe)?;
     // All or nothing, as far as can be known beforehand.
     if let Some((_, link, _)) = links.iter().find(|(_, _, found)| *found == Found::Foreign) {
-        return Err(Failure::new(format!("{} is not a link of ours", link.display()))
+        return Err(Failure::new(format!("{} is not one of our links", link.display()))
             .hint("move it away, or choose another directory"));
     }
     let mut made = Vec::new();
@@ -113,7 +113,7 @@ fn install(dir: &Path, exe: &Path) -> Outcome<Vec<PathBuf>> {
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     if !std::env::split_paths(&path).any(|known| known == dir) {
-        output::note(format!("{} is not in PATH; add it to use them by name", dir.display()));
+        output::note(format!("{} is not in PATH; add it to run the links by name", dir.display()));
     }
     Ok(made)
 }
@@ -142,7 +142,7 @@ fn remove(dir: &Path, exe: &Path) -> Outcome<()> {
                 output::line(link.display())?;
             }
             Found::Foreign => {
-                output::note(format!("{} is not a link of ours and stays", link.display()));
+                output::note(format!("{} is not one of our links and was kept", link.display()));
             }
         }
     }

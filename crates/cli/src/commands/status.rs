@@ -33,7 +33,7 @@ fn render(status: &Status, colors: Colors) -> String {
     counts.extend((terminals.lost > 0).then(|| format!("{} lost", terminals.lost)));
     let keeper = match status.keeper {
         Some(keeper) => format!("process {}", keeper.pid),
-        None => "none, the first terminal starts one".to_owned(),
+        None => "none; the first terminal starts one".to_owned(),
     };
     let mut lines = vec![
         ("daemon", format!("{}, process {}", status.version, status.pid)),

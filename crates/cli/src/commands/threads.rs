@@ -78,7 +78,7 @@ async fn list(client: &Client, args: args::ThreadsList) -> Outcome {
     if args.json {
         output::json(&Listed { threads: &all, has_more: cursor.is_some() })?;
     } else if all.is_empty() {
-        output::note("no threads; begin one with `rookery chat`");
+        output::note("no threads; start one with `rookery chat`");
     } else {
         table(&all, age::now()).print()?;
     }
@@ -141,7 +141,7 @@ async fn read_whole(client: &Client, id: &str) -> Outcome<Thread> {
 }
 
 /// Something done to one thread after the other.
-struct Deed {
+struct Operation {
     method: &'static str,
     /// What it makes of a thread.
     done: &'static str,
@@ -149,15 +149,16 @@ struct Deed {
     proof: Option<(&'static str, bool)>,
 }
 
-const ARCHIVE: Deed =
-    Deed { method: "thread/archive", done: "archived", proof: Some(("archived", true)) };
-const UNARCHIVE: Deed =
-    Deed { method: "thread/unarchive", done: "unarchived", proof: Some(("archived", false)) };
-const DELETE: Deed =
-    Deed { method: "thread/delete", done: "deleted", proof: Some(("deleted", true)) };
-const INTERRUPT: Deed = Deed { method: "turn/interrupt", done: "interrupted", proof: None };
+const ARCHIVE: Operation =
+    Operation { method: "thread/archive", done: "archived", proof: Some(("archived", true)) };
+const UNARCHIVE: Operation =
+    Operation { method: "thread/unarchive", done: "unarchived", proof: Some(("archived", false)) };
+const DELETE: Operation =
+    Operation { method: "thread/delete", done: "deleted", proof: Some(("deleted", true)) };
+const INTERRUPT: Operation =
+    Operation { method: "turn/interrupt", done: "interrupted", proof: None };
 
-async fn each(client: &Client, args: args::ThreadTargets, deed: &Deed) -> Outcome {
+async fn each(client: &Client, args: args::ThreadTargets, operation: &Operation) -> Outcome {
     // All names are looked up before anything is done to the first.
     let mut ids = Vec::new();
     for text in &args.ids {
@@ -165,13 +166,13 @@ async fn each(client: &Client, args: args::ThreadTargets, deed: &Deed) -> Outcom
     }
     for id in ids {
         let result: Value =
-            call(client, deed.method, ThreadIdParams { thread_id: id.clone() }).await?;
-        let has_worked = deed.proof.is_none_or(|(member, wanted)| result[member] == wanted);
+            call(client, operation.method, ThreadIdParams { thread_id: id.clone() }).await?;
+        let has_worked = operation.proof.is_none_or(|(member, wanted)| result[member] == wanted);
         if !has_worked {
             return Err(Failure::new(format!("no thread {id}"))
-                .hint("see what there is with `rookery threads`"));
+                .hint("run `rookery threads` to list threads"));
         }
-        tell(args.json, &result, &format!("{} {id}", deed.done))?;
+        tell(args.json, &result, &format!("{} {id}", operation.done))?;
     }
     done()
 }

@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// What to do when a worktree is not found.
-const SEE: &str = "see what there is with `rookery worktree list`";
+const SEE: &str = "run `rookery worktree list` to list worktrees";
 /// The code of a landing that files are in conflict with.
 const CONFLICTS: u8 = 5;
 /// How long a setup command is waited for at once.
@@ -54,7 +54,7 @@ async fn create(client: &Client, args: args::WorktreeCreate) -> Outcome {
         trusted: args.trust,
         setup: args.setup,
     };
-    let what = if args.fetch { "fetching, then making a worktree" } else { "making a worktree" };
+    let what = if args.fetch { "fetching, then creating a worktree" } else { "making a worktree" };
     let making = ask(client, "rookery/worktrees/create", params, SEE);
     let made: WorktreeMade = working(what, making).await?;
     let code = follow_setup(client, &made).await?;
@@ -75,7 +75,7 @@ async fn create(client: &Client, args: args::WorktreeCreate) -> Outcome {
         output::note(format!("on branch {}{}", safe::line(branch), copied(&made)));
     }
     if let Some(terminal) = session.and_then(|session| session.terminal) {
-        output::note(format!("terminal {terminal} works in it"));
+        output::note(format!("opened terminal {terminal} in it"));
     }
     Ok(code)
 }
@@ -113,7 +113,7 @@ async fn follow_setup(client: &Client, made: &WorktreeMade) -> Outcome<ExitCode>
             }
         }
     };
-    working("the setup command runs", ended).await?;
+    working("the setup command is running", ended).await?;
     let params = TerminalOnly { terminal };
     let ended: Terminal = call(client, "rookery/terminals/get", &params).await?;
     if matches!(ended.exit, Some(Exit::Code(0))) {
@@ -128,8 +128,9 @@ async fn follow_setup(client: &Client, made: &WorktreeMade) -> Outcome<ExitCode>
 
 async fn list(client: &Client, args: args::WorktreeList) -> Outcome {
     let params = WorktreeList { repo: directory(args.repo)? };
-    let looking = ask(client, "rookery/worktrees/list", params, "say in which repository");
-    let list: Worktrees = working("looking at worktrees", looking).await?;
+    let looking =
+        ask(client, "rookery/worktrees/list", params, "choose the repository with --repo");
+    let list: Worktrees = working("reading worktrees", looking).await?;
     if args.json {
         output::json(&list)?;
     } else {
@@ -276,7 +277,7 @@ async fn land(client: &Client, args: args::WorktreeLand) -> Outcome {
         output::note(format!("{} is up to date", safe::exact(checkout)));
     }
     if landed.removed {
-        output::note("the worktree and its branch are removed");
+        output::note("removed the worktree and its branch");
     }
     done()
 }
@@ -340,11 +341,11 @@ fn not_removed(error: rookery_wire::rpc::RpcError) -> Failure {
         ("still runs", "end it first, or close it with `rookery close`"),
         (
             "local changes",
-            "commit them, keep them with `rookery checkpoint create`, or lose them with --force",
+            "commit them, save them with `rookery checkpoint create`, or discard them with --force",
         ),
         (
             "on no other branch",
-            "land them with `rookery worktree land`, push them, or lose them with --force",
+            "land them with `rookery worktree land`, push them, or discard them with --force",
         ),
         ("locked", "unlock it with `git worktree unlock`"),
     ];

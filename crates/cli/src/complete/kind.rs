@@ -20,7 +20,7 @@ pub(super) enum Kind {
     Signal,
     Terminal,
     Thread,
-    /// A thread that was put away.
+    /// An archived thread.
     Archived,
     Tool,
     Who,

@@ -5,7 +5,7 @@
 //! a tab and a description behind it; or `files`, `directories` or `commands`, which the shell does itself. No line at
 //! all means that there is nothing to offer. Scripts that were installed once rely on this; it only ever grows.
 //!
-//! Whoever presses TAB waits, so that there is a limit to the time and to the number of values, and nothing is ever
+//! The user waits after pressing TAB, so there is a limit to the time and to the number of values, and nothing is ever
 //! started, changed or complained about.
 
 mod candidate;

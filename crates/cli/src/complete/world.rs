@@ -43,7 +43,7 @@ pub(super) fn offer(kind: Kind, place: &Place, until: Instant, offer: &mut Offer
         Kind::Who => DECIDERS.iter().for_each(|name| offer.add_named(&[name], "")),
         _ => {
             let left = until.saturating_duration_since(Instant::now());
-            // Nobody reads a complaint while a line is being typed.
+            // An error message would disturb the line that is being typed.
             let _ = ask(kind, place, left, offer);
         }
     }

@@ -30,7 +30,7 @@ const AFTER: Duration = Duration::from_secs(6);
 
 /// What was said.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Said {
+struct Arguments {
     category: Option<String>,
     activity: Option<String>,
     /// The process whose word is to be heard before this one.
@@ -41,18 +41,19 @@ struct Said {
 
 /// The whole tool.
 pub(crate) fn main(args: Vec<OsString>) -> ExitCode {
-    let told = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    let (Some(session), Some(socket)) = (told("IDX0_SESSION_ID"), told("IDX0_IPC_SOCKET")) else {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    let (Some(session), Some(socket)) = (variable("IDX0_SESSION_ID"), variable("IDX0_IPC_SOCKET"))
+    else {
         return ExitCode::SUCCESS;
     };
     let words = args.into_iter().map(|word| word.to_string_lossy().into_owned());
-    let said = Said::read(words);
-    if let Some(pid) = said.after {
+    let arguments = Arguments::read(words);
+    if let Some(pid) = arguments.after {
         wait_for(pid);
     }
-    let request = said.request(&session.to_string_lossy());
-    let socket = link::told_socket(socket.into());
-    // A server that accepts nobody would hold this process for ever.
+    let request = arguments.request(&session.to_string_lossy());
+    let socket = link::resolve_socket(socket.into());
+    // A server that never accepts would block this process for ever.
     let (sender, answer) = mpsc::channel();
     std::thread::spawn(move || {
         let _ = sender.send(link::ask_at(&socket, &request, PATIENCE));
@@ -70,10 +71,10 @@ fn failure(message: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
-impl Said {
+impl Arguments {
     /// Reads the arguments. What is no option is the title, then the summary; more is ignored.
-    fn read(words: impl Iterator<Item = String>) -> Said {
-        let mut said = Said::default();
+    fn read(words: impl Iterator<Item = String>) -> Arguments {
+        let mut arguments = Arguments::default();
         let mut words = words;
         let mut is_text = false;
         while let Some(word) = words.next() {
@@ -83,15 +84,15 @@ impl Said {
             };
             let mut value = || value.clone().or_else(|| words.next());
             match name {
-                _ if is_text => said.text(word),
+                _ if is_text => arguments.text(word),
                 "--" => is_text = true,
-                "-c" | "--category" => said.category = value(),
-                "-a" | "--activity" => said.activity = value(),
-                "--after" => said.after = value().and_then(|pid| pid.parse().ok()),
-                _ => said.text(word),
+                "-c" | "--category" => arguments.category = value(),
+                "-a" | "--activity" => arguments.activity = value(),
+                "--after" => arguments.after = value().and_then(|pid| pid.parse().ok()),
+                _ => arguments.text(word),
             }
         }
-        said
+        arguments
     }
 
     fn text(&mut self, word: String) {
@@ -137,8 +138,8 @@ fn wait_for(pid: i32) {
 mod tests {
     use super::*;
 
-    fn read(words: &[&str]) -> Said {
-        Said::read(words.iter().map(|word| (*word).to_owned()))
+    fn read(words: &[&str]) -> Arguments {
+        Arguments::read(words.iter().map(|word| (*word).to_owned()))
     }
 
     fn payload(words: &[&str]) -> Vec<(String, String)> {
@@ -147,7 +148,7 @@ mod tests {
 
     #[test]
     fn options_and_texts_come_in_any_order() {
-        let said = Said {
+        let arguments = Arguments {
             category: Some("error".into()),
             activity: Some("active".into()),
             after: Some(7),
@@ -155,10 +156,10 @@ mod tests {
             summary: Some("-x".into()),
         };
         let spelled = ["a b", "-a", "active", "--category=error", "--after", "7", "--", "-x", "y"];
-        assert_eq!(read(&spelled), said);
+        assert_eq!(read(&spelled), arguments);
         let spelled = ["--activity", "active", "a b", "-c", "error", "-x", "--after=7"];
-        assert_eq!(read(&spelled), said);
-        assert_eq!(read(&["--after=", "-a"]), Said::default());
+        assert_eq!(read(&spelled), arguments);
+        assert_eq!(read(&["--after=", "-a"]), Arguments::default());
     }
 
     #[test]
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_what_is_gone() {
+    fn a_process_that_has_ended_is_not_waited_for() {
         for pid in [i32::MAX, 0, -1] {
             wait_for(pid);
         }

@@ -1,4 +1,4 @@
-//! Patches line by line, with what was said about their lines. What is in them is not trusted.
+//! Patches line by line, with the comments on their lines. What is in them is not trusted.
 
 use rookery_native::wire::ReviewComment;
 
@@ -34,7 +34,7 @@ pub(crate) fn lines(patch: &str, comments: &[ReviewComment]) -> Vec<Line> {
                 && comment.path == place.file;
             if is_here && !*is_placed {
                 *is_placed = true;
-                shown.extend(said(comment, "    ▸ "));
+                shown.extend(comment_lines(comment, "    ▸ "));
             }
         }
     }
@@ -45,13 +45,13 @@ pub(crate) fn lines(patch: &str, comments: &[ReviewComment]) -> Vec<Line> {
             (Some(path), None) => format!("▸ {}: ", safe::exact(path)),
             _ => "▸ ".to_owned(),
         };
-        shown.extend(said(comment, &at));
+        shown.extend(comment_lines(comment, &at));
     }
     shown
 }
 
 /// A comment, its further lines indented as its first.
-fn said(comment: &ReviewComment, start: &str) -> Vec<Line> {
+fn comment_lines(comment: &ReviewComment, start: &str) -> Vec<Line> {
     let blank = " ".repeat(start.chars().count());
     let text = safe::text(&comment.text);
     let mut lines: Vec<Line> = text
@@ -62,7 +62,7 @@ fn said(comment: &ReviewComment, start: &str) -> Vec<Line> {
         })
         .collect();
     if let Some((_, last)) = lines.last_mut().filter(|_| comment.delivered) {
-        last.push_str("  (told)");
+        last.push_str("  (delivered)");
     }
     lines
 }
@@ -155,7 +155,7 @@ mod tests {
             -two
             +2\u{1b}[2J
                 ▸ why?
-                  really  (told)
+                  really  (delivered)
              three
             diff --git a/y b/y
             --- a/y

@@ -115,7 +115,7 @@ fn exactly(request: &Request) -> Vec<String> {
     if lines.len() > DETAIL_LINES {
         let more = lines.len() - DETAIL_LINES;
         lines.truncate(DETAIL_LINES);
-        lines.push(format!("    … {more} more lines; see all of it with `rookery inbox show`"));
+        lines.push(format!("    … {more} more lines; print it in full with `rookery inbox show`"));
     }
     lines
 }

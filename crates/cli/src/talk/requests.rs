@@ -36,15 +36,15 @@ pub(crate) async fn find(client: &Client, id: &str) -> Outcome<Request> {
     let list: Requests = call(client, "rookery/requests/list", RequestList::default()).await?;
     let mut fitting =
         list.requests.into_iter().filter(|one| one.id.to_ascii_uppercase().ends_with(&end));
-    let see = "see what waits with `rookery inbox`";
+    let see = "run `rookery inbox` to list open requests";
     match (fitting.next().filter(|_| !end.is_empty()), fitting.next()) {
         (Some(request), None) => Ok(request),
         (Some(_), Some(_)) => {
-            let message = format!("more than one request ends with {}", safe::line(id));
-            Err(Failure::new(message).hint("give more of the id"))
+            let message = format!("several requests end with {}", safe::line(id));
+            Err(Failure::new(message).hint("use more characters of the id"))
         }
         (None, _) => {
-            let message = format!("no request {} waits for an answer", safe::line(id));
+            let message = format!("there is no open request {}", safe::line(id));
             Err(Failure::new(message).hint(see))
         }
     }
@@ -192,11 +192,11 @@ pub(crate) fn exactly(request: &Request) -> Vec<String> {
         lines.extend(indented(what.strip_suffix('\n').unwrap_or(&what)));
     }
     if let (Some(unseen), Some(input)) = (&request.unseen, &request.input) {
-        lines.push(format!("  all {} characters of it are in what the tool gets:", unseen.of));
+        lines.push(format!("  all {} characters are in the tool's input:", unseen.of));
         lines.extend(whole(input));
     }
     if !request.argv.is_empty() {
-        // With its quotes, so that every argument can be told from the next.
+        // With its quotes, so that arguments can be distinguished.
         let argv = serde_json::to_string(&request.argv).unwrap_or_default();
         lines.push(format!("  runs {}", safe::exact(&argv)));
     }
@@ -226,8 +226,8 @@ pub(crate) fn question(question: &Question) -> Vec<String> {
 }
 
 fn plan(ask: &Ask) -> Vec<String> {
-    let mode = ask.plan.as_ref().map(|plan| format!(" and go on in mode {}", plan.target_mode));
-    let question = format!("may this plan be carried out{}?", mode.unwrap_or_default());
+    let mode = ask.plan.as_ref().map(|plan| format!(" and continue in mode {}", plan.target_mode));
+    let question = format!("approve this plan{}?", mode.unwrap_or_default());
     let mut lines = vec![safe::exact(&question)];
     lines.extend(indented(ask.request.preview.as_deref().unwrap_or(&ask.request.summary)));
     let steps = ask.plan.iter().flat_map(|plan| &plan.next_steps);

@@ -1,5 +1,5 @@
 //! Text of models and tools as a terminal may see it. None of it is trusted: what a terminal would act
-//! upon is left out, and where somebody decides by what is shown it is spelled out instead.
+//! upon is left out, and where a decision depends on the text it is spelled out instead.
 
 /// Whether a character makes a terminal do something, or turns the order of others around.
 fn acts(c: char) -> bool {
@@ -26,7 +26,7 @@ pub(crate) fn line(text: &str) -> String {
     words.join(" ")
 }
 
-/// A line exactly as it is: what acts or hides is spelled, so that nobody approves what he cannot see.
+/// A line exactly as it is: control and invisible characters are escaped, so that approvals are based on the real text.
 pub(crate) fn exact(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());
     for c in line.chars() {

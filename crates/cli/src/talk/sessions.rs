@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// What to do when a session is not found.
-pub(crate) const SEE: &str = "see what there is with `rookery idx0 list-sessions`";
+pub(crate) const SEE: &str = "run `rookery idx0 list-sessions` to list sessions";
 /// The variable by which a program in a session knows which one it is.
 const OWN: &str = "IDX0_SESSION_ID";
 
@@ -70,7 +70,7 @@ fn top_of(here: &Path) -> Option<&Path> {
 
 /// The current directory, without links.
 pub(crate) fn current_dir() -> Outcome<PathBuf> {
-    std::fs::canonicalize(".").map_err(Failure::doing("cannot find the current directory"))
+    std::fs::canonicalize(".").map_err(Failure::doing("cannot determine the current directory"))
 }
 
 /// The session whose place is around a directory, the nearest if there are several. In a work tree
@@ -95,9 +95,9 @@ fn of_directory(sessions: &[Session], here: &Path, top: Option<&Path>) -> Outcom
         (_, Some(_)) => Ok(Meant::tree(here)),
         ([], None) => {
             let message =
-                format!("no session works in {}, which is no git work tree", here.display());
-            let hint = "go to a git work tree, open a terminal here with `rookery open`, or say \
-                        what is meant with --session or --tree";
+                format!("no session works in {}, which is not a git work tree", here.display());
+            let hint = "change to a git work tree, open a terminal here with `rookery open`, or \
+                        use --session or --tree";
             Err(Failure::new(message).hint(hint))
         }
         (several, None) => {
@@ -107,7 +107,7 @@ fn of_directory(sessions: &[Session], here: &Path, top: Option<&Path>) -> Outcom
                 .map(|one| format!("{} ({})", safe::line(&one.title), one.id))
                 .collect();
             Err(Failure::new(format!("{} sessions work here", several.len()))
-                .hint(format!("say which with --session: {}", names.join(", "))))
+                .hint(format!("choose one with --session: {}", names.join(", "))))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Answering a request from the command line, and what is said if somebody else was first.
+//! Answering a request from the command line, and the message if another client was first.
 
 use std::process::ExitCode;
 
@@ -52,7 +52,7 @@ pub(crate) async fn settle(target: &RequestTarget, answer: AnswerRequest, done: 
             too_late(&client, target, &id).await
         }
         Err(ClientError::Rpc(error)) if error.code == code::INVALID => {
-            Err(Failure::new(error.message).hint("see what it asks for with `rookery inbox`"))
+            Err(Failure::new(error.message).hint("run `rookery inbox` to see what it asks for"))
         }
         Err(error) => Err(error.into()),
     }
@@ -61,8 +61,8 @@ pub(crate) async fn settle(target: &RequestTarget, answer: AnswerRequest, done: 
 /// Tells how a request that does not wait was settled, if there was one.
 async fn too_late(client: &Client, target: &RequestTarget, id: &str) -> Outcome {
     let Some(request) = settled_before(client, id).await? else {
-        return Err(Failure::new(format!("no request {} waits for an answer", safe::line(id)))
-            .hint("see what waits with `rookery inbox`"));
+        return Err(Failure::new(format!("there is no open request {}", safe::line(id)))
+            .hint("run `rookery inbox` to list open requests"));
     };
     if target.json {
         output::json(&json!({

@@ -159,7 +159,7 @@ fn push_item(out: &mut String, item: &Item, with_thoughts: bool, colors: Colors)
             push_block(out, &colors.paint(Tone::Faint, &format!("• {}", tool(execution))));
         }
         Item::Compaction { .. } => {
-            push_block(out, &colors.paint(Tone::Faint, "[what came before was summed up]"));
+            push_block(out, &colors.paint(Tone::Faint, "[earlier messages were summarized]"));
         }
         // The turn itself says why it failed.
         Item::Error { .. } | Item::RoutingDecision { .. } | Item::Raw { .. } => {}

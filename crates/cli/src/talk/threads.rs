@@ -17,7 +17,7 @@ const WHOLE: usize = 36;
 const PAGE: u32 = 500;
 const PAGES: usize = 40;
 
-/// The id of the thread called `text`, put away or not.
+/// The id of the thread called `text`, archived or not.
 pub(crate) async fn find(client: &Client, text: &str) -> Outcome<String> {
     if text.len() == WHOLE && text.chars().all(|c| c == '-' || c.is_ascii_hexdigit()) {
         return Ok(text.to_ascii_lowercase());
@@ -54,12 +54,12 @@ fn choose(all: &[Thread], text: &str) -> Outcome<String> {
     let found: Vec<&Thread> = all.iter().filter(is_meant).collect();
     match *found {
         [] => Err(Failure::new(format!("no thread has the id or name {text:?}"))
-            .hint("see what there is with `rookery threads`")),
+            .hint("run `rookery threads` to list threads")),
         [thread] => Ok(thread.id.clone()),
         _ => {
             let ids: Vec<&str> = found.iter().take(5).map(|thread| &*thread.id).collect();
             Err(Failure::new(format!("{} threads are called {text:?}", found.len()))
-                .hint(format!("say which by its id: {}", ids.join(", "))))
+                .hint(format!("use its id: {}", ids.join(", "))))
         }
     }
 }
@@ -68,7 +68,7 @@ fn choose(all: &[Thread], text: &str) -> Outcome<String> {
 pub(crate) fn unreadable(id: &str) -> Failure {
     let short = show::short_id(id);
     Failure::new(format!("no thread {id}"))
-        .hint(format!("if it was put away: `rookery threads unarchive {short}`"))
+        .hint(format!("if it was archived, run `rookery threads unarchive {short}`"))
 }
 
 #[cfg(test)]

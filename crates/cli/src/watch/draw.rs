@@ -59,7 +59,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, list: &mut List, now: i64, colors: Col
             DETAIL_KEYS
         }
         View::Prompt { text, review, .. } => {
-            let asked = format!("What should be different? (review {review})");
+            let asked = format!("Requested changes (review {review})");
             let typed = format!("> {text}▏");
             let lines = [(Tone::Strong, asked), (Tone::Plain, String::new()), (Tone::Plain, typed)];
             draw_lines(frame, body, &lines, 0, colors);
@@ -89,7 +89,7 @@ fn draw_head(frame: &mut Frame<'_>, area: Rect, list: &List, colors: Colors) {
 fn draw_items(frame: &mut Frame<'_>, area: Rect, list: &List, now: i64, colors: Colors) {
     let items = list.items();
     if items.is_empty() {
-        let nothing = Span::styled("nothing asks for attention", style(Tone::Faint, colors));
+        let nothing = Span::styled("nothing needs attention", style(Tone::Faint, colors));
         frame.render_widget(nothing, area);
         return;
     }

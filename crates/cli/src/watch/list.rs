@@ -13,28 +13,28 @@ use crate::{
 /// The longest comment that can be typed.
 const MAX_TYPED: usize = 4_000;
 
-/// Something that the daemon has to be asked for.
+/// What a key press asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Wish {
-    /// Enough of it.
+pub(super) enum Action {
+    /// Leave the list.
     Leave,
-    /// Exactly what an item is about.
+    /// Show an item in full.
     Show(String),
-    /// Yes to a request.
+    /// Approve a request.
     Approve(String),
-    /// No to a request.
+    /// Deny a request.
     Deny(String),
     /// Answer a request later.
     Defer(String),
-    /// The changes of a review are good.
+    /// Approve a review.
     ApproveReview(String),
-    /// They should be different, for this reason if there is one.
+    /// Request changes in a review, with a comment unless it is empty.
     RequestChanges(String, String),
-    /// Look at them later.
+    /// Defer a review.
     DeferReview(String),
-    /// Take a handoff.
+    /// Accept a handoff.
     Accept(String),
-    /// Put an item away.
+    /// Dismiss an item.
     Resolve(String),
 }
 
@@ -60,11 +60,11 @@ pub(super) enum View {
     },
 }
 
-/// The list, and where somebody is in it.
+/// The list, with the selection and the current view.
 pub(super) struct List {
     queue: Vec<QueueEntry>,
     requests: Vec<Request>,
-    /// Whether what is only good to know is shown.
+    /// Whether items for information only are shown.
     all: bool,
     /// The id of the selected item.
     selected: Option<String>,
@@ -72,8 +72,8 @@ pub(super) struct List {
     position: usize,
     pub(super) view: View,
     pub(super) message: Option<Line>,
-    /// Items that somebody here has dealt with; their going is no surprise.
-    dealt_with: HashSet<String>,
+    /// Items that were resolved here; their disappearance needs no message.
+    resolved_here: HashSet<String>,
 }
 
 impl List {
@@ -86,7 +86,7 @@ impl List {
             position: 0,
             view: View::Items,
             message: None,
-            dealt_with: HashSet::new(),
+            resolved_here: HashSet::new(),
         }
     }
 
@@ -118,7 +118,7 @@ impl List {
         self.message = Some((tone, text.into()));
     }
 
-    /// Takes what waits now. The selection stays on its item. If that went by nobody's doing here,
+    /// Takes what waits now. The selection stays on its item. If that was settled elsewhere,
     /// nothing is selected: a key that was meant for it must not decide another.
     pub(super) fn update(&mut self, queue: Vec<QueueEntry>, requests: Vec<Request>) {
         let was_empty = self.queue.is_empty() && self.selected.is_none();
@@ -128,11 +128,11 @@ impl List {
         if let Some((title, id)) = before
             && !ids.contains(&id)
         {
-            if self.dealt_with.remove(&id) {
+            if self.resolved_here.remove(&id) {
                 self.select(self.position);
             } else {
                 self.selected = None;
-                self.say(Tone::Warning, format!("already settled elsewhere: {title}"));
+                self.say(Tone::Warning, format!("settled by another client: {title}"));
             }
         } else if was_empty {
             self.select(0);
@@ -140,36 +140,36 @@ impl List {
         if let Some(at) = self.selected() {
             self.position = at;
         }
-        self.dealt_with.retain(|id| ids.contains(id));
+        self.resolved_here.retain(|id| ids.contains(id));
     }
 
     fn item_title(&self, id: &str) -> Option<String> {
         self.item(id).map(|item| crate::talk::queue::what(&item))
     }
 
-    /// Notes that an item is dealt with here.
-    pub(super) fn deal_with(&mut self, id: &str) {
-        self.dealt_with.insert(id.to_owned());
+    /// Notes that an item was resolved here.
+    pub(super) fn mark_resolved(&mut self, id: &str) {
+        self.resolved_here.insert(id.to_owned());
     }
 
-    /// The items that go when a wish is fulfilled.
-    pub(super) fn ids_about(&self, wish: &Wish) -> Vec<String> {
-        let about = match wish {
-            Wish::Resolve(id) => return vec![id.clone()],
-            Wish::Approve(id) | Wish::Deny(id) => Related::Request(id.clone()),
-            Wish::ApproveReview(id) => Related::Review(id.clone()),
-            Wish::Accept(id) => Related::Handoff(id.clone()),
-            Wish::Leave
-            | Wish::Show(_)
-            | Wish::Defer(_)
-            | Wish::RequestChanges(..)
-            | Wish::DeferReview(_) => return Vec::new(),
+    /// The items that disappear when an action succeeds.
+    pub(super) fn ids_about(&self, action: &Action) -> Vec<String> {
+        let about = match action {
+            Action::Resolve(id) => return vec![id.clone()],
+            Action::Approve(id) | Action::Deny(id) => Related::Request(id.clone()),
+            Action::ApproveReview(id) => Related::Review(id.clone()),
+            Action::Accept(id) => Related::Handoff(id.clone()),
+            Action::Leave
+            | Action::Show(_)
+            | Action::Defer(_)
+            | Action::RequestChanges(..)
+            | Action::DeferReview(_) => return Vec::new(),
         };
         let items = self.queue.iter().filter(|entry| entry.item.related.as_ref() == Some(&about));
         items.map(|entry| entry.item.id.clone()).collect()
     }
 
-    /// Goes back to the list from an item that was dealt with.
+    /// Goes back to the list from an item that was resolved.
     pub(super) fn leave_details(&mut self) {
         self.view = View::Items;
     }
@@ -193,16 +193,16 @@ impl List {
                 truncate(text);
             }
             View::Items | View::Details { .. } => {
-                self.say(Tone::Warning, "pasted text is not taken for keys");
+                self.say(Tone::Warning, "pasted text is ignored here");
             }
         }
     }
 
     /// What a key means; `page` is how many rows a page has.
-    pub(super) fn press(&mut self, key: KeyEvent, page: usize) -> Option<Wish> {
+    pub(super) fn press(&mut self, key: KeyEvent, page: usize) -> Option<Action> {
         let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
         if is_control && matches!(key.code, KeyCode::Char('c' | 'd')) {
-            return Some(Wish::Leave);
+            return Some(Action::Leave);
         }
         if is_control || key.modifiers.contains(KeyModifiers::ALT) {
             return None;
@@ -213,7 +213,7 @@ impl List {
         self.message = None;
         match &mut self.view {
             View::Details { top, .. } => {
-                // Where the end is depends on the width, so whoever draws holds it back.
+                // Where the end is depends on the width, so the drawing code limits it.
                 match key.code {
                     KeyCode::Up | KeyCode::Char('k') => *top = top.saturating_sub(1),
                     KeyCode::Down | KeyCode::Char('j') => *top = top.saturating_add(1),
@@ -233,12 +233,12 @@ impl List {
         }
     }
 
-    fn press_in_list(&mut self, key: KeyCode, page: usize) -> Option<Wish> {
+    fn press_in_list(&mut self, key: KeyCode, page: usize) -> Option<Action> {
         let at = self.position;
         let is_selected = self.selected.is_some();
         let last = self.items().len().saturating_sub(1);
         match key {
-            KeyCode::Esc | KeyCode::Char('q') => return Some(Wish::Leave),
+            KeyCode::Esc | KeyCode::Char('q') => return Some(Action::Leave),
             // The first move after a surprise only shows where one is.
             KeyCode::Up | KeyCode::Char('k') if is_selected => self.select(at.saturating_sub(1)),
             KeyCode::Down | KeyCode::Char('j') if is_selected => self.select(at + 1),
@@ -252,7 +252,7 @@ impl List {
                 self.select(at);
             }
             KeyCode::Enter | KeyCode::Right => {
-                return self.selected.clone().map(Wish::Show);
+                return self.selected.clone().map(Action::Show);
             }
             KeyCode::Char(letter) => return self.decide(letter),
             _ => {}
@@ -261,7 +261,7 @@ impl List {
     }
 
     /// What a letter decides about the item that is shown or selected.
-    fn decide(&mut self, letter: char) -> Option<Wish> {
+    fn decide(&mut self, letter: char) -> Option<Action> {
         if !matches!(letter, 'a' | 'd' | 'r' | 's') {
             return None;
         }
@@ -278,7 +278,7 @@ impl List {
             return None;
         };
         if letter == 'r' {
-            return Some(Wish::Resolve(id));
+            return Some(Action::Resolve(id));
         }
         let kind = item.request.map(|request| request.kind);
         let unseen = item.request.and_then(|request| request.unseen.as_ref());
@@ -286,21 +286,21 @@ impl List {
             let more = unseen.characters;
             self.say(
                 Tone::Warning,
-                format!("{more} characters were not shown; a approves all of it"),
+                format!("{more} characters were not shown; press a to approve all of it"),
             );
-            return Some(Wish::Show(id));
+            return Some(Action::Show(id));
         }
         match (item.entry.item.related.clone(), letter) {
             (Some(Related::Request(request)), _) => self.decide_request(kind, request, letter),
-            (Some(Related::Review(review)), 'a') => Some(Wish::ApproveReview(review)),
-            (Some(Related::Review(review)), 's') => Some(Wish::DeferReview(review)),
+            (Some(Related::Review(review)), 'a') => Some(Action::ApproveReview(review)),
+            (Some(Related::Review(review)), 's') => Some(Action::DeferReview(review)),
             (Some(Related::Review(review)), _) => {
                 self.view = View::Prompt { item: id, review, text: String::new() };
                 None
             }
-            (Some(Related::Handoff(handoff)), 'a') => Some(Wish::Accept(handoff)),
+            (Some(Related::Handoff(handoff)), 'a') => Some(Action::Accept(handoff)),
             _ => {
-                self.say(Tone::Warning, "there is nothing to decide; r puts it away");
+                self.say(Tone::Warning, "there is nothing to decide; press r to dismiss it");
                 None
             }
         }
@@ -311,25 +311,26 @@ impl List {
         kind: Option<RequestKind>,
         request: String,
         letter: char,
-    ) -> Option<Wish> {
+    ) -> Option<Action> {
         match (kind, letter) {
             (None, _) => {
                 self.say(Tone::Warning, "already settled");
                 None
             }
             (Some(RequestKind::Input), _) => {
-                let hint =
-                    format!("a question; answer it with `rookery answer {request} KEY=VALUE`");
+                let hint = format!(
+                    "this is a question; answer it with `rookery answer {request} KEY=VALUE`"
+                );
                 self.say(Tone::Warning, hint);
                 None
             }
-            (Some(_), 'a') => Some(Wish::Approve(request)),
-            (Some(_), 'd') => Some(Wish::Deny(request)),
-            (Some(_), _) => Some(Wish::Defer(request)),
+            (Some(_), 'a') => Some(Action::Approve(request)),
+            (Some(_), 'd') => Some(Action::Deny(request)),
+            (Some(_), _) => Some(Action::Defer(request)),
         }
     }
 
-    fn type_in(&mut self, key: KeyCode) -> Option<Wish> {
+    fn type_in(&mut self, key: KeyCode) -> Option<Action> {
         let View::Prompt { review, text, .. } = &mut self.view else { return None };
         match key {
             KeyCode::Char(c) if !c.is_control() => {
@@ -342,9 +343,9 @@ impl List {
                 self.say(Tone::Faint, "nothing was sent");
             }
             KeyCode::Enter => {
-                let wish = Wish::RequestChanges(review.clone(), std::mem::take(text));
+                let action = Action::RequestChanges(review.clone(), std::mem::take(text));
                 self.view = View::Items;
-                return Some(wish);
+                return Some(action);
             }
             _ => {}
         }

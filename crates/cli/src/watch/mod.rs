@@ -1,7 +1,7 @@
 //! The inbox as a live list in a terminal: what asks for attention, exactly what it is about, and keys
 //! that decide. Drawn anew when the world says that something changed; never by asking again and again.
 
-mod deeds;
+mod actions;
 mod draw;
 mod list;
 mod screen;
@@ -27,7 +27,7 @@ use crate::{
     output::{Colors, Tone},
     stop::Stop,
 };
-use list::{List, Wish};
+use list::{Action, List};
 use screen::Screen;
 
 pub(crate) use screen::is_usable;
@@ -77,11 +77,11 @@ fn is_news(message: &Notification) -> bool {
     if message.method != notification::EVENT {
         return false;
     }
-    let Ok(told) = serde_json::from_str::<EventNotification>(message.params.get()) else {
+    let Ok(notification) = serde_json::from_str::<EventNotification>(message.params.get()) else {
         return false;
     };
     matches!(
-        told.event.body,
+        notification.event.body,
         EventBody::QueueFiled { .. }
             | EventBody::QueueResolved { .. }
             | EventBody::RequestOpened { .. }
@@ -96,7 +96,7 @@ fn reconnect() -> Reconnecting {
     Box::pin(async { Link::follow(link::reconnect().await?).await })
 }
 
-/// Shows the list until somebody leaves it.
+/// Shows the list until the user leaves it.
 pub(crate) async fn run(client: Client, all: bool) -> Outcome {
     let mut stop = Stop::new()?;
     let mut list = List::new(all);
@@ -124,8 +124,8 @@ impl Watch {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             self.draw(screen)?;
-            let wish = tokio::select! {
-                code = stop.wished() => return Ok(ExitCode::from(code)),
+            let action = tokio::select! {
+                code = stop.requested() => return Ok(ExitCode::from(code)),
                 input = inputs.next() => match input {
                     Some(Ok(input)) => self.take(input, screen),
                     // The terminal is gone.
@@ -134,21 +134,21 @@ impl Watch {
                 () = next(&mut self.link, &mut self.list) => None,
                 _ = ticks.tick() => None,
             };
-            match wish {
+            match action {
                 None => {}
-                Some(Wish::Leave) => return Ok(ExitCode::SUCCESS),
-                Some(wish) => {
+                Some(Action::Leave) => return Ok(ExitCode::SUCCESS),
+                Some(action) => {
                     self.draw(screen)?;
                     tokio::select! {
-                        code = stop.wished() => return Ok(ExitCode::from(code)),
-                        () = self.fulfil(wish) => {}
+                        code = stop.requested() => return Ok(ExitCode::from(code)),
+                        () = self.perform(action) => {}
                     }
                 }
             }
         }
     }
 
-    fn take(&mut self, input: Input, screen: &Screen) -> Option<Wish> {
+    fn take(&mut self, input: Input, screen: &Screen) -> Option<Action> {
         match input {
             Input::Key(key) if !key.is_release() => self.list.press(key, screen.page()),
             Input::Paste(text) => {
@@ -164,13 +164,13 @@ impl Watch {
         screen.draw(|frame| draw::draw(frame, list, crate::talk::age::now(), colors))
     }
 
-    /// Does what is wished, and says what came of it.
-    async fn fulfil(&mut self, wish: Wish) {
+    /// Performs an action and shows its outcome.
+    async fn perform(&mut self, action: Action) {
         let Ok(link) = &self.link else {
-            self.list.say(Tone::Bad, "the daemon is gone; nothing was done");
+            self.list.say(Tone::Bad, "the daemon has stopped; nothing was done");
             return;
         };
-        deeds::fulfil(&link.client, &mut self.list, wish).await;
+        actions::perform(&link.client, &mut self.list, action).await;
         if let Err(failure) = link.read(&mut self.list).await {
             self.list.say(Tone::Bad, failure.message());
         }
@@ -189,7 +189,7 @@ async fn next(link: &mut Result<Link, Reconnecting>, list: &mut List) {
                 open.is_stale = false;
                 return;
             }
-            list.say(Tone::Bad, "the daemon is gone; waiting for another");
+            list.say(Tone::Bad, "the daemon has stopped; waiting for it to start again");
             *link = Err(reconnect());
         }
         Err(again) => match again.await {

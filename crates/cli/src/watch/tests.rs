@@ -8,7 +8,7 @@ use rookery_native::wire::{QueueEntry, Request};
 use serde_json::json;
 
 use super::draw::draw;
-use super::list::{List, View, Wish};
+use super::list::{Action, List, View};
 use crate::output::{Colors, Tone};
 
 fn entry(id: &str, category: &str, related: Option<(&str, &str)>, title: &str) -> QueueEntry {
@@ -55,7 +55,7 @@ fn list() -> List {
     list
 }
 
-fn press(list: &mut List, keys: &str) -> Vec<Wish> {
+fn press(list: &mut List, keys: &str) -> Vec<Action> {
     let code = |key: char| match key {
         '\n' => KeyCode::Enter,
         '\x1b' => KeyCode::Esc,
@@ -69,7 +69,7 @@ fn press(list: &mut List, keys: &str) -> Vec<Wish> {
         .collect()
 }
 
-fn said(list: &List) -> &str {
+fn message(list: &List) -> &str {
     list.message.as_ref().map_or("", |(_, text)| text)
 }
 
@@ -88,24 +88,24 @@ fn check(list: &mut List, rows: u16, expected: &Expect) {
 #[test]
 fn arrows_move_and_letters_decide_the_selected_item() {
     let mut list = list();
-    assert_eq!(press(&mut list, "a"), [Wish::Approve("REQ-AAAAAA".into())]);
-    assert_eq!(press(&mut list, "d"), [Wish::Deny("REQ-AAAAAA".into())]);
-    assert_eq!(press(&mut list, "s"), [Wish::Defer("REQ-AAAAAA".into())]);
-    assert_eq!(press(&mut list, "r"), [Wish::Resolve("item-000001".into())]);
-    assert_eq!(press(&mut list, "↓\n"), [Wish::Show("item-000002".into())]);
+    assert_eq!(press(&mut list, "a"), [Action::Approve("REQ-AAAAAA".into())]);
+    assert_eq!(press(&mut list, "d"), [Action::Deny("REQ-AAAAAA".into())]);
+    assert_eq!(press(&mut list, "s"), [Action::Defer("REQ-AAAAAA".into())]);
+    assert_eq!(press(&mut list, "r"), [Action::Resolve("item-000001".into())]);
+    assert_eq!(press(&mut list, "↓\n"), [Action::Show("item-000002".into())]);
     assert_eq!(press(&mut list, "ad"), []);
-    assert!(said(&list).contains("rookery answer REQ-BBBBBB"), "{}", said(&list));
-    assert_eq!(press(&mut list, "ja"), [Wish::ApproveReview("rev-CCCCCC".into())]);
-    assert_eq!(press(&mut list, "s"), [Wish::DeferReview("rev-CCCCCC".into())]);
-    assert_eq!(press(&mut list, "ja"), [Wish::Accept("han-DDDDDD".into())]);
+    assert!(message(&list).contains("rookery answer REQ-BBBBBB"), "{}", message(&list));
+    assert_eq!(press(&mut list, "ja"), [Action::ApproveReview("rev-CCCCCC".into())]);
+    assert_eq!(press(&mut list, "s"), [Action::DeferReview("rev-CCCCCC".into())]);
+    assert_eq!(press(&mut list, "ja"), [Action::Accept("han-DDDDDD".into())]);
     assert_eq!(press(&mut list, "jjjja"), []);
-    assert!(said(&list).contains("nothing to decide"));
-    assert_eq!(press(&mut list, "↑ka"), [Wish::ApproveReview("rev-CCCCCC".into())]);
-    assert_eq!(press(&mut list, "g\n"), [Wish::Show("item-000001".into())]);
-    assert_eq!(press(&mut list, "q"), [Wish::Leave]);
-    assert_eq!(press(&mut list, "\x1b"), [Wish::Leave]);
+    assert!(message(&list).contains("nothing to decide"));
+    assert_eq!(press(&mut list, "↑ka"), [Action::ApproveReview("rev-CCCCCC".into())]);
+    assert_eq!(press(&mut list, "g\n"), [Action::Show("item-000001".into())]);
+    assert_eq!(press(&mut list, "q"), [Action::Leave]);
+    assert_eq!(press(&mut list, "\x1b"), [Action::Leave]);
     let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-    assert_eq!(list.press(interrupt, 10), Some(Wish::Leave));
+    assert_eq!(list.press(interrupt, 10), Some(Action::Leave));
     let other = KeyEvent::new(KeyCode::Char('a'), KeyModifiers::CONTROL);
     assert_eq!(list.press(other, 10), None);
 }
@@ -117,10 +117,10 @@ fn attack_what_was_cut_is_shown_before_it_is_approved() {
     cut[0].unseen =
         serde_json::from_value(json!({"characters": 9, "of": 20, "digest": "00"})).unwrap();
     list.update(queue(), cut);
-    assert_eq!(press(&mut list, "a"), [Wish::Show("item-000001".into())]);
-    assert!(said(&list).starts_with("9 characters were not shown"), "{}", said(&list));
+    assert_eq!(press(&mut list, "a"), [Action::Show("item-000001".into())]);
+    assert!(message(&list).starts_with("9 characters were not shown"), "{}", message(&list));
     list.view = View::Details { item: "item-000001".into(), lines: Vec::new(), top: 0 };
-    assert_eq!(press(&mut list, "a"), [Wish::Approve("REQ-AAAAAA".into())]);
+    assert_eq!(press(&mut list, "a"), [Action::Approve("REQ-AAAAAA".into())]);
 }
 
 #[test]
@@ -133,45 +133,49 @@ fn a_review_is_sent_back_with_a_comment() {
         &mut list,
         9,
         &expect![[r#"
-        Inbox  5 waiting  1 more to know
-        What should be different? (review rev-CCCCCC)
+            Inbox  5 waiting  1 more to know
+            Requested changes (review rev-CCCCCC)
 
-        > add tests now[2J▏
-
-
+            > add tests now[2J▏
 
 
-        enter send  esc cancel
-    "#]],
+
+
+            enter send  esc cancel
+        "#]],
     );
-    let sent = Wish::RequestChanges("rev-CCCCCC".into(), "add tests now[2J".into());
+    let sent = Action::RequestChanges("rev-CCCCCC".into(), "add tests now[2J".into());
     assert_eq!(press(&mut list, "\n"), [sent]);
     assert_eq!(list.view, View::Items);
     assert_eq!(press(&mut list, "dno\x1b"), []);
-    assert_eq!(said(&list), "nothing was sent");
+    assert_eq!(message(&list), "nothing was sent");
 }
 
 #[test]
 fn what_was_settled_elsewhere_takes_no_key_meant_for_it() {
     let mut list = list();
     list.update(queue()[1..].to_vec(), requests()[1..].to_vec());
-    assert!(said(&list).starts_with("already settled elsewhere: shell: rm x"), "{}", said(&list));
+    assert!(
+        message(&list).starts_with("settled by another client: shell: rm x"),
+        "{}",
+        message(&list)
+    );
     assert_eq!(press(&mut list, "a"), []);
-    assert_eq!(said(&list), "nothing is selected");
-    assert_eq!(press(&mut list, "j\n"), [Wish::Show("item-000002".into())]);
+    assert_eq!(message(&list), "nothing is selected");
+    assert_eq!(press(&mut list, "j\n"), [Action::Show("item-000002".into())]);
 }
 
 #[test]
 fn what_is_decided_here_makes_room_for_the_next() {
     let mut list = list();
-    let wish = press(&mut list, "a").remove(0);
-    for id in list.ids_about(&wish) {
-        list.deal_with(&id);
+    let action = press(&mut list, "a").remove(0);
+    for id in list.ids_about(&action) {
+        list.mark_resolved(&id);
     }
     list.say(Tone::Good, "approved");
     list.update(queue()[1..].to_vec(), requests()[1..].to_vec());
-    assert_eq!(said(&list), "approved");
-    assert_eq!(press(&mut list, "\n"), [Wish::Show("item-000002".into())]);
+    assert_eq!(message(&list), "approved");
+    assert_eq!(press(&mut list, "\n"), [Action::Show("item-000002".into())]);
 }
 
 #[test]
@@ -181,17 +185,17 @@ fn the_selection_stays_on_its_item_when_others_come() {
     let mut more = vec![entry("item-000000", "approval_needed", None, "first")];
     more.extend(queue());
     list.update(more, requests());
-    assert_eq!(press(&mut list, "\n"), [Wish::Show("item-000003".into())]);
+    assert_eq!(press(&mut list, "\n"), [Action::Show("item-000003".into())]);
 }
 
 #[test]
 fn an_item_that_is_shown_is_the_one_that_is_decided() {
     let mut list = list();
     list.open("item-000001".into(), vec![(Tone::Plain, "x".into()); 30]);
-    assert_eq!(press(&mut list, "jja"), [Wish::Approve("REQ-AAAAAA".into())]);
+    assert_eq!(press(&mut list, "jja"), [Action::Approve("REQ-AAAAAA".into())]);
     list.update(queue()[1..].to_vec(), requests()[1..].to_vec());
     assert_eq!(press(&mut list, "a"), []);
-    assert_eq!(said(&list), "already settled");
+    assert_eq!(message(&list), "already settled");
     assert_eq!(press(&mut list, "q"), []);
     assert_eq!(list.view, View::Items);
 }
@@ -200,7 +204,7 @@ fn an_item_that_is_shown_is_the_one_that_is_decided() {
 fn pasted_text_decides_nothing() {
     let mut list = list();
     list.paste("aaadddq");
-    assert_eq!(said(&list), "pasted text is not taken for keys");
+    assert_eq!(message(&list), "pasted text is ignored here");
 }
 
 #[test]
@@ -249,7 +253,7 @@ fn the_list_is_drawn_with_exactly_what_the_selected_item_would_do() {
         5,
         &expect![[r#"
             Inbox  0 waiting
-            nothing asks for attention
+            nothing needs attention
 
 
             ↑↓ move  enter show  a approve  d deny  s later  r resolve  i notes  q quit

@@ -19,7 +19,7 @@ use std::time::Duration;
 use parking_lot::{Mutex, RwLock};
 use rookery_agent::commands::{Catalog, Warning};
 use rookery_agent::mcp::McpServers;
-use rookery_agent::policy::{self, Action, Command, Judgement, Rule, Rules, Wish};
+use rookery_agent::policy::{self, Action, Command, Judgement, Rule, Rules, ToolRequest};
 use rookery_agent::provider::{Provider, ProviderInfo};
 use rookery_agent::providers::{self, Environment, Registry, RegistryOptions, Retry};
 use rookery_agent::settings::{Lifecycle, ProviderSettings, SearchIndex, Secret, Settings};
@@ -389,7 +389,7 @@ impl Room {
         // What is typed into a program is no command of a shell.
         let is_shell = !matches!(tool, "write_stdin") && !is_continued(tool, input);
         let command = command.as_deref().filter(|_| is_shell).map(Command::Shell);
-        let wish = Wish { tool, kind, command, env: &[] };
+        let wish = ToolRequest { tool, kind, command, env: &[] };
         policy::judge(&wish, mode, &rules, profile.is_unattended())
     }
 
@@ -397,7 +397,7 @@ impl Room {
     pub(crate) fn judge_line(&self, line: &str, mode: Mode) -> Judgement {
         let rules = Rules { sandboxed: false, ..Rules::clone(&self.rules.read()) };
         let command = Some(Command::Shell(line));
-        let wish = Wish { tool: "shell", kind: ToolKind::Exec, command, env: &[] };
+        let wish = ToolRequest { tool: "shell", kind: ToolKind::Exec, command, env: &[] };
         policy::judge(&wish, mode, &rules, false)
     }
 
@@ -411,7 +411,7 @@ impl Room {
     ) -> Judgement {
         let rules = Arc::clone(&self.rules.read());
         let command = Some(Command::Argv(argv));
-        let wish = Wish { tool: EXEC, kind: ToolKind::Exec, command, env };
+        let wish = ToolRequest { tool: EXEC, kind: ToolKind::Exec, command, env };
         policy::judge(&wish, mode, &rules, profile.is_unattended())
     }
 }

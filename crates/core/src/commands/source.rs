@@ -1,7 +1,7 @@
 //! Where the output of a command comes from, and how the command is ended: pipes or a terminal.
 
 use bytes::Bytes;
-use rookery_host::Brand;
+use rookery_host::ProcessTag;
 use rookery_host::{Program, ProgramControl, ProgramEnd, ProgramStream, Strays};
 use rookery_model::ExitStatus;
 use tokio::sync::{mpsc, watch};
@@ -109,7 +109,8 @@ impl Brake {
 async fn kill_terminal(terminal: TerminalHandle) {
     let pid = terminal.pid();
     // Those that left its session are not found when it is gone.
-    let found = tokio::task::spawn_blocking(move || (Strays::of(pid), Brand::of(pid))).await;
+    let found =
+        tokio::task::spawn_blocking(move || (Strays::of(pid), ProcessTag::from_pid(pid))).await;
     // Killed before is as good.
     let _ = terminal.kill(StrayAction::End).await;
     let kill = move || {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rookery_agent::policy::Verdict;
-use rookery_host::{Brand, Program, ProgramCommand, find_program, sandbox};
+use rookery_host::{ProcessTag, Program, ProgramCommand, find_program, sandbox};
 use rookery_model::{Error, Mode, OnExit, RequestId, Result, Size, TerminalId};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -259,7 +259,7 @@ impl Commands {
         let (set, removed): (Vec<_>, Vec<_>) =
             launch.env.into_iter().partition(|(_, value)| value.is_some());
         let set = set.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let brand = (Brand::VARIABLE.to_owned(), Brand::fresh().value().to_owned());
+        let brand = (ProcessTag::VARIABLE.to_owned(), ProcessTag::fresh().value().to_owned());
         let request = OpenTerminal {
             argv: launch.argv,
             cwd: Some(launch.cwd),

@@ -94,7 +94,7 @@ impl Sessions {
 
 /// Leaves of an import what is new and has room, oldest first.
 fn select(import: Import, world: &crate::world::World) -> (Import, Imported) {
-    let lists = &*world;
+    let lists = world;
     let lines: HashSet<TimelineItemId> = lists.timeline.values().map(|line| line.id).collect();
     let mut counts = Imported::default();
     let room = |most: usize, now: usize| most.saturating_sub(now);

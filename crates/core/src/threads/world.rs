@@ -28,8 +28,8 @@ impl ToolWorld for ThreadWorld {
     fn open(&self, command: TerminalCommand) -> WorldFuture<'_, TerminalId> {
         Box::pin(async move {
             let TerminalCommand { argv, cwd, mut env, without, title } = command;
-            let brand = rookery_host::Brand::fresh();
-            env.push((rookery_host::Brand::VARIABLE.to_owned(), brand.value().to_owned()));
+            let brand = rookery_host::ProcessTag::fresh();
+            env.push((rookery_host::ProcessTag::VARIABLE.to_owned(), brand.value().to_owned()));
             let request = OpenTerminal {
                 argv,
                 cwd: Some(cwd),
@@ -149,7 +149,7 @@ impl Threads {
     pub(crate) async fn end_tool_terminal(&self, id: TerminalId) -> rookery_model::Result<()> {
         let terminal = self.core.terminals().get(id)?;
         let pid = terminal.pid();
-        let find = move || (rookery_host::Strays::of(pid), rookery_host::Brand::of(pid));
+        let find = move || (rookery_host::Strays::of(pid), rookery_host::ProcessTag::from_pid(pid));
         let found = tokio::task::spawn_blocking(find).await;
         let _asked = terminal.signal(TERM, true);
         let mut progress = terminal.progress();

@@ -1,4 +1,4 @@
-//! ptywright's logs: one file per day, pruned by age, and stderr where nobody else needs it.
+//! ptywright's logs: one file per day, pruned by age, and stderr where it is free.
 //! Everything passes redaction, and a day's file has a largest size.
 
 use std::fs::File;

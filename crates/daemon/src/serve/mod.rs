@@ -31,7 +31,7 @@ use world::PrivateWorld;
 pub struct Serve {
     /// Where clients come from.
     pub transport: ServeTransport,
-    /// How messages are told apart.
+    /// Message framing.
     pub framing: FramingKind,
     /// What is served.
     pub world: ServeWorld,
@@ -48,7 +48,7 @@ pub enum ServeTransport {
     Socket(PathBuf),
 }
 
-/// How messages are told apart.
+/// Message framing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FramingKind {
     /// One per line.
@@ -124,7 +124,7 @@ pub fn serve(serve: Serve) -> Result<Ended, ServeError> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?;
     let ended = runtime.block_on(run(serve));
-    // A thread may still be reading stdin; nobody waits for what it would read.
+    // A thread may still be reading stdin; its result is not needed.
     runtime.shutdown_background();
     ended
 }
@@ -156,7 +156,7 @@ async fn run(serve: Serve) -> Result<Ended, ServeError> {
         } => ended,
         signal = signals.next() => Ok(Ended::Signal(signal)),
     };
-    // Nobody may come any more, and nobody may begin anything, while sessions end.
+    // While sessions end, no client may connect and nothing new may start.
     drop(socket);
     connections.shutdown().await;
     if let Some(world) = Arc::into_inner(world) {

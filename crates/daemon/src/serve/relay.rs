@@ -117,7 +117,7 @@ pub(crate) async fn lines(client: impl Transport, daemon: UnixStream) -> std::io
         }
         received = &mut down => {
             received?;
-            Err(std::io::Error::other(format!("{ENDED}; start again to go on where it was")))
+            Err(std::io::Error::other(format!("{ENDED}; restart to continue")))
         }
     }
 }
@@ -137,7 +137,7 @@ async fn copy_lines(
     Ok(())
 }
 
-/// How long a client is waited for when it is told that the end has come.
+/// How long a client may take to read the final message.
 const FAREWELL: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// Hands messages through in both directions: each is one of the client's messages and one of the
@@ -180,7 +180,7 @@ pub(crate) async fn messages<T: Transport>(
     }
 }
 
-/// What a client is told whose daemon hung up.
+/// The error for a client whose daemon closed the connection.
 const ENDED: &str = "the daemon ended, or the client is too far behind";
 
 /// Lines of a writer that may die within one; then there is nothing left to read.

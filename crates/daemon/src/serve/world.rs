@@ -45,7 +45,7 @@ pub(super) struct PrivateWorld {
     served: Served,
 }
 
-/// Nobody stops this world but its server.
+/// Only its server stops this world.
 struct NoControl;
 
 impl Control for NoControl {
@@ -81,7 +81,7 @@ impl PrivateWorld {
     }
 
     pub(super) async fn serve(&self, stream: impl Transport, framing: impl Framing) -> Outcome {
-        // A world of its own belongs to whoever started it, an agent too.
+        // A standalone world belongs to the process that started it, an agent too.
         let caller = self.core.identify(None, "serve").await;
         self.served.on_behalf_of(caller).serve_strict(stream, framing).await
     }

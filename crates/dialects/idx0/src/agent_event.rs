@@ -21,7 +21,7 @@ pub enum EventType {
     Checkpoint,
     /// Work goes to another session.
     Handoff,
-    /// Somebody should look at changes.
+    /// Changes need a review.
     ReviewRequest,
     /// Something must be allowed.
     ApprovalRequest,

@@ -30,7 +30,7 @@ pub struct NotAnId {
 
 impl fmt::Display for NotAnId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is no id: expected {}", self.text, self.expected)
+        write!(f, "{:?} is not an id: expected {}", self.text, self.expected)
     }
 }
 
@@ -229,7 +229,9 @@ mod tests {
         }
         let error = read(r#""main""#).unwrap_err();
         assert!(
-            error.starts_with(r#""main" is no id: expected a number, s and a number, or a UUID"#),
+            error.starts_with(
+                r#""main" is not an id: expected a number, s and a number, or a UUID"#
+            ),
             "{error}"
         );
     }

@@ -27,7 +27,7 @@ pub(crate) enum Flavor {
 pub(crate) struct CellCache(Mutex<Vec<Entry>>);
 
 struct Entry {
-    /// Keeps the address from being used again, and tells when nobody can ask any more.
+    /// Keeps the address from being used again, and reports when no caller is left.
     snapshot: Weak<Snapshot>,
     flavor: Flavor,
     cells: Cells,

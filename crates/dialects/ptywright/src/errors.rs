@@ -111,7 +111,7 @@ pub(crate) fn denied(method: &str, permission: Permission) -> RpcError {
         .with_data(json!({"method": method, "required_permission": permission.name()}))
 }
 
-/// Whoever runs the server did not allow clients to load plugins.
+/// The server was started without permission for clients to load plugins.
 pub(crate) fn loading_disabled(method: &str) -> RpcError {
     let message =
         format!("method `{method}` is disabled; restart ptywright serve with --allow-plugin-load");

@@ -17,10 +17,10 @@ use tokio::sync::{Notify, OnceCell};
 use crate::errors::Error;
 use crate::forward;
 
-/// Methods whose reply carries an id that the client needs before it is told of anything.
+/// Methods whose reply carries an id that the client needs before it gets any notification.
 const HOLDING: &[&str] = &["turn/start", "thread/start", "thread/fork", "commands/run"];
 
-/// What a client is told that brought a mode in which it is never asked.
+/// The warning for a client that brought a mode in which it is never asked.
 const BYPASSED: &str = "the policy mode of this server is bypass: every tool call of its own turns runs without being asked for";
 
 /// What a method works with. Cheap to clone.
@@ -41,7 +41,7 @@ pub struct Link {
     pub cwd: Option<PathBuf>,
     /// Whether it came through the network.
     pub is_remote: bool,
-    /// Which model answers where nothing else is said.
+    /// The default model.
     pub choice: model::Choice,
     /// Who is there while its turns run.
     pub profile: Option<model::Profile>,
@@ -52,7 +52,7 @@ pub struct Link {
 /// What a client said of itself.
 pub struct Client {
     link: RwLock<Link>,
-    wishes: RwLock<Wishes>,
+    preferences: RwLock<Preferences>,
     /// Requests at work whose reply has to come before notifications.
     holding: AtomicUsize,
     released: Notify,
@@ -73,7 +73,7 @@ static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
 /// Which notifications a client wants, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wishes {
+pub struct Preferences {
     /// Notifications that are not sent.
     pub unwanted: HashSet<String>,
     /// Whether thoughts come under names of their own.
@@ -93,12 +93,12 @@ impl Admit for Cx {
 }
 
 impl Cx {
-    /// A connection of a client; with `follows` it is told of everything from now on, otherwise once
+    /// A connection of a client; with `follows` it gets every notification from now on, otherwise once
     /// it uses this dialect.
     pub fn new(core: Core, connection: ConnectionHandle, link: Link, follows: bool) -> Self {
         let client = Client {
             link: RwLock::new(link),
-            wishes: RwLock::default(),
+            preferences: RwLock::default(),
             holding: AtomicUsize::new(0),
             released: Notify::new(),
             is_following: AtomicBool::new(false),
@@ -180,7 +180,7 @@ impl Cx {
     /// Which model answers where a new thread says nothing.
     pub(crate) fn choice(&self) -> model::Choice {
         let wanted = self.wanted_choice();
-        // One that does not exist is kept, so that whoever uses it is told.
+        // One that does not exist is kept, so that its first use reports the error.
         self.core.agents().complete_choice(wanted.clone(), &wanted).unwrap_or(wanted)
     }
 
@@ -216,12 +216,12 @@ impl Client {
     }
 
     /// Which notifications it wants.
-    pub fn wishes(&self) -> Wishes {
-        self.wishes.read().clone()
+    pub fn preferences(&self) -> Preferences {
+        self.preferences.read().clone()
     }
 
-    pub(crate) fn set_wishes(&self, wishes: Wishes) {
-        *self.wishes.write() = wishes;
+    pub(crate) fn set_preferences(&self, preferences: Preferences) {
+        *self.preferences.write() = preferences;
     }
 
     /// The number of its connection.

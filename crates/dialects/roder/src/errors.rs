@@ -97,7 +97,7 @@ impl Error {
         Self::new(code::DENIED, message).kind("policy_denied").with("mode", mode)
     }
 
-    /// Somebody has to allow it first; `approval` names the request that waits for that.
+    /// It needs approval first; `approval` names the open request.
     pub fn approval_required(message: impl Into<String>, mode: &str, approval: &str) -> Self {
         let error = Self::new(code::DENIED, message).kind("approval_required");
         error.with("mode", mode).with("approvalId", approval)

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::errors::code;
 
-/// The longest line that nobody asked for: 1 MiB, less a little for what carries it.
+/// The longest unsolicited line: 1 MiB, less a little for its envelope.
 pub const LINE: usize = (1 << 20) - 1024;
 
 /// The longest result of a request.

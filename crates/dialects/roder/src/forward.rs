@@ -7,7 +7,7 @@ use rookery_model as model;
 use rookery_wire::Rejected;
 use serde::Serialize;
 
-use crate::context::{Cx, Wishes};
+use crate::context::{Cx, Preferences};
 use crate::fit;
 use crate::items::{self, Stamp};
 use crate::show;
@@ -55,16 +55,16 @@ pub(crate) fn warn(cx: &Cx, message: String) {
 }
 
 async fn send(cx: &Cx, notice: &Arc<Notice>) -> Result<(), Rejected> {
-    let wishes = cx.client.wishes();
-    for body in render(cx, notice, &wishes) {
+    let preferences = cx.client.preferences();
+    for body in render(cx, notice, &preferences) {
         cx.connection.outbox().send(body).await?;
     }
     Ok(())
 }
 
 /// The messages that tell of a notice, without those that the client does not want.
-fn render(cx: &Cx, notice: &Notice, wishes: &Wishes) -> Vec<Vec<u8>> {
-    let mut out = Messages { wishes, bodies: Vec::new() };
+fn render(cx: &Cx, notice: &Notice, preferences: &Preferences) -> Vec<Vec<u8>> {
+    let mut out = Messages { preferences, bodies: Vec::new() };
     let thread = notice.thread.map(|thread| thread.to_string()).unwrap_or_default();
     match &notice.body {
         NoticeBody::ThreadStarted(started, status) => {
@@ -81,7 +81,7 @@ fn render(cx: &Cx, notice: &Notice, wishes: &Wishes) -> Vec<Vec<u8>> {
         NoticeBody::TurnStarted(turn) => out.turn(name::TURN_STARTED, thread, turn),
         NoticeBody::TurnEnded(turn) => out.turn(name::TURN_COMPLETED, thread, turn),
         NoticeBody::ItemStarted(..) | NoticeBody::ItemDelta(..) | NoticeBody::ItemCompleted(..) => {
-            out.item(notice, wishes);
+            out.item(notice, preferences);
         }
         NoticeBody::Requested(request) => out.requested(cx, request),
         NoticeBody::Settled(request, mode) => out.settled(cx, request, *mode),
@@ -152,13 +152,13 @@ fn render(cx: &Cx, notice: &Notice, wishes: &Wishes) -> Vec<Vec<u8>> {
 
 /// Messages on their way to one client.
 struct Messages<'a> {
-    wishes: &'a Wishes,
+    preferences: &'a Preferences,
     bodies: Vec<Vec<u8>>,
 }
 
 impl Messages<'_> {
     fn push(&mut self, name: &str, params: &impl Serialize) {
-        if self.wishes.unwanted.contains(name) {
+        if self.preferences.unwanted.contains(name) {
             return;
         }
         match fit::notification(name, params) {
@@ -180,7 +180,7 @@ impl Messages<'_> {
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "only what happens to items comes here")]
-    fn item(&mut self, notice: &Notice, wishes: &Wishes) {
+    fn item(&mut self, notice: &Notice, preferences: &Preferences) {
         let Some(thread) = notice.thread else { return };
         let stamp = |turn: model::TurnId| Stamp { seq: notice.seq, thread, turn, at: notice.at };
         match &notice.body {
@@ -191,7 +191,7 @@ impl Messages<'_> {
                 self.push(name::ITEM_COMPLETED, &items::completed(stamp(*turn), item));
             }
             NoticeBody::ItemDelta(turn, id, delta) => {
-                let method = items::method(delta, wishes.reasoning_methods);
+                let method = items::method(delta, preferences.reasoning_methods);
                 self.push(method, &items::delta(stamp(*turn), id, delta));
             }
             _ => {}

@@ -21,7 +21,7 @@ pub mod wire;
 
 use rookery_wire::rpc::Method;
 
-pub use context::{Client, Cx, Link, Wishes};
+pub use context::{Client, Cx, Link, Preferences};
 pub use errors::{Error, IoKind, code, reword};
 pub use ops::initialize::Attach;
 pub use serve::{framing, options, protocol};
@@ -105,7 +105,7 @@ pub const METHODS: &[Method<Cx>] = &[
 pub const LINK_METHODS: &[Method<Cx>] =
     &[folding_method!("rookery/attach", LOOK => ops::initialize::attach)];
 
-/// What only our own commands say: a key of whoever runs them, for what they start.
+/// Sent by our own commands only: a key from the user's environment, for what they start.
 pub const KEY_METHODS: &[Method<Cx>] =
     &[folding_method!("rookery/keys/lend", OWN => ops::providers::lend)];
 

@@ -15,7 +15,7 @@ pub fn read_argument(text: &str) -> Option<Mode> {
     policy::parse_mode(text)
 }
 
-/// What clients are told when a text spells no mode.
+/// The error for a text that is not a mode.
 #[must_use]
 pub fn spellings() -> String {
     let names = policy::mode_names().filter(|name| *name != policy::FLAG_ONLY);
@@ -46,7 +46,7 @@ pub enum Asking {
 }
 
 impl Asking {
-    /// What it is after somebody used this spelling.
+    /// The mode that is in effect after this spelling was used.
     #[must_use]
     pub fn after(self, spelling: &str) -> Self {
         match spelling {

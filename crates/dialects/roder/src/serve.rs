@@ -22,7 +22,7 @@ const OUTBOX: OutboxLimits = OutboxLimits { messages: 4096, bytes: 4 << 20 };
 static TABLE: LazyLock<Arc<Table<Cx>>> =
     LazyLock::new(|| Arc::new(Table::new([METHODS, LINK_METHODS])));
 
-/// What serves one connection. The client is told what happens from its first request on, so that it
+/// What serves one connection. The client gets notifications from its first request on, so that it
 /// can first say how it reached us.
 #[must_use]
 pub fn protocol(core: Core, connection: ConnectionHandle, link: Link) -> JsonRpc {

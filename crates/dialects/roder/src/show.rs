@@ -25,7 +25,7 @@ use crate::wire::upkeep;
 /// What a thread is called in lists before anything was said in it.
 const UNTITLED: &str = "Untitled thread";
 
-/// What is said where no effort is known.
+/// The value where no effort is known.
 const NO_EFFORT: &str = "none";
 
 /// A moment in RFC 3339.

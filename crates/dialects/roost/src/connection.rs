@@ -34,7 +34,7 @@ const DRAIN: Duration = Duration::from_millis(500);
 #[must_use]
 pub fn options() -> Options {
     Options {
-        // Requests wait for their turn, so many may be at work though little is done at a time.
+        // Requests wait for their turn, so a large number may be open though little is done at a time.
         max_pending: 16 * 1024,
         outbox: OutboxLimits { messages: 256 * 1024, bytes: 8 * 1024 * 1024 },
         outbox_first: true,

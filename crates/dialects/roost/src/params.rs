@@ -51,7 +51,7 @@ impl Fields {
         let decoded: Result<P, _> = serde_path_to_error::deserialize(&mut deserializer);
         let params = decoded.map_err(|error| {
             let path = error.path().to_string();
-            Error::invalid(if path == "." { "params" } else { &path }, said(error.inner()))
+            Error::invalid(if path == "." { "params" } else { &path }, message(error.inner()))
         })?;
         params.check()?;
         Ok(params)
@@ -61,8 +61,8 @@ impl Fields {
         if !text.trim_ascii_start().starts_with('{') {
             return Err(Error::new(Code::InvalidParam, "params must be an object"));
         }
-        let keys: Keys<'_> =
-            serde_json::from_str(text).map_err(|error| Error::invalid("params", said(&error)))?;
+        let keys: Keys<'_> = serde_json::from_str(text)
+            .map_err(|error| Error::invalid("params", message(&error)))?;
         let known = |key: &str| self.known.iter().any(|known| known == key);
         if let Some(key) = keys.unique.iter().find(|key| !known(key)) {
             let message = format!("unknown field `{}`", shortened(key));
@@ -80,7 +80,7 @@ impl Fields {
 }
 
 /// The decoder's own words without its position, which is not that in the peer's line.
-fn said(error: &serde_json::Error) -> String {
+fn message(error: &serde_json::Error) -> String {
     let full = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
     full.strip_suffix(&position).unwrap_or(&full).to_owned()
@@ -149,7 +149,7 @@ mod tests {
         Fields::of::<P>().decode(Some(raw))
     }
 
-    fn said<P: Call + std::fmt::Debug>(text: &str) -> String {
+    fn refusal<P: Call + std::fmt::Debug>(text: &str) -> String {
         let error = decode::<P>(text).unwrap_err();
         format!("{}: {}", error.code().as_str(), error.message())
     }
@@ -171,7 +171,7 @@ mod tests {
         let open: TabOpen = Fields::of::<TabOpen>().decode(None).unwrap();
         assert_eq!(open, decode("{}").unwrap());
         for text in ["null", "[]", "7", r#""{}""#, "true"] {
-            assert_eq!(said::<TabList>(text), "invalid-param: params must be an object");
+            assert_eq!(refusal::<TabList>(text), "invalid-param: params must be an object");
         }
     }
 
@@ -187,34 +187,37 @@ mod tests {
             ),
             (r#"{"tab_id":"1","cols":2,"rows":1,"cols":2}"#, "invalid-param: cols: is there twice"),
         ] {
-            assert_eq!(said::<TabResize>(text), want, "{text}");
+            assert_eq!(refusal::<TabResize>(text), want, "{text}");
         }
-        assert_eq!(said::<TabList>(r#"{"x":1}"#), "unknown-field: unknown field `x`");
+        assert_eq!(refusal::<TabList>(r#"{"x":1}"#), "unknown-field: unknown field `x`");
     }
 
     #[test]
     fn a_wrong_param_is_named() {
         for (error, want) in [
-            (said::<TabWrite>(r#"{"tab_id":3,"data":""}"#), "tab_id: invalid type: integer `3`"),
-            (said::<TabWrite>(r#"{"tab_id":"3","data":"aGk"}"#), "data: not base64"),
-            (said::<TabSetState>(r#"{"tab_id":"3","state":"busy"}"#), "state: unknown variant"),
-            (said::<TabReorder>(r#"{"project_id":"1","tab_ids":["1",2]}"#), "tab_ids[1]: "),
-            (said::<TabResize>(r#"{"tab_id":"1","cols":0,"rows":1}"#), "cols: invalid value"),
-            (said::<TabOpen>(r#"{"cols":65536}"#), "cols: invalid value"),
-            (said::<TabOpen>(r#"{"title":null}"#), "title: invalid type: null"),
-            (said::<AppScreenshot>(r#"{"scale":3}"#), "scale: must be 1 or 2"),
-            (said::<AppScreenshot>(r#"{"scale":1.5}"#), "scale: invalid type"),
-            (said::<WindowResize>(r#"{"width":0,"height":1}"#), "width: must be finite"),
-            (said::<WindowResize>(r#"{"width":1,"height":1e999}"#), "height: number out of range"),
-            (said::<PalettePresent>(r#"{"items":[]}"#), "items: must not be empty"),
+            (refusal::<TabWrite>(r#"{"tab_id":3,"data":""}"#), "tab_id: invalid type: integer `3`"),
+            (refusal::<TabWrite>(r#"{"tab_id":"3","data":"aGk"}"#), "data: not base64"),
+            (refusal::<TabSetState>(r#"{"tab_id":"3","state":"busy"}"#), "state: unknown variant"),
+            (refusal::<TabReorder>(r#"{"project_id":"1","tab_ids":["1",2]}"#), "tab_ids[1]: "),
+            (refusal::<TabResize>(r#"{"tab_id":"1","cols":0,"rows":1}"#), "cols: invalid value"),
+            (refusal::<TabOpen>(r#"{"cols":65536}"#), "cols: invalid value"),
+            (refusal::<TabOpen>(r#"{"title":null}"#), "title: invalid type: null"),
+            (refusal::<AppScreenshot>(r#"{"scale":3}"#), "scale: must be 1 or 2"),
+            (refusal::<AppScreenshot>(r#"{"scale":1.5}"#), "scale: invalid type"),
+            (refusal::<WindowResize>(r#"{"width":0,"height":1}"#), "width: must be finite"),
             (
-                said::<PaletteOpen>(r#"{"kind":"x"}"#),
+                refusal::<WindowResize>(r#"{"width":1,"height":1e999}"#),
+                "height: number out of range",
+            ),
+            (refusal::<PalettePresent>(r#"{"items":[]}"#), "items: must not be empty"),
+            (
+                refusal::<PaletteOpen>(r#"{"kind":"x"}"#),
                 r#"unknown palette kind "x" (want "commands", "launcher", "custom", or "agents")"#,
             ),
-            (said::<ClipboardDump>(r#"{"target":"primary"}"#), "target: unknown variant"),
-            (said::<EventsSubscribe>(r#"{"since":"-2"}"#), "since: must be"),
+            (refusal::<ClipboardDump>(r#"{"target":"primary"}"#), "target: unknown variant"),
+            (refusal::<EventsSubscribe>(r#"{"since":"-2"}"#), "since: must be"),
             (
-                said::<AgentReport>(r#"{"tab_id":"1","source":"","ownership_action":"claim"}"#),
+                refusal::<AgentReport>(r#"{"tab_id":"1","source":"","ownership_action":"claim"}"#),
                 "source: must not be empty",
             ),
         ] {

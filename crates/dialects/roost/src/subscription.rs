@@ -111,8 +111,8 @@ impl Subscription {
     ///
     /// Must be called in turn, and the reply must follow without waiting: the events that follow
     /// are held back until [`replied`](Self::replied).
-    pub(crate) async fn subscribe(&self, wish: &EventsSubscribe) -> Result<Subscribed, Error> {
-        let replay = match wish.since {
+    pub(crate) async fn subscribe(&self, params: &EventsSubscribe) -> Result<Subscribed, Error> {
+        let replay = match params.since {
             Some(Int64(since)) => u64::try_from(since).ok(),
             None => None,
         };
@@ -121,7 +121,7 @@ impl Subscription {
         }
         let reached = self.stop_pump().await;
         let since = replay.unwrap_or(reached);
-        let plan = Plan { tab: wish.tab_id_filter, numbered: wish.since.is_some() };
+        let plan = Plan { tab: params.tab_id_filter, numbered: params.since.is_some() };
         self.start_pump(since, plan);
         let newest = if replay.is_some() { self.log.last() } else { reached };
         Ok(Subscribed { seq: plan.numbered.then(|| EventSeq::new(newest).into()) })
@@ -206,7 +206,7 @@ impl Pump {
         }
     }
 
-    /// How far it is; nothing while it is held back, because then nobody may wait for it.
+    /// How far it is; nothing while it is held back, because then no request may wait for it.
     fn progress(&self) -> Option<watch::Receiver<u64>> {
         self.gate.is_none().then(|| self.delivered.clone())
     }

@@ -203,7 +203,7 @@ function __roost_keep {
 }
 
 function __roost_return {
-    # Nobody can have asked for a failure that would end the shell.
+    # A failure here must not end the shell.
     [[ $- == *e* ]] || return "$1"
 }
 

@@ -17,7 +17,7 @@ use zbus::names::OwnedUniqueName;
 use zbus::wire::Variant;
 use zbus::{Connection, MatchRule, Message, MessageStream};
 
-use super::mailbox::{Mailbox, Wish};
+use super::mailbox::{Mailbox, Request};
 use super::text;
 
 const NAME: &str = "org.freedesktop.Notifications";
@@ -29,7 +29,7 @@ const PAUSE: Duration = Duration::from_secs(5);
 const LIVE_LIMIT: usize = 1024;
 
 /// What the task owns.
-pub(super) struct Desk {
+pub(super) struct Notifier {
     address: String,
     application: String,
     clicks: mpsc::Sender<u64>,
@@ -54,7 +54,7 @@ struct Server {
     takes_markup: bool,
 }
 
-impl Desk {
+impl Notifier {
     pub(super) fn new(
         address: String,
         application: String,
@@ -73,13 +73,13 @@ impl Desk {
         }
     }
 
-    /// Fulfills wishes until nobody can leave any more.
+    /// Handles requests until the mailbox is closed.
     pub(super) async fn work(mut self, mailbox: Arc<Mailbox>) {
         loop {
             tokio::select! {
-                wish = mailbox.take() => match wish {
-                    Some((tab, Wish::Show { title, body })) => self.show(tab, title, &body).await,
-                    Some((tab, Wish::Retire)) => self.retire(tab).await,
+                request = mailbox.take() => match request {
+                    Some((tab, Request::Show { title, body })) => self.show(tab, title, &body).await,
+                    Some((tab, Request::Retire)) => self.retire(tab).await,
                     None => return,
                 },
                 message = next(&mut self.bus) => self.hear(message),
@@ -183,7 +183,7 @@ impl Desk {
         match reply {
             Ok(Ok(reply)) => return Some(reply),
             Ok(Err(error)) => tracing::debug!(%error, method, "no banner"),
-            Err(_) => tracing::debug!(method, "the server of banners does not answer"),
+            Err(_) => tracing::debug!(method, "the notification server does not answer"),
         }
         if self.bus.as_ref().is_some_and(|bus| bus.connection.is_closed()) {
             self.hang_up();
@@ -195,7 +195,7 @@ impl Desk {
     fn hear(&mut self, message: Option<zbus::Result<Message>>) {
         let message = match message {
             Some(Ok(message)) => message,
-            Some(Err(error)) => return tracing::debug!(%error, "not understood on the bus"),
+            Some(Err(error)) => return tracing::debug!(%error, "unexpected message on the bus"),
             None => return self.hang_up(),
         };
         let header = message.header();
@@ -213,7 +213,7 @@ impl Desk {
                     && action == "default"
                     && let Some(tab) = self.tab_of(id)
                 {
-                    // Whoever does not read about 64 clicks does not care about the next.
+                    // A receiver that has not read 64 clicks does not need the next.
                     let _ = self.clicks.try_send(tab);
                 }
             }

@@ -1,16 +1,16 @@
-//! Wishes that wait for the bus: the last one of each tab, in the order of their tabs' first.
+//! Requests that wait for the bus: the newest one of each tab, in the order of their tabs' first.
 
 use std::collections::{HashMap, VecDeque};
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// For how many tabs a wish may wait.
+/// For how many tabs a request may wait.
 const LIMIT: usize = 1024;
 
 /// What a tab wants of its banner.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum Request {
     Show { title: String, body: String },
     Retire,
 }
@@ -25,21 +25,21 @@ pub(super) struct Mailbox {
 #[derive(Default)]
 struct Waiting {
     order: VecDeque<u64>,
-    wishes: HashMap<u64, Wish>,
+    requests: HashMap<u64, Request>,
     is_closed: bool,
 }
 
 impl Mailbox {
-    /// Leaves a wish in place of an older one. False if there is no room.
-    pub(super) fn put(&self, tab: u64, wish: Wish) -> bool {
+    /// Leaves a request in place of an older one. False if there is no room.
+    pub(super) fn put(&self, tab: u64, request: Request) -> bool {
         let mut waiting = self.waiting.lock();
-        if !waiting.wishes.contains_key(&tab) {
+        if !waiting.requests.contains_key(&tab) {
             if waiting.order.len() >= LIMIT {
                 return false;
             }
             waiting.order.push_back(tab);
         }
-        waiting.wishes.insert(tab, wish);
+        waiting.requests.insert(tab, request);
         self.arrived.notify_one();
         true
     }
@@ -50,8 +50,8 @@ impl Mailbox {
         self.arrived.notify_one();
     }
 
-    /// The next wish; None when there is none and never will be. May be given up at any time.
-    pub(super) async fn take(&self) -> Option<(u64, Wish)> {
+    /// The next request; None when the mailbox is closed and empty. Cancel-safe.
+    pub(super) async fn take(&self) -> Option<(u64, Request)> {
         loop {
             if let Some(taken) = self.try_take() {
                 return taken;
@@ -60,11 +60,11 @@ impl Mailbox {
         }
     }
 
-    fn try_take(&self) -> Option<Option<(u64, Wish)>> {
+    fn try_take(&self) -> Option<Option<(u64, Request)>> {
         let mut waiting = self.waiting.lock();
         while let Some(tab) = waiting.order.pop_front() {
-            if let Some(wish) = waiting.wishes.remove(&tab) {
-                return Some(Some((tab, wish)));
+            if let Some(request) = waiting.requests.remove(&tab) {
+                return Some(Some((tab, request)));
             }
         }
         waiting.is_closed.then_some(None)
@@ -75,18 +75,18 @@ impl Mailbox {
 mod tests {
     use super::*;
 
-    fn show(title: &str) -> Wish {
-        Wish::Show { title: title.into(), body: String::new() }
+    fn show(title: &str) -> Request {
+        Request::Show { title: title.into(), body: String::new() }
     }
 
     #[tokio::test]
-    async fn the_last_wish_of_a_tab_takes_the_place_of_its_first() {
+    async fn the_last_request_of_a_tab_replaces_its_first() {
         let mailbox = Mailbox::default();
         mailbox.put(1, show("a"));
         mailbox.put(2, show("b"));
-        mailbox.put(1, Wish::Retire);
+        mailbox.put(1, Request::Retire);
         mailbox.close();
-        assert_eq!(mailbox.take().await, Some((1, Wish::Retire)));
+        assert_eq!(mailbox.take().await, Some((1, Request::Retire)));
         assert_eq!(mailbox.take().await, Some((2, show("b"))));
         assert_eq!(mailbox.take().await, None);
     }
@@ -95,9 +95,9 @@ mod tests {
     fn it_does_not_grow_without_end() {
         let mailbox = Mailbox::default();
         for tab in 0..LIMIT as u64 {
-            assert!(mailbox.put(tab, Wish::Retire));
+            assert!(mailbox.put(tab, Request::Retire));
         }
-        assert!(!mailbox.put(u64::MAX, Wish::Retire));
+        assert!(!mailbox.put(u64::MAX, Request::Retire));
         assert!(mailbox.put(5, show("known tabs may still change their minds")));
     }
 }

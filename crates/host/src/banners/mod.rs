@@ -1,7 +1,7 @@
 //! Banners on the desktop: one at most for each tab, and news of those that were clicked.
 //!
-//! Callers only leave a wish; a task of its own talks to the session bus. Where there is no bus,
-//! or nobody on it who shows banners, wishes come to nothing, quietly.
+//! Callers only leave a request; a task of its own talks to the session bus. Where there is no bus,
+//! or no notification server on it, requests are dropped silently.
 
 mod bus;
 mod mailbox;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use mailbox::{Mailbox, Wish};
+use mailbox::{Mailbox, Request};
 
 /// How many clicks may wait to be read.
 const CLICKS: usize = 64;
@@ -23,15 +23,15 @@ const CALL_LIMIT: Duration = Duration::from_secs(5);
 /// The banners of one application; clones share them. The task ends with the last of them.
 #[derive(Clone)]
 pub struct Banners {
-    office: Option<Arc<Office>>,
+    shared: Option<Arc<CloseOnDrop>>,
 }
 
-/// Closes the mailbox when nobody can leave a wish any more.
-struct Office {
+/// Closes the mailbox when the last sender is dropped.
+struct CloseOnDrop {
     mailbox: Arc<Mailbox>,
 }
 
-impl Drop for Office {
+impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         self.mailbox.close();
     }
@@ -58,27 +58,27 @@ impl Banners {
         let (clicks, clicked) = mpsc::channel(CLICKS);
         let Some(address) = bus_address.filter(|address| !address.is_empty()) else {
             tracing::debug!("there is no session bus, so no banners are shown");
-            return (Self { office: None }, clicked);
+            return (Self { shared: None }, clicked);
         };
         let mailbox = Arc::new(Mailbox::default());
-        let desk = bus::Desk::new(address, application, clicks, call_limit);
-        tokio::spawn(desk.work(Arc::clone(&mailbox)));
-        (Self { office: Some(Arc::new(Office { mailbox })) }, clicked)
+        let notifier = bus::Notifier::new(address, application, clicks, call_limit);
+        tokio::spawn(notifier.work(Arc::clone(&mailbox)));
+        (Self { shared: Some(Arc::new(CloseOnDrop { mailbox })) }, clicked)
     }
 
     /// Shows a banner for a tab, in place of the one that it may have.
     pub fn show(&self, tab: u64, title: &str, body: &str) {
-        self.wish(tab, || Wish::Show { title: text::title(title), body: text::body(body) });
+        self.post(tab, || Request::Show { title: text::title(title), body: text::body(body) });
     }
 
     /// Takes the banner of a tab away, if it has one.
     pub fn retire(&self, tab: u64) {
-        self.wish(tab, || Wish::Retire);
+        self.post(tab, || Request::Retire);
     }
 
-    fn wish(&self, tab: u64, wish: impl FnOnce() -> Wish) {
-        if let Some(office) = &self.office
-            && !office.mailbox.put(tab, wish())
+    fn post(&self, tab: u64, request: impl FnOnce() -> Request) {
+        if let Some(shared) = &self.shared
+            && !shared.mailbox.put(tab, request())
         {
             tracing::debug!(tab, "too many banners wait to be shown");
         }

@@ -1,7 +1,7 @@
 //! The thread that talks to the desktop's clipboards, and what happens when it hangs.
 //!
 //! A thread whose call does not return is left alone, and another one takes over; it ends by
-//! itself as soon as it can. Only so many may hang at a time, then memory has to do.
+//! itself as soon as it can. The number of hanging calls is bounded; beyond it, only the copy in memory is used.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -68,7 +68,7 @@ impl Desktop {
         }
     }
 
-    /// Asks for a text. False if there is nobody who could answer.
+    /// Asks for a text. False if there is no owner to answer.
     pub(super) fn ask(&self, target: ClipboardTarget, reply: oneshot::Sender<Answer>) -> bool {
         let worker = self.worker.lock();
         worker.as_ref().is_some_and(|worker| {

@@ -101,7 +101,7 @@ async fn share_with_the_desktop(server: i32) {
         assert_eq!(clipboards.read(target).await, None);
     }
 
-    // An owner that does not answer holds up nobody for long, and what is written then arrives.
+    // An owner that does not answer blocks other clients only briefly, and later writes arrive.
     let mut frozen = Ended(
         program("xclip")
             .args(["-quiet", "-selection", "clipboard", "-in"])

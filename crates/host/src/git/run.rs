@@ -88,7 +88,7 @@ pub enum GitError {
         message: String,
     },
     /// Its answer makes no sense to us.
-    #[error("git {0} gave an answer that cannot be read")]
+    #[error("unexpected output of git {0}")]
     Unreadable(String),
     /// The file system said no.
     #[error("{}: {message}", path.display())]
@@ -99,7 +99,7 @@ pub enum GitError {
         message: String,
     },
     /// The runtime ends.
-    #[error("the work was given up")]
+    #[error("the work was cancelled")]
     Abandoned,
 }
 

@@ -124,7 +124,7 @@ pub(super) enum Content {
 
 /// Gives the contents of blobs in the order asked for, piece by piece.
 ///
-/// Ends early, without an error, when nobody takes them any more.
+/// Ends early, without an error, when the receiver is dropped.
 pub(super) async fn contents(
     git: &Git,
     blobs: Vec<Oid>,

@@ -1,6 +1,6 @@
 //! The one way out to the web: a shared client whose answers are streams of bytes.
 //!
-//! It knows neither what is asked nor what the bytes mean; [`sse`] cuts them into frames for whoever
+//! It knows neither what is asked nor what the bytes mean; [`sse`] cuts them into frames for callers that
 //! speaks to a server that streams.
 
 pub mod sse;
@@ -189,7 +189,7 @@ fn headers(list: &[(String, String)]) -> Result<HeaderMap, Error> {
     let mut map = HeaderMap::with_capacity(list.len());
     for (name, value) in list {
         let key = HeaderName::from_bytes(name.as_bytes())
-            .map_err(|_| Error::Invalid(format!("{name:?} is no name for a header")))?;
+            .map_err(|_| Error::Invalid(format!("{name:?} is not a valid header name")))?;
         // The value may be a key: it is not shown.
         let mut value = HeaderValue::from_str(value).map_err(|_| {
             Error::Invalid(format!("header {key} has characters that no header may have"))

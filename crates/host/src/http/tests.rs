@@ -77,7 +77,7 @@ async fn a_lost_connection_is_no_end() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_told_without_the_address() {
+async fn a_refused_connection_is_reported_without_the_address() {
     let (listener, url) = listener().await;
     drop(listener);
     let error = Client::new().send(get(&format!("{url}?key=secret"))).await.unwrap_err();

@@ -2,7 +2,7 @@
 //!
 //! A program gets a process group of its own and pipes. What it writes is kept in bounded buffers,
 //! whether or not anybody reads them. It is killed with all that it started when it is told to end
-//! or when nobody holds it any more, and it is always reaped.
+//! or when its last handle is dropped, and it is always reaped.
 
 mod partner;
 mod ring;
@@ -23,7 +23,7 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::timeout;
 
-use crate::Brand;
+use crate::ProcessTag;
 use crate::script::tree::Tree;
 use crate::supervise;
 pub use partner::{Partner, PartnerPipes};
@@ -181,7 +181,7 @@ fn spawn(command: &PipeCommand) -> std::io::Result<Child> {
         child.env_remove(name);
     }
     child.envs(command.env.iter().map(|(name, value)| (name, value)));
-    child.env(Brand::VARIABLE, Brand::fresh().value());
+    child.env(ProcessTag::VARIABLE, ProcessTag::fresh().value());
     if let Some(cwd) = &command.cwd {
         child.current_dir(cwd);
     }
@@ -197,7 +197,7 @@ async fn attend(
     says_end: watch::Sender<Option<i32>>,
     mut abandoned: mpsc::Receiver<()>,
 ) {
-    let mut tree = Tree::branded(&child);
+    let mut tree = Tree::tagged(&child);
     let out = pump(child.stdout.take(), buffers.clone(), |buffers| &mut buffers.stdout);
     let err = pump(child.stderr.take(), buffers, |buffers| &mut buffers.stderr);
     let mut pumps = std::pin::pin!(async { tokio::join!(out, err) });
@@ -207,7 +207,7 @@ async fn attend(
         tokio::select! {
             status = child.wait() => break code(status),
             () = stop.notified() => break kill(&mut child, &mut tree).await,
-            // Nobody holds it any more, so there is nobody to be polite to.
+            // Its last handle is gone, so no exit is waited for.
             _ = abandoned.recv() => {
                 tree.kill().await;
                 break reaped(&mut child).await;

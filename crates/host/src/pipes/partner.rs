@@ -1,6 +1,6 @@
-//! A program whose pipes somebody else reads and writes, while its life is looked after here.
+//! A program whose pipes belong to the caller, while its lifetime is managed here.
 //!
-//! It is killed with all that it started when it is told to end, when nobody holds it any more, and
+//! It is killed with all that it started when it is ended, when its last handle is dropped, and
 //! also when it ends by itself and leaves others behind. It is always reaped.
 
 use std::sync::Arc;
@@ -107,7 +107,7 @@ async fn attend(
             reaped(&mut child).await
         }
         () = stop.notified() => kill(&mut child, &mut tree).await,
-        // Nobody holds it any more, so there is nobody to be polite to.
+        // Its last handle is gone, so no exit is waited for.
         _ = abandoned.recv() => {
             tree.kill().await;
             reaped(&mut child).await

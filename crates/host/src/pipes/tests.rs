@@ -162,7 +162,7 @@ async fn a_partner_that_ends_takes_along_what_it_started() {
 }
 
 #[tokio::test]
-async fn a_partner_that_nobody_holds_is_killed_with_all_it_started() {
+async fn a_partner_whose_handle_is_dropped_is_killed_with_all_it_started() {
     let (partner, mut pipes) = partner("setsid sleep 1000 & echo $!; wait").await;
     let left = first_line(&mut pipes).await;
     let id = partner.id().to_string();

@@ -1,4 +1,4 @@
-//! Processes that outlived whoever started them, found by a word that only they carry.
+//! Processes that outlived their parent, found by a word that only they carry.
 
 use std::fs;
 use std::time::Duration;

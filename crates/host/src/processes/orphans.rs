@@ -1,5 +1,5 @@
 //! Orphans: what our programs started and left behind comes to us instead of to init, so that it can
-//! still be told where it comes from. Whoever adopts has to reap as well, and must not reap what others
+//! still be told where it comes from. A process that adopts has to reap as well, and must not reap what others
 //! of this process wait for.
 
 use std::collections::HashSet;
@@ -21,7 +21,7 @@ static STARTED: Mutex<Option<HashSet<u32>>> = Mutex::new(None);
 /// Whether orphans are adopted.
 static ADOPTING: Mutex<bool> = Mutex::new(false);
 
-/// Starts a child that is waited for by whoever holds it, never by [`reap_orphans`].
+/// Starts a child that is waited for by its owner, never by [`reap_orphans`].
 pub(crate) fn start_child(
     command: &mut tokio::process::Command,
 ) -> io::Result<tokio::process::Child> {

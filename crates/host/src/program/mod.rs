@@ -2,7 +2,7 @@
 //! program up.
 //!
 //! A program gets a process group of its own and pipes. It is killed with all that it started when
-//! it is told to end or when nobody holds it any more, and it is always reaped. What it left
+//! it is ended or when its last handle is dropped, and it is always reaped. What it left
 //! running in the background after a regular end is neither waited for nor killed.
 
 mod find;
@@ -20,7 +20,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::{Mutex, Notify, mpsc, watch};
 
-use crate::Brand;
+use crate::ProcessTag;
 use crate::pipes::{grace, reap};
 use crate::script::tree::Tree;
 use crate::supervise;
@@ -34,7 +34,7 @@ const MAX_CHUNKS: usize = 8;
 const MAX_INPUTS: usize = 16;
 /// How large such a piece is at most.
 const INPUT_PIECE: usize = 64 << 10;
-/// How long a program may read nothing of its input before a writer is told.
+/// How long a program may read nothing of its input before a writer gets an error.
 const READ_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A program to run.
@@ -92,7 +92,7 @@ pub struct ProgramControl {
     orders: Arc<Orders>,
 }
 
-/// How a program is told to end.
+/// How a program is ended.
 #[derive(Debug, Default)]
 struct Orders {
     ask: Notify,
@@ -217,7 +217,7 @@ fn spawn(command: &ProgramCommand) -> Result<Child, String> {
     crate::limits::give_back(&mut child);
     child.args(arguments).current_dir(&command.cwd).process_group(0).kill_on_drop(true);
     child.env_clear().envs(command.env.iter().map(|(name, value)| (name, value)));
-    child.env(Brand::VARIABLE, Brand::fresh().value());
+    child.env(ProcessTag::VARIABLE, ProcessTag::fresh().value());
     child.stdin(if command.has_input { Stdio::piped() } else { Stdio::null() });
     child.stdout(Stdio::piped()).stderr(Stdio::piped());
     crate::processes::start_child(&mut child).map_err(|error| error.to_string())
@@ -231,11 +231,11 @@ async fn attend(
     says_end: watch::Sender<Option<ProgramEnd>>,
     mut abandoned: mpsc::Receiver<()>,
 ) {
-    let mut tree = Tree::branded(&child);
+    let mut tree = Tree::tagged(&child);
     let status = tokio::select! {
         status = child.wait() => status.ok(),
         () = orders.kill.notified() => kill(&mut child, &mut tree).await,
-        // Nobody holds it any more, so there is nobody to be polite to.
+        // Its last handle is gone, so no exit is waited for.
         _ = abandoned.recv() => kill(&mut child, &mut tree).await,
         () = orders.ask.notified() => {
             tree.ask_to_end().await;

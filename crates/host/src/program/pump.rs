@@ -32,7 +32,7 @@ pub(super) fn start(child: &mut Child, chunks: &Chunks, ended: &Ended) {
     }
 }
 
-/// Reads one output until it is closed, nobody takes it any more, or its program is gone.
+/// Reads one output until it is closed, its receiver is dropped, or its program is gone.
 async fn pump<P: AsyncRead + AsFd + Unpin>(
     mut pipe: P,
     stream: ProgramStream,

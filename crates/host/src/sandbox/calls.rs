@@ -63,7 +63,7 @@ impl Test {
 /// Refuses the calling thread, and all it starts, what the sandbox does not allow.
 pub(super) fn restrict(sandbox: &Sandbox) -> Result<(), SandboxError> {
     let failed = |error: &dyn std::fmt::Display| SandboxError::Seccomp(error.to_string());
-    // Whoever asks for a new process this way hides from us what kind; told that the call is not
+    // A process that is created this way cannot be inspected by the filter; if the call is reported as not
     // there, libraries take the old one.
     let unknown = Refused { always: vec![libc::SYS_clone3], rows: Vec::new() };
     let unknown = unknown.filter(libc::ENOSYS).map_err(|error| failed(&error))?;

@@ -56,7 +56,7 @@ pub struct Sandbox {
     /// With a network: whether it may also speak to programs of this machine, by sockets of the
     /// file system and abstract ones.
     pub local_sockets: bool,
-    /// What may be read; everything if nothing is said.
+    /// What may be read; everything by default.
     pub reads: Option<Reads>,
 }
 

@@ -68,7 +68,7 @@ const CLOSED: &[&str] = &["/dev", "/run/user", "/root"];
 const DEVICES: &[&str] =
     &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
-/// What may be read, as whoever starts a command says it.
+/// What may be read, as the caller that starts a command sets it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reads {
     /// The user's home: closed but for what programs need, and for `open`.

@@ -42,7 +42,7 @@ pub fn seal_and_exec(args: &[OsString]) -> SandboxError {
 
 fn seal(sealed: &[PathBuf]) -> Result<(), SandboxError> {
     if !support().seals_sockets() {
-        let missing = "this kernel cannot keep sockets out of reach (landlock 9 is needed)";
+        let missing = "this kernel cannot restrict access to sockets (landlock 9 is needed)";
         return Err(SandboxError::Unsupported(missing.to_owned()));
     }
     give_up_new_privileges()?;

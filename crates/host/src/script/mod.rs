@@ -1,7 +1,7 @@
 //! Runs a program to its end within bounds of time and output, and tells how it ended.
 //!
 //! The program gets a process group of its own. When it takes too long, says too much, or
-//! nobody waits for it any more, everything it started is killed and it is reaped.
+//! its caller is cancelled, everything it started is killed and it is reaped.
 //! Starting programs and looking through `/proc` happen off the runtime's threads.
 
 mod output;
@@ -20,7 +20,7 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::Brand;
+use crate::ProcessTag;
 use output::Collected;
 use tree::Tree;
 
@@ -70,7 +70,7 @@ impl Script {
     /// Must be called inside of a tokio runtime with time and I/O.
     pub async fn run(self) -> Outcome {
         let (alive, abandoned) = oneshot::channel::<()>();
-        // A task of its own, so that the program is reaped even if nobody waits any more.
+        // A task of its own, so that the program is reaped even if the caller is cancelled.
         let task = tokio::spawn(supervise(self, abandoned));
         let outcome = task.await;
         drop(alive);
@@ -159,7 +159,7 @@ async fn supervise(script: Script, mut abandoned: oneshot::Receiver<()>) -> Outc
         Ok(child) => child,
         Err(end) => return Outcome { end, stdout: Vec::new(), last_error_line: None },
     };
-    let mut tree = Tree::branded(&child);
+    let mut tree = Tree::tagged(&child);
     let mut collected = Collected::new(&mut child, script.stdout_limit, script.stderr_limit);
     let stdin = child.stdin.take();
     let end = tokio::select! {
@@ -217,7 +217,7 @@ fn command(script: &Script) -> Option<Command> {
         command.env_remove(name);
     }
     command.envs(script.env.iter().map(|(name, value)| (name, value)));
-    command.env(Brand::VARIABLE, Brand::fresh().value());
+    command.env(ProcessTag::VARIABLE, ProcessTag::fresh().value());
     if let Some(cwd) = &script.cwd {
         command.current_dir(cwd);
     }

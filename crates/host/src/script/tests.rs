@@ -12,7 +12,7 @@ fn sh(text: &str) -> Script {
     Script { timeout: Duration::from_secs(60), ..Script::new(["sh", "-c", text]) }
 }
 
-fn said(outcome: &Outcome) -> &str {
+fn output(outcome: &Outcome) -> &str {
     str::from_utf8(&outcome.stdout).unwrap()
 }
 
@@ -21,7 +21,7 @@ async fn input_goes_in_and_output_comes_back() {
     let script = Script { stdin: b"hello\n".into(), ..sh("cat; echo ' two ' >&2; echo >&2") };
     let outcome = script.run().await;
     assert_eq!(outcome.end, End::Exited(0));
-    assert_eq!(said(&outcome), "hello\n");
+    assert_eq!(output(&outcome), "hello\n");
     assert_eq!(outcome.last_error_line.as_deref(), Some("two"));
     assert_eq!(outcome.failure(), None);
 }
@@ -37,7 +37,7 @@ async fn environment_and_directory_are_as_asked() {
     };
     let outcome = script.run().await;
     let real = dir.path().canonicalize().unwrap();
-    assert_eq!(said(&outcome), format!("yes none kept\n{}\n", real.display()));
+    assert_eq!(output(&outcome), format!("yes none kept\n{}\n", real.display()));
 }
 
 #[tokio::test]
@@ -56,7 +56,7 @@ async fn failures_say_why() {
 #[tokio::test]
 async fn a_program_that_never_reads_is_not_waited_for() {
     let outcome = Script { stdin: vec![b'x'; 4 << 20], ..sh("echo done") }.run().await;
-    assert_eq!((outcome.end.clone(), said(&outcome)), (End::Exited(0), "done\n"));
+    assert_eq!((outcome.end.clone(), output(&outcome)), (End::Exited(0), "done\n"));
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn what_runs_on_in_the_background_does_not_hold_up_the_result() {
     let running = tokio::spawn(sh(&place.script("echo last words; exit 0")).run());
     let gone = place.started().await;
     let outcome = running.await.unwrap();
-    assert_eq!((outcome.end.clone(), said(&outcome)), (End::Exited(0), "last words\n"));
+    assert_eq!((outcome.end.clone(), output(&outcome)), (End::Exited(0), "last words\n"));
     for process in gone {
         assert!(!process.is_gone_within(0), "a regular end leaves it alone");
         process.end();
@@ -77,7 +77,7 @@ async fn output_up_to_the_limit_is_fine_and_beyond_it_the_tree_dies() {
     let exact = Script { stdout_limit: 5, stderr_limit: 5, ..sh("printf 12345; printf 12345 >&2") };
     assert_eq!(exact.run().await.end, End::Exited(0));
     let quick = Script { stdout_limit: 5, ..sh("printf 123456") }.run().await;
-    assert_eq!((quick.end.clone(), said(&quick)), (End::TooMuchOutput, "12345"));
+    assert_eq!((quick.end.clone(), output(&quick)), (End::TooMuchOutput, "12345"));
     for text in ["exec cat /dev/zero", "exec cat /dev/zero >&2"] {
         let place = Pids::new();
         let running = tokio::spawn(sh(&place.script(text)).run());
@@ -96,7 +96,7 @@ async fn a_late_program_dies_with_all_that_it_started() {
     let running = tokio::spawn(script.run());
     let started = place.started().await;
     let outcome = running.await.unwrap();
-    assert_eq!((outcome.end.clone(), said(&outcome)), (End::TimedOut, "so far\n"));
+    assert_eq!((outcome.end.clone(), output(&outcome)), (End::TimedOut, "so far\n"));
     assert_eq!(outcome.failure().as_deref(), Some("timed out"));
     all_gone(started).await;
 }

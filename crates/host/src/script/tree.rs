@@ -3,7 +3,7 @@
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process::Child;
 
-use crate::{Brand, Strays};
+use crate::{ProcessTag, Strays};
 
 /// How often the table of processes is looked through for those that were just being born.
 const ROUNDS: usize = 32;
@@ -12,20 +12,20 @@ const ROUNDS: usize = 32;
 pub(crate) struct Tree {
     root: Option<Pid>,
     strays: Option<Strays>,
-    brand: Option<Brand>,
+    tag: Option<ProcessTag>,
 }
 
 impl Tree {
     /// The tree below a child that leads a process group.
     pub(crate) fn of(child: &Child) -> Self {
         let pid = child.id().and_then(|pid| i32::try_from(pid).ok());
-        Self { root: pid.and_then(Pid::from_raw), strays: None, brand: None }
+        Self { root: pid.and_then(Pid::from_raw), strays: None, tag: None }
     }
 
-    /// The same of a child that was just started with a mark of its own.
-    pub(crate) fn branded(child: &Child) -> Self {
+    /// The same of a child that was just started with its own tag.
+    pub(crate) fn tagged(child: &Child) -> Self {
         let mut tree = Self::of(child);
-        tree.brand = child.id().and_then(Brand::of);
+        tree.tag = child.id().and_then(ProcessTag::from_pid);
         tree
     }
 
@@ -33,7 +33,7 @@ impl Tree {
     pub(crate) fn let_go(&mut self) {
         self.root = None;
         self.strays = None;
-        self.brand = None;
+        self.tag = None;
     }
 
     /// Asks every process of the group to end, and remembers those that left the group: once the
@@ -54,13 +54,13 @@ impl Tree {
     /// Kills every process of the tree, off the runtime's threads. The root must not be reaped yet.
     pub(crate) async fn kill(&mut self) {
         let Some(root) = self.root else { return };
-        let (strays, brand) = (self.strays.take(), self.brand.take());
+        let (strays, tag) = (self.strays.take(), self.tag.take());
         let kill = move || {
             kill_all(root);
             if let Some(strays) = strays {
                 strays.kill();
             }
-            brand.map(|brand| brand.kill())
+            tag.map(|tag| tag.kill())
         };
         let _ = tokio::task::spawn_blocking(kill).await;
     }
@@ -72,13 +72,13 @@ impl Drop for Tree {
         if let Some(root) = self.root {
             kill_all(root);
         }
-        if let Some(brand) = &self.brand {
-            brand.kill();
+        if let Some(tag) = &self.tag {
+            tag.kill();
         }
     }
 }
 
-/// Stops the processes before it kills them: whoever is stopped cannot start another one,
+/// Stops the processes before it kills them: a stopped process cannot start another one,
 /// and whose parent still exists is still found below the root.
 fn kill_all(root: Pid) {
     let _ = kill_process_group(root, Signal::STOP);

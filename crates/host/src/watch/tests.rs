@@ -6,7 +6,7 @@ use super::*;
 
 const LIMIT: Duration = Duration::from_secs(30);
 
-async fn told(watch: &mut Watch) {
+async fn next_change(watch: &mut Watch) {
     let changed = tokio::time::timeout(LIMIT, watch.changed()).await;
     assert_eq!(changed, Ok(true), "the change was not told");
 }
@@ -15,7 +15,7 @@ async fn told(watch: &mut Watch) {
 async fn is_quiet_until(watch: &mut Watch, act: impl FnOnce()) {
     let before = *watch.changes.borrow_and_update();
     act();
-    told(watch).await;
+    next_change(watch).await;
     let after = *watch.changes.borrow();
     assert_eq!(after, before + 1, "something else was told as well");
 }
@@ -26,15 +26,15 @@ async fn a_file_is_watched_however_it_is_written() {
     let file = dir.path().join("config");
     let mut watch = Watch::start(Watched::File(file.clone())).await.unwrap();
     fs::write(&file, "one").unwrap();
-    told(&mut watch).await;
+    next_change(&mut watch).await;
     fs::write(&file, "two").unwrap();
-    told(&mut watch).await;
+    next_change(&mut watch).await;
     let draft = dir.path().join("draft");
     fs::write(&draft, "three").unwrap();
     fs::rename(&draft, &file).unwrap();
-    told(&mut watch).await;
+    next_change(&mut watch).await;
     fs::remove_file(&file).unwrap();
-    told(&mut watch).await;
+    next_change(&mut watch).await;
 }
 
 #[tokio::test]
@@ -67,11 +67,11 @@ async fn a_directory_may_come_later_and_come_again() {
     let mut watch = Watch::start(Watched::Directory(themes.clone())).await.unwrap();
     for _ in 0..2 {
         fs::create_dir_all(&themes).unwrap();
-        told(&mut watch).await;
+        next_change(&mut watch).await;
         fs::write(themes.join("dark"), "x").unwrap();
-        told(&mut watch).await;
+        next_change(&mut watch).await;
         fs::remove_dir_all(dir.path().join("not")).unwrap();
-        told(&mut watch).await;
+        next_change(&mut watch).await;
     }
 }
 
@@ -83,7 +83,7 @@ async fn a_directory_that_was_replaced_is_watched_on() {
     let mut watch = Watch::start(Watched::Directory(themes.clone())).await.unwrap();
     fs::rename(&themes, &away).unwrap();
     fs::create_dir(&themes).unwrap();
-    told(&mut watch).await;
+    next_change(&mut watch).await;
     fs::write(away.join("old"), "x").unwrap();
     is_quiet_until(&mut watch, || fs::write(themes.join("new"), "x").unwrap()).await;
 }
@@ -99,10 +99,10 @@ async fn what_a_link_points_to_is_watched() {
     std::os::unix::fs::symlink(real.join("config"), &file).unwrap();
     let mut watch = Watch::start(Watched::File(file.clone())).await.unwrap();
     fs::write(real.join("config"), "two").unwrap();
-    told(&mut watch).await;
+    next_change(&mut watch).await;
     fs::remove_file(&file).unwrap();
     fs::write(&file, "three").unwrap();
-    told(&mut watch).await;
+    next_change(&mut watch).await;
 }
 
 #[tokio::test]

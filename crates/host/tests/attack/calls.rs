@@ -217,7 +217,7 @@ fn ended(pid: c_long) -> io::Result<()> {
 fn map(kind: i32, length: usize) -> io::Result<()> {
     let flags = kind | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     let protection = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: new memory that nobody uses.
+    // SAFETY: new memory that is not in use.
     let at = unsafe { libc::mmap(null_mut(), length, protection, flags, -1, 0) };
     if at == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
@@ -238,7 +238,7 @@ fn message_queue(_: &Target) -> io::Result<()> {
 }
 
 /// Makes one call and says whether it was refused.
-#[expect(clippy::print_stderr, reason = "whoever started this reads it")]
+#[expect(clippy::print_stderr, reason = "the test that started this reads it")]
 pub(crate) fn probe(args: &[String]) -> ExitCode {
     let [name, pid, file] = args else { return ExitCode::FAILURE };
     let attack = ATTACKS.iter().map(|(known, _, call)| (known, call));

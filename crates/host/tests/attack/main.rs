@@ -20,8 +20,8 @@ use rookery_host::sandbox::{Sandbox, support, wrap};
 const PROBE: &str = "__probe";
 /// The first argument of this program when it only waits, to be attacked.
 const VICTIM: &str = "__victim";
-/// Nobody: who is not root if we are.
-const NOBODY: u32 = 65_534;
+/// The user id of attacks by a user that is not root.
+const UNPRIVILEGED: u32 = 65_534;
 /// How a probe ends that was refused.
 const REFUSED: i32 = 3;
 
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     match args.get(1).map(String::as_str) {
         Some(PROBE) => return calls::probe(&args[2..]),
         Some(VICTIM) => {
-            // Until whoever holds the other end lets go.
+            // Until the other end is closed.
             let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
             return ExitCode::SUCCESS;
         }
@@ -55,10 +55,10 @@ fn trial(name: String, run: impl FnOnce() -> Result<(), Failed> + Send + 'static
     Trial::test(format!("attack::{name}"), run)
 }
 
-/// Who attacks: root and somebody else, or only whoever runs the tests.
+/// Who attacks: root and another user, or only the user that runs the tests.
 fn attackers() -> Vec<Option<u32>> {
     let is_root = rustix::process::geteuid().is_root();
-    if is_root { vec![None, Some(NOBODY)] } else { vec![None] }
+    if is_root { vec![None, Some(UNPRIVILEGED)] } else { vec![None] }
 }
 
 /// A place that every attacker can reach, with a copy of this program.

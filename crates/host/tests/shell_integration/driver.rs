@@ -100,7 +100,7 @@ impl Home {
             .env("IDX0_IPC_SOCKET", "/nowhere")
     }
 
-    /// Waits until so many lines were logged, and forgets them.
+    /// Waits until this number of lines was logged, and discards them.
     #[track_caller]
     pub(crate) fn logged(&self, count: usize) -> Vec<String> {
         let started = std::time::Instant::now();

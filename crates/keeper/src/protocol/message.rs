@@ -104,7 +104,7 @@ pub enum ExitStatus {
     Code(i32),
     /// This signal ended it.
     Signal(i32),
-    /// It ended, but it was not our child and so nobody told us how.
+    /// It ended, but it was not our child, so its exit status is not known.
     Unknown,
 }
 

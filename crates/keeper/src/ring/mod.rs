@@ -22,10 +22,10 @@ use mapping::{HEADER_BYTES, Mapping};
 /// Capacity used when none is asked for.
 pub const DEFAULT_CAPACITY: u64 = 1 << 20;
 
-/// Smallest capacity; a smaller wish is raised to it.
+/// Smallest capacity; a smaller request is raised to it.
 pub const MIN_CAPACITY: u64 = 64 << 10;
 
-/// Largest capacity; a larger wish is cut to it.
+/// Largest capacity; a larger request is cut to it.
 pub const MAX_CAPACITY: u64 = 256 << 20;
 
 /// Most bytes one read takes. This many bytes of the ring always lie zeroed ahead of the end.

@@ -137,8 +137,8 @@ fn a_fresh_ring_takes_no_memory_for_what_it_does_not_hold() {
 }
 
 #[test]
-fn wishes_for_capacity_are_rounded_and_bounded() {
-    let capacity = |wish| Ring::open(create(wish).unwrap()).unwrap().capacity();
+fn requested_capacities_are_rounded_and_bounded() {
+    let capacity = |bytes| Ring::open(create(bytes).unwrap()).unwrap().capacity();
     assert_eq!(capacity(1), MIN_CAPACITY);
     assert_eq!(capacity(100_000), 102_400);
     assert_eq!(capacity(u64::MAX), MAX_CAPACITY);

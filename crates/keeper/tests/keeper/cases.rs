@@ -352,7 +352,7 @@ fn the_keeper_ends_when_nothing_is_left() {
     client.exit_of(1);
     drop(client);
     let mut client = home.connect();
-    assert_eq!(client.list().len(), 1, "an exit status nobody took keeps the keeper");
+    assert_eq!(client.list().len(), 1, "an exit status that was not collected keeps the keeper");
     client.ok(&Request::Release { terminal_id: 1 });
     drop(client);
     wait_readable(&keeper);
@@ -377,7 +377,7 @@ fn nothing_outlives_the_last_client_if_that_was_asked_for() {
     let meek = first.spawn(2, "exec sleep 1000");
     let processes = [stubborn.pid, meek.pid, away].map(pidfd);
     drop(first);
-    assert!(std::fs::exists(&socket).unwrap(), "somebody is still there");
+    assert!(std::fs::exists(&socket).unwrap(), "a client is still there");
     drop(second);
     for process in processes.iter().chain([&keeper]) {
         wait_readable(process);

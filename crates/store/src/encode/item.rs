@@ -131,7 +131,7 @@ impl<'a> ItemBodyJson<'a> {
     }
 }
 
-/// Whether somebody was asked about a call, and what came of it.
+/// Whether approval of a call was requested, and the answer.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ApprovalJson {

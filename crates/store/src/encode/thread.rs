@@ -325,7 +325,7 @@ struct TurnSettingsJson<'a> {
     needs_ledger: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     deadline: Option<i64>,
-    /// Absent while somebody watches.
+    /// Absent while a person is present.
     #[serde(skip_serializing_if = "Option::is_none")]
     profile: Option<ProfileJson>,
 }

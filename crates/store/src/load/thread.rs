@@ -82,7 +82,7 @@ const ORPHANS: [(&str, &str); 3] = [
 ];
 
 /// Reads what is needed. Orphans are looked for if the caller has the time; else they stay where
-/// they are, and nobody who reads is shown them.
+/// they are, and readers do not see them.
 pub(super) fn load(transaction: &Transaction<'_>, find_orphans: bool) -> rusqlite::Result<Agents> {
     let mut damaged_rows = 0;
     let whole_thread = |row: &Row<'_>| Ok((row.get(0)?, Value::Null));

@@ -27,7 +27,7 @@ const MAX_DEPTH: usize = 24;
 pub struct Salvage {
     /// Rows that were saved.
     pub rows: u64,
-    /// Rows and pages that could not be read, by table; `unknown` where it cannot be told.
+    /// Rows and pages that could not be read, by table; `unknown` where that is not known.
     pub lost: BTreeMap<String, u64>,
     /// Conversations, or parts of them, whose head was lost and was made anew.
     pub stand_ins: u64,

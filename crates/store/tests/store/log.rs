@@ -69,7 +69,7 @@ fn events_of_a_newer_version_are_skipped_and_kept() {
 }
 
 #[test]
-fn only_so_many_events_are_kept() {
+fn the_number_of_stored_events_is_bounded() {
     let dir = scratch();
     let retention = Retention { max_events: 100, ..Retention::default() };
     let options = Options { retention, ..Options::default() };

@@ -116,7 +116,7 @@ pub(crate) fn request(number: u64, thread: u64, turn: u64) -> Request {
 
 pub(crate) fn settled(number: u64, thread: u64, turn: u64) -> Request {
     let answer = Answer::Denied { message: Some("no".to_owned()) };
-    let by = "somebody".to_owned();
+    let by = "person".to_owned();
     let state = RequestState::Settled(Settled { answer, by, at: Timestamp::from_micros(8) });
     Request { state, ..request(number, thread, turn) }
 }

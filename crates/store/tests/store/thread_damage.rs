@@ -18,7 +18,7 @@ fn three(dir: &Path) {
     store.close().unwrap();
 }
 
-/// Opens, expects so many rows to be moved aside, and opens once more without damage.
+/// Opens, expects this number of rows to be moved aside, and opens once more without damage.
 fn mended(dir: &Path, rows: u64) -> (Store, Loaded) {
     let (store, loaded) = Store::open(dir).unwrap();
     let damage = loaded.damage.clone().expect("damage is reported");
@@ -57,7 +57,7 @@ fn a_bad_thread_goes_with_all_that_belongs_to_it() {
         "UPDATE threads SET body = '{' WHERE id = ID",
         "UPDATE threads SET body = cast(x'ff' AS TEXT) WHERE id = ID",
         "UPDATE threads SET body = '[]' WHERE id = ID",
-        "UPDATE threads SET body = json_set(body, '$.id', json_quote('nobody')) WHERE id = ID",
+        "UPDATE threads SET body = json_set(body, '$.id', json_quote('unknown')) WHERE id = ID",
         "UPDATE threads SET body = (SELECT max(body) FROM threads) WHERE id = ID",
     ] {
         let dir = scratch();

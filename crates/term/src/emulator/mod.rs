@@ -69,7 +69,7 @@ pub(crate) struct Emulator {
     pub(crate) shadow: Shadow,
     pub(crate) size: ScreenSize,
     pub(crate) colors: Arc<Colors>,
-    /// The colors as they were before the chunk being fed: what a program is told when it asks.
+    /// The colors as they were before the chunk being fed: the answer to a program's query.
     pub(crate) told_colors: Arc<Colors>,
     pub(crate) sequence: u64,
     pub(crate) watch: WatchSet,

@@ -28,9 +28,9 @@ pub(crate) struct Shadow {
     pub(crate) links: u64,
     /// The pointer's shape as a program wants it.
     pub(crate) pointer: PointerShape,
-    /// Mode 2031: a change of the theme is to be told.
+    /// Mode 2031: report changes of the theme.
     pub(crate) wants_theme: bool,
-    /// Mode 2048: a change of the size is to be told.
+    /// Mode 2048: report changes of the size.
     pub(crate) wants_size: bool,
 }
 

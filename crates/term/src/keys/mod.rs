@@ -2,7 +2,7 @@
 //!
 //! [`NamedKey`] is the closed list of the ptywright dialect. Everything else speaks [`KeyPress`],
 //! which [`encode`] turns into bytes under the modes the application has set. This module keeps no
-//! state: whoever owns the screen passes its [`KeyModes`].
+//! state: the owner of the screen passes its [`KeyModes`].
 
 mod chord;
 mod kitty;

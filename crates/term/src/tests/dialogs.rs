@@ -181,7 +181,7 @@ fn an_endless_osc_is_passed_over_and_what_follows_is_not() {
 }
 
 #[test]
-fn wishes_and_colors_survive_a_checkpoint_and_older_ones_load() {
+fn requests_and_colors_survive_a_checkpoint_and_older_ones_load() {
     let mut first = screen(2, 20);
     feed(
         &mut first,

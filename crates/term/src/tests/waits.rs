@@ -104,7 +104,7 @@ fn a_moment_that_passed_unseen_is_still_due() {
     let mut live = screen(5, 20);
     let at = Duration::from_millis;
     live.wait(Matcher::ScreenStable(at(1)), Detail::Cells, &NoTranscript, at(10));
-    // Whoever keeps the time may come late; then the moment is past, but not forgotten.
+    // The timer may fire late; then the moment is past, but not forgotten.
     assert_eq!(live.next_due(), Some(at(11)));
     let unsettled = Matcher::All(vec![text("never"), Matcher::ScreenStable(at(5))]);
     live.wait(unsettled, Detail::Cells, &NoTranscript, at(30));

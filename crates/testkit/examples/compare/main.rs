@@ -58,7 +58,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// `ROOKERY PTYWRIGHT REPOSITORY [VECTOR]`: nobody but the build tool calls this, so the names are in the order alone.
+/// `ROOKERY PTYWRIGHT REPOSITORY [VECTOR]`: only the build tool calls this, so arguments are positional.
 fn paths(mut args: impl Iterator<Item = String>) -> Result<Paths, String> {
     let mut next = |name: &str| args.next().ok_or(format!("the argument {name} is missing"));
     let (rookery, ptywright) = (next("ROOKERY")?, next("PTYWRIGHT")?);
@@ -157,7 +157,7 @@ fn ours(vector: &str, course: &Course) -> Vec<Finding> {
         .collect()
 }
 
-/// What 0.3.0 does otherwise and nobody has explained.
+/// Differences from 0.3.0 without an explanation.
 fn theirs(vector: &str, course: &Course, rules: &Rules, explained: &mut Explained) -> Vec<Finding> {
     let mut open = Vec::new();
     let mut is_rest = false;

@@ -17,13 +17,13 @@ pub(crate) enum Ruling {
     Safer,
     /// Ours answers sooner, or while 0.3.0 is busy.
     Faster,
-    /// Ours tells or takes more; whoever does not ask does not notice.
+    /// Ours sends or accepts more; clients that do not use it do not notice.
     Addition,
     /// The description that Rookery follows says so.
     Seed,
     /// Ours does what was asked, 0.3.0 does less.
     Better,
-    /// Nobody has decided yet; this excuses nothing.
+    /// Not decided yet; this excuses nothing.
     Open,
 }
 

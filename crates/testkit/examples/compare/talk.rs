@@ -13,7 +13,7 @@ use crate::judge::judge;
 use crate::rules::Rules;
 use crate::server::{Heard, Program, Server};
 
-/// After so many steps without any answer the rest is not tried.
+/// After this number of steps without any answer the rest is not tried.
 const MAX_SILENCES: usize = 2;
 
 /// What came of one expectation.
@@ -220,7 +220,7 @@ impl Talk<'_> {
         }
     }
 
-    /// Replies that nobody expected, as a difference of the last line.
+    /// Unexpected replies, as a difference of the last line.
     fn strays(&self, script: &Script) -> Option<Outcome> {
         let replies = self.inbox.iter().filter(|message| message.get("method").is_none());
         let texts: Vec<String> = replies.map(Value::to_string).collect();

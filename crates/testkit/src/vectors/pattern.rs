@@ -177,8 +177,8 @@ mod tests {
     fn bound_values_are_put_in_later() {
         let pattern = json!({"id": {"$bind": "n"}, "name": {"$bind": "s", "$is": "<str>"}});
         let bindings = check(pattern.clone(), json!({"id": 3, "name": "s3"})).unwrap();
-        let sent = substitute(&json!(["$n", "$s", "x$n.$s$nobody $", "$$n"]), &bindings);
-        assert_eq!(sent, json!([3, "s3", "x3.s3$nobody $", "$3"]));
+        let sent = substitute(&json!(["$n", "$s", "x$n.$s$unbound $", "$$n"]), &bindings);
+        assert_eq!(sent, json!([3, "s3", "x3.s3$unbound $", "$3"]));
         assert!(check(pattern, json!({"id": 3, "name": 4})).is_err());
         let mut bindings = bindings;
         assert!(matches(&json!({"x": "$n"}), &json!({"x": 3}), &mut bindings).is_ok());

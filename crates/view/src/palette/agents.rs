@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn hands_plain_hooks_and_nobody_are_no_agents() {
+    fn manual_states_plain_hooks_and_no_owner_are_no_agents() {
         let mut tabs: Vec<AgentInput> =
             [1, 2, 3].map(|tab| agent(tab, Lifecycle::Working, 0)).to_vec();
         owner(&mut tabs[0]).source = "manual".to_owned();

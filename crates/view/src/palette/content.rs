@@ -63,7 +63,7 @@ pub struct InboxEntry {
     pub body: String,
 }
 
-/// A question somebody asks through the palette.
+/// A question that a client asks through the palette.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
     /// Its title.

@@ -163,7 +163,7 @@ impl Palette {
         for shown in self.stack.iter_mut().filter(|shown| shown.frame == content.frame()) {
             shown.replace(content);
         }
-        // Nobody moved, so a preview changes only if the selected row went away.
+        // The selection did not move, so a preview changes only if the selected row went away.
         let is_same = selected == self.stack.last().and_then(Shown::selected_id);
         if is_same { Vec::new() } else { self.preview() }
     }
@@ -189,7 +189,7 @@ impl Palette {
         self.preview()
     }
 
-    /// Moves the selection by so many rows, and stops at the ends.
+    /// Moves the selection by a number of rows, and stops at the ends.
     pub fn move_by(&mut self, rows: isize) -> Vec<Effect> {
         let place = self.stack.last().map_or(0, |top| top.selection.saturating_add_signed(rows));
         self.select(place)

@@ -48,7 +48,7 @@ pub(super) enum Target {
     List(Box<Provider>),
     /// A row that a provider gave; the frame knows which provider.
     ProviderItem,
-    /// A row of somebody's question.
+    /// A row of a client's question.
     Pick,
 }
 

@@ -27,7 +27,7 @@ pub enum Frame {
     Notifications,
     /// Agents.
     Agents,
-    /// Somebody's question.
+    /// A client's question.
     Present,
     /// A list a provider gave, numbered within the session.
     Provider(u64),

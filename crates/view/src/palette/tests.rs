@@ -456,7 +456,7 @@ fn a_question_is_dismissed_by_whatever_closes_it() {
 }
 
 #[test]
-fn an_asker_that_left_does_not_close_somebody_elses_palette() {
+fn a_client_that_left_does_not_close_the_palette_of_another() {
     let mut palette = Palette::default();
     let (session, _) = palette.ask(&question("", ""));
     palette.open(&commands());

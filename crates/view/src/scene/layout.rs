@@ -1,4 +1,4 @@
-//! Where the parts of a scene lie: pure functions, so that painters, the mouse and whoever asks for
+//! Where the parts of a scene lie: pure functions, so that painters, the mouse and callers that ask for
 //! the window's metrics get the same answer.
 
 use rookery_model::{ProjectId, TerminalId};

@@ -1,6 +1,6 @@
 //! What the user may set in `config.conf`, read from text and changed in text.
 //!
-//! Whoever owns the file reads and writes it; here are only its words.
+//! The owner of the file reads and writes it; here are only its words.
 
 mod command;
 pub mod edit;
@@ -21,7 +21,7 @@ pub struct Warning {
 }
 
 impl Warning {
-    /// More than this many would help nobody.
+    /// More would not be useful.
     const MOST: usize = 100;
 
     pub(crate) fn push(warnings: &mut Vec<Self>, line: usize, message: String) {

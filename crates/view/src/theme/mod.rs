@@ -1,6 +1,6 @@
 //! Themes: names and colors, built in and the user's own.
 //!
-//! A theme is a short text of `key = value` lines. Whoever reads the user's directory hands the
+//! A theme is a short text of `key = value` lines. The code that reads the user's directory hands the
 //! texts in; this module reads no files.
 
 mod builtin;
@@ -17,7 +17,7 @@ pub const DEFAULT_THEME: &str = "roost-dark";
 
 /// A larger file is no theme and need not be read.
 pub const MOST_BYTES: usize = 64 * 1024;
-/// So many of the user's own themes are taken.
+/// The maximum number of the user's own themes.
 pub const MOST_USER_THEMES: usize = 1000;
 
 /// A set of colors under a name.

@@ -356,7 +356,7 @@ fn panicked(what: &str, panic: &(dyn Any + Send)) -> RpcError {
 
 enum Addressee {
     /// A notification asks for no reply.
-    Nobody,
+    None,
     /// The peer, under its id or under null if that is unknown.
     Peer(Option<Id>),
 }
@@ -393,7 +393,7 @@ impl Future for PendingCall {
             Ok(Poll::Ready(result)) => result,
             Err(panic) => Err((self.reword)(Fault::Internal, panicked(self.method, &*panic))),
         };
-        let to = self.id.take().map_or(Addressee::Nobody, |id| Addressee::Peer(Some(id)));
+        let to = self.id.take().map_or(Addressee::None, |id| Addressee::Peer(Some(id)));
         Poll::Ready(Reply { to, result, method: Some(self.method) })
     }
 }

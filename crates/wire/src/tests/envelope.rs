@@ -152,7 +152,7 @@ async fn ids_come_back_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn an_id_that_nobody_could_read_is_a_parse_error() {
+async fn an_id_that_cannot_be_read_is_a_parse_error() {
     for id in [r#""\ud800""#, "1e400", r#"["\udfff"]"#] {
         let input = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"t.echo","params":1}}"#);
         check_code(&input, -32700).await;

@@ -29,7 +29,7 @@ pub fn stdio() -> Stdio {
 delegate_io!(Stdio, both);
 
 impl Transport for Stdio {
-    /// Nobody reads stdout any more.
+    /// The reader of stdout is gone.
     fn peer_gone(&self) -> bool {
         hung_up(&rustix::stdio::stdout())
     }

@@ -12,7 +12,7 @@ use super::{Slot, Slots, Transport, accept_patiently, delegate_io};
 pub enum Access {
     /// Programs on this machine; only loopback addresses can be bound.
     Loopback,
-    /// Whoever presents the token; the dialect compares it by [`tokens_equal`].
+    /// Any client that presents the token; the dialect compares it by [`tokens_equal`].
     Token(String),
 }
 

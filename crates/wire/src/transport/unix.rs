@@ -36,7 +36,7 @@ impl Default for BindOptions {
     }
 }
 
-/// A listening Unix socket; its file is removed on drop unless somebody else has replaced it.
+/// A listening Unix socket; its file is removed on drop unless another process has replaced it.
 #[derive(Debug)]
 pub struct UnixEndpoint {
     listener: UnixListener,
@@ -47,11 +47,11 @@ pub struct UnixEndpoint {
 
 /// Binds a socket at `path` that only this user can connect to.
 ///
-/// The parent directory is created if it is missing. A socket nobody listens on is replaced; one
+/// The parent directory is created if it is missing. A socket without a listener is replaced; one
 /// that is alive, and anything that is not a socket, is left alone.
 ///
 /// # Errors
-/// `AddrInUse` if somebody listens there, `AlreadyExists` if the path is not a socket,
+/// `AddrInUse` if a server listens there, `AlreadyExists` if the path is not a socket,
 /// `PermissionDenied` if the directory belongs to another user or a link on the way to it may be
 /// another user's, else what the system says; the message names the path.
 pub fn bind(path: impl AsRef<Path>, options: &BindOptions) -> io::Result<UnixEndpoint> {
@@ -106,7 +106,7 @@ fn make_way(dir: &TrustedDir, name: &str, path: &Path) -> io::Result<()> {
     }
     match probe(&dir.short_path(name)) {
         Err(Errno::CONNREFUSED) => {
-            tracing::info!(path = %path.display(), "removing a socket nobody listens on");
+            tracing::info!(path = %path.display(), "removing a stale socket");
             dir.remove(name)
         }
         Err(Errno::NOENT) => Ok(()),
@@ -262,7 +262,7 @@ impl UnixEndpoint {
                 Err(error) if reserve::is_shortage(&error) => error,
                 other => return other,
             };
-            // Whoever else opens something now may be faster, so each one is tried.
+            // Other threads may take the freed descriptor first, so each one is tried.
             while let Some(left) = reserve::give_up_one() {
                 noted.store(left < reserve::FOR_REFUSALS, Ordering::Relaxed);
                 match listener.accept().await {

@@ -142,7 +142,7 @@ fn what_cannot_be_finished_is_reported() {
     let reply = done(daemon.home(), "newSession", asked);
     let session = reply["data"]["sessionID"].as_str().unwrap().to_owned();
     daemon.kill9();
-    // Somebody takes the repository away while the daemon is gone.
+    // The repository is removed while the daemon is down.
     let away = daemon.home().join("away");
     fs::rename(&repo, &away).unwrap();
     daemon.restart();

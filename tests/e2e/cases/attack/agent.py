@@ -116,7 +116,7 @@ ATTACKS = {
     "roost palette": lambda: roost("palette.activate", index=0),
     "native session": lambda: rpc("rookery", "rookery/sessions/close", session=SESSION),
     "idx0 close": lambda: idx0("closeSession", session=SESSION),
-    # Work trees, which are the person's whoever works in them.
+    # Work trees, which belong to the person whatever agent works in them.
     "checkpoint of a tree": lambda: rpc("rookery", "rookery/checkpoints/create", tree=home),
     "review of a tree": lambda: rpc("rookery", "rookery/reviews/request", tree=home),
     "handoff of a tree": lambda: rpc("rookery", "rookery/handoffs/create", tree=home),

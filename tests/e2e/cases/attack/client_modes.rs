@@ -48,7 +48,7 @@ fn yolo_holds_for_the_turns_of_its_own_clients_and_ends_with_them() {
     assert_eq!(waiting(&mut boss), 2);
     boss.call("turn/interrupt", json!({ "threadId": own, "turnId": turn }));
     boss.until_over(&turn);
-    // A thread that somebody else began is taken up.
+    // A thread of another client is continued.
     let theirs = boss.thread(&dir);
     let turn = yolo.turn(&theirs, &writes("taken-up"));
     yolo.until_over(&turn);

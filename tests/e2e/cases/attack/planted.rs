@@ -66,7 +66,7 @@ fn a_state_directory_of_another_user_is_refused_with_what_to_do() {
     assert_eq!(fs::read_dir(home.join("state/rookery")).unwrap().count(), 0);
 }
 
-/// Somebody who has no runtime directory, so that theirs is one in `/tmp`.
+/// A user without a runtime directory, who gets one in `/tmp`.
 struct Victim {
     home: Home,
     program: PathBuf,

@@ -1,4 +1,4 @@
-//! Clients that do not read: they hold nobody up, lose only deltas, and are told how many.
+//! Clients that do not read: they block no other, lose only deltas, and are told how many.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};

@@ -107,7 +107,7 @@ fn a_named_pipe_and_a_file_will_do() {
 }
 
 #[test]
-fn there_may_be_no_input_and_nobody_who_reads() {
+fn there_may_be_no_input_and_no_reader() {
     let home = Home::new();
     let mut silent = command(&home, &["--stdio"]);
     silent.stdin(Stdio::null());

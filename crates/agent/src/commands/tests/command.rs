@@ -85,15 +85,15 @@ fn what_is_wrong_with_a_file_is_said() {
         ("", "its body is empty"),
         ("---\nname: x\n---\n \n", "its body is empty"),
         ("---\nname: x\n", "its front matter has no closing --- line"),
-        ("---\nname: a b\n---\nx", "\"a b\" is no command name"),
-        ("---\nname: /a\n---\nx", "\"/a\" is no command name"),
+        ("---\nname: a b\n---\nx", "\"a b\" is not a command name"),
+        ("---\nname: /a\n---\nx", "\"/a\" is not a command name"),
         ("---\nallowed-tools: []\n---\nx", "allowed-tools must name tools"),
         ("a {{nonsense}}", "unknown template expression \"{{nonsense\""),
         ("a {{include.files.a}}", "include.files.a names no include"),
         ("---\ninclude: {files: [a.md, a_md]}\n---\nx", "include.files.a_md is there twice"),
         (
             "---\ninclude: {urls: [{url: 'file:///etc/passwd'}]}\n---\nx",
-            "\"file:///etc/passwd\" is no http or https url",
+            "\"file:///etc/passwd\" is not an http or https url",
         ),
         (
             "---\ninclude: {urls: [{url: 'http://u:p@h/'}]}\n---\nx",
@@ -105,7 +105,7 @@ fn what_is_wrong_with_a_file_is_said() {
         ),
         (
             "---\ninclude: {files: [{id: 'a.b', path: a}]}\n---\nx",
-            "\"a.b\" is no include id; give it an id of its own",
+            "\"a.b\" is not an include id; set an id explicitly",
         ),
     ] {
         assert_eq!(error(text), expected, "{text}");

@@ -25,8 +25,8 @@ fn wrong_flags_are_named() {
     for (arguments, said) in [
         ("--base", "--base needs a value"),
         ("--commit= x", "--commit needs a value"),
-        ("--base --output=x", "the value of --base is no revision"),
-        ("--commit a;b", "the value of --commit is no revision"),
+        ("--base --output=x", "the value of --base is not a revision"),
+        ("--commit a;b", "the value of --commit is not a revision"),
         ("--fast", "unknown flag --fast"),
         ("--uncommitted=yes", "unknown flag --uncommitted"),
         ("--base a --commit b", "only one of --base, --commit and --uncommitted can be given"),

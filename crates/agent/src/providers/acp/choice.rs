@@ -11,7 +11,7 @@ pub(super) struct Change {
     pub(super) value: String,
 }
 
-/// What became of a wish.
+/// The outcome of a choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
     /// It is so already.

@@ -82,7 +82,7 @@ enum Sorted {
     Message(String),
     /// It is done with.
     Taken,
-    /// Nobody wants any more.
+    /// The receiver is gone.
     End,
 }
 

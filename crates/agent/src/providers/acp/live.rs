@@ -26,13 +26,13 @@ use crate::complaints::{self, Complaint};
 use crate::provider::{Failure, FailureKind};
 use crate::providers::settings::mask;
 
-/// How many updates may wait until somebody reads them.
+/// How many updates may wait to be read.
 const UPDATES: usize = 256;
 
 /// How many questions an agent may have open.
 pub(super) const ASKS: usize = 16;
 
-/// How long after its pipes closed a program may take to be gone, so that its end can be told.
+/// How long after its pipes closed a program may take to be gone, so that its exit status is known.
 const END_LIMIT: Duration = Duration::from_secs(1);
 
 /// A question of an agent's, with the way to answer it.
@@ -57,7 +57,7 @@ pub(super) struct Inbox {
 }
 
 impl Inbox {
-    /// Throws away what nobody waits for.
+    /// Discards updates without a receiver.
     pub(super) fn clear(&mut self) {
         while self.updates.try_recv().is_ok() {}
         while let Ok(ask) = self.asks.try_recv() {
@@ -277,7 +277,7 @@ impl Live {
     }
 }
 
-/// The program, and how its end is told.
+/// The program, and how its exit is reported.
 struct Words {
     id: String,
     program: Partner,

@@ -1,6 +1,6 @@
 //! Agents that already exist, as providers: programs that speak the Agent Client Protocol on their pipes.
 //!
-//! [`Acp`] keeps one program for each thread, within a bound, and ends those that nobody needs. What is
+//! [`Acp`] keeps one program for each thread, within a bound, and ends idle ones. What is
 //! said to one is in `talk`, how it is started in `live`; `prompt`, `updates`
 //! and `choice` translate, and are pure.
 //! The program runs its own tools; it asks before it does, and the answer comes from our policy.
@@ -59,7 +59,7 @@ pub(crate) struct Options {
     pub(crate) silence: Duration,
     /// How long one is kept without being asked anything.
     pub(crate) keep: Duration,
-    /// How long one may take to stop when it is told to.
+    /// How long one may take to stop after a cancel.
     pub(crate) settle: Duration,
 }
 
@@ -79,7 +79,7 @@ impl Options {
     }
 }
 
-/// A provider that is a program. When the last of its clones is dropped, programs that nobody listens
+/// A provider that is a program. When the last of its clones is dropped, programs that no turn listens
 /// to end at once, and the others when they have answered.
 #[derive(Clone)]
 pub(crate) struct Acp {
@@ -102,7 +102,7 @@ struct Shared {
     slots: Mutex<HashMap<String, Arc<Slot>>>,
     /// Whether the last one that was started takes images; believed until one says no.
     takes_images: AtomicBool,
-    /// Cancelled when nobody has the provider any more.
+    /// Cancelled when the last clone of the provider is dropped.
     stopped: CancellationToken,
 }
 
@@ -215,7 +215,7 @@ impl Shared {
         Ok(slot)
     }
 
-    /// Ends the thread's agent if nobody asks it anything for long.
+    /// Ends the thread's agent when it has been idle for long.
     fn expire_later(self: &Arc<Self>, thread: &str, slot: &Arc<Slot>) {
         let (shared, same) = (Arc::downgrade(self), Arc::downgrade(slot));
         let (thread, keep) = (thread.to_owned(), self.options.keep);
@@ -231,7 +231,7 @@ impl Shared {
         }
     }
 
-    /// Takes a slot out of the table, unless somebody else has it in hand. Its agent ends with it.
+    /// Takes a slot out of the table, unless another task uses it. Its agent ends with it.
     fn forget(&self, thread: &str, slot: &Arc<Slot>) {
         let mut slots = self.slots.lock();
         let is_same = slots.get(thread).is_some_and(|known| Arc::ptr_eq(known, slot));
@@ -243,7 +243,7 @@ impl Shared {
 }
 
 impl Call {
-    /// Says something to whoever listens, if somebody still does.
+    /// Sends an event to the listener, if there still is one.
     async fn say(&self, event: ModelEvent) {
         let _ = self.events.send(event).await;
     }

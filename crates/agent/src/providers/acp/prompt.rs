@@ -1,4 +1,4 @@
-//! What an agent is told of a conversation that it keeps itself: only what it has not heard. Pure.
+//! What is sent to an agent that keeps the conversation itself: only what it does not have. Pure.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::provider::{Entry, EntryBody};
 
-/// How much of an earlier conversation an agent is told that cannot take it up again.
+/// How much of an earlier conversation is sent to an agent that cannot resume it.
 const MAX_PREFACE: usize = 64 << 10;
 
 /// How much of one piece of it.
@@ -137,8 +137,8 @@ fn preface(before: &[Entry]) -> Option<String> {
     }
     pieces.reverse();
     (!pieces.is_empty()).then(|| {
-        let said = pieces.join("\n\n");
-        format!("This conversation began earlier. So far:\n\n{said}\n\nNow it goes on.")
+        let history = pieces.join("\n\n");
+        format!("This conversation began earlier. So far:\n\n{history}\n\nNow it goes on.")
     })
 }
 
@@ -160,7 +160,7 @@ mod tests {
         Entry { step: 0, body: EntryBody::Agent { text: text.into() }, opaque: None }
     }
 
-    fn said(news: Option<Vec<&Entry>>) -> Option<Vec<String>> {
+    fn texts(news: Option<Vec<&Entry>>) -> Option<Vec<String>> {
         let text = |entry: &&Entry| match &entry.body {
             EntryBody::User { text, .. } => text.clone(),
             other => panic!("{other:?}"),
@@ -172,11 +172,11 @@ mod tests {
     fn only_what_is_new_is_told() {
         let talk = [user("a"), agent("A"), user("b"), agent("B"), user("c")];
         let heard = last_words(&talk[..3]);
-        assert_eq!(said(news(&talk, &heard)), Some(vec!["c".into()]));
-        assert_eq!(said(news(&talk[..3], &heard)), Some(vec!["b".into()]), "asked again");
-        assert_eq!(said(news(&talk[..4], &heard)), Some(vec![]), "it goes on by itself");
+        assert_eq!(texts(news(&talk, &heard)), Some(vec!["c".into()]));
+        assert_eq!(texts(news(&talk[..3], &heard)), Some(vec!["b".into()]), "asked again");
+        assert_eq!(texts(news(&talk[..4], &heard)), Some(vec![]), "it goes on by itself");
         let steered = [user("b"), user("c"), user("d")];
-        assert_eq!(said(news(&steered, &heard)), Some(vec!["c".into(), "d".into()]));
+        assert_eq!(texts(news(&steered, &heard)), Some(vec!["c".into(), "d".into()]));
         assert_eq!(news(&[user("a"), agent("A"), user("x")], &heard), None, "rolled back");
     }
 

@@ -27,7 +27,7 @@ pub(super) struct Call {
 
 /// How a call ended.
 pub(super) struct Ending {
-    /// What is still to be told.
+    /// What is still to be sent.
     pub(super) failure: Option<Failure>,
     /// Whether the agent can be asked again.
     pub(super) is_kept: bool,
@@ -64,7 +64,7 @@ pub(super) async fn talk(shared: &Shared, place: &mut Option<Live>, call: &mut C
     converse(live, call, blocks, &mark, &shared.options).await
 }
 
-/// Finds or makes a session, and what it has to be told.
+/// Finds or creates a session, and what has to be sent to it.
 async fn prepare(
     shared: &Shared,
     place: &mut Option<Live>,
@@ -195,7 +195,7 @@ async fn converse(
 }
 
 impl Call {
-    /// Passes events on; false once nobody wants them.
+    /// Passes events on; false once the receiver is gone.
     async fn pass(&self, events: Vec<ModelEvent>) -> bool {
         for event in events {
             tokio::select! {
@@ -233,7 +233,7 @@ impl Questions {
         }
     }
 
-    /// Nobody will answer any more.
+    /// No answer will come any more.
     fn call_off(&mut self) {
         for (_, ask) in self.asks.drain() {
             ask.answer(RequestPermissionOutcome::Cancelled);

@@ -27,7 +27,7 @@ pub(super) struct Translator {
     message: Option<String>,
 }
 
-/// A tool of the agent's, as far as it was told of.
+/// A tool of the agent, as far as it was reported.
 #[derive(Debug, Default)]
 struct Known {
     tool: HostedTool,
@@ -111,7 +111,7 @@ impl Translator {
         })
     }
 
-    /// A plan is told whole each time, so each telling is a call of its own.
+    /// A plan is sent whole each time, so each update is a separate call.
     fn plan(&mut self, plan: &Plan, events: &mut Vec<ModelEvent>) {
         self.interrupt();
         self.plans += 1;
@@ -161,7 +161,7 @@ impl Known {
             tool.input = json!({ "paths": paths });
         }
         if let Some(content) = fields.content {
-            self.content = told(&content);
+            self.content = content_text(&content);
         }
         self.raw = fields.raw_output.filter(|raw| !raw.is_null()).or(self.raw.take());
         tool.is_error = fields.status == Some(ToolCallStatus::Failed);
@@ -204,7 +204,7 @@ fn our_kind(kind: ToolKind) -> OurKind {
 }
 
 /// What a tool produced, in words.
-fn told(content: &[ToolCallContent]) -> String {
+fn content_text(content: &[ToolCallContent]) -> String {
     let mut parts: Vec<String> = Vec::new();
     for piece in content {
         match piece {

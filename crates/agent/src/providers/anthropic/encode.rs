@@ -78,9 +78,9 @@ fn mark_last_block(messages: &mut [Message]) {
 /// Whether the model is in the middle of using tools and began that without a thought that could be
 /// given back.
 fn lacks_thought(messages: &[Message]) -> bool {
-    let [.., said, answered] = messages else { return false };
+    let [.., call, answered] = messages else { return false };
     let uses_tools = answered.blocks.iter().any(|block| kind(block) == "tool_result");
-    uses_tools && !said.blocks.first().is_some_and(is_thought)
+    uses_tools && !call.blocks.first().is_some_and(is_thought)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +114,7 @@ fn messages(request: &ModelRequest, names: &Names) -> Vec<Message> {
                 add(&mut messages, Role::User, content(text, images))
             }
             Exchange::Model(step) => {
-                add(&mut messages, Role::Assistant, said(&step, names));
+                add(&mut messages, Role::Assistant, assistant_blocks(&step, names));
                 add(&mut messages, Role::User, step.calls().map(result).collect());
             }
         }
@@ -148,7 +148,7 @@ fn trim_last_text(messages: &mut [Message]) {
 }
 
 /// What the model said, in its own order: thoughts stay in front of what they led to.
-fn said(step: &Step<'_>, names: &Names) -> Vec<Value> {
+fn assistant_blocks(step: &Step<'_>, names: &Names) -> Vec<Value> {
     let mut blocks = Vec::new();
     for part in &step.parts {
         match part {

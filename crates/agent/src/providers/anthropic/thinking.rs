@@ -1,4 +1,4 @@
-//! How an effort is told to Anthropic: as a budget of tokens, or as it is to models that adapt.
+//! How an effort is sent to Anthropic: as a budget of tokens, or as it is to models that adapt.
 
 use serde_json::{Map, Value, json};
 

@@ -28,7 +28,7 @@ const STREAM_LIMIT: usize = 256 * 1024 * 1024;
 const MOST_HELD: usize = 64;
 
 impl Remote {
-    /// Asks once. The outer error means that nobody listens any more.
+    /// Sends one request. The outer error means that the receiver is gone.
     pub(super) async fn attempt(
         &self,
         body: &Value,

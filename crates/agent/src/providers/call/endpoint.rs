@@ -48,7 +48,7 @@ impl Endpoint {
         }
     }
 
-    /// The key of whoever asks, if one was lent for this provider, or else our own.
+    /// The client's key, if one was lent for this provider, or else our own.
     pub(crate) fn key_with(&self, lent: Option<&Loan>) -> Result<Option<Secret>, String> {
         match lent.filter(|loan| loan.provider() == self.id) {
             Some(loan) => Ok(Some(loan.key().clone())),

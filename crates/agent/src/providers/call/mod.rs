@@ -84,7 +84,7 @@ pub(crate) struct Remote {
     pub(crate) protocol: Arc<dyn Protocol>,
 }
 
-/// Nobody listens any more.
+/// The receiver is gone.
 #[derive(Debug)]
 pub(crate) struct Gone;
 

@@ -14,7 +14,7 @@ const JITTER: f64 = 0.2;
 /// An attempt that came to nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failed {
-    /// What the turn is told if this was the last attempt.
+    /// The error of the turn if this was the last attempt.
     pub(crate) failure: Failure,
     /// The status, if there was an answer.
     pub(crate) status: Option<u16>,

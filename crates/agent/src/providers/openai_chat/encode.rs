@@ -7,7 +7,7 @@ use crate::providers::images::{Image, LEFT_OUT};
 use crate::providers::names::Names;
 use crate::providers::transcript::{CallIds, Exchange, Part, Step, exchanges};
 
-/// What a model is told in front of images that its tools gave.
+/// The text in front of images that tools returned.
 const TOOL_IMAGES: &str = "Images from the tool results above:";
 
 /// Members by which a thought may be given back.

@@ -29,7 +29,7 @@ struct Item {
     name: String,
     phase: Option<String>,
     arguments: String,
-    /// Which parts of it were told piece by piece.
+    /// Which parts of it were streamed.
     told: HashSet<(&'static str, u64)>,
     is_done: bool,
 }
@@ -69,7 +69,7 @@ impl Responses {
         }
     }
 
-    /// The whole item, which counts more than what was told piece by piece.
+    /// The whole item, which counts more than what was streamed.
     fn done(&mut self, event: &Value, events: &mut Vec<ModelEvent>) {
         let Some(given) = event.get("item") else { return };
         let item = self.item(event);

@@ -67,7 +67,7 @@ pub(super) fn without_refused(body: &mut Value, message: &str) -> bool {
     body.remove("reasoning").is_some()
 }
 
-/// Whether the model thinks. One that nobody knows does if it is told how hard.
+/// Whether the model reasons. An unknown one does if an effort is given.
 fn is_thinker(request: &ModelRequest) -> bool {
     match catalog::find(&catalog::OPENAI, &request.model) {
         Some(known) => !known.efforts.is_empty(),

@@ -95,7 +95,7 @@ fn only_models_that_think_are_told_how_hard() {
     request.model = "gpt-4.1".into();
     request.reasoning = Some("none".into());
     assert!(body(&request, None).get("reasoning").is_none());
-    request.model = "somebody/unknown".into();
+    request.model = "vendor/unknown".into();
     assert!(body(&request, None).get("reasoning").is_none());
     request.reasoning = Some("ultra".into());
     assert_eq!(body(&request, None)["reasoning"]["effort"], "ultra");

@@ -50,7 +50,7 @@ fn providers_are_listed_in_order() {
         zoo "zoo" None true
         mock "Mock" None true"#]]
     .assert_eq(&rows.join("\n"));
-    assert!(registry.get("X-AI").is_some() && registry.get("nobody").is_none());
+    assert!(registry.get("X-AI").is_some() && registry.get("unknown").is_none());
 }
 
 #[test]
@@ -60,8 +60,8 @@ fn keys_change_while_in_use() {
     assert!(!is_known());
     assert_eq!(registry.set_key(" OpenAI ", " "), Err(KeyError::EmptyKey("openai".into())));
     assert_eq!(
-        registry.set_key("nobody", "k").unwrap_err().to_string(),
-        "unknown provider: nobody"
+        registry.set_key("unknown", "k").unwrap_err().to_string(),
+        "unknown provider: unknown"
     );
     registry.set_key(" OpenAI ", "k").unwrap();
     assert!(is_known());
@@ -144,7 +144,7 @@ async fn models_are_known_or_set() {
     let mock = registry.models("mock").await;
     assert_eq!((mock[0].id.as_str(), mock[0].context_window), ("mock", Some(128_000)));
     assert!(registry.models("anthropic").await.len() > 5);
-    assert_eq!(registry.models("nobody").await, []);
+    assert_eq!(registry.models("unknown").await, []);
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn hunks(path: &str, body: &[&str]) -> Result<Vec<Hunk>, String> {
             hunks.push(std::mem::take(&mut hunk));
             is_open = false;
         } else if line.is_empty() && body[index..].iter().all(|line| line.is_empty()) {
-            // Blank lines before the next header belong to nobody.
+            // Blank lines before the next header belong to no section.
             break;
         } else {
             take(&mut hunk, line).ok_or_else(|| {

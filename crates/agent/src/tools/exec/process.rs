@@ -38,11 +38,11 @@ const UNATTENDED: [(&str, &str); 5] = [
 /// A command line and how it is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Launch {
-    /// What the shell is told.
+    /// The text that the shell runs.
     pub(super) command: String,
     /// The shell.
     pub(super) shell: String,
-    /// Whether the shell reads what it reads when somebody logs in.
+    /// Whether the shell is a login shell.
     pub(super) is_login: bool,
     /// Where it runs; absolute.
     pub(super) cwd: PathBuf,
@@ -192,7 +192,7 @@ impl Process {
         let bytes = text.as_bytes().to_vec();
         match self {
             Self::Terminal { id, world } => world.write(*id, bytes).await,
-            // Without a terminal nobody turns these keys into what they mean.
+            // Without a terminal there is no line discipline that gives these keys their meaning.
             Self::Pipes(pipes) => match text.strip_suffix(['\u{3}', '\u{4}']) {
                 None => pipes.write(bytes),
                 Some(_) if text.ends_with('\u{3}') => {

@@ -15,11 +15,11 @@ use super::sessions::{News, Session};
 use super::{report, status, within_tokens};
 use crate::tool::{Tool, ToolContext, ToolOutput};
 
-/// How long output is waited for if nobody says otherwise, in milliseconds.
+/// Default wait for output, in milliseconds.
 const DEFAULT_WAIT: u64 = 1000;
 /// How long output is waited for at most, in milliseconds.
 const MAX_WAIT: u64 = 600_000;
-/// How much output is returned if nobody says otherwise.
+/// Default limit of returned output.
 const DEFAULT_TOKENS: usize = 6000;
 
 pub(in super::super) const EXEC_COMMAND: Tool = Tool {
@@ -174,7 +174,7 @@ fn typed(context: &ToolContext, id: Option<u64>, text: &str) -> Result<String, S
 }
 
 /// How a call wants its answer.
-struct Wish {
+struct AnswerOptions {
     wait: Option<u64>,
     tokens: Option<NonZeroUsize>,
     /// How sessions are named in the answer.
@@ -191,8 +191,12 @@ async fn exec_command(context: ToolContext, args: ExecArgs) -> Result<ToolOutput
     launch.has_terminal = args.tty.unwrap_or(false);
     let limit = args.timeout_ms.map(|limit| Duration::from_millis(limit.get()));
     let session = start(&context, launch, limit).await?;
-    let wish = Wish { wait: args.yield_time_ms, tokens: args.max_output_tokens, name: Value::from };
-    answer(&context, session, wish).await
+    let options = AnswerOptions {
+        wait: args.yield_time_ms,
+        tokens: args.max_output_tokens,
+        name: Value::from,
+    };
+    answer(&context, session, options).await
 }
 
 async fn write_stdin(context: ToolContext, args: WriteArgs) -> Result<ToolOutput, String> {
@@ -200,8 +204,12 @@ async fn write_stdin(context: ToolContext, args: WriteArgs) -> Result<ToolOutput
         return Ok(not_found(args.session_id.into(), &args.session_id.to_string()));
     };
     type_into(&session, args.chars.as_deref().unwrap_or_default()).await?;
-    let wish = Wish { wait: args.yield_time_ms, tokens: args.max_output_tokens, name: Value::from };
-    answer(&context, session, wish).await
+    let options = AnswerOptions {
+        wait: args.yield_time_ms,
+        tokens: args.max_output_tokens,
+        name: Value::from,
+    };
+    answer(&context, session, options).await
 }
 
 async fn unified_exec(context: ToolContext, args: UnifiedArgs) -> Result<ToolOutput, String> {
@@ -221,7 +229,7 @@ async fn unified_exec(context: ToolContext, args: UnifiedArgs) -> Result<ToolOut
         }
     };
     let name = |id: u64| Value::from(id.to_string());
-    answer(&context, session, Wish { wait: args.timeout_ms, tokens: None, name }).await
+    answer(&context, session, AnswerOptions { wait: args.timeout_ms, tokens: None, name }).await
 }
 
 async fn start(
@@ -249,9 +257,9 @@ async fn type_into(session: &Session, text: &str) -> Result<(), String> {
 async fn answer(
     context: &ToolContext,
     session: Arc<Session>,
-    wish: Wish,
+    options: AnswerOptions,
 ) -> Result<ToolOutput, String> {
-    let wait = Duration::from_millis(wish.wait.unwrap_or(DEFAULT_WAIT).min(MAX_WAIT));
+    let wait = Duration::from_millis(options.wait.unwrap_or(DEFAULT_WAIT).min(MAX_WAIT));
     let wait = clamped(context, Some(wait)).unwrap_or(wait);
     let news = tokio::select! {
         biased;
@@ -265,11 +273,11 @@ async fn answer(
     if news.ended.is_some() {
         context.sessions.forget(session.id);
     }
-    Ok(told(&session, &news, &wish))
+    Ok(tool_output(&session, &news, &options))
 }
 
-fn told(session: &Session, news: &News, wish: &Wish) -> ToolOutput {
-    let tokens = wish.tokens.map_or(DEFAULT_TOKENS, NonZeroUsize::get);
+fn tool_output(session: &Session, news: &News, options: &AnswerOptions) -> ToolOutput {
+    let tokens = options.tokens.map_or(DEFAULT_TOKENS, NonZeroUsize::get);
     let output = within_tokens(&news.text, tokens);
     let wall_time = session.started.elapsed();
     let code = news.ended.map(|(code, _)| code);
@@ -281,7 +289,7 @@ fn told(session: &Session, news: &News, wish: &Wish) -> ToolOutput {
         "command": session.launch.command,
         "cwd": session.launch.cwd,
         "shell": session.launch.shell,
-        "session_id": (wish.name)(session.id),
+        "session_id": (options.name)(session.id),
         "aggregated_output": output,
         "exit_code": code,
         "duration_ms": wall_time.as_millis() as u64,

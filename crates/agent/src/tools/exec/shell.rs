@@ -16,7 +16,7 @@ use super::process::{Launch, Process, clamped, exit_code, not_blank};
 use super::{dropped, report, status};
 use crate::tool::{TerminalOutput, Tool, ToolContext, ToolOutput};
 
-/// How long a command may take if nobody says otherwise, in seconds.
+/// Default timeout of a command, in seconds.
 const DEFAULT_SECONDS: u64 = 120;
 /// How long a command may take at most, in seconds.
 const MAX_SECONDS: u64 = 600;
@@ -91,7 +91,7 @@ async fn run(context: ToolContext, args: Args) -> Result<ToolOutput, String> {
     })
 }
 
-/// A command that somebody waits for. Dropped before it is done, it is ended.
+/// A running command with a waiting caller. Dropped before it is done, it is ended.
 struct Attended {
     process: Arc<Process>,
     is_done: bool,
@@ -125,7 +125,7 @@ impl Drop for Attended {
     }
 }
 
-/// Waits for the end of a command, and ends it when its time is over or nobody waits for it.
+/// Waits for the end of a command, and ends it at its timeout or when the caller is cancelled.
 async fn attend(
     context: &ToolContext,
     process: &Process,

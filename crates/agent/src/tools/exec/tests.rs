@@ -188,7 +188,7 @@ async fn a_cancelled_command_ends_with_all_that_it_started() {
 }
 
 #[tokio::test]
-async fn a_command_that_nobody_waits_for_ends() {
+async fn a_command_whose_caller_has_gone_ends() {
     let bench = Bench::new();
     let shell = super::super::find("shell").unwrap();
     let running = tokio::spawn((shell.run)(bench.context(), json!({"command": NESTED})));

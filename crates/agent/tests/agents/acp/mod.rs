@@ -41,7 +41,7 @@ pub(crate) const CASES: &[(&str, Case)] = cases![
     giving_up_reaches_the_program,
     a_program_that_does_not_stop_is_killed_with_its_children,
     silence_ends_it,
-    a_program_that_nobody_asks_is_ended,
+    an_idle_program_is_ended,
     the_registry_takes_its_programs_along,
     a_session_is_taken_up_again,
     a_session_that_cannot_be_taken_up_hears_what_was_said,
@@ -340,7 +340,7 @@ async fn silence_ends_it() {
     }
 }
 
-async fn a_program_that_nobody_asks_is_ended() {
+async fn an_idle_program_is_ended() {
     let agent = agent(&[]);
     let (who, _, _) = whole(&agent, &[user("who")]).await;
     let pid = who.split(' ').next().unwrap().parse().unwrap();
@@ -362,7 +362,7 @@ async fn the_registry_takes_its_programs_along() {
     let idle = who.split(' ').next().unwrap().parse().unwrap();
     drop((registry, agent));
     gone(idle).await;
-    assert!(busy.iter().all(|pid| is_alive(*pid)), "somebody listens to it");
+    assert!(busy.iter().all(|pid| is_alive(*pid)), "it has a listener");
     drop(stream);
     for pid in busy {
         gone(pid).await;

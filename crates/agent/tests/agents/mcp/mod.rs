@@ -88,7 +88,7 @@ fn names(servers: &McpServers) -> Vec<String> {
 
 async fn tools_are_listed_by_names_that_models_take() {
     let servers = begin(program(&[]));
-    assert!(servers.tools().is_empty(), "nobody waits for it");
+    assert!(servers.tools().is_empty(), "it is not waited for");
     until(&servers, |servers| state(servers) == McpState::Ready).await;
     let tools = servers.tools();
     assert_eq!(tools.len(), 11, "both pages");

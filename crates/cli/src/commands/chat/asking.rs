@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::talk::requests::{self, Ask};
 
-const YES_OR_NO: &str = "allow? [y]es, [n]o, [a]lways in this thread, or say what to do instead:";
+const YES_OR_NO: &str = "allow? [y]es, [n]o, [a]lways in this thread, or type what to do instead:";
 const PLAN: &str = "carry it out? [y]es or [n]o:";
 
 /// A request under way to its answer.
@@ -61,7 +61,7 @@ impl Asking {
         match self.ask.request.kind {
             RequestKind::Approval => YES_OR_NO,
             RequestKind::PlanExit => PLAN,
-            RequestKind::Input | RequestKind::ExternalTool => "a number, or your own words:",
+            RequestKind::Input | RequestKind::ExternalTool => "a number, or your own answer:",
         }
     }
 
@@ -88,7 +88,7 @@ impl Asking {
             "y" | "yes" => decided(self.id(), true),
             "a" | "always" => AnswerRequest { remember: true, ..decided(self.id(), true) },
             "n" | "no" => decided(self.id(), false),
-            // Whatever else is said is no yes.
+            // Anything else is not a yes.
             _ => AnswerRequest { message: Some(line.to_owned()), ..decided(self.id(), false) },
         })
     }

@@ -8,7 +8,7 @@ use super::{
     keyboard::Restore,
     local::{self, Conversation, Local},
     model,
-    said::{Attached, Said},
+    prompt::{Attached, Prompt},
     start,
     talk::{Ended, Idle, Talk},
 };
@@ -39,7 +39,7 @@ pub(super) async fn run(talk: &mut Talk, mut conversation: Conversation) -> Outc
     let (mut editor, history) = editor()?;
     let id = show::short_id(&conversation.thread.id);
     let who = show::model(&conversation.thread);
-    let about = format!("thread {id} with {who}; /help shows what there is");
+    let about = format!("thread {id} with {who}; /help lists the commands");
     talk.screen.note(Tone::Faint, &about)?;
     let mut is_leaving = false;
     loop {
@@ -49,7 +49,7 @@ pub(super) async fn run(talk: &mut Talk, mut conversation: Conversation) -> Outc
             Typed::Line(line) => line,
             Typed::Nothing if is_leaving => return done(),
             Typed::Nothing => {
-                talk.screen.note(Tone::Faint, "Ctrl-C again leaves")?;
+                talk.screen.note(Tone::Faint, "press Ctrl-C again to exit")?;
                 is_leaving = true;
                 continue;
             }
@@ -71,10 +71,10 @@ pub(super) async fn run(talk: &mut Talk, mut conversation: Conversation) -> Outc
         if line.is_empty() {
             continue;
         }
-        let said = Said::read(line);
-        let own = match &said {
-            Said::Command { name, arguments } => Local::find(name).map(|own| (own, arguments)),
-            Said::Words(_) => None,
+        let prompt = Prompt::read(line);
+        let own = match &prompt {
+            Prompt::Command { name, arguments } => Local::find(name).map(|own| (own, arguments)),
+            Prompt::Text(_) => None,
         };
         match own {
             Some((Local::Quit, _)) => return done(),
@@ -83,7 +83,7 @@ pub(super) async fn run(talk: &mut Talk, mut conversation: Conversation) -> Outc
                 tell_failure(talk, worked.err())?;
             }
             None => {
-                if let Some(code) = turn(talk, &said, &conversation).await? {
+                if let Some(code) = turn(talk, &prompt, &conversation).await? {
                     return Ok(ExitCode::from(code));
                 }
             }
@@ -124,7 +124,7 @@ async fn prompt(
                     .map_err(|error| Failure::new(format!("cannot read the keyboard: {error}")))?;
                 if !is_connected {
                     talk.reconnect(link::reconnect().await?).await?;
-                    // What was lent went with the connection; what is missing is told by the turn.
+                    // What was lent went with the connection; a missing key is reported by the turn.
                     let _ = model::of_thread(&talk.client, conversation.provider()).await;
                 }
                 return Ok((editor, match read {
@@ -143,7 +143,7 @@ async fn prompt(
                 };
                 // The editor is left where it is; the terminal is given back as it was.
                 let editor = DefaultEditor::new()
-                    .map_err(|error| Failure::new(format!("cannot leave: {error}")))?;
+                    .map_err(|error| Failure::new(format!("cannot exit: {error}")))?;
                 return Ok((editor, Typed::Stopped(code)));
             }
         }
@@ -151,17 +151,21 @@ async fn prompt(
 }
 
 /// One turn; gives a code if we leave with it.
-async fn turn(talk: &mut Talk, said: &Said, conversation: &Conversation) -> Outcome<Option<u8>> {
-    let attached = match said {
-        Said::Words(words) => {
+async fn turn(
+    talk: &mut Talk,
+    prompt: &Prompt,
+    conversation: &Conversation,
+) -> Outcome<Option<u8>> {
+    let attached = match prompt {
+        Prompt::Text(words) => {
             let workspace = conversation.thread.cwd.as_ref();
             Attached::default().named_in(words, workspace, workspace)
         }
-        Said::Command { .. } => Ok(Attached::default()),
+        Prompt::Command { .. } => Ok(Attached::default()),
     };
     let started = match attached {
         Ok(attached) => {
-            start(&talk.client, &talk.thread, said, &attached, &conversation.wish).await
+            start(&talk.client, &talk.thread, prompt, &attached, &conversation.overrides).await
         }
         Err(failure) => Err(failure),
     };

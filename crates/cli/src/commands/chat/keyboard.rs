@@ -1,5 +1,5 @@
-//! Lines typed at this terminal while a turn runs. Nothing is read that nobody waits for, so that a
-//! question which is withdrawn leaves what is typed to whoever asks next.
+//! Lines typed at this terminal while a turn runs. Input is read only while a question is open, so that a
+//! question which is withdrawn leaves typed input to the next reader.
 
 use std::{io, os::fd::OwnedFd};
 
@@ -21,9 +21,9 @@ pub(super) struct Keyboard {
 }
 
 impl Keyboard {
-    #[expect(unsafe_code, reason = "a registered descriptor must stay the same one")]
+    #[expect(unsafe_code, reason = "a registered descriptor must stay valid")]
     pub(super) fn new() -> io::Result<Self> {
-        // A descriptor of our own, so that nobody closes it while it is registered.
+        // A descriptor of our own, so that it is not closed while it is registered.
         let own = rustix::io::fcntl_dupfd_cloexec(stdin(), 3)?;
         // SAFETY: an owned descriptor is the same one for as long as it lives.
         let tty = unsafe { AsyncFd::register_with_interest(own, Interest::READABLE) }?;
@@ -39,7 +39,7 @@ impl Keyboard {
     /// The next line, none at the end. May be dropped at any time without losing anything.
     pub(super) async fn line(&mut self) -> io::Result<Option<String>> {
         loop {
-            // Readiness is told when it changes; what is there already is seen only by looking.
+            // Readiness is reported when it changes; input that is there already is found only by reading.
             if !has_input()? {
                 self.tty.readable().await?.clear_ready();
                 continue;

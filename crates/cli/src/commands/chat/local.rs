@@ -10,7 +10,7 @@ use rookery_roder::wire::{
 };
 use serde_json::json;
 
-use super::{Wish, model, read_thread, talk::Talk};
+use super::{Overrides, model, read_thread, talk::Talk};
 use crate::{
     failure::{Failure, Outcome},
     link::call,
@@ -57,13 +57,13 @@ const fn row(
 /// All of them, in the order of the help.
 const ROWS: &[Row] = &[
     row(&["help"], "", "show this", Local::Help),
-    row(&["clear", "new"], "", "go on in a new thread, without what was said", Local::Clear),
-    row(&["compact"], "[WHAT TO KEEP]", "sum up what was said", Local::Compact),
-    row(&["model"], "[MODEL]", "show models, or choose one for this thread", Local::Model),
-    row(&["provider"], "[PROVIDER]", "show providers, or choose one", Local::Provider),
-    row(&["mode"], "[MODE]", "show or set what may be done without asking", Local::Mode),
-    row(&["threads"], "[THREAD]", "list threads, or go on with another", Local::Threads),
-    row(&["quit", "exit"], "", "leave, as Ctrl-D does", Local::Quit),
+    row(&["clear", "new"], "", "start a new thread, without the history", Local::Clear),
+    row(&["compact"], "[WHAT TO KEEP]", "summarize the conversation", Local::Compact),
+    row(&["model"], "[MODEL]", "list models, or choose one for this thread", Local::Model),
+    row(&["provider"], "[PROVIDER]", "list providers, or choose one", Local::Provider),
+    row(&["mode"], "[MODE]", "show or set the policy mode", Local::Mode),
+    row(&["threads"], "[THREAD]", "list threads, or continue another", Local::Threads),
+    row(&["quit", "exit"], "", "exit, as Ctrl-D does", Local::Quit),
 ];
 
 impl Local {
@@ -87,7 +87,7 @@ impl Local {
 pub(super) struct Conversation {
     pub(super) thread: Thread,
     /// Who answers instead of the thread's own choice.
-    pub(super) wish: Wish,
+    pub(super) overrides: Overrides,
     /// The mode that was chosen here, for the next thread.
     pub(super) mode: Option<String>,
 }
@@ -95,7 +95,7 @@ pub(super) struct Conversation {
 impl Conversation {
     /// Who answers next.
     pub(super) fn provider(&self) -> &str {
-        self.wish.provider.as_deref().unwrap_or(&self.thread.model_provider)
+        self.overrides.provider.as_deref().unwrap_or(&self.thread.model_provider)
     }
 }
 
@@ -136,7 +136,7 @@ pub(super) async fn help(talk: &mut Talk, cwd: &str) -> Outcome<()> {
         let meaning = safe::line(command.description.as_deref().unwrap_or_default());
         talk.screen.note(Tone::Plain, &format!("{usage:<USAGE_WIDTH$} {meaning}"))?;
     }
-    talk.screen.note(Tone::Faint, "@FILE takes a file or an image along")
+    talk.screen.note(Tone::Faint, "@FILE attaches a file or an image")
 }
 
 async fn clear(talk: &mut Talk, conversation: &mut Conversation) -> Outcome<()> {
@@ -156,7 +156,7 @@ async fn clear(talk: &mut Talk, conversation: &mut Conversation) -> Outcome<()> 
     talk.thread = started.thread.id.clone();
     conversation.thread = started.thread;
     let id = show::short_id(&talk.thread).to_owned();
-    let text = format!("thread {id}; back to the one before with /threads {before}");
+    let text = format!("thread {id}; return to the previous one with /threads {before}");
     talk.screen.note(Tone::Faint, &text)
 }
 
@@ -171,8 +171,8 @@ async fn compact(talk: &mut Talk, hint: &str) -> Outcome<()> {
     let (before, after) = (done.estimated_tokens_before, done.estimated_tokens_after);
     let text = match (done.compacted, done.reason) {
         (true, _) => format!("about {before} tokens became {after}"),
-        (false, Some(reason)) => format!("nothing was summed up: {}", safe::line(&reason)),
-        (false, None) => "nothing was summed up".to_owned(),
+        (false, Some(reason)) => format!("nothing was summarized: {}", safe::line(&reason)),
+        (false, None) => "nothing was summarized".to_owned(),
     };
     talk.screen.note(Tone::Plain, &text)
 }
@@ -181,7 +181,7 @@ async fn models(talk: &mut Talk, conversation: &Conversation) -> Outcome<()> {
     let asked = call::<ProvidersListResult>(&talk.client, "providers/list", json!({}));
     let listed = output::working("asking for models", asked).await?;
     let thread = &conversation.thread;
-    let text = format!("{} answers", show::model(thread));
+    let text = format!("current model: {}", show::model(thread));
     talk.screen.note(Tone::Plain, &text)?;
     let provider = listed.providers.into_iter().find(|one| one.id == thread.model_provider);
     let models = provider.map(|provider| provider.models).unwrap_or_default();
@@ -191,9 +191,9 @@ async fn models(talk: &mut Talk, conversation: &Conversation) -> Outcome<()> {
     }
     let more = models.len().saturating_sub(LISTED_MODELS);
     let text = match (models.is_empty(), more) {
-        (true, _) => "it lists no models; /model NAME chooses one all the same".to_owned(),
-        (_, 0) => "/model NAME chooses, /provider shows who else can answer".to_owned(),
-        (_, more) => format!("and {more} more; /model NAME chooses"),
+        (true, _) => "it lists no models; /model NAME selects one anyway".to_owned(),
+        (_, 0) => "/model NAME selects one, /provider lists other providers".to_owned(),
+        (_, more) => format!("and {more} more; /model NAME selects one"),
     };
     talk.screen.note(Tone::Faint, &text)
 }
@@ -224,7 +224,7 @@ async fn providers(talk: &mut Talk, conversation: &Conversation) -> Outcome<()> 
         let line = format!("{mark} {:<12} {}{needs}", safe::line(&one.id), safe::line(&one.name));
         talk.screen.note(Tone::Plain, &line)?;
     }
-    talk.screen.note(Tone::Faint, "/provider ID chooses; `rookery setup` adds more")
+    talk.screen.note(Tone::Faint, "/provider ID selects one; `rookery setup` adds more")
 }
 
 /// Changes who answers in this thread from now on.
@@ -242,10 +242,10 @@ async fn select(
         thread_id: Some(talk.thread.clone()),
     };
     let chosen: ProvidersSelectResult = call(&talk.client, "providers/select", params).await?;
-    conversation.wish = Wish::default();
+    conversation.overrides = Overrides::default();
     conversation.thread.model_provider = chosen.provider;
     conversation.thread.model = chosen.model;
-    let text = format!("{} answers in this thread", show::model(&conversation.thread));
+    let text = format!("this thread now uses {}", show::model(&conversation.thread));
     talk.screen.note(Tone::Plain, &text)
 }
 
@@ -283,19 +283,19 @@ pub(super) async fn list_threads(talk: &mut Talk) -> Outcome<()> {
     }
     match list.data.is_empty() {
         true => talk.screen.note(Tone::Faint, "there are no threads yet"),
-        false => talk.screen.note(Tone::Faint, "/threads ID goes on with another"),
+        false => talk.screen.note(Tone::Faint, "/threads ID continues another"),
     }
 }
 
 async fn switch(talk: &mut Talk, conversation: &mut Conversation, text: &str) -> Outcome<()> {
     let id = threads::find(&talk.client, text).await?;
     let thread = read_thread(&talk.client, &id).await?;
-    // Its provider may need a key that only this environment has; what is missing is told by the turn.
+    // Its provider may need a key that only this environment has; a missing key is reported by the turn.
     let lent: Outcome<()> = model::of_thread(&talk.client, &thread.model_provider).await;
     talk.thread = thread.id.clone();
     let short = show::short_id(&thread.id);
     let about = format!("thread {short} with {}: {}", show::model(&thread), show::title(&thread));
-    conversation.wish = Wish::default();
+    conversation.overrides = Overrides::default();
     conversation.thread = thread;
     talk.screen.note(Tone::Faint, &about)?;
     match lent {
@@ -306,8 +306,8 @@ async fn switch(talk: &mut Talk, conversation: &mut Conversation, text: &str) ->
 
 /// The failure of a command of ours that makes no sense for one turn.
 pub(super) fn only_in_conversation(name: &str) -> Failure {
-    Failure::new(format!("/{name} is a command within a conversation"))
-        .hint("run `rookery chat` without a prompt, or name a thread with --thread or --last")
+    Failure::new(format!("/{name} works only inside a conversation"))
+        .hint("run `rookery chat` without a prompt, or choose a thread with --thread or --last")
         .code(2)
 }
 

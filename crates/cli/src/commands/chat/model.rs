@@ -69,7 +69,7 @@ async fn lend(client: &Client, known: &Providers, provider: &str) -> Outcome<()>
     }
     let Some(variable) = found.key_variable.as_deref() else { return Ok(()) };
     let Some(key) = key(variable) else {
-        return Err(Failure::new(format!("{} has no key", found.name))
+        return Err(Failure::new(format!("{} has no API key", found.name))
             .hint(format!("set {variable}, or choose another with `rookery setup`")));
     };
     let params = LendKeyParams { provider: found.id.clone(), key: Secret::new(key) };
@@ -88,8 +88,8 @@ fn key(variable: &str) -> Option<String> {
 fn nothing_set_up(known: &Providers) -> Failure {
     let variables = known.providers.iter().filter_map(|one| one.key_variable.as_deref());
     let variables: Vec<&str> = variables.take(2).collect();
-    Failure::new("no model is set up").hint(format!(
-        "run `rookery setup`, set a key such as {}, or name who answers with --provider",
+    Failure::new("no provider is set up").hint(format!(
+        "run `rookery setup`, set a key such as {}, or choose a provider with --provider",
         variables.join(" or ")
     ))
 }

@@ -26,7 +26,7 @@ enum Place {
 #[derive(Debug)]
 struct Fence {
     mark: char,
-    /// Whether every line of it is code that is told apart by its first letter.
+    /// Whether every line of it is code whose kind is its first letter.
     is_diff: bool,
 }
 

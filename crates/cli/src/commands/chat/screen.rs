@@ -31,7 +31,7 @@ pub(super) struct Screen {
     /// Whether stderr is a terminal, where a line can be replaced.
     is_terminal: bool,
     wants_thoughts: bool,
-    /// Draws what is said, where stdout is a terminal; programs get it as it is.
+    /// Renders the answer where stdout is a terminal; pipes get plain text.
     renderer: Option<Renderer>,
     /// How much of each message was shown, in bytes of the message.
     shown: HashMap<String, usize>,
@@ -97,8 +97,8 @@ impl Screen {
             }
             Item::Reasoning { .. } => self.break_lines(),
             Item::ToolExecution(tool) => self.faint(&format!("• {}", show::tool(tool))),
-            Item::Compaction { .. } => self.faint("[what came before was summed up]"),
-            // What failed is told with the end of the turn.
+            Item::Compaction { .. } => self.faint("[earlier messages were summarized]"),
+            // The failure is reported with the end of the turn.
             Item::UserMessage { .. }
             | Item::Error { .. }
             | Item::RoutingDecision { .. }
@@ -133,7 +133,7 @@ impl Screen {
         self.is_thinking = true;
         let words = self.colors.paint(Tone::Faint, &safe::text(words));
         let mut stderr = io::stderr().lock();
-        // Nobody can be told that telling failed.
+        // If stderr is gone, the failure cannot be reported.
         let _ = stderr.write_all(words.as_bytes()).and_then(|()| stderr.flush());
         Ok(())
     }

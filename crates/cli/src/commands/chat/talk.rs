@@ -25,7 +25,7 @@ use tokio::{sync::mpsc, time::timeout};
 use self::about::{About, asks, older_names, settles};
 use super::{
     asking::{Next, decided},
-    desk::Desk,
+    prompts::Prompts,
     screen::Screen,
 };
 use crate::{
@@ -40,7 +40,7 @@ use crate::{
     },
 };
 
-/// How long a turn may take to hear that it shall stop, when nobody waits for its end.
+/// How long to wait for the interrupt to be acknowledged when its turn is not waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The code of a process that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
@@ -57,7 +57,7 @@ pub(super) enum Ended {
     Left(u8),
 }
 
-/// Why nobody waits for words any more.
+/// Why the wait for input ended.
 pub(super) enum Idle {
     Disconnected,
     /// With this code.
@@ -69,7 +69,7 @@ pub(super) enum Idle {
 pub(super) struct Manners {
     /// The answer to everything, if there is one.
     pub(super) always: Option<bool>,
-    /// Whether somebody sits at the terminal.
+    /// Whether questions can be asked at the terminal.
     pub(super) can_ask: bool,
     /// Whether notifications are printed as they are.
     pub(super) json: bool,
@@ -83,7 +83,7 @@ pub(super) struct Talk {
     pub(super) stop: Stop,
     notifications: mpsc::Receiver<Notification>,
     manners: Manners,
-    /// Notifications that were lost, as far as they were told.
+    /// Notifications that were lost, as far as it was reported.
     missed: u64,
     /// What the turn that ended last has cost.
     spent: Option<Spent>,
@@ -95,7 +95,7 @@ struct Spent {
     millis: Option<u64>,
 }
 
-/// Asks to be told what happens to threads.
+/// Subscribes to notifications of threads.
 pub(super) async fn follow(client: &Client) -> Outcome<mpsc::Receiver<Notification>> {
     let notifications = client.notifications().ok_or_else(|| Failure::new("no notifications"))?;
     let params = InitializeParams {
@@ -132,8 +132,8 @@ impl Talk {
         Ok(())
     }
 
-    /// Lets notifications go by that nobody shows, until the connection is over, which may be known
-    /// already, or somebody wishes us to end.
+    /// Discards notifications until the connection is over, which may be known
+    /// already, or a signal asks us to end.
     pub(super) async fn idle(&mut self, is_connected: bool) -> Idle {
         loop {
             tokio::select! {
@@ -142,7 +142,7 @@ impl Talk {
                         return Idle::Disconnected;
                     }
                 }
-                code = self.stop.wished() => return Idle::Stopped(code),
+                code = self.stop.requested() => return Idle::Stopped(code),
             }
         }
     }
@@ -173,21 +173,21 @@ impl Talk {
     }
 
     async fn run_turn(&mut self, turn: &str) -> Outcome<Ended> {
-        let mut desk = Desk::new(self.manners.can_ask)?;
+        let mut prompts = Prompts::new(self.manners.can_ask)?;
         let mut is_interrupting = false;
-        if let Some(ended) = self.begin(turn, &mut desk).await? {
+        if let Some(ended) = self.begin(turn, &mut prompts).await? {
             return Ok(ended);
         }
         loop {
             tokio::select! {
                 message = self.notifications.recv() => {
                     let Some(message) = message else { return Err(self.lost()) };
-                    if let Some(ended) = self.take(turn, &message, &mut desk).await? {
+                    if let Some(ended) = self.take(turn, &message, &mut prompts).await? {
                         return Ok(ended);
                     }
                 }
-                line = desk.line() => self.typed(line?, &mut desk).await?,
-                code = self.stop.wished() => {
+                line = prompts.line() => self.typed(line?, &mut prompts).await?,
+                code = self.stop.requested() => {
                     // The turn goes on without the terminal; `--thread` finds it again.
                     if code == HUNG_UP {
                         return Ok(Ended::Left(code));
@@ -198,7 +198,7 @@ impl Talk {
                     }
                     is_interrupting = true;
                     self.interrupt(turn).await;
-                    self.screen.note(Tone::Warning, "interrupting; Ctrl-C again leaves")?;
+                    self.screen.note(Tone::Warning, "interrupting; press Ctrl-C again to exit")?;
                 }
             }
             if self.client.missed() > self.missed
@@ -212,10 +212,10 @@ impl Talk {
     fn lost(&self) -> Failure {
         let short = show::short_id(&self.thread);
         Failure::new("lost the daemon")
-            .hint(format!("go on with `rookery chat --thread {short}` when it is back"))
+            .hint(format!("continue with `rookery chat --thread {short}` when it is back"))
     }
 
-    /// Tells a turn to stop; what comes of it is told by its end.
+    /// Interrupts a turn; the result is reported by its end.
     async fn interrupt(&self, turn: &str) {
         let params =
             TurnInterruptParams { thread_id: self.thread.clone(), turn_id: Some(turn.to_owned()) };
@@ -227,7 +227,7 @@ impl Talk {
         &mut self,
         turn: &str,
         message: &Notification,
-        desk: &mut Desk,
+        prompts: &mut Prompts,
     ) -> Outcome<Option<Ended>> {
         let params = message.params.get();
         let Some(about) = self.about_us(params) else { return Ok(None) };
@@ -238,30 +238,31 @@ impl Talk {
         }
         match &*message.method {
             name::TURN_COMPLETED => {
-                let told = read::<TurnNotification>(params).filter(|told| told.turn.id == turn);
-                let Some(told) = told else { return Ok(None) };
-                let millis = told.turn.duration_ms;
-                self.spent = told.turn.usage.clone().map(|usage| Spent { usage, millis });
-                return Ok(end(&told.turn));
+                let notification = read::<TurnNotification>(params)
+                    .filter(|notification| notification.turn.id == turn);
+                let Some(notification) = notification else { return Ok(None) };
+                let millis = notification.turn.duration_ms;
+                self.spent = notification.turn.usage.clone().map(|usage| Spent { usage, millis });
+                return Ok(end(&notification.turn));
             }
             method if asks(method) => {
                 let asked = requests::pending(&self.client, &self.thread).await?;
-                // Others are told of later, after what comes before them.
+                // Others are reported later, in order.
                 let is_meant = |ask: &Ask| Some(&*ask.request.id) == about.request();
-                self.decide(asked.into_iter().filter(is_meant), desk).await?;
+                self.decide(asked.into_iter().filter(is_meant), prompts).await?;
             }
             method if settles(method) => {
                 if let Some(id) = about.request() {
-                    self.withdrawn(id, &about, desk)?;
+                    self.withdrawn(id, &about, prompts)?;
                 }
             }
             _ if self.manners.json => {}
             name::ITEM_STARTED | name::ITEM_COMPLETED | name::ITEM_DELTA => {
-                if let Some(told) = read::<ItemNotification>(params) {
-                    self.screen.item(&told.event)?;
+                if let Some(notification) = read::<ItemNotification>(params) {
+                    self.screen.item(&notification.event)?;
                 }
                 if message.method != name::ITEM_DELTA {
-                    desk.repeat(&mut self.screen)?;
+                    prompts.repeat(&mut self.screen)?;
                 }
             }
             name::MODE_CHANGED => {
@@ -289,22 +290,26 @@ impl Talk {
     }
 
     /// Finds out what was asked before anybody told us, in a thread that runs already.
-    async fn begin(&mut self, turn: &str, desk: &mut Desk) -> Outcome<Option<Ended>> {
+    async fn begin(&mut self, turn: &str, prompts: &mut Prompts) -> Outcome<Option<Ended>> {
         let asked = requests::pending(&self.client, &self.thread).await?;
-        // All that was told before this answer is here now; most of what is asked is told in it.
+        // Every notification before this answer has arrived; most requests are among them.
         while let Ok(message) = self.notifications.try_recv() {
-            if let Some(ended) = self.take(turn, &message, desk).await? {
+            if let Some(ended) = self.take(turn, &message, prompts).await? {
                 return Ok(Some(ended));
             }
         }
-        self.decide(asked.into_iter(), desk).await?;
+        self.decide(asked.into_iter(), prompts).await?;
         Ok(None)
     }
 
     /// Decides or asks what was not seen before.
-    async fn decide(&mut self, asked: impl Iterator<Item = Ask>, desk: &mut Desk) -> Outcome<()> {
+    async fn decide(
+        &mut self,
+        asked: impl Iterator<Item = Ask>,
+        prompts: &mut Prompts,
+    ) -> Outcome<()> {
         for ask in asked {
-            if !desk.is_new(&ask.request.id) {
+            if !prompts.is_new(&ask.request.id) {
                 continue;
             }
             let is_yes_or_no =
@@ -314,13 +319,13 @@ impl Talk {
                     let answer = decided(&ask.request.id, approved);
                     call::<Answered>(&self.client, "rookery/requests/answer", answer).await?;
                 }
-                None if desk.can_ask() && ask.request.kind != RequestKind::ExternalTool => {
-                    desk.put(ask);
+                None if prompts.can_ask() && ask.request.kind != RequestKind::ExternalTool => {
+                    prompts.put(ask);
                 }
                 None => self.tell_how(&ask)?,
             }
         }
-        desk.open_next(&mut self.screen)
+        prompts.open_next(&mut self.screen)
     }
 
     /// Says what waits and how to answer it from elsewhere.
@@ -343,21 +348,21 @@ impl Talk {
     }
 
     /// Takes a typed line.
-    async fn typed(&mut self, line: Option<String>, desk: &mut Desk) -> Outcome<()> {
+    async fn typed(&mut self, line: Option<String>, prompts: &mut Prompts) -> Outcome<()> {
         let Some(line) = line else {
-            // Nobody sits there any more; it waits for an answer from elsewhere.
-            for ask in desk.close() {
+            // The terminal is closed; the request waits for an answer from another client.
+            for ask in prompts.close() {
                 self.tell_how(&ask)?;
             }
             return Ok(());
         };
         self.screen.answered();
-        match desk.take(&line) {
+        match prompts.take(&line) {
             Some(Next::Answer(answer)) => {
                 self.answer(answer).await?;
-                desk.open_next(&mut self.screen)
+                prompts.open_next(&mut self.screen)
             }
-            Some(Next::Again | Next::More) => desk.ask(&mut self.screen),
+            Some(Next::Again | Next::More) => prompts.ask(&mut self.screen),
             None => Ok(()),
         }
     }
@@ -365,14 +370,14 @@ impl Talk {
     async fn answer(&mut self, answer: AnswerRequest) -> Outcome<()> {
         let answered: Answered = call(&self.client, "rookery/requests/answer", answer).await?;
         if !answered.settled {
-            self.screen.note(Tone::Warning, "somebody else answered before")?;
+            self.screen.note(Tone::Warning, "another client answered first")?;
         }
         Ok(())
     }
 
     /// Withdraws a question that was answered elsewhere.
-    fn withdrawn(&mut self, id: &str, about: &About, desk: &mut Desk) -> Outcome<()> {
-        if !desk.withdraw(id) {
+    fn withdrawn(&mut self, id: &str, about: &About, prompts: &mut Prompts) -> Outcome<()> {
+        if !prompts.withdraw(id) {
             return Ok(());
         }
         let how = match about.approved {
@@ -383,14 +388,15 @@ impl Talk {
         let by = about.source.as_deref().map(|by| format!(" by {}", safe::line(by)));
         let text = format!("[{how} elsewhere{}]", by.unwrap_or_default());
         self.screen.note(Tone::Warning, &text)?;
-        desk.open_next(&mut self.screen)
+        prompts.open_next(&mut self.screen)
     }
 
     /// After notifications were lost: whether the turn is over.
     async fn catch_up(&mut self, turn: &str) -> Outcome<Option<Ended>> {
         self.missed = self.client.missed();
         let short = show::short_id(&self.thread);
-        let text = format!("some of it was missed; `rookery threads show {short}` has it all");
+        let text =
+            format!("some output was missed; `rookery threads show {short}` prints all of it");
         self.screen.note(Tone::Warning, &text)?;
         let params = ThreadReadParams { thread_id: self.thread.clone(), include_turns: true };
         let read: ThreadReadResult = call(&self.client, "thread/read", params).await?;

@@ -25,11 +25,11 @@ fn judge(list: &ProvidersListResult) -> Finding {
     let usable: Vec<&str> = usable.map(|it| it.id.as_str()).collect();
     let active = list.active_provider.as_str();
     if usable.is_empty() || active == MOCK {
-        let hint = "choose who answers with `rookery setup`";
-        return Finding::warning("providers", "no model is set up", hint);
+        let hint = "choose a provider with `rookery setup`";
+        return Finding::warning("providers", "no provider is set up", hint);
     }
     if !usable.contains(&active) {
-        let detail = format!("{active} is chosen and cannot be used; {} can", usable.join(", "));
+        let detail = format!("{active} is selected but cannot be used; {} can", usable.join(", "));
         return Finding::warning("providers", detail, "choose one with `rookery setup`");
     }
     Finding::ok("providers", format!("{active}, model {}", list.active_model))

@@ -45,7 +45,7 @@ impl Node {
         if let Kind::Text(text) = &self.kind { Some(text) } else { None }
     }
 
-    /// A member by name; the last one counts, as it does for whoever reads the file.
+    /// A member by name; the last one counts, as it does for Claude Code.
     pub(super) fn get(&self, key: &str) -> Option<&Node> {
         let member = self.members()?.iter().rev().find(|member| member.key == key)?;
         Some(&member.value)
@@ -72,7 +72,7 @@ pub(super) fn parse(text: &str) -> Result<Node, String> {
     let checked: Result<serde::de::IgnoredAny, _> = serde_json::from_str(text);
     checked.map_err(|error| error.to_string())?;
     let mut scanner = Scanner { text, at: 0 };
-    scanner.node().ok_or_else(|| "it cannot be read".to_owned())
+    scanner.node().ok_or_else(|| "it is not valid JSON".to_owned())
 }
 
 struct Scanner<'a> {

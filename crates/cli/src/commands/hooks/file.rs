@@ -211,7 +211,7 @@ fn read(path: &Path) -> io::Result<Option<(String, Permissions)>> {
     };
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Err(io::Error::other("it is no file"));
+        return Err(io::Error::other("it is not a file"));
     }
     let mut text = String::new();
     file.take(LARGEST + 1).read_to_string(&mut text)?;
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_by_somebody_else_is_respected() {
+    fn a_change_by_another_program_is_respected() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("settings.json");
         fs::write(&path, "old").unwrap();

@@ -69,12 +69,12 @@ impl<'a> Settings<'a> {
     pub(super) fn read(text: &'a str, program: &'a Path) -> Result<Self, String> {
         let root = document::parse(text)?;
         if root.members().is_none() {
-            return Err("it is no JSON object".to_owned());
+            return Err("it is not a JSON object".to_owned());
         }
         if let Some(hooks) = root.get("hooks") {
-            let events = hooks.members().ok_or("`hooks` is no object")?;
+            let events = hooks.members().ok_or("`hooks` is not an object")?;
             if let Some(odd) = events.iter().find(|event| event.value.items().is_none()) {
-                return Err(format!("`hooks.{}` is no list", odd.key));
+                return Err(format!("`hooks.{}` is not a list", odd.key));
             }
         }
         Ok(Self { text, root, program })

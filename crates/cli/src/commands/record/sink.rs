@@ -36,7 +36,7 @@ impl Sink {
             Ok(file) => Ok(Self::File(file, path)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 Err(Failure::new(format!("{shown} exists already"))
-                    .hint("choose another name, or replace it with `--force`"))
+                    .hint("choose another name, or overwrite it with `--force`"))
             }
             Err(error) => Err(Failure::new(format!("cannot create {shown}: {error}"))
                 .hint("choose another place, or `-` for stdout")),
@@ -75,7 +75,7 @@ fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Devices and links are not replaced: whoever names one hardly means it.
+/// Devices and links are not replaced: that is hardly ever intended.
 fn require_file(path: &Path) -> Outcome<()> {
     match fs::symlink_metadata(path) {
         Ok(found) if !found.is_file() => {
@@ -86,7 +86,7 @@ fn require_file(path: &Path) -> Outcome<()> {
     }
 }
 
-/// A new file under the name of another, so that neither the mode nor whoever has the old one open
+/// A new file under the name of another, so that neither the mode nor a process that has the old one open
 /// matters.
 fn take_place(path: &Path) -> io::Result<File> {
     let mut tries = 0;

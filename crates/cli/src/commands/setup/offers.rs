@@ -43,7 +43,7 @@ impl Offers {
         let links = shims::missing()?;
         if let Some(dir) = links.first().and_then(|link| link.parent()) {
             let question =
-                format!("make links (roostctl, roder, ...) in {}? [y/N] ", dir.display());
+                format!("create links (roostctl, roder, ...) in {}? [y/N] ", dir.display());
             if wanted(args.shims, question)? {
                 offers.shims = links;
             }
@@ -51,7 +51,7 @@ impl Offers {
         let hooked = found.agents.iter().find(|agent| agent.has_hooks).map(|agent| agent.name);
         if args.hooks || hooked.is_some() {
             let name = hooked.unwrap_or("agents");
-            let question = format!("make {name} report what it does, by hooks? [y/N] ");
+            let question = format!("install hooks that report what {name} does? [y/N] ");
             if let Some(planned) = hooks::Planned::install()?
                 && wanted(args.hooks, question)?
             {
@@ -88,11 +88,11 @@ impl Offers {
 impl Completions {
     /// The script of the user's shell, unless it is there already or the shell is not known.
     fn missing() -> Option<Self> {
-        let told = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        let shell = PathBuf::from(told("SHELL")?);
-        let home = PathBuf::from(told("HOME")?);
+        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let shell = PathBuf::from(variable("SHELL")?);
+        let home = PathBuf::from(variable("HOME")?);
         let base = |name, usual: &str| {
-            told(name)
+            variable(name)
                 .map(PathBuf::from)
                 .filter(|dir| dir.is_absolute())
                 .unwrap_or(home.join(usual))

@@ -24,8 +24,7 @@ pub(super) fn found(found: &Found) -> Outcome<()> {
             (Some(_), _) => (Tone::Good, format!("agent    {} ({at})", agent.name)),
             (None, adapter) => {
                 let adapter = adapter.unwrap_or("an adapter");
-                let text =
-                    format!("agent    {} ({at}); install {adapter} to let it answer", agent.name);
+                let text = format!("agent    {} ({at}); install {adapter} to use it", agent.name);
                 (Tone::Warning, text)
             }
         });
@@ -37,7 +36,7 @@ pub(super) fn found(found: &Found) -> Outcome<()> {
         lines.push((tone, text));
     }
     if lines.is_empty() {
-        let text = "nothing  no key in the environment, no agent, no server on this machine";
+        let text = "nothing  no API key in the environment, no agent and no local server found";
         lines.push((Tone::Warning, text.to_owned()));
     }
     let colors = Colors::of_stdout();
@@ -90,14 +89,14 @@ fn colored(diff: &str) -> Outcome<()> {
 pub(super) fn end(found: &Found, plan: &Plan, is_written: bool) {
     let text = match (&plan.provider, is_written, plan.is_empty()) {
         (None, _, _) if candidates(found).is_empty() => {
-            "no model is set up: set a key such as ANTHROPIC_API_KEY, install an agent such as gemini \
+            "no provider is set up: set a key such as ANTHROPIC_API_KEY, install an agent such as gemini \
              or goose, or start Ollama; then run this again"
                 .to_owned()
         }
-        (Some(provider), true, _) => format!("{provider} answers now; try `rookery chat hello`"),
-        (Some(provider), false, true) => format!("{provider} answers; nothing is to be written"),
+        (Some(provider), true, _) => format!("{provider} is set up; try `rookery chat hello`"),
+        (Some(provider), false, true) => format!("{provider} is set up; nothing to write"),
         (None, true, _) => "written".to_owned(),
-        (None, false, true) => "nothing is to be written".to_owned(),
+        (None, false, true) => "nothing to write".to_owned(),
         (_, false, false) => "nothing was written".to_owned(),
     };
     output::note(text);

@@ -13,15 +13,15 @@ Usage: idx0 <command> [--option value]...
   open                                   bring the app to the front
   new-session [--title T] [--repo DIR] [--branch B] [--worktree] [--existing-worktree DIR]
               [--tool ID | --default-tool]
-  focus --session S                      look at a session
+  focus --session S                      focus a session
   list-sessions                          id and title of every session
   checkpoint --session S [--title T] [--summary T] [--request-review]
   handoff --session S [--target S] [--checkpoint-id ID] [--title T] [--summary T]
           [--risks a,b] [--next-actions a,b]
   request-review --session S [--checkpoint-id ID] [--summary T]
   review --review-id ID --status approved|changesRequested|deferred
-  queue                                  who needs you, the most urgent first
-  resolve --queue-id ID                  dealt with
+  queue                                  what needs attention, the most urgent first
+  resolve --queue-id ID                  mark as resolved
   list-approvals [--session S] [--status pending|approved|denied|deferred]
   respond-approval --approval-id ID --status approved|denied|deferred [--message T]
   list-vibe-tools                        agents that can be launched

@@ -49,19 +49,19 @@ pub(in crate::personas) fn ask_at(
     serde_json::from_slice(&reply).map_err(|_| undecoded())
 }
 
-/// Where the server listens: what a session was told, else what the daemon's config says.
+/// Where the server listens: the session's variable, else the daemon's config.
 fn socket() -> Result<PathBuf> {
-    if let Some(told) = std::env::var_os("IDX0_IPC_SOCKET").filter(|told| !told.is_empty()) {
-        return Ok(told_socket(told.into()));
+    if let Some(named) = std::env::var_os("IDX0_IPC_SOCKET").filter(|named| !named.is_empty()) {
+        return Ok(resolve_socket(named.into()));
     }
     let homes = Homes::from_env().map_err(|error| error.to_string())?;
     Ok(link::endpoint_socket(&homes, super::NAME).unwrap_or_else(|| homes.idx0_socket()))
 }
 
-/// The socket that a session was told of, or another one of its daemon if it went with a login.
-pub(in crate::personas) fn told_socket(told: PathBuf) -> PathBuf {
+/// The socket of the session's variable, or another one of its daemon if it was removed with a login session.
+pub(in crate::personas) fn resolve_socket(named: PathBuf) -> PathBuf {
     match Homes::from_env() {
-        Ok(homes) => link::moved(&homes, super::NAME, told),
-        Err(_) => told,
+        Ok(homes) => link::moved(&homes, super::NAME, named),
+        Err(_) => named,
     }
 }

@@ -28,7 +28,7 @@ const ID: u64 = 1;
 /// A program that runs.
 pub(super) struct Child {
     pub(super) master: AsyncFd<OwnedFd>,
-    /// Tells how it ended; fails if nobody will ever know.
+    /// Returns how it ended; fails if that cannot be known.
     pub(super) exit: oneshot::Receiver<ExitStatus>,
     requests: Requests,
     keeper: Option<Process>,

@@ -28,10 +28,10 @@ const LONGEST_LINE: usize = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(super) struct Logs {
-    /// Only lines that contain this
+    /// Only print lines that contain this text
     #[arg(long, value_name = "SUBSTRING")]
     filter: Option<String>,
-    /// How many lines to begin with
+    /// Number of lines to start with
     #[arg(long, value_name = "N", default_value_t = 20)]
     lines: usize,
 }
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Logs) -> Outcome {
 async fn follow(args: &Logs, dir: PathBuf) -> Outcome {
     let newest = newest_log(&dir).ok_or_else(|| {
         Failure::new(format!("io error: no log file in {}", dir.display()))
-            .hint("`ptywright serve` makes one when it starts")
+            .hint("`ptywright serve` creates one when it starts")
     })?;
     let mut tail = begin(args, newest)?;
     loop {

@@ -31,7 +31,7 @@ const PROVIDER: &str = concat!(
     ", which speaks the protocol of ptywright."
 );
 
-/// Drive terminal programs: start them, type, wait for what they show, read their screen.
+/// Drive terminal programs: start them, send input, wait for output, read the screen.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version = PROTOCOL_VERSION, after_help = PROVIDER, max_term_width = 100)]
 struct Cli {
@@ -41,13 +41,13 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run a program in a terminal of its own, connected to stdin and stdout
+    /// Run a program in its own terminal, connected to stdin and stdout
     Run(run::Run),
     /// Serve JSON-RPC on stdio or a socket
     Serve(Serve),
-    /// Talk to a server in Lua
+    /// Start a Lua console connected to a server
     Repl(repl::Repl),
-    /// Print the end of the newest log, and what is added to it
+    /// Print the last lines of the newest log and follow it
     Logs(logs::Logs),
     /// Print a completion script for a shell
     Completions {
@@ -56,12 +56,12 @@ enum Command {
     },
 }
 
-/// How messages are told apart.
+/// Message framing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Framing {
     /// One message per line
     Ndjson,
-    /// With a Content-Length header, as language servers do
+    /// Content-Length headers, as in the Language Server Protocol
     Lsp,
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn explain(error: &clap::Error) -> ExitCode {
     let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
     if error.use_stderr() {
         let text = rookery_ptywright::redact_error(&text);
-        // Nobody can be told that telling failed.
+        // If stderr is gone, the failure cannot be reported.
         let _ = std::io::stderr().write_all(text.as_bytes());
         return code;
     }

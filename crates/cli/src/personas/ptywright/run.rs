@@ -86,17 +86,17 @@ async fn bridge(args: Run) -> Outcome {
         Ended::Exited(ExitStatus::Code(code)) => Ok(ExitCode::from((code & 0xff) as u8)),
         Ended::Exited(_) => Ok(ExitCode::from(1)),
         Ended::Signal(number) => Ok(signal_code(number)),
-        Ended::NobodyReads => Err(Failure::quiet(141)),
+        Ended::StdoutClosed => Err(Failure::quiet(141)),
     }
 }
 
 #[derive(Debug)]
 enum Ended {
     Exited(ExitStatus),
-    /// This process was told to end.
+    /// This process received a signal to end.
     Signal(i32),
-    /// Whoever read stdout went away.
-    NobodyReads,
+    /// The reader of stdout has gone.
+    StdoutClosed,
 }
 
 /// Everything between the program and this process.
@@ -151,9 +151,9 @@ impl Bridge {
                     let mut chunk = [0; CHUNK];
                     match ready.try_io(|master| Ok(rustix::io::read(master, &mut chunk)?)) {
                         Ok(Ok(count @ 1..)) => if !self.show(&chunk[..count]).await? {
-                            return Ok(Ended::NobodyReads);
+                            return Ok(Ended::StdoutClosed);
                         },
-                        // Nobody has the other side open any more.
+                        // The other side is closed everywhere.
                         Ok(_) => is_open = false,
                         Err(_) => {}
                     }
@@ -184,7 +184,7 @@ impl Bridge {
                 }
             }
         };
-        Ok(if self.last_words(child).await? { Ended::Exited(status) } else { Ended::NobodyReads })
+        Ok(if self.last_words(child).await? { Ended::Exited(status) } else { Ended::StdoutClosed })
     }
 
     /// Shows what the program left behind; something it started may hold the terminal open.
@@ -214,7 +214,7 @@ impl Bridge {
         }
     }
 
-    /// Writes output to stdout and answers questions in it; false if nobody reads stdout.
+    /// Writes output to stdout and answers questions in it; false if stdout has no reader.
     async fn show(&mut self, bytes: &[u8]) -> io::Result<bool> {
         let fed = self.screen.feed(bytes, &NoTranscript, self.since.elapsed());
         if self.to_child.len() < MOST_INPUT {

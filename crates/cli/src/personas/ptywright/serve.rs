@@ -27,7 +27,7 @@ pub(crate) struct Serve {
     /// Serve any number of clients over a Unix socket [default: in the runtime directory]
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     socket: Option<PathBuf>,
-    /// How messages are told apart
+    /// Message framing
     #[arg(long, value_enum, default_value_t = Framing::Ndjson)]
     framing: Framing,
     /// Load a plugin before serving; may be repeated
@@ -39,7 +39,7 @@ pub(crate) struct Serve {
     /// Serve the terminals of the daemon instead of sessions that end with the server
     #[arg(long, conflicts_with_all = ["plugins", "allow_plugin_load"])]
     shared: bool,
-    /// Leave the session of whoever started this process
+    /// Detach from the session of the parent process
     #[arg(long, hide = true)]
     background: bool,
 }

@@ -22,7 +22,7 @@ use crate::{
     link, output,
 };
 
-/// What remote clients are told we are called.
+/// The server name that remote clients see.
 const SERVER: &str = "Rookery";
 
 #[derive(Debug, Args)]
@@ -30,60 +30,60 @@ const SERVER: &str = "Rookery";
 pub(crate) struct AppServer {
     #[command(subcommand)]
     action: Option<Action>,
-    /// Where to serve: stdio:// or ws://ADDRESS:PORT [default: stdio://]
+    /// Address to serve on: stdio:// or ws://ADDRESS:PORT [default: stdio://]
     #[arg(long, value_name = "WHERE")]
     listen: Option<String>,
     /// Serve remote clients over a WebSocket, on 127.0.0.1 unless --listen says otherwise
     #[arg(long)]
     remote: bool,
-    /// The token that remote clients need: env:NAME for a variable that has it, - for a line on stdin,
-    /// fd:N for a descriptor, or itself [default: a new one]
+    /// Token that remote clients need: env:NAME reads a variable, - a line of stdin, fd:N a file
+    /// descriptor; anything else is the token itself [default: a new token]
     #[arg(long, value_name = "TOKEN")]
     auth_token: Option<String>,
-    /// A file that has the token, which only its owner may read
+    /// File that contains the token; only its owner may have access to it
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "auth_token")]
     auth_token_file: Option<PathBuf>,
-    /// Let nobody new in after so many seconds
+    /// Stop accepting new clients after this time, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     remote_token_ttl: Option<u64>,
-    /// A web page that may connect; may be repeated
+    /// Origin of a web page that may connect; may be repeated
     #[arg(long, value_name = "ORIGIN")]
     allowed_origin: Vec<String>,
-    /// Whether to print a code for the camera of a phone
+    /// Whether to print a QR code
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = clap::ArgAction::Set)]
     print_qr: bool,
-    /// Print where the server listens as one line of JSON on stdout
+    /// Print the server's address as one line of JSON on stdout
     #[arg(long)]
     print_json: bool,
-    /// What agents may do without asking in turns that clients of this server start: default, ask,
-    /// accept_all, plan or bypass
+    /// Policy mode of turns that clients of this server start: default, ask, accept_all, plan or
+    /// bypass
     #[arg(long)]
     mode: Option<String>,
-    /// Approve everything in turns that clients of this server start; the same as --mode bypass
+    /// Approve everything in turns that clients of this server start; same as --mode bypass
     #[arg(long, conflicts_with = "mode")]
     yolo: bool,
-    /// Who is there to answer
+    /// Whether a person can answer requests
     #[arg(long, value_parser = profiles())]
     profile: Option<String>,
-    /// Who answers where a thread does not say
+    /// Default provider
     #[arg(long, value_name = "ID")]
     provider: Option<String>,
-    /// Which model answers where a thread does not say
+    /// Default model
     #[arg(long, value_name = "ID")]
     model: Option<String>,
-    /// Where threads work that do not say [default: the current directory]
+    /// Default working directory of threads [default: the current directory]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     cwd: Option<PathBuf>,
-    /// Serve a world that ends with this server instead of the daemon's
+    /// Serve separate state that ends with this server, instead of the daemon's
     #[arg(long)]
     standalone: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Print which methods there are
+    /// Print the methods
     Schema {
-        /// A list of methods with their traits, or the JSON Schema of each
+        /// Print a list of methods with their traits, or the JSON Schema of each
         #[arg(long, value_enum, default_value_t = Format::Manifest)]
         format: Format,
         /// Write to this file instead of stdout
@@ -141,8 +141,8 @@ fn attach(args: &AppServer) -> Outcome<Attach> {
         let message = format!("unknown mode {word:?}; expected one of {}", modes::accepted());
         return Err(Failure::new(message).code(2));
     }
-    let here =
-        std::env::current_dir().map_err(Failure::doing("cannot tell the current directory"))?;
+    let here = std::env::current_dir()
+        .map_err(Failure::doing("cannot determine the current directory"))?;
     let cwd = args.cwd.as_ref().map_or(here.clone(), |cwd| here.join(cwd));
     if !cwd.is_dir() {
         let message = format!("{} is not a directory", cwd.display());
@@ -199,7 +199,7 @@ fn announce(
     output::note(pairing::startup_text(&urls, token, &link, qr.as_deref()).trim_end());
     if has_json {
         let listening = json!({ "urls": urls, "token": token.preview(), "connect": link });
-        // Whoever does not read it has the text on stderr.
+        // A caller that does not read stdout has the text on stderr.
         let _ = output::json_line(&listening);
     }
 }

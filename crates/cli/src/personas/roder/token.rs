@@ -31,7 +31,7 @@ const STDIN: &str = "-";
 /// More than this is no token.
 const LONGEST: u64 = 4096;
 
-/// What is said about a token that stood on the command line.
+/// The warning about a token on the command line.
 const WAS_VISIBLE: &str = "warning: a token on the command line can be seen by other users until the server has \
      started; use --auth-token env:NAME, --auth-token - or --auth-token-file FILE";
 
@@ -75,7 +75,8 @@ fn from_file(path: &Path) -> Result<String, TokenError> {
     let file = File::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     if metadata.is_file() && metadata.mode() & 0o077 != 0 {
-        let message = format!("{} can be read by others; chmod 600 it", path.display());
+        let message =
+            format!("{} is readable by other users; run `chmod 600` on it", path.display());
         return Err(TokenError::Unread(message));
     }
     whole(file).map_err(failed)
@@ -83,8 +84,9 @@ fn from_file(path: &Path) -> Result<String, TokenError> {
 
 /// What an inherited descriptor has to give.
 fn from_descriptor(number: &str) -> Result<String, TokenError> {
-    let failed = |error: String| TokenError::Unread(format!("cannot read descriptor: {error}"));
-    let number: u32 = number.parse().map_err(|_| failed(format!("{number:?} is no number")))?;
+    let failed =
+        |error: String| TokenError::Unread(format!("cannot read the file descriptor: {error}"));
+    let number: u32 = number.parse().map_err(|_| failed(format!("{number:?} is not a number")))?;
     let file = File::open(format!("/proc/self/fd/{number}"));
     file.and_then(whole).map_err(|error| failed(error.to_string()))
 }
@@ -100,7 +102,7 @@ fn whole(file: File) -> io::Result<String> {
 #[expect(clippy::disallowed_methods, reason = "becomes this very program again")]
 fn hide(token: &Token) -> Outcome<Token> {
     let failed = |error: io::Error| {
-        Failure::new(format!("cannot take the token off the command line: {error}"))
+        Failure::new(format!("cannot remove the token from the command line: {error}"))
             .hint("give it as --auth-token env:NAME or --auth-token-file FILE")
     };
     output::note(WAS_VISIBLE);

@@ -9,8 +9,8 @@ use super::target::Profile;
 
 /// Whose program this is.
 const PROVIDER: &str = concat!(
-    "The server is the one of --socket, ROOST_SOCKET, --target or ROOST_BUNDLE_PROFILE, else the only one that \
-     listens.\nThis is rookery ",
+    "The server is chosen by --socket, ROOST_SOCKET, --target or ROOST_BUNDLE_PROFILE; without them it is the \
+     only one that listens.\nThis is rookery ",
     env!("CARGO_PKG_VERSION"),
     ", which speaks the protocol of Roost."
 );
@@ -23,7 +23,7 @@ pub(super) struct Cli {
     /// Socket of the server
     #[arg(long, global = true, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(super) socket: Option<PathBuf>,
-    /// Which family of servers to look for
+    /// Kind of server to look for
     #[arg(long, global = true, value_enum)]
     pub(super) target: Option<Profile>,
     #[command(subcommand)]
@@ -32,7 +32,7 @@ pub(super) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Say who the server is and what is active
+    /// Show the server's identity and what is active
     Identify,
     /// Raise a notification for a tab
     Notify(Notify),
@@ -44,39 +44,40 @@ pub(super) enum Command {
     /// Create, rename, delete and order projects
     #[command(subcommand)]
     Project(Project),
-    /// Wait until a tab is in a state, shows a text or is gone
+    /// Wait until a tab is in a state, shows a text or is closed
     ///
-    /// At least one of --state, --text and --gone is needed, and --gone stands alone. With both --state
-    /// and --text both must hold at once. Exits with 0 when it happened, and with 1 when the time ran
-    /// out, the tab went away first, or the conditions make no sense.
+    /// At least one of --state, --text and --gone is required; --gone cannot be combined with the
+    /// others. With --state and --text, both must hold at once. Exits with 0 when the condition was
+    /// met, and with 1 when the timeout expired, the tab was closed first, or the conditions are
+    /// invalid.
     Wait(Wait),
-    /// Print what happens, one JSON object per line, until the server ends
+    /// Print events, one JSON object per line, until the server ends
     Watch(Watch),
     /// Drive the command palette
     #[command(subcommand)]
     Palette(Palette),
-    /// Draw the window as PNG
+    /// Render the window as PNG
     Screenshot(Screenshot),
-    /// Print what drawing cost
+    /// Print rendering statistics
     RenderStats(RenderStats),
     /// Set up Claude Code
     #[command(subcommand)]
     Claude(Claude),
     /// Report an event of Claude Code, with its payload on stdin; for hooks
     ///
-    /// Prints {} and exits with 0 whatever happens, because anything else would get in the way of
-    /// Claude Code. With ROOST_DEBUG set, stderr says what went wrong.
+    /// Always prints {} and exits with 0, because anything else would disturb Claude Code. With
+    /// ROOST_DEBUG set, errors are printed on stderr.
     ClaudeHook(ClaudeHook),
-    /// Check the set-up and say what is wrong; changes nothing
+    /// Check the setup and report problems; changes nothing
     Doctor(Doctor),
     /// Print a completion script for a shell
     Completions(Completions),
 }
 
-/// The tab that is meant.
+/// The target tab.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Which {
-    /// The tab [default: $ROOST_TAB_ID, else the active tab]
+    /// Tab [default: $ROOST_TAB_ID, else the active tab]
     #[arg(long, value_name = "ID")]
     pub(super) tab: Option<i64>,
 }
@@ -86,7 +87,7 @@ pub(super) struct Notify {
     /// Title of the notification
     #[arg(long)]
     pub(super) title: String,
-    /// Its text
+    /// Text of the notification
     #[arg(long, default_value = "", hide_default_value = true)]
     pub(super) body: String,
     #[command(flatten)]
@@ -106,7 +107,7 @@ pub(super) struct SetTitle {
 pub(super) enum Tab {
     /// List projects and their tabs
     List {
-        /// Print all that is known, as JSON
+        /// Print every field, as JSON
         #[arg(long)]
         json: bool,
     },
@@ -118,9 +119,9 @@ pub(super) enum Tab {
     Focus(Which),
     /// Clear the notification of a tab
     ClearNotification(Which),
-    /// Say what a tab shows of its work
+    /// Set the state that a tab shows
     SetState {
-        /// The state
+        /// State
         #[arg(long, value_enum)]
         state: State,
         #[command(flatten)]
@@ -139,16 +140,16 @@ pub(super) enum Tab {
         #[arg(long)]
         rows: std::num::NonZeroU16,
     },
-    /// Order the tabs of a project; those not named follow in their order
+    /// Reorder the tabs of a project; tabs not listed follow in their order
     Reorder {
-        /// The project
+        /// Project
         #[arg(long, value_name = "ID")]
         project_id: i64,
-        /// The tabs, leftmost first, such as 3,1,2
+        /// Tabs, leftmost first, such as 3,1,2
         #[arg(long, value_name = "IDS", value_delimiter = ',', required = true)]
         order: Vec<i64>,
     },
-    /// Print what a tab shows
+    /// Print a tab's screen
     Dump {
         #[command(flatten)]
         which: Which,
@@ -160,10 +161,10 @@ pub(super) enum Tab {
 
 #[derive(Debug, Args)]
 pub(super) struct Open {
-    /// The project
+    /// Project
     #[arg(long, value_name = "ID")]
     pub(super) project_id: i64,
-    /// Where it starts [default: the project's directory]
+    /// Working directory [default: the project's directory]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(super) cwd: Option<PathBuf>,
     /// Columns
@@ -175,13 +176,13 @@ pub(super) struct Open {
     /// Title until the program sets one
     #[arg(long, default_value = "roostctl")]
     pub(super) title: String,
-    /// Put it behind this tab instead of at the end
+    /// Insert it after this tab instead of at the end
     #[arg(long, value_name = "ID")]
     pub(super) after_tab: Option<i64>,
     /// Make it the active tab
     #[arg(long)]
     pub(super) focus: bool,
-    /// Go on with a shell when the program ends
+    /// Start a shell when the program exits
     #[arg(long)]
     pub(super) hold: bool,
     /// Program and arguments [default: the shell]
@@ -189,17 +190,17 @@ pub(super) struct Open {
     pub(super) command: Vec<String>,
 }
 
-/// What a tab shows of its work.
+/// State that a tab shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(super) enum State {
-    /// Nothing to say
+    /// No state
     None,
-    /// Something runs
+    /// Running
     Running,
-    /// Something waits for the user
+    /// Waiting for the user
     NeedsInput,
-    /// Something is done
+    /// Idle after finishing
     Idle,
 }
 
@@ -222,7 +223,7 @@ pub(super) struct Send {
     /// Text, in which \n \r \t \0 \\ \" \' and \xHH are escapes
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(super) bytes: Option<String>,
-    /// Take the text as it is, without escapes
+    /// Send the text unchanged, without escapes
     #[arg(long, requires = "bytes", conflicts_with = "bytes_base64")]
     pub(super) raw: bool,
     /// Bytes in base64
@@ -236,31 +237,31 @@ pub(super) enum Project {
     List,
     /// Create a project
     Create {
-        /// Its name [default: chosen by the server]
+        /// Name [default: chosen by the server]
         #[arg(long, default_value = "", hide_default_value = true)]
         name: String,
-        /// Where its tabs start
+        /// Working directory of its tabs
         #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
         cwd: Option<PathBuf>,
     },
     /// Rename a project
     Rename {
-        /// The project
+        /// Project
         #[arg(long, visible_alias = "project-id")]
         id: i64,
-        /// Its new name
+        /// New name
         #[arg(long)]
         name: String,
     },
     /// Delete a project and close its tabs
     Delete {
-        /// The project
+        /// Project
         #[arg(long, visible_alias = "project-id")]
         id: i64,
     },
-    /// Order projects; those not named follow in their order
+    /// Reorder projects; projects not listed follow in their order
     Reorder {
-        /// The projects, topmost first, such as 3,1,2
+        /// Projects, topmost first, such as 3,1,2
         #[arg(long, value_name = "IDS", value_delimiter = ',', required = true)]
         order: Vec<i64>,
     },
@@ -270,20 +271,20 @@ pub(super) enum Project {
 pub(super) struct Wait {
     #[command(flatten)]
     pub(super) which: Which,
-    /// Until the tab is in this state
+    /// Wait until the tab is in this state
     #[arg(long, value_enum)]
     pub(super) state: Option<State>,
-    /// Until the tab shows this text
+    /// Wait until the tab shows this text
     #[arg(long)]
     pub(super) text: Option<String>,
-    /// Until there is no such tab
+    /// Wait until the tab is closed
     #[arg(long)]
     pub(super) gone: bool,
-    /// Seconds to wait at most; 0 looks once
+    /// Timeout in seconds; 0 checks once
     #[arg(long, value_name = "SECS", default_value = "5.0", value_parser = seconds)]
     #[arg(allow_negative_numbers = true)]
     pub(super) timeout: Duration,
-    /// Milliseconds between looks, at least 10; only for servers that cannot tell what changes
+    /// Polling interval in milliseconds, at least 10; used only with servers that send no events
     #[arg(long, value_name = "MS", default_value_t = 100)]
     pub(super) interval_ms: u64,
 }
@@ -300,43 +301,43 @@ pub(super) struct Watch {
     /// Only events about this tab
     #[arg(long, value_name = "ID")]
     pub(super) tab: Option<i64>,
-    /// Begin after the event of this number, and number events; -1 begins now
+    /// Start after the event with this number, and number events; -1 starts now
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(super) since: Option<i64>,
-    /// Print JSON, which is what is printed anyway
+    /// Accepted for compatibility; the output is always JSON
     #[arg(long)]
     pub(super) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Palette {
-    /// Open it
+    /// Open the palette
     Open {
-        /// What to show: commands, launcher, custom or agents
+        /// Mode: commands, launcher, custom or agents
         #[arg(long, default_value = "", hide_default_value = true)]
         kind: String,
         #[command(flatten)]
         form: Form,
     },
-    /// Print what it shows
+    /// Print the rows it shows
     State(Form),
     /// Filter its rows
     Query {
-        /// The filter; empty shows all rows
+        /// Filter; an empty one shows all rows
         #[arg(value_name = "QUERY")]
         query: String,
         #[command(flatten)]
         form: Form,
     },
-    /// Act on a row
+    /// Activate a row
     Activate {
-        /// The row
+        /// Row
         #[arg(value_name = "ID")]
         id: String,
         #[command(flatten)]
         form: Form,
     },
-    /// Close it
+    /// Close the palette
     Dismiss(Form),
     /// Show a list and print the id that the user picks, or nothing
     Present(Present),
@@ -352,13 +353,13 @@ pub(super) struct Form {
 
 #[derive(Debug, Args)]
 pub(super) struct Present {
-    /// What the list is about
+    /// Title of the list
     #[arg(long, default_value = "", hide_default_value = true)]
     pub(super) title: String,
-    /// What the empty input shows
+    /// Placeholder of the empty input
     #[arg(long, default_value = "", hide_default_value = true)]
     pub(super) placeholder: String,
-    /// The rows as JSON: [{"id", "title", "subtitle"}] or {"items": […]} [default: from stdin]
+    /// Rows as JSON: [{"id", "title", "subtitle"}] or {"items": […]} [default: from stdin]
     #[arg(long, value_name = "JSON")]
     pub(super) items: Option<String>,
     #[command(flatten)]
@@ -367,7 +368,7 @@ pub(super) struct Present {
 
 #[derive(Debug, Args)]
 pub(super) struct Screenshot {
-    /// Where to write it [default: stdout]
+    /// Output file [default: stdout]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) out: Option<PathBuf>,
     /// Pixels per point
@@ -377,7 +378,7 @@ pub(super) struct Screenshot {
 
 #[derive(Debug, Args)]
 pub(super) struct RenderStats {
-    /// Begin to count anew afterwards
+    /// Reset the counters afterwards
     #[arg(long)]
     pub(super) reset: bool,
 }
@@ -386,7 +387,7 @@ pub(super) struct RenderStats {
 pub(super) enum Claude {
     /// Write hook settings and print an alias that makes Claude Code use them
     Install {
-        /// Replace the file if it exists
+        /// Overwrite the file if it exists
         #[arg(long)]
         force: bool,
     },
@@ -394,7 +395,7 @@ pub(super) enum Claude {
 
 #[derive(Debug, Args)]
 pub(super) struct ClaudeHook {
-    /// Such as SessionStart, UserPromptSubmit, Notification, Stop, StopFailure or SessionEnd
+    /// Event, such as SessionStart, UserPromptSubmit, Notification, Stop, StopFailure or SessionEnd
     #[arg(value_name = "EVENT", trailing_var_arg = true, allow_hyphen_values = true)]
     pub(super) event: Vec<std::ffi::OsString>,
 }
@@ -427,7 +428,7 @@ pub(super) enum When {
 
 #[derive(Debug, Args)]
 pub(super) struct Completions {
-    /// For which shell
+    /// Shell to print the script for
     #[arg(value_enum)]
     pub(super) shell: clap_complete::Shell,
 }

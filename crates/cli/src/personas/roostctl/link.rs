@@ -57,8 +57,8 @@ impl fmt::Display for Trouble {
             Self::Refused { code, message } => write!(f, "{code}: {message}"),
             Self::Closed => f.write_str("the server closed the connection"),
             Self::Late => f.write_str("the server does not answer"),
-            Self::Io(error) => write!(f, "lost the server: {error}"),
-            Self::Strange(what) => write!(f, "cannot understand the server: {what}"),
+            Self::Io(error) => write!(f, "lost the connection to the server: {error}"),
+            Self::Strange(what) => write!(f, "unexpected answer from the server: {what}"),
         }
     }
 }

@@ -29,7 +29,7 @@ use crate::{
 };
 use args::{Cli, Command, Which};
 use link::{Link, Trouble};
-use target::{Flags, process_env, told};
+use target::{Flags, non_empty, process_env};
 
 /// The name of the tool.
 pub(crate) const NAME: &str = "roostctl";
@@ -87,7 +87,7 @@ fn explain(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
     if error.use_stderr() {
-        // Nobody can be told that telling failed.
+        // If stderr is gone, the failure cannot be reported.
         let _ = std::io::stderr().write_all(text.as_bytes());
         return code;
     }
@@ -101,7 +101,7 @@ fn completions(shell: clap_complete::Shell) -> Outcome {
     done()
 }
 
-/// What is said to a server that asks who is there.
+/// The identity that is sent to a server.
 fn identify() -> Identify {
     let client_version = env!("CARGO_PKG_VERSION").to_owned();
     Identify { client_name: NAME.to_owned(), client_version }
@@ -120,7 +120,7 @@ async fn tab(link: &mut Link, which: Which) -> Outcome<Int64> {
     if let Some(tab) = which.tab {
         return Ok(Int64(tab));
     }
-    let named = tab_of(told(&process_env, "ROOST_TAB_ID"));
+    let named = tab_of(non_empty(&process_env, "ROOST_TAB_ID"));
     // As much a mistake on the command line as a bad --tab is.
     if let Some(tab) = named.map_err(|message| Failure::new(message).code(2))? {
         return Ok(Int64(tab));

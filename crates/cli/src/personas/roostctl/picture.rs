@@ -18,7 +18,7 @@ const NAME_WIDTH: usize = 16;
 
 pub(super) async fn screenshot(link: &mut Link, args: args::Screenshot) -> Outcome<()> {
     if args.out.is_none() && std::io::stdout().is_terminal() {
-        return Err(Failure::new("a picture is no text for a terminal; use --out FILE"));
+        return Err(Failure::new("a picture cannot be written to a terminal; use --out FILE"));
     }
     let shot = link.call(AppScreenshot { scale: args.scale }).await?;
     let Some(file) = args.out else { return output::write(&shot.png.0) };

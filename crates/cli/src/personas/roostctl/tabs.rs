@@ -1,4 +1,4 @@
-//! `roostctl tab …`, and what else is said to or asked of tabs.
+//! `roostctl tab …`, and other commands for tabs.
 
 use std::path::{Path, PathBuf};
 

@@ -27,7 +27,7 @@ pub(super) fn process_env(name: &str) -> Option<OsString> {
 }
 
 /// A variable that is there and not empty.
-pub(super) fn told(env: Env<'_>, name: &str) -> Option<OsString> {
+pub(super) fn non_empty(env: Env<'_>, name: &str) -> Option<OsString> {
     env(name).filter(|value| !value.is_empty())
 }
 
@@ -55,11 +55,12 @@ impl Profile {
 
     /// Where its server listens.
     fn socket(self, env: Env<'_>) -> Outcome<PathBuf> {
-        if let Some(home) = told(env, "ROOKERY_HOME") {
+        if let Some(home) = non_empty(env, "ROOKERY_HOME") {
             let home = std::path::absolute(&home).map_err(Failure::doing("ROOKERY_HOME"))?;
             return Ok(home.join("run/roost/roost.sock"));
         }
-        let absolute = |name| told(env, name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let absolute =
+            |name| non_empty(env, name).map(PathBuf::from).filter(|path| path.is_absolute());
         if cfg!(target_os = "macos") {
             let home = absolute("HOME").ok_or_else(|| Failure::new("HOME is not set"))?;
             let dir = match self {
@@ -128,7 +129,7 @@ pub(super) fn candidates(flags: &Flags, env: Env<'_>) -> Outcome<Candidates> {
     if let Some(path) = &flags.socket {
         return one(Origin::SocketFlag, path.clone());
     }
-    if let Some(path) = told(env, "ROOST_SOCKET") {
+    if let Some(path) = non_empty(env, "ROOST_SOCKET") {
         let path = match Homes::from_lookup(&|name| env(name)) {
             Ok(homes) => moved(&homes, "roost", path.into()),
             Err(_) => path.into(),
@@ -138,7 +139,7 @@ pub(super) fn candidates(flags: &Flags, env: Env<'_>) -> Outcome<Candidates> {
     if let Some(profile) = flags.target {
         return one(Origin::TargetFlag(profile), profile.socket(env)?);
     }
-    if let Some(word) = told(env, "ROOST_BUNDLE_PROFILE") {
+    if let Some(word) = non_empty(env, "ROOST_BUNDLE_PROFILE") {
         let profile = Profile::ALL.into_iter().find(|profile| word == profile.word());
         let profile = profile.ok_or_else(|| {
             let word = word.to_string_lossy();
@@ -210,7 +211,7 @@ pub(super) async fn connect(flags: &Flags, env: Env<'_>) -> Outcome<Found> {
     settle(&candidates, answers)
 }
 
-/// Whether nobody is there, rather than somebody who does not let us in.
+/// Whether no server is there, rather than one that refuses us.
 pub(super) fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }

@@ -44,7 +44,7 @@ struct Goal {
 struct Signs {
     /// Whether the server tells what changes.
     has_events: bool,
-    /// Tells when the screen shows the text, if somebody can tell.
+    /// Reports when the screen shows the text, if the server supports it.
     screen: Option<Screen>,
     interval: Duration,
 }
@@ -100,7 +100,7 @@ pub(super) async fn run(link: &mut Link, socket: &Path, args: Wait) -> Outcome<(
     if let Ok(outcome) = tokio::time::timeout_at(until, waiting).await {
         return outcome;
     }
-    // What nobody told us of still counts.
+    // The state may have changed without an event.
     match timeout(PATIENCE, is_met(link, &goal)).await {
         Ok(Ok(true)) => Ok(()),
         _ => Err(timed_out()),
@@ -164,7 +164,7 @@ async fn is_met(link: &mut Link, goal: &Goal) -> Outcome<bool> {
 }
 
 fn gone(tab: Int64) -> Failure {
-    Failure::new(format!("there is no tab {tab}"))
+    Failure::new(format!("tab {tab} does not exist"))
 }
 
 impl Signs {
@@ -189,12 +189,12 @@ async fn screen_sign(screen: Option<&mut Screen>, interval: Duration) {
     }
 }
 
-type Told = Pin<Box<dyn Future<Output = bool> + Send>>;
+type Pending = Pin<Box<dyn Future<Output = bool> + Send>>;
 
 /// Our own endpoint of the same server, which can wait for a text.
 enum Screen {
     /// It was asked, or will be.
-    Told { client: Client, params: Value, pending: Option<Told>, has_fired: bool },
+    Pushed { client: Client, params: Value, pending: Option<Pending>, has_fired: bool },
     /// It cannot tell, so the dump must be looked at.
     Looked,
 }
@@ -216,11 +216,11 @@ impl Screen {
         let left = until.saturating_duration_since(Instant::now()).as_millis();
         let left = u64::try_from(left).unwrap_or(u64::MAX);
         let params = json!({ "terminal": tab.0, "text": text, "timeoutMs": left });
-        Some(Self::Told { client, params, pending: None, has_fired: false })
+        Some(Self::Pushed { client, params, pending: None, has_fired: false })
     }
 
     async fn next(&mut self, interval: Duration) {
-        let Self::Told { client, params, pending, has_fired } = self else {
+        let Self::Pushed { client, params, pending, has_fired } = self else {
             sleep(interval).await;
             return;
         };
@@ -229,13 +229,13 @@ impl Screen {
             sleep(interval).await;
             *has_fired = false;
         }
-        let told = pending.get_or_insert_with(|| {
+        let shown = pending.get_or_insert_with(|| {
             let (client, params) = (client.clone(), params.clone());
             Box::pin(async move {
                 client.call::<_, Value>("rookery/terminals/wait", params).await.is_ok()
             })
         });
-        let is_shown = told.await;
+        let is_shown = shown.await;
         *pending = None;
         *has_fired = true;
         if !is_shown {
@@ -329,7 +329,7 @@ mod tests {
         };
         wait(steps(), args(None, None, true)).await.unwrap();
         let error = wait(steps(), args(Some(State::Idle), None, false)).await.unwrap_err();
-        assert!(error.contains("no tab 3"), "{error}");
+        assert!(error.contains("tab 3 does not exist"), "{error}");
     }
 
     #[tokio::test]

@@ -18,8 +18,8 @@ use crate::{
     output,
 };
 
-/// The code of a program whose output nobody reads, as shells show it.
-const NOBODY_READS: u8 = 141;
+/// The exit code of a program whose output has no reader, as shells show it.
+const STDOUT_CLOSED: u8 = 141;
 
 pub(super) async fn run(link: &mut Link, args: &Watch) -> Outcome<()> {
     let tab_id_filter = Int64(args.tab.unwrap_or_default());
@@ -29,7 +29,7 @@ pub(super) async fn run(link: &mut Link, args: &Watch) -> Outcome<()> {
     loop {
         let event = tokio::select! {
             event = link.event() => event,
-            () = &mut left => return Err(Failure::quiet(NOBODY_READS)),
+            () = &mut left => return Err(Failure::quiet(STDOUT_CLOSED)),
         };
         match event {
             Ok(mut line) => {
@@ -42,7 +42,7 @@ pub(super) async fn run(link: &mut Link, args: &Watch) -> Outcome<()> {
     }
 }
 
-/// Ends when nobody reads stdout any more, which else only the next event would show. A file has no
+/// Ends when stdout has no reader any more, which otherwise only the next event would show. A file has no
 /// reader that could leave.
 async fn reader_left() {
     let (sender, left) = oneshot::channel();
@@ -53,7 +53,7 @@ async fn reader_left() {
         while poll(&mut watched, None) == Err(Errno::INTR) {}
         let gone = PollFlags::ERR | PollFlags::HUP;
         if watched[0].revents().intersects(gone) {
-            // Nobody waits for it once the server has ended.
+            // Its result is not needed once the server has ended.
             let _ = sender.send(());
         }
     });

@@ -1,4 +1,4 @@
-//! Requests are told apart, and shown as they are.
+//! Requests are distinguished, and shown as they are.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ fn a_plan_is_shown_with_its_steps() {
         .unwrap(),
     );
     expect![[r#"
-        may this plan be carried out and go on in mode accept_all?
+        approve this plan and continue in mode accept_all?
             First this.
             Then that.
           1. edit
@@ -115,7 +115,7 @@ mod attack {
             write_file asks for approval
                 +one
                 [cut]
-              all 12 characters of it are in what the tool gets:
+              all 12 characters are in the tool's input:
               path:
                 a
               content:

@@ -31,10 +31,10 @@ struct AgentEvents {
 /// The file that follows the events that were taken. Cheap to clone.
 #[derive(Clone)]
 pub struct Mirror {
-    /// How many writes were wished for.
-    wished: Arc<watch::Sender<u64>>,
-    /// How many of those wishes are fulfilled.
-    fulfilled: watch::Receiver<u64>,
+    /// How many writes were requested.
+    requested: Arc<watch::Sender<u64>>,
+    /// How many of those requests are done.
+    written: watch::Receiver<u64>,
 }
 
 impl Mirror {
@@ -56,10 +56,10 @@ impl Mirror {
         for ids in new.chunks(AT_ONCE) {
             core.sessions().adopt_handled_events(ids.to_vec()).await?;
         }
-        let (wished, wishes) = watch::channel(0);
-        let (done, fulfilled) = watch::channel(0);
-        tokio::spawn(follow(core, path, wishes, done));
-        let mirror = Mirror { wished: Arc::new(wished), fulfilled };
+        let (requested, requests) = watch::channel(0);
+        let (done, written) = watch::channel(0);
+        tokio::spawn(follow(core, path, requests, done));
+        let mirror = Mirror { requested: Arc::new(requested), written };
         if was_there {
             // What the store knows besides, or an empty list where the file made no sense.
             mirror.catch_up().await;
@@ -70,25 +70,25 @@ impl Mirror {
     /// Waits until a write that began after this call is over, however it went. Those who wait at the
     /// same time share one.
     pub(crate) async fn catch_up(&self) {
-        let mut wish = 0;
-        self.wished.send_modify(|count| {
+        let mut request = 0;
+        self.requested.send_modify(|count| {
             *count += 1;
-            wish = *count;
+            request = *count;
         });
         // The writer ends only with its runtime.
-        let _ = self.fulfilled.clone().wait_for(|count| *count >= wish).await;
+        let _ = self.written.clone().wait_for(|count| *count >= request).await;
     }
 }
 
-/// Writes as long as somebody may wish for it, one write at a time.
+/// Writes on request, one write at a time, until the last handle is dropped.
 async fn follow(
     core: Core,
     path: PathBuf,
-    mut wishes: watch::Receiver<u64>,
+    mut requests: watch::Receiver<u64>,
     done: watch::Sender<u64>,
 ) {
-    while wishes.changed().await.is_ok() {
-        let wish = *wishes.borrow_and_update();
+    while requests.changed().await.is_ok() {
+        let request = *requests.borrow_and_update();
         let (core, path) = (core.clone(), path.clone());
         let written =
             tokio::task::spawn_blocking(move || write(&path, &core.sessions().handled_events()));
@@ -97,7 +97,7 @@ async fn follow(
             Ok(Err(error)) => tracing::warn!(%error, "cannot write {AGENT_EVENTS}"),
             Err(error) => tracing::error!(%error, "writing {AGENT_EVENTS} failed"),
         }
-        done.send_replace(wish);
+        done.send_replace(request);
     }
 }
 

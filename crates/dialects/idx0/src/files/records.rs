@@ -178,7 +178,7 @@ pub(super) fn review(one: wire::ReviewRequest) -> Option<Review> {
     })
 }
 
-/// An approval: a request of its session for which nobody waits.
+/// An approval: a request of its session that has no waiting caller.
 pub(super) fn approval(one: wire::ApprovalRequest) -> Option<Request> {
     let id = RequestId::new(parse_uuid(&one.id)?);
     let at = parse_date(&one.created_at)?;

@@ -31,7 +31,7 @@ pub(crate) async fn focus(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
     })?;
     match session.home {
         SessionHome::Terminal(id) => drop(cx.core.workspace().activate(id).await?),
-        // A thread has no tab; whoever shows it listens to the same world.
+        // A thread has no tab; clients that show it follow the same events.
         SessionHome::Thread(_) => {}
     }
     let is_by_id = parse_uuid(query.trim()) == Some(session.id.get());

@@ -1,4 +1,4 @@
-//! What came of an import, as it is told.
+//! The result of an import.
 
 use serde::{Deserialize, Serialize};
 
@@ -40,8 +40,6 @@ pub struct ImportedFile {
 /// A session of the directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportedSession {
-    /// Its id.
     pub id: String,
-    /// Its title.
     pub title: String,
 }

@@ -1,5 +1,9 @@
 //! The objects inside replies: keys in the order of the alphabet, what is empty left out, ids in
 //! capitals, dates in whole seconds.
+#![expect(
+    missing_docs,
+    reason = "a member needs words only where its name does not say what it means"
+)]
 
 mod import;
 
@@ -103,7 +107,6 @@ pub struct SupervisionQueueItem {
     pub category: String,
     /// When it was filed.
     pub created_at: String,
-    /// Its id.
     pub id: String,
     /// Whether it stays however old it gets.
     #[serde(default)]
@@ -146,7 +149,6 @@ impl From<&model::QueueItem> for SupervisionQueueItem {
 pub struct ApprovalRequest {
     /// When it was asked for.
     pub created_at: String,
-    /// Its id.
     pub id: String,
     /// What exactly would be done.
     pub requested_action: String,
@@ -192,7 +194,6 @@ pub struct ChangedFileSummary {
     /// Lines deleted; absent for what is no text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletions: Option<u64>,
-    /// Its path.
     pub path: String,
     /// Git's letter.
     pub status: String,
@@ -217,7 +218,6 @@ pub struct DiffStat {
     pub additions: u64,
     /// Lines deleted.
     pub deletions: u64,
-    /// Files.
     pub files_changed: u64,
 }
 
@@ -258,7 +258,6 @@ pub struct ReviewRequest {
     /// How much differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff_stat: Option<DiffStat>,
-    /// Its id.
     pub id: String,
     /// Whose changes they are.
     #[serde(rename = "sourceSessionID")]
@@ -293,7 +292,6 @@ impl From<&model::Review> for ReviewRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Checkpoint {
-    /// The branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch_name: Option<String>,
     /// What differed.
@@ -307,7 +305,6 @@ pub struct Checkpoint {
     /// How much differed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff_stat: Option<DiffStat>,
-    /// Its id.
     pub id: String,
     /// The repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -360,7 +357,6 @@ pub struct Handoff {
     pub checkpoint_id: Option<String>,
     /// When it was made.
     pub created_at: String,
-    /// Its id.
     pub id: String,
     /// What comes next.
     #[serde(default)]
@@ -405,7 +401,6 @@ impl From<&model::Handoff> for Handoff {
 pub struct TimelineItem {
     /// When it happened.
     pub created_at: String,
-    /// Its id.
     pub id: String,
     /// What it is about.
     #[serde(rename = "relatedObjectID", default, skip_serializing_if = "Option::is_none")]

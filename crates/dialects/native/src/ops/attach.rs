@@ -1,4 +1,4 @@
-//! Following a terminal's output, byte for byte. Attaching is the explicit wish to see it unredacted.
+//! Following a terminal's output, byte for byte. Attaching is an explicit request to see it unredacted.
 
 use rookery_core::{self as core, Core, OutputStream};
 use rookery_model as model;
@@ -18,7 +18,7 @@ pub(crate) async fn attach(cx: Cx, params: Attach) -> Result<Attached, Error> {
         (None, None) => {}
         (rows, _) => {
             let missing = if rows.is_some() { "cols" } else { "rows" };
-            return Err(Error::invalid(missing, "rows and cols go together"));
+            return Err(Error::invalid(missing, "give both rows and cols, or neither"));
         }
     }
     let core::Attachment { redraw, size, stream } = terminal.attach();

@@ -8,7 +8,7 @@ use crate::{
     wire::{Audit, AuditList, Decision},
 };
 
-/// Decisions that are given if nothing is said, and at most.
+/// The default and maximum number of decisions.
 const USUAL: usize = 100;
 const MOST: usize = 1_000;
 /// Decisions read at once, and how often at most, until enough are found.

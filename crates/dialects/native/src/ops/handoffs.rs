@@ -1,4 +1,4 @@
-//! Handoffs: work that somebody else is to go on with.
+//! Handoffs: work that another session continues.
 
 use rookery_core::NewHandoff;
 

@@ -63,7 +63,7 @@ pub(crate) async fn kill(cx: Cx, params: TerminalEnd) -> Result<TerminalEnded, E
     Ok(ended(running(&cx, params.terminal)?.kill(strays(&params)).await?))
 }
 
-/// A terminal whose program can still be told something.
+/// A terminal whose program still runs.
 fn running(cx: &Cx, terminal: TerminalRef) -> Result<TerminalHandle, Error> {
     let terminal = cx.terminal(terminal)?;
     if terminal.is_finished() {

@@ -80,7 +80,7 @@ pub(super) fn pick<I: Copy + Display + FromStr>(
         (Some(id), None) if text.len() >= SHORTEST_END => Ok(id),
         (Some(_), Some(_)) if text.len() >= SHORTEST_END => Err(Error::invalid(
             "id",
-            format!("several {what}s end with {shown:?}; give more of the id"),
+            format!("several {what}s end with {shown:?}; use more characters of the id"),
         )),
         _ => Err(model::Error::not_found(format!("no {what} {shown:?}")).into()),
     }

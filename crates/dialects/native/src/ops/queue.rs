@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// Lines of the timeline that are given if nothing is said, and at most.
+/// The default and maximum number of timeline entries.
 const USUAL_LINES: usize = 100;
 const MOST_LINES: usize = 1_000;
 

@@ -49,7 +49,7 @@ fn find(core: &Core, text: &str) -> Result<model::RequestId, Error> {
     match (fitting.next(), fitting.next()) {
         (Some(request), None) if text.len() >= 4 => Ok(request.id),
         (Some(_), Some(_)) => {
-            Err(Error::invalid("id", "several requests end so; give more of the id"))
+            Err(Error::invalid("id", "several requests end with it; use more characters of the id"))
         }
         _ => Err(model::Error::not_found(format!("no request {text}")).into()),
     }

@@ -12,7 +12,7 @@ use crate::{
 };
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
-/// Longer waits are cut down to this; nobody means more.
+/// Longer waits are cut down to this.
 const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
 
 pub(crate) async fn dump(cx: Cx, params: Dump) -> Result<Dumped, Error> {
@@ -83,7 +83,7 @@ impl Condition {
 
     fn regex(source: &str) -> Result<Self, Error> {
         if let Some(fault) = Pattern::fault(source) {
-            return Err(Error::invalid("regex", format!("regex {source:?} is wrong: {fault}")));
+            return Err(Error::invalid("regex", format!("invalid regex {source:?}: {fault}")));
         }
         let pattern = Pattern::new(source);
         let matcher = Matcher::ScreenRegex(pattern.clone());

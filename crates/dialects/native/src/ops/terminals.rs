@@ -66,7 +66,7 @@ pub(super) fn strays(params: &TerminalEnd) -> StrayAction {
     if params.all_processes { StrayAction::End } else { StrayAction::Name }
 }
 
-/// What a caller is told of a terminal that has ended.
+/// The error about a terminal whose program has exited.
 pub(super) fn ended(left: Vec<Leftover>) -> TerminalEnded {
     let process = |one: Leftover| {
         let name = redacted(&one.name).into_owned();

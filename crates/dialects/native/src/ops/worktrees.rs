@@ -57,7 +57,7 @@ pub(crate) async fn create(cx: Cx, params: WorktreeCreate) -> Result<WorktreeMad
             return Err(Error::invalid("base", "give either base or remoteBase"));
         }
     };
-    let wish = TreeWish {
+    let request = TreeWish {
         path: params.path,
         branch: params.branch,
         title: params.title.unwrap_or_default(),
@@ -66,7 +66,7 @@ pub(crate) async fn create(cx: Cx, params: WorktreeCreate) -> Result<WorktreeMad
         is_trusted: params.trusted,
         setup: params.setup,
     };
-    let made = cx.core.worktrees().create(&params.repo, &wish).await?;
+    let made = cx.core.worktrees().create(&params.repo, &request).await?;
     let setup_terminal = match made.setup {
         Some(setup) => Some(cx.core.worktrees().set_up(setup).await?.id.get()),
         None => None,

@@ -42,7 +42,7 @@ pub enum RunState {
     None,
     /// Something runs.
     Running,
-    /// Somebody is waited for.
+    /// It waits for a person.
     NeedsInput,
     /// A turn is over.
     Idle,

@@ -15,7 +15,6 @@ pub struct Providers {
 /// Who answers in new threads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DefaultModel {
-    /// The provider.
     pub provider: String,
     /// Its model; `default` leaves it to the provider.
     pub model: String,
@@ -27,7 +26,6 @@ pub struct DefaultModel {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Provider {
-    /// Its id.
     pub id: String,
     /// Its name for people.
     pub name: String,

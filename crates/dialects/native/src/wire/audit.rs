@@ -13,17 +13,17 @@ use super::{Mode, Time, format_time};
 pub enum DecisionVerdict {
     /// It is harmless, or a rule allows it.
     Allowed,
-    /// Somebody has to be asked.
+    /// It needs a person's approval.
     RequiresApproval,
     /// The mode, a list, or an earlier answer approves it.
     AutoApproved,
     /// It must not be done.
     Denied,
-    /// Whoever was asked said yes.
+    /// Approved by a person.
     Approved,
-    /// Whoever was asked will decide later.
+    /// Deferred by a person.
     Deferred,
-    /// Whoever looked at changes wants others.
+    /// A review requested changes.
     ChangesRequested,
     /// It was answered at its terminal, and what was chosen there is not known.
     AnsweredAtTerminal,
@@ -87,7 +87,6 @@ pub struct Decision {
     /// Why, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The tool.
     pub tool: String,
     /// What exactly was to be done, without secrets.
     pub subject: String,
@@ -136,7 +135,7 @@ impl From<&model::Decider> for Decider {
     }
 }
 
-/// Who decides if nobody is asked.
+/// The name of the policy as the decider.
 pub const POLICY: &str = "policy";
 
 impl From<&NumberedDecision> for Decision {

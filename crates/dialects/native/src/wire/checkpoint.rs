@@ -117,7 +117,7 @@ pub struct CheckpointPrune {
     /// Keep the newest ones, that many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep: Option<usize>,
-    /// Forget those that are older than so many seconds.
+    /// Delete those that are older than this, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub older_than: Option<u64>,
 }

@@ -9,7 +9,6 @@ use crate::ids::TerminalRef;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TerminalEnd {
-    /// Which terminal.
     pub terminal: TerminalRef,
     /// Whether to end processes that left the terminal's session as well (`setsid`, `nohup`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -39,7 +39,6 @@ pub enum EventBody {
     /// A project is gone.
     #[serde(rename = "project.deleted")]
     ProjectDeleted { project: u64 },
-    /// A terminal was opened.
     #[serde(rename = "terminal.opened")]
     TerminalOpened {
         terminal: u64,
@@ -69,7 +68,6 @@ pub enum EventBody {
     /// The terminal was closed and forgotten.
     #[serde(rename = "terminal.closed")]
     TerminalClosed { terminal: u64 },
-    /// The terminal moved.
     #[serde(rename = "terminal.moved")]
     TerminalMoved { terminal: u64, project: u64, index: usize },
     /// Another terminal became the active one.

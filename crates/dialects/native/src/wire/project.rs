@@ -13,7 +13,6 @@ use crate::ids::ProjectRef;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Project {
-    /// Its id.
     pub id: u64,
     /// What users call it.
     pub name: String,
@@ -53,7 +52,6 @@ pub struct ProjectCreate {
 /// Params of `rookery/projects/rename`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProjectRename {
-    /// Which project.
     pub project: ProjectRef,
     /// Its new name.
     pub name: String,

@@ -10,7 +10,6 @@ use super::{QueueItem, Related, Time, format_time};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueEntry {
-    /// The item.
     #[serde(flatten)]
     pub item: QueueItem,
     /// What its session is called; absent if there is no such session any more.
@@ -32,7 +31,7 @@ pub struct QueueList {
 /// Result of `rookery/queue/list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Queue {
-    /// What nobody has dealt with, the most urgent first, then the newest.
+    /// Open items, the most urgent first, then the newest.
     pub items: Vec<QueueEntry>,
 }
 
@@ -101,7 +100,6 @@ impl From<model::TimelineKind> for TimelineKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TimelineItem {
-    /// Its id.
     pub id: String,
     /// The session it is about; all zeros if it is about none.
     pub session: String,

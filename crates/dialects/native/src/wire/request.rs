@@ -42,9 +42,7 @@ pub enum TurnStatus {
     InProgress,
     /// It came to its end.
     Completed,
-    /// It failed.
     Failed,
-    /// Somebody stopped it.
     Interrupted,
 }
 
@@ -63,7 +61,6 @@ impl From<model::TurnStatus> for TurnStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
-    /// Its id.
     pub id: String,
     /// What is asked.
     pub kind: RequestKind,
@@ -101,10 +98,10 @@ pub struct Request {
     pub questions: Vec<Question>,
     /// When it was asked.
     pub asked_at: Time,
-    /// When it will be refused if nobody answers.
+    /// When it will be denied if it is not answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Time>,
-    /// Whether somebody wants to answer later.
+    /// Whether it was deferred.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deferred: bool,
     /// `pending`, or how it was settled.
@@ -159,9 +156,9 @@ pub enum RequestState {
     Denied,
     /// The questions were answered, or the tool was run.
     Answered,
-    /// Nobody waits for it any more.
+    /// It is not waited for any more.
     Cancelled,
-    /// Nobody answered in time.
+    /// It was not answered in time.
     TimedOut,
 }
 
@@ -173,7 +170,6 @@ pub struct Question {
     pub id: String,
     /// A word or two.
     pub header: String,
-    /// The question.
     pub question: String,
     /// What may be answered.
     pub options: Vec<String>,

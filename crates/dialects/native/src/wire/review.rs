@@ -57,7 +57,7 @@ pub struct ReviewRequest {
 pub struct ReviewDeliver {
     /// Which review; the end of its id is enough if no other ends so.
     pub id: String,
-    /// Who is told: a session, by its id or title. If not said the one whose changes they are, else
+    /// The receiver: a session, by its id or title. By default the one whose changes they are, else
     /// the only agent in the work tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 pub struct Session {
     /// Its universally unique name.
     pub id: String,
-    /// Its title.
     pub title: String,
     /// Where it works.
     pub cwd: String,
@@ -24,7 +23,6 @@ pub struct Session {
     /// The top level of the repository that it was opened for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repo: Option<String>,
-    /// The branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// The linked working tree, if it has one.

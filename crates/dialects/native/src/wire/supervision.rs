@@ -39,7 +39,7 @@ words! {
     Category of Category {
         /// An agent waits for a decision or an answer.
         ApprovalNeeded,
-        /// Somebody should look at changes.
+        /// Changes need a review.
         ReviewRequested,
         /// Something failed.
         Error,
@@ -63,7 +63,7 @@ words! {
     }
     /// Where a review stands.
     ReviewStatus of ReviewStatus {
-        /// Nobody has looked.
+        /// Not reviewed yet.
         Open,
         /// Good as it is.
         Approved,
@@ -78,12 +78,12 @@ words! {
         Passed,
         /// Some failed.
         Failed,
-        /// Nobody knows.
+        /// It is not known.
         Unknown,
     }
     /// Who made a checkpoint.
     CheckpointSource of CheckpointSource {
-        /// Somebody asked for it.
+        /// It was requested.
         Manual,
         /// An agent told of it.
         AgentEvent,
@@ -92,9 +92,9 @@ words! {
     }
     /// Where a handoff stands.
     HandoffStatus of HandoffStatus {
-        /// Nobody has taken it.
+        /// Not accepted yet.
         Pending,
-        /// Somebody works on it.
+        /// Accepted by a session.
         Accepted,
         /// It is done.
         Resolved,
@@ -107,11 +107,8 @@ words! {
 pub enum Related {
     /// Something that waits for an answer.
     Request(String),
-    /// A review.
     Review(String),
-    /// A checkpoint.
     Checkpoint(String),
-    /// A handoff.
     Handoff(String),
 }
 
@@ -130,7 +127,6 @@ impl From<model::Related> for Related {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueItem {
-    /// Its id.
     pub id: String,
     /// The session to look at; all zeros if there is none.
     pub session: String,
@@ -188,7 +184,6 @@ pub struct ChangedFile {
 /// What differs, as a whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Differences {
-    /// The files.
     pub files: Vec<ChangedFile>,
     /// Lines added in all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -201,7 +196,7 @@ pub struct Differences {
     pub tests: Option<TestSummary>,
 }
 
-/// What is said of tests.
+/// Test results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TestSummary {
     /// How they went.
@@ -244,15 +239,14 @@ pub struct ReviewComment {
     pub text: String,
     /// When it was made.
     pub at: Time,
-    /// Whether the agent was told.
+    /// Whether it was delivered to the agent.
     pub delivered: bool,
 }
 
-/// Changes that somebody should look at.
+/// Changes that need a review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Review {
-    /// Its id.
     pub id: String,
     /// The session whose changes they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -302,7 +296,6 @@ impl From<&model::Review> for Review {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Checkpoint {
-    /// Its id.
     pub id: String,
     /// The session it was made for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -313,7 +306,6 @@ pub struct Checkpoint {
     /// The top level of the repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repo: Option<String>,
-    /// The branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// The linked working tree, if it is in one.
@@ -358,11 +350,10 @@ impl From<&model::Checkpoint> for Checkpoint {
     }
 }
 
-/// Work that somebody else is to go on with.
+/// Work that another session continues.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Handoff {
-    /// Its id.
     pub id: String,
     /// The session that hands over.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -36,7 +36,7 @@ pub enum Exit {
     Code(i32),
     /// This signal killed it.
     Signal(i32),
-    /// Nobody knows.
+    /// It is not known.
     Unknown(bool),
 }
 
@@ -66,7 +66,6 @@ pub enum TerminalState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Terminal {
-    /// Its id.
     pub id: u64,
     /// Its universally unique name.
     pub uuid: String,
@@ -154,7 +153,6 @@ pub struct TerminalList {
 /// Params of methods that need nothing but a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TerminalOnly {
-    /// Which terminal.
     pub terminal: TerminalRef,
 }
 
@@ -191,7 +189,6 @@ pub struct TerminalOpen {
 /// Params of `rookery/terminals/rename`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TerminalRename {
-    /// Which terminal.
     pub terminal: TerminalRef,
     /// The title that wins over the program's; null gives that back.
     pub title: Option<String>,
@@ -200,7 +197,6 @@ pub struct TerminalRename {
 /// Params of `rookery/terminals/move`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TerminalMove {
-    /// Which terminal.
     pub terminal: TerminalRef,
     /// To which project; its own unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -212,7 +208,6 @@ pub struct TerminalMove {
 /// Params of `rookery/terminals/write`: exactly one of `data` and `text`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TerminalWrite {
-    /// Which terminal.
     pub terminal: TerminalRef,
     /// Bytes to write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -225,7 +220,6 @@ pub struct TerminalWrite {
 /// Params of `rookery/terminals/press`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TerminalPress {
-    /// Which terminal.
     pub terminal: TerminalRef,
     /// Keys such as `enter`, `ctrl+c`, `C-a` or `PPage`, pressed one after the other.
     pub keys: Vec<String>,
@@ -234,7 +228,6 @@ pub struct TerminalPress {
 /// Params of `rookery/terminals/paste`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TerminalPaste {
-    /// Which terminal.
     pub terminal: TerminalRef,
     /// The text; it goes in brackets if the program asked for them.
     pub text: String,
@@ -243,7 +236,6 @@ pub struct TerminalPaste {
 /// Params of `rookery/terminals/resize`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TerminalResize {
-    /// Which terminal.
     pub terminal: TerminalRef,
     /// Number of rows.
     pub rows: u16,
@@ -255,7 +247,6 @@ pub struct TerminalResize {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Signal {
-    /// Its number.
     Number(i32),
     /// Its name, with or without `SIG`.
     Name(String),
@@ -264,9 +255,7 @@ pub enum Signal {
 /// Params of `rookery/terminals/signal`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TerminalSignal {
-    /// Which terminal.
     pub terminal: TerminalRef,
-    /// Which signal.
     pub signal: Signal,
     /// Send it to the whole process group, not only to the child.
     #[serde(default)]
@@ -276,7 +265,6 @@ pub struct TerminalSignal {
 /// Params of `rookery/terminals/dump`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Dump {
-    /// Which terminal.
     pub terminal: TerminalRef,
     /// Rows of history before the screen.
     #[serde(default)]
@@ -323,7 +311,6 @@ pub struct Dumped {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Wait {
-    /// Which terminal.
     pub terminal: TerminalRef,
     /// The screen contains this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -337,7 +324,7 @@ pub struct Wait {
     /// The child ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<bool>,
-    /// No output for so many milliseconds.
+    /// No output for this time, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stable_ms: Option<u64>,
     /// Its agent or program needs input.
@@ -387,7 +374,6 @@ pub enum WaitKind {
     Exit,
     /// There was no output.
     Stable,
-    /// Input is needed.
     NeedsInput,
 }
 
@@ -413,7 +399,6 @@ pub struct Waited {
 /// Params of `rookery/terminals/attach`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Attach {
-    /// Which terminal.
     pub terminal: TerminalRef,
     /// Rows to give it first; together with `cols`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -454,7 +439,7 @@ pub struct OutputNotification {
     pub output: Output,
 }
 
-/// What an attachment is told.
+/// What an attachment receives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Output {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WorktreeState {
-    /// Somebody uses it.
+    /// It is in use.
     Attached,
     /// Its directory is gone.
     Missing,
@@ -98,7 +98,6 @@ pub struct WorktreeCreate {
 pub struct WorktreeMade {
     /// Its top.
     pub path: String,
-    /// Its branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// The commit that the branch started from.
@@ -220,7 +219,6 @@ pub struct WorktreeRemove {
 pub struct WorktreeRemoved {
     /// Where it was.
     pub path: String,
-    /// Its branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// Whether the branch is gone too.

@@ -1,7 +1,7 @@
 //! Notifications of one connection: what it asked for, and what it was told already.
 //!
 //! News goes out in step with replies and, in between, from a task that sleeps until a session
-//! changes. Both say only what was not said before, so whoever comes first says it.
+//! changes. Both send only what was not sent before, so the first one sends it.
 
 mod output;
 mod told;
@@ -67,14 +67,14 @@ pub(crate) struct Notifier {
     shared: Arc<Shared>,
     connection: ConnectionHandle,
     state: Mutex<State>,
-    /// The wishes of the client changed.
+    /// The client's subscription changed.
     changed: Notify,
 }
 
-/// Wishes and memory of one connection.
+/// Subscription and memory of one connection.
 #[derive(Default)]
 struct State {
-    wishes: Option<Wishes>,
+    subscription: Option<Subscription>,
     task: Option<AbortHandle>,
     /// Requests at work whose reply comes before the news of what they do.
     at_work: usize,
@@ -98,7 +98,7 @@ fn comes_first(method: &str) -> bool {
     is_ours.iter().any(|family| method.starts_with(family)) && !WAITS.contains(&method)
 }
 
-struct Wishes {
+struct Subscription {
     filter: Filter,
     /// Terminals up to this one existed when notifications were turned on.
     newest_then: Option<TerminalId>,
@@ -118,24 +118,28 @@ impl Notifier {
     /// Turns notifications on, with a filter that replaces the former one, or off.
     pub(crate) fn set(self: &Arc<Self>, filter: Option<Filter>) {
         let mut state = self.state.lock();
-        match (filter, &mut state.wishes) {
+        match (filter, &mut state.subscription) {
             (None, _) => {
-                let told = state.wishes.take().map(|wishes| wishes.told).unwrap_or_default();
+                let told = state
+                    .subscription
+                    .take()
+                    .map(|subscription| subscription.told)
+                    .unwrap_or_default();
                 let past = told.into_iter().map(|(session, told)| (session, told.past()));
                 state.past.extend(past);
                 if let Some(task) = state.task.take() {
                     task.abort();
                 }
             }
-            (Some(filter), Some(wishes)) => {
-                wishes.filter = filter;
-                wishes.is_stale = true;
+            (Some(filter), Some(subscription)) => {
+                subscription.filter = filter;
+                subscription.is_stale = true;
                 self.changed.notify_one();
             }
             (Some(filter), None) => {
                 let newest_then =
                     self.core.terminals().list().iter().map(|terminal| terminal.id).max();
-                state.wishes = Some(Wishes {
+                state.subscription = Some(Subscription {
                     filter,
                     newest_then,
                     told: BTreeMap::new(),
@@ -163,13 +167,13 @@ impl Notifier {
     /// Says what is new.
     fn say(&self, haste: Haste) -> Left {
         let mut state = self.state.lock();
-        let State { wishes, at_work, past, .. } = &mut *state;
-        // Whoever finishes last says it.
-        let (Some(wishes), 0) = (wishes, *at_work) else { return Left::Nothing };
-        self.refresh(wishes, past);
+        let State { subscription, at_work, past, .. } = &mut *state;
+        // The last one to finish sends it.
+        let (Some(subscription), 0) = (subscription, *at_work) else { return Left::Nothing };
+        self.refresh(subscription, past);
         let mut until = None;
         let mut gone = Vec::new();
-        for (session, told) in wishes.told.iter_mut().filter(|(_, told)| told.is_wanted) {
+        for (session, told) in subscription.told.iter_mut().filter(|(_, told)| told.is_wanted) {
             match told.say(session, haste, |body| self.connection.outbox().try_send(body)) {
                 Ok(told::Said::Everything) => {}
                 Ok(told::Said::HeldBack(at)) => until = until.into_iter().chain([at]).min(),
@@ -179,34 +183,34 @@ impl Notifier {
             }
         }
         for session in gone {
-            wishes.told.remove(&session);
+            subscription.told.remove(&session);
         }
         until.map_or(Left::Nothing, Left::Until)
     }
 
     /// Finds the sessions that came, went, or are wanted or unwanted since the last time.
-    fn refresh(&self, wishes: &mut Wishes, past: &mut BTreeMap<String, Past>) {
+    fn refresh(&self, subscription: &mut Subscription, past: &mut BTreeMap<String, Past>) {
         let has_changed = |roster: &Receiver<u64>| roster.has_changed().unwrap_or(false);
-        if !wishes.rosters.iter().any(has_changed) && !wishes.is_stale {
+        if !subscription.rosters.iter().any(has_changed) && !subscription.is_stale {
             return;
         }
-        wishes.rosters.iter_mut().for_each(Receiver::mark_unchanged);
-        wishes.is_stale = false;
+        subscription.rosters.iter_mut().for_each(Receiver::mark_unchanged);
+        subscription.is_stale = false;
         let mut kept = BTreeMap::new();
         for terminal in self.core.terminals().list() {
             let session = ids::spell(terminal.id);
-            let is_new = wishes.newest_then.is_none_or(|newest| terminal.id > newest);
+            let is_new = subscription.newest_then.is_none_or(|newest| terminal.id > newest);
             let fresh = || {
                 let handle = self.core.terminals().get(terminal.id).ok()?;
                 Some(Told::new(handle, is_new, past.get(&session).copied().unwrap_or_default()))
             };
             // What is not wanted now is not forgotten: it may be wanted again, and is not told twice.
-            if let Some(mut told) = wishes.told.remove(&session).or_else(fresh) {
-                told.is_wanted = wishes.filter.admits(&session, terminal.id, &self.shared);
+            if let Some(mut told) = subscription.told.remove(&session).or_else(fresh) {
+                told.is_wanted = subscription.filter.admits(&session, terminal.id, &self.shared);
                 kept.insert(session, told);
             }
         }
-        wishes.told = kept;
+        subscription.told = kept;
         past.clear();
     }
 }

@@ -54,7 +54,7 @@ impl Told {
         }
     }
 
-    /// What is to be remembered when nobody listens any more.
+    /// What is to be remembered when there is no listener any more.
     pub(super) fn past(&self) -> Past {
         Past { sequence: self.sequence, has_exited: self.has_exited }
     }

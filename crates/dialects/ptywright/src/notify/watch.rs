@@ -75,7 +75,7 @@ impl Notifier {
     /// Where to hear of changes of the sessions that are told of.
     fn watched(&self) -> Vec<Receiver<Progress>> {
         let state = self.state.lock();
-        let told = state.wishes.iter().flat_map(|wishes| wishes.told.values());
+        let told = state.subscription.iter().flat_map(|subscription| subscription.told.values());
         told.filter(|told| told.is_wanted).map(super::told::Told::progress).collect()
     }
 }

@@ -98,7 +98,7 @@ pub(crate) async fn until(
     }
 }
 
-/// Set when nobody waits any more, so that predicates that queue up need not be asked.
+/// Set when the wait is over, so that predicates that queue up need not be asked.
 #[derive(Default)]
 struct GivenUp(Arc<AtomicBool>);
 

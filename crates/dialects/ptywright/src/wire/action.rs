@@ -11,7 +11,6 @@ use serde::{Deserialize, Deserializer, de};
 #[derive(Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "value", rename_all = "snake_case")]
 pub enum Action {
-    /// The text as it is.
     Text(String),
     /// The same bytes as `text`.
     Paste(String),
@@ -55,20 +54,16 @@ impl From<Action> for watch::Action {
 /// A size of which every part is given.
 #[derive(Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct FullSize {
-    /// Rows.
     pub rows: u16,
     /// Columns.
     pub cols: u16,
-    /// Width in pixels.
     pub pixel_width: u16,
-    /// Height in pixels.
     pub pixel_height: u16,
 }
 
 /// A label for a place in the transcript.
 #[derive(Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct Mark {
-    /// The label.
     pub label: String,
 }
 

@@ -33,9 +33,7 @@ pub struct Live {
 pub struct LiveAdapter {
     /// Its id.
     pub adapter: String,
-    /// Its plugin.
     pub plugin: String,
-    /// Its session.
     pub session: String,
     /// The session's number.
     pub sequence: u64,
@@ -63,16 +61,13 @@ pub struct Start {
     /// Variables laid over those of the manifest.
     #[serde(default)]
     pub env: Option<BTreeMap<String, String>>,
-    /// Rows.
     #[serde(default)]
     pub rows: Option<u16>,
     /// Columns.
     #[serde(default)]
     pub cols: Option<u16>,
-    /// Width in pixels.
     #[serde(default)]
     pub pixel_width: Option<u16>,
-    /// Height in pixels.
     #[serde(default)]
     pub pixel_height: Option<u16>,
 }
@@ -93,9 +88,7 @@ pub struct Resume {
 pub struct Started {
     /// The new adapter.
     pub adapter: String,
-    /// Its plugin.
     pub plugin: String,
-    /// Its session.
     pub session: String,
     /// What the plugin makes of the screen.
     pub state: State,
@@ -188,7 +181,6 @@ impl WaitFor {
 pub struct Wait {
     /// The adapter's id.
     pub adapter: String,
-    /// What to wait for.
     #[serde(flatten)]
     pub wait: WaitFor,
     /// `false` shows secrets in the result; an addition of ours.
@@ -215,7 +207,6 @@ pub struct Intent {
 pub struct Turn {
     /// The adapter's id.
     pub adapter: String,
-    /// What to send.
     pub send: Intent,
     /// What to wait for then.
     #[serde(default)]
@@ -269,9 +260,7 @@ pub struct Cancelled {
 pub struct Inspected {
     /// The adapter's id.
     pub adapter: String,
-    /// Its plugin.
     pub plugin: String,
-    /// Its session.
     pub session: String,
     /// What the plugin makes of the screen.
     pub state: State,

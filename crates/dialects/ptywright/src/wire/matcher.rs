@@ -78,7 +78,7 @@ pub struct Predicate {
 impl Matcher {
     /// The condition that the engine watches, and the predicates that someone else must judge, in the
     /// order of the numbers by which the condition knows them. What takes its time to compile does so
-    /// where nobody else waits for it.
+    /// where no other task waits for it.
     ///
     /// # Errors
     /// If the tree is too deep, too large or takes too long to compile.

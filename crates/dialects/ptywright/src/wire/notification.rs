@@ -37,7 +37,6 @@ pub struct NotificationsSet {
 /// `session.changed`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Changed<'a> {
-    /// Which session.
     pub session: &'a str,
     /// Its new number.
     pub sequence: u64,
@@ -46,7 +45,6 @@ pub struct Changed<'a> {
 /// `session.output`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Output<'a> {
-    /// Which session.
     pub session: &'a str,
     /// Its number.
     pub sequence: u64,
@@ -60,7 +58,6 @@ pub struct Output<'a> {
 /// `session.exited`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Exited<'a> {
-    /// Which session.
     pub session: &'a str,
     /// Its number.
     pub sequence: u64,

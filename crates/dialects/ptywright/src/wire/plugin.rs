@@ -21,7 +21,6 @@ pub struct Capabilities {
 /// Params of `plugin.validate_manifest`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Validate {
-    /// The manifest.
     pub manifest: Manifest,
 }
 
@@ -65,7 +64,6 @@ pub struct Unloaded {
 pub struct Described {
     /// The plugin's name.
     pub plugin: String,
-    /// Its manifest.
     pub manifest: Manifest,
     /// What can be sent.
     pub intents: Vec<Value>,

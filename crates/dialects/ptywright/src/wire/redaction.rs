@@ -51,7 +51,7 @@ impl Look {
     pub(crate) async fn view(self) -> Result<View, RpcError> {
         let redact = self.redact.unwrap_or(true);
         let policy = match self.redaction {
-            // Expressions take their time to compile; nobody else has to wait for that.
+            // Expressions take their time to compile; other requests must not wait for that.
             Some(redaction) if redact => {
                 let compiling = tokio::task::spawn_blocking(|| custom(redaction));
                 let policy = compiling.await;

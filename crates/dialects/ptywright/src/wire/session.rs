@@ -105,13 +105,10 @@ pub struct Described {
     pub session: String,
     /// What was started.
     pub program: String,
-    /// Its title.
     pub title: String,
-    /// Rows.
     pub rows: u16,
     /// Columns.
     pub cols: u16,
-    /// Its process.
     #[serde(flatten)]
     pub process: Process,
 }
@@ -150,7 +147,6 @@ pub struct Input {
 pub struct Resize {
     /// The session's id.
     pub session: String,
-    /// Rows.
     pub rows: u16,
     /// Columns.
     pub cols: u16,

@@ -41,7 +41,6 @@ pub struct ScreenSnapshot {
 pub struct Cursor {
     /// Column; equals the number of columns while a wrap is pending.
     pub col: u16,
-    /// Row.
     pub row: u16,
     /// Whether it is shown.
     pub visible: bool,
@@ -56,7 +55,6 @@ pub struct ScreenSize {
     pub pixel_height: u16,
     /// Width in pixels, 0 when unknown.
     pub pixel_width: u16,
-    /// Rows.
     pub rows: u16,
 }
 
@@ -82,15 +80,12 @@ pub struct Cell {
 pub struct Style {
     /// `default`, `idx:N` or `rgb:R:G:B`.
     pub background: String,
-    /// Bold.
     pub bold: bool,
-    /// Dim.
     pub dim: bool,
     /// `default`, `idx:N` or `rgb:R:G:B`.
     pub foreground: String,
     /// Foreground and background exchanged.
     pub inverse: bool,
-    /// Italic.
     pub italic: bool,
     /// Underlined in whatever way.
     pub underline: bool,

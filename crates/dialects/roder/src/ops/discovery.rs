@@ -220,7 +220,7 @@ struct Agent {
     mode: PermissionMode,
     /// What its tools may be.
     kinds: &'static [ToolKind],
-    /// Whether it may use tools that wait for somebody's answer.
+    /// Whether it may use tools that wait for a person's answer.
     asks: bool,
     max_turns: Option<u32>,
     max_result_chars: Option<u32>,

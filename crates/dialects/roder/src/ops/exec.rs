@@ -119,11 +119,11 @@ fn spawn_error(error: model::Error) -> Error {
 
 /// Tells this client what the command writes, as it does.
 async fn stream(cx: &Cx, execution: &mut Execution, process: &str) {
-    let wishes = cx.client.wishes();
+    let preferences = cx.client.preferences();
     while let Some(chunk) = execution.next().await {
         let params = delta(process, &chunk);
         for name in twin::COMMAND_OUTPUT_DELTA {
-            if wishes.unwanted.contains(name) {
+            if preferences.unwanted.contains(name) {
                 continue;
             }
             match rpc::notification(name, &params) {

@@ -62,7 +62,7 @@ async fn blocking<T: Send + 'static>(
     let failed = |error: &dyn std::fmt::Display| Error::runtime(error.to_string());
     let permit = READS.acquire().await.map_err(|error| failed(&error))?;
     let done = tokio::task::spawn_blocking(move || {
-        // Given back when the work is over, even if nobody waits for it any more.
+        // Released when the work is over, even if the caller has gone.
         let _permit = permit;
         work()
     });

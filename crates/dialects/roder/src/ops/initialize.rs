@@ -7,7 +7,7 @@ use rookery_model::{self as model, Words as _};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::context::{Cx, Link, Wishes};
+use crate::context::{Cx, Link, Preferences};
 use crate::errors::Error;
 use crate::wire::Empty;
 use crate::wire::initialize::{
@@ -20,7 +20,7 @@ pub(crate) async fn initialize(
     params: InitializeParams,
 ) -> Result<InitializeResult, Error> {
     let capabilities = params.capabilities.unwrap_or_default();
-    cx.client.set_wishes(Wishes {
+    cx.client.set_preferences(Preferences {
         unwanted: capabilities
             .opt_out_notification_methods
             .unwrap_or_default()
@@ -78,10 +78,10 @@ pub struct Attach {
     /// The mode of what its client starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
-    /// Which provider answers where nothing else is said.
+    /// The default provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
-    /// Which model answers where nothing else is said.
+    /// The default model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// `interactive`, `non_interactive` or `eval`.
@@ -98,7 +98,7 @@ pub(crate) async fn attach(cx: Cx, params: Attach) -> Result<Empty, Error> {
 }
 
 impl Attach {
-    /// What is said of the client.
+    /// What the client reported about itself.
     ///
     /// # Errors
     /// If there is no such profile or mode.

@@ -1,4 +1,4 @@
-//! Commands at work, whoever started them.
+//! Running commands, of all clients.
 
 use rookery_core::{ProcessState, ProcessView};
 use rookery_wire::rpc;
@@ -18,7 +18,7 @@ use crate::wire::process::{
 
 /// How much of a command's output is shown unless told.
 const OUTPUT: u64 = 16 << 10;
-/// What is said of a command that took too long.
+/// The error of a command that took too long.
 const TIMED_OUT: &str = "the command timed out";
 /// Words in an argument that make it one to be left out of a summary.
 const SECRETS: [&str; 8] =

@@ -237,7 +237,7 @@ pub(crate) async fn history(
     let (mut start, mut bytes) = (end, 0);
     while start > 0 && end - start < limit {
         bytes += size(&turns[start - 1]);
-        // One turn is always given, or nobody would ever get past it.
+        // One turn is always given, or no client could ever get past it.
         if bytes > budget && start < end {
             break;
         }

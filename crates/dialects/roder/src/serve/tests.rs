@@ -147,12 +147,12 @@ async fn selecting_and_configuring_answer_as_promised() {
         (&settings["default_provider"], &settings["default_model"]),
         (&json!("xai"), &json!("g"))
     );
-    let unknown = refused(&client, "providers/select", json!({"provider": "nobody"})).await;
-    assert_eq!((unknown.0, &unknown.2["details"]), (-32000, &json!("unknown provider: nobody")));
+    let unknown = refused(&client, "providers/select", json!({"provider": "unknown"})).await;
+    assert_eq!((unknown.0, &unknown.2["details"]), (-32000, &json!("unknown provider: unknown")));
     let auto = json!({"selection": {"type": "auto", "optionId": "x"}});
     assert_eq!(refused(&client, "model/select", auto).await.0, -32602);
     for (provider, key, code) in
-        [("nobody", "k", -32602), ("openai", " ", -32602), ("openai", "k", -32000)]
+        [("unknown", "k", -32602), ("openai", " ", -32602), ("openai", "k", -32000)]
     {
         let params = json!({"provider": provider, "api_key": key});
         assert_eq!(refused(&client, "providers/configure", params).await.0, code, "{provider}");

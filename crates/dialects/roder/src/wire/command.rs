@@ -66,11 +66,10 @@ pub struct CommandsExpandParams {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub struct CommandsExpandResult {
-    /// The command.
     pub command: Command,
     /// What the user would say.
     pub message: String,
-    /// What the model would be told besides.
+    /// Additional context for the model.
     pub context_blocks: Vec<ContextBlock>,
     /// The only tools it may use; all if empty.
     pub allowed_tools: Vec<String>,
@@ -82,11 +81,10 @@ pub struct CommandsExpandResult {
     pub agent: Option<String>,
 }
 
-/// Something the model is told besides.
+/// Additional context for the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub struct ContextBlock {
-    /// Its id.
     pub id: String,
     /// What it is.
     pub kind: String,
@@ -105,7 +103,6 @@ pub struct ContextBlock {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandsRunParams {
-    /// Which thread.
     pub thread_id: String,
     /// Which command.
     pub name: String,

@@ -20,11 +20,8 @@ pub struct ExtensionsListResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub struct Extension {
-    /// Its id.
     pub id: String,
-    /// Its name.
     pub name: String,
-    /// Its version.
     pub version: String,
     /// Version of the interface it was made for.
     pub api_version: String,
@@ -41,7 +38,6 @@ pub struct Extension {
 pub enum Provides {
     /// Answers as a model does.
     InferenceEngine(String),
-    /// Has tools.
     ToolProvider(String),
     /// Keeps threads.
     ThreadStore(String),
@@ -87,7 +83,7 @@ pub struct CapabilityStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// Nobody decided yet.
+    /// Not decided yet.
     Requested,
     /// Yes.
     Granted,
@@ -111,7 +107,6 @@ pub struct Model {
     pub id: String,
     /// Its name for people.
     pub name: String,
-    /// Its provider.
     pub model_provider: String,
     /// How hard it thinks unless told.
     #[serde(default)]
@@ -126,15 +121,13 @@ pub struct Model {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolsListResult {
-    /// The tools.
     pub tools: Vec<ToolSpec>,
 }
 
-/// A tool as a model is told of it.
+/// A tool as the model sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolSpec {
-    /// Its name.
     pub name: String,
     /// What it is for.
     #[serde(default, deserialize_with = "super::or_default")]

@@ -89,7 +89,6 @@ pub struct CommandExecResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Artifact {
-    /// Its id.
     pub id: String,
     /// What it is.
     pub kind: String,

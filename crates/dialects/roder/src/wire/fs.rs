@@ -45,7 +45,6 @@ pub struct FsReadDirectoryResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DirectoryEntry {
-    /// Its name.
     pub file_name: String,
     /// Whether it is one, links followed.
     pub is_directory: bool,

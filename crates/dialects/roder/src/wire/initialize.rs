@@ -19,13 +19,11 @@ pub struct InitializeParams {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClientInfo {
-    /// Its name.
     #[serde(default, deserialize_with = "super::or_default")]
     pub name: String,
     /// Its name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Its version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }
@@ -58,7 +56,6 @@ pub struct InitializeResult {
     pub cwd: Option<String>,
     /// Who answers.
     pub server_info: ServerInfo,
-    /// Version of the protocol.
     pub protocol_version: u32,
     /// The live policy mode.
     pub policy_mode: String,
@@ -73,9 +70,7 @@ pub struct InitializeResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerInfo {
-    /// Its name.
     pub name: String,
-    /// Its version.
     pub version: String,
 }
 

@@ -57,7 +57,7 @@ pub enum Item {
     Compaction {
         /// Its id.
         id: String,
-        /// What the model is told instead.
+        /// What the model gets instead.
         summary: String,
         /// Where it is in its life.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,21 +99,19 @@ pub enum Item {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolExecution {
-    /// Its id.
     pub id: String,
     /// The name that the model gave the call.
     pub tool_call_id: String,
-    /// The tool.
     pub tool_name: String,
     /// Where it is in its life.
     pub status: ItemStatus,
     /// The arguments; text if the model did not write JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
-    /// What the model was told, if it worked.
+    /// The output for the model, if it succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// What the model was told, if it did not.
+    /// The error for the model, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// How the command ended, if it was one.
@@ -125,7 +123,7 @@ pub struct ToolExecution {
     /// The terminal it ran in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminal_id: Option<String>,
-    /// Whether somebody was asked, and the answer.
+    /// Whether approval was requested, and the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<ItemApproval>,
 }
@@ -153,7 +151,7 @@ pub enum ItemStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ItemApproval {
-    /// Nobody answered yet.
+    /// Not answered yet.
     Requested,
     /// Yes.
     Approved,
@@ -168,11 +166,8 @@ pub enum ItemApproval {
 pub struct ItemNotification {
     /// Its number in the thread.
     pub seq: u64,
-    /// Its id.
     pub event_id: String,
-    /// The thread.
     pub thread_id: String,
-    /// The turn.
     pub turn_id: String,
     /// When.
     pub timestamp: String,

@@ -1,6 +1,10 @@
 //! What goes over the wire, a file per noun. Params are read in camelCase here; the other spelling
 //! is folded into it before (see [`casing`](crate::casing)). Results have the casing of their
 //! method and the order of members of the contract's samples. Clients use the same types.
+#![expect(
+    missing_docs,
+    reason = "a member needs words only where its name does not say what it means"
+)]
 
 pub mod command;
 pub mod discovery;

@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadStatusChanged {
-    /// Which thread.
     pub thread_id: String,
     /// Its status now.
     pub status: ThreadStatus,
@@ -25,7 +24,6 @@ pub struct ThreadStatusChanged {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnNotification {
-    /// Which thread.
     pub thread_id: String,
     /// The turn, without its items.
     pub turn: Turn,
@@ -35,7 +33,6 @@ pub struct TurnNotification {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadArchived {
-    /// Which thread.
     pub thread_id: String,
 }
 
@@ -43,7 +40,6 @@ pub struct ThreadArchived {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadGoalUpdated {
-    /// Which thread.
     pub thread_id: String,
     /// Its goal now.
     pub goal: Goal,
@@ -53,9 +49,7 @@ pub struct ThreadGoalUpdated {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnPartialResult {
-    /// Which thread.
     pub thread_id: String,
-    /// Which turn.
     pub turn_id: String,
     /// What there is so far.
     pub summary: String,
@@ -65,9 +59,7 @@ pub struct TurnPartialResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnDeadlineExceeded {
-    /// Which thread.
     pub thread_id: String,
-    /// Which turn.
     pub turn_id: String,
     /// When it should have been done.
     pub deadline: Moment,
@@ -79,9 +71,7 @@ pub struct TurnDeadlineExceeded {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnLifecycleUpdated {
-    /// Which thread.
     pub thread_id: String,
-    /// Which turn.
     pub turn_id: String,
     /// What became of it.
     pub lifecycle: Lifecycle,
@@ -94,7 +84,6 @@ pub struct ProvidersChanged {
     /// The provider used unless a thread says otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_provider: Option<String>,
-    /// Its model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_model: Option<String>,
     /// How hard it thinks.
@@ -112,7 +101,6 @@ pub struct ProvidersChanged {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub struct SettingsChanged {
-    /// Searching the web.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub web_search: Option<WebSearchSettings>,
     /// The index of files.

@@ -1,4 +1,4 @@
-//! Commands at work, whoever started them.
+//! Running commands, of all clients.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,6 @@ pub struct Process {
     pub exit_code: Option<i32>,
     /// Whether it has a terminal.
     pub tty: bool,
-    /// That terminal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminal_id: Option<String>,
     /// The thread that started it.

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 pub struct ProvidersListResult {
     /// The provider used unless a thread says otherwise.
     pub active_provider: String,
-    /// Its model.
     pub active_model: String,
     /// How hard it thinks; `none` if that is not known.
     pub active_reasoning: String,
@@ -30,7 +29,6 @@ pub struct ProvidersListResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub struct Provider {
-    /// Its id.
     pub id: String,
     /// Its name for people.
     pub name: String,
@@ -75,7 +73,6 @@ pub enum AuthType {
 pub struct ProviderCapabilities {
     /// Answers piece by piece.
     pub streaming: bool,
-    /// Calls tools.
     pub tool_calls: bool,
     /// Calls several at once.
     pub parallel_tool_calls: bool,
@@ -97,7 +94,6 @@ pub struct ProviderCapabilities {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub struct ProviderModel {
-    /// Its id.
     pub id: String,
     /// Its name for people.
     pub name: String,
@@ -126,9 +122,7 @@ pub struct ReasoningEffort {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProvidersConfigureParams {
-    /// Which provider.
     pub provider: String,
-    /// Its key.
     pub api_key: Secret,
 }
 
@@ -146,7 +140,6 @@ pub struct ProvidersConfigureResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LendKeyParams {
-    /// Which provider.
     pub provider: String,
     /// The key, for what this connection starts.
     pub key: Secret,
@@ -156,7 +149,6 @@ pub struct LendKeyParams {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProvidersClearParams {
-    /// Which provider.
     pub provider: String,
 }
 
@@ -172,9 +164,7 @@ pub struct ProvidersClearResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProvidersSelectParams {
-    /// Which provider.
     pub provider: String,
-    /// Which of its models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// How hard it shall think.

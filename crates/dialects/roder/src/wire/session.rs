@@ -40,9 +40,7 @@ pub struct SessionGetResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub struct PendingPlanExit {
-    /// Its thread.
     pub thread_id: String,
-    /// Its turn.
     pub turn_id: String,
     /// What to answer to.
     pub request_id: String,
@@ -64,9 +62,7 @@ pub struct PendingPlanExit {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PendingPlanExitCamel {
-    /// Its thread.
     pub thread_id: String,
-    /// Its turn.
     pub turn_id: String,
     /// What to answer to.
     pub request_id: String,
@@ -227,7 +223,6 @@ pub struct UserInputRequested {
     pub turn_id: String,
     /// What to answer to.
     pub request_id: String,
-    /// The questions.
     pub questions: Vec<Question>,
 }
 
@@ -239,7 +234,6 @@ pub struct Question {
     pub header: String,
     /// The name of the answer.
     pub id: String,
-    /// The question.
     pub question: String,
     /// What may be answered.
     pub options: Vec<QuestionOption>,
@@ -265,7 +259,7 @@ pub struct UserInputResolved {
     pub turn_id: String,
     /// What was answered.
     pub request_id: String,
-    /// The answers; null if nobody waits for them any more.
+    /// The answers; null if they are not waited for any more.
     pub answers: Value,
 }
 
@@ -281,7 +275,6 @@ pub struct PlanExitRequested {
     pub request_id: String,
     /// The mode it asks for.
     pub target_mode: String,
-    /// What the plan is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_summary: Option<String>,
     /// What comes first.

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub struct SettingsGetResult {
-    /// Searching the web.
     pub web_search: WebSearchSettings,
     /// The index of files.
     pub search_index: SearchIndexSettings,

@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Thread {
-    /// Its id.
     pub id: String,
     /// The same.
     pub session_id: String,
@@ -21,7 +20,6 @@ pub struct Thread {
     pub preview: String,
     /// Who answers.
     pub model_provider: String,
-    /// Which model.
     pub model: String,
     /// How that was chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,13 +32,11 @@ pub struct Thread {
     pub status: ThreadStatus,
     /// Its directory.
     pub cwd: String,
-    /// Its workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace_id: Option<String>,
     /// Its directory of that workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root_id: Option<String>,
-    /// Its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Messages of users and agents.
@@ -141,7 +137,6 @@ pub struct ThreadStartParams {
     /// Who shall answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_provider: Option<String>,
-    /// Which model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// How hard it shall think.
@@ -153,7 +148,6 @@ pub struct ThreadStartParams {
     /// Whether to keep it in memory only.
     #[serde(default, deserialize_with = "super::or_default")]
     pub ephemeral: bool,
-    /// Its workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace_id: Option<String>,
     /// Its directory of that workspace.
@@ -168,7 +162,6 @@ pub struct ThreadStartParams {
     /// Tools that the client runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external_tools: Option<Vec<ToolSpec>>,
-    /// Its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Where its tools shall run instead; there is nowhere else, so it is refused.
@@ -180,7 +173,6 @@ pub struct ThreadStartParams {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadStartResult {
-    /// The thread.
     pub thread: Thread,
     /// Which model answers.
     pub model: String,
@@ -193,7 +185,6 @@ pub struct ThreadStartResult {
     pub selection_mode: Option<SelectionMode>,
     /// Its directory.
     pub cwd: String,
-    /// Its workspace.
     pub workspace_id: String,
     /// Its directory of that workspace.
     pub root_id: String,
@@ -238,7 +229,6 @@ pub struct ThreadListResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadReadParams {
-    /// Which thread.
     pub thread_id: String,
     /// With its turns.
     #[serde(default, deserialize_with = "super::or_default")]
@@ -259,17 +249,16 @@ pub struct ThreadReadResult {
     pub policy_decisions: Option<Vec<PolicyDecision>>,
 }
 
-/// What the policy, or whoever it asked, decided on a call.
+/// What the policy, or a person, decided on a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyDecision {
     /// The call.
     pub tool_id: String,
-    /// The tool.
     pub tool_name: String,
     /// The mode of that moment.
     pub mode: String,
-    /// `allowed`, `requires_approval`, `auto_approved` or `denied`, or `approved` by whoever was asked.
+    /// `allowed`, `requires_approval`, `auto_approved` or `denied`, or `approved` by a person.
     pub decision: String,
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -300,7 +289,6 @@ pub struct LifecycleLog {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadHistoryReadParams {
-    /// Which thread.
     pub thread_id: String,
     /// Only what is before this cursor.
     #[serde(default, skip_serializing_if = "Option::is_none")]

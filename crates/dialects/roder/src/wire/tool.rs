@@ -11,12 +11,10 @@ use serde::{Deserialize, Serialize};
 pub struct ToolsCallParams {
     /// In which thread's workspace.
     pub thread_id: String,
-    /// Which tool.
     pub tool_name: String,
-    /// Its arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,
-    /// Whether to wait if somebody has to allow it.
+    /// Whether to wait if it needs approval.
     #[serde(default, deserialize_with = "super::or_default")]
     pub wait_for_approval: bool,
 }
@@ -68,7 +66,6 @@ pub struct ToolCall {
     pub id: String,
     /// The tool.
     pub name: String,
-    /// Its arguments.
     pub arguments: Value,
 }
 
@@ -84,7 +81,6 @@ pub struct ToolExecutionResolved {
     pub request_id: String,
     /// The tool call.
     pub tool_id: String,
-    /// The tool.
     pub tool_name: String,
     /// What became of it.
     pub outcome: ToolOutcome,
@@ -98,8 +94,8 @@ pub struct ToolExecutionResolved {
 pub enum ToolOutcome {
     /// It was answered.
     Resolved,
-    /// Nobody answered in time.
+    /// It was not answered in time.
     TimedOut,
-    /// Nobody waits any more.
+    /// It is not waited for any more.
     Cancelled,
 }

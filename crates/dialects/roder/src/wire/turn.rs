@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Turn {
-    /// Its id.
     pub id: String,
     /// What it consists of; empty in notifications.
     pub items: Vec<Item>,
@@ -45,9 +44,7 @@ pub enum TurnStatus {
     InProgress,
     /// It came to its end.
     Completed,
-    /// It failed.
     Failed,
-    /// Somebody stopped it.
     Interrupted,
 }
 
@@ -66,7 +63,6 @@ pub struct TurnError {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnStartParams {
-    /// Which thread.
     pub thread_id: String,
     /// What the user says, if `input` has no text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -111,7 +107,6 @@ pub struct TurnStartResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnSteerParams {
-    /// Which thread.
     pub thread_id: String,
     /// The turn that is meant.
     pub expected_turn_id: String,
@@ -127,7 +122,6 @@ pub struct TurnSteerParams {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnIdResult {
-    /// The turn.
     pub turn_id: String,
 }
 
@@ -135,7 +129,6 @@ pub struct TurnIdResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnInterruptParams {
-    /// Which thread.
     pub thread_id: String,
     /// The turn that is meant; the running one without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -146,9 +139,7 @@ pub struct TurnInterruptParams {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Lifecycle {
-    /// Its thread.
     pub thread_id: String,
-    /// The turn.
     pub turn_id: String,
     /// Where it is.
     pub state: String,

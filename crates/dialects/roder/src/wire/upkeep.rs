@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadIdParams {
-    /// Which thread.
     pub thread_id: String,
 }
 
@@ -17,7 +16,6 @@ pub struct ThreadIdParams {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadArchiveResult {
-    /// The thread.
     pub thread_id: String,
     /// Whether it is put away now.
     pub archived: bool,
@@ -27,7 +25,6 @@ pub struct ThreadArchiveResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadDeleteResult {
-    /// The thread.
     pub thread_id: String,
     /// Whether there was one.
     pub deleted: bool,
@@ -37,7 +34,6 @@ pub struct ThreadDeleteResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadNameSetParams {
-    /// Which thread.
     pub thread_id: String,
     /// Its new name.
     pub name: String,
@@ -47,7 +43,6 @@ pub struct ThreadNameSetParams {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadNameResult {
-    /// The thread.
     pub thread_id: String,
     /// Its name, if it has one.
     #[serde(default)]
@@ -58,7 +53,6 @@ pub struct ThreadNameResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadForkParams {
-    /// Which thread.
     pub thread_id: String,
     /// The last turn to take along.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -128,7 +122,6 @@ pub struct ForkProvenance {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadResult {
-    /// The thread.
     pub thread: Thread,
 }
 
@@ -136,7 +129,6 @@ pub struct ThreadResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadRollbackParams {
-    /// Which thread.
     pub thread_id: String,
     /// How many turns to forget.
     pub num_turns: u32,
@@ -146,7 +138,6 @@ pub struct ThreadRollbackParams {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadCompactParams {
-    /// Which thread.
     pub thread_id: String,
     /// The turn that asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -175,7 +166,6 @@ pub struct ThreadCompactResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadGoalSetParams {
-    /// Which thread.
     pub thread_id: String,
     /// What it is meant to reach.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -209,7 +199,6 @@ pub struct ThreadGoalClearResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Goal {
-    /// The thread.
     pub thread_id: String,
     /// In words.
     pub objective: String,

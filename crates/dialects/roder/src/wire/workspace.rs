@@ -17,7 +17,6 @@ pub struct WorkspaceListResult {
 pub struct Workspace {
     /// Its id, which follows from its directories.
     pub id: String,
-    /// Its name.
     pub name: String,
     /// Its directories.
     pub roots: Vec<Root>,
@@ -35,7 +34,6 @@ pub struct Root {
     pub id: String,
     /// The directory.
     pub path: String,
-    /// Its name.
     pub name: String,
 }
 
@@ -45,7 +43,6 @@ pub struct Root {
 pub struct RootParams {
     /// The directory; absolute.
     pub path: String,
-    /// Its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
@@ -54,7 +51,6 @@ pub struct RootParams {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkspaceCreateParams {
-    /// Its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Its directories.
@@ -76,7 +72,6 @@ pub struct WorkspaceResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkspaceUpdateParams {
-    /// Which workspace.
     pub workspace_id: String,
     /// Its new name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,7 +88,6 @@ pub struct WorkspaceUpdateParams {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkspaceForgetParams {
-    /// Which workspace.
     pub workspace_id: String,
 }
 
@@ -101,7 +95,6 @@ pub struct WorkspaceForgetParams {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkspaceForgetResult {
-    /// The workspace.
     pub workspace_id: String,
     /// Whether there was one.
     pub forgotten: bool,

@@ -49,7 +49,7 @@ pub(crate) async fn open(cx: Cx, params: TabOpen) -> Result<TabReply, Error> {
     Ok(TabReply { tab: tab(&opened, true) })
 }
 
-/// What programs in a tab look for, besides what every child is told.
+/// What programs in a tab look for, besides the variables of every child.
 #[must_use]
 pub fn tab_env() -> Vec<(String, String)> {
     [

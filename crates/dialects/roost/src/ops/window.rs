@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// The scene is the one of the moment the request came to its turn; drawing holds nobody up.
+/// The scene is the one of the moment the request came to its turn; drawing blocks no other request.
 pub(crate) async fn screenshot(
     cx: Cx,
     turn: Turn,
@@ -121,7 +121,7 @@ pub(crate) async fn cursor_shape(cx: Cx, _params: AppCursorShape) -> Result<Curs
     Ok(CursorShape { shape: shape.to_owned() })
 }
 
-/// What the window shows is drawn first if that was not done yet: without a window, nobody else does.
+/// What the window shows is drawn first if that was not done yet: without a window, nothing else does.
 pub(crate) async fn render_stats(
     cx: Cx,
     turn: Turn,

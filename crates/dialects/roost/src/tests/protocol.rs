@@ -78,7 +78,7 @@ async fn requests_touch_the_world_in_the_order_they_came() {
 }
 
 #[tokio::test]
-async fn who_waits_for_people_delays_nobody_and_keeps_its_id() {
+async fn a_request_that_waits_for_a_person_delays_no_other_and_keeps_its_id() {
     let mut world = World::new();
     world.ask(1, "palette.present", ITEMS).await;
     world.ask(2, "tab.set_title", r#"{"tab_id":"1","title":""}"#).await;

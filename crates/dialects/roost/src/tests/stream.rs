@@ -54,7 +54,7 @@ async fn the_events_of_a_request_precede_its_reply() {
 }
 
 #[tokio::test]
-async fn events_that_nobody_asked_for_come_as_well() {
+async fn unsolicited_events_come_as_well() {
     let mut world = World::new();
     world.subscribe(1, "{}").await;
     world.expect_done(1).await;

@@ -30,7 +30,7 @@ words! {
     }
     /// What a report does to the ownership of a tab.
     OwnershipAction {
-        /// The reporter becomes the owner, whoever was it before.
+        /// The reporter becomes the owner, whatever owner there was before.
         Claim,
         /// The report counts only if the reporter is the owner.
         Preserve,
@@ -41,7 +41,6 @@ words! {
     Attention {
         /// Raises it.
         Set,
-        /// Clears it.
         Clear,
         /// Leaves it.
         Preserve,
@@ -50,9 +49,7 @@ words! {
     Severity {
         /// For information.
         Info,
-        /// A warning.
         Warn,
-        /// An error.
         Error,
     }
 }

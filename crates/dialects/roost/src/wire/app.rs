@@ -61,14 +61,12 @@ shapes! {
         /// The projects in display order.
         projects: Vec<SidebarProject>,
     }
-    /// A project in the sidebar.
     SidebarProject {
         /// The project.
         project_id: Int64,
         /// Its agents.
         agents: Vec<SidebarAgent>,
     }
-    /// An agent in the sidebar.
     SidebarAgent {
         /// Its tab.
         tab_id: Int64,

@@ -15,7 +15,6 @@ pub struct Request<P> {
     pub id: Int64,
     /// The operation.
     pub op: Cow<'static, str>,
-    /// Its params.
     pub params: P,
 }
 
@@ -65,9 +64,7 @@ pub struct EventFrame {
 /// A line from a server, as a client reads it.
 #[derive(Debug, Clone)]
 pub enum Incoming {
-    /// A response.
     Response(Response),
-    /// An event.
     Event(Box<EventFrame>),
     /// An event that this client does not know, or cannot read; to be skipped.
     UnknownEvent(String),

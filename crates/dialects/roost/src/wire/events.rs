@@ -17,7 +17,6 @@ use crate::errors::Error;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", content = "data")]
 pub enum Event {
-    /// A tab was opened.
     #[serde(rename = "tab.opened")]
     TabOpened(TabOpened),
     /// A tab is gone.
@@ -53,7 +52,6 @@ pub enum Event {
     /// A notification, with its text.
     #[serde(rename = "notification.fired")]
     NotificationFired(NotificationFired),
-    /// An agent reported.
     #[serde(rename = "agent_report.changed")]
     AgentReportChanged(AgentReportChanged),
 }

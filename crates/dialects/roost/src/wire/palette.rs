@@ -6,7 +6,6 @@ use crate::errors::{Code, Error};
 words! {
     /// What to open.
     Kind {
-        /// The commands.
         Commands,
         /// The configured commands.
         Launcher,
@@ -41,7 +40,6 @@ shapes! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         subtitle: Option<String>,
     }
-    /// An agent in a row.
     AgentRow {
         /// How far along it is.
         effective_lifecycle: Lifecycle,
@@ -57,7 +55,6 @@ shapes! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         metrics_text: Option<String>,
     }
-    /// The palette as it is.
     PaletteState {
         /// Whether it is open.
         open: bool,

@@ -18,7 +18,6 @@ shapes! {
         /// Its tabs in display order.
         tabs: Vec<Tab>,
     }
-    /// A project.
     ProjectReply {
         /// It.
         project: Project,

@@ -32,13 +32,9 @@ words! {
         /// It moved.
         Motion,
     }
-    /// The button of a mouse.
     MouseButton {
-        /// Left.
         Left,
-        /// Right.
         Right,
-        /// Middle.
         Middle,
         /// The wheel, away from the user.
         WheelUp,
@@ -59,7 +55,6 @@ words! {
 }
 
 shapes! {
-    /// A tab.
     Tab {
         /// Its id.
         id: Int64,
@@ -95,7 +90,6 @@ shapes! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ownership: Option<Ownership>,
     }
-    /// A tab.
     TabReply {
         /// It.
         tab: Tab,

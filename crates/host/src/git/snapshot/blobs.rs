@@ -97,7 +97,7 @@ fn read_marks(text: &[u8]) -> Vec<Option<Oid>> {
     names
 }
 
-/// Nobody reads any more.
+/// The reader is gone.
 struct Closed;
 
 /// Writes the stream that `fast-import` reads.

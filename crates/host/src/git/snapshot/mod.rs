@@ -216,7 +216,7 @@ pub enum CheckpointError {
     #[error("the index is locked by another git process: {}", .0.display())]
     IndexLocked(PathBuf),
     /// What would be overwritten or removed could not be saved before. Nothing was changed.
-    #[error("in the way and not saved: {}", list_of(.0))]
+    #[error("would be overwritten and is not saved: {}", list_of(.0))]
     Blocked(Vec<PathBuf>),
     /// The checkpoint names files outside of the work tree. Nothing was changed.
     #[error("the checkpoint holds an unsafe path: {}", .0.display())]
@@ -230,10 +230,10 @@ pub enum CheckpointError {
         available: u64,
     },
     /// None of the paths asked for is in the checkpoint or in the work tree.
-    #[error("nothing of that is in the checkpoint: {}", list_of(.0))]
+    #[error("not in the checkpoint: {}", list_of(.0))]
     NoSuchPaths(Vec<PathBuf>),
     /// A restore broke off. The state before is kept.
-    #[error("the restore stopped half way: {reason}; restore checkpoint {safety} to go back")]
+    #[error("the restore was interrupted: {reason}; restore checkpoint {safety} to go back")]
     HalfDone {
         /// The checkpoint of the state before.
         safety: CheckpointId,

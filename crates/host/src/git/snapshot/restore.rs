@@ -100,7 +100,7 @@ pub async fn restore(
     };
     let Ready { plan, untouched, index, staged } = ready;
     let (written, removed) = (plan.writes.len() as u64, plan.removes.len() as u64);
-    // From here on it is not broken off, whoever waits for it.
+    // From here on it is not cancelled, even if the caller is.
     let (own, head) = (repo.clone(), options.head);
     let working = tokio::spawn(async move {
         let top = own.top().to_owned();

@@ -17,7 +17,7 @@ use crate::git::{GitError, Repository};
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How often it is looked whether it ended.
 const LOOK: Duration = Duration::from_millis(10);
-/// How long git may go on after whoever started it has died.
+/// How long git may run on after the process that started it has died.
 const ORPHANS: Duration = Duration::from_secs(30);
 const PREFIX: &str = "work-";
 
@@ -106,7 +106,7 @@ fn open_lock(home: &Path) -> Result<File, GitError> {
     lock.map_err(|error| GitError::file(path, error))
 }
 
-/// Removes what a killed process left behind. The lock is ours, so whoever made a directory that is
+/// Removes what a killed process left behind. The lock is ours, so the process that made a directory that is
 /// still there has ended; only a git that it started may go on for a moment.
 async fn sweep(repo: &Repository, home: &Path) -> Result<(), GitError> {
     let place = home.to_owned();

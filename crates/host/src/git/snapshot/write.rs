@@ -247,7 +247,7 @@ pub(super) async fn stage(
             .map_err(|error| GitError::file(&staged.directory, error))?;
         Ok(staged)
     });
-    // If the disk says no, nobody takes the contents any more; its error is the one to tell.
+    // If writing fails, the contents have no receiver any more; the write error is the one to report.
     let (read, staged) = tokio::join!(contents(&repo.git, blobs, sender), writing);
     let staged = staged?;
     read?;

@@ -65,7 +65,7 @@ pub struct Created {
     pub setup: Option<Setup>,
 }
 
-/// Makes a worktree of the repository around a directory. It is finished or undone even if nobody
+/// Makes a worktree of the repository around a directory. It is finished or undone even if no caller
 /// waits for it any more.
 ///
 /// # Errors
@@ -143,7 +143,7 @@ pub async fn undo_planned(planned: &Planned) -> Result<(), WorktreeError> {
     undo(&repo, &planned.path, &planned.branch, base.as_ref()).await;
     match std::fs::symlink_metadata(&planned.path) {
         Ok(_) => Err(WorktreeError::NotCreated(format!(
-            "what was half made could not be removed: {}",
+            "leftovers of the failed creation could not be removed: {}",
             planned.path.display()
         ))),
         Err(_) => Ok(()),
@@ -358,7 +358,7 @@ async fn undo(repo: &Repository, path: &Path, branch: &str, base: Option<&Oid>) 
     drop_branch(repo, branch, base).await;
 }
 
-/// Removes a branch that was made for nothing, if it did not move and nobody stands on it.
+/// Removes a branch that was made for nothing, if it did not move and is checked out nowhere.
 async fn drop_branch(repo: &Repository, branch: &str, base: Option<&Oid>) {
     let all = list(repo).await.unwrap_or_default();
     let is_used = all.iter().any(|tree| tree.branch.as_deref() == Some(branch));

@@ -93,7 +93,7 @@ pub async fn land(repo: &Repository, request: &LandRequest) -> Result<Landed, Wo
     let commits = count(repo, &old, &new).await?;
     let (own, request_now, target) = (repo.clone(), request.clone(), checkout.clone());
     let (from, to, name) = (old.clone(), new.clone(), source.clone());
-    // From here on it is not broken off, whoever waits for it.
+    // From here on it is not cancelled, even if the caller is.
     let working = tokio::spawn(async move {
         advance(&own, &request_now, target, &from, &to).await?;
         if request_now.delete_after {

@@ -1,5 +1,5 @@
 //! Further checkouts of a repository: made, taken over, filled, landed and removed, without losing
-//! work. Who works in them is not known here; the caller says when somebody does.
+//! work. Whether a session works in them is not known here; the caller says so.
 
 mod bootstrap;
 mod create;
@@ -24,7 +24,7 @@ pub use remove::{RemoveRequest, remove};
 /// What a worktree is, in the words of idx0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Somebody uses it; said by the caller.
+    /// It is in use, according to the caller.
     Attached,
     /// Its directory is gone.
     MissingOnDisk,
@@ -111,7 +111,7 @@ pub enum WorktreeError {
     #[error("the branch is checked out with local changes: {}", .0.display())]
     TargetDirty(PathBuf),
     /// Files that git does not track lie where the landing would write.
-    #[error("in the way at the checkout of the branch: {}", first_of(.0))]
+    #[error("would be overwritten at the checkout of the branch: {}", first_of(.0))]
     InTheWay(Vec<PathBuf>),
     /// The target has all of it already.
     #[error("the branch has nothing that is not landed yet")]

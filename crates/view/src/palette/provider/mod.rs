@@ -1,6 +1,6 @@
 //! Providers: scripts that fill a palette. How one is run, what it is told, what its output means.
 //!
-//! Whoever runs it bounds time and output; here is only what goes in and what comes out.
+//! The caller bounds time and output; here is only what goes in and what comes out.
 
 mod discover;
 mod output;

@@ -1,6 +1,6 @@
 //! Pipes and sockets that others may share, without blocking and without a thread.
 //!
-//! `O_NONBLOCK` belongs to the open file description, which whoever started this process may use
+//! `O_NONBLOCK` belongs to the open file description, which the parent process may use
 //! as well, so it is never set on one that was given to us: a pipe is opened a second time, and a
 //! socket is asked not to block call by call.
 

@@ -147,13 +147,13 @@ async fn attack_a_socket_of_another_user_is_not_talked_to() {
     }
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("s");
-    // Whoever listens is who the effective user is at that moment, so a thread of its own is enough.
+    // The listener's user is the effective user at that moment, so a thread of its own is enough.
     let listener = std::thread::spawn({
         let path = path.clone();
         move || {
             let socket = std::os::unix::net::UnixListener::bind(path).unwrap();
-            let nobody = rustix::process::Uid::from_raw(65_534);
-            rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+            let other = rustix::process::Uid::from_raw(65_534);
+            rustix::thread::set_thread_res_uid(other, other, other).unwrap();
             rustix::net::listen(&socket, 8).unwrap();
             socket
         }

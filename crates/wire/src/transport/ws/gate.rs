@@ -31,7 +31,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Lets in whoever has the token and is no foreign web page.
+    /// Accepts clients that have the token and are not a foreign web page.
     #[must_use]
     pub fn new(token: Token) -> Self {
         let node = rustix::system::uname().nodename().to_string_lossy().to_ascii_lowercase();
@@ -53,7 +53,7 @@ impl Gate {
         self
     }
 
-    /// Lets nobody new in after this time from now; who is in stays.
+    /// Stops accepting new clients after this time from now; connected ones stay.
     #[must_use]
     pub fn expires_in(mut self, ttl: Duration) -> Self {
         self.expires = Instant::now().checked_add(ttl);

@@ -277,7 +277,7 @@ impl AsyncWrite for Socket {
     ) -> Poll<io::Result<usize>> {
         let this = &mut *self;
         if this.is_over {
-            // Nobody will read it; requests at work come to their end without an error of ours.
+            // It will not be read; requests at work end without an error of ours.
             return Poll::Ready(Ok(buf.len()));
         }
         let mut taken = 0;

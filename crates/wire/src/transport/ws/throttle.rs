@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_are_remembered() {
+    fn the_number_of_remembered_addresses_is_bounded() {
         let mut throttle = Throttle::default();
         let start = Instant::now();
         let address = |n: usize| IpAddr::V4(Ipv4Addr::from_bits(u32::try_from(n).unwrap()));

@@ -28,11 +28,11 @@ pub enum TokenError {
     #[error("auth token may only have visible ASCII characters")]
     NotVisible,
     /// The variable named by the setting is missing or blank.
-    #[error("environment variable {0} is not set or blank, and the auth token is to be in it")]
+    #[error("environment variable {0} is not set or blank; it should contain the auth token")]
     Unset(String),
     /// Too few characters for an address that others reach.
     #[error(
-        "auth token has {length} characters, and {address} needs at least {least}; use a longer one, or leave it out and let one be made"
+        "auth token has {length} characters, and {address} needs at least {least}; use a longer one, or omit it to generate one"
     )]
     Short {
         /// How many it has.
@@ -46,7 +46,7 @@ pub enum TokenError {
     #[error("there is no auth token ({0})")]
     Unread(String),
     /// The system gives no random bytes.
-    #[error("an auth token cannot be made, for there are no random bytes ({0})")]
+    #[error("cannot generate an auth token: no random bytes ({0})")]
     NoRandom(String),
 }
 

@@ -46,7 +46,7 @@ impl Console {
                 params => lua.from_value(params)?,
             };
             let reply = runtime.block_on(client.call::<_, serde_json::Value>(&method, params));
-            lua.to_value_with(&reply.map_err(told)?, plain())
+            lua.to_value_with(&reply.map_err(lua_error)?, plain())
         })?;
         lua.globals().set("call", call)?;
         let print = lua.create_function(|_, values: MultiValue| {
@@ -104,8 +104,8 @@ impl Console {
         let mut notifications = self.notifications.borrow_mut();
         let Some(notifications) = notifications.as_mut() else { return Ok(()) };
         for _ in 0..SHOWN_AT_ONCE {
-            let Ok(told) = notifications.try_recv() else { break };
-            output::line(format!("<- {} {}", told.method, told.params.get()))?;
+            let Ok(notification) = notifications.try_recv() else { break };
+            output::line(format!("<- {} {}", notification.method, notification.params.get()))?;
         }
         Ok(())
     }
@@ -116,7 +116,7 @@ fn plain() -> SerializeOptions {
     SerializeOptions::new().serialize_none_to_null(false).serialize_unit_to_null(false)
 }
 
-fn told(error: ClientError) -> mlua::Error {
+fn lua_error(error: ClientError) -> mlua::Error {
     let text = match error {
         ClientError::Rpc(error) => format!("{} ({})", error.message, error.code),
         other => other.to_string(),
@@ -147,5 +147,5 @@ fn pretty(lua: &Lua, value: &Value) -> mlua::Result<String> {
 }
 
 fn say(text: &str) -> mlua::Result<()> {
-    output::line(text).map_err(|_| mlua::Error::runtime("nobody reads the output"))
+    output::line(text).map_err(|_| mlua::Error::runtime("the output was closed"))
 }

@@ -26,16 +26,16 @@ use words::{HELP, Word};
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(super) struct Repl {
-    /// Connect to this socket [default: that of `serve`, which is started if none listens]
+    /// Socket to connect to [default: the socket of `serve`, which is started if needed]
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, conflicts_with = "stdio")]
     socket: Option<PathBuf>,
-    /// Start a command and talk to it over its stdin and stdout
+    /// Start a command and connect to its stdin and stdout
     #[arg(long, requires = "command")]
     stdio: bool,
-    /// How messages are told apart
+    /// Message framing
     #[arg(long, value_enum, default_value_t = Framing::Ndjson)]
     framing: Framing,
-    /// The command of --stdio
+    /// Command for --stdio
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, requires = "stdio")]
     command: Vec<String>,
 }
@@ -88,7 +88,7 @@ fn take(console: &Console, input: &str) -> Outcome<Next> {
         Some(Word::Quit) => return Ok(Next::End),
         Some(Word::Help) => output::line(HELP)?,
         Some(Word::Unknown(word)) => {
-            output::note(format!("error: no command {word}; :help shows what there is"));
+            output::note(format!("error: unknown command {word}; :help lists the commands"));
             return Ok(Next::Another(false));
         }
     }
@@ -111,7 +111,7 @@ fn from_input(console: &Console) -> Outcome {
         chunk.clear();
     }
     if !chunk.trim().is_empty() {
-        output::note("error: the input ends in the middle of something");
+        output::note("error: the input ends inside an incomplete expression");
         all_worked = false;
     }
     Ok(code(all_worked))
@@ -126,7 +126,7 @@ fn interactive(console: &Console, home: &PtywrightHome) -> Outcome {
     let mut editor = DefaultEditor::new().map_err(failed)?;
     let history = home.repl_history();
     let _ = editor.load_history(&history);
-    output::note("Lua 5.4; :help shows what there is, :quit leaves");
+    output::note("Lua 5.4; :help lists the commands, :quit exits");
     let mut chunk = String::new();
     loop {
         match editor.readline(if chunk.is_empty() { "> " } else { ">> " }) {

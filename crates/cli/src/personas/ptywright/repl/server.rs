@@ -57,7 +57,7 @@ impl Server {
                 sleep(PROBE_EVERY).await;
             }
         }
-        // It may have been started by somebody else at the same time; else this says what is wrong.
+        // Another process may have started it at the same time; else this reports what is wrong.
         Server::at(&path, framing).await
     }
 
@@ -76,7 +76,7 @@ impl Server {
         Ok(Server { client: Client::over(pipes, framing.decoder()), child: Some(child) })
     }
 
-    /// Lets go of it. A command of ours has nobody to serve any more, and is waited for.
+    /// Disconnects. A command that we started has no client left, and is waited for.
     pub(super) async fn end(self) {
         drop(self.client);
         let Some(mut child) = self.child else { return };

@@ -6,7 +6,7 @@ pub(super) const HELP: &str = r#"At the prompt:
   session.create{program="bash"}  the same, shorter; also server, adapter, plugin
   pp(value)                       print a value
   :help                           print this
-  :quit, :q, :exit                leave, as do quit, exit and Ctrl-D"#;
+  :quit, :q, :exit                exit, as do quit, exit and Ctrl-D"#;
 
 /// A word of the console's own.
 #[derive(Debug, PartialEq, Eq)]

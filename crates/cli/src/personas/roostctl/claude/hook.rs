@@ -26,7 +26,7 @@ use crate::{
     personas::roostctl::{
         link::{Link, Trouble},
         tab_of,
-        target::{self, Flags, process_env, told},
+        target::{self, Flags, non_empty, process_env},
     },
 };
 
@@ -42,7 +42,7 @@ pub(in crate::personas::roostctl) fn run(flags: &Flags, event: &[OsString]) -> E
         done()
     });
     if let Err(failure) = outcome
-        && told(&process_env, "ROOST_DEBUG").is_some()
+        && non_empty(&process_env, "ROOST_DEBUG").is_some()
     {
         failure.of("Error").report();
     }
@@ -52,15 +52,15 @@ pub(in crate::personas::roostctl) fn run(flags: &Flags, event: &[OsString]) -> E
 }
 
 async fn report(flags: &Flags, event: &[OsString]) -> Outcome<()> {
-    // Read in any case: whoever writes it may mind a pipe that closes early.
+    // Always read: the writer may fail on a pipe that closes early.
     let payload = tokio::task::spawn_blocking(from_stdin).await;
     let payload = payload.map_err(|error| Failure::new(error.to_string()))??;
-    let Some(tab) = tab_of(told(&process_env, "ROOST_TAB_ID")).map_err(Failure::new)? else {
+    let Some(tab) = tab_of(non_empty(&process_env, "ROOST_TAB_ID")).map_err(Failure::new)? else {
         return Ok(());
     };
     let name = event.first().map(|name| name.to_string_lossy()).unwrap_or_default();
     let event = Event::read(&name);
-    let event = event.ok_or_else(|| Failure::new(format!("`{name}` is no event of ours")))?;
+    let event = event.ok_or_else(|| Failure::new(format!("`{name}` is not a known event")))?;
     let found = target::connect(flags, &process_env).await?;
     Ok(tell(&mut Link::over(found.stream), event, &payload, tab).await?)
 }

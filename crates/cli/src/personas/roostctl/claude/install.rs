@@ -14,12 +14,12 @@ use crate::{
     commands::done,
     failure::{Failure, Outcome},
     output,
-    personas::roostctl::target::{Env, process_env, told},
+    personas::roostctl::target::{Env, non_empty, process_env},
 };
 
 /// Where the settings are.
 pub(in crate::personas::roostctl) fn settings_file(env: Env<'_>) -> Option<PathBuf> {
-    let home = PathBuf::from(told(env, "HOME")?);
+    let home = PathBuf::from(non_empty(env, "HOME")?);
     home.is_absolute().then(|| home.join(".config/roost/claude-settings.json"))
 }
 
@@ -39,7 +39,7 @@ fn settings(program: &[String]) -> Value {
 fn write(file: &Path, settings: &Value, force: bool) -> Outcome<()> {
     let failed = |path: &Path| Failure::doing(path.display().to_string());
     if fs::symlink_metadata(file).is_ok() && !force {
-        let message = format!("{} exists; replace it with --force", file.display());
+        let message = format!("{} exists; overwrite it with --force", file.display());
         return Err(Failure::new(message));
     }
     if let Some(dir) = file.parent() {

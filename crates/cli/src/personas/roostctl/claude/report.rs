@@ -109,25 +109,25 @@ pub(super) fn current(event: Event, payload: &Value, tab: i64) -> Option<AgentRe
 
 fn session_start(report: AgentReport, payload: &Value) -> AgentReport {
     let known = ["model", "source", "session_title"];
-    let told =
+    let metadata =
         known.iter().filter_map(|key| Some(((*key).to_owned(), text(payload, key)?.to_owned())));
     AgentReport {
         ownership_action: OwnershipAction::Claim,
         lifecycle: Some(Lifecycle::Inactive),
         detail: text(payload, "source").unwrap_or("session_start").to_owned(),
-        metadata: told.collect(),
+        metadata: metadata.collect(),
         ..report
     }
 }
 
-fn told(report: AgentReport, title: &str, body: String) -> AgentReport {
+fn with_notification(report: AgentReport, title: &str, body: String) -> AgentReport {
     AgentReport { attention: Attention::Set, title: title.to_owned(), body, ..report }
 }
 
 fn notification(report: AgentReport, payload: &Value) -> AgentReport {
     let kind = text(payload, "notification_type").unwrap_or("notification");
     let body = text(payload, "message").unwrap_or(NEEDS_INPUT).to_owned();
-    let report = told(report, text(payload, "title").unwrap_or(TITLE), body);
+    let report = with_notification(report, text(payload, "title").unwrap_or(TITLE), body);
     let is_blocking = BLOCKING.contains(&kind);
     AgentReport {
         lifecycle: is_blocking.then_some(Lifecycle::Waiting),
@@ -154,7 +154,7 @@ fn stop(report: AgentReport, payload: &Value) -> AgentReport {
         lifecycle: Some(lifecycle),
         detail,
         metadata: counts.into(),
-        ..told(report, TITLE, body)
+        ..with_notification(report, TITLE, body)
     }
 }
 
@@ -165,7 +165,7 @@ fn stop_failure(report: AgentReport, payload: &Value) -> AgentReport {
         lifecycle: Some(Lifecycle::Failed),
         severity: Severity::Error,
         detail: error.to_owned(),
-        ..told(report, TITLE, details.unwrap_or_else(|| format!("Stopped: {error}")))
+        ..with_notification(report, TITLE, details.unwrap_or_else(|| format!("Stopped: {error}")))
     }
 }
 

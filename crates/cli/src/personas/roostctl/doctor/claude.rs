@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::program;
 use crate::personas::roostctl::{
     claude::{Called, read_hook_command, settings_file},
-    target::{Env, told},
+    target::{Env, non_empty},
 };
 
 /// The most that is read of settings.
@@ -52,8 +52,8 @@ impl Claude {
 
 /// The settings that Claude Code reads by itself.
 pub(super) fn users_settings(env: Env<'_>) -> Option<PathBuf> {
-    let dir = told(env, "CLAUDE_CONFIG_DIR").map(PathBuf::from);
-    let dir = dir.or_else(|| Some(PathBuf::from(told(env, "HOME")?).join(".claude")))?;
+    let dir = non_empty(env, "CLAUDE_CONFIG_DIR").map(PathBuf::from);
+    let dir = dir.or_else(|| Some(PathBuf::from(non_empty(env, "HOME")?).join(".claude")))?;
     Some(dir.join("settings.json"))
 }
 

@@ -12,7 +12,7 @@ use super::{claude::Claude, shell::Shell};
 use crate::personas::roostctl::{
     link::Link,
     tab_of,
-    target::{self, Env, Flags, Origin, process_env, told},
+    target::{self, Env, Flags, Origin, non_empty, process_env},
 };
 
 /// How long each question to the server may take.
@@ -23,7 +23,7 @@ const STEP: Duration = Duration::from_secs(2);
 pub(super) enum Answer {
     Listens,
     Missing,
-    /// The file is there and nobody listens.
+    /// The file is there, but no server listens.
     Stale,
     Refuses(String),
 }
@@ -64,15 +64,16 @@ impl Facts {
         let env: Env<'_> = &process_env;
         let mut facts = Self {
             asked_tab,
-            named_tab: tab_of(told(env, "ROOST_TAB_ID")),
-            named_socket: told(env, "ROOST_SOCKET").map(|path| path.to_string_lossy().into_owned()),
+            named_tab: tab_of(non_empty(env, "ROOST_TAB_ID")),
+            named_socket: non_empty(env, "ROOST_SOCKET")
+                .map(|path| path.to_string_lossy().into_owned()),
             // Nothing but a tab sets these; the other two are also set by hand.
             is_in_tab: ["ROOST_SHELL_INTEGRATION", "ROOST_RESOURCES_DIR"]
                 .iter()
-                .any(|name| told(env, name).is_some()),
+                .any(|name| non_empty(env, name).is_some()),
             origin: Ok(Origin::Probe),
             sockets: Vec::new(),
-            chosen: Err("no server was chosen".to_owned()),
+            chosen: Err("no server was selected".to_owned()),
             identity: Err("no server was reached".to_owned()),
             projects: Err("no server was reached".to_owned()),
             shell: Shell::collect(env),
@@ -92,8 +93,8 @@ impl Facts {
         };
         self.origin = Ok(candidates.origin);
         let answers = target::knock(&candidates).await;
-        let told = candidates.paths.iter().cloned().zip(answers.iter().map(Answer::of));
-        self.sockets = told.collect();
+        let answered = candidates.paths.iter().cloned().zip(answers.iter().map(Answer::of));
+        self.sockets = answered.collect();
         match target::settle(&candidates, answers) {
             Err(failure) => self.chosen = Err(failure.message().to_owned()),
             Ok(found) => {

@@ -118,7 +118,7 @@ fn sockets(facts: &Facts) -> Entry {
         let answer = match answer {
             Answer::Listens => "listens",
             Answer::Missing => "does not exist",
-            Answer::Stale => "is left over from a server that is gone",
+            Answer::Stale => "is left over from a server that has stopped",
             Answer::Refuses(why) => why,
         };
         format!("{} {answer}", path.display())
@@ -163,9 +163,9 @@ fn agent_model(facts: &Facts) -> Entry {
         return check(id, Status::Skipped, "there is no tab to see it on");
     }
     if tabs.all(|tab| tab.shell_state.is_some() && tab.agent_lifecycle.is_some()) {
-        check(id, Status::Ok, "tabs say what their shells and agents do")
+        check(id, Status::Ok, "tabs show what their shells and agents do")
     } else {
-        check(id, Status::Warn, "tabs do not say what their agents do; the server is an old one")
+        check(id, Status::Warn, "tabs do not show what their agents do; the server is too old")
     }
 }
 
@@ -175,13 +175,13 @@ fn shell(facts: &Facts, selected: &Selected<'_>) -> Vec<Entry> {
     let login = match &shell.login {
         Some((path, true)) => check("shell.login", Status::Ok, path.display().to_string()),
         Some((path, false)) => {
-            check("shell.login", wrong, format!("{} cannot be run", path.display()))
+            check("shell.login", wrong, format!("{} cannot be executed", path.display()))
         }
         None => check("shell.login", Status::Warn, "SHELL is not set"),
     };
     let current = match &shell.current {
         Some(path) => fact("shell.current", path.display().to_string()),
-        None => unknown("shell.current", "who started this cannot be seen"),
+        None => unknown("shell.current", "the parent process cannot be determined"),
     };
     let inside = |id, (status, detail): (Status, String)| {
         if facts.is_in_tab {
@@ -232,14 +232,16 @@ fn marks_capability(facts: &Facts) -> Entry {
     }
     match (facts.shell.family(), &facts.shell.version) {
         (Some("zsh"), _) => check(id, Status::Ok, "zsh"),
-        (Some("bash"), Some(said)) => match is_recent_bash(said) {
-            Some(true) => check(id, Status::Ok, said),
-            Some(false) => check(id, Status::Warn, format!("too old for marks: {said}")),
-            None => check(id, Status::Skipped, format!("cannot read a version in: {said}")),
+        (Some("bash"), Some(version)) => match is_recent_bash(version) {
+            Some(true) => check(id, Status::Ok, version),
+            Some(false) => check(id, Status::Warn, format!("too old for marks: {version}")),
+            None => check(id, Status::Skipped, format!("no version in: {version}")),
         },
-        (Some(other), _) => {
-            check(id, Status::Skipped, format!("cannot tell whether this {other} makes marks"))
-        }
+        (Some(other), _) => check(
+            id,
+            Status::Skipped,
+            format!("cannot tell whether this {other} emits shell marks"),
+        ),
         (None, _) => check(id, Status::Skipped, "cannot tell which shell this is"),
     }
 }
@@ -249,7 +251,9 @@ fn marks_observed(facts: &Facts, selected: &Selected<'_>) -> Entry {
     let own = facts.named_tab.as_ref().ok().copied().flatten();
     let is_own = facts.is_in_tab && own.is_some() && selected.choice.map(|(tab, _)| tab) == own;
     match selected.axes() {
-        _ if !is_own => check(id, Status::Skipped, "the selected tab is not the one this runs in"),
+        _ if !is_own => {
+            check(id, Status::Skipped, "the selected tab is not the tab that this command runs in")
+        }
         Some((_, ShellState::Unknown, _)) => {
             check(id, Status::Warn, "no mark was seen in this tab")
         }
@@ -276,14 +280,14 @@ fn selected(facts: &Facts, selected: &Selected<'_>) -> Vec<Entry> {
             check(id, Status::Skipped, "no server to ask for it")
         }
         (Some((tab, why)), None) => {
-            check(id, Status::Fail, format!("there is no tab {tab}, though {why}"))
+            check(id, Status::Fail, format!("tab {tab} does not exist, although {why}"))
         }
         (None, _) => check(id, Status::Skipped, "no tab is named and none is active"),
     };
     let axes = match (selected.tab, selected.axes()) {
         (_, Some((tab, shell, agent))) => observed(tab, shell, agent),
         (Some(_), None) => {
-            AXES.map(|id| unknown(id, "the server does not say what agents do")).into()
+            AXES.map(|id| unknown(id, "the server does not report what agents do")).into()
         }
         (None, None) => AXES.map(|id| unknown(id, "no tab is selected")).into(),
     };
@@ -301,12 +305,12 @@ fn observed(tab: &Tab, shell: ShellState, agent: Lifecycle) -> Vec<Entry> {
     let ownership = match &tab.ownership {
         Some(owner) if owner.session_id.is_empty() => format!("owned by {}", owner.source),
         Some(owner) => format!("owned by {}, session {}", owner.source, owner.session_id),
-        None => "nobody owns it".to_owned(),
+        None => "it has no owner".to_owned(),
     };
     let raw = if tab.hook_active {
-        "notifications written by programs are held back; hooks speak for them"
+        "notifications of programs are suppressed; hooks report instead"
     } else {
-        "notifications written by programs are shown"
+        "notifications of programs are shown"
     };
     let details = [
         wire_word(shell),
@@ -324,7 +328,7 @@ fn claude(facts: &Facts, selected: &Selected<'_>) -> Vec<Entry> {
     let binary = match &claude.binary {
         Some((_, Some(version))) => check("claude.binary", Status::Ok, version),
         Some((path, None)) => {
-            let detail = format!("{} does not say its version", path.display());
+            let detail = format!("{} does not print its version", path.display());
             check("claude.binary", Status::Warn, detail)
         }
         None => check("claude.binary", Status::Skipped, "claude is not on PATH"),
@@ -378,7 +382,7 @@ fn hook_command(facts: &Facts) -> Entry {
     }
     let is_broken = |path: &std::path::Path| !path.is_absolute() || !program::is_runnable(path);
     if let Some(broken) = commands.iter().find(|called| is_broken(&called.program)) {
-        let detail = format!("{} cannot be run", broken.program.display());
+        let detail = format!("{} cannot be executed", broken.program.display());
         return check(id, Status::Fail, detail);
     }
     let own = facts.claude.own.as_ref();

@@ -33,11 +33,11 @@ pub(super) fn version(program: &Path) -> Option<String> {
     let mut command = Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
-    let said = child.stdout.take()?;
+    let stdout = child.stdout.take()?;
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        let _ = said.take(LONGEST_VERSION).read_to_end(&mut bytes);
+        let _ = stdout.take(LONGEST_VERSION).read_to_end(&mut bytes);
         let _ = sender.send(bytes);
     });
     let bytes = receiver.recv_timeout(PATIENCE);

@@ -149,14 +149,14 @@ const KNOWN: &[Known] = &[
     seen("env.socket", "Socket"),
     known("ui.target", "Target", "start a server, or name one with --socket or --target"),
     known("ui.socket", "Socket", "start a server with `rookery up`"),
-    known("ui.identify", "Identity", "see what the server logged, or start it anew"),
-    known("ui.version", "Version", "replace the server by this version with `rookery restart`"),
+    known("ui.identify", "Identity", "see the server's log, or restart it"),
+    known("ui.version", "Version", "replace the server with this version: `rookery restart`"),
     known(
         "ui.agent_model",
         "Agent states",
-        "use a server that reports agents, or expect the older states only",
+        "use a server that reports agents; this one reports only the older states",
     ),
-    known("shell.login", "Login shell", "set SHELL to a shell that can be run"),
+    known("shell.login", "Login shell", "set SHELL to an executable shell"),
     seen("shell.current", "Current shell"),
     known(
         "shell.integration",
@@ -175,7 +175,7 @@ const KNOWN: &[Known] = &[
         "Marks seen",
         "press enter at a prompt; if nothing changes, open a new tab",
     ),
-    known("tab.selection", "Which tab", "see which tabs there are with `roostctl tab list`"),
+    known("tab.selection", "Which tab", "run `roostctl tab list` to list tabs"),
     seen("tab.shell_state", "Shell state"),
     seen("tab.agent_lifecycle", "Agent state"),
     seen("tab.attention", "Notification"),
@@ -186,15 +186,15 @@ const KNOWN: &[Known] = &[
     known(
         "claude.settings",
         "Settings",
-        "mend the file, or write it anew with `roostctl claude install --force`",
+        "fix the file, or overwrite it with `roostctl claude install --force`",
     ),
     known("claude.hook_events", "Events", "run `rookery hooks install claude-code`"),
     known(
         "claude.hook_command",
         "Commands",
-        "run `rookery hooks install claude-code` with the program to be used",
+        "run `rookery hooks install claude-code` with the program that hooks should call",
     ),
-    known("claude.observed", "Reports", "start Claude Code anew in this tab"),
+    known("claude.observed", "Reports", "restart Claude Code in this tab"),
 ];
 
 fn entry(id: &'static str, kind: Kind, status: Option<Status>, detail: String) -> Entry {

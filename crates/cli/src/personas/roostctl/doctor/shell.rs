@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use super::program;
-use crate::personas::roostctl::target::{Env, told};
+use crate::personas::roostctl::target::{Env, non_empty};
 
 #[derive(Debug, Default)]
 pub(super) struct Shell {
@@ -24,10 +24,11 @@ const SCRIPTS: [&str; 2] = ["shell-integration/roost.bash", "shell-integration/r
 
 impl Shell {
     pub(super) fn collect(env: Env<'_>) -> Self {
-        let text = |name| told(env, name).map(|text: OsString| text.to_string_lossy().into_owned());
-        let login = told(env, "SHELL").map(PathBuf::from);
+        let text =
+            |name| non_empty(env, name).map(|text: OsString| text.to_string_lossy().into_owned());
+        let login = non_empty(env, "SHELL").map(PathBuf::from);
         let login = login.map(|path| (path.clone(), program::is_runnable(&path)));
-        let resources = told(env, "ROOST_RESOURCES_DIR").map(PathBuf::from).map(|dir| {
+        let resources = non_empty(env, "ROOST_RESOURCES_DIR").map(PathBuf::from).map(|dir| {
             let missing = SCRIPTS.into_iter().filter(|script| !dir.join(script).is_file());
             let missing = missing.collect();
             (dir, missing)
@@ -71,8 +72,8 @@ fn parent() -> Option<PathBuf> {
 }
 
 /// Whether what bash says of its version is at least 4.4.
-pub(super) fn is_recent_bash(said: &str) -> Option<bool> {
-    let word = said.split_whitespace().skip_while(|word| *word != "version").nth(1)?;
+pub(super) fn is_recent_bash(output: &str) -> Option<bool> {
+    let word = output.split_whitespace().skip_while(|word| *word != "version").nth(1)?;
     let mut parts = word.split('.').map(|part| part.parse::<u32>().ok());
     let (major, minor) = (parts.next()??, parts.next()??);
     Some((major, minor) >= (4, 4))

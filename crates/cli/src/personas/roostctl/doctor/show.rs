@@ -101,7 +101,7 @@ pub(super) fn everything(report: &Report, paint: Paint) -> String {
 fn issues(report: &Report, paint: Paint) -> String {
     let issues: Vec<&Entry> = report.issues().collect();
     let mut out = match issues.len() {
-        0 => return "\nnothing is wrong\n".to_owned(),
+        0 => return "\nno problems found\n".to_owned(),
         1 => "\n1 issue:\n".to_owned(),
         count => format!("\n{count} issues:\n"),
     };

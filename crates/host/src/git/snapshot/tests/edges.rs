@@ -339,7 +339,7 @@ async fn many_at_once_wait_for_each_other() {
     place.write("kept", "changed\n");
     let repo = place.repo().await;
     let options = CaptureOptions::titled("t");
-    // One that nobody waits for is no hindrance.
+    // One whose caller has gone does not block the next.
     let (given_up, name) = (place.repo().await, id("given-up"));
     let running = tokio::spawn(async move {
         capture(&given_up, &name, &CaptureOptions::titled("t")).await.is_ok()

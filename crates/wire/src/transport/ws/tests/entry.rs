@@ -1,4 +1,4 @@
-//! Who gets in, and what the others are told.
+//! Which clients are accepted, and the errors of the others.
 
 use super::*;
 
@@ -221,7 +221,7 @@ async fn connections_are_bounded() {
 }
 
 #[tokio::test]
-async fn attack_half_open_connections_keep_nobody_out() {
+async fn attack_half_open_connections_do_not_block_others() {
     let server = serve().await;
     let mut silent = Vec::new();
     for host in 2..10 {

@@ -1,4 +1,4 @@
-//! What is said once a client is in.
+//! Messages after the handshake.
 
 use super::*;
 

@@ -141,8 +141,8 @@ fn without_a_server_and_a_tab_only_the_server_fails() {
         4 issues:
           ✗ ui.target               → start a server, or name one with --socket or --target
           ✗ ui.socket               → start a server with `rookery up`
-          ✗ ui.identify             → see what the server logged, or start it anew
-          ! shell.login             → set SHELL to a shell that can be run
+          ✗ ui.identify             → see the server's log, or restart it
+          ! shell.login             → set SHELL to an executable shell
     "#]]
     .assert_eq(show::summary(&report, show::Paint(false)).split_once("\n\n").unwrap().1);
     let all = show::everything(&report, show::Paint(false));

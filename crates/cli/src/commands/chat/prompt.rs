@@ -1,4 +1,4 @@
-//! What is said in a turn: words from the command line or a prompt, what was piped in, and the files
+//! The prompt of a turn: words from the command line or typed text, piped input, and the files
 //! and images that they name.
 
 use std::{
@@ -28,10 +28,10 @@ const LONGEST_FILE: u64 = 256 << 10;
 /// Endings of files that are shown to the model as images.
 const IMAGES: [&str; 5] = ["png", "jpg", "jpeg", "gif", "webp"];
 
-/// What is said in a turn.
+/// The prompt of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Said {
-    Words(String),
+pub(super) enum Prompt {
+    Text(String),
     /// A slash command: one of ours, or one of the workspace.
     Command {
         name: String,
@@ -39,7 +39,7 @@ pub(super) enum Said {
     },
 }
 
-impl Said {
+impl Prompt {
     /// Words that begin with a slash and a name are a command; a path is none.
     pub(super) fn read(text: &str) -> Self {
         let is_name = |name: &&str| {
@@ -52,7 +52,7 @@ impl Said {
             Some(name) => {
                 Self::Command { name: name.to_owned(), arguments: rest.trim().to_owned() }
             }
-            None => Self::Words(text.to_owned()),
+            None => Self::Text(text.to_owned()),
         }
     }
 
@@ -64,35 +64,35 @@ impl Said {
             (false, piped) => format!("{text}\n\n{piped}"),
         };
         match self {
-            Self::Words(text) => Self::Words(join(text)),
+            Self::Text(text) => Self::Text(join(text)),
             Self::Command { name, arguments } => Self::Command { name, arguments: join(arguments) },
         }
     }
 }
 
 /// What to say; none means to ask for it.
-pub(super) fn said(words: &[String]) -> Outcome<Option<Said>> {
+pub(super) fn read_prompt(words: &[String]) -> Outcome<Option<Prompt>> {
     let is_piped = !io::stdin().is_terminal();
     if words == ["-"] || (words.is_empty() && is_piped) {
-        return some_words(&read_stdin()?).map(|text| Some(Said::Words(text)));
+        return some_words(&read_stdin()?).map(|text| Some(Prompt::Text(text)));
     }
     if words.is_empty() {
         return Ok(None);
     }
-    let said = Said::read(&some_words(&words.join(" "))?);
+    let prompt = Prompt::read(&some_words(&words.join(" "))?);
     if !is_piped {
-        return Ok(Some(said));
+        return Ok(Some(prompt));
     }
     if !begins(PIPE_PATIENCE) {
-        output::note("nothing came through stdin; going on without it");
-        return Ok(Some(said));
+        output::note("stdin was empty; continuing without it");
+        return Ok(Some(prompt));
     }
-    Ok(Some(said.with(&read_stdin()?)))
+    Ok(Some(prompt.with(&read_stdin()?)))
 }
 
 pub(super) fn some_words(text: &str) -> Outcome<String> {
     match text.trim() {
-        "" => Err(Failure::new("there is nothing to say").hint("give a prompt")),
+        "" => Err(Failure::new("the prompt is empty").hint("give a prompt")),
         text => Ok(text.to_owned()),
     }
 }
@@ -103,10 +103,10 @@ fn read_stdin() -> Outcome<String> {
     read.map_err(Failure::doing("cannot read stdin"))?;
     if bytes.len() as u64 > LONGEST_PROMPT {
         return Err(Failure::new(format!("stdin is longer than {LONGEST_PROMPT} bytes"))
-            .hint("name the file with @ instead, such as @build.log"));
+            .hint("attach the file with @ instead, such as @build.log"));
     }
     String::from_utf8(bytes).map_err(|_| {
-        Failure::new("stdin is no text in UTF-8").hint("name images with --image or @")
+        Failure::new("stdin is not UTF-8 text").hint("attach images with --image or @")
     })
 }
 
@@ -188,32 +188,33 @@ fn contents(file: &Path) -> Outcome<String> {
         .read_to_string(&mut text)
         .map_err(Failure::doing(format!("cannot read {name}")))?;
     if text.len() as u64 > LONGEST_FILE {
-        return Err(Failure::new(format!("{name} is longer than {LONGEST_FILE} bytes"))
-            .hint("work in a directory that has it, so that the agent can read it in parts"));
+        return Err(Failure::new(format!("{name} is longer than {LONGEST_FILE} bytes")).hint(
+            "start in a directory that contains it, so that the agent can read it in parts",
+        ));
     }
     Ok(format!("The file {name}:\n```\n{}\n```", text.trim_end()))
 }
 
 fn text_of(path: &Path) -> Outcome<String> {
     let text = path.to_str().map(str::to_owned);
-    text.ok_or_else(|| Failure::new(format!("{} is no UTF-8", path.display())))
+    text.ok_or_else(|| Failure::new(format!("{} is not UTF-8", path.display())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn command(name: &str, arguments: &str) -> Said {
-        Said::Command { name: name.into(), arguments: arguments.into() }
+    fn command(name: &str, arguments: &str) -> Prompt {
+        Prompt::Command { name: name.into(), arguments: arguments.into() }
     }
 
     #[test]
     fn a_slash_and_a_name_is_a_command() {
-        assert_eq!(Said::read("/review"), command("review", ""));
-        assert_eq!(Said::read("/git:fix-it  a  b "), command("git:fix-it", "a  b"));
-        assert_eq!(Said::read("/review\nline"), command("review", "line"));
+        assert_eq!(Prompt::read("/review"), command("review", ""));
+        assert_eq!(Prompt::read("/git:fix-it  a  b "), command("git:fix-it", "a  b"));
+        assert_eq!(Prompt::read("/review\nline"), command("review", "line"));
         for words in ["/", "/etc/passwd is odd", "// x", "say /review", "/-x", "/a.b", "/é"] {
-            assert_eq!(Said::read(words), Said::Words(words.to_owned()), "{words}");
+            assert_eq!(Prompt::read(words), Prompt::Text(words.to_owned()), "{words}");
         }
     }
 
@@ -225,7 +226,7 @@ mod tests {
 
     #[test]
     fn what_is_piped_in_follows_the_prompt() {
-        let words = |text: &str| Said::Words(text.to_owned());
+        let words = |text: &str| Prompt::Text(text.to_owned());
         assert_eq!(words("explain").with("a\n  b\n"), words("explain\n\na\n  b"));
         assert_eq!(words("explain").with("\n"), words("explain"));
         assert_eq!(command("review", "").with("diff\n"), command("review", "diff"));

@@ -1,4 +1,4 @@
-//! What is done for somebody at the list, and what is said of it.
+//! Performs the actions of the list and reports their outcome in its status line.
 
 use rookery_native::{
     code,
@@ -12,7 +12,7 @@ use rookery_native::{
 use rookery_wire::{Client, ClientError};
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::list::{List, Wish};
+use super::list::{Action, List};
 use crate::{
     commands::{changes_of, review_lines},
     output::Tone,
@@ -24,29 +24,29 @@ use crate::{
     },
 };
 
-/// What came of a wish.
-type Told = Result<Line, ClientError>;
+/// What came of a action.
+type Reply = Result<Line, ClientError>;
 
-/// Does what is wished and says what came of it.
-pub(super) async fn fulfil(client: &Client, list: &mut List, wish: Wish) {
-    if let Wish::Show(id) = wish {
+/// Performs an action and shows its outcome.
+pub(super) async fn perform(client: &Client, list: &mut List, action: Action) {
+    if let Action::Show(id) = action {
         return show(client, list, id).await;
     }
-    let told = match &wish {
-        Wish::Leave | Wish::Show(_) => return,
-        Wish::Approve(id) => answer(client, id, true).await,
-        Wish::Deny(id) => answer(client, id, false).await,
-        Wish::Defer(id) => defer(client, id).await,
-        Wish::ApproveReview(id) => review(client, id, ReviewStatus::Approved).await,
-        Wish::DeferReview(id) => review(client, id, ReviewStatus::Deferred).await,
-        Wish::RequestChanges(id, text) => request_changes(client, id, text).await,
-        Wish::Accept(id) => accept(client, id).await,
-        Wish::Resolve(id) => resolve(client, id).await,
+    let outcome = match &action {
+        Action::Leave | Action::Show(_) => return,
+        Action::Approve(id) => answer(client, id, true).await,
+        Action::Deny(id) => answer(client, id, false).await,
+        Action::Defer(id) => defer(client, id).await,
+        Action::ApproveReview(id) => review(client, id, ReviewStatus::Approved).await,
+        Action::DeferReview(id) => review(client, id, ReviewStatus::Deferred).await,
+        Action::RequestChanges(id, text) => request_changes(client, id, text).await,
+        Action::Accept(id) => accept(client, id).await,
+        Action::Resolve(id) => resolve(client, id).await,
     };
-    match told {
+    match outcome {
         Ok((tone, text)) => {
-            for id in list.ids_about(&wish) {
-                list.deal_with(&id);
+            for id in list.ids_about(&action) {
+                list.mark_resolved(&id);
             }
             list.leave_details();
             list.say(tone, text);
@@ -71,7 +71,7 @@ async fn call<R: DeserializeOwned>(
     client.call(method, params).await
 }
 
-async fn answer(client: &Client, id: &str, approved: bool) -> Told {
+async fn answer(client: &Client, id: &str, approved: bool) -> Reply {
     let params = AnswerRequest {
         id: id.to_owned(),
         approved: Some(approved),
@@ -87,24 +87,24 @@ async fn answer(client: &Client, id: &str, approved: bool) -> Told {
     })
 }
 
-async fn defer(client: &Client, id: &str) -> Told {
+async fn defer(client: &Client, id: &str) -> Reply {
     let params = DeferRequest { id: id.to_owned() };
     let _: Deferred = call(client, "rookery/requests/defer", params).await?;
-    Ok((Tone::Faint, format!("put off; {id} waits on")))
+    Ok((Tone::Faint, format!("deferred; {id} stays open")))
 }
 
-async fn review(client: &Client, id: &str, status: ReviewStatus) -> Told {
+async fn review(client: &Client, id: &str, status: ReviewStatus) -> Reply {
     let params = ReviewSetStatus { id: id.to_owned(), status };
     let _: Review = call(client, "rookery/reviews/setStatus", params).await?;
     Ok(match status {
         ReviewStatus::Approved => (Tone::Good, format!("approved review {id}")),
-        ReviewStatus::ChangesRequested => (Tone::Bad, format!("requested changes of review {id}")),
-        ReviewStatus::Deferred => (Tone::Faint, format!("put off review {id}")),
+        ReviewStatus::ChangesRequested => (Tone::Bad, format!("requested changes in review {id}")),
+        ReviewStatus::Deferred => (Tone::Faint, format!("deferred review {id}")),
         ReviewStatus::Open => (Tone::Plain, format!("reopened review {id}")),
     })
 }
 
-async fn request_changes(client: &Client, id: &str, text: &str) -> Told {
+async fn request_changes(client: &Client, id: &str, text: &str) -> Reply {
     if !text.trim().is_empty() {
         let comment = NewComment { path: None, line: None, text: text.to_owned() };
         let params = ReviewAddComments { id: id.to_owned(), comments: vec![comment] };
@@ -112,31 +112,31 @@ async fn request_changes(client: &Client, id: &str, text: &str) -> Told {
     }
     let params = ReviewSetStatus { id: id.to_owned(), status: ReviewStatus::ChangesRequested };
     let review: Review = call(client, "rookery/reviews/setStatus", params).await?;
-    let mut said = format!("requested changes of review {id}");
+    let mut message = format!("requested changes in review {id}");
     let is_news = review.comments.iter().any(|comment| !comment.delivered);
     if review.session.is_none() && is_news {
         // There may be no agent in a work tree; the daemon says so.
         let params = ReviewDeliver { id: id.to_owned(), to: None };
         match call::<Review>(client, "rookery/reviews/deliver", params).await {
-            Err(ClientError::Rpc(error)) => said += &format!("; {}", safe::line(&error.message)),
-            told => drop(told?),
+            Err(ClientError::Rpc(error)) => message += &format!("; {}", safe::line(&error.message)),
+            outcome => drop(outcome?),
         }
     }
-    Ok((Tone::Bad, said))
+    Ok((Tone::Bad, message))
 }
 
-async fn accept(client: &Client, id: &str) -> Told {
+async fn accept(client: &Client, id: &str) -> Reply {
     let params = HandoffSetStatus { id: id.to_owned(), status: HandoffStatus::Accepted };
     let _: Empty = call(client, "rookery/handoffs/setStatus", params).await?;
     Ok((Tone::Good, format!("accepted handoff {id}")))
 }
 
-async fn resolve(client: &Client, id: &str) -> Told {
+async fn resolve(client: &Client, id: &str) -> Reply {
     let params = QueueResolve { id: id.to_owned() };
     let resolved: QueueResolved = call(client, "rookery/queue/resolve", params).await?;
     Ok(match resolved.resolved {
-        true => (Tone::Faint, "put away".to_owned()),
-        false => (Tone::Warning, "already put away".to_owned()),
+        true => (Tone::Faint, "dismissed".to_owned()),
+        false => (Tone::Warning, "already dismissed".to_owned()),
     })
 }
 
@@ -197,7 +197,7 @@ async fn of_request(client: &Client, request: &rookery_native::wire::Request) ->
     lines.push((Tone::Plain, String::new()));
     lines.push((Tone::Faint, format!("request {}", safe::line(&request.id))));
     if let Some(deadline) = &request.deadline {
-        lines.push((Tone::Faint, format!("refused if nobody answers by {}", safe::line(deadline))));
+        lines.push((Tone::Faint, format!("denied automatically at {}", safe::line(deadline))));
     }
     lines
 }

@@ -1,5 +1,5 @@
-//! A mark in the environment of a program, by which all that it started is found: also what left its
-//! group and its session, and whose parents are gone.
+//! A tag in the environment of a program, by which every process that it started is found: also those
+//! that left its group and its session, and those whose parents have exited.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -16,15 +16,15 @@ const ROUNDS: usize = 32;
 /// Counts the programs of this process.
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
-/// The mark of one program. Children inherit it, unless they are given an environment without it.
+/// The tag of one program. Children inherit it, unless they are given an environment without it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Brand(String);
+pub struct ProcessTag(String);
 
-impl Brand {
+impl ProcessTag {
     /// The variable that carries it.
     pub const VARIABLE: &str = "ROOKERY_EXEC";
 
-    /// A mark that nothing else has.
+    /// A new, unique tag.
     #[must_use]
     pub fn fresh() -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -32,9 +32,9 @@ impl Brand {
         Self(format!("{:x}-{:x}-{number:x}", now.as_nanos(), std::process::id()))
     }
 
-    /// The mark of a program that was given one. What was not may have inherited that of others.
+    /// The tag of a process. One that was started without its own may have inherited another's.
     #[must_use]
-    pub fn of(pid: u32) -> Option<Self> {
+    pub fn from_pid(pid: u32) -> Option<Self> {
         let variables = fs::read(format!("/proc/{pid}/environ")).ok()?;
         let mut each = variables.split(|byte| *byte == 0);
         let value = each.find_map(|variable| {
@@ -49,12 +49,12 @@ impl Brand {
         &self.0
     }
 
-    /// Kills every process that has the mark, and what is below those. Looks through `/proc`, so it
+    /// Kills every process that has the tag, and its descendants. Looks through `/proc`, so it
     /// may block.
     pub fn kill(&self) {
         let mut stopped: Vec<u32> = Vec::new();
         for _ in 0..ROUNDS {
-            let mut found = self.bearers();
+            let mut found = self.processes();
             let table = all();
             let below: Vec<u32> = found.iter().flat_map(|pid| offspring(*pid, &table)).collect();
             found.extend(below);
@@ -72,7 +72,7 @@ impl Brand {
     }
 
     /// Processes of this user that have the mark.
-    fn bearers(&self) -> Vec<u32> {
+    fn processes(&self) -> Vec<u32> {
         let wanted = format!("{}={}", Self::VARIABLE, self.0);
         let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
         let bears = |entry: fs::DirEntry| {
@@ -102,15 +102,15 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a family to be killed")]
-    fn nobody_escapes_by_forking_twice() {
-        let brand = Brand::fresh();
-        assert_ne!(brand, Brand::fresh());
-        assert_eq!(Brand::of(std::process::id()), None);
+    fn forking_twice_does_not_escape() {
+        let tag = ProcessTag::fresh();
+        assert_ne!(tag, ProcessTag::fresh());
+        assert_eq!(ProcessTag::from_pid(std::process::id()), None);
         // The middle ends at once, so that nothing leads from the child to the last one.
         let text = "(setsid sh -c 'echo $$; sleep 1000; :' &) ; exit 0";
         let mut child = Command::new("sh")
             .args(["-c", text])
-            .env(Brand::VARIABLE, brand.value())
+            .env(ProcessTag::VARIABLE, tag.value())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -118,12 +118,12 @@ mod tests {
         let mut pid = String::new();
         output.read_line(&mut pid).unwrap();
         child.wait().unwrap();
-        assert_eq!(Brand::of(pid.trim().parse().unwrap()).as_ref(), Some(&brand));
-        assert!(brand.bearers().contains(&pid.trim().parse().unwrap()));
-        Brand::fresh().kill();
-        assert!(brand.bearers().contains(&pid.trim().parse().unwrap()));
-        brand.kill();
-        // The pipe ends when nobody holds it any more.
+        assert_eq!(ProcessTag::from_pid(pid.trim().parse().unwrap()).as_ref(), Some(&tag));
+        assert!(tag.processes().contains(&pid.trim().parse().unwrap()));
+        ProcessTag::fresh().kill();
+        assert!(tag.processes().contains(&pid.trim().parse().unwrap()));
+        tag.kill();
+        // The pipe ends when its last holder is gone.
         assert_eq!(output.read_line(&mut pid).unwrap(), 0);
     }
 }

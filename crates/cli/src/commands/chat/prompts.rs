@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Where requests are decided, one after the other.
-pub(super) struct Desk {
+pub(super) struct Prompts {
     keyboard: Option<Keyboard>,
     /// Every request that was looked at, or is settled.
     seen: HashSet<String>,
@@ -22,7 +22,7 @@ pub(super) struct Desk {
     asking: Option<Asking>,
 }
 
-impl Desk {
+impl Prompts {
     pub(super) fn new(can_ask: bool) -> Outcome<Self> {
         let keyboard = can_ask.then(Keyboard::new).transpose();
         let keyboard = keyboard.map_err(Failure::doing("cannot read the keyboard"))?;
