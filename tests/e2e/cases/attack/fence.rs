@@ -120,7 +120,7 @@ fn what_was_cut_is_not_approved_by_mistake() {
     assert!(!preview.contains("THE-MIDDLE"));
     assert!(preview.contains(&format!("[not shown here: {hidden} of ")), "{preview}");
     let refused = daemon.rookery(&["approve", id]).failure(1);
-    assert!(refused.contains(&format!("leaves out {hidden} of")), "{refused}");
+    assert!(refused.contains(&format!("omits {hidden} of")), "{refused}");
     assert!(refused.contains("rookery inbox show"), "{refused}");
     let shown = daemon.rookery(&["inbox", "show", id]).success();
     assert!(shown.contains("THE-MIDDLE"), "the whole text is printed");

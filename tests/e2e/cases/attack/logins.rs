@@ -121,7 +121,7 @@ fn a_second_daemon_is_refused_whatever_its_login() {
     let pid = first.rookery(&["up", "--json"]).json()["pid"].to_string();
     let second = Login::at_seat(&home, "seat2");
     let said = second.rookery(&["daemon"]).failure(1);
-    assert!(said.contains("already runs") && said.contains(&pid), "{said}");
+    assert!(said.contains("already running") && said.contains(&pid), "{said}");
     first.rookery(&["down", "--all"]).success();
 }
 
@@ -185,7 +185,7 @@ fn a_deleted_lock_is_made_again_before_another_daemon_can_start() {
     command.env("XDG_STATE_HOME", daemon.home().join("state"));
     command.env("XDG_RUNTIME_DIR", daemon.home().path());
     let said = Finished::of(command).failure(1);
-    assert!(said.contains("already runs"), "{said}");
+    assert!(said.contains("already running"), "{said}");
 }
 
 #[test]
