@@ -226,7 +226,7 @@ impl Checkpoints {
         describe(&repo, &restored.safety, &mut before);
         self.core
             .transact_durably(|tx| {
-                // Nobody has to be told of what was saved for them.
+                // What was saved by the way is no news.
                 tx.keep(Record::Checkpoint(before.clone()));
                 let related = Some(Related::Checkpoint(id));
                 let line = format!("Restored: {}", before.title);
@@ -287,7 +287,7 @@ impl Checkpoints {
         open_tree(&place.ok_or_else(nothing)?).await
     }
 
-    /// Says in the queue that something did not work that nobody waits for any more.
+    /// Says in the queue that something did not work whose caller is gone.
     pub(crate) async fn file_failure(&self, session: SessionId, title: &str, error: &Error) {
         self.file_failure_of(session, title, error, None).await;
     }

@@ -184,7 +184,7 @@ impl Core {
         if kind == StopKind::EndTerminals {
             self.terminals().end_all().await;
         }
-        // What was closed is gone before the keeper is let go, or it would keep what nobody wants.
+        // What was closed is gone before the keeper is let go, or it would keep what is not wanted any more.
         self.inner.background.close();
         if tokio::time::timeout(ENDINGS_LIMIT, self.inner.background.wait()).await.is_err() {
             tracing::warn!("programs of closed terminals have not ended yet");

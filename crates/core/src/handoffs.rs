@@ -1,4 +1,4 @@
-//! Handoffs: work that somebody else is to go on with.
+//! Handoffs: work that another session is to continue.
 
 use rookery_model::{
     Category, CheckpointId, Error, Event, Handoff, HandoffId, HandoffStatus, Record, Related,
@@ -47,7 +47,7 @@ impl Handoffs {
         handoffs
     }
 
-    /// A handoff stands elsewhere now, or somebody says again where it stands.
+    /// Sets the status of a handoff, also to the one it has.
     ///
     /// # Errors
     /// If there is no such handoff, or that cannot be kept.

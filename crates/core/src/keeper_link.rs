@@ -41,7 +41,7 @@ pub struct KeeperLaunch {
 pub(crate) trait KeeperNotices: Send + Sync + 'static {
     /// A child ended.
     fn child_exited(&self, terminal_id: u64, status: protocol::ExitStatus, at_micros: u64);
-    /// The connection ended. Children may live on, but nobody will tell how they end.
+    /// The connection ended. Children may live on, but how they end will not be known.
     fn keeper_lost(&self);
 }
 
@@ -254,7 +254,7 @@ impl KeeperLink {
         Ok(Answer { parts, pending, pid: connection.pid })
     }
 
-    /// Sends a request whose answer nobody waits for.
+    /// Sends a request whose answer is not waited for.
     pub(crate) fn post(&self, request: Request) {
         let tag = self.next_tag.fetch_add(1, Ordering::Relaxed);
         if let Some(connection) = self.connection.lock().as_ref() {

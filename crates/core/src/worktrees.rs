@@ -251,7 +251,7 @@ impl Worktrees {
     /// Removes a worktree by its path. Gives its branch, which stays unless it is to go too.
     ///
     /// # Errors
-    /// If work would be lost and that was not asked for, or somebody works there.
+    /// If work would be lost and that was not asked for, or a program or turn is at work there.
     pub async fn remove(
         &self,
         place: &Path,
@@ -280,7 +280,7 @@ impl Worktrees {
         Ok(branch)
     }
 
-    /// Says no where somebody works, and who it is.
+    /// Refuses where something is at work, and names it.
     fn refuse_busy(&self, place: &Path) -> Result<()> {
         let (terminals, threads) = self.at_work_in(place);
         let mut who: Vec<String> =

@@ -89,7 +89,7 @@ async fn a_key_is_kept_used_and_forgotten() {
     let text = std::fs::read_to_string(home.settings()).unwrap();
     assert!(text.contains("# mine") && text.contains("# here"), "{text}");
     assert!(text.contains("api_key = \"sk-1\""), "{text}");
-    for (provider, key) in [("nobody", "k"), ("", "k"), ("xai", "  ")] {
+    for (provider, key) in [("unknown", "k"), ("", "k"), ("xai", "  ")] {
         let error = core.agents().configure_provider(provider, key).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid, "{provider}");
     }
@@ -140,7 +140,7 @@ async fn the_default_model_is_chosen_whole() {
     assert_eq!(core.agents().select_default(plain.clone()).await.unwrap(), plain);
     let text = std::fs::read_to_string(home.settings()).unwrap();
     assert!(text.contains("provider = \"ollama\"") && !text.contains("reasoning"), "{text}");
-    let error = core.agents().select_default(choice("nobody", "", None)).await.unwrap_err();
+    let error = core.agents().select_default(choice("unknown", "", None)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Failed);
 }
 

@@ -15,14 +15,14 @@ use crate::rooms::Commands;
 
 /// Whether a command that has to be asked for may run.
 pub(super) enum Permission {
-    /// Somebody said so.
+    /// It was approved.
     Given,
-    /// Somebody is asked.
+    /// It is asked for.
     Asked(RequestId),
 }
 
 impl Commands {
-    /// Whether somebody approved exactly this command; else it is asked for.
+    /// Whether exactly this command was approved; else it is asked for.
     pub(super) async fn exec_permission(
         &self,
         request: &ExecRequest,
@@ -44,7 +44,7 @@ impl Commands {
         let mut decision =
             decisions::asked(&asking, judgement, self.core.threads().mode_for(request.owner, None));
         if judgement.is_read_only() {
-            // It changes nothing; what somebody looks for is nobody's business later.
+            // It changes nothing; what was looked for need not be known later.
             decision.subject = request.command.first().cloned().unwrap_or_default();
         }
         // It was not asked.

@@ -47,7 +47,7 @@ pub struct Artifact {
 /// How a command ended, and what is kept of what it wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecEnd {
-    /// Its exit code; -1 if a signal ended it or nobody knows.
+    /// Its exit code; -1 if a signal ended it or it is not known.
     pub exit_code: i32,
     /// The signal that ended it.
     pub signal: Option<i32>,
@@ -101,7 +101,7 @@ impl Execution {
         end.map_err(|_| Error::closed("the command was given up"))
     }
 
-    /// Lets it run on to its own end, with nobody to tell.
+    /// Lets it run on to its own end, without a listener.
     pub fn detach(self) {
         drop(self.alive.disarm());
     }

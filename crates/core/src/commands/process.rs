@@ -20,7 +20,7 @@ const END_OF_INPUT: u8 = 4;
 pub enum ProcessState {
     /// It runs.
     Running,
-    /// It ended by itself; -1 if nobody knows how.
+    /// It ended by itself; -1 if it is not known how.
     Exited {
         /// Its exit code.
         code: i32,

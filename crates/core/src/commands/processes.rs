@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_run_and_only_so_many_are_remembered() {
+    fn running_and_remembered_ones_are_bounded() {
         let processes = Arc::<Room>::default();
         let seats: Vec<Seat> =
             (0..MAX_RUNNING).map(|id| processes.reserve(id.to_string()).unwrap()).collect();

@@ -1,4 +1,4 @@
-//! The task of one command: takes its output, keeps its time, ends it when nobody wants it any more.
+//! The task of one command: takes its output, keeps its time, ends it when it is not wanted any more.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -77,7 +77,7 @@ impl Run {
             Status::Signaled(signal) => ProcessState::Signaled { signal },
         };
         core.inner.commands.end(&process, state, clock::wall());
-        // Nobody may be waiting any more.
+        // The caller may be gone.
         let _ = end.send(told);
     }
 }
@@ -127,7 +127,7 @@ impl Sink {
                 let Some((bytes, cap_reached)) = meter.pass(bytes) else { return };
                 tokio::select! {
                     biased;
-                    // With nobody left to read, it goes on into the void.
+                    // Without a reader it is dropped.
                     _ = chunks.send(ExecChunk { stream, bytes, cap_reached }) => {}
                     // What it said last is lost to a reader that does not read.
                     () = hurry.cancelled() => {}

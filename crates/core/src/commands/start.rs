@@ -41,7 +41,7 @@ pub enum ExecStart {
         /// The mode that says so.
         mode: Mode,
     },
-    /// It may run only if somebody says so.
+    /// It needs approval.
     NeedsApproval {
         /// Why.
         reason: String,
@@ -283,7 +283,7 @@ impl Commands {
     }
 }
 
-/// A name for a process that nobody named.
+/// A name for a process without one.
 fn new_id() -> String {
     format!("proc_{}", RequestId::new(uuid::Uuid::now_v7().as_u128()))
 }

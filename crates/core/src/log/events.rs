@@ -1,7 +1,7 @@
 //! The durable event log, read by number.
 //!
 //! A subscriber is a cursor into the log, woken when the log grows. So there is
-//! no queue to overflow: who reads slowly catches up later, and slows nobody.
+//! no queue to overflow: a slow reader catches up later, and slows no one down.
 
 use std::sync::Arc;
 

@@ -53,7 +53,7 @@ pub enum NoticeBody {
         previous: Mode,
         /// What holds now.
         mode: Mode,
-        /// Why, if somebody said so.
+        /// Why, if a reason was given.
         reason: Option<String>,
     },
     /// What a turn has so far.

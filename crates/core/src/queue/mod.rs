@@ -30,7 +30,7 @@ pub(crate) struct NewItem {
 }
 
 impl Queue {
-    /// What nobody has dealt with, the most urgent first and the newest of one urgency before others.
+    /// Open items, the most urgent first and the newest of one urgency before others.
     pub fn list(&self) -> Vec<QueueItem> {
         let now = clock::wall();
         let world = self.core.look();
@@ -39,7 +39,7 @@ impl Queue {
         open
     }
 
-    /// Somebody has dealt with an item. False if there is no such item, or it was dealt with before.
+    /// Resolves an item. False if there is no such item, or it was resolved before.
     ///
     /// # Errors
     /// If that cannot be kept.

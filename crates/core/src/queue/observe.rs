@@ -1,7 +1,7 @@
 //! What happens in the world, and what that means for the queue and the timeline.
 //!
 //! Called within the transaction in which it happens, so that a queue item is as durable as what it
-//! tells of, and nobody sees one without the other.
+//! tells of, and no client sees one without the other.
 
 use rookery_model::{
     Answer, Category, Event, ExitStatus, Lifecycle, NotificationText, Origin, QueueItem, SessionId,
@@ -93,7 +93,7 @@ impl Tx<'_> {
         terminal.is_some_and(|terminal| matches!(terminal.origin, Origin::Tool(_)))
     }
 
-    /// Somebody said something about a terminal.
+    /// Something was said about a terminal.
     fn observe_word(&mut self, id: TerminalId, text: &NotificationText, source: Source) {
         let Ok(terminal) = self.world.terminal(id) else { return };
         let (session, lifecycle) = (session_of(terminal.uuid), terminal.activity.lifecycle);
@@ -113,7 +113,7 @@ impl Tx<'_> {
                 let title = title.to_owned();
                 let new = NewItem { session, related: None, category, title, subtitle, source };
                 match category {
-                    // Somebody more trusted said so, or it was said before.
+                    // A more trusted source said so, or it was said before.
                     Category::ApprovalNeeded if self.waits_already(session) => {}
                     Category::Informational | Category::Completed => drop(self.file(new)),
                     _ => self.file_once(new),
@@ -151,7 +151,7 @@ impl Tx<'_> {
         self.log_line(session, TimelineKind::StatusNeedsInput, NEEDED, None);
     }
 
-    /// Somebody looks at a terminal: that it wants to be looked at, and that it is done, is dealt with.
+    /// The user looks at a terminal: that it wants to be looked at, and that it is done, is dealt with.
     /// What waits for a decision goes on waiting.
     fn observe_look(&mut self, id: TerminalId) {
         let Ok(terminal) = self.world.terminal(id) else { return };
@@ -199,7 +199,7 @@ impl Tx<'_> {
         });
     }
 
-    /// Somebody took note of what was said about a terminal.
+    /// The user took note of what was said about a terminal.
     pub(crate) fn put_words_away(&mut self, id: TerminalId) {
         let Ok(terminal) = self.world.terminal(id) else { return };
         let session = session_of(terminal.uuid);
@@ -211,7 +211,7 @@ impl Tx<'_> {
         let session = session_of(terminal.uuid);
         self.log_line(session, TimelineKind::SessionClosed, "Session closed", None);
         self.resolve_items(session, |item| is_good_to_know(item) || is_word(item, Category::Error));
-        // Nobody can act on these any more.
+        // These cannot be acted on any more.
         let asked = self.world.requests.values().filter(|one| one.session() == Some(session));
         let asked: Vec<_> = asked.map(|request| request.id).collect();
         for id in asked {

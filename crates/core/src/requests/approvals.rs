@@ -24,13 +24,13 @@ const MAX_SETTLED: usize = 1_000;
 /// Where an approval stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApprovalStatus {
-    /// Nobody has decided.
+    /// Not decided yet.
     Pending,
-    /// Somebody wants to decide later.
+    /// To be decided later.
     Deferred,
     /// Allowed.
     Approved,
-    /// Refused, or nobody waits for it any more.
+    /// Refused, or not waited for any more.
     Denied,
     /// Answered at its terminal; what was chosen there is not known.
     AtTerminal,
@@ -59,7 +59,7 @@ pub struct Approval {
     pub status: ApprovalStatus,
 }
 
-/// What somebody decides.
+/// A decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// Yes.
@@ -89,7 +89,7 @@ impl Requests {
     /// Decides about an approval. Saying the same again is no second decision.
     ///
     /// # Errors
-    /// Not found if there is no such approval, conflict if it was decided otherwise and somebody
+    /// Not found if there is no such approval, conflict if it was decided otherwise and the asker
     /// went on with that, denied if the one who decides is the agent that asks.
     pub async fn decide(&self, id: RequestId, decision: Decision, by: &str) -> Result<()> {
         self.core.refuse_agents()?;
@@ -206,7 +206,7 @@ impl Requests {
         world.requests.get(&id).or_else(|| world.settled.get(&id)).and_then(Approval::of)
     }
 
-    /// Somebody who waited for this decision has it: from now on it stands.
+    /// The asker has this decision: from now on it stands.
     pub fn took_decision(&self, id: RequestId) {
         self.core.adjust(|world| world.acted_on.insert(id));
     }
@@ -274,7 +274,7 @@ fn status(request: &Request) -> ApprovalStatus {
 }
 
 impl Tx<'_> {
-    /// A harness wants something to be allowed; nobody here waits for the answer.
+    /// A harness wants something to be allowed; nothing here waits for the answer.
     pub(crate) fn ask_permission(
         &mut self,
         session: SessionId,
@@ -295,7 +295,7 @@ impl Tx<'_> {
         id
     }
 
-    /// Somebody wants to decide later.
+    /// Notes that it will be decided later.
     fn defer(&mut self, id: RequestId, by: &str) {
         let Some(request) = self.world.requests.get_mut(&id) else { return };
         if std::mem::replace(&mut request.is_deferred, true) {
@@ -450,8 +450,8 @@ impl Tx<'_> {
             source: source_of(request),
         });
         self.log_line(session, TimelineKind::ApprovalRequested, title.clone(), related);
-        // That the session waits may have been said a moment ago, by somebody who did not know for
-        // what. It is one matter, and nobody is told twice.
+        // That the session waits may have been said a moment ago, by a source that did not know for
+        // what. It is one matter, and is not told twice.
         let vague = |item: &QueueItem| is_word(item, Category::ApprovalNeeded);
         let was_told = self.has_open_item(session, vague);
         self.resolve_items(session, vague);

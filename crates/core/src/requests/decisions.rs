@@ -54,7 +54,7 @@ impl Requests {
         Some(wanted[wanted.len().saturating_sub(limit)..].to_vec())
     }
 
-    /// Records a decision that belongs to no other change. Nobody waits for the disk: whatever
+    /// Records a decision that belongs to no other change. The disk is not waited for: whatever
     /// follows from it is stored after it.
     pub(crate) fn record(&self, decision: Decision) {
         let recorded = self.core.transact(|tx| {
@@ -94,7 +94,7 @@ impl Tx<'_> {
         let (verdict, reason) = match &settled.answer {
             Answer::Approved { .. } => (DecisionVerdict::Approved, None),
             Answer::Denied { message } => (DecisionVerdict::Denied, message.clone()),
-            Answer::TimedOut => (DecisionVerdict::Denied, Some("nobody answered in time".into())),
+            Answer::TimedOut => (DecisionVerdict::Denied, Some("no answer came in time".into())),
             Answer::AtTerminal => (
                 DecisionVerdict::AnsweredAtTerminal,
                 Some("answered at the terminal; what was chosen there is not known".into()),
@@ -104,7 +104,7 @@ impl Tx<'_> {
                 Some("the dialog went away without an answer that is known".into()),
             ),
             Answer::Cancelled | Answer::Given(_) | Answer::Output { .. } => {
-                (DecisionVerdict::Denied, Some("nobody waits for it any more".into()))
+                (DecisionVerdict::Denied, Some("it was withdrawn".into()))
             }
         };
         self.record(Decision {
@@ -142,7 +142,7 @@ pub(crate) fn of_request(request: &Request, mode: Mode) -> Decision {
     }
 }
 
-/// Somebody decides later.
+/// The record of a decision that is put off.
 pub(crate) fn deferred(request: &Request, mode: Mode, by: &str) -> Decision {
     Decision {
         at: clock::wall(),
@@ -152,7 +152,7 @@ pub(crate) fn deferred(request: &Request, mode: Mode, by: &str) -> Decision {
     }
 }
 
-/// Somebody looked at changes and said what is to become of them; none if nothing was said.
+/// The record of what a review came to; none if it came to nothing yet.
 pub(crate) fn of_review(review: &Review, mode: Mode, by: &str) -> Option<Decision> {
     let verdict = match review.status {
         ReviewStatus::Open => return None,
@@ -230,7 +230,7 @@ fn hidden(text: &str) -> String {
     cut(&secrets::hidden(cut(text, 2)), 1).to_owned()
 }
 
-/// The beginning of a text, up to so many times what is kept.
+/// The beginning of a text, up to this many times what is kept.
 fn cut(text: &str, times: usize) -> &str {
     let mut end = (Decision::MAX_SUBJECT * times).min(text.len());
     while !text.is_char_boundary(end) {

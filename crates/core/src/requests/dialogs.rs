@@ -1,6 +1,6 @@
 //! Dialogs that were read from screens: requests like all others, answered by typing.
 //!
-//! Core neither reads screens nor knows what a key means to an agent. Somebody who does says what is
+//! Core neither reads screens nor knows what a key means to an agent. A screen watcher, which does, says what is
 //! shown ([`Core::show_dialog`]) and types the answers ([`Responder`]), each only while the very dialog
 //! that was decided about still stands there.
 
@@ -217,8 +217,8 @@ impl Requests {
         world.requests.get(&id).is_some_and(|one| matches!(one.asked, Asked::Dialog { .. }))
     }
 
-    /// Answers a dialog by typing, and settles it then. False if somebody else is about to, or it
-    /// was settled before. Goes on even if nobody waits for it any more.
+    /// Answers a dialog by typing, and settles it then. False if another client is about to, or it
+    /// was settled before. Goes on even if the caller is gone.
     ///
     /// # Errors
     /// Conflict if the dialog does not stand there any more, and whatever keeps it from being typed.
@@ -346,7 +346,7 @@ impl Tx<'_> {
         });
     }
 
-    /// Whether the queue says already that this session waits for somebody.
+    /// Whether the queue says already that this session waits for a person.
     pub(crate) fn waits_already(&self, session: SessionId) -> bool {
         self.has_open_item(session, |item| item.category == Category::ApprovalNeeded)
     }

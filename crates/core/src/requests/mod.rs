@@ -120,7 +120,7 @@ impl Requests {
         Ok(answer)
     }
 
-    /// When something that is asked for now is refused if nobody answers.
+    /// When something that is asked for now is refused without an answer.
     pub(crate) fn approval_deadline(&self) -> Option<Timestamp> {
         self.core.inner.agents.approval_timeout().map(clock::after)
     }
@@ -139,14 +139,14 @@ impl Requests {
         mut answer: oneshot::Receiver<Answer>,
         deadline: Option<rookery_model::Timestamp>,
     ) -> Result<Answer> {
-        let gone = |_| Error::closed("nobody will answer any more");
+        let gone = |_| Error::closed("the request will not be answered any more");
         let Some(deadline) = deadline else { return answer.await.map_err(gone) };
         let left = deadline.as_micros().saturating_sub(clock::wall().as_micros()).max(0);
         let left = Duration::from_micros(left as u64);
         match tokio::time::timeout(left, &mut answer).await {
             Ok(answer) => answer.map_err(gone),
             Err(_) => {
-                // Somebody may answer at this very moment; then that counts.
+                // An answer may come at this very moment; then that counts.
                 self.resolve_as_daemon(id, Answer::TimedOut, "timeout").await?;
                 answer.await.map_err(gone)
             }
@@ -165,7 +165,7 @@ impl Requests {
             Ok(())
         });
         if let Err(error) = cancelled {
-            tracing::warn!(%error, "a request that nobody waits for stays");
+            tracing::warn!(%error, "a request that is not waited for stays");
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a client was told to have approved: requests that nobody waits for, and what follows from
+//! What a client was told to have approved: requests without a waiting caller, and what follows from
 //! their answers. Once approved, exactly the same may be done one more time, for a while.
 
 use std::collections::VecDeque;
@@ -16,7 +16,7 @@ use crate::world::Tx;
 const MAX_ASKED: usize = 256;
 /// Bytes that all of them may take; one that is larger is kept alone.
 const MAX_BYTES: usize = 16 << 20;
-/// Approvals that nobody made use of yet. The oldest makes room.
+/// Approvals that were not used yet. The oldest makes room.
 const MAX_GRANTS: usize = 256;
 /// How long an approval waits to be made use of.
 const GRANT_LIMIT: Duration = Duration::from_secs(600);

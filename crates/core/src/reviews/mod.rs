@@ -1,4 +1,4 @@
-//! Reviews: changes that somebody should look at, and what was said about them.
+//! Reviews: changes to be looked at, and the comments on them.
 
 mod deliver;
 
@@ -78,7 +78,7 @@ impl Reviews {
         world.reviews.get(&id).cloned().ok_or_else(|| no_review(id))
     }
 
-    /// A review stands elsewhere now, or somebody says again where it stands.
+    /// Sets the status of a review, also to the one it has.
     ///
     /// # Errors
     /// If there is no such review, an agent's own program says so, or that cannot be kept.

@@ -15,7 +15,7 @@ pub struct Presented {
 }
 
 impl Presented {
-    /// The chosen row; none if the user or somebody else put the palette away.
+    /// The chosen row; none if the palette was dismissed.
     pub async fn answer(&mut self) -> Option<String> {
         (&mut self.answer).await.unwrap_or(None)
     }

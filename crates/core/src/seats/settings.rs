@@ -155,7 +155,7 @@ impl Seats {
     }
 }
 
-/// Puts a file in the place of another, so that nobody ever reads half of it.
+/// Puts a file in the place of another, so that no reader ever sees half of it.
 fn replace_file(path: &Path, text: &str) -> std::io::Result<()> {
     // A settings file is often a link into a user's own collection; what it points at is written.
     let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());

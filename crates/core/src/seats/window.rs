@@ -54,7 +54,7 @@ impl Seats {
     }
 
     /// A terminal came to be shown: it takes the room there is. Before anybody arranged the window it
-    /// keeps the size that it was opened with, and so it does while somebody is attached to it, whose
+    /// keeps the size that it was opened with, and so it does while a client is attached to it, whose
     /// own window it fills.
     pub(crate) async fn fit_shown(&self) {
         let is_arranged = self.core.inner.seats.state.lock().is_arranged;

@@ -65,7 +65,7 @@ pub enum AgentEventKind {
         /// What comes next.
         next_actions: Vec<String>,
     },
-    /// Somebody should look at changes.
+    /// Changes are to be reviewed.
     Review {
         /// The snapshot they are in.
         checkpoint: Option<CheckpointId>,

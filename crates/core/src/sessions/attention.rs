@@ -16,7 +16,7 @@ use crate::world::Tx;
 pub enum Reported {
     /// At work.
     Active,
-    /// Waits for somebody.
+    /// Waits for a person.
     Waiting,
     /// Done.
     Completed,
@@ -105,7 +105,7 @@ impl Tx<'_> {
 }
 
 /// Lays what was reported over what goes on in a terminal. A failure is shown as an end: what went
-/// wrong is in the queue, and nobody waits for an answer.
+/// wrong is in the queue, and no answer is waited for.
 pub(crate) fn report(activity: &mut Activity, reported: Reported, word: &str, at: Timestamp) {
     let lifecycle = match reported {
         Reported::Clear => return activity.release(),

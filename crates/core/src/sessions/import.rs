@@ -1,6 +1,6 @@
 //! Taking over what another program kept: records with ids, dates and states of their own.
 //!
-//! Nothing that is here already changes, and nothing that is taken over is news: only what somebody
+//! Nothing that is here already changes, and nothing that is taken over is news: only what a person
 //! has to deal with is told.
 
 use std::cmp::Reverse;
@@ -35,7 +35,7 @@ pub struct Import {
     pub handoffs: Vec<Handoff>,
     /// Reviews.
     pub reviews: Vec<Review>,
-    /// Requests of sessions; nobody waits for their answers.
+    /// Requests of sessions; their answers are not waited for.
     pub approvals: Vec<Request>,
     /// Events of agents that were taken.
     pub handled: Vec<EventId>,

@@ -110,7 +110,7 @@ impl World {
         }
     }
 
-    /// Every session that somebody may want to look at: all terminals, and the threads that are at
+    /// Every session that a supervisor may want to look at: all terminals, and the threads that are at
     /// work or were lately.
     pub(crate) fn sessions(&self) -> Vec<Session> {
         let now = clock::wall().as_micros();
@@ -131,7 +131,7 @@ impl World {
 }
 
 impl Sessions {
-    /// Every session that somebody may want to look at.
+    /// Every session that a supervisor may want to look at.
     pub fn list(&self) -> Vec<Session> {
         self.core.look().sessions()
     }

@@ -12,7 +12,7 @@ pub(crate) struct Capture {
 }
 
 impl Capture {
-    /// Keeps so many bytes; 0 keeps none.
+    /// Keeps this number of bytes; 0 keeps none.
     pub(crate) fn new(limit: usize) -> Capture {
         Capture { limit, bytes: Mutex::default() }
     }

@@ -108,7 +108,7 @@ enum Composition {
     None,
     /// Text that is not entered yet.
     Shown(Preedit),
-    /// It was called off. The input method may still enter the text; that is for nobody.
+    /// It was called off. The input method may still enter the text; that is dropped.
     CalledOff,
 }
 
@@ -270,7 +270,7 @@ impl TerminalHandle {
         self.live().with_engine(|engine| engine.viewport(detail))
     }
 
-    /// Scrolls back by so many rows, or forth if the number is negative.
+    /// Scrolls back by this number of rows, or forth if it is negative.
     pub fn scroll(&self, rows: i64) {
         self.live().with_engine(|engine| engine.scroll(rows));
     }

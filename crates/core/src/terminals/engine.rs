@@ -93,7 +93,7 @@ impl Engine {
     }
 
     /// A terminal that lived on without us: replays what the ring holds since the last checkpoint.
-    /// What nobody acted upon yet comes back as effects; what the program said up to the offset `noted`
+    /// What was not acted upon yet comes back as effects; what the program said up to the offset `noted`
     /// is in the log already.
     pub(crate) fn replay(
         ring: Ring,

@@ -376,7 +376,7 @@ impl TerminalHandle {
         self.live.with_engine(|engine| engine.end_offset())
     }
 
-    /// What was printed after an offset, as far as it is kept, and up to so many characters before it.
+    /// What was printed after an offset, as far as it is kept, and up to this number of characters before it.
     pub fn transcript_since(&self, offset: u64, context_chars: usize) -> Piece {
         self.live.with_engine(|engine| engine.transcript_since(offset, context_chars))
     }

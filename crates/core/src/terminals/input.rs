@@ -93,7 +93,7 @@ impl Input {
         self.room.notify_waiters();
     }
 
-    /// Drops what waits, because nobody will ever read it.
+    /// Drops what waits, because it will never be read.
     pub(crate) fn discard(&self) {
         self.queue.lock().bytes = VecDeque::new();
         self.room.notify_waiters();

@@ -170,7 +170,7 @@ impl Live {
         }
     }
 
-    /// Sends what the terminal says, unlike what somebody writes to the child past it.
+    /// Sends what the terminal says, unlike what a client writes to the child.
     pub(crate) fn send_by_hand(&self, bytes: &[u8]) -> Result<()> {
         self.write(bytes)?;
         self.capture.add(bytes);

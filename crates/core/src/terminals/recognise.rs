@@ -37,7 +37,7 @@ impl Terminals {
 
     /// Tells that an agent was started or has ended.
     pub(crate) fn see_agent(&self, terminal: TerminalId, agent: &str, is_running: bool) {
-        // Nobody may be there to hear it.
+        // There may be no subscriber.
         let _ = self.core.inner.terminals.agents_seen.send(AgentSeen {
             terminal,
             agent: agent.to_owned(),

@@ -42,7 +42,7 @@ pub struct OpenTerminal {
     /// A file that gets every byte.
     pub raw_log: Option<RawLog>,
     /// Gets every byte when there is no such file. The terminal waits for whoever reads it, so
-    /// nothing is lost, and goes on alone when nobody holds the other end any more.
+    /// nothing is lost, and goes on alone when the other end is gone.
     pub tap: Option<mpsc::Sender<Bytes>>,
     /// Its universally unique name, if it was given one before.
     pub uuid: Option<TerminalUuid>,

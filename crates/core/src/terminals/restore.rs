@@ -264,7 +264,7 @@ impl Terminals {
     }
 
     /// After a keeper died: hands the terminals we still hold to a new one, so that they survive us as well.
-    /// They stay marked as lost, because nobody will know how their children end.
+    /// They stay marked as lost, because how their children end will not be known.
     pub(crate) async fn readopt(&self) {
         let lost = self.all_live();
         if lost.iter().all(|live| live.exit_status().is_some()) {

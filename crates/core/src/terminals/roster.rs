@@ -68,7 +68,7 @@ impl Terminals {
         }
     }
 
-    /// Forgets an end that nobody asked for.
+    /// Forgets an end that no terminal will take.
     pub(crate) fn forget_early_exit(&self, id: TerminalId) {
         self.core.inner.terminals.notices.early.lock().remove(&id);
     }

@@ -233,7 +233,7 @@ impl Terminals {
         let recorded = self
             .core
             .transact_durably(|tx| {
-                // Closed meanwhile: nobody asks how it ended.
+                // Closed meanwhile: how it ended is not asked for.
                 let Ok(terminal) = tx.world.terminal_mut(id) else { return Ok(()) };
                 if terminal.is_alive() {
                     terminal.state = TerminalState::Exited(status);

@@ -20,7 +20,7 @@ impl Usage {
 }
 
 impl Terminals {
-    /// Somebody typed into a terminal. Told to the world at most once a second, and stored only when
+    /// Notes input to a terminal. Told to the world at most once a second, and stored only when
     /// the terminal is stored anyway.
     pub(super) fn was_used(&self, live: &Live) {
         if !live.usage.note(live.clock.now()) {

@@ -92,7 +92,7 @@ impl Threads {
         Ok(live)
     }
 
-    /// Lets go of threads that nobody uses; they can be read again.
+    /// Lets go of threads that are not in use; they can be read again.
     pub(super) fn release_unused(&self) {
         // Held, so that no turn begins in one of those that go.
         let world = self.core.hold();

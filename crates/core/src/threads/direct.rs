@@ -21,7 +21,7 @@ pub struct DirectCall {
     pub tool: String,
     /// Its arguments.
     pub arguments: Value,
-    /// Whether to wait if somebody has to approve.
+    /// Whether to wait if approval is needed.
     pub waits: bool,
     /// The connection of the client that calls it; see [`Core::set_client_mode`].
     pub client: Option<u64>,
@@ -39,7 +39,7 @@ pub enum DirectOutcome {
         /// In which mode.
         mode: Mode,
     },
-    /// Somebody has to approve first.
+    /// Approval is needed first.
     NeedsApproval {
         /// Why.
         reason: String,
@@ -119,7 +119,7 @@ impl Threads {
 }
 
 impl Job {
-    /// Whether somebody approved exactly this call for one more time, which is now.
+    /// Whether exactly this call was approved for one more time, which is now.
     fn is_granted(&self, kind: ToolKind, judgement: &Judgement) -> bool {
         let asked = self.core.threads().approval(self, kind, judgement, None);
         let bound = Bound::of(&self.name, &asked);
@@ -140,7 +140,7 @@ impl Job {
     }
 }
 
-/// Takes back what a direct call asked for once nobody waits for it.
+/// Takes back what a direct call asked for once its caller is gone.
 struct DirectGuard {
     core: Core,
     call_id: String,

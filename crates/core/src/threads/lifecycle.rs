@@ -20,9 +20,9 @@ pub struct TurnLifecycle {
 pub enum LifecycleState {
     /// It runs, or waits.
     Running,
-    /// Somebody wants it to stop.
+    /// It was asked to stop.
     InterruptRequested,
-    /// Somebody stopped it.
+    /// It was stopped on request.
     Interrupted,
     /// It came to its end.
     Completed,

@@ -17,7 +17,7 @@ pub(crate) const MODE_KEY: &str = "policy_mode";
 /// Where the word for the mode that asks is kept.
 pub(crate) const ASKING_KEY: &str = "asking_mode";
 
-/// What is said when nobody will be asked any more.
+/// The warning when nothing is asked for any more.
 const BYPASSED: &str = "the policy mode is bypass: every tool call runs without being asked for";
 
 /// Whether a word is one of the two for the mode that asks.
@@ -65,7 +65,7 @@ impl Threads {
             .await
     }
 
-    /// Sets a mode, and warns if nobody will be asked any more.
+    /// Sets a mode, and warns if nothing is asked for any more.
     pub(super) fn switch_mode(
         &self,
         tx: &mut Tx<'_>,

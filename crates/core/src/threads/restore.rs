@@ -41,7 +41,7 @@ impl Threads {
             }
         }
         self.end_left_tools().await;
-        // Requests whose turn is gone wait for nobody.
+        // Requests whose turn is gone are not waited for.
         self.core
             .transact_durably(|tx| {
                 let is_alone = |request: &Request| {

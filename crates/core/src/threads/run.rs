@@ -157,7 +157,7 @@ impl Runner {
         }
     }
 
-    /// What somebody wants of the turn since we last looked.
+    /// What clients want of the turn since it last looked.
     fn wishes(&self) -> Option<Input> {
         let world = self.core.look();
         let active = world.threads.get(&self.live.id)?.active.as_ref()?;

@@ -16,11 +16,11 @@ pub struct Status {
 /// What a turn waits for, in the order in which it is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Flag {
-    /// Somebody has to approve.
+    /// Approval is needed.
     ApprovalRequired,
-    /// Somebody has to answer questions.
+    /// Questions wait for answers.
     UserInputRequired,
-    /// Somebody has to judge a plan.
+    /// A plan waits for approval.
     PlanExitRequired,
     /// A client has to run a tool.
     ExternalToolPending,

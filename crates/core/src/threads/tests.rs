@@ -236,7 +236,7 @@ async fn modes_decide_without_asking() {
 }
 
 #[tokio::test]
-async fn bypass_is_not_warned_of_where_nobody_wants_that() {
+async fn bypass_is_not_warned_of_where_that_is_turned_off() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     core.inner.agents.change_settings(|settings| settings.policy.warn_on_bypass = false);

@@ -71,7 +71,7 @@ impl Turnstile {
     async fn wait(&self) {
         let before = self.before.lock().take();
         if let Some(before) = before {
-            // A call that is gone stands in nobody's way.
+            // A call that is gone is in no one's way.
             let _ = before.await;
         }
     }
@@ -139,7 +139,7 @@ impl Runner {
 pub(super) struct Permit {
     /// The shell that it was permitted with.
     pub(super) shell: String,
-    /// Whether somebody was asked.
+    /// Whether a person was asked.
     pub(super) approval: Option<bool>,
     /// Whether it is held to reading.
     pub(super) read_only: bool,
@@ -213,7 +213,7 @@ impl Job {
         tools::finish(&context, output).await
     }
 
-    /// Whether the call may be made: by policy, or because somebody says so.
+    /// Whether the call may be made: by policy, or because it was approved.
     pub(super) async fn permitted(
         &self,
         kind: ToolKind,
@@ -256,16 +256,16 @@ impl Job {
             Ok(Answer::Approved { .. }) => {}
             Ok(Answer::Denied { message }) => return Err(refused(message)),
             Ok(Answer::TimedOut) => {
-                return Err(refused(Some("nobody answered in time".to_owned())));
+                return Err(refused(Some("no answer came in time".to_owned())));
             }
             Ok(
                 Answer::Cancelled | Answer::Given(_) | Answer::Output { .. } | Answer::AtTerminal,
             )
             | Err(_) => {
-                return Err(refused(Some("nobody waits for it any more".to_owned())));
+                return Err(refused(Some("it was withdrawn".to_owned())));
             }
         }
-        // The mode may have become stricter while somebody thought about it.
+        // The mode may have become stricter meanwhile.
         match self.judge(kind) {
             judgement if judgement.verdict == Verdict::Deny => {
                 self.record(kind, &judgement);
@@ -382,7 +382,7 @@ impl Job {
 
     async fn user_input(&self, arguments: Value) -> ToolOutput {
         if self.profile.is_unattended() {
-            return ToolOutput::error("User input is unavailable: nobody is there to answer");
+            return ToolOutput::error("User input is unavailable: no user is there to answer");
         }
         let questions = match tools::questions(arguments) {
             Ok(questions) => questions,
@@ -409,7 +409,7 @@ impl Job {
             Err(reason) => return ToolOutput::error(reason),
         };
         if self.profile.is_unattended() {
-            return ToolOutput::error("nobody is there to judge the plan; the mode stays plan");
+            return ToolOutput::error("no user is there to judge the plan; the mode stays plan");
         }
         match self.answer(Asked::PlanExit(plan), None, Some(PLAN_LIMIT)).await {
             Ok(Answer::Approved { .. }) => {
@@ -420,7 +420,7 @@ impl Job {
             answer => {
                 let mode = rookery_agent::policy::mode_name(self.mode());
                 let why = if matches!(answer, Ok(Answer::TimedOut)) {
-                    ": nobody answered in time"
+                    ": no answer came in time"
                 } else {
                     ""
                 };

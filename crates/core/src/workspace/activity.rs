@@ -70,7 +70,7 @@ impl Workspace {
             .await
     }
 
-    /// Takes an agent's report, in one step. False if somebody else speaks for the terminal.
+    /// Takes an agent's report, in one step. False if another source speaks for the terminal.
     pub async fn report_agent(
         &self,
         id: TerminalId,

@@ -1,4 +1,4 @@
-//! Notifications: raised for a terminal, seen when somebody looks at it.
+//! Notifications: raised for a terminal, seen when the user looks at it.
 
 use rookery_model::{
     Event, NotificationText, Pending, Project, Result, Source, Terminal, TerminalId,
@@ -82,7 +82,7 @@ impl Workspace {
 }
 
 impl Tx<'_> {
-    /// Raises a notification, unless somebody looks at the terminal right now.
+    /// Raises a notification, unless the user looks at the terminal right now.
     pub(crate) fn raise_attention(
         &mut self,
         id: TerminalId,

@@ -19,7 +19,7 @@ impl Workspace {
         self.selection().terminal
     }
 
-    /// Selects a terminal and its project, which also means that somebody has seen what it had to
+    /// Selects a terminal and its project, which also means that the user has seen what it had to
     /// say. Returns what was selected before.
     pub async fn activate(&self, id: TerminalId) -> Result<Active> {
         let before = self.core.transact_durably(|tx| {

@@ -46,7 +46,7 @@ pub(crate) struct World {
     /// Terminals by id.
     pub(crate) terminals: Table<TerminalId, Terminal>,
     pub(crate) active: Active,
-    /// Whether somebody looks at the selected terminal: none while there is no window.
+    /// Whether the window has the keyboard; none while there is no window.
     pub(crate) focus: Option<bool>,
     pub(crate) next_project: ProjectId,
     pub(crate) next_terminal: TerminalId,
@@ -59,7 +59,7 @@ pub(crate) struct World {
     pub(crate) requests: Table<RequestId, Request>,
     /// What they waited for lately, and the answers.
     pub(crate) settled: Table<RequestId, Request>,
-    /// Those of them whose answers somebody took, so that they stand.
+    /// Those of them whose answers were acted on, so that they stand.
     pub(crate) acted_on: OrdSet<RequestId>,
     /// What asks for attention.
     pub(crate) queue: Items,
@@ -73,7 +73,7 @@ pub(crate) struct World {
     pub(crate) unfinished: Shared<Vec<Accepted>>,
     /// The last number that was given to a record.
     last_order: u64,
-    /// What clients were told to ask for, and may do since somebody said so.
+    /// What clients were told to ask for, and may do since it was approved.
     pub(crate) parked: Shared<Parked>,
     /// What agents may do without asking, where their thread does not say otherwise.
     pub(crate) mode: Mode,

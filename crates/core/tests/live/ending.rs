@@ -60,7 +60,7 @@ async fn a_late_stream_is_told_as_well() {
         timeout: Some(Duration::from_millis(300)),
         ..streamed("echo begun; while :; do echo; done")
     };
-    // Nobody reads meanwhile: the time runs out all the same.
+    // It is not read meanwhile: the time runs out all the same.
     let mut execution = world.start(late).await;
     let pid = execution.view().pid.to_string();
     gone(&pid).await;

@@ -62,10 +62,10 @@ pub(crate) async fn asked(world: &World, session: SessionId, id: u128) -> Reques
 
 async fn what_is_most_urgent_comes_first_and_the_newest_of_it() {
     let world = World::open().await;
-    let nobody = SessionId::new(5);
+    let unknown = SessionId::new(5);
     for category in Category::ALL.into_iter().rev() {
         for title in ["first", "second"] {
-            world.core.sessions().take_notice(notice(nobody, category, title)).await.unwrap();
+            world.core.sessions().take_notice(notice(unknown, category, title)).await.unwrap();
         }
     }
     let queue = world.core.queue().list();
@@ -151,7 +151,7 @@ async fn what_a_harness_asks_is_decided_deferred_and_on_the_record() {
     decide(Decision::Approve).await.unwrap();
     assert_eq!((status(&world), open(&world).len()), (ApprovalStatus::Approved, 0));
     decide(Decision::Deny { message: None }).await.unwrap();
-    assert_eq!(status(&world), ApprovalStatus::Denied, "nobody went on with it");
+    assert_eq!(status(&world), ApprovalStatus::Denied, "no one went on with it");
     decide(Decision::Defer).await.unwrap();
     assert_eq!(open(&world), [Some("Deferred: to production".to_owned())]);
     let lines = world.core.queue().timeline(Some(session), 10);
@@ -178,8 +178,8 @@ async fn a_decision_that_was_taken_stands() {
     let again = world.core.requests().decide(id, Decision::Deny { message: None }, "idx0").await;
     assert_eq!(again.unwrap_err().kind(), ErrorKind::Conflict);
     world.core.requests().decide(id, Decision::Approve, "idx0").await.unwrap();
-    let nobody = world.core.requests().decide(RequestId::new(9), Decision::Approve, "idx0").await;
-    assert_eq!(nobody.unwrap_err().kind(), ErrorKind::NotFound);
+    let unknown = world.core.requests().decide(RequestId::new(9), Decision::Approve, "idx0").await;
+    assert_eq!(unknown.unwrap_err().kind(), ErrorKind::NotFound);
     world.stop().await;
 }
 

@@ -66,7 +66,10 @@ async fn processes_are_listed() {
     assert!(ended.view.ended_at >= Some(ended.view.started_at));
     assert_eq!((ended.output.as_slice(), ended.total), (&b"lo\n"[..], 6));
     assert_eq!(world.core.commands().list(true), [ended.view]);
-    assert_eq!(world.core.commands().stop("nobody").await.unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(
+        world.core.commands().stop("unknown").await.unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
 }
 
 async fn all_are_stopped() {

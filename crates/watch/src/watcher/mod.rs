@@ -71,7 +71,7 @@ pub async fn watch_screens(core: Core, adapters: Arc<Adapters>) {
     }
 }
 
-/// Dialogs of the last daemon on terminals that nobody reads any more are taken back.
+/// Dialogs of the last daemon on terminals that are not watched any more are taken back.
 async fn forget_unread(core: &Core, adapters: &Adapters) {
     let read: Vec<TerminalId> = adapters.all(core).iter().map(|adapter| adapter.terminal).collect();
     for terminal in core.terminals().list() {
