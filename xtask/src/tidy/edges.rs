@@ -75,6 +75,7 @@ pub(super) fn check(edges: &Edges, packages: &[Package], strict: bool) -> Vec<Fi
             let forbidden =
                 package.dependencies.iter().filter(|to| !edges.allows(&package.name, to));
             findings.extend(forbidden.map(|to| forbidden_edge(&package.name, to)));
+            findings.extend(unused_edges(edges, package));
         } else {
             findings.push(Finding::error(EDGES_FILE, None, format!("{} has no row", package.name)));
         }
@@ -96,6 +97,18 @@ fn forbidden_edge(from: &str, to: &Dependency) -> Finding {
         None,
         format!("{from} has a {kind} on {}, not allowed here", to.name),
     )
+}
+
+/// Arrows of a crate's row that its manifest does not draw.
+fn unused_edges(edges: &Edges, package: &Package) -> Vec<Finding> {
+    let is_drawn = |name: &str| package.dependencies.iter().any(|to| to.name == name);
+    let row = edges.crates.get(&package.name).into_iter().flatten();
+    row.filter(|name| *name != ANY && edges.crates.contains_key(*name) && !is_drawn(name))
+        .map(|name| {
+            let message = format!("{} does not depend on {name}: drop the arrow", package.name);
+            Finding::error(EDGES_FILE, None, message)
+        })
+        .collect()
 }
 
 /// Names on the right-hand side that have no row themselves: most likely misspelled.
@@ -151,6 +164,16 @@ mod tests {
         assert_eq!(
             findings(EDGES, &packages, false),
             ["error: xtask/edges.toml: model has a dependency on core, not allowed here"]
+        );
+    }
+
+    #[test]
+    fn an_unused_edge_fails() {
+        let mut packages = tree();
+        packages[1] = package("core", &[], &["kit"]);
+        assert_eq!(
+            findings(EDGES, &packages, false),
+            ["error: xtask/edges.toml: core does not depend on model: drop the arrow"]
         );
     }
 
