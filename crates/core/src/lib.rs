@@ -31,7 +31,6 @@ mod world;
 
 pub use rookery_host::Leftover;
 pub use rookery_host::files;
-pub use rookery_model as model;
 pub use rookery_store::{DecisionQuery, NumberedDecision};
 pub use rookery_term::Palette;
 

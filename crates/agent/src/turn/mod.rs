@@ -15,8 +15,7 @@ pub use compaction::{Compaction, SUMMARY_INSTRUCTION, plan as plan_compaction};
 pub use history::{entries, estimate, estimate_items, seal_opaque, window};
 pub use machine::Turn;
 
-pub use rookery_model::Profile;
-use rookery_model::{Item, ItemId, Pruning, TurnError, TurnId, TurnStatus, Usage};
+use rookery_model::{Item, ItemId, Profile, Pruning, TurnError, TurnId, TurnStatus, Usage};
 
 use crate::provider::{HostedTool, ModelEvent};
 use crate::tool::ToolOutput;

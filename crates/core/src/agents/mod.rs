@@ -25,10 +25,10 @@ use rookery_agent::providers::{self, Environment, Registry, RegistryOptions, Ret
 use rookery_agent::settings::{Lifecycle, ProviderSettings, SearchIndex, Secret, Settings};
 use rookery_agent::tool::{PathScope, Sandbox, SearchBounds};
 use rookery_agent::tools::Sessions;
-use rookery_agent::turn::{Limits, Profile};
+use rookery_agent::turn::Limits;
 use rookery_host::http;
 use rookery_host::sandbox;
-use rookery_model::{Choice, Mode, Thread, Timestamp, ToolKind};
+use rookery_model::{Choice, Mode, Profile, Thread, Timestamp, ToolKind};
 use serde_json::Value;
 
 pub use self::choose::FittedChoice;

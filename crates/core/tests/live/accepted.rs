@@ -4,11 +4,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use rookery_core::model::{
+use rookery_core::{ApprovalStatus, NewComment, NewReview, NewSession};
+use rookery_model::{
     AcceptedSession, AcceptedTool, AcceptedWork, Answer, CheckpointId, Differences, Origin,
     PlannedTree, SessionId, WorkPlace,
 };
-use rookery_core::{ApprovalStatus, NewComment, NewReview, NewSession};
 
 use crate::supervision::{asked, session};
 use crate::world::World;

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use rookery_core::model::{ErrorKind, Mode};
 use rookery_core::{ExecRequest, ProcessState};
+use rookery_model::{ErrorKind, Mode};
 
 use crate::world::{World, command, gone, rest, sh, streamed, text, until};
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use rookery_core::model::ErrorKind;
 use rookery_core::{ExecRequest, ExecStream};
+use rookery_model::ErrorKind;
 
 use crate::world::{World, command, rest, sh, streamed, text, until};
 
@@ -130,6 +130,6 @@ async fn input_is_null_otherwise() {
     assert_eq!(until(&mut execution, "\n").await, "end\n");
     let error = world.core.commands().write(0, "p", b"x", false).await.unwrap_err();
     assert_eq!((error.kind(), error.message()), (ErrorKind::Invalid, "the process takes no input"));
-    let size = rookery_core::model::Size::DEFAULT;
+    let size = rookery_model::Size::DEFAULT;
     assert!(world.core.commands().resize(0, "p", size).await.is_err());
 }

@@ -1,7 +1,7 @@
 //! Which commands run at all, and which are held to reading.
 
-use rookery_core::model::Mode;
 use rookery_core::{ExecRequest, ExecStart};
+use rookery_model::Mode;
 
 use crate::world::{World, command, sh, text};
 

@@ -1,7 +1,7 @@
 //! The table of processes.
 
-use rookery_core::model::ErrorKind;
 use rookery_core::{ExecRequest, ProcessState};
+use rookery_model::ErrorKind;
 
 use crate::world::{World, rest, sh, streamed, until};
 

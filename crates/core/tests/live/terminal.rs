@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rookery_core::ExecRequest;
-use rookery_core::model::{ErrorKind, Size};
+use rookery_model::{ErrorKind, Size};
 
 use crate::world::{World, command, gone, rest, sh, text, until};
 

@@ -4,11 +4,11 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
-use rookery_core::model::{Accepted, AcceptedWork, Mode, Record, Timestamp};
 use rookery_core::{
     AgentConfig, Core, CoreConfig, ExecChunk, ExecEnd, ExecRequest, ExecStart, ExecStream,
     Execution, KeeperLaunch, Palette, StopKind, TerminalLimits, UiConfig,
 };
+use rookery_model::{Accepted, AcceptedWork, Mode, Record, Timestamp};
 use rookery_store::{Change, Store};
 use rustix::process::{Pid, test_kill_process};
 
@@ -107,7 +107,7 @@ impl World {
     }
 
     /// Why a command is not run.
-    pub(crate) async fn refusal(&self, request: ExecRequest) -> rookery_core::model::Error {
+    pub(crate) async fn refusal(&self, request: ExecRequest) -> rookery_model::Error {
         self.core.commands().run(request).await.unwrap_err()
     }
 

@@ -56,7 +56,7 @@ impl PrivateWorld {
     pub(super) async fn start(
         exe_for_keeper: PathBuf,
         shared: Shared,
-    ) -> rookery_core::model::Result<PrivateWorld> {
+    ) -> rookery_model::Result<PrivateWorld> {
         let is_foreign = |name: &std::ffi::OsStr| TOLD_BY_OTHERS.iter().any(|told| name == *told);
         let core = Core::start(CoreConfig {
             state_dir: None,

@@ -1,6 +1,6 @@
 //! Failures, in the words of this dialect.
 
-use rookery_core::model;
+use rookery_model as model;
 
 use crate::envelope::Reply;
 

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use rookery_core::model::{EventId, Related, Timestamp};
 use rookery_core::{Import, Imported, Taken};
+use rookery_model::{EventId, Related, Timestamp};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -158,7 +158,7 @@ fn links(import: &Import) -> Links {
 
 #[cfg(test)]
 mod tests {
-    use rookery_core::model::{Category, RequestState};
+    use rookery_model::{Category, RequestState};
     use serde_json::json;
 
     use super::*;
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn what_the_dialect_writes_is_read_again() {
-        use rookery_core::model;
+        use rookery_model as model;
         let session = model::SessionId::new(7);
         let at = Timestamp::from_micros(1_000_000);
         let checkpoint = model::Checkpoint {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rookery_core::Core;
-use rookery_core::model::EventId;
+use rookery_model::EventId;
 use serde::Serialize;
 use tokio::sync::watch;
 
@@ -43,12 +43,12 @@ impl Mirror {
     ///
     /// # Errors
     /// If the events of the file cannot be kept.
-    pub async fn start(core: Core, dir: PathBuf) -> rookery_core::model::Result<Option<Mirror>> {
+    pub async fn start(core: Core, dir: PathBuf) -> rookery_model::Result<Option<Mirror>> {
         let path = dir.join(AGENT_EVENTS);
         let reading = path.clone();
         let was_there = tokio::fs::try_exists(&path).await.unwrap_or(false);
         let found = tokio::task::spawn_blocking(move || read(&reading)).await;
-        let found = found.map_err(|error| rookery_core::model::Error::failed(error.to_string()))?;
+        let found = found.map_err(|error| rookery_model::Error::failed(error.to_string()))?;
         let Some(ids) = found else { return Ok(None) };
         let known: std::collections::HashSet<EventId> =
             core.sessions().handled_events().into_iter().collect();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rookery_core::model::{
+use rookery_model::{
     Answer, Asked, Category, ChangedFile, Checkpoint, CheckpointId, DiffStat, Differences, Handoff,
     HandoffId, QueueItem, QueueItemId, Related, Request, RequestId, RequestState, Review, ReviewId,
     SessionId, Settled, Source, TestSummary, TimelineItem, TimelineItemId, Timestamp,

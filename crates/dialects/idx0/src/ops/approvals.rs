@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use rookery_core::model::{ErrorKind, RequestId};
 use rookery_core::{Approval, ApprovalStatus, Decision};
+use rookery_model::{ErrorKind, RequestId};
 
 use super::{BY, listed};
 use crate::context::Cx;

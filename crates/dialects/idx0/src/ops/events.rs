@@ -1,7 +1,7 @@
 //! Events of agents, as harnesses report them.
 
-use rookery_core::model::ErrorKind;
 use rookery_core::{AgentEvent, AgentEventKind, Created};
+use rookery_model::ErrorKind;
 
 use crate::agent_event::{self, Envelope, EventType, SCHEMA_VERSION};
 use crate::context::Cx;

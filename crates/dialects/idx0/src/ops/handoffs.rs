@@ -1,7 +1,7 @@
 //! Handoffs.
 
 use rookery_core::NewHandoff;
-use rookery_core::model::{CheckpointId, ErrorKind, HandoffId};
+use rookery_model::{CheckpointId, ErrorKind, HandoffId};
 
 use super::listed;
 use crate::context::Cx;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rookery_core::model::Timestamp;
+use rookery_model::Timestamp;
 
 use crate::context::Cx;
 use crate::envelope::Reply;

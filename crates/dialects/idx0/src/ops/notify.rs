@@ -1,8 +1,8 @@
 //! A word about a session, from hooks and scripts.
 
-use rookery_core::model::{Category, SessionId};
 use rookery_core::{Reported, SessionNotice};
 use rookery_host::{ReportWord, known_agents};
+use rookery_model::{Category, SessionId};
 
 use crate::context::Cx;
 use crate::envelope::Reply;

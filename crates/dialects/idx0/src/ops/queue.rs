@@ -1,6 +1,6 @@
 //! The queue and the timeline.
 
-use rookery_core::model::QueueItemId;
+use rookery_model::QueueItemId;
 
 use super::listed;
 use crate::context::Cx;

@@ -1,7 +1,7 @@
 //! Reviews.
 
-use rookery_core::model::{CheckpointId, Differences, Error, ErrorKind, ReviewId, ReviewStatus};
 use rookery_core::{NewComment, NewReview};
+use rookery_model::{CheckpointId, Differences, Error, ErrorKind, ReviewId, ReviewStatus};
 
 use super::{BY, listed};
 use crate::context::Cx;

@@ -1,6 +1,7 @@
 //! What hooks and agents say about the tab they run in.
 
-use rookery_core::{self as core, model};
+use rookery_core as core;
+use rookery_model as model;
 
 use super::living_tab;
 use crate::{

@@ -9,7 +9,8 @@ pub(crate) mod project;
 pub(crate) mod selection;
 pub(crate) mod tab;
 
-use rookery_core::{TerminalHandle, model};
+use rookery_core::TerminalHandle;
+use rookery_model as model;
 
 use crate::{context::Cx, errors::Error, wire::Int64};
 

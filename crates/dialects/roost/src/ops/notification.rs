@@ -1,6 +1,6 @@
 //! Notifications.
 
-use rookery_core::model::NotificationText;
+use rookery_model::NotificationText;
 
 use super::living_tab;
 use crate::{

@@ -1,9 +1,7 @@
 //! Tabs: opened, closed, listed, arranged.
 
-use rookery_core::{
-    OpenTerminal,
-    model::{OnExit, Size},
-};
+use rookery_core::OpenTerminal;
+use rookery_model::{OnExit, Size};
 
 use super::{living_tab, project_id, terminal};
 use crate::{
