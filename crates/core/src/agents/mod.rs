@@ -389,16 +389,16 @@ impl Room {
         // What is typed into a program is no command of a shell.
         let is_shell = !matches!(tool, "write_stdin") && !is_continued(tool, input);
         let command = command.as_deref().filter(|_| is_shell).map(Command::Shell);
-        let wish = ToolRequest { tool, kind, command, env: &[] };
-        policy::judge(&wish, mode, &rules, profile.is_unattended())
+        let request = ToolRequest { tool, kind, command, env: &[] };
+        policy::judge(&request, mode, &rules, profile.is_unattended())
     }
 
     /// Judges a command line that runs as it is, held to nothing.
     pub(crate) fn judge_line(&self, line: &str, mode: Mode) -> Judgement {
         let rules = Rules { sandboxed: false, ..Rules::clone(&self.rules.read()) };
         let command = Some(Command::Shell(line));
-        let wish = ToolRequest { tool: "shell", kind: ToolKind::Exec, command, env: &[] };
-        policy::judge(&wish, mode, &rules, false)
+        let request = ToolRequest { tool: "shell", kind: ToolKind::Exec, command, env: &[] };
+        policy::judge(&request, mode, &rules, false)
     }
 
     /// Judges a program with its arguments.
@@ -411,8 +411,8 @@ impl Room {
     ) -> Judgement {
         let rules = Arc::clone(&self.rules.read());
         let command = Some(Command::Argv(argv));
-        let wish = ToolRequest { tool: EXEC, kind: ToolKind::Exec, command, env };
-        policy::judge(&wish, mode, &rules, profile.is_unattended())
+        let request = ToolRequest { tool: EXEC, kind: ToolKind::Exec, command, env };
+        policy::judge(&request, mode, &rules, profile.is_unattended())
     }
 }
 

@@ -286,8 +286,8 @@ impl Threads {
             // Who was first has stopped it.
             active.is_shut_down |= is_first && reason == Some(TurnErrorKind::Shutdown);
             let at = *active.interrupted_at.get_or_insert_with(clock::wall);
-            // Whoever wakes up finds it in the world.
-            tx.afterwards(move || wake.notify_one());
+            // At once: a turn stops even if the store is stuck.
+            tx.once_visible(move || wake.notify_one());
             tx.announce_status(id);
             if is_first {
                 let state = LifecycleState::InterruptRequested;

@@ -1,7 +1,8 @@
 //! The world: plain data, changed only in a transaction.
 //!
-//! Rooms see it through two doors. [`Core::look`] gives it as it stands, [`Core::transact`] changes a
-//! copy of it and puts that in its place if all went well.
+//! Rooms reach it in four ways. [`Core::look`] gives it as it stands, [`Core::hold`] keeps it still,
+//! [`Core::transact`] changes a copy of it and puts that in its place if all went well, and
+//! [`Core::adjust`] does the same for what is in memory only.
 
 mod doors;
 mod load;

@@ -19,6 +19,7 @@ pub(crate) struct Tx<'a> {
     /// Whom decisions of this transaction are recorded for, besides their dialect.
     pub(crate) decider: Option<Decider>,
     after: Vec<Box<dyn FnOnce() + Send>>,
+    visible: Vec<Box<dyn FnOnce()>>,
 }
 
 impl Tx<'_> {
@@ -35,6 +36,11 @@ impl Tx<'_> {
     /// Does something once all of this is durable and told. It must be quick.
     pub(crate) fn afterwards(&mut self, work: impl FnOnce() + Send + 'static) {
         self.after.push(Box::new(work));
+    }
+
+    /// Does something once the world shows all of this, however long the store takes. It must be quick.
+    pub(crate) fn once_visible(&mut self, work: impl FnOnce() + 'static) {
+        self.visible.push(Box::new(work));
     }
 
     /// Records a change to be stored.
@@ -80,6 +86,7 @@ impl Core {
             notices: Vec::new(),
             decider: None,
             after: Vec::new(),
+            visible: Vec::new(),
         };
         let value = work(&mut tx)?;
         let happened = std::mem::take(&mut tx.events);
@@ -87,7 +94,7 @@ impl Core {
             self.queue().observe(&mut tx, event);
         }
         tx.events.splice(..0, happened);
-        let Tx { changes, events, notices, after, .. } = tx;
+        let Tx { changes, events, notices, after, visible, .. } = tx;
         let at = clock::wall();
         let numbered = events
             .into_iter()
@@ -97,8 +104,9 @@ impl Core {
                 NumberedEvent { seq, at, event }
             })
             .collect();
-        // Whoever is told of it finds it done.
+        // Before anything is told or woken, so that it finds the change.
         held.replace(world);
+        visible.into_iter().for_each(|work| work());
         // Queued while the world is held, so that the store sees batches in commit order.
         let batch = Batch { changes, events: numbered };
         if notices.is_empty() && after.is_empty() {
