@@ -84,7 +84,9 @@ pub(crate) struct Inner {
     pub(crate) started_at: Timestamp,
     pub(crate) damage: Option<String>,
     /// Raised when the core stops.
-    stopping: watch::Sender<bool>,
+    pub(crate) stopping: watch::Sender<bool>,
+    /// Raised when something that is shown changed.
+    pub(crate) signals: log::Signals,
     // What belongs to one room alone; each is private to it.
     pub(crate) agents: agents::Room,
     pub(crate) commands: Arc<commands::Room>,
@@ -102,7 +104,9 @@ impl Core {
         let Opened { store, loaded, published } = Opened::new(config.state_dir.clone()).await?;
         // Side by side: both are on the way to ready, and each takes some milliseconds of a processor.
         let (ui, plain) = (config.ui.clone(), config.palette.clone());
-        let seats = blocking(move || seats::Room::start(ui, plain));
+        let signals = log::Signals::default();
+        let raised = signals.clone();
+        let seats = blocking(move || seats::Room::start(ui, plain, &raised));
         let (loaded, seats) = tokio::try_join!(blocking(move || masked(loaded)), seats)?;
         let (kept, cwd) = (store.clone(), config.agent.cwd.clone());
         let (words, places) = blocking(move || {
@@ -120,15 +124,16 @@ impl Core {
             started_at: clock::wall(),
             damage: loaded.damage.as_ref().map(|damage| damage.reason.clone()),
             stopping: watch::Sender::new(false),
-            world: Doors::new(World::from_loaded(loaded, &config, words)),
-            agents: agents::Room::new(config.agent.clone(), places),
-            commands: Arc::default(),
+            world: Doors::new(World::from_loaded(loaded, &config, words), signals.clone()),
+            agents: agents::Room::new(config.agent.clone(), places, signals.clone()),
+            commands: Arc::new(commands::Room::new(&signals)),
             log: log::Room::new(published),
             requests: requests::Room::default(),
             reviews: reviews::Room::default(),
             seats,
             terminals: terminals::Room::start(config.keeper.clone())?,
             threads: threads::Room::default(),
+            signals,
             config,
         });
         inner.terminals.bind(&inner);
@@ -195,7 +200,7 @@ impl Core {
                 Ok(())
             })
             .await;
-        self.inner.log.feed().close();
+        self.inner.log.spine().close();
         self.terminals().let_go_of_all();
         let store = self.inner.store.clone();
         let closed = blocking(move || store.close()).await?;

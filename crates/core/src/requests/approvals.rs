@@ -10,7 +10,7 @@ use rookery_model::{
 };
 
 use crate::clock;
-use crate::log::NoticeBody;
+use crate::log::RequestChange;
 use crate::queue::{NewItem, is_word};
 use crate::requests::decisions;
 use crate::rooms::Requests;
@@ -291,7 +291,7 @@ impl Tx<'_> {
         let id = request.id;
         self.world.requests.insert(id, request.clone());
         self.save_request(&request);
-        self.announce(None, NoticeBody::Requested(Box::new(request)));
+        self.announce(None, RequestChange::Asked(Box::new(request)));
         id
     }
 

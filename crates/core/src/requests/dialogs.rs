@@ -16,7 +16,7 @@ use rookery_model::{
 use super::chosen::{Chosen, chosen};
 use crate::clock;
 use crate::core::Core;
-use crate::log::NoticeBody;
+use crate::log::RequestChange;
 use crate::queue::NewItem;
 use crate::rooms::Requests;
 use crate::sessions::SessionHome;
@@ -328,7 +328,7 @@ impl Tx<'_> {
         request.tool = tool;
         self.world.requests.insert(request.id, request.clone());
         self.save_request(&request);
-        self.announce(None, NoticeBody::Requested(Box::new(request)));
+        self.announce(None, RequestChange::Asked(Box::new(request)));
     }
 
     /// A dialog that has to be answered at its terminal.

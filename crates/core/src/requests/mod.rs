@@ -19,7 +19,7 @@ use rookery_store::Change;
 use tokio::sync::oneshot;
 
 use crate::clock;
-use crate::log::NoticeBody;
+use crate::log::RequestChange;
 use crate::rooms::Requests;
 use crate::world::{Tx, World};
 
@@ -110,7 +110,7 @@ impl Requests {
                 }
                 tx.world.requests.insert(id, request.clone());
                 tx.save_request(&request);
-                tx.announce(request.thread(), NoticeBody::Requested(Box::new(request.clone())));
+                tx.announce(request.thread(), RequestChange::Asked(Box::new(request.clone())));
                 if let Some(thread) = request.thread() {
                     tx.announce_status(thread);
                 }
@@ -211,7 +211,7 @@ impl Tx<'_> {
         self.save_request(&request);
         self.archive(request.clone());
         let mode = target.unwrap_or_else(|| self.world.mode_of_asker(asker));
-        self.announce(asker.thread(), NoticeBody::Settled(Box::new(request), mode));
+        self.announce(asker.thread(), RequestChange::Settled(Box::new(request), mode));
         if let (Some(target), Asker::Turn { thread, turn }) = (target, asker) {
             self.leave_plan(thread, turn, target);
         }

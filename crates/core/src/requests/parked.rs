@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rookery_agent::policy::{Bound, Judgement, Remembered};
 use rookery_model::{Answer, Asked, Asker, Request, RequestId, Result, ThreadId};
 
-use crate::log::NoticeBody;
+use crate::log::RequestChange;
 use crate::requests::decisions;
 use crate::rooms::Requests;
 use crate::world::Tx;
@@ -168,7 +168,7 @@ impl Requests {
         }
         tx.world.requests.insert(id, request.clone());
         tx.save_request(&request);
-        tx.announce(thread, NoticeBody::Requested(Box::new(request)));
+        tx.announce(thread, RequestChange::Asked(Box::new(request)));
         if let Some(thread) = thread {
             tx.announce_status(thread);
         }

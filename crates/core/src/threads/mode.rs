@@ -6,7 +6,7 @@ use rookery_model::{
 };
 use rookery_store::Change;
 
-use crate::log::NoticeBody;
+use crate::log::{NoticeBody, ThreadChange};
 use crate::requests::BY_MODE;
 use crate::rooms::Threads;
 use crate::world::Tx;
@@ -187,6 +187,6 @@ impl Tx<'_> {
             Some(id) => self.emit_of(id, event),
             None => self.emit(event),
         }
-        self.announce(thread, NoticeBody::ModeChanged { previous, mode, reason });
+        self.announce(thread, ThreadChange::Mode { previous, mode, reason });
     }
 }

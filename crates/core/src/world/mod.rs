@@ -7,6 +7,7 @@
 mod doors;
 mod load;
 mod records;
+mod shown;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -29,8 +29,12 @@ impl Tx<'_> {
     }
 
     /// Records what is told to those who follow threads, once all of this is durable.
-    pub(crate) fn announce(&mut self, thread: impl Into<Option<ThreadId>>, notice: NoticeBody) {
-        self.notices.push((thread.into(), notice));
+    pub(crate) fn announce(
+        &mut self,
+        thread: impl Into<Option<ThreadId>>,
+        notice: impl Into<NoticeBody>,
+    ) {
+        self.notices.push((thread.into(), notice.into()));
     }
 
     /// Does something once all of this is durable and told. It must be quick.
@@ -112,10 +116,10 @@ impl Core {
         if notices.is_empty() && after.is_empty() {
             return Ok((value, store.commit(batch)));
         }
-        let feed = Arc::clone(self.inner.log.feed());
+        let spine = Arc::clone(self.inner.log.spine());
         let tell = move || {
             for (thread, notice) in notices {
-                feed.send(thread, [notice]);
+                spine.send(thread, [notice]);
             }
             after.into_iter().for_each(|work| work());
         };

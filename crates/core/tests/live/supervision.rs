@@ -2,7 +2,7 @@
 
 use rookery_core::{
     AgentEvent, AgentEventKind, ApprovalStatus, Created, Decision, DecisionQuery, NewComment,
-    NewHandoff, NewReview, NewSession, Reported, SessionNotice,
+    NewHandoff, NewReview, NewSession, Reported, SessionNotice, Shows,
 };
 use rookery_model::{
     Category, CheckpointId, DecisionVerdict, Differences, ErrorKind, EventId, HandoffStatus,
@@ -298,9 +298,9 @@ async fn a_session_that_cannot_be_made_leaves_a_word() {
         .make_soon(id, NewSession { repo, create_worktree: true, ..NewSession::default() })
         .await
         .unwrap();
-    let mut happened = world.core.happened();
+    let mut changes = world.core.log().changes(Shows::ALL);
     while world.core.queue().list().is_empty() {
-        happened.changed().await.unwrap();
+        changes.next().await.unwrap();
     }
     let queue = world.core.queue().list();
     assert_eq!((titles(&queue), queue[0].session), (vec!["Session creation failed"], id));

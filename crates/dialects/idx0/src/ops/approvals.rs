@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rookery_core::{Approval, ApprovalStatus, Decision};
+use rookery_core::{Approval, ApprovalStatus, Decision, Topics};
 use rookery_model::{ErrorKind, RequestId};
 
 use super::{BY, listed};
@@ -100,7 +100,7 @@ pub(crate) async fn wait(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
         }
     };
     let decided = async {
-        let mut happened = cx.core.happened();
+        let mut happened = cx.core.log().subscribe(Topics::EVENTS, None);
         loop {
             let approval = cx.core.requests().approval(id).ok_or_else(not_found)?;
             match approval.status {
@@ -116,7 +116,7 @@ pub(crate) async fn wait(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
                     return Err(Failure::new("Approval is no longer asked for."));
                 }
             }
-            if happened.changed().await.is_err() {
+            if happened.next().await.is_err() {
                 return Err(Failure::new("App unavailable"));
             }
         }
