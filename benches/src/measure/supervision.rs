@@ -211,7 +211,7 @@ fn ask(rookery: &Rookery, command: &str, payload: &Value) -> anyhow::Result<Valu
 }
 
 /// One request on a connection of its own, and what its reply holds.
-fn call(socket: &Path, command: &str, payload: &Value) -> anyhow::Result<Value> {
+pub(super) fn call(socket: &Path, command: &str, payload: &Value) -> anyhow::Result<Value> {
     let mut stream = UnixStream::connect(socket)
         .with_context(|| format!("cannot connect to {}", socket.display()))?;
     stream.set_read_timeout(Some(WORK_LIMIT))?;

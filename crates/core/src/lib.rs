@@ -47,7 +47,9 @@ pub use log::{
     Changes, EventPage, ItemChange, News, Notice, NoticeBody, RequestChange, SettingsChange, Shows,
     Subscription, ThreadChange, Topics, TurnChange,
 };
-pub use requests::{Approval, ApprovalStatus, Decision, Responder, SeenDialog, Shown, Typing};
+pub use requests::{
+    Approval, ApprovalStatus, Resolution, Resolved, Responder, SeenDialog, Shown, Typing,
+};
 pub use reviews::{NewComment, NewReview};
 pub use rooms::{
     Agents, Checkpoints, Commands, Handoffs, Log, Queue, Requests, Reviews, Seats, Sessions,

@@ -273,7 +273,7 @@ async fn a_direct_call_can_wait_for_its_approval() {
     });
     let id = pending(&core).await;
     let yes = rookery_model::Answer::Approved { remember: false };
-    assert!(core.requests().resolve_as_daemon(id, yes, "test").await.unwrap());
+    assert!(core.requests().resolve(id, yes, "test").await.unwrap().is_now());
     let DirectOutcome::Ran(output) = task.await.unwrap() else { panic!("it did not run") };
     assert!(!output.is_error, "{}", output.text);
     assert!(home.path().join("new.txt").exists());

@@ -70,7 +70,7 @@ impl Threads {
                 tx.save_thread(id);
                 tx.emit_of(id, Event::ThreadArchived { id, is_archived });
                 if is_archived {
-                    self.core.requests().cancel_parked(tx, id, "archived");
+                    tx.cancel_parked(id, "archived");
                     tx.announce(id, ThreadChange::Archived);
                 }
                 Ok(true)
@@ -87,7 +87,7 @@ impl Threads {
         self.core
             .transact_durably(|tx| {
                 tx.emit_of(id, Event::ThreadDeleted { id });
-                self.core.requests().cancel_parked(tx, id, "deleted");
+                tx.cancel_parked(id, "deleted");
                 let Some(state) = tx.world.threads.remove(&id) else { return Ok(false) };
                 if !state.thread.ephemeral {
                     tx.save(Change::ThreadDeleted(id));

@@ -102,7 +102,7 @@ impl Threads {
             .collect();
         self.switch_mode(tx, thread, mode, word, reason, decided.len() as u64);
         for (id, answer) in decided {
-            self.core.requests().resolve_in(tx, id, answer, BY_MODE);
+            tx.resolve_request(id, answer, BY_MODE);
         }
     }
 

@@ -106,7 +106,7 @@ impl Runner {
         let cancelled = self
             .core
             .transact_durably(|tx| {
-                self.core.requests().cancel_of_turn(tx, self.turn.id, "interrupt");
+                tx.cancel_of_turn(self.turn.thread, self.turn.id, "interrupt");
                 Ok(())
             })
             .await;
@@ -263,7 +263,7 @@ impl Threads {
         turn.usage = end.usage;
         turn.completed_at = Some(now);
         live.contents.lock().put_turn(turn);
-        self.core.requests().cancel_of_turn(tx, turn.id, "end of turn");
+        tx.cancel_of_turn(turn.thread, turn.id, "end of turn");
         let mut goal = None;
         if let Ok(state) = tx.world.thread_mut(live.id) {
             state.active = None;

@@ -193,9 +193,9 @@ async fn an_approval_is_asked_for_and_the_answer_decides() {
             false => Answer::Denied { message: Some("not now".into()) },
         };
         assert!(
-            core.requests().resolve_as_daemon(request.id, answer.clone(), "test").await.unwrap()
+            core.requests().resolve(request.id, answer.clone(), "test").await.unwrap().is_now()
         );
-        assert!(!core.requests().resolve_as_daemon(request.id, answer, "test").await.unwrap());
+        assert!(!core.requests().resolve(request.id, answer, "test").await.unwrap().is_now());
         let seen = until(&mut reader, is_idle).await;
         let status = if approved { "end tool Completed" } else { "end tool Failed" };
         assert_eq!(seen[..3], ["settled", "running []", status]);
@@ -274,9 +274,10 @@ async fn a_plan_needs_a_summary_unless_the_settings_say_otherwise() {
     let id = core.requests().list()[0].id;
     assert!(
         core.requests()
-            .resolve_as_daemon(id, Answer::Approved { remember: false }, "test")
+            .resolve(id, Answer::Approved { remember: false }, "test")
             .await
             .unwrap()
+            .is_now()
     );
     until(&mut reader, is_idle).await;
     assert_eq!(core.threads().mode(Some(thread)), Mode::Default);
@@ -351,7 +352,7 @@ async fn a_turn_that_waits_goes_on_after_a_restart() {
     assert_eq!(seen.status.active_turn, Some(turn.id));
     let mut reader = core.log().subscribe(Topics::NOTICES, None);
     core.requests()
-        .resolve_as_daemon(request.id, Answer::Approved { remember: false }, "test")
+        .resolve(request.id, Answer::Approved { remember: false }, "test")
         .await
         .unwrap();
     until(&mut reader, is_idle).await;

@@ -19,10 +19,10 @@ use rookery_model::{
     TimelineItem,
 };
 
-use imbl::OrdSet;
+use imbl::{OrdMap, OrdSet};
 
 use crate::queue::Items;
-use crate::requests::Parked;
+use crate::requests::{Parked, Pending};
 use crate::threads::{ClientModes, ThreadState};
 
 pub(crate) use doors::Doors;
@@ -58,7 +58,9 @@ pub(crate) struct World {
     /// Conversations with agents, without what was said in them.
     pub(crate) threads: Table<ThreadId, ThreadState>,
     /// What agents wait for.
-    pub(crate) requests: Table<RequestId, Request>,
+    pub(crate) requests: Pending,
+    /// The terminals on which it is shown that they wait.
+    pub(crate) shown_on: OrdMap<RequestId, TerminalId>,
     /// What they waited for lately, and the answers.
     pub(crate) settled: Table<RequestId, Request>,
     /// Those of them whose answers were acted on, so that they stand.

@@ -12,6 +12,7 @@ use crate::log::NoticeBody;
 
 /// A transaction in progress. Nothing of it leaves unless its closure succeeds.
 pub(crate) struct Tx<'a> {
+    pub(crate) core: &'a Core,
     pub(crate) world: &'a mut World,
     changes: Vec<Change>,
     events: Vec<Event>,
@@ -84,6 +85,7 @@ impl Core {
         let held = self.hold();
         let mut world = World::clone(&held);
         let mut tx = Tx {
+            core: self,
             world: &mut world,
             changes: Vec::new(),
             events: Vec::new(),

@@ -62,7 +62,7 @@ async fn attack_a_turn_that_outlives_its_client_asks_again() {
     })
     .await;
     let question = core.requests().list().remove(0).id;
-    core.requests().resolve_as_daemon(question, Answer::Given("{}".into()), "test").await.unwrap();
+    core.requests().resolve(question, Answer::Given("{}".into()), "test").await.unwrap();
     until(&mut reader, |body| matches!(body, NoticeBody::Request(RequestChange::Asked(_)))).await;
     assert!(!home.path().join("new.txt").exists());
     core.stop(StopKind::KeepTerminals).await.unwrap();
