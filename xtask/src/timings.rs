@@ -72,7 +72,8 @@ pub(crate) fn run(root: &Path, args: &TimingsArgs) -> anyhow::Result<()> {
     {
         println!("CPU time   {}", minutes(cpu));
     }
-    let binary = scratch.dir.join("release").join(format!("rookery{}", std::env::consts::EXE_SUFFIX));
+    let binary =
+        scratch.dir.join("release").join(format!("rookery{}", std::env::consts::EXE_SUFFIX));
     let size = fs::metadata(&binary).with_context(|| binary.display().to_string())?.len();
     println!("binary     {:.1} MB", size as f64 / 1e6);
     Ok(())

@@ -121,7 +121,8 @@ fn commits(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
 fn fill(rookery: &Rookery, count: usize) -> anyhow::Result<()> {
     let mut client = Client::connect(&rookery.endpoint("roder")?)?;
     client.limit(SILENCE_LIMIT)?;
-    pipeline(&mut client, "thread/start", &thread(&mut Client::connect(&rookery.endpoint("roder")?)?)?, count)?;
+    let params = thread(&mut client)?;
+    pipeline(&mut client, "thread/start", &params, count)?;
     for number in 0..count {
         let session = format!("11111111-1111-1111-1111-{:012x}", number % 100);
         let payload = json!({"sessionID": session, "title": format!("item {number}")});

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rookery_model::{Caller, Event, EventSeq, Result, Timestamp};
-use rookery_store::{Change, Loaded, Mask, Store};
+use rookery_store::{Change, Kept, Loaded, Mask, Store};
 use rookery_term::Palette;
 use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
@@ -14,7 +14,7 @@ use crate::agents::{self, AgentConfig, Places};
 use crate::keeper_link::KeeperLaunch;
 use crate::seats::{self, UiConfig};
 use crate::terminals::{self, TerminalLimits};
-use crate::threads::{self, ASKING_KEY, Interrupted, MODE_KEY};
+use crate::threads::{self, Interrupted};
 use crate::world::{Doors, ModeWords, World};
 use crate::{clock, commands, log, requests, reviews, secrets};
 
@@ -110,8 +110,8 @@ impl Core {
         let (loaded, seats) = tokio::try_join!(blocking(move || masked(loaded)), seats)?;
         let (kept, cwd) = (store.clone(), config.agent.cwd.clone());
         let (words, places) = blocking(move || {
-            let word = |key: &str| kept.get_meta(key).ok().flatten();
-            let words = ModeWords { mode: word(MODE_KEY), asking: word(ASKING_KEY) };
+            let word = |what: Kept| kept.kept(&what).ok().flatten();
+            let words = ModeWords { mode: word(Kept::Mode), asking: word(Kept::AskingWord) };
             (words, Places::load(&kept, &cwd))
         })
         .await?;
@@ -160,9 +160,9 @@ impl Core {
 
     /// Keeps a text under a name for a dialect, durably; none forgets it.
     pub async fn remember(&self, name: &str, text: Option<String>) -> Result<()> {
-        let key = remembered_key(name);
+        let what = Kept::Dialect(name.to_owned());
         self.transact_durably(|tx| {
-            tx.save(Change::MetaSet { key, value: text });
+            tx.save(Change::KeptSet { what, value: text });
             Ok(())
         })
         .await
@@ -170,8 +170,8 @@ impl Core {
 
     /// The text kept under a name.
     pub async fn remembered(&self, name: &str) -> Result<Option<String>> {
-        let (store, key) = (self.inner.store.clone(), remembered_key(name));
-        Ok(blocking(move || store.get_meta(&key)).await??)
+        let (store, what) = (self.inner.store.clone(), Kept::Dialect(name.to_owned()));
+        Ok(blocking(move || store.kept(&what)).await??)
     }
 
     /// Resolves when the core stops.
@@ -207,11 +207,6 @@ impl Core {
         said?;
         Ok(closed?)
     }
-}
-
-/// Apart from what core itself keeps in the same place.
-fn remembered_key(name: &str) -> String {
-    format!("dialect:{name}")
 }
 
 /// The store with what it holds.
