@@ -1,4 +1,4 @@
-//! Turns over the mock provider, through the real store and the real feed.
+//! Turns over the mock provider, through the real store and the real log.
 
 mod modes;
 mod news;
@@ -80,7 +80,7 @@ async fn run(core: &Core, thread: ThreadId, new: NewTurn) -> Turn {
     core.threads().turn(thread, turn.id).await.unwrap().unwrap()
 }
 
-/// Reads the feed until something fits; gives all that came, in short.
+/// Reads the log until something fits; gives all that came, in short.
 async fn until(reader: &mut Subscription, is_last: impl Fn(&NoticeBody) -> bool) -> Vec<String> {
     let mut seen = Vec::new();
     loop {
