@@ -13,8 +13,7 @@ use rookery_daemon::{
     running::{self, Record, Running},
 };
 use rookery_native::code;
-use rookery_wire::{Client, ClientError};
-use serde::{Serialize, de::DeserializeOwned};
+use rookery_wire::{Call, Client, ClientError};
 use tokio::time::{Instant, sleep};
 
 use crate::failure::{Failure, Outcome};
@@ -243,22 +242,13 @@ pub(crate) async fn connect() -> Outcome<Client> {
 }
 
 /// Calls a method.
-pub(crate) async fn call<R: DeserializeOwned>(
-    client: &Client,
-    method: &str,
-    params: impl Serialize,
-) -> Outcome<R> {
-    Ok(client.call(method, params).await?)
+pub(crate) async fn call<P: Call>(client: &Client, params: P) -> Outcome<P::Reply> {
+    Ok(client.send(params).await?)
 }
 
 /// Calls a method about something that may not be there; `see` says where to look for it.
-pub(crate) async fn ask<R: DeserializeOwned>(
-    client: &Client,
-    method: &str,
-    params: impl Serialize,
-    see: &str,
-) -> Outcome<R> {
-    match client.call(method, params).await {
+pub(crate) async fn ask<P: Call>(client: &Client, params: P, see: &str) -> Outcome<P::Reply> {
+    match client.send(params).await {
         Ok(result) => Ok(result),
         Err(ClientError::Rpc(error)) if error.code == code::NOT_FOUND => {
             Err(Failure::new(error.message).hint(see))

@@ -10,9 +10,8 @@ use std::{
 };
 
 use rookery_daemon::{config::Config, homes::Homes};
-use rookery_native::wire::Status;
+use rookery_native::wire::{GetStatus, Status};
 use serde::Serialize;
-use serde_json::json;
 
 use crate::{
     failure::Outcome,
@@ -208,7 +207,7 @@ async fn daemon(homes: &Homes) -> Vec<Finding> {
             )];
         }
     };
-    match client.call::<_, Status>("rookery/status", json!({})).await {
+    match client.send(GetStatus).await {
         Ok(status) => {
             let mut findings = judge(&status);
             findings.extend(agents::providers(&client).await);

@@ -4,7 +4,7 @@
 
 use std::{borrow::Cow, collections::HashMap, fmt, ops::Range};
 
-use rookery_wire::rpc::{self, Call, RpcError};
+use rookery_wire::rpc::{self, RpcError, Work};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{
     Deserialize, Deserializer, Serialize,
@@ -40,7 +40,7 @@ pub fn invoke<C, P, R, E, Fut>(
     function: impl Fn(C, P) -> Fut,
     context: C,
     params: Option<&RawValue>,
-) -> Result<Call, RpcError>
+) -> Result<Work, RpcError>
 where
     P: DeserializeOwned,
     R: Serialize + Send + 'static,

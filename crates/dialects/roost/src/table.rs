@@ -95,7 +95,7 @@ macro_rules! op {
     };
     (@row $params:ty, $rights:ident, |$p:ident| $ready:expr) => {
         $crate::table::Op {
-            name: <$params as $crate::wire::Call>::OP,
+            name: <$params as ::rookery_wire::Call>::METHOD,
             rights: ::rookery_wire::rights::Rights::$rights,
             gated: false,
             decode: |fields, raw| {

@@ -32,7 +32,7 @@ impl<T: Serialize + Send> Answer for T {
 pub type CallResult = Result<Box<dyn Answer>, RpcError>;
 
 /// A method at work.
-pub type Call = Pin<Box<dyn Future<Output = CallResult> + Send>>;
+pub type Work = Pin<Box<dyn Future<Output = CallResult> + Send>>;
 
 /// One row of a table, made by [`method!`](crate::method).
 pub struct Method<C: 'static> {
@@ -41,7 +41,7 @@ pub struct Method<C: 'static> {
     /// What it asks of its caller.
     pub rights: Rights,
     /// Decodes the params and starts the method. Absent params count as `{}`.
-    pub call: fn(C, Option<&RawValue>) -> Result<Call, RpcError>,
+    pub call: fn(C, Option<&RawValue>) -> Result<Work, RpcError>,
     /// The schema of the params.
     pub params_schema: fn(&mut SchemaGenerator) -> Schema,
     /// The schema of the result.
@@ -54,22 +54,50 @@ impl<C> fmt::Debug for Method<C> {
     }
 }
 
-/// A row of a method table: `method!("noun.verb", LOOK => path::to::function)`, with the name of one of
-/// the constants of [`Rights`].
+/// A row of a method table: `method!(Params, LOOK => path::to::function)`, where the params know the
+/// name (see [`Call`](crate::Call)) and the constants of [`Rights`] say what is asked of the caller.
 ///
 /// The function is `async fn(C, P) -> Result<R, E>` with `P: DeserializeOwned + JsonSchema`,
-/// `R: Serialize + JsonSchema` and `E: Into<RpcError>`.
+/// `R: Serialize + JsonSchema` and `E: Into<RpcError>`. `method!("noun.verb", LOOK => function)` is for
+/// params without a name of their own: those of names that others gave, and those that several share.
 #[macro_export]
 macro_rules! method {
     ($name:literal, $rights:ident => $function:path) => {
+        $crate::method!(@row $name, $rights, $function, $crate::rpc::invoke)
+    };
+    ($params:ty, $rights:ident => $function:path) => {
+        $crate::method!(
+            @row <$params as $crate::Call>::METHOD, $rights, $function,
+            $crate::rpc::invoke_call::<$params, _, _, _>
+        )
+    };
+    (@row $name:expr, $rights:ident, $function:path, $invoke:expr) => {
         $crate::rpc::Method {
             name: $name,
             rights: $crate::rights::Rights::$rights,
-            call: |context, params| $crate::rpc::invoke($function, context, params),
+            call: |context, params| $invoke($function, context, params),
             params_schema: |generator| $crate::rpc::params_schema($function, generator),
             result_schema: |generator| $crate::rpc::result_schema($function, generator),
         }
     };
+}
+
+/// As [`invoke`], for params that know what is answered; used by [`method!`](crate::method).
+///
+/// # Errors
+/// If the params do not decode.
+#[doc(hidden)]
+pub fn invoke_call<P, C, E, Fut>(
+    function: impl Fn(C, P) -> Fut,
+    context: C,
+    params: Option<&RawValue>,
+) -> Result<Work, RpcError>
+where
+    P: crate::Call<Reply: Serialize + Send + 'static> + DeserializeOwned,
+    E: Into<RpcError>,
+    Fut: Future<Output = Result<P::Reply, E>> + Send + 'static,
+{
+    invoke(function, context, params)
 }
 
 /// Decodes params and starts `function`; used by [`method!`](crate::method).
@@ -81,7 +109,7 @@ pub fn invoke<C, P, R, E, Fut>(
     function: impl Fn(C, P) -> Fut,
     context: C,
     params: Option<&RawValue>,
-) -> Result<Call, RpcError>
+) -> Result<Work, RpcError>
 where
     P: DeserializeOwned,
     R: Serialize + Send + 'static,
@@ -180,6 +208,12 @@ impl<P: JsonSchema> JsonSchema for RawParams<P> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NoParams;
 
+impl Serialize for NoParams {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(std::iter::empty::<((), ())>())
+    }
+}
+
 impl<'de> Deserialize<'de> for NoParams {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         IgnoredAny::deserialize(deserializer).map(|_| Self)
@@ -242,9 +276,9 @@ impl<C> fmt::Debug for Table<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call;
 
-    #[derive(Debug, Deserialize, JsonSchema)]
-    #[expect(dead_code, reason = "only decoded")]
+    #[derive(Debug, Serialize, Deserialize, JsonSchema)]
     struct Params {
         session: String,
         #[serde(default)]
@@ -255,13 +289,12 @@ mod tests {
         kind: Option<Kind>,
     }
 
-    #[derive(Debug, Deserialize, JsonSchema)]
-    #[expect(dead_code, reason = "only decoded")]
+    #[derive(Debug, Serialize, Deserialize, JsonSchema)]
     struct Size {
         rows: u16,
     }
 
-    #[derive(Debug, Deserialize, JsonSchema)]
+    #[derive(Debug, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]
     enum Kind {
         One,
@@ -276,8 +309,10 @@ mod tests {
         Ok(1)
     }
 
+    call!("t.show" Params -> String);
+
     const METHODS: &[Method<()>] =
-        &[method!("t.show", LOOK => show), method!("t.none", LOOK => none)];
+        &[method!(Params, LOOK => show), method!("t.none", LOOK => none)];
 
     fn message(text: &str) -> String {
         let error = decode::<Params>(text).unwrap_err();
