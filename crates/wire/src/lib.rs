@@ -13,7 +13,7 @@
 //! async fn add(_cx: (), p: Add) -> Result<i64, rpc::RpcError> {
 //!     Ok(p.a + p.b)
 //! }
-//! const METHODS: &[rpc::Method<()>] = &[method!(Add, LOOK => add)];
+//! const METHODS: &[rpc::Method<()>] = &[method!(Add, LOOK, [] => add)];
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() {
 //! let (near, far) = memory::pair();
@@ -31,6 +31,7 @@ pub mod client;
 pub mod connection;
 pub mod exchange;
 pub mod framing;
+pub mod ids;
 pub mod outbox;
 pub mod protocol;
 pub mod rights;

@@ -16,10 +16,11 @@ use serde_json::{Value, value::RawValue};
 /// the words that this dialect has for params that are missing or wrong.
 #[macro_export]
 macro_rules! folding_method {
-    ($name:literal, $rights:ident => $function:path) => {
+    ($name:literal, $rights:ident, [$($names:tt)*] => $function:path) => {
         ::rookery_wire::rpc::Method {
             name: $name,
             rights: ::rookery_wire::rights::Rights::$rights,
+            names: ::rookery_wire::names![$($names)*],
             call: |context, params| {
                 static SHAPE: ::std::sync::LazyLock<$crate::casing::Shape> =
                     ::std::sync::LazyLock::new(|| $crate::casing::Shape::of_params($function));

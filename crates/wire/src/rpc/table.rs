@@ -11,7 +11,7 @@ use serde::{
 use serde_json::value::RawValue;
 
 use super::RpcError;
-use crate::rights::Rights;
+use crate::{ids::Named, rights::Rights};
 
 /// A result that can be written as JSON, straight into the write buffer.
 pub trait Answer: Send {
@@ -40,6 +40,8 @@ pub struct Method<C: 'static> {
     pub name: &'static str,
     /// What it asks of its caller.
     pub rights: Rights,
+    /// Which members of its params carry ids.
+    pub names: &'static [Named],
     /// Decodes the params and starts the method. Absent params count as `{}`.
     pub call: fn(C, Option<&RawValue>) -> Result<Work, RpcError>,
     /// The schema of the params.
@@ -54,27 +56,29 @@ impl<C> fmt::Debug for Method<C> {
     }
 }
 
-/// A row of a method table: `method!(Params, LOOK => path::to::function)`, where the params know the
-/// name (see [`Call`](crate::Call)) and the constants of [`Rights`] say what is asked of the caller.
+/// A row of a method table: `method!(Params, LOOK, [session: Session] => path::to::function)`. The params
+/// know the name (see [`Call`](crate::Call)), one of the constants of [`Rights`] says what is asked of the
+/// caller, and the list says which members carry ids (see [`names!`](crate::names)).
 ///
 /// The function is `async fn(C, P) -> Result<R, E>` with `P: DeserializeOwned + JsonSchema`,
-/// `R: Serialize + JsonSchema` and `E: Into<RpcError>`. `method!("noun.verb", LOOK => function)` is for
-/// params without a name of their own: those of names that others gave, and those that several share.
+/// `R: Serialize + JsonSchema` and `E: Into<RpcError>`. A literal in place of the params is for those without
+/// a name of their own: names that others gave, and params that several methods share.
 #[macro_export]
 macro_rules! method {
-    ($name:literal, $rights:ident => $function:path) => {
-        $crate::method!(@row $name, $rights, $function, $crate::rpc::invoke)
+    ($name:literal, $rights:ident, [$($names:tt)*] => $function:path) => {
+        $crate::method!(@row $name, $rights, [$($names)*], $function, $crate::rpc::invoke)
     };
-    ($params:ty, $rights:ident => $function:path) => {
+    ($params:ty, $rights:ident, [$($names:tt)*] => $function:path) => {
         $crate::method!(
-            @row <$params as $crate::Call>::METHOD, $rights, $function,
+            @row <$params as $crate::Call>::METHOD, $rights, [$($names)*], $function,
             $crate::rpc::invoke_call::<$params, _, _, _>
         )
     };
-    (@row $name:expr, $rights:ident, $function:path, $invoke:expr) => {
+    (@row $name:expr, $rights:ident, [$($names:tt)*], $function:path, $invoke:expr) => {
         $crate::rpc::Method {
             name: $name,
             rights: $crate::rights::Rights::$rights,
+            names: $crate::names![$($names)*],
             call: |context, params| $invoke($function, context, params),
             params_schema: |generator| $crate::rpc::params_schema($function, generator),
             result_schema: |generator| $crate::rpc::result_schema($function, generator),
@@ -312,7 +316,7 @@ mod tests {
     call!("t.show" Params -> String);
 
     const METHODS: &[Method<()>] =
-        &[method!(Params, LOOK => show), method!("t.none", LOOK => none)];
+        &[method!(Params, LOOK, [session: Session] => show), method!("t.none", LOOK, [] => none)];
 
     fn message(text: &str) -> String {
         let error = decode::<Params>(text).unwrap_err();
