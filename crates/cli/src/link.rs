@@ -7,11 +7,11 @@ use std::{
 };
 
 use rookery_daemon::{
-    ENDPOINTS,
     config::Config,
     homes::Homes,
     running::{self, Record, Running},
 };
+use rookery_dialects::Dialect;
 use rookery_native::code;
 use rookery_wire::{Call, Client, ClientError};
 use tokio::time::{Instant, sleep};
@@ -46,8 +46,7 @@ const OWN: &str = "rookery";
 /// Where an endpoint of the daemon of these homes is expected; none if it is turned off.
 fn expected_socket(homes: &Homes, name: &str) -> Option<PathBuf> {
     let (config, _) = Config::load(homes);
-    let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.name == name);
-    endpoint.and_then(|endpoint| endpoint.socket(homes, &config))
+    rookery_daemon::socket(Dialect::at(name)?, homes, &config)
 }
 
 /// Where an endpoint of the daemon is: where it is expected, or else where the daemon says that it listens. The login

@@ -6,11 +6,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rookery_dialects::DIALECTS;
 use rookery_host::{find_program, known_agents};
 use rookery_native::wire::{
     CheckpointList, Checkpoints, HandoffList, HandoffStatus, Handoffs, ListProjects, ListProviders,
-    ProjectList, Providers, Queue, QueueList, RequestList, Requests, ReviewList, ReviewStatus,
-    Reviews, SessionList, Sessions, TerminalFilter, TerminalList, WorktreeList, Worktrees,
+    POLICY, ProjectList, Providers, Queue, QueueList, RequestList, Requests, ReviewList,
+    ReviewStatus, Reviews, SessionList, Sessions, TerminalFilter, TerminalList, WorktreeList,
+    Worktrees,
 };
 use rookery_roder::wire::{
     ModelList,
@@ -27,11 +29,14 @@ use crate::{
 
 /// Threads that are looked at, the last used first.
 const THREADS: u32 = 200;
-/// Who decides, besides people at this command line.
-const DECIDERS: &[&str] = &["policy", "rookery", "roder", "idx0", "roost", "ptywright"];
 /// Signals that are sent by hand.
 const SIGNALS: &[&str] =
     &["INT", "TERM", "HUP", "KILL", "QUIT", "USR1", "USR2", "STOP", "CONT", "WINCH"];
+
+/// Who decides, besides people at this command line.
+fn deciders() -> impl Iterator<Item = &'static str> {
+    [POLICY].into_iter().chain(DIALECTS.iter().map(|dialect| dialect.endpoint.name))
+}
 
 /// Offers what there is of a kind.
 pub(super) fn offer(kind: Kind, place: &Place, until: Instant, offer: &mut Offer<'_>) {
@@ -39,7 +44,7 @@ pub(super) fn offer(kind: Kind, place: &Place, until: Instant, offer: &mut Offer
         Kind::Mode => modes(offer),
         Kind::Signal => SIGNALS.iter().for_each(|name| offer.add_named(&[name], "")),
         Kind::Tool => tools(offer),
-        Kind::Who => DECIDERS.iter().for_each(|name| offer.add_named(&[name], "")),
+        Kind::Who => deciders().for_each(|name| offer.add_named(&[name], "")),
         _ => {
             let left = until.saturating_duration_since(Instant::now());
             // An error message would disturb the line that is being typed.

@@ -1,7 +1,7 @@
 //! The dialect over a connection in memory, as far as it goes without a program to run; the
 //! vectors go further.
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use rookery_core::{Core, CoreConfig, KeeperLaunch, TerminalLimits};
@@ -13,7 +13,6 @@ use rookery_wire::{
     transport::memory,
 };
 use schemars::SchemaGenerator;
-use serde_json::Value;
 
 use crate::{
     Control, Cx, Ending, METHODS, code, notification,
@@ -192,39 +191,5 @@ fn every_method_is_ours_and_has_schemas() {
             let schema = serde_json::to_value(schema(&mut generator)).unwrap();
             assert!(schema.is_object(), "{}", method.name);
         }
-    }
-}
-
-/// How often each method is answered well and badly in the vectors.
-#[test]
-fn every_method_has_a_good_and_a_bad_vector() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/vectors/native");
-    let mut good = Vec::new();
-    let mut bad = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
-        let lines: Vec<Value> =
-            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let replies: Vec<&Value> = lines
-            .iter()
-            .flat_map(|line| match line["expect_unordered"].as_array() {
-                Some(several) => several.iter().collect(),
-                None => vec![&line["expect"]],
-            })
-            .collect();
-        for sent in lines.iter().map(|line| &line["send"]).filter(|sent| sent.is_object()) {
-            let name = sent["method"].as_str().unwrap().to_owned();
-            for reply in replies.iter().filter(|reply| reply["id"] == sent["id"]) {
-                if reply.get("result").is_some() { &mut good } else { &mut bad }.push(name.clone());
-            }
-        }
-    }
-    for method in METHODS {
-        let name = method.name.to_owned();
-        assert!(good.contains(&name), "{name} has no good vector");
-        // It takes no params and cannot fail.
-        let sure = ["rookery/status", "rookery/projects/list", "rookery/agents/providers"];
-        let cannot_fail = sure.contains(&&*name);
-        assert!(cannot_fail || bad.contains(&name), "{name} has no bad vector");
     }
 }

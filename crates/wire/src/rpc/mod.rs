@@ -26,7 +26,7 @@ pub use raw::RawJson;
 pub use table::{Answer, CallResult, Method, NoParams, RawParams, Table, Work};
 
 #[doc(hidden)]
-pub use table::{invoke, invoke_call, params_schema, result_schema};
+pub use table::{decodes, invoke, invoke_call, params_schema, result_schema};
 
 use crate::{
     connection::Outcome,

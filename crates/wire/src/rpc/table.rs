@@ -44,6 +44,8 @@ pub struct Method<C: 'static> {
     pub names: &'static [Named],
     /// Decodes the params and starts the method. Absent params count as `{}`.
     pub call: fn(C, Option<&RawValue>) -> Result<Work, RpcError>,
+    /// Decodes the params and no more.
+    pub decodes: fn(Option<&RawValue>) -> Result<(), RpcError>,
     /// The schema of the params.
     pub params_schema: fn(&mut SchemaGenerator) -> Schema,
     /// The schema of the result.
@@ -80,10 +82,23 @@ macro_rules! method {
             rights: $crate::rights::Rights::$rights,
             names: $crate::names![$($names)*],
             call: |context, params| $invoke($function, context, params),
+            decodes: |params| $crate::rpc::decodes($function, params),
             params_schema: |generator| $crate::rpc::params_schema($function, generator),
             result_schema: |generator| $crate::rpc::result_schema($function, generator),
         }
     };
+}
+
+/// Decodes the params of a function and no more; used by [`method!`](crate::method).
+///
+/// # Errors
+/// If they do not decode.
+#[doc(hidden)]
+pub fn decodes<C, P: DeserializeOwned, Fut>(
+    _function: impl Fn(C, P) -> Fut,
+    params: Option<&RawValue>,
+) -> Result<(), RpcError> {
+    decode::<P>(params.map_or("{}", RawValue::get)).map(drop)
 }
 
 /// As [`invoke`], for params that know what is answered; used by [`method!`](crate::method).
