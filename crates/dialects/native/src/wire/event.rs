@@ -1,10 +1,12 @@
 //! Events and subscriptions to them.
 
+use rookery_wire::call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Checkpoint, Exit, Handoff, Mode, QueueItem, Request, Review, RunState, Size, Time, TurnStatus,
+    Checkpoint, Empty, Exit, Handoff, Mode, QueueItem, Request, Review, RunState, Size, Time,
+    TurnStatus,
 };
 
 /// An event with its place in the durable log.
@@ -165,6 +167,8 @@ pub struct EventList {
     pub limit: Option<usize>,
 }
 
+call!("rookery/events/list" EventList -> EventPage);
+
 /// Result of `rookery/events/list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EventPage {
@@ -186,6 +190,8 @@ pub struct Subscribe {
     pub since: Option<u64>,
 }
 
+call!("rookery/events/subscribe" Subscribe -> Subscription);
+
 /// Result of `rookery/events/subscribe`; `rookery/event` notifications follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Subscription {
@@ -201,6 +207,8 @@ pub struct Unsubscribe {
     /// Which subscription of this connection.
     pub subscription: u64,
 }
+
+call!("rookery/events/unsubscribe" Unsubscribe -> Empty);
 
 /// Params of the notification `rookery/event`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -24,19 +24,22 @@ mod time;
 mod worktree;
 
 pub use activity::{Agent, RunState};
-pub use agent::{DefaultModel, Provider, Providers};
+pub use agent::{DefaultModel, ListProviders, Provider, Providers};
 pub use audit::{Audit, AuditList, Decision, DecisionSource, DecisionVerdict, POLICY};
 pub use bytes::Base64;
 pub use checkpoint::{
-    CheckpointCreate, CheckpointDiff, CheckpointDiffed, CheckpointList, CheckpointOnly,
-    CheckpointPrune, CheckpointRestore, CheckpointRestored, Checkpoints, CheckpointsDeleted,
+    CheckpointCreate, CheckpointDelete, CheckpointDiff, CheckpointDiffed, CheckpointList,
+    CheckpointPrune, CheckpointRestore, CheckpointRestored, CheckpointShow, Checkpoints,
+    CheckpointsDeleted,
 };
-pub use daemon::{Keeper, McpServer, Shutdown, ShutdownReply, Status, TerminalCounts};
-pub use ended::{LeftProcess, TerminalEnd, TerminalEnded};
+pub use daemon::{GetStatus, Keeper, McpServer, Shutdown, ShutdownReply, Status, TerminalCounts};
+pub use ended::{LeftProcess, TerminalClose, TerminalEnded, TerminalKill};
 pub use event::{
     Event, EventBody, EventList, EventNotification, EventPage, Subscribe, Subscription, Unsubscribe,
 };
-pub use project::{Project, ProjectCreate, ProjectDelete, ProjectList, ProjectRename};
+pub use project::{
+    ListProjects, Project, ProjectCreate, ProjectDelete, ProjectList, ProjectRename,
+};
 pub use queue::{
     Queue, QueueEntry, QueueList, QueueResolve, QueueResolved, Timeline, TimelineItem,
     TimelineKind, TimelineList,
@@ -48,18 +51,18 @@ pub use request::{
 };
 pub use review::{
     HandoffCreate, HandoffList, HandoffSetStatus, Handoffs, NewComment, ReviewAddComments,
-    ReviewDeliver, ReviewList, ReviewOnly, ReviewRequest, ReviewSetStatus, Reviews,
+    ReviewDeliver, ReviewGet, ReviewList, ReviewRequest, ReviewSetStatus, Reviews,
 };
-pub use session::{Session, SessionCreate, SessionList, SessionOnly, Sessions};
+pub use session::{Session, SessionClose, SessionCreate, SessionList, Sessions};
 pub use supervision::{
     Category, ChangedFile, Checkpoint, CheckpointSource, Differences, Handoff, HandoffStatus,
     QueueItem, Related, Review, ReviewComment, ReviewStatus, Source, TestStatus, TestSummary,
 };
 pub use terminal::{
     Attach, Attached, Cursor, Detach, Dump, Dumped, Exit, Output, OutputNotification, Signal, Size,
-    Terminal, TerminalFilter, TerminalList, TerminalMove, TerminalOnly, TerminalOpen,
-    TerminalPaste, TerminalPress, TerminalRename, TerminalResize, TerminalSignal, TerminalState,
-    TerminalWrite, Wait, WaitKind, Waited,
+    Terminal, TerminalActivate, TerminalFilter, TerminalGet, TerminalList, TerminalMove,
+    TerminalOpen, TerminalPaste, TerminalPress, TerminalRename, TerminalResize, TerminalSignal,
+    TerminalState, TerminalWrite, Wait, WaitKind, Waited,
 };
 pub use time::{Time, format_time};
 pub use worktree::{

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rookery_model as model;
+use rookery_wire::call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -335,6 +336,8 @@ pub struct RequestList {
     pub thread: Option<String>,
 }
 
+call!("rookery/requests/list" RequestList -> Requests);
+
 /// Result of `rookery/requests/list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -363,6 +366,8 @@ pub struct AnswerRequest {
     pub answers: Option<serde_json::Value>,
 }
 
+call!("rookery/requests/answer" AnswerRequest -> Answered);
+
 /// Result of `rookery/requests/answer`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -379,6 +384,8 @@ pub struct DeferRequest {
     /// Which request; the end of its id is enough if no other ends so.
     pub id: String,
 }
+
+call!("rookery/requests/defer" DeferRequest -> Deferred);
 
 /// Result of `rookery/requests/defer`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -20,7 +20,7 @@ fn survives<T: Serialize + DeserializeOwned>(text: &str) {
 /// The same for a request of operation `P` with these params.
 fn request<P: Call>(params: &str) {
     survives::<P>(params);
-    let line = format!(r#"{{"id":"1","op":"{}","params":{params}}}"#, P::OP);
+    let line = format!(r#"{{"id":"1","op":"{}","params":{params}}}"#, P::METHOD);
     survives::<Request<P>>(&line);
     let decoded: Request<P> = serde_json::from_str(&line).unwrap();
     let again = Request::new(1, decoded.params);
@@ -260,7 +260,7 @@ fn decode<P: Call>(raw: &RawValue) -> Option<String> {
 }
 
 macro_rules! all {
-    ($($call:ident)*) => { &[$( (<$call as Call>::OP, decode::<$call> as Decode) ),*] };
+    ($($call:ident)*) => { &[$( (<$call as rookery_wire::Call>::METHOD, decode::<$call> as Decode) ),*] };
 }
 
 /// Every operation with params.
