@@ -4,6 +4,7 @@
 mod attack;
 pub(crate) mod choose;
 mod commands;
+mod fences;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -23,7 +24,7 @@ use rookery_agent::policy::{self, Action, Command, Judgement, Rule, Rules, ToolR
 use rookery_agent::provider::{Provider, ProviderInfo};
 use rookery_agent::providers::{self, Environment, Registry, RegistryOptions, Retry};
 use rookery_agent::settings::{Lifecycle, ProviderSettings, SearchIndex, Secret, Settings};
-use rookery_agent::tool::{PathScope, Sandbox, SearchBounds};
+use rookery_agent::tool::{PathScope, SearchBounds};
 use rookery_agent::tools::Sessions;
 use rookery_agent::turn::Limits;
 use rookery_host::http;
@@ -300,36 +301,6 @@ impl Room {
 
     pub(crate) fn sessions(&self) -> Arc<Sessions> {
         Arc::clone(&self.sessions)
-    }
-
-    /// How a command is held to reading, where that can be done: what `read_file` may read from
-    /// these directories, what belongs to the system, and no secret.
-    pub(crate) fn sandbox(&self, home: &Path, open: &[&Path]) -> Option<Sandbox> {
-        let program = self.config.sandbox.clone().filter(|_| has_sandbox(&self.config))?;
-        let is_global = self.path_scope() == PathScope::Global;
-        let open = open.iter().copied().chain(is_global.then_some(home));
-        let reads = sandbox::Reads {
-            home: Some(home.to_owned()),
-            open: open.map(Path::to_owned).collect(),
-            hidden: self.config.private.clone(),
-        };
-        let sandbox = sandbox::Sandbox { reads: Some(reads), ..sandbox::Sandbox::reading() };
-        Some(Arc::new(move |argv: Vec<String>| sandbox::wrap(&program, &sandbox, &argv)))
-    }
-
-    /// How a command that may do more than read is kept off the control sockets, where that is wanted
-    /// and the kernel can do it.
-    pub(crate) fn seal(&self) -> Option<Sandbox> {
-        let is_wanted = self.settings().policy.seal_sockets;
-        let program = self.config.sandbox.clone();
-        let program = program.filter(|_| is_wanted && sandbox::support().seals_sockets())?;
-        let sealed = self.config.private.clone();
-        Some(Arc::new(move |argv: Vec<String>| sandbox::wrap_sealed(&program, &sealed, &argv)))
-    }
-
-    /// What no tool of a thread touches, wherever it works.
-    pub(crate) fn secrets(&self, home: &Path, root: &Path) -> sandbox::Secrets {
-        sandbox::Secrets::of(Some(home), &self.config.private).around(root)
     }
 
     pub(crate) fn shell(&self, usual: &str) -> String {
