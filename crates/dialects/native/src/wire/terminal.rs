@@ -215,6 +215,9 @@ pub struct TerminalWrite {
     /// Text to write, as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// The size of the client that types; the terminal takes it first if it has another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<Size>,
 }
 
 /// Params of `rookery/terminals/press`.
@@ -223,6 +226,9 @@ pub struct TerminalPress {
     pub terminal: TerminalRef,
     /// Keys such as `enter`, `ctrl+c`, `C-a` or `PPage`, pressed one after the other.
     pub keys: Vec<String>,
+    /// The size of the client that types; the terminal takes it first if it has another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<Size>,
 }
 
 /// Params of `rookery/terminals/paste`.
@@ -231,6 +237,9 @@ pub struct TerminalPaste {
     pub terminal: TerminalRef,
     /// The text; it goes in brackets if the program asked for them.
     pub text: String,
+    /// The size of the client that types; the terminal takes it first if it has another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<Size>,
 }
 
 /// Params of `rookery/terminals/resize`.
