@@ -181,9 +181,9 @@ impl Threads {
         let Some(provider) = self.core.inner.agents.provider(&choice.provider) else {
             return Ok(unchanged("the provider is gone"));
         };
-        let key = keys.iter().find(|loan| loan.provider() == choice.provider);
+        let keys = keys.iter().filter(|loan| loan.provider() == choice.provider);
         let request = ModelRequest {
-            key: key.cloned(),
+            keys: keys.cloned().collect(),
             thread: id.to_string(),
             model: choice.model,
             tool_choice: ToolChoice::None,
