@@ -29,24 +29,19 @@ mod workspace;
 mod worktrees;
 mod world;
 
-pub use rookery_host::Leftover;
-pub use rookery_host::files;
-pub use rookery_store::{DecisionQuery, NumberedDecision};
-pub use rookery_term::Palette;
-
 pub use crate::agents::{AgentConfig, FittedChoice, NewRoot, Place, ProviderState};
 pub use crate::core::{Core, CoreConfig, StopKind};
-pub use checkpoints::{Compared, Difference, HeadChange, Keep, NewCheckpoint, Restored, What};
+pub use checkpoints::{Compared, NewCheckpoint};
 pub use commands::{
-    Artifact, ExecChunk, ExecEnd, ExecRequest, ExecStart, ExecStream, Execution, ProcessOutput,
-    ProcessState, ProcessView, Shows as ExecShows,
+    Artifact, ExecChunk, ExecEnd, ExecRequest, ExecStart, ExecStream, ExecWords, Execution,
+    ProcessOutput, ProcessState, ProcessView, Shows as ExecShows,
 };
 pub use handoffs::NewHandoff;
 pub use keeper_link::KeeperLaunch;
 pub use log::{EventPage, EventStream, Events, FeedReader, Notice, NoticeBody};
 pub use requests::{Approval, ApprovalStatus, Decision, Responder, SeenDialog, Shown, Typing};
 pub use reviews::{NewComment, NewReview};
-pub use seats::{Clipboard, Presented, SceneCounts, UiConfig, WindowMetrics, view};
+pub use seats::{Clipboard, Presented, SceneCounts, UiConfig, WindowMetrics};
 pub use sessions::{
     AgentEvent, AgentEventKind, Created, Import, Imported, NewSession, Reported, Session,
     SessionError, SessionHome, SessionNotice, Taken, ToolWish,
@@ -63,7 +58,5 @@ pub use threads::{
     NewTurn, StartedTurn, Steered, ThreadPage, ThreadQuery, ThreadView, TurnLifecycle, TurnView,
 };
 pub use workspace::{AgentReport, Attention, OwnershipAction, Tabs, WorkspaceTree};
-pub use worktrees::{
-    Base, Conflict, How, LandOutcome, Landed, Landing, NewTree, Tree, TreeState, TreeWish,
-};
+pub use worktrees::{LandOutcome, Tree};
 pub use world::Active;

@@ -25,7 +25,6 @@ mod ticket;
 mod writer;
 
 pub use change::{Batch, Change};
-pub use decision::{DecisionQuery, NumberedDecision};
 pub use error::StoreError;
 pub use open::{Damage, Loaded};
 pub use prune::Retention;

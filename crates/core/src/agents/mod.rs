@@ -43,8 +43,6 @@ const PROJECT_FILES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 const PROJECT_LIMIT: usize = 32 << 10;
 /// What answers where nothing can be chosen.
 const MOCK: &str = "mock";
-/// What a command that a client runs by itself is called where tools are named.
-pub(crate) const EXEC: &str = "command/exec";
 /// How full a model's window may get before the conversation is made shorter, in percent.
 const FULL: u64 = 90;
 
@@ -372,9 +370,10 @@ impl Room {
         policy::judge(&request, mode, &rules, false)
     }
 
-    /// Judges a program with its arguments.
+    /// Judges a program with its arguments, under the name by which rules know it.
     pub(crate) fn judge_argv(
         &self,
+        tool: &str,
         argv: &[String],
         env: &[(String, Option<String>)],
         mode: Mode,
@@ -382,7 +381,7 @@ impl Room {
     ) -> Judgement {
         let rules = Arc::clone(&self.rules.read());
         let command = Some(Command::Argv(argv));
-        let request = ToolRequest { tool: EXEC, kind: ToolKind::Exec, command, env };
+        let request = ToolRequest { tool, kind: ToolKind::Exec, command, env };
         policy::judge(&request, mode, &rules, profile.is_unattended())
     }
 }

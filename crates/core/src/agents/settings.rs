@@ -98,7 +98,7 @@ impl Agents {
     pub async fn configure_provider(&self, id: &str, key: &str) -> Result<String> {
         let id = self.known_provider(id)?;
         let key = Secret::key(key)
-            .ok_or_else(|| Error::invalid("apiKey", format!("api key for {id} is empty")))?;
+            .ok_or_else(|| Error::invalid("api_key", format!("api key for {id} is empty")))?;
         self.change_key(id, Some(key)).await
     }
 

@@ -52,7 +52,7 @@ impl Home {
             shell: "/bin/sh".to_owned(),
             child_env: Vec::new(),
             limits: TerminalLimits::default(),
-            palette: crate::Palette::default(),
+            palette: rookery_term::Palette::default(),
             shares_ids: true,
             ui: UiConfig::default(),
             tab_env: Vec::new(),

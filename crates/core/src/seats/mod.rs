@@ -31,7 +31,6 @@ use tokio::sync::oneshot;
 
 pub use clipboard::Clipboard;
 pub use palette::Presented;
-pub use rookery_view as view;
 pub use window::WindowMetrics;
 
 /// What the user interface needs to know to start.

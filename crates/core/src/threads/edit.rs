@@ -128,7 +128,7 @@ impl Threads {
     /// Takes the last turns of a thread away.
     pub async fn roll_back(&self, id: ThreadId, turns: usize) -> Result<ThreadView> {
         if turns == 0 {
-            return Err(Error::invalid("numTurns", "numTurns must be at least 1"));
+            return Err(Error::invalid("num_turns", "num_turns must be at least 1"));
         }
         let live = self.live(id).await?;
         self.core
@@ -232,7 +232,7 @@ fn copy(live: &LiveThread, id: ThreadId, until: Option<TurnId>) -> Result<LiveTh
         Some(turn) => {
             let found = contents.turns.iter().position(|known| known.id == turn);
             let message = "the thread has no such turn";
-            found.ok_or_else(|| Error::invalid("fromTurnId", message))? + 1
+            found.ok_or_else(|| Error::invalid("from_turn_id", message))? + 1
         }
     };
     let copy = LiveThread::new(id);

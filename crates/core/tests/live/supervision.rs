@@ -1,12 +1,12 @@
 //! The queue, approvals of harnesses, reviews and handoffs, and what becomes of them.
 
 use rookery_core::{
-    AgentEvent, AgentEventKind, ApprovalStatus, Created, Decision, DecisionQuery, NewComment,
-    NewHandoff, NewReview, NewSession, Reported, SessionNotice,
+    AgentEvent, AgentEventKind, ApprovalStatus, Created, Decision, NewComment, NewHandoff,
+    NewReview, NewSession, Reported, SessionNotice,
 };
 use rookery_model::{
-    Category, CheckpointId, DecisionVerdict, Differences, ErrorKind, EventId, HandoffStatus,
-    QueueItem, RequestId, ReviewStatus, SessionId, Source, Timestamp,
+    Category, CheckpointId, DecisionQuery, DecisionVerdict, Differences, ErrorKind, EventId,
+    HandoffStatus, QueueItem, RequestId, ReviewStatus, SessionId, Source, Timestamp,
 };
 
 use crate::world::World;
