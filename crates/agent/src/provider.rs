@@ -62,8 +62,9 @@ pub struct ModelRequest {
     pub parallel_tools: bool,
     /// Whether it may search the web by itself.
     pub web_search: bool,
-    /// The key to use instead of the provider's own, if the client lent one.
-    pub key: Option<Loan>,
+    /// Keys to use instead of the provider's own, if the client lent some: one, or one for each
+    /// variable of a provider that is a program.
+    pub keys: Vec<Loan>,
 }
 
 /// Whether tools are called.
@@ -304,6 +305,8 @@ pub struct ProviderInfo {
     pub capabilities: Capabilities,
     /// Whether model names that it does not list may work.
     pub has_open_catalog: bool,
+    /// The variables that it would find keys in and that are not set, if it is a program.
+    pub wanted_keys: Vec<String>,
 }
 
 /// How a provider knows us.

@@ -91,7 +91,7 @@ pub enum PathScope {
     Global,
 }
 
-/// Wraps program and arguments so that they can only read.
+/// Wraps program and arguments in what holds them to something.
 pub type Sandbox = Arc<dyn Fn(Vec<String>) -> Vec<String> + Send + Sync>;
 
 /// What searches leave out beside what they always do.
@@ -128,6 +128,9 @@ pub struct ToolContext {
     pub sandbox: Option<Sandbox>,
     /// How any other command is kept off our control sockets, where the kernel can do that.
     pub seal: Option<Sandbox>,
+    /// How a command that no one types into is kept from asking at its terminal; without it only its
+    /// input is at its end.
+    pub unattended: Option<Sandbox>,
     /// The shell that runs commands: the user's, or the one that was approved.
     pub shell: String,
     /// Variables that no program of a tool inherits: they hold keys.

@@ -33,6 +33,9 @@ fn main() -> ExitCode {
     if args.next_if(|first| first == rookery_host::sandbox::SEAL_ARGUMENT).is_some() {
         return failed(&rookery_host::sandbox::seal_and_exec(&args.collect::<Vec<_>>()));
     }
+    if args.next_if(|first| first == rookery_host::sandbox::UNATTENDED_ARGUMENT).is_some() {
+        return failed(&rookery_host::sandbox::leave_terminal_and_exec(&args.collect::<Vec<_>>()));
+    }
     if args.next_if(|first| first == rookery_host::SUPERVISOR_ARGUMENT).is_some() {
         return rookery_host::supervise::run(&args.collect::<Vec<_>>());
     }

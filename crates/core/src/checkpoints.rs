@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use rookery_host::git::snapshot::{self, Against, CaptureOptions, CheckpointError, RestoreOptions};
+use rookery_host::git::snapshot::{
+    self, Against, CaptureOptions, CheckpointError, Difference, HeadChange, Keep, RestoreOptions,
+    Restored, What,
+};
 use rookery_host::git::{GitError, Repository};
 use rookery_model::{
     AcceptedWork, Category, ChangedFile, Checkpoint, CheckpointId, CheckpointSource, DiffStat,
@@ -18,8 +21,6 @@ use crate::secrets;
 use crate::sessions::open_tree;
 use crate::world::Tx;
 use crate::world::draw;
-
-pub use rookery_host::git::snapshot::{Difference, HeadChange, Keep, Restored, What};
 
 /// A checkpoint to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]

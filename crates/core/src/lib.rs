@@ -29,17 +29,12 @@ mod workspace;
 mod worktrees;
 mod world;
 
-pub use rookery_host::Leftover;
-pub use rookery_host::files;
-pub use rookery_store::{DecisionQuery, NumberedDecision};
-pub use rookery_term::Palette;
-
 pub use crate::agents::{AgentConfig, FittedChoice, NewRoot, Place, ProviderState};
 pub use crate::core::{Core, CoreConfig, StopKind};
-pub use checkpoints::{Compared, Difference, HeadChange, Keep, NewCheckpoint, Restored, What};
+pub use checkpoints::{Compared, NewCheckpoint};
 pub use commands::{
-    Artifact, ExecChunk, ExecEnd, ExecRequest, ExecStart, ExecStream, Execution, ProcessOutput,
-    ProcessState, ProcessView, Shows as ExecShows,
+    Artifact, ExecChunk, ExecEnd, ExecRequest, ExecStart, ExecStream, ExecWords, Execution,
+    ProcessOutput, ProcessState, ProcessView, Shows as ExecShows,
 };
 pub use handoffs::NewHandoff;
 pub use keeper_link::KeeperLaunch;
@@ -55,7 +50,7 @@ pub use rooms::{
     Agents, Checkpoints, Commands, Handoffs, Log, Queue, Requests, Reviews, Seats, Sessions,
     Terminals, Threads, Workspace, Worktrees,
 };
-pub use seats::{Clipboard, Presented, SceneCounts, UiConfig, WindowMetrics, view};
+pub use seats::{Clipboard, Presented, SceneCounts, UiConfig, WindowMetrics};
 pub use sessions::{
     AgentEvent, AgentEventKind, Created, Import, Imported, NewSession, Reported, Session,
     SessionError, SessionHome, SessionNotice, Taken, ToolWish,
@@ -72,7 +67,5 @@ pub use threads::{
     NewTurn, StartedTurn, Steered, ThreadPage, ThreadQuery, ThreadView, TurnLifecycle, TurnView,
 };
 pub use workspace::{AgentReport, Attention, OwnershipAction, Tabs, WorkspaceTree};
-pub use worktrees::{
-    Base, Conflict, How, LandOutcome, Landed, Landing, NewTree, Tree, TreeState, TreeWish,
-};
+pub use worktrees::{LandOutcome, Tree};
 pub use world::Active;

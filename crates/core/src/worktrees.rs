@@ -5,7 +5,9 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use rookery_host::git::worktree::{self, RemoveRequest, Setup};
+use rookery_host::git::worktree::{
+    self, Base, Conflict, Created, LandRequest, Landed, NewWorktree, RemoveRequest, Setup, State,
+};
 use rookery_host::git::{GitError, Repository};
 use rookery_model::{
     AcceptedWork, Checkout, Error, ErrorKind, PlannedTree, Result, SessionId, Terminal, TerminalId,
@@ -17,11 +19,6 @@ use crate::sessions::ToolWish;
 use crate::sessions::told;
 use crate::terminals::OpenTerminal;
 use crate::world::draw;
-
-pub use rookery_host::git::worktree::{
-    Base, Conflict, Created as NewTree, How, LandRequest as Landing, Landed,
-    NewWorktree as TreeWish, State as TreeState,
-};
 
 /// A worktree, and who works in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +34,7 @@ pub struct Tree {
     /// Why it is locked, if it is.
     pub locked: Option<String>,
     /// Whether it is there, and has changes.
-    pub state: TreeState,
+    pub state: State,
     /// The terminals that work in it.
     pub terminals: Vec<TerminalId>,
     /// How many conversations are at work in it.
@@ -98,7 +95,7 @@ impl Worktrees {
     ///
     /// # Errors
     /// If it cannot be made. Then nothing is left of it.
-    pub async fn create(&self, place: &Path, wish: &TreeWish) -> Result<NewTree> {
+    pub async fn create(&self, place: &Path, wish: &NewWorktree) -> Result<Created> {
         // Undone after a restart if no client was answered. What cannot be planned fails
         // below, and says why.
         let token = format!("{:012x}", draw() & 0xffff_ffff_ffff);
@@ -116,7 +113,7 @@ impl Worktrees {
         self.core.sessions().accept(accepted).await?;
         let (path, branch) = (Some(plan.path), Some(plan.branch));
         let base = plan.base.map_or_else(|| wish.base.clone(), Base::Ref);
-        let wish = TreeWish { path, branch, base, fetch: false, ..wish.clone() };
+        let wish = NewWorktree { path, branch, base, fetch: false, ..wish.clone() };
         let made = worktree::create(place, &wish).await;
         self.core.sessions().give_up(id);
         made.map_err(told)
@@ -222,7 +219,7 @@ impl Worktrees {
     ///
     /// # Errors
     /// If there is nothing to land, or changes or programs are in the way. Then nothing was changed.
-    pub async fn land(&self, mut landing: Landing) -> Result<(String, LandOutcome)> {
+    pub async fn land(&self, mut landing: LandRequest) -> Result<(String, LandOutcome)> {
         let repo = discover(&landing.worktree).await?;
         if landing.into.is_empty() {
             let all = worktree::list(&repo).await.map_err(|error| told(error.into()))?;

@@ -186,7 +186,7 @@ impl World {
             default_tool: None,
             child_env: Vec::new(),
             limits: TerminalLimits::default(),
-            palette: rookery_core::Palette::default(),
+            palette: Default::default(),
             shares_ids: true,
             ui: UiConfig::default(),
             tab_env: Vec::new(),

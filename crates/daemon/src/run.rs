@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use parking_lot::Mutex;
-use rookery_core::{Core, CoreConfig, KeeperLaunch, Palette, StopKind, TerminalLimits};
+use rookery_core::{Core, CoreConfig, KeeperLaunch, StopKind, TerminalLimits};
 use rookery_dialects::{Dialect, Served};
 use rookery_native::{Control, Ending};
 use rookery_watch::Adapters;
@@ -199,7 +199,7 @@ fn core_config(homes: &Homes, config: &Config, exe: PathBuf, sockets: &[Bound]) 
             keep_exited: terminal.keep_exited,
             ..TerminalLimits::default()
         },
-        palette: Palette::default(),
+        palette: Default::default(),
         shares_ids: true,
         ui: interface::ui_config(homes, roost_socket(homes, config), roostctl),
         tab_env: rookery_roost::tab_env(),

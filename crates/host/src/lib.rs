@@ -5,6 +5,7 @@
 mod agents;
 mod banners;
 mod beneath;
+mod child;
 mod clipboard;
 pub mod files;
 pub mod git;
@@ -26,7 +27,8 @@ mod user;
 mod watch;
 
 pub use agents::{
-    AcpAgent, FoundTool, KnownAgent, ReportWord, agent_of_program, find_agent_tools, known_agents,
+    AcpAgent, FoundTool, KnownAgent, ReportWord, agent_keys, agent_of_program, find_agent_tools,
+    known_agents,
 };
 pub use banners::Banners;
 pub use beneath::{Beneath, EntryKind};

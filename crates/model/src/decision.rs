@@ -89,3 +89,23 @@ pub enum DecisionSource {
     /// An agent that runs elsewhere, or in a terminal.
     Agent,
 }
+
+/// Which decisions are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DecisionQuery {
+    /// Only those of this thread.
+    pub thread: Option<ThreadId>,
+    /// Only those made then or later.
+    pub since: Option<Timestamp>,
+    /// Only those with a smaller number, to go on reading towards the beginning.
+    pub before: Option<u64>,
+}
+
+/// A decision with its number, which rises from one to the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NumberedDecision {
+    /// Its number.
+    pub number: u64,
+    /// The decision.
+    pub decision: Decision,
+}

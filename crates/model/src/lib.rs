@@ -28,7 +28,9 @@ pub use activity::{
     Activity, AgentState, Lifecycle, Owner, Pending, RunState, RunningAgent, ShellState,
 };
 pub use caller::{Caller, Home, Origin, Standing};
-pub use decision::{Decider, Decision, DecisionSource, DecisionVerdict};
+pub use decision::{
+    Decider, Decision, DecisionQuery, DecisionSource, DecisionVerdict, NumberedDecision,
+};
 pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, NumberedEvent};
 pub use ids::{

@@ -1,6 +1,6 @@
 //! The record of decisions: appended to, read from its end, and cut at its beginning.
 
-use rookery_model::{Decision, ThreadId, Timestamp};
+use rookery_model::{Decision, DecisionQuery, NumberedDecision, Timestamp};
 use rusqlite::{Connection, params};
 
 use crate::change::Key;
@@ -10,26 +10,6 @@ use crate::encode;
 const MAX_DECISIONS: i64 = 100_000;
 /// Removed in one transaction.
 const STEP: i64 = 2_000;
-
-/// Which decisions are wanted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DecisionQuery {
-    /// Only those of this thread.
-    pub thread: Option<ThreadId>,
-    /// Only those made then or later.
-    pub since: Option<Timestamp>,
-    /// Only those with a smaller number, to go on reading towards the beginning.
-    pub before: Option<u64>,
-}
-
-/// A decision with its number, which rises from one to the next.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NumberedDecision {
-    /// Its number.
-    pub number: u64,
-    /// The decision.
-    pub decision: Decision,
-}
 
 pub(crate) fn append(connection: &Connection, decision: &Decision) -> rusqlite::Result<()> {
     connection
@@ -91,7 +71,7 @@ fn prune_to(connection: &Connection, kept: i64) -> rusqlite::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use rookery_model::{DecisionSource, DecisionVerdict, Mode};
+    use rookery_model::{DecisionSource, DecisionVerdict, Mode, ThreadId};
 
     use super::*;
     use crate::schema;

@@ -26,7 +26,6 @@ mod ticket;
 mod writer;
 
 pub use change::{Batch, Change};
-pub use decision::{DecisionQuery, NumberedDecision};
 pub use error::StoreError;
 pub use kept::Kept;
 pub use open::{Damage, Loaded};

@@ -7,11 +7,14 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use rookery_model::{EventSeq, NumberedEvent, Request, RequestId, ThreadId, Timestamp};
+use rookery_model::{
+    DecisionQuery, EventSeq, NumberedDecision, NumberedEvent, Request, RequestId, ThreadId,
+    Timestamp,
+};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::change::next_event;
-use crate::decision::{self, DecisionQuery, NumberedDecision};
+use crate::decision;
 use crate::encode::event_from_json;
 use crate::kept::Kept;
 use crate::open::{Opened, open, open_in_memory};

@@ -9,6 +9,7 @@
 mod binary;
 mod caller;
 mod daemon;
+mod git;
 mod memory;
 mod patience;
 mod processes;
@@ -19,6 +20,7 @@ pub mod vectors;
 pub use binary::rookery_binary;
 pub use caller::{Begun, Caller, PATIENCE};
 pub use daemon::{Finished, Home, TestDaemon};
+pub use git::git;
 pub use memory::MemoryDaemon;
 pub use patience::{eventually, wait_until};
 pub use processes::{Process, children_of, is_alive, memory_of, processes_of};

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -104,6 +105,84 @@ fn a_key_of_the_caller_counts_for_the_caller_and_is_kept_nowhere() {
     assert!(!is_in_files(home.path(), KEY), "the key was written to a file");
     // And the next caller has to bring one again.
     home.rookery(&["chat", "hello"]).failure(1);
+}
+
+/// An agent that says how long the key is that it was started with.
+const AGENT: &str = r#"#!/bin/sh
+while read -r line; do
+    id=$(printf %s "$line" | sed 's/.*"id":\([^,}]*\).*/\1/')
+    answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+    case $line in
+        *'"initialize"'*) answer '{"protocolVersion":1,"agentCapabilities":{}}' ;;
+        *'"session/new"'*) answer '{"sessionId":"s"}' ;;
+        *'"session/prompt"'*)
+            text="a key of ${#GEMINI_API_KEY}"
+            update='{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"'$text'"}}'
+            echo '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":'$update'}}'
+            answer '{"stopReason":"end_turn"}' ;;
+    esac
+done
+"#;
+
+#[test]
+fn a_key_of_the_caller_reaches_an_agent_that_is_a_program() {
+    let home = Home::new();
+    let agent = home.join("agent");
+    fs::write(&agent, AGENT).unwrap();
+    fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
+    let dir = home.join("config/rookery");
+    fs::create_dir_all(&dir).unwrap();
+    // Known by its name; which variables it reads is in the list of agents.
+    let config = format!(
+        "provider = \"gemini\"\n[providers.gemini]\nkind = \"acp\"\ncommand = [{:?}]\n",
+        agent.display().to_string()
+    );
+    fs::write(dir.join("config.toml"), config).unwrap();
+    let daemon = TestDaemon::start_in(home);
+    let chat = |key: Option<&str>, args: &[&str]| {
+        let mut command = daemon.home().command(rookery_binary());
+        command.arg("chat").args(args).envs(key.map(|key| ("GEMINI_API_KEY", key)));
+        Finished::of(command)
+    };
+    assert_eq!(chat(Some(KEY), &["hello"]).success(), format!("a key of {}\n", KEY.len()));
+    assert_eq!(chat(None, &["hello"]).success(), "a key of 0\n");
+    // Also not in the thread of the first one.
+    assert_eq!(chat(Some("short-key"), &["hello"]).success(), "a key of 9\n");
+    assert_eq!(chat(None, &["--last", "hello"]).success(), "a key of 0\n");
+    assert!(!is_in_files(daemon.home().path(), KEY), "the key was written to a file");
+}
+
+#[test]
+fn a_turn_that_lost_its_key_in_a_restart_says_what_to_do() {
+    let call = json!({"index": 0, "id": "c1", "type": "function",
+        "function": {"name": "shell", "arguments": json!({"command": "touch there"}).to_string()}});
+    let server = ModelServer::start(vec![json!({"tool_calls": [call]})]);
+    let mut daemon = TestDaemon::start_in(home_with_provider(&server));
+    let client = daemon.client();
+    client.call("rookery/keys/lend", json!({ "provider": "work", "key": KEY }));
+    let started = client.call("thread/start", json!({ "cwd": daemon.home().path() }));
+    let thread = started["thread"]["id"].as_str().unwrap().to_owned();
+    let input = json!([{ "type": "text", "text": "begin" }]);
+    client.call("turn/start", json!({ "threadId": thread, "input": input }));
+    let waits = |daemon: &TestDaemon| {
+        let asked = daemon.client().call("session/get", json!({}))["pendingApprovals"].take();
+        asked.as_array().and_then(|all| all.first().cloned())
+    };
+    eventually("it asks", PATIENCE, || waits(&daemon));
+    daemon.kill9();
+    daemon.restart();
+    let asked = eventually("it still asks", PATIENCE, || waits(&daemon));
+    let id = &asked["approvalId"];
+    let answer = json!({ "threadId": thread, "approvalId": id, "approved": true });
+    daemon.client().call("session/resolve_approval", answer);
+    let error = eventually("the turn fails", PATIENCE, || {
+        let read = daemon
+            .client()
+            .call("thread/read", json!({ "threadId": thread, "includeTurns": true }));
+        let turn = read["thread"]["turns"].as_array()?.first()?.clone();
+        (turn["status"] == "failed").then(|| turn["error"].to_string())
+    });
+    assert!(error.contains("run the prompt again from a shell that has WORK_KEY"), "{error}");
 }
 
 #[test]

@@ -6,10 +6,9 @@ use std::io::{Read as _, Write as _};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::Command;
 
 use rookery_native::wire::AuditList;
-use rookery_testkit::{PATIENCE, TestDaemon, eventually, wait_until};
+use rookery_testkit::{PATIENCE, TestDaemon, eventually, git, wait_until};
 use rookery_wire::Call as _;
 use serde_json::{Value, json};
 
@@ -189,16 +188,6 @@ fn silent_clients_block_no_other_and_replies_survive_a_kill() {
         done(daemon.home(), "listSessions", json!({}))["data"][session.as_str().unwrap()],
         "api"
     );
-}
-
-fn git(dir: &Path, args: &[&str]) -> String {
-    #[expect(clippy::disallowed_methods, reason = "a test sets a repository up")]
-    let mut git = Command::new("git");
-    let who =
-        ["-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "init.defaultBranch=main"];
-    let output = git.current_dir(dir).args(who).args(args).output().unwrap();
-    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
 }
 
 #[test]

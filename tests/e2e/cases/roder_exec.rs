@@ -273,6 +273,32 @@ fn a_shell_command_can_be_watched_but_has_nothing_to_wait_for() {
 }
 
 #[test]
+fn what_asks_at_the_terminal_itself_fails_at_once() {
+    let (daemon, mut peer) = start();
+    let thread = peer.thread(daemon.home().path());
+    // Neither by the terminal's name nor through an output.
+    let asks = "sh -c 'read x </dev/tty' || echo refused; read x <&2 || echo deaf; \
+                test -t 1 && echo watched";
+    let step = json!({ "tool": "shell", "args": { "command": asks, "timeout_seconds": 600 } });
+    let item = tool_item(&mut peer, &thread, &step);
+    let output = item["output"].as_str().unwrap_or_else(|| panic!("{item}"));
+    for said in ["/dev/tty", "refused\n", "deaf\n", "watched\n"] {
+        assert!(output.contains(said), "{output}");
+    }
+    assert!(output.starts_with("Exit code: 0\n"), "{output}");
+}
+
+#[test]
+fn a_shell_command_that_ends_takes_its_background_along() {
+    let (daemon, mut peer) = start();
+    let thread = peer.thread(daemon.home().path());
+    let step = json!({ "tool": "shell", "args": { "command": "sleep 1081 & echo begun" } });
+    let item = tool_item(&mut peer, &thread, &step);
+    assert!(item["output"].as_str().unwrap().contains("begun"), "{item}");
+    wait_gone(daemon.home(), &["sleep 1081"]);
+}
+
+#[test]
 fn what_a_shell_command_writes_is_told_byte_by_byte_and_what_is_dropped_counted() {
     let (daemon, mut peer) = start();
     let thread = peer.thread(daemon.home().path());

@@ -3,22 +3,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use rookery_testkit::{Finished, TestDaemon, rookery_binary};
+use rookery_testkit::{Finished, TestDaemon, git, rookery_binary};
 use serde_json::{Value, json};
 
 use crate::roder_link::{Peer, script};
-
-fn git(dir: &Path, args: &[&str]) -> String {
-    #[expect(clippy::disallowed_methods, reason = "a test sets a repository up")]
-    let mut git = Command::new("git");
-    let who =
-        ["-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "init.defaultBranch=main"];
-    let output = git.current_dir(dir).args(who).args(args).output().unwrap();
-    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
 
 /// A repository with one file and one commit.
 fn repository(daemon: &TestDaemon) -> PathBuf {

@@ -3,10 +3,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 use rookery_native::wire::{CheckpointCreate, CheckpointList};
-use rookery_testkit::{Finished, Home, PATIENCE, TestDaemon, rookery_binary, wait_until};
+use rookery_testkit::{Finished, Home, PATIENCE, TestDaemon, git, rookery_binary, wait_until};
 use rookery_wire::Call as _;
 use serde_json::{Value, json};
 
@@ -15,16 +15,6 @@ use crate::roder_link::Peer;
 
 /// The name that stands where there is no session, as idx0 writes it.
 const NONE: &str = "00000000-0000-0000-0000-000000000000";
-
-fn git(dir: &Path, args: &[&str]) -> String {
-    #[expect(clippy::disallowed_methods, reason = "a test sets a repository up")]
-    let mut git = Command::new("git");
-    let who =
-        ["-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "init.defaultBranch=main"];
-    let output = git.current_dir(dir).args(who).args(args).output().unwrap();
-    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
 
 /// A repository with a file in a directory, and one commit.
 fn repository(daemon: &TestDaemon, name: &str) -> PathBuf {
@@ -94,6 +84,53 @@ fn a_work_tree_without_a_session_is_kept_and_put_back() {
     let again = run(&["checkpoint", "create", "--json"]).json();
     assert_eq!(again["tree"], top, "{again}");
     run(&["checkpoint", "delete", &id]).success();
+}
+
+/// Says when a file was last written to, and nothing else of it.
+fn touch(file: &Path) {
+    let later = SystemTime::now() + Duration::from_secs(60);
+    fs::File::options().append(true).open(file).unwrap().set_modified(later).unwrap();
+}
+
+#[test]
+fn only_filters_of_the_users_own_settings_say_what_changed() {
+    let daemon = TestDaemon::start();
+    let trap = daemon.home().join("trap");
+    let sprung = daemon.home().join("sprung");
+    fs::write(&trap, format!("#!/bin/sh\ntouch {}\ntr a-z A-Z\n", sprung.display())).unwrap();
+    fs::set_permissions(&trap, fs::Permissions::from_mode(0o755)).unwrap();
+    let repo = repository(&daemon, "repo");
+    fs::write(repo.join(".gitattributes"), "*.own filter=own\n*.its filter=its\n").unwrap();
+    for name in ["plain", "text.own", "text.its"] {
+        fs::write(repo.join(name), "text\n").unwrap();
+    }
+    git(&repo, &["config", "filter.own.clean", "tr a-z A-Z"]);
+    git(&repo, &["config", "filter.its.clean", "tr a-z A-Z"]);
+    git(&repo, &["add", "."]);
+    git(&repo, &["commit", "-qm", "filtered"]);
+    // From now on the user's settings name one of them, and the repository's name both otherwise.
+    fs::write(daemon.home().join(".gitconfig"), "[filter \"own\"]\n\tclean = tr a-z A-Z\n")
+        .unwrap();
+    git(&repo, &["config", "filter.own.clean", trap.to_str().unwrap()]);
+    git(&repo, &["config", "filter.own.process", trap.to_str().unwrap()]);
+    git(&repo, &["config", "filter.its.clean", trap.to_str().unwrap()]);
+
+    let changed = || {
+        let made = run_in(&daemon, &repo, &["checkpoint", "create", "--json"]).json();
+        made["differences"]["files"].as_array().unwrap_or_else(|| panic!("{made}")).len()
+    };
+    for name in ["plain", "text.own"] {
+        touch(&repo.join(name));
+        assert_eq!(changed(), 0, "{name} was only touched");
+    }
+    fs::write(repo.join("text.own"), "else\n").unwrap();
+    assert_eq!(changed(), 1);
+    fs::write(repo.join("text.own"), "text\n").unwrap();
+    assert_eq!(changed(), 0, "it is again what it was");
+    // What only a filter of the repository could tell counts as changed.
+    touch(&repo.join("text.its"));
+    assert_eq!(changed(), 1);
+    assert!(!sprung.exists(), "a program that the repository names was run");
 }
 
 #[test]

@@ -2,14 +2,17 @@
 //!
 //! Each rule is a module with a pure check; this one reads the tree, runs them and reports.
 
+mod access;
 mod agents;
 mod edges;
 mod hosts;
 mod language;
 mod markdown;
+mod reexports;
 mod rooms;
 mod rows;
 mod rust;
+mod wire_words;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -36,6 +39,7 @@ struct Rules {
     banned: Vec<rust::Banned>,
     hosts: hosts::Hosts,
     agents: agents::Rule,
+    access: Vec<access::Access>,
     language: language::Language,
 }
 
@@ -103,7 +107,7 @@ fn check_files(
     rules: &Rules,
     files: &BTreeSet<String>,
 ) -> anyhow::Result<Vec<Finding>> {
-    let mut findings = Vec::new();
+    let mut findings = access::check_rooms(&rules.access, RULES_FILE, files.iter());
     let agents = read_toml::<agents::List>(root, &rules.agents.list)?.literals();
     for path in files {
         let bytes = fs::read(root.join(path)).with_context(|| format!("cannot read {path}"))?;
@@ -139,6 +143,9 @@ fn check_text(rules: &Rules, files: &BTreeSet<String>, path: &str, text: &str) -
         findings.extend(rust::check_size(&rules.size, path, text));
         findings.extend(rust::check_module_docs(&rules.module_docs, path, text));
         findings.extend(rows::check(path, text));
+        findings.extend(reexports::check(path, text));
+        findings.extend(wire_words::check(path, text));
+        findings.extend(access::check(&rules.access, path, text));
         findings.extend(rust::check_banned(&rules.banned, path, text));
     }
     if path.ends_with(".md") {

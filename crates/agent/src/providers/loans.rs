@@ -25,18 +25,19 @@ pub struct Loan(Arc<Lent>);
 
 struct Lent {
     provider: String,
+    variable: Option<String>,
     key: Secret,
     number: u64,
     loans: Loans,
 }
 
 impl Loans {
-    pub(crate) fn lend(&self, provider: String, key: Secret) -> Loan {
+    pub(crate) fn lend(&self, provider: String, variable: Option<String>, key: Secret) -> Loan {
         let mut state = self.0.lock();
         let number = state.next;
         state.next += 1;
         state.keys.insert(number, key.clone());
-        Loan(Arc::new(Lent { provider, key, number, loans: self.clone() }))
+        Loan(Arc::new(Lent { provider, variable, key, number, loans: self.clone() }))
     }
 
     /// Every key that is lent now.
@@ -49,6 +50,11 @@ impl Loan {
     /// The provider that the key is for.
     pub fn provider(&self) -> &str {
         &self.0.provider
+    }
+
+    /// The variable that a provider that is a program finds it in.
+    pub fn variable(&self) -> Option<&str> {
+        self.0.variable.as_deref()
     }
 
     pub(crate) fn key(&self) -> &Secret {
@@ -75,9 +81,9 @@ mod tests {
     #[test]
     fn a_key_is_known_only_while_it_is_lent_and_never_shown() {
         let loans = Loans::default();
-        let one = loans.lend("openai".to_owned(), Secret::new("sk-one"));
+        let one = loans.lend("openai".to_owned(), None, Secret::new("sk-one"));
         let other = one.clone();
-        let two = loans.lend("openai".to_owned(), Secret::new("sk-two"));
+        let two = loans.lend("openai".to_owned(), None, Secret::new("sk-two"));
         assert!(!format!("{one:?}").contains("sk-"), "{one:?}");
         drop(one);
         drop(two);

@@ -55,6 +55,12 @@ pub enum KeyError {
     /// The key has nothing in it.
     #[error("api key for {0} is empty")]
     EmptyKey(String),
+    /// It does not take a key by that name.
+    #[error("{0} takes no key from {1}")]
+    UnknownVariable(String, String),
+    /// It is a program, and nothing says where it finds a key.
+    #[error("{0} takes no key: name its variable with `api_key_env` in its settings")]
+    NoVariable(String),
 }
 
 /// All providers. Keys change while it is in use; everything else is as it was built.
@@ -97,6 +103,9 @@ struct Registered {
     /// The models that are known without asking.
     models: Vec<ModelInfo>,
     known: &'static [Known],
+    /// The variables that its keys are found in.
+    variables: Vec<String>,
+    environment: Environment,
 }
 
 impl Registry {
@@ -120,7 +129,10 @@ impl Registry {
         for one in all.values() {
             keys.write().extend(one.api_key.clone().map(|key| (one.id.clone(), key)));
         }
-        let variables = all.values().flat_map(|one| key_variables(one, builtin::find(&one.id)));
+        let variables = all.values().flat_map(|one| {
+            let usual = key_variables(one, builtin::find(&one.id));
+            usual.into_iter().chain(program_keys(one))
+        });
         let variables = variables.chain(builtin::OTHER_KEYS.map(str::to_owned)).collect();
         let register = |one: Settings| (one.id.clone(), Registered::new(one, &keys, options));
         let providers = all.into_values().map(register).collect();
@@ -173,14 +185,24 @@ impl Registry {
     }
 
     /// Takes a key for the calls that it is handed to, and for nothing else. It is never stored, and
-    /// forgotten when the loan is dropped.
+    /// forgotten when the loan is dropped. A provider that is a program may find keys in more than one
+    /// variable, the usual one first.
     ///
     /// # Errors
-    /// If there is no such provider, or the key is blank.
-    pub fn lend(&self, id: &str, key: &str) -> Result<Loan, KeyError> {
+    /// If there is no such provider, it knows no such variable, or the key is blank.
+    pub fn lend(&self, id: &str, variable: Option<&str>, key: &str) -> Result<Loan, KeyError> {
         let id = self.known_id(id)?;
         let key = Secret::key(key).ok_or_else(|| KeyError::EmptyKey(id.clone()))?;
-        Ok(self.loans.lend(id, key))
+        let Some(Registered { acp, variables, .. }) = self.providers.get(&id) else {
+            return Err(KeyError::UnknownProvider(id));
+        };
+        let variable = match variable {
+            Some(name) if variables.iter().any(|known| known == name) => Some(name.to_owned()),
+            Some(name) => return Err(KeyError::UnknownVariable(id, name.to_owned())),
+            None if acp.is_none() => None,
+            None => Some(variables.first().cloned().ok_or(KeyError::NoVariable(id.clone()))?),
+        };
+        Ok(self.loans.lend(id, variable, key))
     }
 
     /// A model of a provider that is known without asking.
@@ -287,10 +309,25 @@ impl Registered {
         let info = info(&settings, builtin, kind);
         let models = models(&settings, builtin, known, kind);
         let retry = settings.retry.clone().unwrap_or_else(|| shared.retry.clone());
+        let variables = match kind {
+            Kind::Acp => program_keys(&settings),
+            _ => key_variables(&settings, builtin),
+        };
+        let environment = Arc::clone(&shared.environment);
+        let registered = |provider: Arc<dyn Provider>, endpoint, acp| Self {
+            provider,
+            endpoint,
+            acp,
+            info: info.clone(),
+            models: models.clone(),
+            known,
+            variables: variables.clone(),
+            environment,
+        };
         let protocol: Arc<dyn Protocol> = match kind {
             Kind::Mock => {
                 let provider = Arc::new(Mock::new(&info.id, &info.name, retry));
-                return Self { provider, endpoint: None, acp: None, info, models, known };
+                return registered(provider, None, None);
             }
             Kind::Acp => {
                 let mut options = acp::Options::new(&info.id, settings.command, settings.env);
@@ -298,7 +335,7 @@ impl Registered {
                 options.silence = idle_timeout(&info.id, Some(silence), &shared.environment);
                 let acp = Acp::new(options);
                 let provider = Arc::new(acp.clone());
-                return Self { provider, endpoint: None, acp: Some(acp), info, models, known };
+                return registered(provider, None, Some(acp));
             }
             Kind::OpenaiResponses => Arc::new(OpenaiResponses),
             Kind::OpenaiChat => Arc::new(OpenaiChat),
@@ -308,7 +345,7 @@ impl Registered {
             id: info.id.clone(),
             name: info.name.clone(),
             base_url: base_url(&settings, builtin, kind),
-            key_variables: key_variables(&settings, builtin),
+            key_variables: variables.clone(),
             needs_key: needs_key(&settings, builtin),
             headers: headers(&settings),
             max_tokens: settings.max_tokens,
@@ -319,7 +356,7 @@ impl Registered {
             client: shared.client.clone(),
         });
         let provider = Arc::new(Remote { endpoint: Arc::clone(&endpoint), protocol });
-        Self { provider, endpoint: Some(endpoint), acp: None, info, models, known }
+        registered(provider, Some(endpoint), None)
     }
 
     fn info(&self) -> ProviderInfo {
@@ -327,6 +364,8 @@ impl Registered {
         let mut info = ProviderInfo { is_authenticated, ..self.info.clone() };
         if let Some(acp) = &self.acp {
             info.capabilities.image_input = acp.takes_images();
+            let is_wanted = |name: &&String| (self.environment)(name).is_none();
+            info.wanted_keys = self.variables.iter().filter(is_wanted).cloned().collect();
         }
         info
     }
@@ -384,6 +423,7 @@ fn info(settings: &Settings, builtin: Option<&Builtin>, kind: Kind) -> ProviderI
         sort_order: builtin.map_or(ADDED_SORT_ORDER, |builtin| builtin.sort_order),
         capabilities: capabilities(kind),
         has_open_catalog: kind != Kind::Mock,
+        wanted_keys: Vec::new(),
     }
 }
 
@@ -409,6 +449,21 @@ fn key_variables(settings: &Settings, builtin: Option<&Builtin>) -> Vec<String> 
     let named = settings.api_key_env.clone().filter(|name| !name.trim().is_empty());
     let mut all: Vec<String> = named.into_iter().chain(usual).collect();
     all.dedup();
+    all
+}
+
+/// The variables that a program finds keys in: the one that was named, then those of the agent that it
+/// is. What its settings set stays as they set it.
+fn program_keys(settings: &Settings) -> Vec<String> {
+    let named = settings.api_key_env.clone().filter(|name| !name.trim().is_empty());
+    let program = settings.command.first().map_or("", String::as_str);
+    let usual = match settings.kind {
+        Some(Kind::Acp) => rookery_host::agent_keys(&settings.id, program),
+        _ => &[],
+    };
+    let mut all: Vec<String> = named.into_iter().collect();
+    all.extend(usual.iter().filter(|name| !all.contains(name)).cloned().collect::<Vec<_>>());
+    all.retain(|name| settings.env.iter().all(|(set, _)| set != name));
     all
 }
 

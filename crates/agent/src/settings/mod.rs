@@ -4,6 +4,7 @@
 //! [`Settings::apply_environment`] a function that looks variables up, [`Edit`] changes a document.
 
 mod edit;
+mod problem;
 mod read;
 mod secret;
 mod spelled;

@@ -12,6 +12,7 @@ use rookery_host::SettingsFile;
 use rookery_model::{Mode, Profile, ToolKind, Words as _};
 use toml_edit::{DocumentMut, Item, TableLike};
 
+use super::problem::{Problem, ProblemKind};
 use super::{
     AutoApprove, CommandSettings, ContextSettings, Kind, Lifecycle, McpServerSettings, PathScope,
     PolicySettings, ProviderSettings, Reliability, SearchIndex, Secret, Settings, Spelled,
@@ -38,11 +39,11 @@ impl Settings {
 
     /// Reads a document. The second part names the keys whose values do not fit, one sentence each.
     pub fn read(document: &DocumentMut) -> (Self, Vec<String>) {
-        let (warnings, known) = (RefCell::default(), RefCell::default());
+        let (problems, known) = (RefCell::default(), RefCell::default());
         let root = Section {
             name: String::new(),
             table: Some(document.as_table()),
-            warnings: &warnings,
+            problems: &problems,
             known: &known,
         };
         let mut settings = Self {
@@ -69,10 +70,11 @@ impl Settings {
             providers: providers(&root.section("providers")),
             mcp_servers: mcp_servers(&root.section("mcp_servers")),
         };
-        let mut warnings = warnings.into_inner();
-        warnings.extend(unknown::keys(document.as_table(), &known.into_inner()));
-        settings.policy.unreadable = distrust(&mut warnings);
-        (settings, warnings)
+        let mut problems: Vec<Problem> = problems.into_inner();
+        problems.extend(unknown::keys(document.as_table(), &known.into_inner()));
+        let concerning = problems.iter().find(|problem| problem.concerns_policy());
+        settings.policy.unreadable = concerning.map(Problem::to_string);
+        (settings, problems.iter().map(warning).collect())
     }
 
     /// Lets variables have their say over the file. `lookup` gives a variable's text.
@@ -126,19 +128,12 @@ impl Settings {
 /// What follows from a file that does not say what it was meant to.
 const ASKED: &str = "and everything needs approval until it is fixed";
 
-/// Why policy is not what it was meant to be, if it is not. The warnings say what follows from that.
-fn distrust(warnings: &mut [String]) -> Option<String> {
-    let concerns_policy = |warning: &&mut String| {
-        let names = warning.contains("policy_modes") || warning.contains("setting tools.");
-        // A key that is like none of ours may be of another version; one that is like one of ours is it.
-        names && (warning.contains("must be") || warning.contains(unknown::MEANT))
-    };
-    let mut first = None;
-    for warning in warnings.iter_mut().filter(concerns_policy) {
-        first.get_or_insert_with(|| warning.clone());
-        warning.push_str(&format!(", {ASKED}"));
+/// A problem in words, with what follows from it.
+fn warning(problem: &Problem) -> String {
+    match problem.concerns_policy() {
+        true => format!("{problem}, {ASKED}"),
+        false => problem.to_string(),
     }
-    first
 }
 
 const EXTERNAL_TIMEOUT: &str = "RODER_EXTERNAL_TOOL_TIMEOUT_SECONDS";
@@ -350,7 +345,7 @@ fn mcp_server(section: &Section<'_>) -> McpServerSettings {
 struct Section<'a> {
     name: String,
     table: Option<&'a dyn TableLike>,
-    warnings: &'a RefCell<Vec<String>>,
+    problems: &'a RefCell<Vec<Problem>>,
     /// Every key that was looked for, whether it is there or not.
     known: &'a RefCell<BTreeSet<String>>,
 }
@@ -363,7 +358,8 @@ impl<'a> Section<'a> {
 
     fn warn(&self, key: &str, wanted: &str) {
         let name = self.path(key);
-        self.warnings.borrow_mut().push(format!("setting {name} must be {wanted}"));
+        let kind = ProblemKind::WrongValue(wanted.to_owned());
+        self.problems.borrow_mut().push(Problem { key: name, kind });
     }
 
     fn path(&self, key: &str) -> String {
@@ -386,7 +382,7 @@ impl<'a> Section<'a> {
 
     fn section(&self, key: &str) -> Self {
         let table = self.get(key, "a table", Item::as_table_like);
-        Self { name: self.path(key), table, warnings: self.warnings, known: self.known }
+        Self { name: self.path(key), table, problems: self.problems, known: self.known }
     }
 
     /// A text; one that is blank is as good as none.

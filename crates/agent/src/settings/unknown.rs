@@ -5,12 +5,10 @@ use std::collections::BTreeSet;
 use toml_edit::{Item, TableLike};
 
 use super::TOP_LEVEL;
+use super::problem::{Problem, ProblemKind};
 
-/// How a suggestion begins.
-pub(super) const MEANT: &str = "did you mean";
-
-/// A warning for each key that is not known. Tables of others in the same file are not ours to judge.
-pub(super) fn keys(root: &dyn TableLike, known: &BTreeSet<String>) -> Vec<String> {
+/// Each key that is not known. Tables of others in the same file are not ours to judge.
+pub(super) fn keys(root: &dyn TableLike, known: &BTreeSet<String>) -> Vec<Problem> {
     let mut found = Vec::new();
     for (name, item) in root.iter().filter(|(name, _)| TOP_LEVEL.contains(name)) {
         below(name, item, known, &mut found);
@@ -18,9 +16,9 @@ pub(super) fn keys(root: &dyn TableLike, known: &BTreeSet<String>) -> Vec<String
     found
 }
 
-fn below(path: &str, item: &Item, known: &BTreeSet<String>, found: &mut Vec<String>) {
+fn below(path: &str, item: &Item, known: &BTreeSet<String>, found: &mut Vec<Problem>) {
     if !known.contains(path) {
-        found.push(warning(path, known));
+        found.push(problem(path, known));
         return;
     }
     for (name, inner) in item.as_table_like().into_iter().flat_map(|table| table.iter()) {
@@ -28,14 +26,14 @@ fn below(path: &str, item: &Item, known: &BTreeSet<String>, found: &mut Vec<Stri
     }
 }
 
-fn warning(path: &str, known: &BTreeSet<String>) -> String {
+fn problem(path: &str, known: &BTreeSet<String>) -> Problem {
     let (parent, name) = path.rsplit_once('.').unwrap_or(("", path));
     let siblings = known.iter().filter_map(|key| {
         let (of, sibling) = key.rsplit_once('.').unwrap_or(("", key));
         (of == parent).then_some(sibling)
     });
-    let meant = likeliest(name, siblings).map(|name| format!("; {MEANT} `{name}`?"));
-    format!("unknown setting {path} is ignored{}", meant.unwrap_or_default())
+    let kind = ProblemKind::Unknown(likeliest(name, siblings).map(str::to_owned));
+    Problem { key: path.to_owned(), kind }
 }
 
 /// The name that is most like a word, if one is like it at all.

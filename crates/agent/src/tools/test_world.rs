@@ -59,6 +59,7 @@ impl Bench {
             read_only: false,
             sandbox: None,
             seal: None,
+            unattended: None,
             shell: "/bin/sh".into(),
             withheld: Vec::new(),
             sessions: self.sessions.clone(),

@@ -163,7 +163,7 @@ async fn a_lent_key_is_used_by_those_it_was_lent_for_and_shown_to_none() {
     let server = serve(vec![list(), list()]).await;
     let setup = Setup::new(&server.address, quick(1));
     let registry = &setup.registry;
-    let loan = registry.lend(CHAT.id, LENT).unwrap();
+    let loan = registry.lend(CHAT.id, None, LENT).unwrap();
     assert_eq!(registry.models_with(CHAT.id, std::slice::from_ref(&loan)).await[0].id, "a");
     assert_eq!(registry.models(CHAT.id).await[0].id, "a", "others ask with our own");
     let heads: Vec<String> = server.seen.lock().iter().map(|(head, _)| head.clone()).collect();
@@ -175,5 +175,7 @@ async fn a_lent_key_is_used_by_those_it_was_lent_for_and_shown_to_none() {
     assert!(registry.has_key(LENT));
     drop(loan);
     assert!(!registry.has_key(LENT), "it is forgotten");
-    assert!(registry.lend("unknown", LENT).is_err() && registry.lend(CHAT.id, " ").is_err());
+    assert!(
+        registry.lend("unknown", None, LENT).is_err() && registry.lend(CHAT.id, None, " ").is_err()
+    );
 }

@@ -79,8 +79,6 @@ pub(super) struct Session<'a> {
     sent: usize,
     /// Bytes that were on their way when the daemon went.
     doubtful: usize,
-    /// The size that the other terminal has.
-    size: Option<Size>,
     /// Whether the size of this terminal has yet to be sent to the other one.
     is_resized: bool,
 }
@@ -95,7 +93,6 @@ impl<'a> Session<'a> {
             sending: None,
             sent: 0,
             doubtful: 0,
-            size: None,
             is_resized: false,
         }
     }
@@ -185,10 +182,7 @@ impl<'a> Session<'a> {
             shown: true,
         };
         match client.send(params).await {
-            Ok(attached) => {
-                self.size = Some(attached.size);
-                Ok(Some(attached))
-            }
+            Ok(attached) => Ok(Some(attached)),
             Err(ClientError::Closed | ClientError::Io(_)) => Ok(None),
             Err(ClientError::Rpc(error)) if error.code == code::CONFLICT => {
                 Err(Failure::new(error.message)
@@ -225,14 +219,14 @@ impl<'a> Session<'a> {
                 typed = person.keyboard.recv() => {
                     let Some(typed) = typed else { return Ok(Turn::Over(End::Signaled)) };
                     match self.keys.read(&typed) {
-                        Meaning::Text(text) => self.type_in(text),
+                        Meaning::Text(text) => self.put(text),
                         Meaning::Detach(text) => {
-                            self.type_in(text);
+                            self.put(text);
                             self.flush(client).await;
                             return Ok(Turn::Over(End::Detached));
                         }
                         Meaning::Scroll(text) => {
-                            self.type_in(text);
+                            self.put(text);
                             self.flush(client).await;
                             return self.scroll(client, &mut messages, person, tty).await;
                         }
@@ -258,14 +252,6 @@ impl<'a> Session<'a> {
                 },
             }
         }
-    }
-
-    /// Sends typed input to the program. The terminal takes the size of the client that types.
-    fn type_in(&mut self, typed: &[u8]) {
-        if !typed.is_empty() && tty::size().is_some_and(|own| self.size != Some(own)) {
-            self.is_resized = true;
-        }
-        self.put(typed);
     }
 
     fn put(&mut self, typed: &[u8]) {
@@ -348,7 +334,6 @@ impl<'a> Session<'a> {
             && let Some(Size { rows, cols }) = tty::size()
         {
             let params = TerminalResize { terminal, rows, cols };
-            self.size = Some(Size { rows, cols });
             return Some(Box::pin(async move { client.send(params).await.map(drop) }));
         }
         if self.typed.is_empty() {
@@ -376,7 +361,8 @@ impl<'a> Session<'a> {
                 self.filter.resync();
                 self.show(&bytes).await?;
             }
-            Output::Resized(size) => self.size = Some(size),
+            // The next key brings this terminal's own size along.
+            Output::Resized(_) => {}
             Output::Exited(exit) => return Ok(Some(End::Exited(exit))),
             Output::Closed(_) => return Ok(Some(End::Closed)),
         }
@@ -412,13 +398,15 @@ fn ended(message: &Notification) -> Option<End> {
     }
 }
 
-/// Sends typing, again and again while the program does not read.
+/// Sends typing, again and again while the program does not read. The terminal takes the size of the
+/// client that types.
 async fn write_all(
     client: Client,
     terminal: TerminalRef,
     bytes: Vec<u8>,
 ) -> Result<(), ClientError> {
-    let params = TerminalWrite { terminal, data: Some(Base64(bytes)), text: None };
+    let params =
+        TerminalWrite { terminal, data: Some(Base64(bytes)), text: None, size: tty::size() };
     loop {
         match client.send(&params).await {
             Err(ClientError::Rpc(error)) if error.code == code::BUSY => sleep(BUSY_PAUSE).await,

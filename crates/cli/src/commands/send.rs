@@ -19,10 +19,10 @@ pub(super) async fn run(args: args::Send) -> Outcome {
     if !bytes.is_empty() && args.paste {
         let text =
             String::from_utf8(bytes).map_err(|_| Failure::new("only UTF-8 text can be pasted"))?;
-        let params = TerminalPaste { terminal, text };
+        let params = TerminalPaste { terminal, text, size: None };
         call(&client, params).await?;
     } else if !bytes.is_empty() {
-        let params = TerminalWrite { terminal, data: Some(Base64(bytes)), text: None };
+        let params = TerminalWrite { terminal, data: Some(Base64(bytes)), text: None, size: None };
         call(&client, params).await?;
     }
     let mut keys = args.keys;
@@ -30,7 +30,7 @@ pub(super) async fn run(args: args::Send) -> Outcome {
         keys.push("enter".to_owned());
     }
     if !keys.is_empty() {
-        let params = TerminalPress { terminal, keys };
+        let params = TerminalPress { terminal, keys, size: None };
         call(&client, params).await?;
     }
     done()

@@ -36,10 +36,14 @@ impl Agents {
     /// Takes a key of a client for its own turns; see [`NewTurn::keys`](super::NewTurn::keys).
     ///
     /// # Errors
-    /// If there is no such provider, or the key is blank.
-    pub fn lend_key(&self, provider: &str, key: &str) -> Result<Loan> {
-        self.core.inner.agents.registry.lend(provider, key).map_err(|error| match error {
-            KeyError::UnknownProvider(_) => Error::invalid("provider", error.to_string()),
+    /// If there is no such provider, it does not take a key from that variable, or the key is blank.
+    pub fn lend_key(&self, provider: &str, variable: Option<&str>, key: &str) -> Result<Loan> {
+        let lent = self.core.inner.agents.registry.lend(provider, variable, key);
+        lent.map_err(|error| match error {
+            KeyError::UnknownProvider(_) | KeyError::NoVariable(_) => {
+                Error::invalid("provider", error.to_string())
+            }
+            KeyError::UnknownVariable(..) => Error::invalid("variable", error.to_string()),
             KeyError::EmptyKey(_) => Error::invalid("key", error.to_string()),
         })
     }

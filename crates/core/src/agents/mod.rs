@@ -4,6 +4,7 @@
 mod attack;
 pub(crate) mod choose;
 mod commands;
+mod fences;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -23,7 +24,7 @@ use rookery_agent::policy::{self, Action, Command, Judgement, Rule, Rules, ToolR
 use rookery_agent::provider::{Provider, ProviderInfo};
 use rookery_agent::providers::{self, Environment, Registry, RegistryOptions, Retry};
 use rookery_agent::settings::{Lifecycle, ProviderSettings, SearchIndex, Secret, Settings};
-use rookery_agent::tool::{PathScope, Sandbox, SearchBounds};
+use rookery_agent::tool::{PathScope, SearchBounds};
 use rookery_agent::tools::Sessions;
 use rookery_agent::turn::Limits;
 use rookery_host::http;
@@ -44,8 +45,6 @@ const PROJECT_FILES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 const PROJECT_LIMIT: usize = 32 << 10;
 /// What answers where nothing can be chosen.
 const MOCK: &str = "mock";
-/// What a command that a client runs by itself is called where tools are named.
-pub(crate) const EXEC: &str = "command/exec";
 /// How full a model's window may get before the conversation is made shorter, in percent.
 const FULL: u64 = 90;
 
@@ -308,36 +307,6 @@ impl Room {
         Arc::clone(&self.sessions)
     }
 
-    /// How a command is held to reading, where that can be done: what `read_file` may read from
-    /// these directories, what belongs to the system, and no secret.
-    pub(crate) fn sandbox(&self, home: &Path, open: &[&Path]) -> Option<Sandbox> {
-        let program = self.config.sandbox.clone().filter(|_| has_sandbox(&self.config))?;
-        let is_global = self.path_scope() == PathScope::Global;
-        let open = open.iter().copied().chain(is_global.then_some(home));
-        let reads = sandbox::Reads {
-            home: Some(home.to_owned()),
-            open: open.map(Path::to_owned).collect(),
-            hidden: self.config.private.clone(),
-        };
-        let sandbox = sandbox::Sandbox { reads: Some(reads), ..sandbox::Sandbox::reading() };
-        Some(Arc::new(move |argv: Vec<String>| sandbox::wrap(&program, &sandbox, &argv)))
-    }
-
-    /// How a command that may do more than read is kept off the control sockets, where that is wanted
-    /// and the kernel can do it.
-    pub(crate) fn seal(&self) -> Option<Sandbox> {
-        let is_wanted = self.settings().policy.seal_sockets;
-        let program = self.config.sandbox.clone();
-        let program = program.filter(|_| is_wanted && sandbox::support().seals_sockets())?;
-        let sealed = self.config.private.clone();
-        Some(Arc::new(move |argv: Vec<String>| sandbox::wrap_sealed(&program, &sealed, &argv)))
-    }
-
-    /// What no tool of a thread touches, wherever it works.
-    pub(crate) fn secrets(&self, home: &Path, root: &Path) -> sandbox::Secrets {
-        sandbox::Secrets::of(Some(home), &self.config.private).around(root)
-    }
-
     pub(crate) fn shell(&self, usual: &str) -> String {
         self.settings().tools.shell.clone().unwrap_or_else(|| usual.to_owned())
     }
@@ -407,9 +376,10 @@ impl Room {
         policy::judge(&request, mode, &rules, false)
     }
 
-    /// Judges a program with its arguments.
+    /// Judges a program with its arguments, under the name by which rules know it.
     pub(crate) fn judge_argv(
         &self,
+        tool: &str,
         argv: &[String],
         env: &[(String, Option<String>)],
         mode: Mode,
@@ -417,7 +387,7 @@ impl Room {
     ) -> Judgement {
         let rules = Arc::clone(&self.rules.read());
         let command = Some(Command::Argv(argv));
-        let request = ToolRequest { tool: EXEC, kind: ToolKind::Exec, command, env };
+        let request = ToolRequest { tool, kind: ToolKind::Exec, command, env };
         policy::judge(&request, mode, &rules, profile.is_unattended())
     }
 }

@@ -34,6 +34,8 @@ pub struct ProviderState {
     pub is_usable: bool,
     /// The variable that may hold its key; none if it wants none.
     pub key_variable: Option<String>,
+    /// The variables that it would find keys in and that are not set, if it is a program.
+    pub wanted_keys: Vec<String>,
 }
 
 impl Agents {
@@ -72,6 +74,7 @@ impl Agents {
             id: info.id,
             name: info.name,
             is_usable: info.is_authenticated,
+            wanted_keys: info.wanted_keys,
         };
         self.providers().into_iter().map(state).collect()
     }
@@ -95,7 +98,7 @@ impl Agents {
     pub async fn configure_provider(&self, id: &str, key: &str) -> Result<String> {
         let id = self.known_provider(id)?;
         let key = Secret::key(key)
-            .ok_or_else(|| Error::invalid("apiKey", format!("api key for {id} is empty")))?;
+            .ok_or_else(|| Error::invalid("api_key", format!("api key for {id} is empty")))?;
         self.change_key(id, Some(key)).await
     }
 

@@ -52,7 +52,7 @@ impl Home {
             shell: "/bin/sh".to_owned(),
             child_env: Vec::new(),
             limits: TerminalLimits::default(),
-            palette: crate::Palette::default(),
+            palette: rookery_term::Palette::default(),
             shares_ids: true,
             ui: UiConfig::default(),
             tab_env: Vec::new(),
@@ -267,6 +267,8 @@ async fn a_direct_call_can_wait_for_its_approval() {
         tokio::time::timeout(Duration::from_secs(10), asked).await.unwrap();
         core.requests().list()[0].id
     };
+    let no = rookery_model::Answer::Denied { message: None };
+    assert!(core.requests().resolve(pending(&core).await, no, "test").await.unwrap().is_now());
     let task = tokio::spawn({
         let (core, call) = (core.clone(), call(true));
         async move { core.threads().call_tool(call).await.unwrap() }

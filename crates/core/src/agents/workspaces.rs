@@ -126,7 +126,7 @@ impl Agents {
     ) -> Result<Workspace> {
         let roots = canonical_roots(roots).await?;
         let default = match default {
-            Some(path) => Some(canonical("defaultRootPath", path).await?),
+            Some(path) => Some(canonical("default_root_path", path).await?),
             None => None,
         };
         self.change_workspaces(|all| all.create(name.as_deref(), roots, default.as_deref(), now()))

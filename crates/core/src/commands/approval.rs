@@ -8,7 +8,6 @@ use rookery_view::palette::launch::quote;
 use serde_json::{Map, Value, json};
 
 use super::request::ExecRequest;
-use crate::agents::EXEC;
 use crate::clock;
 use crate::requests::decisions;
 use crate::rooms::Commands;
@@ -29,7 +28,9 @@ impl Commands {
         judgement: &Judgement,
     ) -> Result<Permission> {
         let asking = self.exec_asking(request, judgement);
-        let Some(bound) = Bound::of(EXEC, &asking.asked) else { return Ok(Permission::Given) };
+        let Some(bound) = Bound::of(request.words.tool, &asking.asked) else {
+            return Ok(Permission::Given);
+        };
         let is_remembered = self.core.look().parked.covers(&bound);
         if is_remembered || self.core.requests().take_grant(None, &bound) {
             self.record_exec(request, &judgement.granted());
@@ -56,7 +57,7 @@ impl Commands {
             id: RequestId::new(uuid::Uuid::now_v7().as_u128()),
             asker: Asker::Client,
             call_id: uuid::Uuid::now_v7().to_string(),
-            tool: EXEC.to_owned(),
+            tool: request.words.tool.to_owned(),
             asked: self.exec_asked(request, judgement),
             asked_at: clock::wall(),
             deadline: self.core.requests().approval_deadline(),
@@ -74,7 +75,7 @@ impl Commands {
             input["env"] = shown_env(&request.env);
         }
         if let Some(id) = request.process_id.as_deref().filter(|id| !id.is_empty()) {
-            input["processId"] = id.into();
+            input[request.words.process_id] = id.into();
         }
         Asked::Approval {
             kind: ToolKind::Exec,

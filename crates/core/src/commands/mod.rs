@@ -16,5 +16,5 @@ mod start;
 pub use execution::{Artifact, ExecChunk, ExecEnd, ExecStream, Execution};
 pub use process::{ProcessOutput, ProcessState, ProcessView};
 pub(crate) use processes::Room;
-pub use request::{ExecRequest, Shows};
+pub use request::{ExecRequest, ExecWords, Shows};
 pub use start::ExecStart;

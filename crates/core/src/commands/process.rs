@@ -157,7 +157,7 @@ impl Process {
     pub(super) async fn write(&self, core: &Core, bytes: &[u8], close: bool) -> Result<()> {
         match &self.reins {
             Reins::Pipes { has_input: false, .. } => {
-                Err(Error::invalid("processId", "the process takes no input"))
+                Err(Error::invalid("process_id", "the process takes no input"))
             }
             Reins::Pipes { control, .. } => {
                 if !bytes.is_empty() {
@@ -183,7 +183,7 @@ impl Process {
 
     pub(super) async fn resize(&self, core: &Core, size: Size) -> Result<()> {
         match &self.reins {
-            Reins::Pipes { .. } => Err(Error::invalid("processId", "the process has no terminal")),
+            Reins::Pipes { .. } => Err(Error::invalid("process_id", "the process has no terminal")),
             Reins::Terminal(id) => core.terminals().get(*id)?.resize(size).await,
         }
     }

@@ -67,7 +67,7 @@ impl Room {
     pub(super) fn reserve(self: &Arc<Self>, id: String) -> Result<Seat> {
         let mut table = self.table.lock_quietly();
         if table.running.contains_key(&id) {
-            return Err(Error::invalid("processId", "processId already running"));
+            return Err(Error::invalid("process_id", "process_id already running"));
         }
         if table.running.len() >= MAX_RUNNING {
             return Err(Error::busy(format!("{MAX_RUNNING} commands run already")));
@@ -119,7 +119,7 @@ impl Room {
 fn unknown(id: &str) -> Error {
     // A name may be as long as a client likes.
     let shown: String = id.chars().take(64).collect();
-    Error::not_found(format!("unknown processId: {shown}"))
+    Error::not_found(format!("unknown process_id: {shown}"))
 }
 
 impl Commands {
@@ -241,16 +241,16 @@ mod tests {
         let processes = Arc::new(Room::new(&Signals::default()));
         let seat = processes.reserve("a".into()).unwrap();
         let again = |processes: &Arc<Room>| processes.reserve("a".into()).err().unwrap();
-        assert_eq!(again(&processes).message(), "processId already running");
+        assert_eq!(again(&processes).message(), "process_id already running");
         drop(seat);
         let known = process("a");
         processes.reserve("a".into()).unwrap().fill(Arc::clone(&known));
-        assert_eq!(again(&processes).field(), Some("processId"));
+        assert_eq!(again(&processes).field(), Some("process_id"));
         processes.end(&known, ProcessState::TimedOut, Timestamp::from_micros(2));
         assert!(processes.running("a").is_err());
         assert_eq!(processes.find("a").unwrap().view().state, ProcessState::TimedOut);
         assert!(processes.reserve("a".into()).is_ok());
-        assert_eq!(processes.find("b").err().unwrap().message(), "unknown processId: b");
+        assert_eq!(processes.find("b").err().unwrap().message(), "unknown process_id: b");
     }
 
     #[test]
@@ -259,7 +259,7 @@ mod tests {
         processes.reserve("a".into()).unwrap().fill(process("a"));
         assert!(processes.driven("a", 1).is_ok());
         let refused = processes.driven("a", 2).err().unwrap();
-        assert_eq!(refused.message(), "unknown processId: a");
+        assert_eq!(refused.message(), "unknown process_id: a");
         assert!(processes.find("a").is_ok());
     }
 

@@ -37,6 +37,23 @@ pub struct ExecRequest {
     /// How much of its two outputs can be shown at the end; what is cut is kept on disk. All of
     /// what is within the cap if not said.
     pub shows: Option<Shows>,
+    /// What the client's protocol calls this where it is shown, remembered and judged.
+    pub words: ExecWords,
+}
+
+/// The words of a client's protocol for a command that it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExecWords {
+    /// The command, where tools are named.
+    pub tool: &'static str,
+    /// The name of its process, in the input that is approved.
+    pub process_id: &'static str,
+}
+
+impl Default for ExecWords {
+    fn default() -> Self {
+        Self { tool: "exec", process_id: "process_id" }
+    }
 }
 
 /// Says how many bytes of both outputs can be shown together.
@@ -57,6 +74,7 @@ impl Default for ExecRequest {
             size: None,
             owner: 0,
             shows: None,
+            words: ExecWords::default(),
         }
     }
 }
@@ -84,7 +102,7 @@ impl ExecRequest {
     pub fn timeout_of(asked: Option<Duration>, is_disabled: bool) -> Result<Option<Duration>> {
         match (asked, is_disabled) {
             (Some(_), true) => {
-                Err(Error::invalid("timeoutMs", "disableTimeout excludes timeoutMs"))
+                Err(Error::invalid("timeout_ms", "disable_timeout excludes timeout_ms"))
             }
             (None, true) => Ok(None),
             (asked, false) => Ok(Some(asked.unwrap_or(Self::USUAL_TIMEOUT))),
@@ -97,9 +115,10 @@ impl ExecRequest {
     /// If one is asked for and switched off at once.
     pub fn cap_of(asked: Option<usize>, is_disabled: bool) -> Result<Option<usize>> {
         match (asked, is_disabled) {
-            (Some(_), true) => {
-                Err(Error::invalid("outputBytesCap", "disableOutputCap excludes outputBytesCap"))
-            }
+            (Some(_), true) => Err(Error::invalid(
+                "output_bytes_cap",
+                "disable_output_cap excludes output_bytes_cap",
+            )),
             (None, true) => Ok(None),
             (asked, false) => Ok(Some(asked.unwrap_or(Self::USUAL_CAP))),
         }
@@ -113,17 +132,20 @@ impl ExecRequest {
         self.check_command()?;
         self.check_env()?;
         let id = self.process_id.as_deref().unwrap_or_default();
-        let needs_id =
-            [(self.streams, "streamStdoutStderr"), (self.tty, "tty"), (self.stdin, "streamStdin")];
+        let needs_id = [
+            (self.streams, "stream_stdout_stderr"),
+            (self.tty, "tty"),
+            (self.stdin, "stream_stdin"),
+        ];
         if let Some((_, what)) = needs_id.iter().find(|(is_asked, _)| *is_asked && id.is_empty()) {
             return Err(Error::invalid(
-                "processId",
-                format!("{what} requires a non-empty processId"),
+                "process_id",
+                format!("{what} requires a non-empty process_id"),
             ));
         }
         if id.len() > MAX_ID {
-            let message = format!("processId must not be longer than {MAX_ID} bytes");
-            return Err(Error::invalid("processId", message));
+            let message = format!("process_id must not be longer than {MAX_ID} bytes");
+            return Err(Error::invalid("process_id", message));
         }
         if self.size.is_some() && !self.tty {
             return Err(Error::invalid("size", "size requires tty"));
@@ -182,16 +204,16 @@ mod tests {
         assert_eq!(refusal(|r| r.cwd = Some("here".into())), "cwd must be absolute");
         assert_eq!(
             refusal(|r| r.streams = true),
-            "streamStdoutStderr requires a non-empty processId"
+            "stream_stdout_stderr requires a non-empty process_id"
         );
-        assert_eq!(refusal(|r| r.tty = true), "tty requires a non-empty processId");
+        assert_eq!(refusal(|r| r.tty = true), "tty requires a non-empty process_id");
         assert_eq!(refusal(|r| r.size = size), "size requires tty");
         assert_eq!(
             refusal(|r| {
                 r.streams = true;
                 r.process_id = Some(String::new());
             }),
-            "streamStdoutStderr requires a non-empty processId"
+            "stream_stdout_stderr requires a non-empty process_id"
         );
         assert_eq!(
             refusal(|r| {

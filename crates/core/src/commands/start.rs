@@ -84,7 +84,8 @@ impl Commands {
         let mode = self.core.threads().mode_for(request.owner, None);
         let agents = &self.core.inner.agents;
         let profile = agents.profile();
-        let judgement = agents.judge_argv(&request.command, &request.env, mode, profile);
+        let judgement =
+            agents.judge_argv(request.words.tool, &request.command, &request.env, mode, profile);
         let reason = judgement.reason.clone();
         if judgement.verdict != Verdict::Ask {
             self.record_exec(&request, &judgement);

@@ -3,10 +3,10 @@
 
 use rookery_agent::policy::{Judgement, Verdict};
 use rookery_model::{
-    Answer, Asked, Decision, DecisionSource, DecisionVerdict, Mode, Request, Result, Review,
-    ReviewStatus, Settled,
+    Answer, Asked, Decision, DecisionQuery, DecisionSource, DecisionVerdict, Mode,
+    NumberedDecision, Request, Result, Review, ReviewStatus, Settled,
 };
-use rookery_store::{Batch, Change, DecisionQuery, NumberedDecision};
+use rookery_store::{Batch, Change};
 use serde_json::json;
 
 use crate::clock;

@@ -32,7 +32,6 @@ use crate::log::{Shows, Signalled, Signals};
 
 pub use clipboard::Clipboard;
 pub use palette::Presented;
-pub use rookery_view as view;
 pub use window::WindowMetrics;
 
 /// What the user interface needs to know to start.

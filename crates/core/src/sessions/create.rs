@@ -106,6 +106,11 @@ pub(crate) fn planned(tree: &PlannedTree) -> worktree::Planned {
 }
 
 impl Sessions {
+    /// The user's home, where sessions work that name no other place.
+    pub fn home(&self) -> PathBuf {
+        self.core.inner.config.home.clone()
+    }
+
     /// An id for a session that is about to be made.
     pub fn new_id(&self) -> SessionId {
         SessionId::new(uuid::Uuid::new_v4().as_u128())
@@ -206,7 +211,7 @@ impl Sessions {
             return Ok(Place { cwd, checkout: None, name: None });
         };
         if !asked.is_absolute() {
-            return Err(Error::invalid("repoPath", "the path must be absolute"));
+            return Err(Error::invalid("repo", "the path must be absolute"));
         }
         let wants_worktree = new.create_worktree || new.existing_worktree.is_some();
         let repo = match Repository::discover(asked).await {

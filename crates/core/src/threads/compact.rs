@@ -30,7 +30,7 @@ impl Runner {
             thread: self.live.id.to_string(),
             model: choice.model.clone(),
             tool_choice: ToolChoice::None,
-            key: self.lent_key(),
+            keys: self.lent_keys(),
             ..ModelRequest::default()
         }
     }

@@ -56,7 +56,7 @@ impl Threads {
             return Err(Error::invalid("cwd", message));
         }
         if new.tool_allowlist.as_ref().is_some_and(Vec::is_empty) {
-            return Err(Error::invalid("toolAllowlist", "toolAllowlist must not be empty"));
+            return Err(Error::invalid("tool_allowlist", "tool_allowlist must not be empty"));
         }
         let usual = new.usual.unwrap_or_else(|| self.core.agents().default_choice());
         let FittedChoice { choice, warning } =

@@ -128,7 +128,7 @@ impl Threads {
     /// Takes the last turns of a thread away.
     pub async fn roll_back(&self, id: ThreadId, turns: usize) -> Result<ThreadView> {
         if turns == 0 {
-            return Err(Error::invalid("numTurns", "numTurns must be at least 1"));
+            return Err(Error::invalid("num_turns", "num_turns must be at least 1"));
         }
         let live = self.live(id).await?;
         self.core
@@ -181,9 +181,9 @@ impl Threads {
         let Some(provider) = self.core.inner.agents.provider(&choice.provider) else {
             return Ok(unchanged("the provider is gone"));
         };
-        let key = keys.iter().find(|loan| loan.provider() == choice.provider);
+        let keys = keys.iter().filter(|loan| loan.provider() == choice.provider);
         let request = ModelRequest {
-            key: key.cloned(),
+            keys: keys.cloned().collect(),
             thread: id.to_string(),
             model: choice.model,
             tool_choice: ToolChoice::None,
@@ -232,7 +232,7 @@ fn copy(live: &LiveThread, id: ThreadId, until: Option<TurnId>) -> Result<LiveTh
         Some(turn) => {
             let found = contents.turns.iter().position(|known| known.id == turn);
             let message = "the thread has no such turn";
-            found.ok_or_else(|| Error::invalid("fromTurnId", message))? + 1
+            found.ok_or_else(|| Error::invalid("from_turn_id", message))? + 1
         }
     };
     let copy = LiveThread::new(id);

@@ -107,7 +107,7 @@ impl Threads {
         let agents = &self.core.inner.agents;
         let judgement = match request.thread() {
             Some(_) => agents.judge(&request.tool, *kind, input, mode, Profile::Interactive),
-            None => agents.judge_argv(argv, env, mode, Profile::Interactive),
+            None => agents.judge_argv(&request.tool, argv, env, mode, Profile::Interactive),
         };
         match judgement.verdict {
             Verdict::Allow | Verdict::AutoApprove => Some(Answer::Approved { remember: false }),

@@ -1,7 +1,9 @@
 //! What a model is asked: instructions, the conversation, and the tools it may call.
 
-use rookery_agent::provider::{Entry, EntryBody, Failure, FailureKind, ModelEvent, ModelRequest};
-use rookery_agent::provider::{ModelStream, ToolChoice, ToolSpec};
+use rookery_agent::provider::{
+    Auth, Entry, EntryBody, Failure, FailureKind, ModelEvent, ModelRequest, ModelStream,
+    ToolChoice, ToolSpec,
+};
 use rookery_agent::providers::Loan;
 use rookery_agent::tools;
 use rookery_agent::turn::{CallShape, Offer, entries};
@@ -35,10 +37,34 @@ impl Runner {
         });
     }
 
-    /// The key that was lent for the provider of this turn.
-    pub(super) fn lent_key(&self) -> Option<Loan> {
+    /// The keys that were lent for the provider of this turn.
+    pub(super) fn lent_keys(&self) -> Vec<Loan> {
         let provider = &self.turn.settings.choice.provider;
-        self.keys.iter().find(|loan| loan.provider() == provider).cloned()
+        self.keys.iter().filter(|loan| loan.provider() == provider).cloned().collect()
+    }
+
+    /// Says what to do where a turn that an earlier daemon began lacks the key that its caller lent.
+    pub(super) fn explained(&self, event: ModelEvent) -> ModelEvent {
+        let ModelEvent::Failed(mut failure) = event else { return event };
+        let info = self.core.inner.agents.registry.info(&self.turn.settings.choice.provider);
+        if let Some(info) = info
+            && self.is_resumed
+            && failure.kind == FailureKind::Auth
+        {
+            let named = match info.auth {
+                Auth::ApiKey(variable) => vec![variable],
+                Auth::None | Auth::OAuth => info.wanted_keys,
+            };
+            let shell = match named.is_empty() {
+                true => "a shell that has the key".to_owned(),
+                false => format!("a shell that has {}", named.join(" or ")),
+            };
+            failure
+                .message
+                .push_str("; keys of callers are not kept over a restart of the daemon: ");
+            failure.message.push_str(&format!("run the prompt again from {shell}"));
+        }
+        ModelEvent::Failed(failure)
     }
 
     /// Whether what the user said in this turn has images.
@@ -65,7 +91,7 @@ impl Runner {
             entries: entries(self.live.contents.lock().told(), &choice.provider),
             parallel_tools: agents.has_parallel_tools(&choice.provider),
             web_search: agents.searches_web(),
-            key: self.lent_key(),
+            keys: self.lent_keys(),
             ..ModelRequest::default()
         };
         if !agents.takes_images(&choice.provider) {

@@ -107,7 +107,8 @@ impl Threads {
                 Ok(())
             })
             .await?;
-        let runner = Runner::new(self.core.clone(), live, turn, machine, wake);
+        let mut runner = Runner::new(self.core.clone(), live, turn, machine, wake);
+        runner.is_resumed = true;
         self.core.inner.threads.turns.spawn(runner.resume());
         Ok(())
     }

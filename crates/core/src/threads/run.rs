@@ -37,6 +37,8 @@ pub(super) struct Runner {
     pub(super) compaction: JoinSet<Result<Option<(String, Pruning)>, String>>,
     /// Keys that whoever started the turn lends for it; a turn that is resumed has none.
     pub(super) keys: Vec<Loan>,
+    /// Whether another daemon began the turn.
+    pub(super) is_resumed: bool,
     /// Cancelled to stop the tools of now.
     pub(super) stop: CancellationToken,
     alarms: Vec<(Timestamp, Alarm)>,
@@ -70,6 +72,7 @@ impl Runner {
             judged: JoinSet::new(),
             compaction: JoinSet::new(),
             keys: Vec::new(),
+            is_resumed: false,
             stop: CancellationToken::new(),
             alarms,
         }
@@ -128,7 +131,7 @@ impl Runner {
                             if matches!(event, ModelEvent::Done { .. } | ModelEvent::Failed(_)) {
                                 self.model = None;
                             }
-                            Input::Model(event)
+                            Input::Model(self.explained(event))
                         }
                         None => {
                             self.model = None;

@@ -7,11 +7,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use rookery_agent::turn::Message;
+use rookery_model::DecisionQuery;
 use rookery_model::{
     Answer, Asked, Choice, DecisionSource, ItemBody, ItemStatus, Mode, ThreadId, Turn,
     TurnErrorKind, TurnStatus, Words as _,
 };
-use rookery_store::DecisionQuery;
 use serde_json::json;
 
 use super::{NewThread, NewTurn, StartedTurn, ThreadQuery};

@@ -460,6 +460,7 @@ impl Job {
             sessions: agents.sessions(),
             sandbox: agents.sandbox(&inner.config.home, &[&thread.cwd, &thread.root]),
             seal: agents.seal(),
+            unattended: agents.unattended(),
             shell: shell.to_owned(),
             withheld: self.core.threads().withheld(),
         }

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use rookery_core::{
-    ApprovalStatus, Core, DecisionQuery, Resolved, Responder, SeenDialog, Shown, Typing,
+use rookery_core::{ApprovalStatus, Core, Resolved, Responder, SeenDialog, Shown, Typing};
+use rookery_model::{
+    Answer, Category, DecisionQuery, DecisionVerdict, ErrorKind, RequestId, TerminalId,
 };
-use rookery_model::{Answer, Category, DecisionVerdict, ErrorKind, RequestId, TerminalId};
 use tokio::sync::Notify;
 
 use crate::supervision::session;

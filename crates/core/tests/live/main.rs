@@ -44,6 +44,10 @@ fn main() -> ExitCode {
         let args: Vec<_> = args.collect();
         return ExitCode::from(rookery_host::sandbox::enter_and_exec(&args).exit_code());
     }
+    if args.next_if(|first| first == rookery_host::sandbox::UNATTENDED_ARGUMENT).is_some() {
+        let args: Vec<_> = args.collect();
+        return ExitCode::from(rookery_host::sandbox::leave_terminal_and_exec(&args).exit_code());
+    }
     let all = [
         accepted::CASES,
         dialogs::CASES,

@@ -1,12 +1,12 @@
 //! The queue, approvals of harnesses, reviews and handoffs, and what becomes of them.
 
 use rookery_core::{
-    AgentEvent, AgentEventKind, ApprovalStatus, Created, DecisionQuery, NewComment, NewHandoff,
-    NewReview, NewSession, Reported, Resolution, Resolved, SessionNotice, Shows,
+    AgentEvent, AgentEventKind, ApprovalStatus, Created, NewComment, NewHandoff, NewReview,
+    NewSession, Reported, Resolution, Resolved, SessionNotice, Shows,
 };
 use rookery_model::{
-    Answer, Category, CheckpointId, DecisionVerdict, Differences, ErrorKind, EventId,
-    HandoffStatus, QueueItem, RequestId, ReviewStatus, SessionId, Source, Timestamp,
+    Answer, Category, CheckpointId, DecisionQuery, DecisionVerdict, Differences, ErrorKind,
+    EventId, HandoffStatus, QueueItem, RequestId, ReviewStatus, SessionId, Source, Timestamp,
 };
 
 use crate::world::World;

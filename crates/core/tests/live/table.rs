@@ -27,7 +27,7 @@ async fn names_are_unique_while_they_run() {
     let error = world.refusal(named("a", 2)).await;
     assert_eq!(
         (error.kind(), error.field(), error.message()),
-        (ErrorKind::Invalid, Some("processId"), "processId already running")
+        (ErrorKind::Invalid, Some("process_id"), "process_id already running")
     );
     world.core.commands().terminate(1, "a").unwrap();
     assert!(rest(&mut first).await.0.ends_with(b"bye\n"), "it is asked before it is killed");

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rookery_core::{
     AgentConfig, Core, CoreConfig, ExecChunk, ExecEnd, ExecRequest, ExecStart, ExecStream,
-    Execution, KeeperLaunch, Palette, StopKind, TerminalLimits, UiConfig,
+    Execution, KeeperLaunch, StopKind, TerminalLimits, UiConfig,
 };
 use rookery_model::{Accepted, AcceptedWork, Mode, Record, Timestamp};
 use rookery_store::{Change, Store};
@@ -79,7 +79,7 @@ impl World {
             default_tool: None,
             child_env: Vec::new(),
             limits: TerminalLimits::default(),
-            palette: Palette::default(),
+            palette: rookery_term::Palette::default(),
             shares_ids: true,
             ui: UiConfig::default(),
             tab_env: Vec::new(),

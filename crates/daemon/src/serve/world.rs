@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rookery_core::{
-    Core, CoreConfig, KeeperLaunch, KeeperState, Palette, StopKind, TerminalLimits, UiConfig,
+    Core, CoreConfig, KeeperLaunch, KeeperState, StopKind, TerminalLimits, UiConfig,
 };
 use rookery_dialects::Served;
 use rookery_native::{Control, Ending};
@@ -67,7 +67,7 @@ impl PrivateWorld {
             default_tool: None,
             child_env: Vec::new(),
             limits: TerminalLimits::default(),
-            palette: Palette::default(),
+            palette: Default::default(),
             shares_ids: false,
             ui: UiConfig::default(),
             tab_env: Vec::new(),

@@ -208,10 +208,11 @@ impl Client {
         self.keys.read().clone()
     }
 
-    /// Takes a key in place of the one it lent for that provider before.
+    /// Takes a key in place of the one it lent for the same before.
     pub(crate) fn take_key(&self, key: Loan) {
         let mut keys = self.keys.write();
-        keys.retain(|known| known.provider() != key.provider());
+        let place = |loan: &Loan| (loan.provider().to_owned(), loan.variable().map(str::to_owned));
+        keys.retain(|known| place(known) != place(&key));
         keys.push(key);
     }
 

@@ -7,6 +7,8 @@ use rookery_model as model;
 use rookery_wire::rpc::{self, Fault, RpcError};
 use serde_json::{Map, Value};
 
+use crate::spelling::spelled;
+
 /// The codes of this dialect.
 pub mod code {
     /// No JSON.
@@ -170,7 +172,7 @@ impl std::error::Error for Error {}
 impl From<model::Error> for Error {
     fn from(error: model::Error) -> Self {
         use model::ErrorKind;
-        let message = error.message();
+        let message = &spelled(error.message());
         match error.kind() {
             ErrorKind::NotFound | ErrorKind::Invalid | ErrorKind::Conflict => {
                 Self::invalid(message)

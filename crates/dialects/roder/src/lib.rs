@@ -17,6 +17,7 @@ pub mod modes;
 mod ops;
 mod serve;
 mod show;
+mod spelling;
 pub mod wire;
 
 use rookery_wire::rpc::Method;

@@ -52,6 +52,9 @@ pub struct AcpAgent {
     /// What the program is started with.
     #[serde(default)]
     pub arguments: Vec<String>,
+    /// The variables that it reads keys from.
+    #[serde(default)]
+    pub keys: Vec<String>,
 }
 
 /// A word in the reports of shells.
@@ -90,6 +93,19 @@ pub fn known_agents() -> &'static [KnownAgent] {
 #[must_use]
 pub fn agent_of_program(name: &str) -> Option<&'static KnownAgent> {
     known_agents().iter().find(|agent| agent.programs.iter().any(|program| program == name))
+}
+
+/// The variables that an agent reads keys from when it is a provider, by what it is called there or by
+/// the program that is started.
+#[must_use]
+pub fn agent_keys(provider: &str, program: &str) -> &'static [String] {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let is_of = |agent: &KnownAgent, acp: &AcpAgent| {
+        let mut programs = acp.adapters.iter().chain(&agent.programs);
+        acp.provider == provider || programs.any(|program| program == name)
+    };
+    let mut all = known_agents().iter().filter_map(|agent| Some((agent, agent.acp.as_ref()?)));
+    all.find(|(agent, acp)| is_of(agent, acp)).map_or(&[], |(_, acp)| &acp.keys)
 }
 
 /// The coding agent whose script comes in a node package of this name.

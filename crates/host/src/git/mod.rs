@@ -4,6 +4,7 @@
 //! anybody's gets nothing run and nothing fetched. Nothing here knows sessions or threads.
 
 pub mod metrics;
+mod own_filters;
 mod repo;
 mod run;
 pub mod snapshot;

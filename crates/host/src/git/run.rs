@@ -58,6 +58,8 @@ const FILTER_OFF: &[(&str, &str)] =
     &[("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")];
 /// The settings that are looked up.
 const NOTED: &str = r"^(filter|merge)\..*\.|^core\.(autocrlf|filemode|symlinks|splitindex)$";
+/// The settings that name programs of filters.
+const FILTERS: &str = r"^filter\..*\.(clean|process)$";
 /// What a merge driver of the repository is replaced by: the merge that git does by itself.
 const PLAIN_MERGE: &str = "git merge-file --marker-size=%L %A %O %B";
 
@@ -160,6 +162,28 @@ impl Git {
     /// Whether the configuration names filters, which were switched off.
     pub(super) fn has_filters(&self) -> bool {
         self.off.iter().any(|(key, _)| key.as_bytes().starts_with(b"filter."))
+    }
+
+    /// Whether the user's own settings name filters, whatever the repository names.
+    pub(super) async fn has_own_filters(&self) -> bool {
+        let mut is_there = false;
+        for scope in ["--global", "--system"] {
+            let list =
+                ["config", scope, "--includes", "-z", "--name-only", "--get-regexp", FILTERS];
+            // A file that is not there is as good as one that names none.
+            is_there |= self.call(list).outcome().await.end == End::Exited(0);
+        }
+        is_there
+    }
+
+    /// The same for a repository of ours, in which nothing has to be switched off.
+    pub(super) fn without_repository(&self) -> Self {
+        let is_line_end = |(key, _): &&(Vec<u8>, Vec<u8>)| key == b"core.autocrlf";
+        let kept = self.core.iter().filter(is_line_end);
+        let kept = kept.map(|(key, value)| {
+            (OsString::from_vec(key.clone()), OsString::from_vec(value.clone()))
+        });
+        Self { off: kept.collect(), ..self.clone() }
     }
 
     /// The same, elsewhere.

@@ -4,14 +4,18 @@
 //! times alone whether a file changed, it compares the bytes that lie there with those that a filter
 //! made of them, and without the filter it finds a change. Git looks at whole seconds; the index knows
 //! more exactly when it saw a file, and a file that is still the one it saw has not changed.
+//!
+//! A file that was written since is given to the filters of the user's own settings, such as those of
+//! LFS, away from the repository's settings (`own_filters`).
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, FileType};
 
-use super::GitError;
+use super::own_filters::{Touched, unchanged};
 use super::run::{Git, blocking, fields, path};
+use super::{GitError, Oid};
 
 /// Those of these files that have a filter and were not written since git last saw them.
 pub(super) async fn untouched(
@@ -38,19 +42,27 @@ pub(super) async fn untouched(
     if filtered.is_empty() {
         return Ok(filtered);
     }
-    let listing = git.run(["ls-files", "--debug", "-z"]).await?;
-    let (top, index) = (top.to_owned(), index.to_owned());
-    blocking(move || {
-        let seen = stamps(&listing).ok_or_else(|| GitError::Unreadable("ls-files".into()))?;
-        let Some(written) = Stamp::of(&index) else { return Ok(HashSet::new()) };
-        let is_seen = |name: &Vec<u8>| {
-            let (seen, now) = (seen.get(name.as_slice()), Stamp::of(&top.join(path(name))));
+    let listing = git.run(["ls-files", "--debug", "--stage", "-z"]).await?;
+    let (top_of, index) = (top.to_owned(), index.to_owned());
+    let (mut same, touched) = blocking(move || {
+        let known = known(&listing).ok_or_else(|| GitError::Unreadable("ls-files".into()))?;
+        let written = Stamp::of(&index).map(|index| index.mtime);
+        let (mut same, mut touched) = (HashSet::new(), Vec::new());
+        for name in filtered {
+            let Some(known) = known.get(name.as_slice()) else { continue };
+            let Some(now) = Stamp::of(&top_of.join(path(&name))) else { continue };
             // Written in the moment in which the index was, it may have changed right afterwards.
-            now.is_some_and(|now| seen == Some(&now) && now.mtime < written.mtime)
-        };
-        Ok(filtered.into_iter().filter(is_seen).collect())
+            match known.stamp == now && written.is_some_and(|written| now.mtime < written) {
+                true => drop(same.insert(name)),
+                false => touched.push(Touched { name, oid: known.oid.clone(), size: now.size }),
+            }
+        }
+        Ok((same, touched))
     })
-    .await
+    .await?;
+    // Without an answer they count as changed: better a change too many than one that gets lost.
+    same.extend(unchanged(git, top, touched).await.unwrap_or_default());
+    Ok(same)
 }
 
 /// What the index keeps of a file, each number as far as it keeps it.
@@ -76,12 +88,23 @@ impl Stamp {
     }
 }
 
-/// What `ls-files --debug -z` says: a name, a zero byte, and five lines about it.
-fn stamps(mut listing: &[u8]) -> Option<HashMap<&[u8], Stamp>> {
+/// What the index has of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Known {
+    oid: Oid,
+    stamp: Stamp,
+}
+
+/// What `ls-files --debug --stage -z` says: mode, object, stage and name, a zero byte, and five lines
+/// about the file. Files with a conflict have no single object and are left out.
+fn known(mut listing: &[u8]) -> Option<HashMap<&[u8], Known>> {
     let mut all = HashMap::new();
     while !listing.is_empty() {
         let end = listing.iter().position(|byte| *byte == 0)?;
-        let (name, mut rest) = (&listing[..end], &listing[end + 1..]);
+        let (entry, mut rest) = (&listing[..end], &listing[end + 1..]);
+        let tab = entry.iter().position(|byte| *byte == b'\t')?;
+        let mut words = entry[..tab].split(|byte| *byte == b' ').skip(1);
+        let (oid, stage, name) = (Oid::read(words.next()?)?, words.next()?, &entry[tab + 1..]);
         let mut next = || {
             let end = rest.iter().position(|byte| *byte == b'\n')?;
             let line = str::from_utf8(&rest[..end]).ok()?;
@@ -92,7 +115,9 @@ fn stamps(mut listing: &[u8]) -> Option<HashMap<&[u8], Stamp>> {
         let ino = number(next()?, "ino")?;
         next()?;
         let size = number(next()?, "size")?;
-        all.insert(name, Stamp { ctime, mtime, ino, size });
+        if stage == b"0" {
+            all.insert(name, Known { oid, stamp: Stamp { ctime, mtime, ino, size } });
+        }
         listing = rest;
     }
     Some(all)
@@ -144,22 +169,37 @@ mod tests {
         assert_eq!(metrics::changes(&place.top).await.map(|changes| changes.files), Some(1));
     }
 
+    #[tokio::test]
+    async fn what_a_filter_of_the_repository_made_is_changed_once_it_is_touched() {
+        let place = Place::filtered().await;
+        let traps = crate::git::testing::Traps::set(&place);
+        place.git(["config", "filter.up.clean", "tr a-z A-Z"]).await;
+        place.write("a.up", "text\n");
+        assert_eq!(inspect(&place.top).await.unwrap(), State::Dirty);
+        assert_eq!(traps.sprung(), "");
+    }
+
     #[test]
     fn a_listing_is_read() {
-        let entry =
+        let rest =
             "  ctime: 1:2\n  mtime: 3:4\n  dev: 5\tino: 6\n  uid: 7\tgid: 8\n  size: 9\tflags: 0\n";
-        let listing = format!("a\nb\0{entry}c\0{entry}");
-        let all = stamps(listing.as_bytes()).unwrap();
+        let oid = "a".repeat(40);
+        let entry = |stage: u8, name: &str| format!("100644 {oid} {stage}\t{name}\0{rest}");
+        let listing = [entry(0, "a\nb"), entry(0, "c"), entry(1, "d"), entry(2, "d")].concat();
+        let all = known(listing.as_bytes()).unwrap();
         let stamp = Stamp { ctime: (1, 2), mtime: (3, 4), ino: 6, size: 9 };
-        assert_eq!((all.len(), all.get(&b"a\nb"[..])), (2, Some(&stamp)));
-        assert_eq!(stamps(b"a\0  ctime: 1:2\n"), None);
-        assert_eq!(stamps(b"").map(|all| all.len()), Some(0));
+        let first = Known { oid: Oid::parse(&oid).unwrap(), stamp };
+        assert_eq!((all.len(), all.get(&b"a\nb"[..])), (2, Some(&first)));
+        assert_eq!(known(format!("100644 {oid} 0\ta\0  ctime: 1:2\n").as_bytes()), None);
+        assert_eq!(known(b"").map(|all| all.len()), Some(0));
     }
 
     proptest! {
         #[test]
         fn nonsense_does_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..90)) {
-            let _ = stamps(&[b"a\0  ctime: 1:2\n".as_slice(), &bytes].concat());
+            let oid = "a".repeat(40);
+            let begin = format!("100644 {oid} 0\ta\0  ctime: 1:2\n");
+            let _ = known(&[begin.as_bytes(), &bytes].concat());
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Programs that run on while others read what they write and write what they read.
 //!
-//! A program gets a process group of its own and pipes. What it writes is kept in bounded buffers,
+//! A program gets a session of its own and pipes. What it writes is kept in bounded buffers,
 //! whether or not anybody reads them. It is killed with all that it started when it is told to end
 //! or when its last handle is dropped, and it is always reaped.
 
@@ -10,7 +10,7 @@ mod ring;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,13 +19,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::retry_on_intr;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::{Child, ChildStdin, Command};
+use tokio::process::{Child, ChildStdin};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::timeout;
 
-use crate::ProcessTag;
+use crate::child::{Inherits, Start};
 use crate::script::tree::Tree;
-use crate::supervise;
 pub use partner::{Partner, PartnerPipes};
 use ring::Ring;
 
@@ -167,26 +166,16 @@ impl std::fmt::Debug for Pipes {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one place where this room starts programs")]
 fn spawn(command: &PipeCommand) -> std::io::Result<Child> {
-    let own = command.env.iter().rfind(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
-    let path = own.or_else(|| std::env::var_os("PATH"));
-    supervise::check_program(&command.argv, path.as_deref(), command.cwd.as_deref())?;
-    let argv = supervise::supervised(&command.argv);
-    let (program, arguments) = argv.split_first().unwrap_or((const { &OsString::new() }, &[]));
-    let mut child: Command = std::process::Command::new(program).into();
-    crate::limits::give_back(&mut child);
-    child.args(arguments).process_group(0).kill_on_drop(true);
-    for name in &command.env_remove {
-        child.env_remove(name);
-    }
-    child.envs(command.env.iter().map(|(name, value)| (name, value)));
-    child.env(ProcessTag::VARIABLE, ProcessTag::fresh().value());
-    if let Some(cwd) = &command.cwd {
-        child.current_dir(cwd);
-    }
-    child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    crate::processes::start_child(&mut child)
+    let start = Start {
+        argv: &command.argv,
+        env: &command.env,
+        inherits: Inherits::AllBut(&command.env_remove),
+        cwd: command.cwd.as_deref(),
+        has_input: true,
+        is_supervised: true,
+    };
+    start.start()
 }
 
 /// Looks after a program until it is reaped.

@@ -1,7 +1,7 @@
 //! Programs whose output is taken as it comes: nothing is dropped, and who does not read holds the
 //! program up.
 //!
-//! A program gets a process group of its own and pipes. It is killed with all that it started when
+//! A program gets a session of its own and pipes. It is killed with all that it started when
 //! it is ended or when its last handle is dropped, and it is always reaped. What it left
 //! running in the background after a regular end is neither waited for nor killed.
 
@@ -11,19 +11,18 @@ mod pump;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::io::AsyncWriteExt as _;
-use tokio::process::{Child, ChildStdin, Command};
+use tokio::process::{Child, ChildStdin};
 use tokio::sync::{Mutex, Notify, mpsc, watch};
 
-use crate::ProcessTag;
+use crate::child::{Inherits, Start};
 use crate::pipes::{grace, reap};
 use crate::script::tree::Tree;
-use crate::supervise;
 
 pub use find::find_program;
 pub use pump::MAX_CHUNK;
@@ -202,25 +201,20 @@ pub enum WriteError {
     Full,
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one place where this room starts programs")]
 fn spawn(command: &ProgramCommand) -> Result<Child, String> {
     if !command.cwd.is_dir() {
         // The kernel would only say that something is not there.
         return Err(format!("{} is not a directory", command.cwd.display()));
     }
-    let path = command.env.iter().rfind(|(name, _)| name == "PATH").map(|(_, path)| &**path);
-    supervise::check_program(&command.argv, path, Some(&command.cwd))
-        .map_err(|error| error.to_string())?;
-    let argv = supervise::supervised(&command.argv);
-    let (program, arguments) = argv.split_first().unwrap_or((const { &OsString::new() }, &[]));
-    let mut child: Command = std::process::Command::new(program).into();
-    crate::limits::give_back(&mut child);
-    child.args(arguments).current_dir(&command.cwd).process_group(0).kill_on_drop(true);
-    child.env_clear().envs(command.env.iter().map(|(name, value)| (name, value)));
-    child.env(ProcessTag::VARIABLE, ProcessTag::fresh().value());
-    child.stdin(if command.has_input { Stdio::piped() } else { Stdio::null() });
-    child.stdout(Stdio::piped()).stderr(Stdio::piped());
-    crate::processes::start_child(&mut child).map_err(|error| error.to_string())
+    let start = Start {
+        argv: &command.argv,
+        env: &command.env,
+        inherits: Inherits::Nothing,
+        cwd: Some(&command.cwd),
+        has_input: command.has_input,
+        is_supervised: true,
+    };
+    start.start().map_err(|error| error.to_string())
 }
 
 /// Looks after a program until it is reaped.

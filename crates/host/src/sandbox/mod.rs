@@ -13,6 +13,7 @@ mod seal;
 mod secrets;
 mod support;
 mod tables;
+mod unattended;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -33,6 +34,7 @@ pub use reads::Reads;
 pub use seal::{SEAL_ARGUMENT, seal_and_exec, wrap_sealed};
 pub use secrets::Secrets;
 pub use support::{Support, support};
+pub use unattended::{UNATTENDED_ARGUMENT, leave_terminal_and_exec, wrap_unattended};
 
 /// The first argument of a program that is to enter a sandbox instead of its usual life.
 pub const SANDBOX_ARGUMENT: &str = "__sandbox";

@@ -1,6 +1,6 @@
 //! Runs a program to its end within bounds of time and output, and tells how it ended.
 //!
-//! The program gets a process group of its own. When it takes too long, says too much, or
+//! The program gets a session of its own. When it takes too long, says too much, or
 //! its caller is cancelled, everything it started is killed and it is reaped.
 //! Starting programs and looking through `/proc` happen off the runtime's threads.
 
@@ -12,15 +12,15 @@ use std::ffi::OsString;
 use std::future::pending;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt as _;
-use tokio::process::{Child, ChildStdin, Command};
+use tokio::process::{Child, ChildStdin};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::ProcessTag;
+use crate::child::{Inherits, Start};
 use output::Collected;
 use tree::Tree;
 
@@ -189,40 +189,26 @@ async fn supervise(script: Script, mut abandoned: oneshot::Receiver<()>) -> Outc
     Outcome { end, stdout, last_error_line }
 }
 
-/// Starts the program on a thread that may block: an executable can lie on a slow disk.
+/// Starts the program on a thread that may block.
 async fn start(script: &Script, deadline: Instant) -> Result<Child, End> {
-    let Some(mut command) = command(script) else {
+    let (argv, env) = (script.argv.clone(), script.env.clone());
+    let (env_remove, cwd) = (script.env_remove.clone(), script.cwd.clone());
+    let Some(program) = argv.first().map(|name| name.to_string_lossy().into_owned()) else {
         return Err(End::Failed("no program is named".into()));
     };
+    let start = move || {
+        let (inherits, cwd) = (Inherits::AllBut(&env_remove), cwd.as_deref());
+        let (argv, env) = (&argv, &env);
+        Start { argv, env, inherits, cwd, has_input: true, is_supervised: false }.start()
+    };
     // If this is given up, the program is killed as soon as it was started.
-    let started = tokio::task::spawn_blocking(move || crate::processes::start_child(&mut command));
+    let started = tokio::task::spawn_blocking(start);
     match timeout_at(deadline, started).await {
         Ok(Ok(Ok(child))) => Ok(child),
-        Ok(Ok(Err(error))) => {
-            let program = script.argv.first().map(|name| name.to_string_lossy());
-            Err(End::Failed(format!("cannot start {}: {error}", program.unwrap_or_default())))
-        }
+        Ok(Ok(Err(error))) => Err(End::Failed(format!("cannot start {program}: {error}"))),
         Ok(Err(_)) => Err(End::Failed("the runtime is ending".into())),
         Err(_) => Err(End::TimedOut),
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "the one place where this room starts programs")]
-fn command(script: &Script) -> Option<Command> {
-    let (program, arguments) = script.argv.split_first()?;
-    let mut command: Command = std::process::Command::new(program).into();
-    crate::limits::give_back(&mut command);
-    command.args(arguments).process_group(0).kill_on_drop(true);
-    for name in &script.env_remove {
-        command.env_remove(name);
-    }
-    command.envs(script.env.iter().map(|(name, value)| (name, value)));
-    command.env(ProcessTag::VARIABLE, ProcessTag::fresh().value());
-    if let Some(cwd) = &script.cwd {
-        command.current_dir(cwd);
-    }
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    Some(command)
 }
 
 /// Feeds the program and listens to it until it ends or says too much.

@@ -24,7 +24,9 @@ use super::prompt::Mark;
 use super::{DEFAULT_MODEL, Options};
 use crate::complaints::{self, Complaint};
 use crate::provider::{Failure, FailureKind};
+use crate::providers::Loan;
 use crate::providers::settings::mask;
+use crate::settings::Secret;
 
 /// How many updates may wait to be read.
 const UPDATES: usize = 256;
@@ -70,6 +72,8 @@ impl Inbox {
 pub(super) struct Live {
     /// Where it works.
     pub(super) cwd: PathBuf,
+    /// The keys that it was started with, besides its own.
+    keys: Vec<Loan>,
     /// What it can do.
     pub(super) capabilities: AgentCapabilities,
     /// The session that is open, and what it heard.
@@ -84,16 +88,22 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// Starts a program and greets it.
-    pub(super) async fn start(options: &Options, cwd: &Path) -> Result<Self, Failure> {
+    /// Starts a program with the keys of a caller, and greets it.
+    pub(super) async fn start(
+        options: &Options,
+        cwd: &Path,
+        keys: &[Loan],
+    ) -> Result<Self, Failure> {
+        let lent = keys.iter().filter_map(|loan| Some((loan.variable()?, loan.key())));
+        let set = options.env.iter().map(|(name, value)| (name.as_str(), value));
+        let env: Vec<(&str, &Secret)> = lent.chain(set).collect();
         let command = PipeCommand {
             argv: options.command.iter().map(Into::into).collect(),
-            env: options.env.iter().map(|(key, it)| (key.into(), it.expose().into())).collect(),
+            env: env.iter().map(|(name, value)| (name.into(), value.expose().into())).collect(),
             cwd: Some(cwd.to_owned()),
             ..PipeCommand::default()
         };
-        let secrets: Vec<String> =
-            options.env.iter().map(|(_, value)| value.expose().to_owned()).collect();
+        let secrets: Vec<String> = env.iter().map(|(_, value)| value.expose().to_owned()).collect();
         let started = Partner::start(command).await;
         let (program, pipes) = started.map_err(|error| {
             let message = mask(&format!("{}: {error}", options.id), &secrets);
@@ -117,6 +127,7 @@ impl Live {
         let Ok(connection) = given.await else { return Err(words.lost(None, "it began").await) };
         let mut live = Self {
             cwd: cwd.to_owned(),
+            keys: keys.to_vec(),
             capabilities: AgentCapabilities::default(),
             mark: None,
             config: Vec::new(),
@@ -128,6 +139,14 @@ impl Live {
         };
         live.greet().await?;
         Ok(live)
+    }
+
+    /// Whether it can serve a caller: where it works, and with the caller's own keys or none.
+    pub(super) fn fits(&self, cwd: &Path, keys: &[Loan]) -> bool {
+        let told =
+            |loan: &Loan| (loan.variable().map(str::to_owned), loan.key().expose().to_owned());
+        let has_keys = self.keys.iter().map(told).eq(keys.iter().map(told));
+        self.is_alive() && self.cwd == cwd && has_keys
     }
 
     /// Whether it can still be spoken with.

@@ -71,12 +71,12 @@ async fn prepare(
     request: &ModelRequest,
 ) -> Result<(Vec<ContentBlock>, Mark), Failure> {
     let options = &shared.options;
-    if place.as_ref().is_some_and(|live| !live.is_alive() || live.cwd != request.cwd) {
+    if place.as_ref().is_some_and(|live| !live.fits(&request.cwd, &request.keys)) {
         *place = None;
     }
     let live = match place {
         Some(live) => live,
-        None => place.insert(Live::start(options, &request.cwd).await?),
+        None => place.insert(Live::start(options, &request.cwd, &request.keys).await?),
     };
     live.inbox.clear();
     let takes_images = live.capabilities.prompt_capabilities.image;

@@ -129,7 +129,7 @@ impl Remote {
         let mut body = self.protocol.encode(&request, &names, &self.endpoint);
         let (mut number, mut is_amended) = (1, false);
         loop {
-            let key = match self.endpoint.key_with(request.key.as_ref()) {
+            let key = match self.endpoint.key_with(request.keys.first()) {
                 Ok(key) => key,
                 Err(message) => {
                     return out

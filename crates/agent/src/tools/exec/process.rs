@@ -98,11 +98,15 @@ impl Launch {
         // A profile writes files here and there, which what may only read cannot.
         let is_login = self.is_login && !(context.read_only && context.sandbox.is_some());
         let words = shell_words(&self.shell, is_login, &self.command);
-        let argv = if self.has_input { words } else { with_empty_input(words) };
         let read_only = context.sandbox.as_ref().filter(|_| context.read_only);
-        match read_only.or(context.seal.as_ref()) {
+        let argv = match read_only.or(context.seal.as_ref()) {
+            Some(wrap) => wrap(words),
+            None => words,
+        };
+        match &context.unattended {
+            _ if self.has_input => argv,
             Some(wrap) => wrap(argv),
-            None => argv,
+            None => with_empty_input(argv),
         }
     }
 

@@ -102,6 +102,7 @@ impl Agent {
                 self.say(&format!("{id} {} {} {}", self.session, self.prompts, texts.len()));
             }
             "model" => self.say(&self.model),
+            "key" => self.say(&std::env::var("SMALL_KEY").unwrap_or_else(|_| "none".into())),
             "heard" => self.say(texts[0]),
             "think" => self.update(json!({ "sessionUpdate": "agent_thought_chunk",
                 "content": { "type": "text", "text": "hm" } })),

@@ -9,7 +9,7 @@ use rookery_agent::provider::{
     Auth, Entry, EntryBody, FailureKind, HostedTool, ModelEvent, ModelRequest, ModelStream,
     PermissionAnswer, Provider, Stop,
 };
-use rookery_agent::providers::{Kind, Registry, RegistryOptions, Retry, Settings};
+use rookery_agent::providers::{Kind, Loan, Registry, RegistryOptions, Retry, Settings};
 use rookery_agent::settings::Secret;
 use rookery_model::ToolKind;
 use serde_json::{Value, json};
@@ -49,6 +49,8 @@ pub(crate) const CASES: &[(&str, Case)] = cases![
     images_are_refused_before_they_are_sent,
     a_model_is_chosen_if_the_agent_has_it,
     it_is_listed_like_any_provider,
+    a_lent_key_is_for_its_caller_alone,
+    only_variables_that_are_named_take_keys,
 ];
 
 fn registry(env: &[(&str, &str)]) -> Registry {
@@ -63,6 +65,7 @@ fn registry(env: &[(&str, &str)]) -> Registry {
         id: "small".into(),
         kind: Some(Kind::Acp),
         command: vec![this_binary()],
+        api_key_env: Some("SMALL_KEY".into()),
         env: env.map(|(name, value)| (name.to_owned(), Secret::new(value))).collect(),
         ..Settings::default()
     };
@@ -435,4 +438,35 @@ async fn it_is_listed_like_any_provider() {
     assert!(info.is_authenticated && info.capabilities.streaming && info.capabilities.tool_calls);
     assert_eq!(registry.default_model("small").as_deref(), Some("default"));
     assert_eq!(registry.models("small").await.len(), 1);
+}
+
+async fn a_lent_key_is_for_its_caller_alone() {
+    let registry = registry(&[]);
+    let agent = registry.get("small").unwrap();
+    let ask = async |thread: &str, keys: &[Loan]| {
+        let request = ModelRequest { keys: keys.to_vec(), ..request(thread, &[user("key")]) };
+        first_text(&mut agent.call(request)).await
+    };
+    let one = registry.lend("small", None, "sk-of-the-first").unwrap();
+    let two = registry.lend("small", Some("SMALL_KEY"), "sk-of-the-second").unwrap();
+    assert_eq!(ask("thread", &[one.clone()]).await, "sk-of-the-first");
+    assert_eq!(ask("other", &[]).await, "none", "another thread has another program");
+    // The same thread, and so a program that was started with the key of its first caller.
+    assert_eq!(ask("thread", &[two]).await, "sk-of-the-second");
+    assert_eq!(ask("thread", &[]).await, "none");
+    assert_eq!(ask("thread", &[one]).await, "sk-of-the-first");
+}
+
+async fn only_variables_that_are_named_take_keys() {
+    let known = registry(&[]);
+    assert_eq!(known.info("small").unwrap().wanted_keys, ["SMALL_KEY"]);
+    assert!(known.key_variables().contains("SMALL_KEY"), "no tool sees it");
+    for name in ["PATH", "LD_PRELOAD", ""] {
+        assert!(known.lend("small", Some(name), "key").is_err(), "{name}");
+    }
+    // What the settings set is not for callers.
+    let set = registry(&[("SMALL_KEY", "own")]);
+    assert_eq!(set.info("small").unwrap().wanted_keys, Vec::<String>::new());
+    let refused = set.lend("small", None, "key").unwrap_err().to_string();
+    assert!(refused.contains("api_key_env"), "{refused}");
 }

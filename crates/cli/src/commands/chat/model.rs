@@ -63,6 +63,14 @@ async fn lend(client: &Client, known: &Providers, provider: &str) -> Outcome<()>
         // The daemon knows other spellings as well, and says what is wrong with it.
         return Ok(());
     };
+    for variable in &found.wanted_keys {
+        // A program may do without: it may have a login of its own.
+        if let Some(key) = key(variable) {
+            let (provider, variable) = (found.id.clone(), Some(variable.clone()));
+            let params = LendKeyParams { provider, key: Secret::new(key), variable };
+            call(client, params).await?;
+        }
+    }
     if found.usable || found.id == MOCK {
         return Ok(());
     }
@@ -71,7 +79,8 @@ async fn lend(client: &Client, known: &Providers, provider: &str) -> Outcome<()>
         return Err(Failure::new(format!("{} has no API key", found.name))
             .hint(format!("set {variable}, or choose another with `rookery setup`")));
     };
-    let params = LendKeyParams { provider: found.id.clone(), key: Secret::new(key) };
+    let params =
+        LendKeyParams { provider: found.id.clone(), key: Secret::new(key), variable: None };
     call(client, params).await?;
     Ok(())
 }

@@ -26,12 +26,14 @@ async fn make(
 ) -> Result<Reply, Failure> {
     let flag = |key: &str| payload.get(key).is_some_and(|value| is_true(value));
     let text = |key: &str| filled(&payload, key).map(str::to_owned);
-    let repo = path(&payload, "repoPath")?;
+    let home = cx.core.sessions().home();
+    let repo = path(&home, &payload, "repoPath")?;
     let new = NewSession {
         title: text("title"),
         branch: text("branchName"),
         create_worktree: repo.is_some() && flag("createWorktree"),
-        existing_worktree: path(&payload, "existingWorktreePath")?.filter(|_| repo.is_some()),
+        existing_worktree: path(&home, &payload, "existingWorktreePath")?
+            .filter(|_| repo.is_some()),
         repo,
         tool: text("toolID").map_or(otherwise, ToolWish::Named),
     };
@@ -45,17 +47,17 @@ async fn make(
 }
 
 /// A path with `~` and dots resolved.
-fn path(payload: &Payload, key: &str) -> Result<Option<PathBuf>, Failure> {
+fn path(home: &Path, payload: &Payload, key: &str) -> Result<Option<PathBuf>, Failure> {
     let Some(text) = filled(payload, key) else { return Ok(None) };
-    let home = || std::env::var_os("HOME").map(PathBuf::from);
     let path = match text.strip_prefix('~') {
-        Some("") => home(),
-        Some(rest) if rest.starts_with('/') => home().map(|home| home.join(&rest[1..])),
-        _ => Some(PathBuf::from(text)),
+        Some("") => home.to_owned(),
+        Some(rest) if rest.starts_with('/') => home.join(&rest[1..]),
+        _ => PathBuf::from(text),
     };
-    let path = path.filter(|path| path.is_absolute());
-    let path = path.ok_or_else(|| Failure::new(format!("{key} must be an absolute path")))?;
-    Ok(Some(normal(&path)))
+    match path.is_absolute() {
+        true => Ok(Some(normal(&path))),
+        false => Err(Failure::new(format!("{key} must be an absolute path"))),
+    }
 }
 
 /// The same path without dots.
@@ -85,12 +87,14 @@ mod tests {
     #[test]
     fn paths_lose_their_dots_and_must_be_absolute() {
         let of = |text: &str| {
-            path(&Payload::from([("repoPath".to_owned(), text.to_owned())]), "repoPath")
+            let payload = Payload::from([("repoPath".to_owned(), text.to_owned())]);
+            path(Path::new("/home/u"), &payload, "repoPath")
         };
         assert_eq!(of(" /a/./b/../c "), Ok(Some("/a/c".into())));
         assert_eq!(of("/../.."), Ok(Some("/".into())));
         assert_eq!(of("  "), Ok(None));
         assert!(of("a/b").is_err() && of("~x/b").is_err());
-        assert!(of("~/b").unwrap().unwrap().ends_with("b"));
+        assert_eq!(of("~/b"), Ok(Some("/home/u/b".into())));
+        assert_eq!(of("~"), Ok(Some("/home/u".into())));
     }
 }

@@ -12,6 +12,7 @@ pub(crate) async fn providers(cx: Cx, _params: ListProviders) -> Result<Provider
         name: state.name,
         usable: state.is_usable,
         key_variable: state.key_variable,
+        wanted_keys: state.wanted_keys,
     });
     Ok(Providers {
         default: DefaultModel {

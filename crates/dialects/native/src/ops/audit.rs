@@ -1,6 +1,5 @@
 //! The record of decisions, read from its end.
 
-use rookery_core::DecisionQuery;
 use rookery_model as model;
 
 use crate::{
@@ -21,7 +20,7 @@ pub(crate) async fn list(cx: Cx, params: AuditList) -> Result<Audit, Error> {
         Some(0) => return Err(Error::invalid("limit", "limit must be at least 1")),
         Some(limit) => limit.min(MOST),
     };
-    let mut query = DecisionQuery {
+    let mut query = model::DecisionQuery {
         thread: params.thread.as_deref().map(thread).transpose()?,
         since: params.since.as_deref().map(moment).transpose()?,
         before: params.before,

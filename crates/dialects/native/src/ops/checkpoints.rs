@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use rookery_core::{Compared, HeadChange, Keep, NewCheckpoint, What};
+use rookery_core::{Compared, NewCheckpoint};
+use rookery_host::git::snapshot::{HeadChange, Keep, What};
 use rookery_model as model;
 
 use super::named::{absolute, pick, place, session_filter, text_or, tree_filter};

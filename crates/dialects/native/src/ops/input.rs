@@ -8,18 +8,20 @@ use super::terminals::{ended, strays};
 use crate::{
     Cx, Error, TerminalRef, signals,
     wire::{
-        Base64, Empty, Signal, TerminalEnded, TerminalKill, TerminalPaste, TerminalPress,
+        Base64, Empty, Signal, Size, TerminalEnded, TerminalKill, TerminalPaste, TerminalPress,
         TerminalResize, TerminalSignal, TerminalWrite,
     },
 };
 
 pub(crate) async fn write(cx: Cx, params: TerminalWrite) -> Result<Empty, Error> {
     let terminal = running(&cx, params.terminal)?;
-    match (params.data, params.text) {
-        (Some(Base64(bytes)), None) => terminal.write(&bytes)?,
-        (None, Some(text)) => terminal.write(text.as_bytes())?,
+    let bytes = match (params.data, params.text) {
+        (Some(Base64(bytes)), None) => bytes,
+        (None, Some(text)) => text.into_bytes(),
         _ => return Err(Error::invalid("data", "exactly one of data and text must be given")),
-    }
+    };
+    fit(&terminal, params.size).await?;
+    terminal.write(&bytes)?;
     Ok(Empty {})
 }
 
@@ -32,6 +34,7 @@ pub(crate) async fn press(cx: Cx, params: TerminalPress) -> Result<Empty, Error>
         .collect::<Result<_, _>>()
         .map_err(|error| Error::invalid("keys", error.to_string()))?;
     let terminal = running(&cx, params.terminal)?;
+    fit(&terminal, params.size).await?;
     for key in &keys {
         terminal.press(key)?;
     }
@@ -39,7 +42,9 @@ pub(crate) async fn press(cx: Cx, params: TerminalPress) -> Result<Empty, Error>
 }
 
 pub(crate) async fn paste(cx: Cx, params: TerminalPaste) -> Result<Empty, Error> {
-    running(&cx, params.terminal)?.paste(&params.text)?;
+    let terminal = running(&cx, params.terminal)?;
+    fit(&terminal, params.size).await?;
+    terminal.paste(&params.text)?;
     Ok(Empty {})
 }
 
@@ -47,6 +52,18 @@ pub(crate) async fn resize(cx: Cx, params: TerminalResize) -> Result<Empty, Erro
     let size = model::Size::new(params.rows, params.cols)?;
     cx.terminal(params.terminal)?.resize(size).await?;
     Ok(Empty {})
+}
+
+/// Gives the terminal the size of the client that types, if that is another. Said with the input, so
+/// that a client need not know what others did to the size meanwhile.
+async fn fit(terminal: &TerminalHandle, size: Option<Size>) -> Result<(), Error> {
+    let Some(Size { rows, cols }) = size else { return Ok(()) };
+    let size = model::Size::new(rows, cols)?;
+    let now = terminal.size();
+    if (now.rows(), now.cols()) != (rows, cols) {
+        terminal.resize(size).await?;
+    }
+    Ok(())
 }
 
 pub(crate) async fn signal(cx: Cx, params: TerminalSignal) -> Result<Empty, Error> {

@@ -1,6 +1,7 @@
 //! Terminals as entities: list, open, close, and their place in the workspace.
 
-use rookery_core::{Leftover, OpenTerminal, StrayAction};
+use rookery_core::{OpenTerminal, StrayAction};
+use rookery_host::Leftover;
 use rookery_model as model;
 
 use super::check_name;

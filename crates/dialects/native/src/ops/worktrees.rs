@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use rookery_core::{Base, How, LandOutcome, Landing, ToolWish, Tree, TreeState, TreeWish};
+use rookery_core::{LandOutcome, ToolWish, Tree};
+use rookery_host::git::worktree::{Base, How, LandRequest, NewWorktree, State as TreeState};
 
 use super::named::absolute;
 use super::sessions::of_terminal;
@@ -57,7 +58,7 @@ pub(crate) async fn create(cx: Cx, params: WorktreeCreate) -> Result<WorktreeMad
             return Err(Error::invalid("base", "give either base or remoteBase"));
         }
     };
-    let request = TreeWish {
+    let request = NewWorktree {
         path: params.path,
         branch: params.branch,
         title: params.title.unwrap_or_default(),
@@ -117,7 +118,7 @@ pub(crate) async fn attach(cx: Cx, params: WorktreeAttach) -> Result<Session, Er
 
 pub(crate) async fn land(cx: Cx, params: WorktreeLand) -> Result<WorktreeLanded, Error> {
     absolute("path", &params.path)?;
-    let landing = Landing {
+    let landing = LandRequest {
         worktree: params.path,
         into: params.into.unwrap_or_default(),
         how: match params.how {

@@ -40,4 +40,7 @@ pub struct Provider {
     /// The variable that may hold its key; absent if it wants none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_variable: Option<String>,
+    /// Variables that a provider that is a program would find keys in and that the daemon does not have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wanted_keys: Vec<String>,
 }

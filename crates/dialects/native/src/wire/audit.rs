@@ -1,7 +1,7 @@
 //! The record of decisions: who decided what, by which rule, and when.
 
-use rookery_core::NumberedDecision;
 use rookery_model as model;
+use rookery_model::NumberedDecision;
 use rookery_wire::call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -234,6 +234,9 @@ pub struct TerminalWrite {
     /// Text to write, as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// The size of the client that types; the terminal takes it first if it has another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<Size>,
 }
 
 call!("rookery/terminals/write" TerminalWrite -> Empty);
@@ -244,6 +247,9 @@ pub struct TerminalPress {
     pub terminal: TerminalRef,
     /// Keys such as `enter`, `ctrl+c`, `C-a` or `PPage`, pressed one after the other.
     pub keys: Vec<String>,
+    /// The size of the client that types; the terminal takes it first if it has another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<Size>,
 }
 
 call!("rookery/terminals/press" TerminalPress -> Empty);
@@ -254,6 +260,9 @@ pub struct TerminalPaste {
     pub terminal: TerminalRef,
     /// The text; it goes in brackets if the program asked for them.
     pub text: String,
+    /// The size of the client that types; the terminal takes it first if it has another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<Size>,
 }
 
 call!("rookery/terminals/paste" TerminalPaste -> Empty);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rookery_core::{
-    Artifact as CoreArtifact, ExecChunk, ExecRequest, ExecStart, ExecStream, Execution,
+    Artifact as CoreArtifact, ExecChunk, ExecRequest, ExecStart, ExecStream, ExecWords, Execution,
 };
 use rookery_model as model;
 use rookery_wire::rpc;
@@ -22,6 +22,9 @@ use crate::wire::exec::{
     CommandExecResult, CommandExecTerminateParams, CommandExecWriteParams, OutputStream, TtySize,
 };
 use crate::wire::notification::twin;
+
+/// How approvals, rules and the record of decisions call a command of a client.
+const WORDS: ExecWords = ExecWords { tool: "command/exec", process_id: "processId" };
 
 pub(crate) async fn exec(cx: Cx, params: CommandExecParams) -> Result<CommandExecResult, Error> {
     cx.client.check_not_drained()?;
@@ -93,6 +96,7 @@ fn request(cx: &Cx, params: CommandExecParams) -> Result<ExecRequest, Error> {
         size,
         owner: cx.client.number(),
         shows: Some(fit::outputs),
+        words: WORDS,
     };
     request.check()?;
     Ok(request)

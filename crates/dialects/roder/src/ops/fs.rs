@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use rookery_core::files::{self, ReadError};
+use rookery_host::files::{self, ReadError};
 use tokio::sync::Semaphore;
 
 use super::threads::absolute;

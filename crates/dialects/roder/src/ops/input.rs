@@ -58,7 +58,7 @@ fn absolute(path: &str) -> Result<&Path, Error> {
 async fn local_image(path: String) -> Result<String, Error> {
     absolute(&path)?;
     let read = tokio::task::spawn_blocking(move || {
-        rookery_core::files::read_range(Path::new(&path), 0, None, LARGEST_IMAGE)
+        rookery_host::files::read_range(Path::new(&path), 0, None, LARGEST_IMAGE)
             .map_err(|_| Error::invalid(format!("image cannot be read, or is too large: {path}")))
     });
     let bytes = read.await.map_err(|error| Error::runtime(error.to_string()))??;

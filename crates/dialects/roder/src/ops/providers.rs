@@ -95,7 +95,8 @@ pub(crate) async fn clear(
 }
 
 pub(crate) async fn lend(cx: Cx, params: LendKeyParams) -> Result<Empty, Error> {
-    let loan = cx.core.agents().lend_key(&params.provider, params.key.expose())?;
+    let LendKeyParams { provider, key, variable } = params;
+    let loan = cx.core.agents().lend_key(&provider, variable.as_deref(), key.expose())?;
     cx.client.take_key(loan);
     Ok(Empty {})
 }

@@ -26,7 +26,7 @@ const SHELLS_LIMIT: usize = 64 << 10;
 
 /// The shells of this system. They hardly ever change, so they are looked up once.
 static INSTALLED: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let text = rookery_core::files::read_start(Path::new(SHELLS), SHELLS_LIMIT).unwrap_or_default();
+    let text = rookery_host::files::read_start(Path::new(SHELLS), SHELLS_LIMIT).unwrap_or_default();
     listed_shells(&String::from_utf8_lossy(&text), |path| Path::new(path).is_file())
 });
 

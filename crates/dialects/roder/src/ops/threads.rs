@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use rookery_core::{DecisionQuery, NewThread, ThreadQuery, TurnLifecycle};
+use rookery_core::{NewThread, ThreadQuery, TurnLifecycle};
 use rookery_model as model;
 
 use crate::context::Cx;
@@ -191,7 +191,7 @@ pub(crate) async fn read(cx: Cx, params: ThreadReadParams) -> Result<ThreadReadR
         let thread = Some(show::thread(&cx, &seen));
         return Ok(ThreadReadResult { thread, lifecycle, policy_decisions: None });
     }
-    let query = DecisionQuery { thread: Some(id), ..DecisionQuery::default() };
+    let query = model::DecisionQuery { thread: Some(id), ..Default::default() };
     let decisions = cx.core.requests().decisions(query, MAX_DECISIONS).await?;
     let decisions: Vec<_> =
         decisions.iter().map(|one| show::decision(&cx, &one.decision)).collect();

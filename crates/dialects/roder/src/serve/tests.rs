@@ -34,7 +34,7 @@ impl World {
             shell: "/bin/sh".to_owned(),
             child_env: Vec::new(),
             limits: TerminalLimits::default(),
-            palette: rookery_core::Palette::default(),
+            palette: Default::default(),
             shares_ids: true,
             ui: UiConfig::default(),
             tab_env: Vec::new(),

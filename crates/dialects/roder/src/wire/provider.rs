@@ -143,6 +143,9 @@ pub struct LendKeyParams {
     pub provider: String,
     /// The key, for what this connection starts.
     pub key: Secret,
+    /// The variable that a provider that is a program finds it in; the usual one by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
 }
 
 /// Params of `providers/clear`.

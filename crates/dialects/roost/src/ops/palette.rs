@@ -1,6 +1,6 @@
 //! The palette, driven and asked through.
 
-use rookery_core::view::palette::{Answer, Frame, PaletteState as Shown, Question};
+use rookery_view::palette::{Answer, Frame, PaletteState as Shown, Question};
 
 use crate::{
     context::Cx,
@@ -65,7 +65,7 @@ pub(crate) async fn present(
 }
 
 fn shown(state: Shown) -> PaletteState {
-    let item = |item: rookery_core::view::palette::Item| Item {
+    let item = |item: rookery_view::palette::Item| Item {
         id: item.id,
         title: item.title,
         subtitle: item.subtitle.filter(|subtitle| !subtitle.is_empty()),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rookery_core::view::scene::{Mood, Scene, WindowSize};
+use rookery_view::scene::{Mood, Scene, WindowSize};
 
 use rookery_term::Detail;
 

@@ -1,0 +1,96 @@
+//! Core speaks no wire: its texts name no method and no member as a protocol spells them.
+
+use super::{Finding, rust};
+
+/// Where no such word may stand.
+const ROOM: &str = "crates/core/src/";
+/// What looks like a member or a method and is none.
+const EXCEPT: &[&str] = &[
+    // What becomes the name of a project's UUID; it must never change.
+    "rookery/project/{id}",
+];
+/// Endings of files; a name before one is no method.
+const FILES: &[&str] = &["json", "jsonl", "md", "sock", "toml", "txt"];
+
+/// Finds words of wires in the texts of core, tests excepted.
+pub(super) fn check(path: &str, text: &str) -> Vec<Finding> {
+    if !path.starts_with(ROOM) || rust::is_test_file(path) || path.ends_with("/attack.rs") {
+        return Vec::new();
+    }
+    let lines = text.lines().take(rust::lines_before_tests(text)).enumerate();
+    let code = lines.filter(|(_, line)| !line.trim_start().starts_with("//"));
+    let found = code.filter_map(|(at, line)| {
+        let word = literals(line).filter(|text| !EXCEPT.contains(text)).find_map(wire_word)?;
+        let message =
+            format!("`{word}` is a word of a wire: say it in snake_case, the dialect spells it");
+        Some(Finding::error(path, at + 1, message))
+    });
+    found.collect()
+}
+
+/// The texts between quotes on a line.
+fn literals(line: &str) -> impl Iterator<Item = &str> {
+    line.split('"').skip(1).step_by(2)
+}
+
+/// A word like `camelCase`, `noun/verb` or `noun.verb`.
+fn wire_word(text: &str) -> Option<&str> {
+    let is_edge = |c: char| !c.is_ascii_alphanumeric() && !"_/.".contains(c);
+    text.split(is_edge)
+        .map(|word| word.trim_matches('.'))
+        .find(|word| is_camel(word) || is_method(word))
+}
+
+fn is_camel(word: &str) -> bool {
+    let is_plain = word.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_plain
+        && word.starts_with(|c: char| c.is_ascii_lowercase())
+        && word.bytes().zip(word.bytes().skip(1)).any(|(one, next)| {
+            one.is_ascii_lowercase() && next.is_ascii_uppercase()
+        })
+        // An escape such as `\n` before a word.
+        && !(word.starts_with(['n', 'r', 't']) && word[1..].starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
+fn is_method(word: &str) -> bool {
+    let is_name = |part: &str| {
+        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    };
+    let by = |mark: char| {
+        let parts: Vec<&str> = word.split(mark).collect();
+        parts.len() > 1
+            && parts.iter().all(|part| is_name(part))
+            && !FILES.contains(&parts[parts.len() - 1])
+    };
+    by('/') || by('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_wires_are_found_in_core() {
+        let path = "crates/core/src/commands/request.rs";
+        for line in [
+            r#"    Error::invalid("processId", "it is taken")"#,
+            r#"    Error::invalid("id", "disableTimeout excludes it")"#,
+            r#"const EXEC: &str = "command/exec";"#,
+            r#"    tool: "tab.open".to_owned(),"#,
+        ] {
+            assert_eq!(check(path, line).len(), 1, "{line}");
+            assert_eq!(check("crates/dialects/roder/src/lib.rs", line).len(), 0, "{line}");
+            assert_eq!(check("crates/core/src/commands/tests.rs", line).len(), 0, "{line}");
+        }
+        for line in [
+            r#"    Error::invalid("process_id", "process_id is taken")"#,
+            r#"    // What Roder calls "processId"."#,
+            r#"    dir.join("models.json")"#,
+            r#"    text.push_str("\nKeep in particular: ");"#,
+            r#"    Error::failed("it failed. Try again")"#,
+            r#"    "/proc/self/exe""#,
+        ] {
+            assert_eq!(check(path, line), [], "{line}");
+        }
+    }
+}
