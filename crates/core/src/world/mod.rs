@@ -13,6 +13,9 @@ mod table;
 mod tests;
 mod transact;
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use rookery_model::{
     Accepted, Checkpoint, CheckpointId, Error, EventSeq, Handoff, HandoffId, Mode, Project,
     ProjectId, Request, RequestId, Result, Review, ReviewId, Terminal, TerminalId, ThreadId,
@@ -148,8 +151,15 @@ impl World {
     }
 
     /// Terminals in workspace order: by project, then by place.
-    pub(crate) fn ordered_terminals(&self) -> Vec<Terminal> {
-        self.projects.iter().flat_map(|project| self.terminals_of(project.id)).cloned().collect()
+    pub(crate) fn ordered_terminals(&self) -> Vec<Arc<Terminal>> {
+        let places: HashMap<ProjectId, usize> =
+            self.projects.iter().enumerate().map(|(place, project)| (project.id, place)).collect();
+        let placed = |one: &Arc<Terminal>| {
+            Some(((*places.get(&one.project)?, one.position, one.id), Arc::clone(one)))
+        };
+        let mut found: Vec<_> = self.terminals.shared().filter_map(placed).collect();
+        found.sort_unstable_by_key(|(place, _)| *place);
+        found.into_iter().map(|(_, terminal)| terminal).collect()
     }
 
     /// The place of a new terminal in a project.

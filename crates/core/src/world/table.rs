@@ -82,6 +82,11 @@ impl<K: Ord + Clone, V: Clone> Table<K, V> {
         self.0.iter().map(|(_, value)| &**value)
     }
 
+    /// The values as they are shared: keeping one copies nothing of it.
+    pub(crate) fn shared(&self) -> impl DoubleEndedIterator<Item = &Arc<V>> {
+        self.0.values()
+    }
+
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
         self.0.iter().map(|(key, value)| (key, &**value))
     }

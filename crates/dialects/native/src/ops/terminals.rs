@@ -15,10 +15,17 @@ use crate::{
 };
 
 pub(crate) async fn list(cx: Cx, params: TerminalFilter) -> Result<TerminalList, Error> {
-    let wanted = |terminal: &&model::Terminal| {
+    let wanted = |terminal: &&std::sync::Arc<model::Terminal>| {
         params.project.is_none_or(|project| project.0 == terminal.project)
     };
-    let terminals = cx.core.terminals().list().iter().filter(wanted).map(Terminal::from).collect();
+    let terminals = cx
+        .core
+        .terminals()
+        .list()
+        .iter()
+        .filter(wanted)
+        .map(|terminal| Terminal::from(&**terminal))
+        .collect();
     Ok(TerminalList { terminals, active: cx.core.workspace().active().map(model::TerminalId::get) })
 }
 
