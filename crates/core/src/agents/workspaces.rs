@@ -11,8 +11,6 @@ use rookery_store::{Change, Kept, Store};
 use crate::clock;
 use crate::rooms::Agents;
 
-/// Where workspaces are kept.
-
 /// A directory for a workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRoot {

@@ -52,7 +52,11 @@ pub(super) async fn unchanged(
     let mut call = plain.call(["hash-object", "--stdin-paths"]).stdin(names);
     call = call.env("GIT_DIR", empty.path()).env("GIT_WORK_TREE", top);
     let hashes = call.run().await;
-    let removed = blocking(move || Ok(drop(empty))).await;
+    let removed = blocking(move || {
+        drop(empty);
+        Ok(())
+    })
+    .await;
     let hashes = hashes?;
     removed?;
     let hashes: Vec<&[u8]> = hashes.split(|byte| *byte == b'\n').collect();
