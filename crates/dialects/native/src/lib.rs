@@ -8,7 +8,6 @@
 
 mod context;
 mod errors;
-mod events;
 mod ids;
 mod ops;
 mod signals;
