@@ -20,7 +20,10 @@ mod review;
 mod session;
 mod supervision;
 mod terminal;
+mod thread;
+mod thread_news;
 mod time;
+mod turn;
 mod worktree;
 
 pub use activity::*;
@@ -38,7 +41,10 @@ pub use review::*;
 pub use session::*;
 pub use supervision::*;
 pub use terminal::*;
+pub use thread::*;
+pub use thread_news::*;
 pub use time::*;
+pub use turn::*;
 pub use worktree::*;
 
 use schemars::JsonSchema;
