@@ -1,4 +1,4 @@
-//! Rookery's own JSON-RPC methods, `rookery/*`: status, events, projects, terminals, supervision.
+//! Rookery's own JSON-RPC methods, `rookery/*`: status, events, projects, terminals, threads, supervision.
 //!
 //! The command line and scripts speak these. [`METHODS`] is the whole dialect as a table;
 //! [`wire`] holds its types, which clients use as well. It knows no socket and no other dialect,
@@ -8,7 +8,6 @@
 
 mod context;
 mod errors;
-mod events;
 mod ids;
 mod ops;
 mod signals;
@@ -31,8 +30,11 @@ use wire::{
     ReviewSetStatus, SessionClose, SessionCreate, SessionList, Shutdown, Subscribe,
     TerminalActivate, TerminalClose, TerminalFilter, TerminalGet, TerminalKill, TerminalMove,
     TerminalOpen, TerminalPaste, TerminalPress, TerminalRename, TerminalResize, TerminalSignal,
-    TerminalWrite, TimelineList, Unsubscribe, Wait, WorktreeAttach, WorktreeBootstrap,
-    WorktreeCreate, WorktreeLand, WorktreeList, WorktreeRemove,
+    TerminalWrite, ThreadArchive, ThreadCompact, ThreadDelete, ThreadFork, ThreadGet, ThreadList,
+    ThreadRead, ThreadRename, ThreadSetMode, ThreadSetModel, ThreadStart, ThreadSubscribe,
+    ThreadUnarchive, ThreadUnsubscribe, TimelineList, TurnInterrupt, TurnStart, TurnSteer,
+    Unsubscribe, Wait, WorktreeAttach, WorktreeBootstrap, WorktreeCreate, WorktreeLand,
+    WorktreeList, WorktreeRemove,
 };
 
 /// Every method of this dialect.
@@ -82,6 +84,23 @@ pub const METHODS: &[Method<Cx>] = &[
     method!(HandoffSetStatus, DECIDE, [id: Handoff] => ops::handoffs::set_status),
     method!(ListProviders, LOOK, [] => ops::agents::providers),
     method!(AuditList, LOOK, [thread: Thread, since: NoId] => ops::audit::list),
+    method!(ThreadList, LOOK, [] => ops::threads::list),
+    method!(ThreadGet, LOOK, [thread: Thread] => ops::threads::get),
+    method!(ThreadRead, LOOK, [thread: Thread] => ops::threads::read),
+    method!(ThreadStart, FULL, [] => ops::threads::start),
+    method!(ThreadFork, FULL, [thread: Thread, turn: Turn] => ops::threads::fork),
+    method!(ThreadRename, FULL, [thread: Thread] => ops::threads::rename),
+    method!(ThreadArchive, FULL, [thread: Thread] => ops::threads::archive),
+    method!(ThreadUnarchive, FULL, [thread: Thread] => ops::threads::unarchive),
+    method!(ThreadDelete, FULL, [thread: Thread] => ops::threads::delete),
+    method!(ThreadCompact, FULL, [thread: Thread] => ops::threads::compact),
+    method!(ThreadSetModel, FULL, [thread: Thread] => ops::threads::set_model),
+    method!(ThreadSetMode, DECIDE, [thread: Thread] => ops::threads::set_mode),
+    method!(ThreadSubscribe, LOOK, [thread: Thread] => ops::thread_news::subscribe),
+    method!(ThreadUnsubscribe, LOOK, [subscription: Stream] => ops::thread_news::unsubscribe),
+    method!(TurnStart, FULL, [thread: Thread] => ops::turns::start),
+    method!(TurnSteer, FULL, [thread: Thread, turn: Turn] => ops::turns::steer),
+    method!(TurnInterrupt, FULL, [thread: Thread, turn: Turn] => ops::turns::interrupt),
     method!(TerminalFilter, LOOK, [project: Project] => ops::terminals::list),
     method!(TerminalGet, LOOK, [terminal: Terminal] => ops::terminals::get),
     method!(TerminalOpen, INSIDE, [project: Project] => ops::terminals::open),
@@ -107,6 +126,8 @@ pub mod notification {
     pub const EVENT: &str = "rookery/event";
     /// Carries a [`wire::OutputNotification`](crate::wire::OutputNotification).
     pub const OUTPUT: &str = "rookery/output";
+    /// Carries a [`wire::ThreadNotification`](crate::wire::ThreadNotification).
+    pub const THREAD: &str = "rookery/thread";
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::{
     Control, Cx, Ending, METHODS, code, notification,
     wire::{
         EventList, EventNotification, GetStatus, ProjectCreate, Shutdown, Subscribe,
-        TerminalFilter, TerminalOpen, Unsubscribe,
+        TerminalFilter, TerminalOpen, ThreadStart, TurnStart, Unsubscribe,
     },
 };
 
@@ -32,7 +32,7 @@ impl Control for Asked {
 }
 
 struct World {
-    _home: tempfile::TempDir,
+    home: tempfile::TempDir,
     core: Core,
     asked: Arc<Asked>,
 }
@@ -62,7 +62,7 @@ async fn world() -> World {
         agent: rookery_core::AgentConfig::default(),
     };
     let core = Core::start(config).await.unwrap();
-    World { _home: home, core, asked: Arc::default() }
+    World { home, core, asked: Arc::default() }
 }
 
 impl World {
@@ -169,6 +169,37 @@ async fn subscriptions_are_bounded_and_end_with_their_connection() {
     while cx.subscriptions.len() > 0 {
         tokio::task::yield_now().await;
     }
+}
+
+#[tokio::test]
+async fn keys_that_a_connection_lends_are_asked_for_when_it_starts_something() {
+    let world = world().await;
+    let asked = Arc::new(Mutex::new(0));
+    let (counted, control) = (Arc::clone(&asked), Arc::clone(&world.asked));
+    let (near, far) = memory::pair();
+    let core = world.core.clone();
+    tokio::spawn(serve_connection(far, Ndjson::default(), Options::default(), move |connection| {
+        let count = move || {
+            *counted.lock() += 1;
+            Vec::new()
+        };
+        let cx = Cx::new(core, connection, control).with_keys(count);
+        JsonRpc::new(Arc::new(Table::new([METHODS])), cx)
+    }));
+    let client = Client::over(near, Ndjson::default());
+    let start = ThreadStart {
+        cwd: world.home.path().to_owned(),
+        name: None,
+        provider: None,
+        model: None,
+        reasoning: None,
+        ephemeral: true,
+    };
+    let thread = client.send(start).await.unwrap().id;
+    assert_eq!(*asked.lock(), 1);
+    let turn = TurnStart { thread, text: "hello".to_owned(), ..TurnStart::default() };
+    client.send(turn).await.unwrap();
+    assert_eq!(*asked.lock(), 2);
 }
 
 #[tokio::test]

@@ -83,7 +83,9 @@ impl Served {
         let link = roder::Link::default();
         let roder = roder::Cx::new(self.core.clone(), connection.clone(), link, false);
         let companions = [ptywright.companion(), roder.companion()];
-        let cx = native::Cx::new(self.core.clone(), connection, Arc::clone(&self.control));
+        let lender = roder.clone();
+        let cx = native::Cx::new(self.core.clone(), connection, Arc::clone(&self.control))
+            .with_keys(move || lender.lent_keys());
         let protocol = JsonRpc::new(Arc::clone(&self.native), cx)
             .and(Arc::clone(&self.ptywright), ptywright)
             .and(Arc::clone(&self.roder), roder)

@@ -167,6 +167,12 @@ impl Cx {
         self.core.threads().mode_for(self.client.number(), thread)
     }
 
+    /// The keys that this client lends for what it starts.
+    #[must_use]
+    pub fn lent_keys(&self) -> Vec<Loan> {
+        self.client.keys()
+    }
+
     /// Keeps notifications behind the replies they belong to.
     pub fn companion(&self) -> Arc<dyn Companion> {
         Arc::new(Steps(self.clone()))

@@ -7,10 +7,10 @@ use rookery_model as model;
 use rookery_wire::{Outbox, Rejected, rpc};
 
 use crate::{
-    Cx, Error,
-    events::to_wire,
-    notification,
-    wire::{Empty, EventList, EventNotification, EventPage, Subscribe, Subscription, Unsubscribe},
+    Cx, Error, notification,
+    wire::{
+        Empty, Event, EventList, EventNotification, EventPage, Subscribe, Subscription, Unsubscribe,
+    },
 };
 
 const DEFAULT_PAGE: usize = 100;
@@ -26,7 +26,7 @@ pub(crate) async fn list(cx: Cx, params: EventList) -> Result<EventPage, Error> 
     let last = log.last().get();
     let after = params.after.min(last);
     let page = log.page(model::EventSeq::new(after), limit).await?;
-    let events: Vec<_> = page.events.iter().map(|event| to_wire(event)).collect();
+    let events: Vec<Event> = page.events.iter().map(|event| (&**event).into()).collect();
     // Numbers have no gaps, so whatever is not there is no longer kept.
     let first = events.first().map_or(last + 1, |event| event.seq);
     let next = events.last().map_or(last, |event| event.seq);
@@ -80,7 +80,7 @@ async fn send(
     missed: u64,
     event: &Arc<model::NumberedEvent>,
 ) -> Result<(), Rejected> {
-    let params = EventNotification { subscription, missed, event: to_wire(event) };
+    let params = EventNotification { subscription, missed, event: (&**event).into() };
     match rpc::notification(notification::EVENT, &params) {
         Ok(body) => outbox.send(body).await,
         Err(error) => {

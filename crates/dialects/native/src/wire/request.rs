@@ -35,6 +35,17 @@ impl From<model::Mode> for Mode {
     }
 }
 
+impl From<Mode> for model::Mode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Default => model::Mode::Default,
+            Mode::AcceptAll => model::Mode::AcceptAll,
+            Mode::Plan => model::Mode::Plan,
+            Mode::Bypass => model::Mode::Bypass,
+        }
+    }
+}
+
 /// Where a turn is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -67,7 +67,13 @@ macro_rules! calls {
                 ($check)(self)
             })?
         }
-    )* };
+    )*
+        /// All of them, for tests of every one.
+        #[cfg(test)]
+        pub(super) const CALLS: &[(&str, super::tests::Decode)] = &[$(
+            (<$name as ::rookery_wire::Call>::METHOD, super::tests::decode::<$name>)
+        ),*];
+    };
 }
 /// Declares a plain result or a part of one: public documented fields, unknown keys ignored.
 macro_rules! shapes {
