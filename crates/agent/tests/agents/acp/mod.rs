@@ -449,7 +449,7 @@ async fn a_lent_key_is_for_its_caller_alone() {
     };
     let one = registry.lend("small", None, "sk-of-the-first").unwrap();
     let two = registry.lend("small", Some("SMALL_KEY"), "sk-of-the-second").unwrap();
-    assert_eq!(ask("thread", &[one.clone()]).await, "sk-of-the-first");
+    assert_eq!(ask("thread", std::slice::from_ref(&one)).await, "sk-of-the-first");
     assert_eq!(ask("other", &[]).await, "none", "another thread has another program");
     // The same thread, and so a program that was started with the key of its first caller.
     assert_eq!(ask("thread", &[two]).await, "sk-of-the-second");
