@@ -1,17 +1,15 @@
 //! The Roost dialect: pictures, a request beside them, and one event for many subscribers.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use serde_json::{Value, json};
 
 use super::{Bench, Section};
-use crate::gate::WORK_LIMIT;
+use crate::client::Client;
 use crate::peers::rookery::Rookery;
 use crate::report::{Better, Report, Row};
 use crate::stats::Times;
@@ -144,26 +142,20 @@ fn fan_out(
 
 /// A blocking client of the dialect.
 pub(super) struct Roost {
-    input: UnixStream,
-    output: BufReader<UnixStream>,
+    lines: Client,
     next: u64,
 }
 
 impl Roost {
     pub(super) fn connect(rookery: &Rookery) -> anyhow::Result<Roost> {
-        let path = rookery.endpoint("roost")?;
-        let input = UnixStream::connect(&path)
-            .with_context(|| format!("cannot connect to {}", path.display()))?;
-        input.set_read_timeout(Some(WORK_LIMIT))?;
-        let output = BufReader::with_capacity(64 << 10, input.try_clone()?);
-        Ok(Roost { input, output, next: 0 })
+        Ok(Roost { lines: Client::connect(&rookery.endpoint("roost")?)?, next: 0 })
     }
 
     pub(super) fn call(&mut self, op: &str, params: &Value) -> anyhow::Result<Value> {
         self.next += 1;
         let mut line = json!({"id": self.next.to_string(), "op": op, "params": params}).to_string();
         line.push('\n');
-        self.input.write_all(line.as_bytes())?;
+        self.lines.send_bytes(line.as_bytes())?;
         loop {
             let mut reply = self.receive()?;
             if reply.get("event").is_some() {
@@ -177,10 +169,6 @@ impl Roost {
     }
 
     pub(super) fn receive(&mut self) -> anyhow::Result<Value> {
-        let mut line = String::new();
-        if self.output.read_line(&mut line)? == 0 {
-            bail!("the server closed the connection");
-        }
-        Ok(serde_json::from_str(&line)?)
+        Ok(serde_json::from_slice(self.lines.receive_line()?)?)
     }
 }

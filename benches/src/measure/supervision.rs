@@ -1,8 +1,7 @@
 //! Supervision: checkpoints of a large repository beside the plumbing of git by hand, the queue, and
 //! how soon an approval is seen by others.
 
-use std::io::{Read as _, Write as _};
-use std::os::unix::net::UnixStream;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 use std::{fs, thread};
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::roost::Roost;
 use super::{Bench, Section};
-use crate::gate::WORK_LIMIT;
+use crate::client::Client;
 use crate::peers::rookery::Rookery;
 use crate::process::program;
 use crate::report::{Better, Report, Row};
@@ -212,13 +211,9 @@ fn ask(rookery: &Rookery, command: &str, payload: &Value) -> anyhow::Result<Valu
 
 /// One request on a connection of its own, and what its reply holds.
 pub(super) fn call(socket: &Path, command: &str, payload: &Value) -> anyhow::Result<Value> {
-    let mut stream = UnixStream::connect(socket)
-        .with_context(|| format!("cannot connect to {}", socket.display()))?;
-    stream.set_read_timeout(Some(WORK_LIMIT))?;
-    stream.write_all(json!({"command": command, "payload": payload}).to_string().as_bytes())?;
-    let mut reply = Vec::new();
-    stream.read_to_end(&mut reply)?;
-    let mut reply: Value = serde_json::from_slice(&reply)?;
+    let mut lines = Client::connect(socket)?;
+    lines.send_bytes(json!({"command": command, "payload": payload}).to_string().as_bytes())?;
+    let mut reply: Value = serde_json::from_slice(lines.receive_line()?)?;
     if reply["success"] != true {
         bail!("{command}: {}", reply["message"]);
     }

@@ -1,29 +1,19 @@
 //! Clients that mean harm or are broken: everyone else gets replies, and memory stays bounded.
 
-use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
-use std::os::unix::net::UnixStream;
+use std::io::ErrorKind;
 
 use rookery_native::wire::Subscribe;
-use rookery_testkit::{Caller, PATIENCE, TestDaemon, memory_of, wait_until};
+use rookery_testkit::{Caller, Lines, PATIENCE, TestDaemon, memory_of, wait_until};
 use rookery_wire::Call as _;
-use serde_json::{Value, json};
+use serde_json::json;
 
 const STATUS: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"rookery/status\"}\n";
 
 /// More than any of these attacks may cost at once.
 const MEMORY: u64 = 128 << 20;
 
-fn raw(daemon: &TestDaemon) -> UnixStream {
-    let stream = UnixStream::connect(daemon.socket()).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    stream.set_write_timeout(Some(PATIENCE)).unwrap();
-    stream
-}
-
-fn line(reader: &mut BufReader<UnixStream>) -> Option<Value> {
-    let mut line = String::new();
-    let count = reader.read_line(&mut line).unwrap();
-    (count > 0).then(|| serde_json::from_str(&line).unwrap())
+fn raw(daemon: &TestDaemon) -> Lines {
+    Lines::connect(&daemon.socket()).unwrap()
 }
 
 fn assert_serves(client: &Caller, id: u64) {
@@ -42,7 +32,7 @@ fn a_line_without_end_is_refused_and_costs_little() {
     let chunk = vec![b'x'; 1 << 20];
     let mut sent = 0;
     for _ in 0..40 {
-        match stream.write_all(&chunk) {
+        match stream.send(&chunk) {
             Ok(()) => sent += 1,
             Err(error) => {
                 let kind = error.kind();
@@ -55,13 +45,10 @@ fn a_line_without_end_is_refused_and_costs_little() {
         }
         assert!(memory_of(daemon.pid()) < before + MEMORY);
     }
-    let _ = stream.write_all(b"\n");
-    let _ = stream.write_all(STATUS);
-    let mut reader = BufReader::new(stream);
-    let mut first = String::new();
+    let _ = stream.send(b"\n");
+    let _ = stream.send(STATUS);
     // Told, or cut off: both are fine, silence is not.
-    if reader.read_line(&mut first).is_ok() && !first.is_empty() {
-        let reply: Value = serde_json::from_str(&first).unwrap();
+    if let Some(reply) = stream.next_json() {
         assert!(reply["error"].is_object(), "{reply}");
     }
     eprintln!("hostile: {sent} MiB of a line were taken, growth {} KiB", {
@@ -94,13 +81,12 @@ fn garbage_is_answered_and_the_next_request_too() {
     for attack in attacks {
         let shown = String::from_utf8_lossy(&attack[..attack.len().min(60)]).into_owned();
         let mut stream = raw(&daemon);
-        stream.write_all(&attack).unwrap();
-        stream.write_all(b"\n").unwrap();
-        stream.write_all(STATUS).unwrap();
-        let mut reader = BufReader::new(stream);
-        let refused = line(&mut reader).unwrap_or_else(|| panic!("no answer to {shown}"));
+        stream.send(&attack).unwrap();
+        stream.send(b"\n").unwrap();
+        stream.send(STATUS).unwrap();
+        let refused = stream.next_json().unwrap_or_else(|| panic!("no answer to {shown}"));
         assert!(refused["error"]["code"].is_i64(), "{shown}: {refused}");
-        let served = line(&mut reader).unwrap_or_else(|| panic!("no answer after {shown}"));
+        let served = stream.next_json().unwrap_or_else(|| panic!("no answer after {shown}"));
         assert_eq!(served["result"]["pid"], daemon.pid(), "{shown}: {served}");
     }
     assert_serves(&client, id);
@@ -109,11 +95,9 @@ fn garbage_is_answered_and_the_next_request_too() {
 #[test]
 fn the_strict_endpoint_hangs_up_on_garbage() {
     let daemon = TestDaemon::start();
-    let mut stream = UnixStream::connect(daemon.ptywright_socket()).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    stream.write_all(b"\xff\xff\n").unwrap();
-    let mut answer = Vec::new();
-    let ended = stream.read_to_end(&mut answer);
+    let mut stream = Lines::connect(&daemon.ptywright_socket()).unwrap();
+    stream.send(b"\xff\xff\n").unwrap();
+    let ended = stream.rest();
     assert!(ended.is_ok() || ended.is_err_and(|error| error.kind() == ErrorKind::ConnectionReset));
     let strict = Caller::connect(&daemon.ptywright_socket()).unwrap();
     strict.call("session.list", json!({}));
@@ -125,10 +109,10 @@ fn silent_and_half_spoken_connections_harm_no_other() {
     let client = daemon.client();
     let id = client.open_sh("exec cat");
     let before = memory_of(daemon.pid());
-    let silent: Vec<UnixStream> = (0..300).map(|_| raw(&daemon)).collect();
-    let mut halves: Vec<UnixStream> = (0..50).map(|_| raw(&daemon)).collect();
+    let silent: Vec<Lines> = (0..300).map(|_| raw(&daemon)).collect();
+    let mut halves: Vec<Lines> = (0..50).map(|_| raw(&daemon)).collect();
     for half in &mut halves {
-        half.write_all(&STATUS[..STATUS.len() / 2]).unwrap();
+        half.send(&STATUS[..STATUS.len() / 2]).unwrap();
     }
     assert_serves(&client, id);
     assert_serves(&daemon.client(), id);
@@ -136,10 +120,10 @@ fn silent_and_half_spoken_connections_harm_no_other() {
     let mut rest = halves.split_off(25);
     drop(halves);
     for half in &mut rest {
-        half.write_all(&STATUS[STATUS.len() / 2..]).unwrap();
+        half.send(&STATUS[STATUS.len() / 2..]).unwrap();
     }
-    for half in rest {
-        let reply = line(&mut BufReader::new(half)).unwrap();
+    for half in &mut rest {
+        let reply = half.next_json().unwrap();
         assert_eq!(reply["result"]["pid"], daemon.pid());
     }
     assert_serves(&client, id);
@@ -153,11 +137,11 @@ fn a_subscriber_that_never_reads_slows_no_other() {
     let client = daemon.client();
     let id = client.open_sh("exec cat");
     let before = memory_of(daemon.pid());
-    let mut deaf = raw(&daemon);
+    let deaf = raw(&daemon);
     let subscribe = json!({
         "jsonrpc": "2.0", "id": 1, "method": "rookery/events/subscribe", "params": { "since": 0 },
     });
-    deaf.write_all(format!("{subscribe}\n").as_bytes()).unwrap();
+    deaf.send_json(&subscribe).unwrap();
     let noisy = client.open_sh(
         r"i=0; while [ $i -lt 8000 ]; do i=$((i+1)); printf '\033]2;a rather long title, number %d\007' $i; done;
           echo finished; exec cat",
@@ -165,7 +149,7 @@ fn a_subscriber_that_never_reads_slows_no_other() {
     let attach = json!({
         "jsonrpc": "2.0", "id": 2, "method": "rookery/terminals/attach", "params": { "terminal": noisy },
     });
-    deaf.write_all(format!("{attach}\n").as_bytes()).unwrap();
+    deaf.send_json(&attach).unwrap();
     for _ in 0..20 {
         assert_serves(&client, id);
     }
@@ -195,9 +179,8 @@ fn an_attachment_that_never_reads_slows_no_other() {
     let attach = json!({
         "jsonrpc": "2.0", "id": 2, "method": "rookery/terminals/attach", "params": { "terminal": noisy },
     });
-    deaf.write_all(format!("{attach}\n").as_bytes()).unwrap();
-    let mut reader = BufReader::new(deaf.try_clone().unwrap());
-    assert!(line(&mut reader).unwrap()["result"]["redraw"].is_string());
+    deaf.send_json(&attach).unwrap();
+    assert!(deaf.next_json().unwrap()["result"]["redraw"].is_string());
     client.write(noisy, "\n");
     for _ in 0..10 {
         assert_serves(&client, id);
@@ -209,8 +192,8 @@ fn an_attachment_that_never_reads_slows_no_other() {
     });
     assert!(after < before + MEMORY);
     // It falls behind, and when it reads at last it is shown the screen as it is.
-    let mut output = line(&mut reader).unwrap();
+    let mut output = deaf.next_json().unwrap();
     while output["params"].get("redraw").is_none() {
-        output = line(&mut reader).expect("a redraw comes");
+        output = deaf.next_json().expect("a redraw comes");
     }
 }

@@ -1,9 +1,8 @@
 //! Notifications of the ptywright dialect: asynchronous, coalesced, bounded, without secrets.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::unix::net::UnixStream;
+use std::cell::RefCell;
 
-use rookery_testkit::{Caller, PATIENCE, TestDaemon, memory_of};
+use rookery_testkit::{Caller, Lines, PATIENCE, TestDaemon, memory_of};
 use serde_json::{Value, json};
 
 fn ptywright(daemon: &TestDaemon) -> Caller {
@@ -119,10 +118,9 @@ fn a_secret_in_pieces_is_hidden_in_all_of_them() {
 fn a_listener_that_does_not_read_slows_no_other_and_costs_little() {
     let daemon = TestDaemon::start();
     let worker = ptywright(&daemon);
-    let mut deaf = UnixStream::connect(daemon.ptywright_socket()).unwrap();
-    deaf.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut deaf = Lines::connect(&daemon.ptywright_socket()).unwrap();
     let ask = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server.set_notifications\",\"params\":{\"enabled\":true}}\n";
-    deaf.write_all(ask.as_bytes()).unwrap();
+    deaf.send(ask.as_bytes()).unwrap();
     let before = memory_of(daemon.pid());
     let session = create(
         &worker,
@@ -133,12 +131,9 @@ fn a_listener_that_does_not_read_slows_no_other_and_costs_little() {
     worker.call("session.wait", wait);
     assert!(memory_of(daemon.pid()) < before + (64 << 20));
     // When it reads again it learns what is left, and that something is lost.
-    let mut reader = BufReader::new(deaf);
     let mut was_dropped = false;
     loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).unwrap();
-        let told: Value = serde_json::from_str(&line).unwrap();
+        let told = deaf.next_json().unwrap();
         was_dropped |= told["params"]["dropped"] == true;
         if told["params"]["output"].as_str().is_some_and(|output| output.contains("the last")) {
             break;
@@ -167,16 +162,14 @@ fn every_listener_hears_of_every_session() {
 #[test]
 fn a_reply_comes_before_the_news_of_what_was_asked() {
     let daemon = TestDaemon::start();
-    let mut stream = UnixStream::connect(daemon.ptywright_socket()).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
-    let mut ask = |id: u64, method: &str, params: Value| {
+    let lines = RefCell::new(Lines::connect(&daemon.ptywright_socket()).unwrap());
+    let ask = |id: u64, method: &str, params: Value| {
         let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        stream.write_all(format!("{request}\n").as_bytes()).unwrap();
+        lines.borrow().send_json(&request).unwrap();
     };
     // What is told of a session before the reply that names it, or ends it.
-    let mut before = |id: u64, is_about: &dyn Fn(&Value) -> bool| loop {
-        let line: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+    let before = |id: u64, is_about: &dyn Fn(&Value) -> bool| loop {
+        let line = lines.borrow_mut().next_json().unwrap();
         if line["id"] == id {
             return line["result"].clone();
         }
@@ -224,8 +217,7 @@ fn what_was_told_is_not_told_again() {
 #[test]
 fn the_last_news_goes_out_before_the_connection_ends() {
     let daemon = TestDaemon::start();
-    let mut stream = UnixStream::connect(daemon.ptywright_socket()).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut lines = Lines::connect(&daemon.ptywright_socket()).unwrap();
     let requests = [
         json!({"jsonrpc": "2.0", "id": 1, "method": "server.set_notifications", "params": {"enabled": true}}),
         json!({"jsonrpc": "2.0", "id": 2, "method": "session.create",
@@ -234,13 +226,10 @@ fn the_last_news_goes_out_before_the_connection_ends() {
                "params": {"session": "s1", "matcher": {"type": "contains_text", "value": "ready"}, "cells": false}}),
     ];
     for request in requests {
-        stream.write_all(format!("{request}\n").as_bytes()).unwrap();
+        lines.send_json(&request).unwrap();
     }
-    stream.shutdown(std::net::Shutdown::Write).unwrap();
-    let lines: Vec<Value> = BufReader::new(stream)
-        .lines()
-        .map(|line| serde_json::from_str(&line.unwrap()).unwrap())
-        .collect();
+    lines.stop_talking();
+    let lines: Vec<Value> = std::iter::from_fn(|| lines.next_json()).collect();
     let ids: Vec<u64> = lines.iter().filter_map(|line| line["id"].as_u64()).collect();
     assert_eq!(ids, [1, 2, 3]);
     let output: String =

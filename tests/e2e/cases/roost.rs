@@ -1,38 +1,29 @@
 //! The Roost dialect over its real socket.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rookery_testkit::{Home, PATIENCE, TestDaemon, wait_until};
+use rookery_testkit::{Home, Lines, PATIENCE, TestDaemon, wait_until};
 use serde_json::{Value, json};
 
 /// A connection that asks and waits, one request at a time.
-struct Roost {
-    reader: BufReader<UnixStream>,
-    writer: UnixStream,
-}
+struct Roost(Lines);
 
 impl Roost {
     fn connect(socket: &Path) -> Roost {
-        let writer = UnixStream::connect(socket).unwrap();
-        writer.set_read_timeout(Some(PATIENCE)).unwrap();
-        Roost { reader: BufReader::new(writer.try_clone().unwrap()), writer }
+        Roost(Lines::connect(socket).unwrap())
     }
 
     fn line(&mut self) -> Option<Value> {
-        let mut line = String::new();
-        self.reader.read_line(&mut line).unwrap();
-        (!line.is_empty()).then(|| serde_json::from_str(&line).unwrap())
+        self.0.next_json()
     }
 
     #[track_caller]
     fn ask(&mut self, op: &str, params: &Value) -> Value {
         let request = json!({ "id": "1", "op": op, "params": params });
-        self.writer.write_all(format!("{request}\n").as_bytes()).unwrap();
+        self.0.send_json(&request).unwrap();
         self.line().expect("the connection is open")
     }
 
@@ -141,9 +132,9 @@ fn a_line_that_is_too_long_is_answered_before_the_end() {
     let mut roost = Roost::connect(&socket(&daemon));
     let blanks = vec![b' '; 1 << 20];
     for _ in 0..16 {
-        roost.writer.write_all(&blanks).unwrap();
+        roost.0.send(&blanks).unwrap();
     }
-    roost.writer.write_all(b" ").unwrap();
+    roost.0.send(b" ").unwrap();
     let reply = roost.line().unwrap();
     assert_eq!((&reply["id"], &reply["error"]["code"]), (&json!("0"), &json!("frame-too-large")));
     assert_eq!(roost.line(), None);
@@ -166,7 +157,7 @@ fn a_question_goes_with_the_connection_that_asked_it() {
     let asker = Roost::connect(&socket(&daemon));
     let items = json!([{ "id": "x", "title": "X" }]);
     let request = json!({ "id": "1", "op": "palette.present", "params": { "items": items } });
-    (&asker.writer).write_all(format!("{request}\n").as_bytes()).unwrap();
+    asker.0.send_json(&request).unwrap();
     let mut is_open = || roost.call("palette.state", json!({}))["open"] == true;
     wait_until("the question is shown", PATIENCE, &mut is_open);
     drop(asker);

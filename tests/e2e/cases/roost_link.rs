@@ -1,13 +1,12 @@
 //! A connection of the Roost dialect, as tests use it: replies are matched by their id, and events
 //! that come in between are kept.
 
-use std::io::{self, BufRead as _, BufReader, ErrorKind, Write as _};
-use std::os::unix::net::UnixStream;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use rookery_testkit::{Home, PATIENCE, eventually, wait_until};
+use rookery_testkit::{Home, Lines, PATIENCE, eventually, wait_until};
 use serde_json::{Value, json};
 
 /// Where a daemon in this home listens.
@@ -27,8 +26,7 @@ pub(crate) fn decoded(text: &Value) -> Vec<u8> {
 
 /// One connection.
 pub(crate) struct Link {
-    reader: BufReader<UnixStream>,
-    writer: UnixStream,
+    lines: Lines,
     last_id: u64,
     /// Events that came and were not asked for yet.
     events: Vec<Value>,
@@ -50,29 +48,19 @@ impl Link {
     }
 
     fn connect(socket: &Path) -> io::Result<Link> {
-        let writer = UnixStream::connect(socket)?;
-        writer.set_read_timeout(Some(PATIENCE))?;
-        writer.set_write_timeout(Some(PATIENCE))?;
-        let reader = BufReader::new(writer.try_clone()?);
-        Ok(Link { reader, writer, last_id: 0, events: Vec::new(), replies: Vec::new() })
+        let lines = Lines::connect(socket)?;
+        Ok(Link { lines, last_id: 0, events: Vec::new(), replies: Vec::new() })
     }
 
     /// Closes the direction to the server.
     pub(crate) fn stop_talking(&self) {
-        self.writer.shutdown(std::net::Shutdown::Write).unwrap();
+        self.lines.stop_talking();
     }
 
     /// The next line; nothing once the peer is gone.
     #[track_caller]
     pub(crate) fn line(&mut self) -> Option<Value> {
-        let mut line = Vec::new();
-        match self.reader.read_until(b'\n', &mut line) {
-            Ok(_) if line.ends_with(b"\n") => Some(serde_json::from_slice(&line).unwrap()),
-            // A daemon that was killed may leave half a line.
-            Ok(_) => None,
-            Err(error) if error.kind() == ErrorKind::ConnectionReset => None,
-            Err(error) => panic!("no line within {PATIENCE:?}: {error}"),
-        }
+        self.lines.next_json()
     }
 
     /// Sends a request and returns its id; nothing if the peer is gone.
@@ -80,7 +68,7 @@ impl Link {
         self.last_id += 1;
         let id = self.last_id.to_string();
         let request = json!({ "id": id, "op": op, "params": params });
-        self.writer.write_all(format!("{request}\n").as_bytes()).ok()?;
+        self.lines.send_json(&request).ok()?;
         Some(id)
     }
 

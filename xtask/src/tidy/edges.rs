@@ -20,6 +20,12 @@ pub(super) struct Edges {
     dev: BTreeSet<String>,
     /// For every crate the crates of ours that it may depend on.
     pub(super) crates: BTreeMap<String, BTreeSet<String>>,
+    /// Crates of others that only these crates of ours may use.
+    #[serde(default)]
+    only: BTreeMap<String, BTreeSet<String>>,
+    /// Crates of others that a crate of ours may not use.
+    #[serde(default)]
+    without: BTreeMap<String, BTreeSet<String>>,
     /// For every room of core the rooms that it may reach.
     #[serde(default)]
     pub(super) rooms: super::rooms::Rooms,
@@ -36,7 +42,11 @@ impl Edges {
 /// A member of the workspace and those of its dependencies that are members too.
 pub(super) struct Package {
     name: String,
+    /// Its folder, relative to the repository.
+    folder: String,
     dependencies: Vec<Dependency>,
+    /// What it uses of others, tests excepted.
+    others: BTreeSet<String>,
 }
 
 struct Dependency {
@@ -51,8 +61,20 @@ pub(super) fn packages(root: &Path) -> anyhow::Result<Vec<Package>> {
         .no_deps()
         .exec()
         .context("cargo metadata of the workspace")?;
+    let folder = |package: &cargo_metadata::Package| {
+        let folder = package.manifest_path.parent().map(|dir| dir.as_std_path());
+        let inner = folder.and_then(|dir| dir.strip_prefix(root).ok());
+        inner.map(|dir| dir.to_string_lossy().into_owned()).unwrap_or_default()
+    };
     let package = |package: &cargo_metadata::Package| Package {
         name: package.name.to_string(),
+        folder: folder(package),
+        others: package
+            .dependencies
+            .iter()
+            .filter(|to| to.path.is_none() && to.kind == DependencyKind::Normal)
+            .map(|to| to.name.clone())
+            .collect(),
         dependencies: package
             .dependencies
             .iter()
@@ -76,6 +98,7 @@ pub(super) fn check(edges: &Edges, packages: &[Package], strict: bool) -> Vec<Fi
                 package.dependencies.iter().filter(|to| !edges.allows(&package.name, to));
             findings.extend(forbidden.map(|to| forbidden_edge(&package.name, to)));
             findings.extend(unused_edges(edges, package));
+            findings.extend(barred(edges, package));
         } else {
             findings.push(Finding::error(EDGES_FILE, None, format!("{} has no row", package.name)));
         }
@@ -90,6 +113,22 @@ pub(super) fn check(edges: &Edges, packages: &[Package], strict: bool) -> Vec<Fi
     findings
 }
 
+/// Dependencies that no source of their crate names. `sources` are paths and texts.
+pub(super) fn check_named(packages: &[Package], sources: &[(String, String)]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for package in packages {
+        let folder = format!("{}/", package.folder);
+        let own = sources.iter().filter(|(path, _)| path.starts_with(&folder));
+        let own: Vec<&str> = own.map(|(_, text)| text.as_str()).collect();
+        let is_named = |name: &str| own.iter().any(|text| text.contains(&name.replace('-', "_")));
+        for to in package.dependencies.iter().filter(|to| !is_named(&to.name)) {
+            let message = format!("no source of {} names {}: drop it", package.name, to.name);
+            findings.push(Finding::error(&format!("{folder}Cargo.toml"), None, message));
+        }
+    }
+    findings
+}
+
 fn forbidden_edge(from: &str, to: &Dependency) -> Finding {
     let kind = if to.dev { "dev-dependency" } else { "dependency" };
     Finding::error(
@@ -97,6 +136,18 @@ fn forbidden_edge(from: &str, to: &Dependency) -> Finding {
         None,
         format!("{from} has a {kind} on {}, not allowed here", to.name),
     )
+}
+
+/// Crates of others that a crate uses and may not.
+fn barred(edges: &Edges, package: &Package) -> Vec<Finding> {
+    let name = &package.name;
+    let is_barred = |other: &&String| {
+        edges.only.get(*other).is_some_and(|users| !users.contains(name))
+            || edges.without.get(name).is_some_and(|without| without.contains(*other))
+    };
+    let barred = package.others.iter().filter(is_barred);
+    let finding = |other| Finding::error(EDGES_FILE, None, format!("{name} must not know {other}"));
+    barred.map(finding).collect()
 }
 
 /// Arrows of a crate's row that its manifest does not draw.
@@ -136,7 +187,9 @@ mod tests {
     fn package(name: &str, normal: &[&str], dev: &[&str]) -> Package {
         let edge = |dev: bool| move |name: &&str| Dependency { name: (*name).to_owned(), dev };
         let dependencies = normal.iter().map(edge(false)).chain(dev.iter().map(edge(true)));
-        Package { name: name.to_owned(), dependencies: dependencies.collect() }
+        let folder = format!("crates/{name}");
+        let (name, others) = (name.to_owned(), BTreeSet::new());
+        Package { name, folder, dependencies: dependencies.collect(), others }
     }
 
     fn tree() -> Vec<Package> {
@@ -175,6 +228,35 @@ mod tests {
             findings(EDGES, &packages, false),
             ["error: xtask/edges.toml: core does not depend on model: drop the arrow"]
         );
+    }
+
+    #[test]
+    fn what_a_crate_must_not_know_it_does_not_use() {
+        let edges = format!("{EDGES}\n[only]\nsql = [\"core\"]\n[without]\nmodel = [\"serde\"]");
+        let mut packages = tree();
+        packages[0].others = ["serde", "sql", "time"].map(str::to_owned).into();
+        packages[1].others = ["serde", "sql"].map(str::to_owned).into();
+        assert_eq!(
+            findings(&edges, &packages, false),
+            [
+                "error: xtask/edges.toml: model must not know serde",
+                "error: xtask/edges.toml: model must not know sql"
+            ]
+        );
+    }
+
+    #[test]
+    fn an_edge_that_no_source_names_fails() {
+        let packages = [package("core", &["my-model", "term"], &["kit"])];
+        let source = |path: &str, text: &str| (path.to_owned(), text.to_owned());
+        let sources = [
+            source("crates/core/src/lib.rs", "use my_model::Id;"),
+            source("crates/core/tests/a.rs", "kit::start();"),
+            source("crates/core2/src/lib.rs", "use term::Screen;"),
+        ];
+        let found = check_named(&packages, &sources);
+        let message = "no source of core names term: drop it";
+        assert_eq!(found, [Finding::error("crates/core/Cargo.toml", None, message)]);
     }
 
     #[test]
@@ -227,6 +309,7 @@ mod tests {
     #[test]
     fn the_workspace_itself_is_seen() {
         let root = crate::repository_root().unwrap();
-        assert!(packages(&root).unwrap().iter().any(|package| package.name == "xtask"));
+        let packages = packages(&root).unwrap();
+        assert!(packages.iter().any(|one| (&*one.name, &*one.folder) == ("xtask", "xtask")));
     }
 }

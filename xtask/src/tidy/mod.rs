@@ -89,7 +89,9 @@ impl fmt::Display for Finding {
 pub(crate) fn run(root: &Path, strict: bool) -> anyhow::Result<()> {
     let files = list_files(root)?;
     let edges: edges::Edges = read_toml(root, EDGES_FILE)?;
-    let mut findings = edges::check(&edges, &edges::packages(root)?, strict);
+    let packages = edges::packages(root)?;
+    let mut findings = edges::check(&edges, &packages, strict);
+    findings.extend(edges::check_named(&packages, &sources(root, &files, "")?));
     findings.extend(check_files(root, &read_toml(root, RULES_FILE)?, &files)?);
     findings.extend(check_rooms(root, &edges, &files)?);
     findings.iter().for_each(|finding| println!("{finding}"));
@@ -126,14 +128,23 @@ fn check_rooms(
     edges: &edges::Edges,
     files: &BTreeSet<String>,
 ) -> anyhow::Result<Vec<Finding>> {
-    let sources = files.iter().filter(|path| path.ends_with(".rs") && path.contains("core/src/"));
+    let sources = sources(root, files, "core/src/")?;
+    let sources = sources.iter().map(|(path, text)| (path.as_str(), text.as_str()));
+    Ok(rooms::check(&edges.rooms, sources))
+}
+
+/// The Rust sources whose path has this part, and their texts.
+fn sources(
+    root: &Path,
+    files: &BTreeSet<String>,
+    part: &str,
+) -> anyhow::Result<Vec<(String, String)>> {
+    let wanted = files.iter().filter(|path| path.ends_with(".rs") && path.contains(part));
     let read = |path: &String| {
         let text = fs::read_to_string(root.join(path));
         text.with_context(|| format!("cannot read {path}")).map(|text| (path.clone(), text))
     };
-    let sources: Vec<(String, String)> = sources.map(read).collect::<anyhow::Result<_>>()?;
-    let sources = sources.iter().map(|(path, text)| (path.as_str(), text.as_str()));
-    Ok(rooms::check(&edges.rooms, sources))
+    wanted.map(read).collect()
 }
 
 fn check_text(rules: &Rules, files: &BTreeSet<String>, path: &str, text: &str) -> Vec<Finding> {

@@ -52,13 +52,12 @@ pub(super) async fn unchanged(
     let mut call = plain.call(["hash-object", "--stdin-paths"]).stdin(names);
     call = call.env("GIT_DIR", empty.path()).env("GIT_WORK_TREE", top);
     let hashes = call.run().await;
-    let removed = blocking(move || {
+    let remove = move || {
         drop(empty);
         Ok(())
-    })
-    .await;
+    };
+    blocking(remove).await?;
     let hashes = hashes?;
-    removed?;
     let hashes: Vec<&[u8]> = hashes.split(|byte| *byte == b'\n').collect();
     let same =
         touched.iter().zip(hashes).filter(|(file, hash)| file.oid.as_str().as_bytes() == *hash);

@@ -21,17 +21,26 @@ fn written_pid(file: &std::path::Path) -> u32 {
     })
 }
 
+/// The same once it is what it becomes: before that, what it runs is there as well.
+fn settled_pid(file: &std::path::Path) -> u32 {
+    let pid = written_pid(file);
+    wait_until("it sleeps", PATIENCE, || {
+        fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "sleep\n")
+    });
+    pid
+}
+
 #[test]
 fn attack_what_left_a_closed_terminal_is_named_and_ends_if_wanted() {
     let daemon = TestDaemon::start();
     let client = daemon.client();
     let other_file = daemon.home().join("other");
     let other = client.open_sh(&(leave(&other_file, "setsid") + "cat"));
-    let bystander = written_pid(&other_file);
+    let bystander = settled_pid(&other_file);
     for (number, how) in ["setsid", "env -i setsid", "nohup setsid -f"].into_iter().enumerate() {
         let file = daemon.home().join(&format!("left-{number}"));
         let id = client.open_sh(&(leave(&file, how) + "cat"));
-        let pid = written_pid(&file);
+        let pid = settled_pid(&file);
         let closed = client.call(TerminalClose::METHOD, json!({ "terminal": id }));
         let left = closed["left"].as_array().unwrap_or_else(|| panic!("{how}: {closed}"));
         assert_eq!(left.iter().map(|one| &one["pid"]).collect::<Vec<_>>(), [pid], "{how}");

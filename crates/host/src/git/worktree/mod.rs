@@ -21,7 +21,7 @@ pub use merge::Conflict;
 pub use name::{branch_name, slug};
 pub use remove::{RemoveRequest, remove};
 
-/// What a worktree is, in the words of idx0.
+/// What a worktree is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// It is in use, according to the caller.
@@ -34,19 +34,6 @@ pub enum State {
     Clean,
     /// It is about to be removed; said by the caller.
     PendingDeletion,
-}
-
-impl State {
-    /// The word of the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Attached => "attached",
-            Self::MissingOnDisk => "missingOnDisk",
-            Self::Dirty => "dirty",
-            Self::Clean => "clean",
-            Self::PendingDeletion => "pendingDeletion",
-        }
-    }
 }
 
 /// Why something with worktrees did not work. Texts that end with a period are those of idx0.

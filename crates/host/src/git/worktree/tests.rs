@@ -237,9 +237,9 @@ async fn work_is_not_lost_by_removing() {
     let repo = place.repo().await;
     let tree = made(&place, "precious").await;
     let request = RemoveRequest { path: tree.path.clone(), ..RemoveRequest::default() };
-    assert_eq!(inspect(&tree.path).await.unwrap().as_str(), "clean");
+    assert_eq!(inspect(&tree.path).await.unwrap(), State::Clean);
     fs::write(tree.path.join("untracked"), "u\n").unwrap();
-    assert_eq!(inspect(&tree.path).await.unwrap().as_str(), "dirty");
+    assert_eq!(inspect(&tree.path).await.unwrap(), State::Dirty);
     let error = remove(&repo, &request).await.unwrap_err();
     assert_eq!(error.to_string(), "Worktree has local changes. Clean it before deletion.");
     work(&tree.path, "untracked", "committed\n").await;
