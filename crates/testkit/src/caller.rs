@@ -7,10 +7,9 @@ use std::time::Duration;
 use rookery_native::wire::{
     Dump, EventList, GetStatus, TerminalFilter, TerminalGet, TerminalOpen, TerminalWrite, Wait,
 };
-use rookery_wire::Call as _;
 use rookery_wire::client::Notification;
 use rookery_wire::rpc::RpcError;
-use rookery_wire::{Client, ClientError};
+use rookery_wire::{Call, Client, ClientError};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio::sync::{Mutex, mpsc};
@@ -68,6 +67,17 @@ impl Caller {
         match self.try_call(method, params.clone()) {
             Ok(result) => result,
             Err(error) => panic!("{method} {params}: {error}"),
+        }
+    }
+
+    /// Calls the method that the params belong to, which must succeed.
+    #[track_caller]
+    pub fn send<P: Call>(&self, params: P) -> P::Reply {
+        let sent = runtime().block_on(async { timeout(PATIENCE, self.client.send(params)).await });
+        match sent {
+            Ok(Ok(reply)) => reply,
+            Ok(Err(error)) => panic!("{}: {error}", P::METHOD),
+            Err(_) => panic!("no reply to {} within {PATIENCE:?}", P::METHOD),
         }
     }
 

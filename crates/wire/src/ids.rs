@@ -14,6 +14,8 @@ pub enum IdKind {
     Thread,
     /// A turn of a thread.
     Turn,
+    /// An item of a thread.
+    Item,
     /// A request that waits for an answer, in whatever words: approval, question, plan, tool.
     Request,
     /// A session: a terminal or a thread under one kind of name, or under its title.
@@ -57,6 +59,7 @@ impl IdKind {
             Self::Project => "project",
             Self::Thread => "thread",
             Self::Turn => "turn",
+            Self::Item => "item",
             Self::Request => "request",
             Self::Session => "session",
             Self::QueueItem => "queue_item",

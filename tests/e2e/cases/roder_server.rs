@@ -2,7 +2,6 @@
 
 use rookery_native::wire::Shutdown;
 use rookery_testkit::{Home, TestDaemon};
-use rookery_wire::Call as _;
 use serde_json::{Value, json};
 
 use crate::roder_link::{Peer, roder, script};
@@ -79,7 +78,7 @@ fn a_turn_that_ends_with_the_daemon_is_told_from_one_that_someone_stopped() {
     peer.call("turn/interrupt", json!({ "threadId": thread }));
     peer.until_over(&stopped);
     peer.turn(&thread, &hanging);
-    daemon.client().call(Shutdown::METHOD, json!({}));
+    daemon.client().send(Shutdown { all: false });
     daemon.wait_ended();
     daemon.restart();
     let mut peer = Peer::to(&daemon);

@@ -13,7 +13,7 @@ use rookery_daemon::{
     homes::Homes,
     setup::{self, Change, Found, Present},
 };
-use rookery_roder::wire::thread::{Thread, ThreadListParams, ThreadListResult, ThreadState};
+use rookery_native::wire::ThreadList;
 
 use crate::{
     args,
@@ -184,9 +184,8 @@ fn agree() -> Outcome<()> {
 async fn take_effect(homes: &Homes) -> Outcome<()> {
     let Some(client) = link::try_connect_own(homes).await? else { return Ok(()) };
     // Those at work were used last.
-    let threads: ThreadListResult = link::call(&client, ThreadListParams::default()).await?;
-    let is_running = |thread: &Thread| thread.status.state == ThreadState::Running;
-    if threads.data.iter().any(is_running) {
+    let threads = link::call(&client, ThreadList::default()).await?.threads;
+    if threads.iter().any(|thread| thread.status.turn.is_some()) {
         output::note("an agent is working; run `rookery restart` later to apply the change");
         return Ok(());
     }

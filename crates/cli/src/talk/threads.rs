@@ -1,6 +1,6 @@
 //! Which thread people mean: by id, by the end of it, or by a name that only one has.
 
-use rookery_roder::wire::thread::{Thread, ThreadListParams, ThreadListResult};
+use rookery_native::wire::{Thread, ThreadList};
 use rookery_wire::Client;
 
 use super::show;
@@ -14,7 +14,7 @@ const SHORTEST_END: usize = 4;
 /// Letters of a whole id.
 const WHOLE: usize = 36;
 /// Threads asked for at once, and how often.
-const PAGE: u32 = 500;
+const PAGE: usize = 500;
 const PAGES: usize = 40;
 
 /// The id of the thread called `text`, archived or not.
@@ -33,11 +33,10 @@ async fn list(client: &Client, archived: bool) -> Outcome<Vec<Thread>> {
     let mut all = Vec::new();
     let mut cursor = None;
     for _ in 0..PAGES {
-        let params =
-            ThreadListParams { limit: Some(PAGE), cursor, archived, ..ThreadListParams::default() };
-        let page: ThreadListResult = call(client, params).await?;
-        all.extend(page.data);
-        cursor = page.next_cursor;
+        let params = ThreadList { limit: Some(PAGE), cursor, archived, ..ThreadList::default() };
+        let page = call(client, params).await?;
+        all.extend(page.threads);
+        cursor = page.next;
         if cursor.is_none() {
             break;
         }
@@ -79,9 +78,10 @@ mod tests {
 
     fn thread(id: &str, name: Option<&str>) -> Thread {
         serde_json::from_value(json!({
-            "id": id, "sessionId": id, "preview": "", "modelProvider": "", "model": "",
-            "createdAt": 0, "updatedAt": 0, "cwd": "/", "messageCount": 0, "ephemeral": false,
-            "status": {"type": "idle", "activeFlags": []}, "name": name,
+            "id": id, "name": name, "preview": "", "cwd": "/", "status": {}, "mode": "default",
+            "choice": {"provider": "", "model": ""}, "ephemeral": false, "archived": false,
+            "createdAt": "", "updatedAt": "", "messages": 0,
+            "usage": {"prompt": 0, "completion": 0, "cached": 0, "cacheCreation": 0},
         }))
         .unwrap()
     }
