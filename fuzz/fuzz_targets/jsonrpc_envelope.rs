@@ -11,7 +11,7 @@ use rookery_wire::rpc::{Id, JsonRpc, Method, Request, RpcError, Table};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-const METHODS: &[Method<()>] = &[method!("echo", LOOK => echo)];
+const METHODS: &[Method<()>] = &[method!("echo", LOOK, [] => echo)];
 
 async fn echo(_context: (), params: Value) -> Result<Value, RpcError> {
     Ok(params)

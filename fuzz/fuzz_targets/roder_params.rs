@@ -20,7 +20,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-const METHODS: &[Method<()>] = &[folding_method!("echo", LOOK => echo)];
+const METHODS: &[Method<()>] = &[folding_method!("echo", LOOK, [] => echo)];
 
 async fn echo(_context: (), params: TurnStartParams) -> Result<TurnStartParams, RpcError> {
     Ok(params)

@@ -16,6 +16,7 @@ mod needs;
 mod process;
 mod test;
 mod tidy;
+mod timings;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -48,6 +49,8 @@ enum Command {
     Tidy(TidyArgs),
     /// Measure, in release mode; arguments go to the bench binary.
     Bench(BenchArgs),
+    /// Build the program from nothing and say what that costs: time, units, size.
+    Timings(timings::TimingsArgs),
     /// Run the fuzz targets on stable Rust; needs a C++ compiler.
     Fuzz(FuzzArgs),
     /// Hold the same conversations with Rookery and with the real ptywright, and explain every difference.
@@ -142,6 +145,7 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Ci(args) => ci::run(&root, &args),
         Command::Tidy(args) => tidy::run(&root, args.strict),
         Command::Bench(args) => bench(&root, args.args),
+        Command::Timings(args) => timings::run(&root, &args),
         Command::Fuzz(args) => fuzz::run(&root, &args),
         Command::Compare(args) => compare::run(&root, &args),
     }

@@ -9,6 +9,7 @@ mod requests;
 mod restart;
 mod roder;
 mod roost;
+mod scale;
 mod supervision;
 mod wake;
 
@@ -57,11 +58,13 @@ pub(crate) enum Section {
     Roder,
     /// Checkpoints beside git by hand, approvals and the queue.
     Supervision,
+    /// Lists, commits and turns in a world that is full.
+    Scale,
 }
 
 impl Section {
     /// All of them, in order.
-    pub(crate) const ALL: [Section; 12] = [
+    pub(crate) const ALL: [Section; 13] = [
         Section::Ingest,
         Section::Waiters,
         Section::Requests,
@@ -74,6 +77,7 @@ impl Section {
         Section::Ptywright,
         Section::Roder,
         Section::Supervision,
+        Section::Scale,
     ];
 
     /// As the command line and the report spell it.
@@ -91,6 +95,7 @@ impl Section {
             Section::Ptywright => "ptywright",
             Section::Roder => "roder",
             Section::Supervision => "supervision",
+            Section::Scale => "scale",
         }
     }
 
@@ -109,6 +114,7 @@ impl Section {
             Section::Ptywright => ptywright::run(bench, report),
             Section::Roder => roder::run(bench, report),
             Section::Supervision => supervision::run(bench, report),
+            Section::Scale => scale::run(bench, report),
         }
     }
 }

@@ -210,7 +210,7 @@ fn ask(rookery: &Rookery, command: &str, payload: &Value) -> anyhow::Result<Valu
 }
 
 /// One request on a connection of its own, and what its reply holds.
-fn call(socket: &Path, command: &str, payload: &Value) -> anyhow::Result<Value> {
+pub(super) fn call(socket: &Path, command: &str, payload: &Value) -> anyhow::Result<Value> {
     let mut lines = Client::connect(socket)?;
     lines.send_bytes(json!({"command": command, "payload": payload}).to_string().as_bytes())?;
     let mut reply: Value = serde_json::from_slice(lines.receive_line()?)?;

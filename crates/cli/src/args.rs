@@ -2,7 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{
+    Args, Parser, Subcommand, ValueEnum, ValueHint,
+    builder::{PossibleValue, PossibleValuesParser},
+};
+use rookery_dialects::{DIALECTS, Dialect};
 
 mod agents;
 mod groups;
@@ -278,26 +282,17 @@ impl HookedAgent {
     }
 }
 
-/// A family of methods.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Dialect {
-    /// Our own methods
-    Native,
-    /// Terminal automation
-    Ptywright,
-    /// Projects, tabs, palette and events
-    Roost,
-    /// Threads, turns, tools and approvals of agents
-    Roder,
-    /// Sessions, checkpoints, reviews, approvals and the queue
-    Idx0,
+/// The names of all dialects, each with what it is about.
+fn dialects() -> PossibleValuesParser {
+    let named = |dialect: &Dialect| PossibleValue::new(dialect.name).help(dialect.about);
+    PossibleValuesParser::new(DIALECTS.iter().map(named))
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Schema {
     /// Protocol whose methods are printed
-    #[arg(long, value_enum, default_value_t = Dialect::Native)]
-    pub(crate) dialect: Dialect,
+    #[arg(long, value_parser = dialects(), default_value = "native")]
+    pub(crate) dialect: String,
 }
 
 #[derive(Debug, Args)]

@@ -9,6 +9,7 @@ use std::{
 };
 
 use rookery_daemon::homes::Homes;
+use rookery_native::wire::GetStatus;
 use rookery_trust::TrustedDir;
 use rookery_wire::Client;
 use rustix::{
@@ -94,7 +95,7 @@ pub(crate) async fn ensure_without(homes: &Homes, secret: Option<&str>) -> Outco
 
 /// Whether the daemon answers; its socket is there before it has found all terminals.
 async fn is_ready(client: &Client, until: Instant) -> bool {
-    let status = client.call_raw("rookery/status", serde_json::json!({}));
+    let status = client.send(GetStatus);
     timeout_at(until, status).await.is_ok_and(|reply| reply.is_ok())
 }
 

@@ -7,14 +7,13 @@ use std::{
 };
 
 use rookery_daemon::{
-    ENDPOINTS,
     config::Config,
     homes::Homes,
     running::{self, Record, Running},
 };
+use rookery_dialects::Dialect;
 use rookery_native::code;
-use rookery_wire::{Client, ClientError};
-use serde::{Serialize, de::DeserializeOwned};
+use rookery_wire::{Call, Client, ClientError};
 use tokio::time::{Instant, sleep};
 
 use crate::failure::{Failure, Outcome};
@@ -47,8 +46,7 @@ const OWN: &str = "rookery";
 /// Where an endpoint of the daemon of these homes is expected; none if it is turned off.
 fn expected_socket(homes: &Homes, name: &str) -> Option<PathBuf> {
     let (config, _) = Config::load(homes);
-    let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.name == name);
-    endpoint.and_then(|endpoint| endpoint.socket(homes, &config))
+    rookery_daemon::socket(Dialect::at(name)?, homes, &config)
 }
 
 /// Where an endpoint of the daemon is: where it is expected, or else where the daemon says that it listens. The login
@@ -243,22 +241,13 @@ pub(crate) async fn connect() -> Outcome<Client> {
 }
 
 /// Calls a method.
-pub(crate) async fn call<R: DeserializeOwned>(
-    client: &Client,
-    method: &str,
-    params: impl Serialize,
-) -> Outcome<R> {
-    Ok(client.call(method, params).await?)
+pub(crate) async fn call<P: Call>(client: &Client, params: P) -> Outcome<P::Reply> {
+    Ok(client.send(params).await?)
 }
 
 /// Calls a method about something that may not be there; `see` says where to look for it.
-pub(crate) async fn ask<R: DeserializeOwned>(
-    client: &Client,
-    method: &str,
-    params: impl Serialize,
-    see: &str,
-) -> Outcome<R> {
-    match client.call(method, params).await {
+pub(crate) async fn ask<P: Call>(client: &Client, params: P, see: &str) -> Outcome<P::Reply> {
+    match client.send(params).await {
         Ok(result) => Ok(result),
         Err(ClientError::Rpc(error)) if error.code == code::NOT_FOUND => {
             Err(Failure::new(error.message).hint(see))

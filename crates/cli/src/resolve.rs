@@ -2,10 +2,9 @@
 
 use rookery_native::{
     ProjectRef, TerminalRef,
-    wire::{ProjectList, Terminal, TerminalFilter, TerminalList},
+    wire::{ListProjects, ProjectList, Terminal, TerminalFilter, TerminalList},
 };
 use rookery_wire::Client;
-use serde_json::json;
 
 use crate::{
     failure::{Failure, Outcome},
@@ -17,8 +16,7 @@ pub(crate) async fn terminal(client: &Client, text: &str) -> Outcome<TerminalRef
     if let Ok(id) = text.parse() {
         return Ok(id);
     }
-    let list: TerminalList =
-        call(client, "rookery/terminals/list", TerminalFilter::default()).await?;
+    let list: TerminalList = call(client, TerminalFilter::default()).await?;
     by_title(&list.terminals, text)
 }
 
@@ -42,7 +40,7 @@ pub(crate) async fn project(client: &Client, text: &str) -> Outcome<ProjectRef> 
     if let Ok(id) = text.parse() {
         return Ok(id);
     }
-    let list: ProjectList = call(client, "rookery/projects/list", json!({})).await?;
+    let list: ProjectList = call(client, ListProjects).await?;
     let mut named = list.projects.iter().filter(|project| project.name == text);
     match (named.next(), named.next()) {
         (Some(project), None) => Ok(ProjectRef(rookery_model::ProjectId::new(project.id))),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rookery_model::{Caller, Event, EventSeq, Result, Timestamp};
-use rookery_store::{Change, Loaded, Mask, Store};
+use rookery_store::{Change, Kept, Loaded, Mask, Store};
 use rookery_term::Palette;
 use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
@@ -14,7 +14,7 @@ use crate::agents::{self, AgentConfig, Places};
 use crate::keeper_link::KeeperLaunch;
 use crate::seats::{self, UiConfig};
 use crate::terminals::{self, TerminalLimits};
-use crate::threads::{self, ASKING_KEY, Interrupted, MODE_KEY};
+use crate::threads::{self, Interrupted};
 use crate::world::{Doors, ModeWords, World};
 use crate::{clock, commands, log, requests, reviews, secrets};
 
@@ -84,7 +84,9 @@ pub(crate) struct Inner {
     pub(crate) started_at: Timestamp,
     pub(crate) damage: Option<String>,
     /// Raised when the core stops.
-    stopping: watch::Sender<bool>,
+    pub(crate) stopping: watch::Sender<bool>,
+    /// Raised when something that is shown changed.
+    pub(crate) signals: log::Signals,
     // What belongs to one room alone; each is private to it.
     pub(crate) agents: agents::Room,
     pub(crate) commands: Arc<commands::Room>,
@@ -102,12 +104,14 @@ impl Core {
         let Opened { store, loaded, published } = Opened::new(config.state_dir.clone()).await?;
         // Side by side: both are on the way to ready, and each takes some milliseconds of a processor.
         let (ui, plain) = (config.ui.clone(), config.palette.clone());
-        let seats = blocking(move || seats::Room::start(ui, plain));
+        let signals = log::Signals::default();
+        let raised = signals.clone();
+        let seats = blocking(move || seats::Room::start(ui, plain, &raised));
         let (loaded, seats) = tokio::try_join!(blocking(move || masked(loaded)), seats)?;
         let (kept, cwd) = (store.clone(), config.agent.cwd.clone());
         let (words, places) = blocking(move || {
-            let word = |key: &str| kept.get_meta(key).ok().flatten();
-            let words = ModeWords { mode: word(MODE_KEY), asking: word(ASKING_KEY) };
+            let word = |what: Kept| kept.kept(&what).ok().flatten();
+            let words = ModeWords { mode: word(Kept::Mode), asking: word(Kept::AskingWord) };
             (words, Places::load(&kept, &cwd))
         })
         .await?;
@@ -120,15 +124,16 @@ impl Core {
             started_at: clock::wall(),
             damage: loaded.damage.as_ref().map(|damage| damage.reason.clone()),
             stopping: watch::Sender::new(false),
-            world: Doors::new(World::from_loaded(loaded, &config, words)),
-            agents: agents::Room::new(config.agent.clone(), places),
-            commands: Arc::default(),
+            world: Doors::new(World::from_loaded(loaded, &config, words), signals.clone()),
+            agents: agents::Room::new(config.agent.clone(), places, signals.clone()),
+            commands: Arc::new(commands::Room::new(&signals)),
             log: log::Room::new(published),
             requests: requests::Room::default(),
             reviews: reviews::Room::default(),
             seats,
             terminals: terminals::Room::start(config.keeper.clone())?,
             threads: threads::Room::default(),
+            signals,
             config,
         });
         inner.terminals.bind(&inner);
@@ -155,9 +160,9 @@ impl Core {
 
     /// Keeps a text under a name for a dialect, durably; none forgets it.
     pub async fn remember(&self, name: &str, text: Option<String>) -> Result<()> {
-        let key = remembered_key(name);
+        let what = Kept::Dialect(name.to_owned());
         self.transact_durably(|tx| {
-            tx.save(Change::MetaSet { key, value: text });
+            tx.save(Change::KeptSet { what, value: text });
             Ok(())
         })
         .await
@@ -165,8 +170,8 @@ impl Core {
 
     /// The text kept under a name.
     pub async fn remembered(&self, name: &str) -> Result<Option<String>> {
-        let (store, key) = (self.inner.store.clone(), remembered_key(name));
-        Ok(blocking(move || store.get_meta(&key)).await??)
+        let (store, what) = (self.inner.store.clone(), Kept::Dialect(name.to_owned()));
+        Ok(blocking(move || store.kept(&what)).await??)
     }
 
     /// Resolves when the core stops.
@@ -195,18 +200,13 @@ impl Core {
                 Ok(())
             })
             .await;
-        self.inner.log.feed().close();
+        self.inner.log.spine().close();
         self.terminals().let_go_of_all();
         let store = self.inner.store.clone();
         let closed = blocking(move || store.close()).await?;
         said?;
         Ok(closed?)
     }
-}
-
-/// Apart from what core itself keeps in the same place.
-fn remembered_key(name: &str) -> String {
-    format!("dialect:{name}")
 }
 
 /// The store with what it holds.

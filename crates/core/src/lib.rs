@@ -38,9 +38,18 @@ pub use commands::{
 };
 pub use handoffs::NewHandoff;
 pub use keeper_link::KeeperLaunch;
-pub use log::{EventPage, EventStream, Events, FeedReader, Notice, NoticeBody};
-pub use requests::{Approval, ApprovalStatus, Decision, Responder, SeenDialog, Shown, Typing};
+pub use log::{
+    Changes, EventPage, ItemChange, News, Notice, NoticeBody, RequestChange, SettingsChange, Shows,
+    Subscription, ThreadChange, Topics, TurnChange,
+};
+pub use requests::{
+    Approval, ApprovalStatus, Resolution, Resolved, Responder, SeenDialog, Shown, Typing,
+};
 pub use reviews::{NewComment, NewReview};
+pub use rooms::{
+    Agents, Checkpoints, Commands, Handoffs, Log, Queue, Requests, Reviews, Seats, Sessions,
+    Terminals, Threads, Workspace, Worktrees,
+};
 pub use seats::{Clipboard, Presented, SceneCounts, UiConfig, WindowMetrics};
 pub use sessions::{
     AgentEvent, AgentEventKind, Created, Import, Imported, NewSession, Reported, Session,

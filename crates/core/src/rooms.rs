@@ -33,6 +33,8 @@ rooms! {
     commands => Commands,
     /// Work that one session hands to another.
     handoffs => Handoffs,
+    /// What happened, for all who follow it.
+    log => Log,
     /// What asks for attention, and the timeline.
     queue => Queue,
     /// Approvals, questions, plans, dialogs and parked calls.

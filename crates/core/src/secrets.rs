@@ -73,7 +73,7 @@ pub(crate) fn hide_in_change(change: &mut Change) {
         Change::RecordUpserted(record) => hide_in_record(record),
         // What was said and done in a thread is told to the model again, word for word; values are
         // places, settings, and messages that wait for their turn.
-        Change::ItemUpserted { .. } | Change::MetaSet { .. } => {}
+        Change::ItemUpserted { .. } | Change::KeptSet { .. } => {}
         Change::ProjectDeleted(_)
         | Change::TerminalDeleted(_)
         | Change::ActiveSet { .. }

@@ -108,7 +108,7 @@ impl Core {
                 Some(pid) => KeeperState::Connected { pid },
                 None => KeeperState::Absent,
             },
-            last_event: self.events().last(),
+            last_event: self.log().last(),
             store_queue: self.inner.store.queued(),
             damage: self.inner.damage.clone(),
             warnings: self.threads().settings_warnings(),

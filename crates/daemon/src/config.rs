@@ -1,8 +1,11 @@
 //! The config file: documented keys, defaults for all, unknown keys warned about with their line.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use rookery_dialects::{DIALECTS, Dialect};
 use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use toml::de::{DeTable, DeValue};
 
 use crate::homes::Homes;
@@ -74,20 +77,62 @@ impl Default for DaemonConfig {
     }
 }
 
-/// `[endpoints]`: a path moves an endpoint, `false` turns it off.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, schemars::JsonSchema)]
-#[serde(default)]
-pub struct EndpointsConfig {
-    /// Our own socket. It cannot be turned off.
-    pub rookery: EndpointConfig,
-    /// The Roder socket.
-    pub roder: EndpointConfig,
-    /// The ptywright socket.
-    pub ptywright: EndpointConfig,
-    /// The Roost socket.
-    pub roost: EndpointConfig,
-    /// The idx0 socket.
-    pub idx0: EndpointConfig,
+/// `[endpoints]`: a path moves an endpoint, `false` turns it off. A key per dialect.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EndpointsConfig(BTreeMap<&'static str, EndpointConfig>);
+
+impl EndpointsConfig {
+    /// What is said of an endpoint.
+    pub fn of(&self, endpoint: &str) -> &EndpointConfig {
+        const USUAL: &EndpointConfig = &EndpointConfig::Enabled(true);
+        self.0.get(endpoint).unwrap_or(USUAL)
+    }
+
+    /// Says something of an endpoint.
+    pub(crate) fn set(&mut self, endpoint: &'static str, config: EndpointConfig) {
+        self.0.insert(endpoint, config);
+    }
+}
+
+impl<'de> Deserialize<'de> for EndpointsConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Table;
+
+        impl<'de> Visitor<'de> for Table {
+            type Value = EndpointsConfig;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a table of endpoints")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<EndpointsConfig, A::Error> {
+                let mut endpoints = EndpointsConfig::default();
+                while let Some(name) = map.next_key::<String>()? {
+                    match Dialect::at(&name) {
+                        Some(known) => endpoints.set(known.endpoint.name, map.next_value()?),
+                        None => drop(map.next_value::<IgnoredAny>()?),
+                    }
+                }
+                Ok(endpoints)
+            }
+        }
+
+        deserializer.deserialize_map(Table)
+    }
+}
+
+impl schemars::JsonSchema for EndpointsConfig {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "EndpointsConfig".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let endpoint = generator.subschema_for::<EndpointConfig>();
+        let names = DIALECTS.iter().map(|dialect| dialect.endpoint.name.to_owned());
+        let properties: serde_json::Map<_, _> =
+            names.map(|name| (name, endpoint.clone().to_value())).collect();
+        schemars::json_schema!({ "type": "object", "properties": properties })
+    }
 }
 
 /// One endpoint: where it listens, or whether it does.
@@ -283,11 +328,23 @@ mod tests {
         let (config, _) =
             Config::parse("[endpoints]\nptywright = false\nrookery = \"/x/y.sock\"\n");
         let usual = Path::new("/usual");
-        assert_eq!(Config::endpoint(&config.endpoints.ptywright, usual), None);
+        assert_eq!(Config::endpoint(config.endpoints.of("ptywright"), usual), None);
         assert_eq!(
-            Config::endpoint(&config.endpoints.rookery, usual).unwrap(),
+            Config::endpoint(config.endpoints.of("rookery"), usual).unwrap(),
             Path::new("/x/y.sock")
         );
-        assert_eq!(Config::endpoint(&EndpointConfig::default(), usual).unwrap(), usual);
+        assert_eq!(Config::endpoint(config.endpoints.of("roost"), usual).unwrap(), usual);
+    }
+
+    #[test]
+    fn an_endpoint_that_no_dialect_has_is_named() {
+        let (config, warnings) = Config::parse("[endpoints]\nrost = false\nidx0 = 7\n");
+        assert_eq!(config, Config::default());
+        assert_eq!(warnings[0].line, 3, "{warnings:?}");
+        let (config, warnings) = Config::parse("[endpoints]\nrost = false\nroost = false\n");
+        assert_eq!(*config.endpoints.of("roost"), EndpointConfig::Enabled(false));
+        let texts: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+        let expected = "line 2: unknown key `endpoints.rost` is ignored; did you mean `roost`?";
+        assert_eq!(texts, [expected]);
     }
 }

@@ -1,6 +1,6 @@
 //! The desktop around us, where there is one: banners for notifications, clicks on them.
 
-use rookery_core::{Core, EventStream};
+use rookery_core::{Core, News, Subscription, Topics};
 use rookery_host::Banners;
 use rookery_model::{Event, TerminalId};
 use tokio::sync::mpsc;
@@ -16,19 +16,19 @@ pub(crate) fn show_banners(core: &Core) {
     }
     let (banners, clicks) = Banners::start(address, APPLICATION);
     // Read before the task runs, so that nothing that happens from here on is missed.
-    let events = core.events().subscribe(None);
+    let events = core.log().subscribe(Topics::EVENTS, None);
     tokio::spawn(tell(core.clone(), events, banners));
     tokio::spawn(follow_clicks(core.clone(), clicks));
 }
 
-async fn tell(core: Core, mut events: EventStream, banners: Banners) {
+async fn tell(core: Core, mut events: Subscription, banners: Banners) {
     loop {
         let page = tokio::select! {
             page = events.next() => page,
             () = core.stopping() => return,
         };
         let Ok(page) = page else { return };
-        for numbered in page {
+        for numbered in page.iter().filter_map(News::event) {
             match &numbered.event {
                 Event::TerminalNotified { id, text, .. } => {
                     banners.show(id.get(), &text.title, &text.body);

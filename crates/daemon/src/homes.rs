@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use rookery_dialects::{DIALECTS, Endpoint};
 use rookery_trust::TrustedDir;
 
 /// The base directories; ours is the folder `rookery` inside each.
@@ -95,8 +96,9 @@ impl Homes {
 
     /// Whether a directory lies in the runtime directory or one of its stand-ins, and so is ours alone.
     pub(crate) fn is_for_sockets(&self, dir: &Path) -> bool {
-        let stand_ins = ["rookery", "roost", "idx0"].map(fallback_dir);
-        dir.parent() == Some(&*self.run) || stand_ins.iter().any(|stand_in| dir == stand_in)
+        let elsewhere = DIALECTS.iter().filter(|dialect| dialect.endpoint.stand_in);
+        let mut names = elsewhere.map(|dialect| dialect.endpoint.name).chain(["rookery"]);
+        dir.parent() == Some(&*self.run) || names.any(|name| dir == fallback_dir(name))
     }
 
     /// The runtime directory that endpoint paths are relative to.
@@ -139,22 +141,20 @@ impl Homes {
         self.run.join("rookery/rookery.sock")
     }
 
-    /// Where the Roost dialect listens. Without a runtime directory its clients look elsewhere.
-    pub fn roost_socket(&self) -> PathBuf {
-        let stand_in = fallback_dir("roost");
-        if self.run == fallback_dir("rookery") && is_free_or_ours(&stand_in) {
-            return stand_in.join("roost.sock");
+    /// Where an endpoint usually listens. Without a runtime directory the clients of some look elsewhere.
+    pub fn socket(&self, endpoint: &Endpoint) -> PathBuf {
+        let path = Path::new(endpoint.path);
+        let stand_in = fallback_dir(endpoint.name);
+        match path.file_name() {
+            Some(name)
+                if endpoint.stand_in
+                    && self.run == fallback_dir("rookery")
+                    && is_free_or_ours(&stand_in) =>
+            {
+                stand_in.join(name)
+            }
+            _ => self.run.join(path),
         }
-        self.run.join("roost/roost.sock")
-    }
-
-    /// Where the idx0 dialect listens, by the rule of that tool's own clients.
-    pub fn idx0_socket(&self) -> PathBuf {
-        let stand_in = fallback_dir("idx0");
-        if self.run == fallback_dir("rookery") && is_free_or_ours(&stand_in) {
-            return stand_in.join("idx0.sock");
-        }
-        self.run.join("idx0/idx0.sock")
     }
 
     /// Where the keeper listens: beside the store, whose terminals it holds.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use rookery_core::UiConfig;
+use rookery_dialects::DIALECTS;
 use rookery_host::shell_integration;
 
 use crate::config::{Config, EndpointConfig};
@@ -32,13 +33,11 @@ pub(crate) fn take_overrides(config: &mut Config) {
     if std::env::var_os("ROOKERY_TERMINAL_ID").is_some() {
         return;
     }
-    let endpoints = &mut config.endpoints;
-    for (name, endpoint) in
-        [("ROOST_SOCKET", &mut endpoints.roost), ("IDX0_IPC_SOCKET", &mut endpoints.idx0)]
-    {
-        let path = std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        if let (EndpointConfig::Enabled(true), Some(path)) = (&*endpoint, path) {
-            *endpoint = EndpointConfig::Path(path);
+    let others = DIALECTS.iter().map(|dialect| &dialect.endpoint).filter(|one| !one.always);
+    for (endpoint, variable) in others.filter_map(|one| Some((one.name, one.variable?))) {
+        let path = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+        if let (EndpointConfig::Enabled(true), Some(path)) = (config.endpoints.of(endpoint), path) {
+            config.endpoints.set(endpoint, EndpointConfig::Path(path));
         }
     }
 }
@@ -58,13 +57,15 @@ pub(crate) fn install_resources(homes: &Homes) -> Option<PathBuf> {
 
 /// The names under which programs in terminals find this one: those of tools that talk to the daemon.
 /// Not our own, which would hide another version from a user who wants to replace the daemon with it.
-const HELPERS: &[&str] = &["idx0", "idx0-notify", "roostctl"];
+fn helpers() -> impl Iterator<Item = &'static str> {
+    DIALECTS.iter().flat_map(|dialect| dialect.helpers).copied()
+}
 
 /// Makes a directory of links to this program, and nothing else, for those in terminals.
 pub(crate) fn link_helpers(homes: &Homes, exe: &Path) -> Option<PathBuf> {
     let dir = homes.data_dir().join("bin");
     let made = create_private_dir(&dir)
-        .and_then(|()| HELPERS.iter().try_for_each(|name| Ok(link(&dir, name, exe)?)));
+        .and_then(|()| helpers().try_for_each(|name| Ok(link(&dir, name, exe)?)));
     match made {
         Ok(()) => Some(dir),
         Err(error) => {
@@ -108,8 +109,8 @@ mod tests {
             let found = std::fs::read_dir(&bin).unwrap().map(|it| it.unwrap().file_name());
             let mut found: Vec<_> = found.map(|name| name.into_string().unwrap()).collect();
             found.sort();
-            assert_eq!(found, HELPERS);
-            for name in HELPERS {
+            assert_eq!(found, ["idx0", "idx0-notify", "roostctl"]);
+            for name in helpers() {
                 assert_eq!(std::fs::read_link(bin.join(name)).unwrap(), Path::new(exe));
             }
             let mode = std::fs::metadata(&bin).unwrap().permissions().mode();

@@ -16,6 +16,6 @@ pub mod running;
 pub mod serve;
 pub mod setup;
 
-pub use endpoints::{ENDPOINTS, Endpoint, Served};
+pub use endpoints::socket;
 pub use pictures::Pictures;
 pub use run::{Ready, RunOptions, run};

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use parking_lot::Mutex;
+use rookery_dialects::{DIALECTS, Dialect, Served};
 use rookery_host::Presence;
 use rookery_trust::TrustedDir;
 use rookery_wire::transport::unix::{BoundAt, UnixEndpoint};
@@ -16,7 +17,7 @@ use tokio::signal::unix::Signal;
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::config::Config;
-use crate::endpoints::{self, ENDPOINTS, Endpoint, Served};
+use crate::endpoints;
 use crate::homes::Homes;
 use crate::lock::{self, DAEMON_LOCK, DaemonLock};
 use crate::running::{self, Record};
@@ -26,7 +27,7 @@ const QUIET: Duration = Duration::from_millis(50);
 
 /// A socket that is bound and not yet served.
 pub(crate) struct Bound {
-    pub(crate) endpoint: &'static Endpoint,
+    pub(crate) dialect: &'static Dialect,
     pub(crate) socket: UnixEndpoint,
     lock: Option<DaemonLock>,
 }
@@ -34,11 +35,11 @@ pub(crate) struct Bound {
 /// Binds every endpoint in the runtime directory of these homes.
 pub(crate) fn bind_all(homes: &Homes, config: &Config) -> anyhow::Result<Vec<Bound>> {
     let mut all = Vec::new();
-    for endpoint in ENDPOINTS {
-        let Some(path) = endpoint.socket(homes, config) else { continue };
-        match bind(endpoint, &path, homes) {
+    for dialect in DIALECTS {
+        let Some(path) = endpoints::socket(dialect, homes, config) else { continue };
+        match bind(dialect, &path, homes) {
             Ok(bound) => all.push(bound),
-            Err(error) if endpoint.yields && is_taken(&error) => {
+            Err(error) if dialect.endpoint.yields && is_taken(&error) => {
                 tracing::error!("{} is served by another process: {error:#}", path.display());
             }
             Err(error) => {
@@ -54,7 +55,7 @@ fn is_taken(error: &anyhow::Error) -> bool {
     error.is_some_and(|error| error.kind() == io::ErrorKind::AddrInUse)
 }
 
-fn bind(endpoint: &'static Endpoint, path: &Path, homes: &Homes) -> anyhow::Result<Bound> {
+fn bind(dialect: &'static Dialect, path: &Path, homes: &Homes) -> anyhow::Result<Bound> {
     let parent = path.parent().unwrap_or(Path::new("/"));
     let dir = if homes.is_for_sockets(parent) {
         TrustedDir::private(parent)?
@@ -62,14 +63,14 @@ fn bind(endpoint: &'static Endpoint, path: &Path, homes: &Homes) -> anyhow::Resu
         TrustedDir::for_socket(parent, false)?
     };
     // Before the socket is looked at, so that two who start at once do not take it both.
-    let lock = endpoint.lock.map(|name| lock::acquire(&dir, name)).transpose()?;
-    let socket = endpoint.bind(path)?;
-    Ok(Bound { endpoint, socket, lock })
+    let lock = dialect.endpoint.lock.map(|name| lock::acquire(&dir, name)).transpose()?;
+    let socket = endpoints::bind(dialect, path)?;
+    Ok(Bound { dialect, socket, lock })
 }
 
 /// A socket that is served.
 struct Open {
-    endpoint: &'static Endpoint,
+    dialect: &'static Dialect,
     at: BoundAt,
     accepting: AbortHandle,
     lock: Option<DaemonLock>,
@@ -112,11 +113,11 @@ impl Listening {
     }
 
     fn serve(&mut self, bound: Bound, homes: Homes) {
-        let Bound { endpoint, socket, lock } = bound;
+        let Bound { dialect, socket, lock } = bound;
         let at = socket.bound_at();
-        let accept = endpoints::accept_all(endpoint, socket, self.served.clone());
+        let accept = endpoints::accept_all(dialect, socket, self.served.clone());
         let accepting = self.tasks.spawn(accept);
-        self.open.push(Open { endpoint, at, accepting, lock, homes });
+        self.open.push(Open { dialect, at, accepting, lock, homes });
     }
 
     /// Looks after the sockets until it is dropped: when one goes, when its directory comes back, and when asked to.
@@ -197,7 +198,7 @@ impl Listening {
     /// Binds one again, and says whether that worked.
     fn mend_one(&mut self, index: usize) -> bool {
         let one = &mut self.open[index];
-        let (endpoint, homes) = (one.endpoint, one.homes.clone());
+        let (dialect, homes) = (one.dialect, one.homes.clone());
         let path = one.at.path().to_owned();
         if homes.secure_runtime_dir().is_err() {
             // It comes back with the next login, which the watch tells.
@@ -205,7 +206,7 @@ impl Listening {
         }
         // A lock that is held here already cannot be taken again.
         one.lock = None;
-        match bind(endpoint, &path, &homes) {
+        match bind(dialect, &path, &homes) {
             Ok(bound) => {
                 tracing::info!("listening at {} again", path.display());
                 self.open.remove(index).accepting.abort();
@@ -228,12 +229,12 @@ impl Listening {
             if dir == self.homes.runtime_dir() || homes.secure_runtime_dir().is_err() {
                 continue;
             }
-            for endpoint in ENDPOINTS {
-                let Some(path) = endpoint.socket(&homes, &self.config) else { continue };
+            for dialect in DIALECTS {
+                let Some(path) = endpoints::socket(dialect, &homes, &self.config) else { continue };
                 if self.open.iter().any(|one| one.at.path() == path) {
                     continue;
                 }
-                match bind(endpoint, &path, &homes) {
+                match bind(dialect, &path, &homes) {
                     Ok(bound) => self.serve(bound, homes.clone()),
                     Err(error) => {
                         tracing::warn!("cannot also listen at {}: {error:#}", path.display());
@@ -259,7 +260,7 @@ impl Listening {
             if !record.runtime_dirs.iter().any(|known| known == dir) {
                 record.runtime_dirs.push(dir.to_owned());
             }
-            let sockets = record.endpoints.entry(one.endpoint.name.to_owned()).or_default();
+            let sockets = record.endpoints.entry(one.dialect.endpoint.name.to_owned()).or_default();
             sockets.push(one.at.path().to_owned());
         }
         let written =

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use parking_lot::Mutex;
 use rookery_core::{Core, CoreConfig, KeeperLaunch, StopKind, TerminalLimits};
+use rookery_dialects::{Dialect, Served};
 use rookery_native::{Control, Ending};
 use rookery_watch::Adapters;
 use serde::Serialize;
@@ -14,7 +15,7 @@ use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::config::{Config, Warning};
-use crate::endpoints::{ENDPOINTS, Served};
+use crate::endpoints;
 use crate::homes::Homes;
 use crate::listening::{self, Bound, Listening};
 use crate::{agent, desktop, interface, logs, running};
@@ -122,7 +123,7 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     let mut accepting = tokio::task::JoinSet::new();
     accepting.spawn(watch);
     for bound in &sockets {
-        ready.endpoints.insert(bound.endpoint.name, bound.socket.path().to_owned());
+        ready.endpoints.insert(bound.dialect.endpoint.name, bound.socket.path().to_owned());
     }
     let listening = Listening::start(homes, config, served, sockets, Arc::clone(&locks));
     announce(&ready)?;
@@ -145,8 +146,7 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
 }
 
 fn roost_socket(homes: &Homes, config: &Config) -> Option<PathBuf> {
-    let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.name == "roost")?;
-    endpoint.socket(homes, config)
+    endpoints::socket(Dialect::named("roost")?, homes, config)
 }
 
 fn roost_settings(homes: &Homes, config: &Config) -> rookery_roost::Settings {
@@ -174,7 +174,7 @@ fn core_config(homes: &Homes, config: &Config, exe: PathBuf, sockets: &[Bound]) 
     let terminal = &config.terminal;
     let served = sockets.iter().filter_map(|bound| {
         let path = bound.socket.path().to_str()?;
-        Some((bound.endpoint.variable?.to_owned(), path.to_owned()))
+        Some((bound.dialect.endpoint.variable?.to_owned(), path.to_owned()))
     });
     let child_env = served.collect();
     let helpers = interface::link_helpers(homes, &exe);

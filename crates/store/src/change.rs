@@ -6,6 +6,7 @@ use rookery_model::{
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
+use crate::kept::Kept;
 use crate::reserved::{LARGEST, Numbers};
 use crate::{decision, encode};
 
@@ -13,9 +14,6 @@ mod record;
 mod thread;
 
 pub(crate) use thread::{Key, is_open, is_pending};
-
-/// Where the selected project stands among the other values.
-pub(crate) const ACTIVE_PROJECT: &str = "active_project";
 
 /// One change to what is stored.
 ///
@@ -38,10 +36,10 @@ pub enum Change {
         /// The selected terminal, if any.
         terminal: Option<TerminalId>,
     },
-    /// A value under a key of the caller's choice; `None` removes it.
-    MetaSet {
-        /// The key.
-        key: String,
+    /// A single value has changed; `None` removes it.
+    KeptSet {
+        /// Which one.
+        what: Kept,
         /// The value.
         value: Option<String>,
     },
@@ -146,15 +144,15 @@ impl Change {
                 let terminal = terminal.map(|id| sql_int(id.get())).transpose()?;
                 run("UPDATE world SET active = ?1", params![terminal])?;
                 let value = project.map(|id| id.to_string());
-                Change::MetaSet { key: ACTIVE_PROJECT.to_owned(), value }.apply(connection)
+                Change::KeptSet { what: Kept::ActiveProject, value }.apply(connection)
             }
-            Change::MetaSet { key, value: Some(value) } => run(
+            Change::KeptSet { what, value: Some(value) } => run(
                 "INSERT INTO meta (key, value) VALUES (?1, ?2)
                  ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-                params![key, value],
+                params![what.to_string(), value],
             ),
-            Change::MetaSet { key, value: None } => {
-                run("DELETE FROM meta WHERE key = ?1", params![key])
+            Change::KeptSet { what, value: None } => {
+                run("DELETE FROM meta WHERE key = ?1", params![what.to_string()])
             }
             Change::ThreadUpserted(changed) => thread::put_thread(connection, changed),
             Change::ThreadDeleted(id) => thread::delete_thread(connection, *id),
@@ -199,20 +197,17 @@ pub(crate) fn set_numbers(connection: &Connection, next: Numbers) -> rusqlite::R
         .map(drop)
 }
 
-/// Where the number of commits stands among the other values.
-const COMMITS: &str = "commits";
-
 /// Writes down how many commits there were.
 pub(crate) fn set_commits(connection: &Connection, commits: u64) -> rusqlite::Result<()> {
-    let (key, value) = (COMMITS.to_owned(), Some(commits.to_string()));
-    Change::MetaSet { key, value }.apply(connection)
+    let (what, value) = (Kept::Commits, Some(commits.to_string()));
+    Change::KeptSet { what, value }.apply(connection)
 }
 
 /// How many commits there were, as far as is known.
 pub(crate) fn commits(connection: &Connection) -> rusqlite::Result<u64> {
     let value: Option<String> = connection
         .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
-        .query_row([COMMITS], |row| row.get(0))
+        .query_row([Kept::Commits.to_string()], |row| row.get(0))
         .optional()?;
     Ok(value.and_then(|value| value.parse().ok()).unwrap_or(0))
 }

@@ -11,6 +11,7 @@ mod decision;
 mod encode;
 mod error;
 mod files;
+mod kept;
 mod load;
 mod open;
 mod prune;
@@ -26,6 +27,7 @@ mod writer;
 
 pub use change::{Batch, Change};
 pub use error::StoreError;
+pub use kept::Kept;
 pub use open::{Damage, Loaded};
 pub use prune::Retention;
 pub use salvage::Salvage;

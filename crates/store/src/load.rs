@@ -9,9 +9,9 @@ use rookery_model::{
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use crate::change::ACTIVE_PROJECT;
 use crate::encode::{self, DecodeError};
 use crate::files;
+use crate::kept::Kept;
 use crate::reserved::{LARGEST, Numbers};
 use crate::scrub;
 use crate::thread::lately_settled;
@@ -139,8 +139,9 @@ fn world(transaction: &Transaction<'_>) -> rusqlite::Result<(Option<Numbers>, Op
 /// A row of `projects` or `terminals`, not yet decoded.
 fn selected_project(transaction: &Transaction<'_>) -> rusqlite::Result<Option<ProjectId>> {
     let sql = "SELECT value FROM meta WHERE key = ?1";
-    let id: Option<String> =
-        transaction.query_row(sql, [ACTIVE_PROJECT], |row| row.get(0)).optional()?;
+    let id: Option<String> = transaction
+        .query_row(sql, [Kept::ActiveProject.to_string()], |row| row.get(0))
+        .optional()?;
     Ok(id.and_then(|id| id.parse().ok()))
 }
 

@@ -5,10 +5,9 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use crate::change::Change;
 use crate::encode;
+use crate::kept::Kept;
 use crate::writer::Mask;
 
-/// Says that a database was gone through, and by which edition of the rules.
-pub(crate) const KEY: &str = "masked";
 const EDITION: &str = "1";
 
 /// Events and decisions gone through in one transaction; a few milliseconds of work.
@@ -72,13 +71,13 @@ impl Scrub {
 pub(crate) fn is_done(connection: &Connection) -> rusqlite::Result<bool> {
     let found: Option<String> = connection
         .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
-        .query_row([KEY], |row| row.get(0))
+        .query_row([Kept::Masked.to_string()], |row| row.get(0))
         .optional()?;
     Ok(found.as_deref() == Some(EDITION))
 }
 
 fn finish(connection: &mut Connection) -> rusqlite::Result<Scrub> {
-    Change::MetaSet { key: KEY.to_owned(), value: Some(EDITION.to_owned()) }.apply(connection)?;
+    Change::KeptSet { what: Kept::Masked, value: Some(EDITION.to_owned()) }.apply(connection)?;
     // The log has the old rows until it is emptied. A reader may keep it; then closing does it.
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     overwrite(connection, false)?;

@@ -16,6 +16,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::change::next_event;
 use crate::decision;
 use crate::encode::event_from_json;
+use crate::kept::Kept;
 use crate::open::{Opened, open, open_in_memory};
 use crate::thread;
 use crate::ticket::ticket;
@@ -190,12 +191,12 @@ impl Store {
         self.read(|connection| read_page(connection, from, limit))
     }
 
-    /// The value under a key, as last made durable. Blocks.
-    pub fn get_meta(&self, key: &str) -> Result<Option<String>, StoreError> {
+    /// A single value, as last made durable. Blocks.
+    pub fn kept(&self, what: &Kept) -> Result<Option<String>, StoreError> {
         self.read(|connection| {
             connection
                 .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
-                .query_row([key], |row| row.get(0))
+                .query_row([what.to_string()], |row| row.get(0))
                 .optional()
         })
     }
@@ -227,9 +228,9 @@ impl Store {
         self.read(|connection| decision::read(connection, query, limit))
     }
 
-    /// Queues a value to be stored under a key; `None` removes it.
-    pub fn set_meta(&self, key: &str, value: Option<&str>) -> Ticket {
-        let change = Change::MetaSet { key: key.to_owned(), value: value.map(str::to_owned) };
+    /// Queues a single value to be stored; `None` removes it.
+    pub fn keep(&self, what: Kept, value: Option<&str>) -> Ticket {
+        let change = Change::KeptSet { what, value: value.map(str::to_owned) };
         self.commit(Batch { changes: vec![change], events: Vec::new() })
     }
 

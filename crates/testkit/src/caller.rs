@@ -4,6 +4,10 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use rookery_native::wire::{
+    Dump, EventList, GetStatus, TerminalFilter, TerminalGet, TerminalOpen, TerminalWrite, Wait,
+};
+use rookery_wire::Call as _;
 use rookery_wire::client::Notification;
 use rookery_wire::rpc::RpcError;
 use rookery_wire::{Client, ClientError};
@@ -126,7 +130,7 @@ impl Caller {
     /// Opens a terminal, and gives its id.
     #[track_caller]
     pub fn open(&self, params: Value) -> u64 {
-        let opened = self.call("rookery/terminals/open", params);
+        let opened = self.call(TerminalOpen::METHOD, params);
         opened["id"].as_u64().expect("an opened terminal has an id")
     }
 
@@ -140,10 +144,10 @@ impl Caller {
     #[track_caller]
     pub fn wait(&self, mut params: Value) -> Value {
         params["timeoutMs"] = json!(20_000);
-        match self.try_call("rookery/terminals/wait", params.clone()) {
+        match self.try_call(Wait::METHOD, params.clone()) {
             Ok(waited) => waited,
             Err(error) => {
-                let shown = self.try_call("rookery/terminals/dump", params.clone());
+                let shown = self.try_call(Dump::METHOD, params.clone());
                 panic!("waiting for {params}: {error}; the screen: {shown:?}");
             }
         }
@@ -152,27 +156,27 @@ impl Caller {
     /// Types into a terminal.
     #[track_caller]
     pub fn write(&self, terminal: u64, text: &str) {
-        self.call("rookery/terminals/write", json!({ "terminal": terminal, "text": text }));
+        self.call(TerminalWrite::METHOD, json!({ "terminal": terminal, "text": text }));
     }
 
     /// What a terminal shows.
     #[track_caller]
     pub fn screen(&self, terminal: u64) -> String {
         let params = json!({ "terminal": terminal, "redact": false });
-        let dumped = self.call("rookery/terminals/dump", params);
+        let dumped = self.call(Dump::METHOD, params);
         dumped["text"].as_str().expect("a dump has text").to_owned()
     }
 
     /// A terminal as the daemon describes it.
     #[track_caller]
     pub fn terminal(&self, terminal: u64) -> Value {
-        self.call("rookery/terminals/get", json!({ "terminal": terminal }))
+        self.call(TerminalGet::METHOD, json!({ "terminal": terminal }))
     }
 
     /// All terminals as the daemon describes them.
     #[track_caller]
     pub fn terminals(&self) -> Vec<Value> {
-        let list = self.call("rookery/terminals/list", json!({}));
+        let list = self.call(TerminalFilter::METHOD, json!({}));
         list["terminals"].as_array().expect("a list of terminals").clone()
     }
 
@@ -186,7 +190,7 @@ impl Caller {
     /// The daemon's status.
     #[track_caller]
     pub fn status(&self) -> Value {
-        self.call("rookery/status", json!({}))
+        self.call(GetStatus::METHOD, json!({}))
     }
 
     /// Every event kept after `after`.
@@ -194,7 +198,7 @@ impl Caller {
     pub fn events(&self, mut after: u64) -> Vec<Value> {
         let mut events = Vec::new();
         loop {
-            let page = self.call("rookery/events/list", json!({ "after": after, "limit": 1000 }));
+            let page = self.call(EventList::METHOD, json!({ "after": after, "limit": 1000 }));
             events.extend(page["events"].as_array().expect("a page has events").iter().cloned());
             after = page["next"].as_u64().expect("a page says what comes next");
             if page["next"].as_u64() >= page["last"].as_u64() {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rookery_core::{
     AgentConfig, Core, CoreConfig, KeeperLaunch, StopKind, TerminalLimits, UiConfig,
 };
-use rookery_daemon::{ENDPOINTS, Served};
+use rookery_dialects::{Dialect, Served};
 use rookery_native::{Control, Ending};
 use rookery_term::Palette;
 use rookery_wire::transport::memory;
@@ -84,13 +84,13 @@ impl MemoryDaemon {
 
     /// A new connection to the endpoint of this name.
     pub fn connect(&self, endpoint: &str) -> DuplexStream {
-        let found = ENDPOINTS.iter().find(|known| known.name == endpoint);
-        let endpoint = found.unwrap_or_else(|| panic!("no endpoint is called {endpoint}"));
+        let found = Dialect::at(endpoint);
+        let dialect = found.unwrap_or_else(|| panic!("no endpoint is called {endpoint}"));
         let (near, far) = memory::pair();
         let (served, mut stopped) = (self.served.clone(), self.stopped.clone());
         runtime().spawn(async move {
             tokio::select! {
-                () = endpoint.serve(far, served) => {}
+                () = dialect.serve(far, served) => {}
                 _ = stopped.wait_for(|stopped| *stopped) => {}
             }
         });

@@ -18,6 +18,7 @@ use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
+    call::Call,
     connection::{Options, Outcome, run},
     framing::{FrameError, Framing, Ndjson},
     outbox::{ConnectionHandle, Outbox},
@@ -152,7 +153,15 @@ impl Client {
         }
     }
 
-    /// Calls a method and waits for its result.
+    /// Calls the method that the params belong to, and waits for its result.
+    ///
+    /// # Errors
+    /// As for [`call`](Self::call).
+    pub async fn send<P: Call>(&self, params: P) -> Result<P::Reply, ClientError> {
+        self.call(P::METHOD, params).await
+    }
+
+    /// Calls a method by its name and waits for its result.
     ///
     /// Dropping the future forgets the call; the server still runs it.
     ///
@@ -369,6 +378,25 @@ mod tests {
         assert!(matches!(two, Err(ClientError::Rpc(error)) if error.code == -32001));
         assert!(three.is_ok());
         assert!(client.shared.state.waiting().calls.is_empty());
+    }
+
+    #[tokio::test]
+    async fn typed_params_are_sent_under_their_name_and_give_their_reply() {
+        #[derive(Serialize)]
+        struct Double {
+            of: u8,
+        }
+        crate::call!("math/double" Double -> u8);
+
+        let (client, mut server) = client();
+        let serve = async {
+            let request = receive(&mut server).await;
+            assert_eq!(request["method"], "math/double");
+            assert_eq!(request["params"], json!({ "of": 3 }));
+            server.write_all(b"{\"id\":1,\"result\":6}\n").await.unwrap();
+        };
+        let (doubled, ()) = tokio::join!(client.send(&Double { of: 3 }), serve);
+        assert_eq!(doubled.unwrap(), 6);
     }
 
     #[tokio::test]

@@ -6,13 +6,14 @@
 //! This crate knows no entity, no event and no other Rookery crate.
 //!
 //! ```
-//! use rookery_wire::{Options, framing::Ndjson, method, rpc, serve_connection, transport::memory};
-//! # #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! use rookery_wire::{Options, call, framing::Ndjson, method, rpc, serve_connection, transport::memory};
+//! # #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 //! # struct Add { a: i64, b: i64 }
+//! call!("math.add" Add -> i64);
 //! async fn add(_cx: (), p: Add) -> Result<i64, rpc::RpcError> {
 //!     Ok(p.a + p.b)
 //! }
-//! const METHODS: &[rpc::Method<()>] = &[method!("math.add", LOOK => add)];
+//! const METHODS: &[rpc::Method<()>] = &[method!(Add, LOOK, [] => add)];
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() {
 //! let (near, far) = memory::pair();
@@ -21,15 +22,16 @@
 //!     rpc::JsonRpc::new(table, ())
 //! }));
 //! let client = rookery_wire::Client::over(near, Ndjson::default());
-//! let sum: i64 = client.call("math.add", serde_json::json!({"a": 1, "b": 2})).await.unwrap();
-//! assert_eq!(sum, 3);
+//! assert_eq!(client.send(Add { a: 1, b: 2 }).await.unwrap(), 3);
 //! # }
 //! ```
 
+pub mod call;
 pub mod client;
 pub mod connection;
 pub mod exchange;
 pub mod framing;
+pub mod ids;
 pub mod outbox;
 pub mod protocol;
 pub mod rights;
@@ -39,6 +41,7 @@ pub mod transport;
 #[cfg(test)]
 mod tests;
 
+pub use call::Call;
 pub use client::{Client, ClientError};
 pub use connection::{Options, Order, Outcome, serve_connection};
 pub use outbox::{ConnectionHandle, Outbox, Rejected};

@@ -1,7 +1,9 @@
 //! `rookery attach` in a real terminal: the screen, sizes, the key that detaches, and a daemon
 //! that is replaced meanwhile.
 
+use rookery_native::wire::TerminalWrite;
 use rookery_testkit::{Caller, PATIENCE, TestDaemon, TestPty, rookery_binary, wait_until};
+use rookery_wire::Call as _;
 use rustix::termios::LocalModes;
 use serde_json::json;
 
@@ -112,12 +114,12 @@ fn the_terminal_one_is_in_is_refused() {
     let id = client.open_sh("exec /bin/sh");
     let program = rookery_binary().display();
     let attach = format!("{program} attach $ROOKERY_TERMINAL_ID; echo code=$?");
-    client.call("rookery/terminals/write", json!({"terminal": id, "text": format!("{attach}\n")}));
+    client.call(TerminalWrite::METHOD, json!({"terminal": id, "text": format!("{attach}\n")}));
     client.wait_text(id, "code=1");
     assert!(client.screen(id).contains("itself"), "{}", client.screen(id));
     // Known by its session as well, whatever became of the environment.
     let attach = format!("env -u IDX0_SESSION_ID {program} attach {id}; echo again=$?");
-    client.call("rookery/terminals/write", json!({"terminal": id, "text": format!("{attach}\n")}));
+    client.call(TerminalWrite::METHOD, json!({"terminal": id, "text": format!("{attach}\n")}));
     client.wait_text(id, "again=1");
 }
 
@@ -128,8 +130,7 @@ fn a_terminal_that_shows_this_one_is_refused() {
     let program = rookery_binary().display();
     let (first, second) = (client.open_sh("exec /bin/sh"), client.open_sh("exec /bin/sh"));
     let run = |id: u64, line: String| {
-        client
-            .call("rookery/terminals/write", json!({"terminal": id, "text": format!("{line}\n")}));
+        client.call(TerminalWrite::METHOD, json!({"terminal": id, "text": format!("{line}\n")}));
     };
     run(second, "echo number two | tr a-z A-Z".to_owned());
     client.wait_text(second, "NUMBER TWO");
@@ -139,7 +140,7 @@ fn a_terminal_that_shows_this_one_is_refused() {
     client.wait_text(second, "code=1");
     assert!(client.screen(second).contains("would show itself"), "{}", client.screen(second));
     // Once it is not shown any more, it may be.
-    client.call("rookery/terminals/write", json!({"terminal": first, "text": "\u{1c}"}));
+    client.call(TerminalWrite::METHOD, json!({"terminal": first, "text": "\u{1c}"}));
     client.wait_text(first, "detached");
     run(second, format!("{program} attach {first}"));
     client.wait_text(second, "detached");

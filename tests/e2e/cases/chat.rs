@@ -7,9 +7,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Stdio;
 
+use rookery_native::wire::RequestList;
 use rookery_testkit::{
     Finished, Home, PATIENCE, TestDaemon, TestPty, eventually, rookery_binary, wait_until,
 };
+use rookery_wire::Call as _;
 use serde_json::{Value, json};
 
 use crate::model_server::ModelServer;
@@ -286,7 +288,7 @@ fn a_terminal_that_goes_away_does_not_end_the_turn() {
     // It still waits for its answer, and comes to its end with it.
     let asked = daemon.rookery(&["inbox", "--json"]).success();
     let client = daemon.client();
-    let pending = client.call("rookery/requests/list", json!({}));
+    let pending = client.call(RequestList::METHOD, json!({}));
     let id = pending["requests"][0]["id"].as_str().unwrap_or_else(|| panic!("{asked}"));
     daemon.rookery(&["approve", id]).success();
     wait_until("the turn did its work", PATIENCE, || dir.join("x").exists());

@@ -7,9 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rookery_native::wire::{TerminalClose, TerminalRename};
 use rookery_testkit::{
     Finished, Home, PATIENCE, TestDaemon, TestPty, eventually, rookery_binary, wait_until,
 };
+use rookery_wire::Call as _;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -141,7 +143,7 @@ fn a_hostile_title_stays_a_title() {
     install(home);
     let client = daemon.client();
     let id = client.open(json!({ "argv": ["sh", "-c", "echo harmless; exec cat"] }));
-    client.call("rookery/terminals/rename", json!({ "terminal": id, "title": HOSTILE }));
+    client.call(TerminalRename::METHOD, json!({ "terminal": id, "title": HOSTILE }));
     client.wait_text(id, "harmless");
     // A program's own title may have anything in it but what ends it.
     let script = "printf '\\033]2;a\\tb\\n$(touch pwned)\\033[31m\\342\\200\\256c:d\\007'; echo set; exec cat";
@@ -153,7 +155,7 @@ fn a_hostile_title_stays_a_title() {
     let is_plain =
         |line: &str| line.matches('\t').count() == 1 && !line.contains(['\u{1b}', '\u{202e}']);
     assert!(said.lines().skip(1).all(is_plain), "{said:?}");
-    client.call("rookery/terminals/close", json!({ "terminal": other }));
+    client.call(TerminalClose::METHOD, json!({ "terminal": other }));
     for typed in ["$", "$(touch", "'$(", "`"] {
         assert_eq!(complete(home, &["attach", typed]), "", "{typed}");
     }

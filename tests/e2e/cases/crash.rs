@@ -7,10 +7,14 @@ use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use rookery_native::wire::{
+    Attach, Detach, Dump, Shutdown, Subscribe, TerminalOpen, TerminalWrite,
+};
 use rookery_term::{MemoryBlocks, NoTranscript, Palette, Screen, ScreenConfig, ScreenSize};
 use rookery_testkit::{
     Caller, PATIENCE, Random, TestDaemon, children_of, eventually, is_alive, wait_until,
 };
+use rookery_wire::Call as _;
 use serde_json::{Value, json};
 
 /// Rows of scrollback that are compared.
@@ -171,14 +175,14 @@ impl Terminal {
         let who = format!("{:?} {}", self.kind, self.id);
         assert_eq!(client.screen(self.id), wanted.plain_text(), "screen of {who}");
         let params = json!({ "terminal": self.id, "history": HISTORY, "redact": false });
-        let dumped = client.call("rookery/terminals/dump", params);
+        let dumped = client.call(Dump::METHOD, params);
         assert_eq!(dumped["text"], wanted.text_with_history(HISTORY), "history of {who}");
         // The bytes that paint a screen tell all of it: colors, modes, title and cursor.
-        let attached = client.call("rookery/terminals/attach", json!({ "terminal": self.id }));
+        let attached = client.call(Attach::METHOD, json!({ "terminal": self.id }));
         let redraw = base64_text(&wanted.redraw());
         assert_eq!(attached["redraw"].as_str().unwrap(), redraw, "painting of {who}");
         let detach = json!({ "attachment": attached["attachment"] });
-        client.call("rookery/terminals/detach", detach);
+        client.call(Detach::METHOD, detach);
     }
 }
 
@@ -193,7 +197,7 @@ struct Follower(JoinHandle<Vec<u64>>);
 impl Follower {
     fn start(daemon: &TestDaemon, since: u64) -> Follower {
         let client = daemon.client();
-        client.call("rookery/events/subscribe", json!({ "since": since }));
+        client.call(Subscribe::METHOD, json!({ "since": since }));
         Follower(thread::spawn(move || {
             let mut seen = Vec::new();
             while let Some((method, params)) = client.notification(PATIENCE) {
@@ -335,12 +339,12 @@ fn check_events(daemon: &mut TestDaemon, terminals: &[Terminal], mut seen: Vec<u
     let follower = Follower::start(daemon, seen.last().copied().unwrap_or(0));
     // The last subscription is cut off like the others, but only once it had time for the rest.
     let probe = daemon.client();
-    probe.call("rookery/events/subscribe", json!({ "since": last - 1 }));
+    probe.call(Subscribe::METHOD, json!({ "since": last - 1 }));
     probe.notification(PATIENCE).unwrap();
     wait_until("the daemon has nothing more to say", PATIENCE, || {
         probe.status()["lastEvent"] == last
     });
-    client.call("rookery/shutdown", json!({}));
+    client.call(Shutdown::METHOD, json!({}));
     assert!(daemon.wait_ended().success());
     follower.finish(&mut seen);
     let seen_up_to_last: Vec<u64> = seen.iter().copied().filter(|seq| *seq <= last).collect();
@@ -373,7 +377,7 @@ fn a_daemon_killed_while_it_opens_terminals_leaves_none_unseen() {
         let client = daemon.client();
         let before = children_of(keeper).len();
         for _ in 0..8 {
-            client.post("rookery/terminals/open", json!({ "argv": ["sleep", "1000"] }));
+            client.post(TerminalOpen::METHOD, json!({ "argv": ["sleep", "1000"] }));
         }
         let wanted = before + random.below(9) as usize;
         wait_until("children are started", PATIENCE, || children_of(keeper).len() >= wanted);
@@ -434,10 +438,7 @@ fn what_a_program_said_last_is_known_after_a_kill() {
     let rounds = rounds(15);
     for round in 1..=rounds {
         let client = daemon.client();
-        client.post(
-            "rookery/terminals/write",
-            json!({ "terminal": id, "text": format!("{round}\n") }),
-        );
+        client.post(TerminalWrite::METHOD, json!({ "terminal": id, "text": format!("{round}\n") }));
         client.wait_text(id, &format!("done {round}"));
         daemon.kill9();
         daemon.restart();

@@ -2,7 +2,9 @@
 
 use std::io::ErrorKind;
 
+use rookery_native::wire::Subscribe;
 use rookery_testkit::{Caller, Lines, PATIENCE, TestDaemon, memory_of, wait_until};
+use rookery_wire::Call as _;
 use serde_json::json;
 
 const STATUS: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"rookery/status\"}\n";
@@ -159,7 +161,7 @@ fn a_subscriber_that_never_reads_slows_no_other() {
     wait_until("all titles are in the log", PATIENCE, || last_event() > 8000);
     let last = last_event();
     let follower = daemon.client();
-    follower.call("rookery/events/subscribe", json!({ "since": last - 1 }));
+    follower.call(Subscribe::METHOD, json!({ "since": last - 1 }));
     let (_, told) = follower.notification(PATIENCE).unwrap();
     assert_eq!(told["event"]["seq"], last);
     assert!(memory_of(daemon.pid()) < before + MEMORY);

@@ -7,7 +7,9 @@ use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
+use rookery_native::wire::AuditList;
 use rookery_testkit::{PATIENCE, TestDaemon, eventually, git, wait_until};
+use rookery_wire::Call as _;
 use serde_json::{Value, json};
 
 use crate::idx0_link::{ask, done, list};
@@ -122,7 +124,7 @@ fn of_two_who_decide_at_once_one_wins_and_the_turn_follows_it() {
         assert_eq!(dir.join(&file).exists(), is_approved);
         won = if is_approved { (won.0 + 1, won.1) } else { (won.0, won.1 + 1) };
     }
-    let audit = daemon.client().call("rookery/audit/list", json!({ "limit": 1_000 }));
+    let audit = daemon.client().call(AuditList::METHOD, json!({ "limit": 1_000 }));
     let settled = audit["decisions"].as_array().unwrap().iter().filter(|one| one["by"].is_string());
     let by = |who: &str| settled.clone().filter(|one| one["by"] == who).count();
     assert_eq!((by("idx0"), by("roder")), won, "{audit}");

@@ -4,7 +4,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+use rookery_native::wire::{Dump, TerminalFilter, TerminalWrite};
 use rookery_testkit::{Home, PATIENCE, TestDaemon, eventually};
+use rookery_wire::Call as _;
 use serde_json::{Value, json};
 
 use crate::idx0_link::{ask, done, list};
@@ -113,9 +115,9 @@ fn dialogs_on_a_screen_are_decided_from_the_inbox() {
 
     // What is answered at the terminal is settled, and nothing more is typed for it.
     let third = waiting(daemon.home(), 3);
-    let terminals = daemon.client().call("rookery/terminals/list", json!({}));
+    let terminals = daemon.client().call(TerminalFilter::METHOD, json!({}));
     let id = terminals["terminals"][0]["id"].clone();
-    daemon.client().call("rookery/terminals/write", json!({ "terminal": id, "text": "\r" }));
+    daemon.client().call(TerminalWrite::METHOD, json!({ "terminal": id, "text": "\r" }));
     answered(daemon.home(), "1:0d\n2:1b\n3:0d\n");
     eventually("nothing waits", PATIENCE, || {
         let pending = list(daemon.home(), "listApprovals", json!({ "status": "pending" }));
@@ -203,10 +205,10 @@ fn what_is_said_about_changes_reaches_the_agent_in_its_terminal() {
     let made = done(home, "newSessionWithTool", payload);
     let session = made["data"]["sessionID"].clone();
     eventually("the agent listens", PATIENCE, || {
-        let terminals = daemon.client().call("rookery/terminals/list", json!({}));
+        let terminals = daemon.client().call(TerminalFilter::METHOD, json!({}));
         let terminals = terminals["terminals"].as_array().unwrap().clone();
         let id = terminals.iter().find(|one| one["title"] == "agent").unwrap()["id"].clone();
-        let dump = daemon.client().call("rookery/terminals/dump", json!({ "terminal": id }));
+        let dump = daemon.client().call(Dump::METHOD, json!({ "terminal": id }));
         dump.to_string().contains("\\n> ").then_some(())
     });
     let asked = done(home, "requestReview", json!({ "session": session, "summary": "parser" }));

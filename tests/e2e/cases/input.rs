@@ -4,7 +4,9 @@ use std::fs;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use rookery_native::wire::{TerminalClose, TerminalWrite};
 use rookery_testkit::{Caller, PATIENCE, TestDaemon, wait_until};
+use rookery_wire::Call as _;
 use serde_json::json;
 
 #[test]
@@ -20,10 +22,10 @@ fn every_byte_value_reaches_a_raw_child() {
     client.wait_text(id, "ready");
     let all: Vec<u8> = (0..=255).collect();
     let data = STANDARD.encode(&all);
-    client.call("rookery/terminals/write", json!({ "terminal": id, "data": data }));
+    client.call(TerminalWrite::METHOD, json!({ "terminal": id, "data": data }));
     for byte in &all {
         let data = STANDARD.encode([*byte]);
-        client.call("rookery/terminals/write", json!({ "terminal": id, "data": data }));
+        client.call(TerminalWrite::METHOD, json!({ "terminal": id, "data": data }));
     }
     wait_until("the child has read everything", PATIENCE, || out.exists());
     assert_eq!(fs::read(&out).unwrap(), [all.clone(), all].concat());
@@ -58,7 +60,7 @@ fn a_child_that_never_reads_is_busy_and_harms_no_other() {
     let mut refusal = None;
     for _ in 0..3 {
         let params = json!({ "terminal": deaf, "text": megabyte });
-        if let Err(error) = client.try_call("rookery/terminals/write", params) {
+        if let Err(error) = client.try_call(TerminalWrite::METHOD, params) {
             refusal = Some(error.to_string());
         }
         client.write(other, "hear me\n");
@@ -66,9 +68,9 @@ fn a_child_that_never_reads_is_busy_and_harms_no_other() {
     let refusal = refusal.expect("three megabytes do not fit");
     assert!(refusal.contains("does not read"), "{refusal}");
     let more = json!({ "terminal": deaf, "text": megabyte });
-    assert_eq!(client.refused("rookery/terminals/write", more).code, -32013);
+    assert_eq!(client.refused(TerminalWrite::METHOD, more).code, -32013);
     client.wait_text(other, "hear me\nhear me");
-    client.call("rookery/terminals/close", json!({ "terminal": deaf }));
+    client.call(TerminalClose::METHOD, json!({ "terminal": deaf }));
 }
 
 #[test]
@@ -83,7 +85,7 @@ fn large_input_arrives_whole_and_in_order() {
     let text: String = (0..90_000).map(|number| format!("{number:09}\n")).collect();
     assert_eq!(text.len(), 900_000);
     fs::write(daemon.home().join("same"), &text).unwrap();
-    client.call("rookery/terminals/write", json!({ "terminal": id, "text": text }));
+    client.call(TerminalWrite::METHOD, json!({ "terminal": id, "text": text }));
     client.wait(json!({ "terminal": id, "exit": true }));
     let sum = daemon.home().run("md5sum".as_ref(), &[daemon.home().join("same").to_str().unwrap()]);
     let wanted = sum.success();

@@ -1,6 +1,8 @@
 //! The keeper dies: the daemon holds the terminals and hands them to a new keeper.
 
+use rookery_native::wire::{Shutdown, TerminalClose};
 use rookery_testkit::{PATIENCE, TestDaemon, is_alive, wait_until};
+use rookery_wire::Call as _;
 use serde_json::json;
 
 #[test]
@@ -34,7 +36,7 @@ fn a_dead_keeper_costs_exit_codes_and_nothing_else() {
     client.write(second, "both\n");
     client.wait_text(second, "both\nboth");
 
-    client.call("rookery/terminals/close", json!({ "terminal": first }));
+    client.call(TerminalClose::METHOD, json!({ "terminal": first }));
     wait_until("the adopted child is gone", PATIENCE, || !is_alive(pid));
 }
 
@@ -84,8 +86,8 @@ fn the_keeper_comes_with_the_first_terminal_and_goes_with_the_last() {
     assert_eq!(client.status().get("keeper"), None);
     let id = client.open_sh("exec cat");
     let keeper = daemon.keeper_pid();
-    client.call("rookery/terminals/close", json!({ "terminal": id }));
-    client.call("rookery/shutdown", json!({}));
+    client.call(TerminalClose::METHOD, json!({ "terminal": id }));
+    client.call(Shutdown::METHOD, json!({}));
     assert!(daemon.wait_ended().success());
     wait_until("the keeper has nothing to keep and ends", PATIENCE, || !is_alive(keeper));
     daemon.home().assert_no_processes_left();

@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use rookery_native::wire::TerminalResize;
 use rookery_term::{MemoryBlocks, NoTranscript, Palette, Screen, ScreenConfig, ScreenSize};
 use rookery_testkit::{
     Caller, Home, PATIENCE, TestDaemon, TestPty, eventually, rookery_binary, wait_until,
 };
+use rookery_wire::Call as _;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -121,7 +123,7 @@ fn a_program_is_recorded_to_its_end() {
     assert_eq!(mode & 0o777, 0o600);
     enter(&client, id);
     recording.wait_for("colors");
-    client.call("rookery/terminals/resize", json!({ "terminal": id, "rows": 30, "cols": 90 }));
+    client.call(TerminalResize::METHOD, json!({ "terminal": id, "rows": 30, "cols": 90 }));
     recording.wait_for("90x30");
     enter(&client, id);
 

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use rookery_native::wire::Dump;
 use rookery_testkit::{Caller, Home, PATIENCE, TestDaemon, eventually, wait_until};
+use rookery_wire::Call as _;
 use serde_json::{Value, json};
 
 use crate::roder_link::{Peer, SOON, Told, script};
@@ -187,7 +189,7 @@ fn shown(daemon: &TestDaemon, text: &str) -> u64 {
         let mut ids = terminals.iter().map(|terminal| terminal["id"].as_u64().unwrap());
         ids.find(|id| {
             let params = json!({ "terminal": id, "redact": false });
-            let dumped = client.try_call("rookery/terminals/dump", params);
+            let dumped = client.try_call(Dump::METHOD, params);
             dumped.is_ok_and(|dumped| dumped["text"].as_str().unwrap().contains(text))
         })
     })

@@ -1,6 +1,8 @@
 //! What the command that starts a Roder server is told, and what its clients see of it.
 
+use rookery_native::wire::Shutdown;
 use rookery_testkit::{Home, TestDaemon};
+use rookery_wire::Call as _;
 use serde_json::{Value, json};
 
 use crate::roder_link::{Peer, roder, script};
@@ -77,7 +79,7 @@ fn a_turn_that_ends_with_the_daemon_is_told_from_one_that_someone_stopped() {
     peer.call("turn/interrupt", json!({ "threadId": thread }));
     peer.until_over(&stopped);
     peer.turn(&thread, &hanging);
-    daemon.client().call("rookery/shutdown", json!({}));
+    daemon.client().call(Shutdown::METHOD, json!({}));
     daemon.wait_ended();
     daemon.restart();
     let mut peer = Peer::to(&daemon);

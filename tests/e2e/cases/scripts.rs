@@ -3,7 +3,9 @@
 
 use std::fs;
 
+use rookery_native::wire::SessionCreate;
 use rookery_testkit::{PATIENCE, TestDaemon, wait_until};
+use rookery_wire::Call as _;
 use serde_json::{Value, json};
 
 use crate::roost_link::Link;
@@ -127,7 +129,7 @@ fn what_was_asked_for_is_no_error_in_the_inbox() {
 fn an_unknown_agent_is_refused_before_anything_is_made() {
     let daemon = TestDaemon::start();
     let create = json!({ "title": "x", "tool": "clawd" });
-    let said = daemon.client().try_call("rookery/sessions/create", create).unwrap_err();
+    let said = daemon.client().try_call(SessionCreate::METHOD, create).unwrap_err();
     assert!(said.to_string().contains("known are"), "{said}");
     assert_eq!(daemon.client().status()["terminals"]["running"], 0);
 }

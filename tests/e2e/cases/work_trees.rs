@@ -5,7 +5,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use rookery_native::wire::{CheckpointCreate, CheckpointList};
 use rookery_testkit::{Finished, Home, PATIENCE, TestDaemon, git, rookery_binary, wait_until};
+use rookery_wire::Call as _;
 use serde_json::{Value, json};
 
 use crate::idx0_link::{done, list};
@@ -143,7 +145,7 @@ fn a_checkpoint_of_a_work_tree_that_was_begun_is_finished_after_a_kill() {
         let before = count(&scratch);
         let title = format!("round {round}");
         let wanted = json!({ "tree": repo, "title": title });
-        let begun = client.begin("rookery/checkpoints/create", wanted);
+        let begun = client.begin(CheckpointCreate::METHOD, wanted);
         // It is recorded before anything of it is in the repository.
         wait_until("it is begun", PATIENCE, || count(&scratch) > before || count(&refs) > known);
         daemon.kill9();
@@ -151,11 +153,11 @@ fn a_checkpoint_of_a_work_tree_that_was_begun_is_finished_after_a_kill() {
         daemon.restart();
         let params = json!({ "tree": repo });
         wait_until("it is there", PATIENCE, || {
-            let all = daemon.client().call("rookery/checkpoints/list", params.clone());
+            let all = daemon.client().call(CheckpointList::METHOD, params.clone());
             all["checkpoints"].as_array().unwrap().iter().any(|one| one["title"] == title)
         });
     }
-    let kept = daemon.client().call("rookery/checkpoints/list", json!({}));
+    let kept = daemon.client().call(CheckpointList::METHOD, json!({}));
     assert_eq!(kept["checkpoints"].as_array().map(Vec::len), Some(4), "each was made once");
     assert_eq!(git(&repo, &["for-each-ref", "refs/rookery"]).lines().count(), 4);
     git(&repo, &["fsck", "--strict"]);

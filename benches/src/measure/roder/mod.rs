@@ -196,7 +196,11 @@ fn start_threads(client: &mut Client, params: &Value, count: usize) -> anyhow::R
 }
 
 /// Starts a turn in each of some threads at once, and says how long it took until all were completed.
-fn run_turns(client: &mut Client, threads: &[String], text: &str) -> anyhow::Result<Duration> {
+pub(super) fn run_turns(
+    client: &mut Client,
+    threads: &[String],
+    text: &str,
+) -> anyhow::Result<Duration> {
     let requests: Vec<Vec<u8>> =
         threads.iter().map(|thread| turn_request(client, thread, text)).collect();
     let start = Instant::now();

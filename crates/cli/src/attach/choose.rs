@@ -6,7 +6,7 @@ use std::io::{self, BufRead as _, Read as _, Write as _};
 use rookery_model::TerminalId;
 use rookery_native::{
     TerminalRef,
-    wire::{Terminal, TerminalFilter, TerminalList, TerminalOnly, TerminalState},
+    wire::{Terminal, TerminalFilter, TerminalGet, TerminalList, TerminalState},
 };
 use rookery_wire::Client;
 
@@ -49,16 +49,15 @@ impl Own {
 pub(super) async fn terminal(client: &Client, named: Option<&str>) -> Outcome<TerminalRef> {
     let own = Own::of_this_process();
     let Some(text) = named else {
-        let list: TerminalList =
-            call(client, "rookery/terminals/list", TerminalFilter::default()).await?;
+        let list: TerminalList = call(client, TerminalFilter::default()).await?;
         let others = list.terminals.into_iter().filter(|terminal| !own.is(terminal));
         let running = others.filter(|terminal| terminal.state == TerminalState::Running);
         return choose(&running.collect::<Vec<_>>());
     };
     let terminal = resolve::terminal(client, text).await?;
-    let target = TerminalOnly { terminal };
+    let target = TerminalGet { terminal };
     let see = "run `rookery ls` to list terminals";
-    let found: Terminal = ask(client, "rookery/terminals/get", target, see).await?;
+    let found: Terminal = ask(client, target, see).await?;
     if own.is(&found) {
         let message = format!("this is terminal {} itself", found.id);
         return Err(Failure::new(message).hint(

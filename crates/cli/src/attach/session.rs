@@ -6,8 +6,8 @@ use std::{future::Future, pin::Pin, time::Duration};
 use rookery_native::{
     TerminalRef, code, notification,
     wire::{
-        Attach, Attached, Base64, Dump, Dumped, Empty, Exit, Output, OutputNotification, Size,
-        TerminalResize, TerminalWrite,
+        Attach, Attached, Base64, Dump, Exit, Output, OutputNotification, Size, TerminalResize,
+        TerminalWrite,
     },
 };
 use rookery_wire::{Client, ClientError, client::Notification};
@@ -181,7 +181,7 @@ impl<'a> Session<'a> {
             cols: own.map(|size| size.cols),
             shown: true,
         };
-        match client.call::<_, Attached>("rookery/terminals/attach", params).await {
+        match client.send(params).await {
             Ok(attached) => Ok(Some(attached)),
             Err(ClientError::Closed | ClientError::Io(_)) => Ok(None),
             Err(ClientError::Rpc(error)) if error.code == code::CONFLICT => {
@@ -286,7 +286,7 @@ impl<'a> Session<'a> {
     ) -> Outcome<Turn> {
         let Some(size) = tty::size() else { return Ok(Turn::Behind) };
         let params = Dump { terminal: self.terminal, history: scroll::MOST_ROWS, redact: false };
-        let text = match client.call::<_, Dumped>("rookery/terminals/dump", params).await {
+        let text = match client.send(params).await {
             Ok(dumped) => dumped.text,
             Err(ClientError::Closed | ClientError::Io(_)) => return Ok(Turn::Lost),
             Err(error) => return Err(error.into()),
@@ -334,9 +334,7 @@ impl<'a> Session<'a> {
             && let Some(Size { rows, cols }) = tty::size()
         {
             let params = TerminalResize { terminal, rows, cols };
-            return Some(Box::pin(async move {
-                client.call::<_, Empty>("rookery/terminals/resize", params).await.map(drop)
-            }));
+            return Some(Box::pin(async move { client.send(params).await.map(drop) }));
         }
         if self.typed.is_empty() {
             return None;
@@ -410,7 +408,7 @@ async fn write_all(
     let params =
         TerminalWrite { terminal, data: Some(Base64(bytes)), text: None, size: tty::size() };
     loop {
-        match client.call::<_, Empty>("rookery/terminals/write", &params).await {
+        match client.send(&params).await {
             Err(ClientError::Rpc(error)) if error.code == code::BUSY => sleep(BUSY_PAUSE).await,
             other => return other.map(drop),
         }

@@ -35,7 +35,7 @@ pub(super) async fn run(args: args::Audit) -> Outcome {
             before,
             limit: Some((limit - found.len()).min(LARGEST_PAGE)),
         };
-        let mut page: Audit = call(&client, "rookery/audit/list", params).await?;
+        let mut page: Audit = call(&client, params).await?;
         before = page.before;
         page.decisions.append(&mut found);
         found = page.decisions;

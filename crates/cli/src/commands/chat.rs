@@ -18,13 +18,13 @@ use std::{
 };
 
 use rookery_roder::wire::{
-    command::{CommandsRunParams, CommandsRunResult},
-    session::{SessionSetModeParams, SessionSetModeResult},
+    command::CommandsRunParams,
+    session::SessionSetModeParams,
     thread::{
         Thread, ThreadListParams, ThreadListResult, ThreadReadParams, ThreadReadResult,
-        ThreadStartParams, ThreadStartResult,
+        ThreadStartParams,
     },
-    turn::{TurnStartParams, TurnStartResult},
+    turn::TurnStartParams,
 };
 use rookery_wire::Client;
 
@@ -186,7 +186,7 @@ async fn start(
                 policy_mode: None,
                 deadline_seconds: None,
             };
-            Ok(call::<TurnStartResult>(client, "turn/start", params).await?.turn_id)
+            Ok(call(client, params).await?.turn_id)
         }
         Prompt::Command { name, arguments } => {
             let params = CommandsRunParams {
@@ -195,7 +195,7 @@ async fn start(
                 arguments: arguments.clone(),
                 workspace: None,
             };
-            Ok(call::<CommandsRunResult>(client, "commands/run", params).await?.turn_id)
+            Ok(call(client, params).await?.turn_id)
         }
     }
 }
@@ -217,21 +217,21 @@ async fn open_thread(client: &Client, args: &args::Chat) -> Outcome<(Thread, boo
             reason: None,
             thread_id: Some(thread.id.clone()),
         };
-        call::<SessionSetModeResult>(client, "session/set_mode", params).await?;
+        call(client, params).await?;
     }
     Ok((thread, is_new))
 }
 
 async fn read_thread(client: &Client, id: &str) -> Outcome<Thread> {
     let params = ThreadReadParams { thread_id: id.to_owned(), include_turns: false };
-    let read: ThreadReadResult = call(client, "thread/read", params).await?;
+    let read: ThreadReadResult = call(client, params).await?;
     read.thread.ok_or_else(|| threads::unreadable(id))
 }
 
 async fn last_thread(client: &Client, cwd: Option<&Path>) -> Outcome<Thread> {
     let cwd = cwd.map(directory).transpose()?;
     let params = ThreadListParams { limit: Some(1), cwd, ..ThreadListParams::default() };
-    let list: ThreadListResult = call(client, "thread/list", params).await?;
+    let list: ThreadListResult = call(client, params).await?;
     let none = || Failure::new("there are no threads yet").hint("omit --last to start one");
     list.data.into_iter().next().ok_or_else(none)
 }
@@ -248,7 +248,7 @@ async fn new_thread(client: &Client, args: &args::Chat) -> Outcome<Thread> {
         name: args.name.clone(),
         ..ThreadStartParams::default()
     };
-    Ok(call::<ThreadStartResult>(client, "thread/start", params).await?.thread)
+    Ok(call(client, params).await?.thread)
 }
 
 /// A directory as the daemon wants it: absolute.

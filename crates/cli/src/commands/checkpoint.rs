@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use rookery_native::wire::{
-    Checkpoint, CheckpointCreate, CheckpointDiff, CheckpointDiffed, CheckpointList, CheckpointOnly,
-    CheckpointPrune, CheckpointRestore, CheckpointRestored, CheckpointSource, Checkpoints,
-    CheckpointsDeleted, Differences,
+    Checkpoint, CheckpointCreate, CheckpointDelete, CheckpointDiff, CheckpointDiffed,
+    CheckpointList, CheckpointPrune, CheckpointRestore, CheckpointRestored, CheckpointShow,
+    CheckpointSource, Checkpoints, CheckpointsDeleted, Differences,
 };
 use rookery_wire::Client;
 
@@ -49,7 +49,7 @@ async fn create(client: &Client, args: args::CheckpointCreate) -> Outcome {
     let Meant { session, tree } = sessions::choose(client, &args.place).await?;
     let (title, summary) = (args.title, args.summary);
     let params = CheckpointCreate { session, tree, title, summary, review: args.review };
-    let making = ask(client, "rookery/checkpoints/create", params, sessions::SEE);
+    let making = ask(client, params, sessions::SEE);
     let made: Checkpoint = working("taking a checkpoint", making).await?;
     if args.json {
         output::json(&made)?;
@@ -76,7 +76,7 @@ pub(super) fn sum(differences: &Differences) -> String {
 async fn list(client: &Client, args: args::CheckpointList) -> Outcome {
     let tree = sessions::directory(args.tree.as_deref())?;
     let params = CheckpointList { session: args.session, tree };
-    let list: Checkpoints = ask(client, "rookery/checkpoints/list", params, sessions::SEE).await?;
+    let list: Checkpoints = ask(client, params, sessions::SEE).await?;
     if args.json {
         output::json(&list)?;
     } else if list.checkpoints.is_empty() {
@@ -110,8 +110,8 @@ fn table(all: &[Checkpoint], now: i64) -> Table {
 }
 
 async fn show(client: &Client, args: args::Thing) -> Outcome {
-    let params = CheckpointOnly { id: args.id };
-    let one: Checkpoint = ask(client, "rookery/checkpoints/show", params, SEE).await?;
+    let params = CheckpointShow { id: args.id };
+    let one: Checkpoint = ask(client, params, SEE).await?;
     if args.json {
         output::json(&one)?;
     } else {
@@ -170,7 +170,7 @@ async fn diff(client: &Client, args: args::CheckpointDiff) -> Outcome {
         (false, None) => "now".to_owned(),
     };
     let params = CheckpointDiff { id: args.target.id, with: Some(with) };
-    let comparing = ask(client, "rookery/checkpoints/diff", params, SEE);
+    let comparing = ask(client, params, SEE);
     let found: CheckpointDiffed = working("comparing", comparing).await?;
     if args.target.json {
         output::json(&found)?;
@@ -196,7 +196,7 @@ pub(super) fn print_patch(found: &CheckpointDiffed) -> Outcome<()> {
 
 async fn restore(client: &Client, args: args::CheckpointRestore) -> Outcome {
     let params = CheckpointRestore { id: args.target.id, paths: args.paths, head: args.head };
-    let restoring = ask(client, "rookery/checkpoints/restore", params, SEE);
+    let restoring = ask(client, params, SEE);
     let restored: CheckpointRestored = working("restoring", restoring).await?;
     if args.target.json {
         output::json(&restored)?;
@@ -215,9 +215,8 @@ async fn restore(client: &Client, args: args::CheckpointRestore) -> Outcome {
 
 async fn delete(client: &Client, args: args::CheckpointDelete) -> Outcome {
     for id in args.ids {
-        let params = CheckpointOnly { id };
-        let gone: CheckpointsDeleted =
-            ask(client, "rookery/checkpoints/delete", params, SEE).await?;
+        let params = CheckpointDelete { id };
+        let gone: CheckpointsDeleted = ask(client, params, SEE).await?;
         tell_gone(&gone, args.json)?;
     }
     done()
@@ -233,7 +232,7 @@ fn tell_gone(gone: &CheckpointsDeleted, json: bool) -> Outcome<()> {
 async fn prune(client: &Client, args: args::CheckpointPrune) -> Outcome {
     let repo = directory(args.repo)?;
     let params = CheckpointPrune { repo, keep: args.keep, older_than: args.older_than };
-    let pruning = ask(client, "rookery/checkpoints/prune", params, SEE);
+    let pruning = ask(client, params, SEE);
     let gone: CheckpointsDeleted = working("pruning", pruning).await?;
     if gone.deleted.is_empty() && !args.json {
         output::note("no checkpoints to delete");

@@ -2,7 +2,7 @@
 
 use rookery_native::{
     TerminalRef,
-    wire::{Terminal, TerminalEnd, TerminalEnded, TerminalFilter, TerminalList, TerminalState},
+    wire::{Terminal, TerminalClose, TerminalEnded, TerminalFilter, TerminalList, TerminalState},
 };
 use rookery_wire::Client;
 use serde::Serialize;
@@ -28,8 +28,8 @@ pub(super) async fn run(args: args::Close) -> Outcome {
     }
     let mut closed = Vec::new();
     for terminal in terminals {
-        let params = TerminalEnd { terminal, all_processes: args.all_processes };
-        let ended: TerminalEnded = call(&client, "rookery/terminals/close", params).await?;
+        let params = TerminalClose { terminal, all_processes: args.all_processes };
+        let ended: TerminalEnded = call(&client, params).await?;
         say_left(&ended);
         closed.push(Closed { terminal: terminal.to_string(), ended });
     }
@@ -52,8 +52,7 @@ struct Closed {
 
 /// The terminals whose programs have ended.
 async fn exited(client: &Client) -> Outcome<Vec<TerminalRef>> {
-    let list: TerminalList =
-        call(client, "rookery/terminals/list", TerminalFilter::default()).await?;
+    let list: TerminalList = call(client, TerminalFilter::default()).await?;
     let ended = list.terminals.iter().filter(|it| it.state != TerminalState::Running);
     let number = |it: &Terminal| TerminalRef::Number(rookery_model::TerminalId::new(it.id));
     Ok(ended.map(number).collect())

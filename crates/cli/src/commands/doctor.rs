@@ -10,9 +10,9 @@ use std::{
 };
 
 use rookery_daemon::{config::Config, homes::Homes};
-use rookery_native::wire::Status;
+use rookery_dialects::DIALECTS;
+use rookery_native::wire::{GetStatus, Status};
 use serde::Serialize;
-use serde_json::json;
 
 use crate::{
     failure::Outcome,
@@ -148,8 +148,9 @@ fn not_writable(dir: &Path) -> Option<Finding> {
 
 /// Sockets whose paths are longer than the kernel takes.
 fn too_long(homes: &Homes) -> Option<Finding> {
-    let paths = [link::own_socket(homes), homes.keeper_socket(), homes.idx0_socket()];
-    let path = paths.into_iter().find(|path| path.as_os_str().len() > LONGEST_SOCKET)?;
+    let endpoints = DIALECTS.iter().map(|dialect| homes.socket(&dialect.endpoint));
+    let mut paths = [link::own_socket(homes), homes.keeper_socket()].into_iter().chain(endpoints);
+    let path = paths.find(|path| path.as_os_str().len() > LONGEST_SOCKET)?;
     let detail = format!("{} is longer than {LONGEST_SOCKET} bytes", path.display());
     let hint = "set XDG_RUNTIME_DIR or ROOKERY_HOME to a shorter path";
     Some(Finding::fault("socket path", detail, hint))
@@ -208,7 +209,7 @@ async fn daemon(homes: &Homes) -> Vec<Finding> {
             )];
         }
     };
-    match client.call::<_, Status>("rookery/status", json!({})).await {
+    match client.send(GetStatus).await {
         Ok(status) => {
             let mut findings = judge(&status);
             findings.extend(agents::providers(&client).await);

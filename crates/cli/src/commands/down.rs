@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use rookery_daemon::{homes::Homes, running::Running};
-use rookery_native::wire::{Shutdown, ShutdownReply, Status};
+use rookery_native::wire::{GetStatus, Shutdown, Status};
 use rookery_wire::{Client, ClientError};
-use serde_json::json;
 
 use crate::{
     commands::done,
@@ -56,14 +55,14 @@ pub(super) async fn stop_by_signal(homes: &Homes, failure: Failure) -> Outcome<(
 
 /// Stops the daemon of this connection and waits for its end.
 pub(super) async fn stop(homes: &Homes, client: &Client, all: bool) -> Outcome<()> {
-    let status: Status = call(client, "rookery/status", json!({})).await?;
+    let status: Status = call(client, GetStatus).await?;
     let keeper = status.keeper.filter(|_| all).map(|keeper| ("keeper", keeper.pid));
     // Opened before the request: afterwards the numbers could mean other processes.
     let processes: Vec<_> = std::iter::once(("daemon", status.pid))
         .chain(keeper)
         .filter_map(|(name, pid)| Some((name, pid, Process::open(pid)?)))
         .collect();
-    let reply = client.call::<_, ShutdownReply>("rookery/shutdown", Shutdown { all }).await;
+    let reply = client.send(Shutdown { all }).await;
     if let Err(error @ (ClientError::Rpc(_) | ClientError::Json(_))) = reply {
         return Err(error.into());
     }

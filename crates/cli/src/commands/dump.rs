@@ -14,7 +14,7 @@ pub(super) async fn run(args: args::Dump) -> Outcome {
     let client = link::connect().await?;
     let terminal = resolve::terminal(&client, &args.target.id).await?;
     let params = Dump { terminal, history: args.history, redact: !args.no_redact };
-    let dumped: Dumped = call(&client, "rookery/terminals/dump", params).await?;
+    let dumped: Dumped = call(&client, params).await?;
     if args.json {
         output::json(&dumped)?;
     } else if !dumped.text.is_empty() {

@@ -2,10 +2,9 @@
 
 use rookery_native::{
     notification,
-    wire::{EventList, EventNotification, EventPage, Status, Subscribe, Subscription},
+    wire::{EventList, EventNotification, EventPage, GetStatus, Subscribe},
 };
 use rookery_wire::{Client, ClientError, client::Notification};
-use serde_json::json;
 use tokio::sync::mpsc;
 
 use crate::{
@@ -24,7 +23,7 @@ pub(super) async fn run(args: args::Events) -> Outcome {
     let mut seen = match (args.since, args.follow) {
         (Some(since), _) => since,
         (None, false) => 0,
-        (None, true) => call::<Status>(&client, "rookery/status", json!({})).await?.last_event,
+        (None, true) => call(&client, GetStatus).await?.last_event,
     };
     print_kept(&client, &mut seen).await?;
     if args.follow {
@@ -37,7 +36,7 @@ pub(super) async fn run(args: args::Events) -> Outcome {
 async fn print_kept(client: &Client, seen: &mut u64) -> Outcome<()> {
     loop {
         let params = EventList { after: *seen, limit: Some(PAGE) };
-        let page: EventPage = call(client, "rookery/events/list", params).await?;
+        let page: EventPage = call(client, params).await?;
         warn_of_missed(page.missed);
         for event in &page.events {
             output::json_line(event)?;
@@ -60,7 +59,7 @@ async fn follow(mut client: Client, seen: &mut u64) -> Outcome<()> {
     loop {
         let mut notifications = client.notifications().ok_or_else(|| Failure::new("no events"))?;
         let params = Subscribe { since: Some(*seen) };
-        match client.call::<_, Subscription>("rookery/events/subscribe", params).await {
+        match client.send(params).await {
             Ok(_) => print_until_gone(&client, &mut notifications, seen).await?,
             // The daemon went before it could answer.
             Err(ClientError::Closed | ClientError::Io(_)) => {}

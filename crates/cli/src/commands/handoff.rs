@@ -50,7 +50,7 @@ async fn create(client: &Client, args: args::HandoffCreate) -> Outcome {
         risks: args.risks,
         next_actions: args.next_actions,
     };
-    let made: Handoff = ask(client, "rookery/handoffs/create", params, sessions::SEE).await?;
+    let made: Handoff = ask(client, params, sessions::SEE).await?;
     if args.json {
         output::json(&made)?;
     } else {
@@ -62,7 +62,7 @@ async fn create(client: &Client, args: args::HandoffCreate) -> Outcome {
 async fn list(client: &Client, args: args::HandoffList) -> Outcome {
     let tree = sessions::directory(args.tree.as_deref())?;
     let params = HandoffList { session: args.session, tree };
-    let mut list: Handoffs = ask(client, "rookery/handoffs/list", params, sessions::SEE).await?;
+    let mut list: Handoffs = ask(client, params, sessions::SEE).await?;
     if !args.all {
         list.handoffs.retain(|one| one.status != HandoffStatus::Resolved);
     }
@@ -100,7 +100,7 @@ fn table(all: &[Handoff], now: i64) -> Table {
 
 async fn set(client: &Client, args: args::Thing, status: HandoffStatus) -> Outcome {
     let params = HandoffSetStatus { id: args.id, status };
-    let set: Handoff = ask(client, "rookery/handoffs/setStatus", params, SEE).await?;
+    let set: Handoff = ask(client, params, SEE).await?;
     let word = match status {
         HandoffStatus::Pending => "pending",
         HandoffStatus::Accepted => "accepted",

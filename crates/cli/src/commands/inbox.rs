@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use rookery_native::{
     notification,
     wire::{
-        Category, Event, EventBody, EventNotification, Queue, QueueEntry, QueueItem, QueueList,
-        QueueResolve, QueueResolved, Related, Request, RequestList, Requests, Status, Subscribe,
-        Subscription,
+        Category, Event, EventBody, EventNotification, GetStatus, Queue, QueueEntry, QueueItem,
+        QueueList, QueueResolve, QueueResolved, Related, Request, RequestList, Requests, Status,
+        Subscribe,
     },
 };
 use rookery_wire::{Client, ClientError, client::Notification};
@@ -63,8 +63,8 @@ struct Waiting {
 }
 
 async fn waiting(client: &Client) -> Outcome<Waiting> {
-    let list: Requests = call(client, "rookery/requests/list", RequestList::default()).await?;
-    let queue: Queue = call(client, "rookery/queue/list", QueueList::default()).await?;
+    let list: Requests = call(client, RequestList::default()).await?;
+    let queue: Queue = call(client, QueueList::default()).await?;
     Ok(Waiting { requests: list.requests, queue: queue.items })
 }
 
@@ -115,7 +115,7 @@ async fn show_one(client: &Client, args: &args::InboxShow) -> Outcome {
 }
 
 async fn resolve(client: &Client, args: args::InboxResolve) -> Outcome {
-    let list: Queue = call(client, "rookery/queue/list", QueueList::default()).await?;
+    let list: Queue = call(client, QueueList::default()).await?;
     // All are looked up before the first is put away.
     let ids: Vec<String> = match args.all {
         // What waits for a decision is settled by deciding.
@@ -129,8 +129,7 @@ async fn resolve(client: &Client, args: args::InboxResolve) -> Outcome {
         output::note("there is nothing to dismiss");
     }
     for id in ids {
-        let resolved: QueueResolved =
-            link::ask(client, "rookery/queue/resolve", QueueResolve { id }, SEE).await?;
+        let resolved: QueueResolved = link::ask(client, QueueResolve { id }, SEE).await?;
         if args.json {
             output::json_line(&resolved)?;
         } else {
@@ -190,7 +189,7 @@ struct Watch {
 
 /// Tells what waits, and then what changes, through any number of daemons.
 async fn watch(mut client: Client, json: bool) -> Outcome {
-    let status: Status = call(&client, "rookery/status", json!({})).await?;
+    let status: Status = call(&client, GetStatus).await?;
     let seen = status.last_event;
     let (open, items) = (HashSet::new(), HashMap::new());
     let mut watch = Watch { json, colors: Colors::of_stdout(), open, items, seen };
@@ -205,7 +204,7 @@ async fn watch(mut client: Client, json: bool) -> Outcome {
     loop {
         let mut notifications = client.notifications().ok_or_else(|| Failure::new("no events"))?;
         let params = Subscribe { since: Some(watch.seen) };
-        match client.call::<_, Subscription>("rookery/events/subscribe", params).await {
+        match client.send(params).await {
             Ok(_) => watch.until_gone(&client, &mut notifications).await?,
             // The daemon went before it could answer.
             Err(ClientError::Closed | ClientError::Io(_)) => {}

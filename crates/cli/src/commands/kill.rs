@@ -1,6 +1,6 @@
 //! `rookery kill`: ends the program in a terminal, or sends it a signal.
 
-use rookery_native::wire::{Empty, Signal, TerminalEnd, TerminalEnded, TerminalSignal};
+use rookery_native::wire::{Signal, TerminalEnded, TerminalKill, TerminalSignal};
 
 use super::close::say_left;
 use crate::{
@@ -16,8 +16,8 @@ pub(super) async fn run(args: args::Kill) -> Outcome {
     let terminal = resolve::terminal(&client, &args.target.id).await?;
     match args.signal {
         None => {
-            let params = TerminalEnd { terminal, all_processes: args.all_processes };
-            let ended: TerminalEnded = call(&client, "rookery/terminals/kill", params).await?;
+            let params = TerminalKill { terminal, all_processes: args.all_processes };
+            let ended: TerminalEnded = call(&client, params).await?;
             say_left(&ended);
             if args.json {
                 output::json(&ended)?;
@@ -25,7 +25,7 @@ pub(super) async fn run(args: args::Kill) -> Outcome {
         }
         Some(signal) => {
             let params = TerminalSignal { terminal, signal: Signal::Name(signal), group: true };
-            call::<Empty>(&client, "rookery/terminals/signal", params).await?;
+            call(&client, params).await?;
             if args.json {
                 output::json(&serde_json::json!({}))?;
             }

@@ -17,8 +17,7 @@ pub(super) async fn run(args: args::Ls) -> Outcome {
         Some(project) => Some(resolve::project(&client, project).await?),
         None => None,
     };
-    let list: TerminalList =
-        call(&client, "rookery/terminals/list", TerminalFilter { project }).await?;
+    let list: TerminalList = call(&client, TerminalFilter { project }).await?;
     if args.json {
         output::json(&list)?;
     } else if list.terminals.is_empty() {

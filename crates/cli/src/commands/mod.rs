@@ -92,7 +92,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Some(Command::Import(args)) => import::run(args.from),
         Some(Command::Shims(args)) => shims::run(args.action),
         Some(Command::Doctor(args)) => block_on(doctor::run(args.json)),
-        Some(Command::Schema(args)) => schema::run(args.dialect),
+        Some(Command::Schema(args)) => schema::run(&args),
         Some(Command::Completions(args)) => completions::run(args.shell),
         Some(Command::Man(args)) => man::run(args.dir.as_deref()),
     }

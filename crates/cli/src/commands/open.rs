@@ -33,7 +33,7 @@ pub(super) async fn run(args: args::Open) -> Outcome {
         title: args.title,
         scrollback: None,
     };
-    let terminal: wire::Terminal = call(&client, "rookery/terminals/open", &request).await?;
+    let terminal: wire::Terminal = call(&client, &request).await?;
     if args.attach {
         let id = TerminalRef::Number(rookery_model::TerminalId::new(terminal.id));
         return attach::follow(client, id, &attach::Keys::default()).await;

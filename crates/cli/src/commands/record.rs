@@ -12,11 +12,10 @@ use std::{
 use rookery_model::TerminalId;
 use rookery_native::{
     TerminalRef, notification,
-    wire::{self, Attach, Attached, Base64, Output, OutputNotification, Terminal},
+    wire::{self, Attach, Attached, Base64, Output, OutputNotification, Terminal, TerminalGet},
 };
 use rookery_term::redact::Policy;
 use rookery_wire::{Client, ClientError, client::Notification};
-use serde_json::json;
 use tokio::{
     sync::mpsc,
     time::{Instant, MissedTickBehavior, interval, sleep_until, timeout},
@@ -46,8 +45,7 @@ const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 pub(super) async fn run(args: args::Record) -> Outcome {
     let client = link::connect().await?;
     let named = resolve::terminal(&client, &args.target.id).await?;
-    let terminal: Terminal =
-        call(&client, "rookery/terminals/get", json!({ "terminal": named })).await?;
+    let terminal = call(&client, TerminalGet { terminal: named }).await?;
     let connection = Connection::open(client, terminal.id).await?;
     let Some(connection) = connection else { return Err(Failure::no_daemon()) };
     let mut stop = Stop::new()?;
@@ -116,7 +114,7 @@ impl Connection {
         let terminal = TerminalRef::Number(TerminalId::new(terminal));
         // A passive viewer sets no size.
         let params = Attach { terminal, rows: None, cols: None, shown: false };
-        match client.call("rookery/terminals/attach", params).await {
+        match client.send(params).await {
             Ok(attached) => Ok(Some(Self { client, messages, attached })),
             Err(ClientError::Closed | ClientError::Io(_)) => Ok(None),
             Err(error) => Err(error.into()),

@@ -4,7 +4,7 @@ use std::io::Read as _;
 
 use rookery_native::wire::{
     Checkpoint, CheckpointCreate, CheckpointDiff, CheckpointDiffed, NewComment, Review,
-    ReviewAddComments, ReviewDeliver, ReviewList, ReviewOnly, ReviewRequest, ReviewSetStatus,
+    ReviewAddComments, ReviewDeliver, ReviewGet, ReviewList, ReviewRequest, ReviewSetStatus,
     ReviewStatus, Reviews,
 };
 use rookery_wire::Client;
@@ -64,7 +64,7 @@ pub(crate) fn status(status: ReviewStatus) -> (Tone, &'static str) {
 async fn list(client: &Client, args: args::ReviewList) -> Outcome {
     let tree = sessions::directory(args.tree.as_deref())?;
     let params = ReviewList { session: args.session, tree, status: None };
-    let mut list: Reviews = ask(client, "rookery/reviews/list", params, sessions::SEE).await?;
+    let mut list: Reviews = ask(client, params, sessions::SEE).await?;
     if !args.all {
         list.reviews.retain(|review| review.status != ReviewStatus::Approved);
     }
@@ -97,8 +97,8 @@ fn table(all: &[Review], now: i64) -> Table {
 }
 
 async fn show(client: &Client, args: args::Thing) -> Outcome {
-    let params = ReviewOnly { id: args.id };
-    let review: Review = ask(client, "rookery/reviews/get", params, SEE).await?;
+    let params = ReviewGet { id: args.id };
+    let review: Review = ask(client, params, SEE).await?;
     let diff = match review.checkpoint.clone() {
         Some(id) => working("comparing", changes_of(client, id)).await.ok(),
         None => None,
@@ -120,7 +120,7 @@ async fn show(client: &Client, args: args::Thing) -> Outcome {
 /// What the checkpoint of a review changes.
 pub(crate) async fn changes_of(client: &Client, id: String) -> Outcome<CheckpointDiffed> {
     let params = CheckpointDiff { id, with: Some("head".to_owned()) };
-    ask(client, "rookery/checkpoints/diff", params, SEE).await
+    ask(client, params, SEE).await
 }
 
 /// A review with its changes and comments, line by line.
@@ -162,13 +162,13 @@ async fn request(client: &Client, args: args::ReviewRequest) -> Outcome {
                 summary: summary.clone(),
                 review: false,
             };
-            let making = ask(client, "rookery/checkpoints/create", params, sessions::SEE);
+            let making = ask(client, params, sessions::SEE);
             let made: Checkpoint = working("taking a checkpoint", making).await?;
             made.id
         }
     };
     let params = ReviewRequest { session, tree, checkpoint: Some(checkpoint), summary };
-    let review: Review = ask(client, "rookery/reviews/request", params, sessions::SEE).await?;
+    let review: Review = ask(client, params, sessions::SEE).await?;
     if args.json {
         output::json(&review)?;
     } else {
@@ -186,7 +186,7 @@ async fn comment(client: &Client, args: args::ReviewComment) -> Outcome {
 
 async fn say(client: &Client, id: String, comments: Vec<NewComment>) -> Outcome<Review> {
     let params = ReviewAddComments { id, comments };
-    ask(client, "rookery/reviews/comment", params, SEE).await
+    ask(client, params, SEE).await
 }
 
 async fn changes(client: &Client, args: args::ReviewChanges) -> Outcome {
@@ -218,7 +218,7 @@ async fn tell_agent(client: &Client, review: Review) -> (Review, Option<String>)
         return (review, None);
     }
     let params = ReviewDeliver { id: review.id.clone(), to: None };
-    let telling = ask(client, "rookery/reviews/deliver", params, SEE);
+    let telling = ask(client, params, SEE);
     match working("delivering the comments", telling).await {
         Ok(delivered) => (delivered, None),
         Err(failure) => (review, Some(safe::line(failure.message()))),
@@ -226,7 +226,7 @@ async fn tell_agent(client: &Client, review: Review) -> (Review, Option<String>)
 }
 
 async fn settle(client: &Client, id: String, status: ReviewStatus) -> Outcome<Review> {
-    ask(client, "rookery/reviews/setStatus", ReviewSetStatus { id, status }, SEE).await
+    ask(client, ReviewSetStatus { id, status }, SEE).await
 }
 
 async fn set(client: &Client, args: args::Thing, status: ReviewStatus) -> Outcome {
@@ -243,7 +243,7 @@ async fn set(client: &Client, args: args::Thing, status: ReviewStatus) -> Outcom
 async fn deliver(client: &Client, args: args::ReviewDeliver) -> Outcome {
     let see = if args.to.is_some() { sessions::SEE } else { SEE };
     let params = ReviewDeliver { id: args.target.id, to: args.to };
-    let telling = ask(client, "rookery/reviews/deliver", params, see);
+    let telling = ask(client, params, see);
     let delivered: Outcome<Review> = working("delivering the comments", telling).await;
     let review = delivered.map_err(|failure| match failure.advice() {
         Some(_) => failure,

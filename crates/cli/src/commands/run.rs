@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use rookery_native::{
     TerminalRef,
-    wire::{Dump, Dumped, Exit, Terminal, TerminalEnd, TerminalEnded, TerminalOpen, Wait, Waited},
+    wire::{
+        Dump, Dumped, Exit, Terminal, TerminalClose, TerminalEnded, TerminalOpen, Wait, Waited,
+    },
 };
 use rookery_wire::Client;
 use serde::Serialize;
@@ -54,10 +56,10 @@ pub(super) async fn run(args: args::Run) -> Outcome {
         failure.hint(format!("the program keeps running; see it with `rookery attach {terminal}`"))
     })?;
     let params = Dump { terminal: id, history: ALL_ROWS, redact: !args.no_redact };
-    let dumped: Dumped = call(&client, "rookery/terminals/dump", params).await?;
+    let dumped: Dumped = call(&client, params).await?;
     if !args.keep {
-        let params = TerminalEnd { terminal: id, all_processes: false };
-        let ended: TerminalEnded = call(&client, "rookery/terminals/close", params).await?;
+        let params = TerminalClose { terminal: id, all_processes: false };
+        let ended: TerminalEnded = call(&client, params).await?;
         say_left(&ended);
     }
     let exit_code = code(waited.exit);
@@ -87,7 +89,7 @@ async fn open(client: &Client, args: &args::Run) -> Outcome<u64> {
         title: args.title.clone(),
         scrollback: None,
     };
-    let terminal: Terminal = call(client, "rookery/terminals/open", &request).await?;
+    let terminal: Terminal = call(client, &request).await?;
     Ok(terminal.id)
 }
 
@@ -98,7 +100,7 @@ async fn wait(client: &Client, terminal: TerminalRef, limit: Option<Duration>) -
         timeout_ms: Some(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
         ..Wait::new(terminal)
     };
-    call(client, "rookery/terminals/wait", params).await
+    call(client, params).await
 }
 
 /// As shells say it.

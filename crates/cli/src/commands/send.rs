@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use rookery_native::wire::{Base64, Empty, TerminalPaste, TerminalPress, TerminalWrite};
+use rookery_native::wire::{Base64, TerminalPaste, TerminalPress, TerminalWrite};
 
 use crate::{
     args,
@@ -20,10 +20,10 @@ pub(super) async fn run(args: args::Send) -> Outcome {
         let text =
             String::from_utf8(bytes).map_err(|_| Failure::new("only UTF-8 text can be pasted"))?;
         let params = TerminalPaste { terminal, text, size: None };
-        call::<Empty>(&client, "rookery/terminals/paste", params).await?;
+        call(&client, params).await?;
     } else if !bytes.is_empty() {
         let params = TerminalWrite { terminal, data: Some(Base64(bytes)), text: None, size: None };
-        call::<Empty>(&client, "rookery/terminals/write", params).await?;
+        call(&client, params).await?;
     }
     let mut keys = args.keys;
     if args.enter {
@@ -31,7 +31,7 @@ pub(super) async fn run(args: args::Send) -> Outcome {
     }
     if !keys.is_empty() {
         let params = TerminalPress { terminal, keys, size: None };
-        call::<Empty>(&client, "rookery/terminals/press", params).await?;
+        call(&client, params).await?;
     }
     done()
 }

@@ -184,8 +184,7 @@ fn agree() -> Outcome<()> {
 async fn take_effect(homes: &Homes) -> Outcome<()> {
     let Some(client) = link::try_connect_own(homes).await? else { return Ok(()) };
     // Those at work were used last.
-    let threads: ThreadListResult =
-        link::call(&client, "thread/list", ThreadListParams::default()).await?;
+    let threads: ThreadListResult = link::call(&client, ThreadListParams::default()).await?;
     let is_running = |thread: &Thread| thread.status.state == ThreadState::Running;
     if threads.data.iter().any(is_running) {
         output::note("an agent is working; run `rookery restart` later to apply the change");

@@ -1,8 +1,7 @@
 //! `rookery status`.
 
-use rookery_native::wire::Status;
+use rookery_native::wire::{GetStatus, Status};
 use rookery_wire::Client;
-use serde_json::json;
 
 use crate::{
     commands::done,
@@ -17,7 +16,7 @@ pub(super) async fn run(json: bool) -> Outcome {
 
 /// Prints how the daemon of this connection is.
 pub(super) async fn print(client: &Client, json: bool) -> Outcome {
-    let status: Status = call(client, "rookery/status", json!({})).await?;
+    let status: Status = call(client, GetStatus).await?;
     if json {
         output::json(&status)?;
     } else {

@@ -67,7 +67,7 @@ async fn list(client: &Client, args: args::ThreadsList) -> Outcome {
             cwd: cwd.clone(),
             search_term: args.search.clone(),
         };
-        let page: ThreadListResult = call(client, "thread/list", params).await?;
+        let page: ThreadListResult = call(client, params).await?;
         let count = u32::try_from(page.data.len()).unwrap_or(u32::MAX);
         all.extend(page.data);
         cursor = page.next_cursor;
@@ -128,7 +128,7 @@ async fn read_whole(client: &Client, id: &str) -> Outcome<Thread> {
             limit: Some(LARGEST_PAGE),
             max_bytes: Some(PAGE_BYTES),
         };
-        let page: ThreadHistoryReadResult = call(client, "thread/history/read", params).await?;
+        let page: ThreadHistoryReadResult = call(client, params).await?;
         let mut thread = page.thread.ok_or_else(|| threads::unreadable(id))?;
         let mut turns = thread.turns.take().unwrap_or_default();
         turns.append(&mut later);
@@ -166,7 +166,7 @@ async fn each(client: &Client, args: args::ThreadTargets, operation: &Operation)
     }
     for id in ids {
         let result: Value =
-            call(client, operation.method, ThreadIdParams { thread_id: id.clone() }).await?;
+            client.call(operation.method, ThreadIdParams { thread_id: id.clone() }).await?;
         let has_worked = operation.proof.is_none_or(|(member, wanted)| result[member] == wanted);
         if !has_worked {
             return Err(Failure::new(format!("no thread {id}"))
@@ -181,7 +181,7 @@ async fn rename(client: &Client, args: args::ThreadsRename) -> Outcome {
     let thread_id = threads::find(client, &args.target.id).await?;
     let text = format!("renamed {thread_id}");
     let params = ThreadNameSetParams { thread_id, name: args.name.join(" ") };
-    let result: Value = call(client, "thread/name/set", params).await?;
+    let result = call(client, params).await?;
     tell(args.target.json, &result, &text)?;
     done()
 }
@@ -190,7 +190,7 @@ async fn fork(client: &Client, args: args::ThreadsFork) -> Outcome {
     let thread_id = threads::find(client, &args.target.id).await?;
     let (from_turn_id, name) = (args.from, args.name);
     let params = ThreadForkParams { thread_id, from_turn_id, name, provider: None };
-    let forked: ThreadResult = call(client, "thread/fork", params).await?;
+    let forked = ThreadResult { thread: call(client, params).await?.thread };
     tell(args.target.json, &forked, &forked.thread.id)?;
     done()
 }

@@ -3,7 +3,7 @@
 use futures_util::future::{FutureExt as _, select_all, try_join_all};
 use rookery_native::{
     TerminalRef,
-    wire::{Terminal, TerminalOnly, Wait, Waited},
+    wire::{Terminal, TerminalGet, Wait, Waited},
 };
 use rookery_wire::Client;
 use serde::Serialize;
@@ -49,7 +49,7 @@ pub(super) async fn run(args: args::Wait) -> Outcome {
 
 /// The number of a terminal, by which the caller knows it again.
 async fn number(client: &Client, terminal: TerminalRef) -> Outcome<u64> {
-    let found: Terminal = call(client, "rookery/terminals/get", TerminalOnly { terminal }).await?;
+    let found: Terminal = call(client, TerminalGet { terminal }).await?;
     Ok(found.id)
 }
 
@@ -64,6 +64,6 @@ async fn wait(client: &Client, terminal: u64, args: &args::Wait) -> Outcome<One>
         timeout_ms: Some(u64::try_from(args.timeout.as_millis()).unwrap_or(u64::MAX)),
         ..Wait::new(TerminalRef::Number(rookery_model::TerminalId::new(terminal)))
     };
-    let waited: Waited = call(client, "rookery/terminals/wait", params).await?;
+    let waited: Waited = call(client, params).await?;
     Ok(One { terminal, waited })
 }

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use rookery_native::{
     TerminalRef, code,
     wire::{
-        Exit, LandConflict, LandHow, Session, Terminal, TerminalOnly, Wait, Waited, Worktree,
-        WorktreeAttach, WorktreeBootstrap, WorktreeCreate, WorktreeLand, WorktreeLanded,
-        WorktreeList, WorktreeMade, WorktreeRemove, WorktreeRemoved, WorktreeState, Worktrees,
+        Exit, LandConflict, LandHow, Session, Terminal, TerminalGet, Wait, Worktree,
+        WorktreeAttach, WorktreeBootstrap, WorktreeCreate, WorktreeLand, WorktreeList,
+        WorktreeMade, WorktreeRemove, WorktreeState, Worktrees,
     },
 };
 use rookery_wire::{Client, ClientError};
@@ -55,7 +55,7 @@ async fn create(client: &Client, args: args::WorktreeCreate) -> Outcome {
         setup: args.setup,
     };
     let what = if args.fetch { "fetching, then creating a worktree" } else { "making a worktree" };
-    let making = ask(client, "rookery/worktrees/create", params, SEE);
+    let making = ask(client, params, SEE);
     let made: WorktreeMade = working(what, making).await?;
     let code = follow_setup(client, &made).await?;
     let session: Option<Session> = match args.attach {
@@ -106,7 +106,7 @@ async fn follow_setup(client: &Client, made: &WorktreeMade) -> Outcome<ExitCode>
                 include_text: false,
                 redact: true,
             };
-            match client.call::<_, Waited>("rookery/terminals/wait", params).await {
+            match client.send(params).await {
                 Err(ClientError::Rpc(error)) if error.code == code::TIMEOUT => {}
                 Err(error) => return Err(Failure::from(error)),
                 Ok(_) => return Ok(()),
@@ -114,8 +114,8 @@ async fn follow_setup(client: &Client, made: &WorktreeMade) -> Outcome<ExitCode>
         }
     };
     working("the setup command is running", ended).await?;
-    let params = TerminalOnly { terminal };
-    let ended: Terminal = call(client, "rookery/terminals/get", &params).await?;
+    let params = TerminalGet { terminal };
+    let ended: Terminal = call(client, &params).await?;
     if matches!(ended.exit, Some(Exit::Code(0))) {
         return Ok(ExitCode::SUCCESS);
     }
@@ -128,8 +128,7 @@ async fn follow_setup(client: &Client, made: &WorktreeMade) -> Outcome<ExitCode>
 
 async fn list(client: &Client, args: args::WorktreeList) -> Outcome {
     let params = WorktreeList { repo: directory(args.repo)? };
-    let looking =
-        ask(client, "rookery/worktrees/list", params, "choose the repository with --repo");
+    let looking = ask(client, params, "choose the repository with --repo");
     let list: Worktrees = working("reading worktrees", looking).await?;
     if args.json {
         output::json(&list)?;
@@ -175,7 +174,7 @@ async fn meant(client: &Client, given: Option<&str>) -> Outcome<PathBuf> {
         return top_of(client, absolute(Path::new(text))?).await;
     }
     let params = WorktreeList { repo: current_dir()? };
-    let list: Worktrees = ask(client, "rookery/worktrees/list", params, SEE).await?;
+    let list: Worktrees = ask(client, params, SEE).await?;
     let gone = absolute(Path::new(text))?;
     let mut found = list
         .worktrees
@@ -189,7 +188,7 @@ async fn meant(client: &Client, given: Option<&str>) -> Outcome<PathBuf> {
 /// The worktree around a directory.
 async fn top_of(client: &Client, place: PathBuf) -> Outcome<PathBuf> {
     let params = WorktreeList { repo: place.clone() };
-    let list: Worktrees = ask(client, "rookery/worktrees/list", params, SEE).await?;
+    let list: Worktrees = ask(client, params, SEE).await?;
     let around = list.worktrees.iter().map(|tree| PathBuf::from(&tree.path));
     let around = around.filter(|top| place.starts_with(top));
     Ok(around.max_by_key(|top| top.components().count()).unwrap_or(place))
@@ -209,7 +208,7 @@ async fn open_in(
     tool: Option<String>,
 ) -> Outcome<Session> {
     let params = WorktreeAttach { path, title, tool };
-    let opening = ask(client, "rookery/worktrees/attach", params, SEE);
+    let opening = ask(client, params, SEE);
     working("opening a session", opening).await
 }
 
@@ -228,7 +227,7 @@ async fn bootstrap(client: &Client, args: args::WorktreeBootstrap) -> Outcome {
     let path = meant(client, args.target.worktree.as_deref()).await?;
     let source = args.source.map(|source| directory(Some(source))).transpose()?;
     let params = WorktreeBootstrap { path, source, setup: args.setup };
-    let filling = ask(client, "rookery/worktrees/bootstrap", params, SEE);
+    let filling = ask(client, params, SEE);
     let made: WorktreeMade = working("copying", filling).await?;
     let code = follow_setup(client, &made).await?;
     if args.target.json {
@@ -257,7 +256,7 @@ async fn land(client: &Client, args: args::WorktreeLand) -> Outcome {
         remove: args.remove,
         trusted: args.trust,
     };
-    let landing = client.call::<_, WorktreeLanded>("rookery/worktrees/land", params);
+    let landing = client.send(params);
     let landed = match working("landing", landing).await {
         Ok(landed) => landed,
         Err(ClientError::Rpc(error)) => return Err(not_landed(error, args.target.json)?),
@@ -317,7 +316,7 @@ fn not_landed(error: rookery_wire::rpc::RpcError, json: bool) -> Outcome<Failure
 async fn remove(client: &Client, args: args::WorktreeRemove) -> Outcome {
     let path = meant(client, args.target.worktree.as_deref()).await?;
     let params = WorktreeRemove { path, force: args.force, delete_branch: args.delete_branch };
-    let removing = client.call::<_, WorktreeRemoved>("rookery/worktrees/remove", params);
+    let removing = client.send(params);
     let removed = match working("removing", removing).await {
         Ok(removed) => removed,
         Err(ClientError::Rpc(error)) => return Err(not_removed(error)),

@@ -6,19 +6,20 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rookery_dialects::DIALECTS;
 use rookery_host::{find_program, known_agents};
 use rookery_native::wire::{
-    CheckpointList, Checkpoints, HandoffList, HandoffStatus, Handoffs, ProjectList, Providers,
-    Queue, QueueList, RequestList, Requests, ReviewList, ReviewStatus, Reviews, SessionList,
-    Sessions, TerminalFilter, TerminalList, WorktreeList, Worktrees,
+    CheckpointList, Checkpoints, HandoffList, HandoffStatus, Handoffs, ListProjects, ListProviders,
+    POLICY, ProjectList, Providers, Queue, QueueList, RequestList, Requests, ReviewList,
+    ReviewStatus, Reviews, SessionList, Sessions, TerminalFilter, TerminalList, WorktreeList,
+    Worktrees,
 };
 use rookery_roder::wire::{
+    ModelList,
     discovery::{Model, ModelListResult},
     thread::{ThreadListParams, ThreadListResult},
 };
-use rookery_wire::Client;
-use serde::{Serialize, de::DeserializeOwned};
-use serde_json::json;
+use rookery_wire::{Call, Client};
 
 use super::{candidate::Offer, kind::Kind, line::Place};
 use crate::{
@@ -28,11 +29,14 @@ use crate::{
 
 /// Threads that are looked at, the last used first.
 const THREADS: u32 = 200;
-/// Who decides, besides people at this command line.
-const DECIDERS: &[&str] = &["policy", "rookery", "roder", "idx0", "roost", "ptywright"];
 /// Signals that are sent by hand.
 const SIGNALS: &[&str] =
     &["INT", "TERM", "HUP", "KILL", "QUIT", "USR1", "USR2", "STOP", "CONT", "WINCH"];
+
+/// Who decides, besides people at this command line.
+fn deciders() -> impl Iterator<Item = &'static str> {
+    [POLICY].into_iter().chain(DIALECTS.iter().map(|dialect| dialect.endpoint.name))
+}
 
 /// Offers what there is of a kind.
 pub(super) fn offer(kind: Kind, place: &Place, until: Instant, offer: &mut Offer<'_>) {
@@ -40,7 +44,7 @@ pub(super) fn offer(kind: Kind, place: &Place, until: Instant, offer: &mut Offer
         Kind::Mode => modes(offer),
         Kind::Signal => SIGNALS.iter().for_each(|name| offer.add_named(&[name], "")),
         Kind::Tool => tools(offer),
-        Kind::Who => DECIDERS.iter().for_each(|name| offer.add_named(&[name], "")),
+        Kind::Who => deciders().for_each(|name| offer.add_named(&[name], "")),
         _ => {
             let left = until.saturating_duration_since(Instant::now());
             // An error message would disturb the line that is being typed.
@@ -82,12 +86,8 @@ fn ask(kind: Kind, place: &Place, left: Duration, offer: &mut Offer<'_>) -> Opti
     done.ok()?
 }
 
-async fn call<R: DeserializeOwned>(
-    client: &Client,
-    method: &str,
-    params: impl Serialize,
-) -> Option<R> {
-    client.call(method, params).await.ok()
+async fn call<P: Call>(client: &Client, params: P) -> Option<P::Reply> {
+    client.send(params).await.ok()
 }
 
 async fn known(client: &Client, kind: Kind, place: &Place, offer: &mut Offer<'_>) -> Option<()> {
@@ -111,8 +111,7 @@ async fn known(client: &Client, kind: Kind, place: &Place, offer: &mut Offer<'_>
 }
 
 async fn terminals(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
-    let list: TerminalList =
-        call(client, "rookery/terminals/list", TerminalFilter::default()).await?;
+    let list: TerminalList = call(client, TerminalFilter::default()).await?;
     let titles: Vec<&str> = list.terminals.iter().map(|terminal| &*terminal.title).collect();
     for terminal in &list.terminals {
         let state = commands::terminal_state(terminal);
@@ -130,7 +129,7 @@ async fn terminals(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
 
 async fn threads(client: &Client, archived: bool, offer: &mut Offer<'_>) -> Option<()> {
     let params = ThreadListParams { limit: Some(THREADS), archived, ..ThreadListParams::default() };
-    let list: ThreadListResult = call(client, "thread/list", params).await?;
+    let list: ThreadListResult = call(client, params).await?;
     let ends: Vec<&str> = list.data.iter().map(|thread| show::short_id(&thread.id)).collect();
     let names: Vec<_> = list.data.iter().map(|thread| thread.name.as_deref()).collect();
     for (thread, end) in list.data.iter().zip(&ends) {
@@ -147,7 +146,7 @@ async fn threads(client: &Client, archived: bool, offer: &mut Offer<'_>) -> Opti
 }
 
 async fn pending(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
-    let list: Requests = call(client, "rookery/requests/list", RequestList::default()).await?;
+    let list: Requests = call(client, RequestList::default()).await?;
     let ids = list.requests.iter().map(|request| &*request.id);
     for request in &list.requests {
         let short = requests::short_id(&request.id, ids.clone());
@@ -159,7 +158,7 @@ async fn pending(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
 }
 
 async fn items(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
-    let list: Queue = call(client, "rookery/queue/list", QueueList::default()).await?;
+    let list: Queue = call(client, QueueList::default()).await?;
     let ids = list.items.iter().map(|entry| &*entry.item.id);
     for entry in &list.items {
         let short = requests::short_id(&entry.item.id, ids.clone());
@@ -173,7 +172,7 @@ async fn items(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
 
 async fn reviews(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
     let params = ReviewList { session: None, tree: None, status: None };
-    let mut list: Reviews = call(client, "rookery/reviews/list", params).await?;
+    let mut list: Reviews = call(client, params).await?;
     list.reviews.retain(|review| review.status != ReviewStatus::Approved);
     let all = list.reviews.iter().map(|one| (&*one.id, one.summary.clone()));
     by_end(&all.collect::<Vec<_>>(), offer);
@@ -182,7 +181,7 @@ async fn reviews(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
 
 async fn checkpoints(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
     let params = CheckpointList { session: None, tree: None };
-    let list: Checkpoints = call(client, "rookery/checkpoints/list", params).await?;
+    let list: Checkpoints = call(client, params).await?;
     let about = |title: &str, branch: Option<&str>| joined(&[Some(title), branch]);
     let all =
         list.checkpoints.iter().map(|one| (&*one.id, about(&one.title, one.branch.as_deref())));
@@ -191,8 +190,7 @@ async fn checkpoints(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
 }
 
 async fn handoffs(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
-    let mut list: Handoffs =
-        call(client, "rookery/handoffs/list", HandoffList { session: None, tree: None }).await?;
+    let mut list: Handoffs = call(client, HandoffList { session: None, tree: None }).await?;
     list.handoffs.retain(|one| one.status != HandoffStatus::Resolved);
     let all = list.handoffs.iter().map(|one| (&*one.id, one.title.clone()));
     by_end(&all.collect::<Vec<_>>(), offer);
@@ -208,7 +206,7 @@ fn by_end(all: &[(&str, String)], offer: &mut Offer<'_>) {
 }
 
 async fn sessions(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
-    let list: Sessions = call(client, "rookery/sessions/list", SessionList::default()).await?;
+    let list: Sessions = call(client, SessionList::default()).await?;
     let titles: Vec<&str> = list.sessions.iter().map(|session| &*session.title).collect();
     for session in &list.sessions {
         let is_only = titles.iter().filter(|title| **title == session.title).count() == 1;
@@ -220,7 +218,7 @@ async fn sessions(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
 }
 
 async fn projects(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
-    let list: ProjectList = call(client, "rookery/projects/list", json!({})).await?;
+    let list: ProjectList = call(client, ListProjects).await?;
     let names: Vec<&str> = list.projects.iter().map(|project| &*project.name).collect();
     for project in &list.projects {
         let is_only = names.iter().filter(|name| **name == project.name).count() == 1;
@@ -235,7 +233,7 @@ async fn projects(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
 /// Branches of worktrees; the repository's own checkout is none that could be landed or removed.
 async fn worktrees(client: &Client, kind: Kind, offer: &mut Offer<'_>) -> Option<()> {
     let params = WorktreeList { repo: current_dir().ok()? };
-    let list: Worktrees = call(client, "rookery/worktrees/list", params).await?;
+    let list: Worktrees = call(client, params).await?;
     for one in list.worktrees.iter().filter(|one| kind == Kind::Branch || !one.main) {
         if let Some(branch) = &one.branch {
             offer.add_named(&[branch], &one.path);
@@ -245,7 +243,7 @@ async fn worktrees(client: &Client, kind: Kind, offer: &mut Offer<'_>) -> Option
 }
 
 async fn providers(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
-    let list: Providers = call(client, "rookery/agents/providers", json!({})).await?;
+    let list: Providers = call(client, ListProviders).await?;
     for provider in &list.providers {
         let note = (!provider.usable).then_some("has no key");
         offer.add_named(&[&provider.id], &joined(&[Some(&*provider.name), note]));
@@ -258,11 +256,11 @@ async fn of_provider(client: &Client, place: &Place) -> Option<Vec<Model>> {
     let provider = match &place.provider {
         Some(provider) => provider.clone(),
         None => {
-            let known: Providers = call(client, "rookery/agents/providers", json!({})).await?;
+            let known: Providers = call(client, ListProviders).await?;
             known.default.provider
         }
     };
-    let mut list: ModelListResult = call(client, "model/list", json!({})).await?;
+    let mut list: ModelListResult = call(client, ModelList).await?;
     list.models.retain(|model| model.model_provider == provider);
     Some(list.models)
 }

@@ -33,7 +33,7 @@ pub(crate) fn bare_id(text: &str) -> &str {
 /// The request that waits under this id, or the end of one.
 pub(crate) async fn find(client: &Client, id: &str) -> Outcome<Request> {
     let end = bare_id(id.trim()).to_ascii_uppercase();
-    let list: Requests = call(client, "rookery/requests/list", RequestList::default()).await?;
+    let list: Requests = call(client, RequestList::default()).await?;
     let mut fitting =
         list.requests.into_iter().filter(|one| one.id.to_ascii_uppercase().ends_with(&end));
     let see = "run `rookery inbox` to list open requests";
@@ -53,12 +53,12 @@ pub(crate) async fn find(client: &Client, id: &str) -> Outcome<Request> {
 /// What a thread waits for, oldest first.
 pub(crate) async fn pending(client: &Client, thread: &str) -> Outcome<Vec<Ask>> {
     let of_thread = RequestList { thread: Some(thread.to_owned()) };
-    let list: Requests = call(client, "rookery/requests/list", of_thread).await?;
+    let list: Requests = call(client, of_thread).await?;
     if list.requests.is_empty() {
         return Ok(Vec::new());
     }
     let of_thread = SessionGetParams { thread_id: Some(thread.to_owned()) };
-    let session: SessionGetResult = call(client, "session/get", of_thread).await?;
+    let session: SessionGetResult = call(client, of_thread).await?;
     Ok(list.requests.into_iter().map(|request| with_details(request, &session)).collect())
 }
 

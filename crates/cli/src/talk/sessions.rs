@@ -50,7 +50,7 @@ pub(crate) async fn choose(client: &Client, choice: &PlaceChoice) -> Outcome<Mea
         return Ok(Meant::session(own));
     }
     let here = current_dir()?;
-    let list: Sessions = ask(client, "rookery/sessions/list", SessionList::default(), SEE).await?;
+    let list: Sessions = ask(client, SessionList::default(), SEE).await?;
     of_directory(&list.sessions, &here, top_of(&here))
 }
 

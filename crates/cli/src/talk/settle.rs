@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use rookery_native::{
     code,
-    wire::{AnswerRequest, Answered, EventBody, EventList, EventPage, Request, Status},
+    wire::{AnswerRequest, Answered, EventBody, EventList, EventPage, GetStatus, Request, Status},
 };
 use rookery_wire::{Client, ClientError};
 use serde_json::json;
@@ -38,7 +38,7 @@ pub(crate) fn answer_to(target: &RequestTarget) -> AnswerRequest {
 pub(crate) async fn settle(target: &RequestTarget, answer: AnswerRequest, done: &str) -> Outcome {
     let client = link::connect().await?;
     let id = answer.id.clone();
-    match client.call("rookery/requests/answer", answer).await {
+    match client.send(answer).await {
         Ok(answered @ Answered { settled: true, .. }) => {
             if target.json {
                 output::json(&answered)?;
@@ -79,12 +79,12 @@ async fn too_late(client: &Client, target: &RequestTarget, id: &str) -> Outcome 
 /// The last request with this end of its id that the log has as settled.
 async fn settled_before(client: &Client, id: &str) -> Outcome<Option<Request>> {
     let id = id.to_ascii_uppercase();
-    let status: Status = call(client, "rookery/status", json!({})).await?;
+    let status: Status = call(client, GetStatus).await?;
     let mut after = status.last_event.saturating_sub(LOOKBACK);
     let mut found = None;
     loop {
         let params = EventList { after, limit: Some(PAGE) };
-        let page: EventPage = call(client, "rookery/events/list", params).await?;
+        let page: EventPage = call(client, params).await?;
         for event in page.events {
             if let EventBody::RequestSettled { request } = event.body
                 && request.id.ends_with(&id)

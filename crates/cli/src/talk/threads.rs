@@ -35,7 +35,7 @@ async fn list(client: &Client, archived: bool) -> Outcome<Vec<Thread>> {
     for _ in 0..PAGES {
         let params =
             ThreadListParams { limit: Some(PAGE), cursor, archived, ..ThreadListParams::default() };
-        let page: ThreadListResult = call(client, "thread/list", params).await?;
+        let page: ThreadListResult = call(client, params).await?;
         all.extend(page.data);
         cursor = page.next_cursor;
         if cursor.is_none() {

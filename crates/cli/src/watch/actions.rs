@@ -3,14 +3,13 @@
 use rookery_native::{
     code,
     wire::{
-        AnswerRequest, Answered, Checkpoint, CheckpointOnly, DeferRequest, Deferred, Empty,
-        HandoffList, HandoffSetStatus, HandoffStatus, Handoffs, NewComment, QueueEntry,
-        QueueResolve, QueueResolved, Related, Review, ReviewAddComments, ReviewDeliver, ReviewOnly,
+        AnswerRequest, Answered, Checkpoint, CheckpointShow, DeferRequest, HandoffList,
+        HandoffSetStatus, HandoffStatus, Handoffs, NewComment, QueueEntry, QueueResolve,
+        QueueResolved, Related, Review, ReviewAddComments, ReviewDeliver, ReviewGet,
         ReviewSetStatus, ReviewStatus,
     },
 };
-use rookery_wire::{Client, ClientError};
-use serde::{Serialize, de::DeserializeOwned};
+use rookery_wire::{Call, Client, ClientError};
 
 use super::list::{Action, List};
 use crate::{
@@ -63,12 +62,8 @@ fn is_over(error: i64) -> bool {
     error == code::NOT_FOUND || error == code::CONFLICT
 }
 
-async fn call<R: DeserializeOwned>(
-    client: &Client,
-    method: &str,
-    params: impl Serialize,
-) -> Result<R, ClientError> {
-    client.call(method, params).await
+async fn call<P: Call>(client: &Client, params: P) -> Result<P::Reply, ClientError> {
+    client.send(params).await
 }
 
 async fn answer(client: &Client, id: &str, approved: bool) -> Reply {
@@ -79,7 +74,7 @@ async fn answer(client: &Client, id: &str, approved: bool) -> Reply {
         remember: false,
         answers: None,
     };
-    let answered: Answered = call(client, "rookery/requests/answer", params).await?;
+    let answered: Answered = call(client, params).await?;
     Ok(match (answered.settled, approved) {
         (true, true) => (Tone::Good, format!("approved {id}")),
         (true, false) => (Tone::Bad, format!("denied {id}")),
@@ -89,13 +84,13 @@ async fn answer(client: &Client, id: &str, approved: bool) -> Reply {
 
 async fn defer(client: &Client, id: &str) -> Reply {
     let params = DeferRequest { id: id.to_owned() };
-    let _: Deferred = call(client, "rookery/requests/defer", params).await?;
+    call(client, params).await?;
     Ok((Tone::Faint, format!("deferred; {id} stays open")))
 }
 
 async fn review(client: &Client, id: &str, status: ReviewStatus) -> Reply {
     let params = ReviewSetStatus { id: id.to_owned(), status };
-    let _: Review = call(client, "rookery/reviews/setStatus", params).await?;
+    call(client, params).await?;
     Ok(match status {
         ReviewStatus::Approved => (Tone::Good, format!("approved review {id}")),
         ReviewStatus::ChangesRequested => (Tone::Bad, format!("requested changes in review {id}")),
@@ -108,16 +103,16 @@ async fn request_changes(client: &Client, id: &str, text: &str) -> Reply {
     if !text.trim().is_empty() {
         let comment = NewComment { path: None, line: None, text: text.to_owned() };
         let params = ReviewAddComments { id: id.to_owned(), comments: vec![comment] };
-        let _: Review = call(client, "rookery/reviews/comment", params).await?;
+        call(client, params).await?;
     }
     let params = ReviewSetStatus { id: id.to_owned(), status: ReviewStatus::ChangesRequested };
-    let review: Review = call(client, "rookery/reviews/setStatus", params).await?;
+    let review: Review = call(client, params).await?;
     let mut message = format!("requested changes in review {id}");
     let is_news = review.comments.iter().any(|comment| !comment.delivered);
     if review.session.is_none() && is_news {
         // There may be no agent in a work tree; the daemon says so.
         let params = ReviewDeliver { id: id.to_owned(), to: None };
-        match call::<Review>(client, "rookery/reviews/deliver", params).await {
+        match call(client, params).await {
             Err(ClientError::Rpc(error)) => message += &format!("; {}", safe::line(&error.message)),
             outcome => drop(outcome?),
         }
@@ -127,13 +122,13 @@ async fn request_changes(client: &Client, id: &str, text: &str) -> Reply {
 
 async fn accept(client: &Client, id: &str) -> Reply {
     let params = HandoffSetStatus { id: id.to_owned(), status: HandoffStatus::Accepted };
-    let _: Empty = call(client, "rookery/handoffs/setStatus", params).await?;
+    call(client, params).await?;
     Ok((Tone::Good, format!("accepted handoff {id}")))
 }
 
 async fn resolve(client: &Client, id: &str) -> Reply {
     let params = QueueResolve { id: id.to_owned() };
-    let resolved: QueueResolved = call(client, "rookery/queue/resolve", params).await?;
+    let resolved: QueueResolved = call(client, params).await?;
     Ok(match resolved.resolved {
         true => (Tone::Faint, "dismissed".to_owned()),
         false => (Tone::Warning, "already dismissed".to_owned()),
@@ -212,8 +207,8 @@ fn tone_of(line: &str) -> Tone {
 }
 
 async fn of_review(client: &Client, id: &str) -> Result<Vec<Line>, ClientError> {
-    let params = ReviewOnly { id: id.to_owned() };
-    let review: Review = call(client, "rookery/reviews/get", params).await?;
+    let params = ReviewGet { id: id.to_owned() };
+    let review: Review = call(client, params).await?;
     let diff = match review.checkpoint.clone() {
         Some(checkpoint) => changes_of(client, checkpoint).await.ok(),
         None => None,
@@ -222,8 +217,8 @@ async fn of_review(client: &Client, id: &str) -> Result<Vec<Line>, ClientError> 
 }
 
 async fn of_checkpoint(client: &Client, id: &str) -> Result<Vec<Line>, ClientError> {
-    let params = CheckpointOnly { id: id.to_owned() };
-    let one: Checkpoint = call(client, "rookery/checkpoints/show", params).await?;
+    let params = CheckpointShow { id: id.to_owned() };
+    let one: Checkpoint = call(client, params).await?;
     let mut lines = vec![
         (Tone::Strong, safe::line(&one.title)),
         (Tone::Plain, safe::line(&one.summary)),
@@ -238,7 +233,7 @@ async fn of_checkpoint(client: &Client, id: &str) -> Result<Vec<Line>, ClientErr
 }
 
 async fn of_handoff(client: &Client, id: &str) -> Result<Vec<Line>, ClientError> {
-    let all: Handoffs = call(client, "rookery/handoffs/list", HandoffList::default()).await?;
+    let all: Handoffs = call(client, HandoffList::default()).await?;
     let Some(one) = all.handoffs.into_iter().find(|one| one.id == id) else {
         return Ok(Vec::new());
     };

@@ -12,10 +12,7 @@ use crossterm::event::{Event as Input, EventStream};
 use futures_util::StreamExt as _;
 use rookery_native::{
     notification,
-    wire::{
-        EventBody, EventNotification, Queue, QueueList, RequestList, Requests, Subscribe,
-        Subscription,
-    },
+    wire::{EventBody, EventNotification, Queue, QueueList, RequestList, Requests, Subscribe},
 };
 use rookery_wire::{Client, client::Notification};
 use tokio::sync::mpsc;
@@ -47,15 +44,14 @@ impl Link {
     async fn follow(client: Client) -> Outcome<Link> {
         let notifications = client.notifications().ok_or_else(|| Failure::new("no events"))?;
         let now = Subscribe { since: None };
-        call::<Subscription>(&client, "rookery/events/subscribe", now).await?;
+        call(&client, now).await?;
         Ok(Link { client, notifications, is_stale: true })
     }
 
     /// Reads what waits. Whatever happens after it comes as an event, since those are asked for.
     async fn read(&self, list: &mut List) -> Outcome<()> {
-        let requests: Requests =
-            call(&self.client, "rookery/requests/list", RequestList::default()).await?;
-        let queue: Queue = call(&self.client, "rookery/queue/list", QueueList::default()).await?;
+        let requests: Requests = call(&self.client, RequestList::default()).await?;
+        let queue: Queue = call(&self.client, QueueList::default()).await?;
         list.update(queue.items, requests.requests);
         Ok(())
     }

@@ -99,7 +99,7 @@ async fn what_was_approved_runs_in_the_shell_that_was_shown() {
     assert_eq!(argv[..2], ["/bin/sh", "-lc"]);
     assert!(preview.as_ref().unwrap().contains("\n[runs as /bin/sh -lc in "), "{preview:?}");
     core.agents().set_shell("/bin/bash").await.unwrap();
-    assert!(core.requests().resolve_as_daemon(request.id, YES, "test").await.unwrap());
+    assert!(core.requests().resolve(request.id, YES, "test").await.unwrap().is_now());
     let DirectOutcome::Ran(output) = task.await.unwrap() else { panic!("it did not run") };
     assert!(!output.text.contains("bash"), "{}", output.text);
     assert_eq!(output.data["shell"], "/bin/sh", "{}", output.data);
@@ -119,7 +119,7 @@ async fn a_grant_is_for_one_shell() {
         )
     };
     assert!(!granted(&plain).await);
-    assert!(core.requests().resolve_as_daemon(pending(&core).await.id, YES, "test").await.unwrap());
+    assert!(core.requests().resolve(pending(&core).await.id, YES, "test").await.unwrap().is_now());
     let mut other = plain.clone();
     other["shell"] = "bash".into();
     assert!(!granted(&other).await, "another shell by the call");

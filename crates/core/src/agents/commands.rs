@@ -89,7 +89,7 @@ impl Agents {
             }
             if warned.insert(warning.clone()) {
                 drop(warned);
-                self.core.threads().warn(None, warning.to_string());
+                self.core.log().warn(None, warning.to_string());
             }
         }
         Ok(listing)

@@ -32,6 +32,8 @@ use rookery_host::sandbox;
 use rookery_model::{Choice, Mode, Profile, Thread, Timestamp, ToolKind};
 use serde_json::Value;
 
+use crate::log::{Shows, Signals};
+
 pub use self::choose::FittedChoice;
 pub use self::settings::ProviderState;
 pub(crate) use self::workspaces::Places;
@@ -110,6 +112,7 @@ pub(crate) struct Room {
     commands: Arc<Catalog>,
     /// Command files that were complained about.
     warned: Mutex<HashSet<Warning>>,
+    signals: Signals,
     is_draining: AtomicBool,
     has_chosen_provider: AtomicBool,
     /// Held while the settings file is changed.
@@ -122,10 +125,10 @@ impl Room {
     fn alone(config: AgentConfig) -> Self {
         let home = rookery_agent::workspaces::Workspaces::new(config.cwd.clone(), 0);
         let places = Places::new(home);
-        Room::new(config, places)
+        Room::new(config, places, Signals::default())
     }
 
-    pub(crate) fn new(config: AgentConfig, places: Places) -> Self {
+    pub(crate) fn new(config: AgentConfig, places: Places, signals: Signals) -> Self {
         let mut settings = config.settings.clone();
         let client = http::Client::new();
         let registry = registry(&config, client.clone());
@@ -146,6 +149,7 @@ impl Room {
             client,
             commands: Arc::new(commands::catalog(&config)),
             warned: Mutex::default(),
+            signals,
             is_draining: AtomicBool::new(false),
             has_chosen_provider,
             settings_writer: tokio::sync::Mutex::new(()),
@@ -164,6 +168,8 @@ impl Room {
         change(&mut changed);
         *self.rules.write() = Arc::new(rules(&changed, has_sandbox(&self.config)));
         *current = Arc::new(changed);
+        drop(current);
+        self.signals.raise(Shows::Agents);
     }
 
     pub(crate) fn is_draining(&self) -> bool {

@@ -11,7 +11,7 @@ use rookery_host::SettingsFile;
 use rookery_model::{Choice, Error, Mode, Result};
 
 use crate::agents::choose::FittedChoice;
-use crate::log::NoticeBody;
+use crate::log::{NoticeBody, SettingsChange};
 use crate::rooms::Agents;
 
 /// Whether a change has to outlive this process.
@@ -123,7 +123,7 @@ impl Agents {
     async fn change_key(&self, id: String, key: Option<Secret>) -> Result<String> {
         let edit = Edit::ApiKey { provider: id.clone(), key: key.clone() };
         let (core, provider) = (self.core.clone(), id.clone());
-        let notice = Some(NoticeBody::ProvidersChanged);
+        let notice = Some(NoticeBody::Settings(SettingsChange::Providers));
         self.change(Keeping::Required, edit, notice, move |settings| {
             let registry = &core.inner.agents.registry;
             let set = match &key {
@@ -156,7 +156,7 @@ impl Agents {
             reasoning: chosen.reasoning.clone(),
         };
         let new = chosen.clone();
-        let notice = Some(NoticeBody::ProvidersChanged);
+        let notice = Some(NoticeBody::Settings(SettingsChange::Providers));
         let core = self.core.clone();
         self.change(Keeping::Wanted, edit, notice, move |settings| {
             core.inner.agents.choose_provider();
@@ -166,7 +166,7 @@ impl Agents {
         })
         .await?;
         if let Some(warning) = warning {
-            self.core.threads().warn(None, warning);
+            self.core.log().warn(None, warning);
         }
         Ok(chosen)
     }
@@ -199,7 +199,7 @@ impl Agents {
             .set_mode(None, mode.value, Some(mode.spelling.to_owned()), reason)
             .await?;
         // Told last: by then the word for it is the one that was used.
-        self.core.inner.log.feed().send(None, [NoticeBody::SettingsChanged]);
+        self.core.inner.log.spine().send(None, [NoticeBody::Settings(SettingsChange::Other)]);
         Ok(())
     }
 
@@ -241,7 +241,7 @@ impl Agents {
         edit: Edit,
         apply: impl FnOnce(&mut Settings) + Send + 'static,
     ) -> Result<()> {
-        let notice = Some(NoticeBody::SettingsChanged);
+        let notice = Some(NoticeBody::Settings(SettingsChange::Other));
         self.change(Keeping::Wanted, edit, notice, apply).await
     }
 
@@ -266,7 +266,7 @@ impl Agents {
                 None => {}
             }
             agents.change_settings(apply);
-            core.inner.log.feed().send(None, notice);
+            core.inner.log.spine().send(None, notice);
             Ok(())
         });
         work.await.map_err(|error| Error::failed(error.to_string()))?

@@ -7,7 +7,7 @@ use rookery_model::{Choice, ErrorKind, Mode};
 use serde_json::json;
 
 use super::{AgentConfig, NewRoot};
-use crate::log::NoticeBody;
+use crate::log::{News, NoticeBody, SettingsChange, Topics};
 use crate::threads::{DirectCall, DirectOutcome, NewThread};
 use crate::{Core, CoreConfig, KeeperLaunch, StopKind, TerminalLimits, UiConfig};
 
@@ -127,13 +127,16 @@ async fn the_default_model_is_chosen_whole() {
         model: model.to_owned(),
         reasoning: reasoning.map(str::to_owned),
     };
-    let mut feed = core.threads().follow();
+    let mut feed = core.log().subscribe(Topics::NOTICES, None);
     let chosen =
         core.agents().select_default(choice("ollama", "llama", Some("high"))).await.unwrap();
     assert_eq!(chosen, choice("ollama", "llama", Some("high")));
     assert_eq!(core.agents().default_choice(), chosen);
     let told = feed.next().await.unwrap();
-    assert!(matches!(told[0].body, NoticeBody::ProvidersChanged));
+    assert!(matches!(
+        told[0].notice().unwrap().body,
+        NoticeBody::Settings(SettingsChange::Providers)
+    ));
     // Only the provider is named: the rest stays. A model that is named begins without an effort.
     assert_eq!(core.agents().select_default(choice("ollama", "", None)).await.unwrap(), chosen);
     let plain = choice("ollama", "llama", None);
@@ -216,7 +219,7 @@ async fn a_bad_command_file_is_complained_about_once() {
     std::fs::write(home.dir("commands").join("bad.md"), "---\nnope: 1\n---\nx").unwrap();
     std::fs::write(home.dir("commands").join("good.md"), "say {{arguments}}").unwrap();
     let core = home.core(false).await;
-    let mut feed = core.threads().follow();
+    let mut feed = core.log().subscribe(Topics::NOTICES, None);
     for _ in 0..2 {
         let listed = core.agents().commands(&home.path()).await.unwrap();
         assert!(listed.iter().any(|command| command.name == "good"));
@@ -228,10 +231,10 @@ async fn a_bad_command_file_is_complained_about_once() {
     let error =
         core.agents().expand_command("nope", "", &home.path(), None, None).await.unwrap_err();
     assert_eq!(error.message(), "unknown command \"nope\"");
-    core.threads().warn(None, "last");
+    core.log().warn(None, "last");
     let mut texts = Vec::new();
     while texts.last().is_none_or(|last| last != "last") {
-        for notice in feed.next().await.unwrap() {
+        for notice in feed.next().await.unwrap().iter().filter_map(News::notice) {
             if let NoticeBody::Warning(text) = &notice.body {
                 texts.push(text.clone());
             }
@@ -264,13 +267,15 @@ async fn a_direct_call_can_wait_for_its_approval() {
         tokio::time::timeout(Duration::from_secs(10), asked).await.unwrap();
         core.requests().list()[0].id
     };
+    let no = rookery_model::Answer::Denied { message: None };
+    assert!(core.requests().resolve(pending(&core).await, no, "test").await.unwrap().is_now());
     let task = tokio::spawn({
         let (core, call) = (core.clone(), call(true));
         async move { core.threads().call_tool(call).await.unwrap() }
     });
     let id = pending(&core).await;
     let yes = rookery_model::Answer::Approved { remember: false };
-    assert!(core.requests().resolve_as_daemon(id, yes, "test").await.unwrap());
+    assert!(core.requests().resolve(id, yes, "test").await.unwrap().is_now());
     let DirectOutcome::Ran(output) = task.await.unwrap() else { panic!("it did not run") };
     assert!(!output.is_error, "{}", output.text);
     assert!(home.path().join("new.txt").exists());

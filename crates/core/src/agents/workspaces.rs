@@ -6,13 +6,10 @@ use std::path::{Path, PathBuf};
 use rookery_agent::workspaces::canonical_directory;
 use rookery_agent::workspaces::{Root, Update, Workspace, WorkspaceError, Workspaces};
 use rookery_model::{Error, Result};
-use rookery_store::{Change, Store};
+use rookery_store::{Change, Kept, Store};
 
 use crate::clock;
 use crate::rooms::Agents;
-
-/// Where workspaces are kept.
-const WORKSPACES_KEY: &str = "workspaces";
 
 /// A directory for a workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +52,7 @@ impl Places {
     pub(crate) fn load(store: &Store, home: &Path) -> Self {
         let home = canonical_directory("cwd", home).unwrap_or_else(|_| home.to_owned());
         let now = now();
-        let text = store.get_meta(WORKSPACES_KEY).ok().flatten();
+        let text = store.kept(&Kept::Workspaces).ok().flatten();
         let kept = text.and_then(|text| {
             let read = Workspaces::from_json(&text, home.clone(), now);
             read.inspect_err(|error| tracing::error!(%error, "workspaces cannot be read")).ok()
@@ -210,8 +207,8 @@ impl Agents {
                 let mut all = places.all.clone();
                 let value = change(&mut all)?;
                 if all != places.all {
-                    let (key, value) = (WORKSPACES_KEY.to_owned(), Some(all.to_json()));
-                    tx.save(Change::MetaSet { key, value });
+                    let (what, value) = (Kept::Workspaces, Some(all.to_json()));
+                    tx.save(Change::KeptSet { what, value });
                     *places = Places::new(all);
                 }
                 Ok(value)

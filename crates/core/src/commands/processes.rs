@@ -4,11 +4,10 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use rookery_model::{Error, Result, Size, Timestamp};
-use tokio::sync::watch;
 
 use super::process::{Process, ProcessOutput, ProcessState, ProcessView};
+use crate::log::{Shows, Signalled, Signals};
 use crate::rooms::Commands;
 
 /// How many may run at once.
@@ -19,10 +18,14 @@ const MAX_ENDED: usize = 256;
 const STOP_LIMIT: Duration = Duration::from_secs(5);
 
 /// All processes.
-#[derive(Default)]
 pub(crate) struct Room {
-    table: Mutex<Table>,
-    changes: watch::Sender<u64>,
+    table: Signalled<Table>,
+}
+
+impl Room {
+    pub(crate) fn new(signals: &Signals) -> Room {
+        Room { table: Signalled::new(Table::default(), Shows::Commands, signals) }
+    }
 }
 
 #[derive(Default)]
@@ -47,13 +50,12 @@ impl Seat {
     /// Puts a process on it.
     pub(super) fn fill(self, process: Arc<Process>) {
         self.processes.table.lock().running.insert(self.id.clone(), Some(process));
-        self.processes.changed();
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        let mut table = self.processes.table.lock();
+        let mut table = self.processes.table.lock_quietly();
         if matches!(table.running.get(&self.id), Some(None)) {
             table.running.remove(&self.id);
         }
@@ -63,7 +65,7 @@ impl Drop for Seat {
 impl Room {
     /// Takes a name.
     pub(super) fn reserve(self: &Arc<Self>, id: String) -> Result<Seat> {
-        let mut table = self.table.lock();
+        let mut table = self.table.lock_quietly();
         if table.running.contains_key(&id) {
             return Err(Error::invalid("process_id", "process_id already running"));
         }
@@ -86,11 +88,6 @@ impl Room {
             table.ended.pop_front();
         }
         drop(table);
-        self.changed();
-    }
-
-    fn changed(&self) {
-        self.changes.send_modify(|version| *version += 1);
     }
 
     fn running(&self, id: &str) -> Result<Arc<Process>> {
@@ -195,11 +192,6 @@ impl Commands {
         all.retain(|process| process.owner() == owner);
         stop_all(all).await
     }
-
-    /// Changes whenever a process comes or ends.
-    pub fn changes(&self) -> watch::Receiver<u64> {
-        self.core.inner.commands.changes.subscribe()
-    }
 }
 
 fn is_among(process: &Arc<Process>, all: &[Arc<Process>]) -> bool {
@@ -246,7 +238,7 @@ mod tests {
 
     #[test]
     fn names_are_taken_once_and_given_back() {
-        let processes = Arc::<Room>::default();
+        let processes = Arc::new(Room::new(&Signals::default()));
         let seat = processes.reserve("a".into()).unwrap();
         let again = |processes: &Arc<Room>| processes.reserve("a".into()).err().unwrap();
         assert_eq!(again(&processes).message(), "process_id already running");
@@ -263,7 +255,7 @@ mod tests {
 
     #[test]
     fn what_streams_is_driven_by_its_own_connection() {
-        let processes = Arc::<Room>::default();
+        let processes = Arc::new(Room::new(&Signals::default()));
         processes.reserve("a".into()).unwrap().fill(process("a"));
         assert!(processes.driven("a", 1).is_ok());
         let refused = processes.driven("a", 2).err().unwrap();
@@ -273,7 +265,7 @@ mod tests {
 
     #[test]
     fn running_and_remembered_ones_are_bounded() {
-        let processes = Arc::<Room>::default();
+        let processes = Arc::new(Room::new(&Signals::default()));
         let seats: Vec<Seat> =
             (0..MAX_RUNNING).map(|id| processes.reserve(id.to_string()).unwrap()).collect();
         assert!(processes.reserve("more".into()).is_err());
@@ -285,7 +277,6 @@ mod tests {
         }
         assert_eq!(processes.table.lock().ended.len(), MAX_ENDED);
         assert!(processes.find("9").is_err() && processes.find("10").is_ok());
-        assert_eq!(*processes.changes.borrow(), 2 * (MAX_ENDED as u64 + 10));
     }
 
     #[test]

@@ -53,6 +53,11 @@ impl Items {
         self.all.insert(id, item);
     }
 
+    /// Whether one is an unchanged copy of the other.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.all.is_same(&other.all)
+    }
+
     pub(crate) fn remove(&mut self, id: QueueItemId) -> Option<QueueItem> {
         let item = self.all.remove(&id)?;
         self.ranks.remove(&rank(&item));

@@ -4,8 +4,8 @@
 //! tells of, and no client sees one without the other.
 
 use rookery_model::{
-    Answer, Category, Event, ExitStatus, Lifecycle, NotificationText, Origin, QueueItem, SessionId,
-    Source, Terminal, TerminalId, ThreadId, TimelineKind, TurnStatus,
+    Category, Event, ExitStatus, Lifecycle, NotificationText, Origin, QueueItem, SessionId, Source,
+    Terminal, TerminalId, ThreadId, TimelineKind, TurnStatus,
 };
 
 use crate::queue::{NewItem, is_word};
@@ -212,11 +212,9 @@ impl Tx<'_> {
         self.log_line(session, TimelineKind::SessionClosed, "Session closed", None);
         self.resolve_items(session, |item| is_good_to_know(item) || is_word(item, Category::Error));
         // These cannot be acted on any more.
-        let asked = self.world.requests.values().filter(|one| one.session() == Some(session));
-        let asked: Vec<_> = asked.map(|request| request.id).collect();
-        for id in asked {
-            self.settle_request(id, Answer::Cancelled, BY_CLOSING);
-        }
+        let asked = self.world.requests.of_session(session);
+        let asked = asked.map(|request| request.id).collect();
+        self.cancel_requests(asked, BY_CLOSING);
     }
 
     /// The terminal on which it is shown that a thread waits: one that works in its directory, the

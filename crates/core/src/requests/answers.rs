@@ -10,36 +10,9 @@ use rookery_store::Change;
 use tokio::sync::watch;
 
 use crate::core::Core;
-use crate::requests::fits;
 use crate::rooms::Requests;
 
 impl Requests {
-    /// Gives an answer. False if the request was settled before.
-    ///
-    /// # Errors
-    /// If the answer does not fit what was asked, or cannot be saved. Then it has no effect.
-    pub(crate) async fn give_answer(
-        &self,
-        id: RequestId,
-        answer: Answer,
-        by: &str,
-    ) -> Result<bool> {
-        let _turn = self.take_turn(id).await;
-        match self.core.look().requests.get(&id) {
-            None => return Ok(false),
-            Some(request) => fits(&request.asked, &answer)?,
-        }
-        self.promise_answer(id, &answer, by).await?;
-        let given = self.core.transact(|tx| {
-            let is_pending = tx.world.requests.contains_key(&id);
-            tx.decider = self.core.caller.decider();
-            self.resolve_in(tx, id, answer, by);
-            tx.done(id.get());
-            Ok(is_pending)
-        });
-        self.keep_promise(id, given).await
-    }
-
     /// Records an answer so that it cannot be lost.
     ///
     /// # Errors
@@ -53,7 +26,7 @@ impl Requests {
         self.core.sessions().ensure_saving()?;
         let is_in_memory = {
             let world = self.core.look();
-            let request = world.requests.get(&id).or_else(|| world.settled.get(&id));
+            let request = world.requests.get(id).or_else(|| world.settled.get(&id));
             let thread = request.and_then(|request| world.threads.get(&request.thread()?));
             thread.is_some_and(|state| state.thread.ephemeral)
         };

@@ -1,16 +1,15 @@
 //! Approvals as those who supervise see them: requests in words, open ones and those decided.
 //!
-//! There is no list of approvals beside the requests. What is decided here goes through `settle`,
-//! like every other answer, and so the first one counts.
+//! There is no list of approvals beside the requests: deciding is `resolve`, like every other answer,
+//! and so the first one counts.
 
 use rookery_model::{
-    Activity, Answer, Asked, Category, Error, ErrorKind, NotificationText, QueueItem, Related,
-    Request, RequestId, RequestState, Result, SessionId, Settled, Source, TerminalId, TimelineKind,
-    Timestamp, spelled,
+    Activity, Answer, Asked, Category, NotificationText, QueueItem, Related, Request, RequestId,
+    RequestState, SessionId, Settled, Source, TerminalId, TimelineKind, Timestamp, spelled,
 };
 
 use crate::clock;
-use crate::log::NoticeBody;
+use crate::log::RequestChange;
 use crate::queue::{NewItem, is_word};
 use crate::requests::decisions;
 use crate::rooms::Requests;
@@ -59,20 +58,6 @@ pub struct Approval {
     pub status: ApprovalStatus,
 }
 
-/// A decision.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// Yes.
-    Approve,
-    /// No.
-    Deny {
-        /// Why.
-        message: Option<String>,
-    },
-    /// Later.
-    Defer,
-}
-
 impl Requests {
     /// Approvals that wait and those that were decided lately: open ones first, then the newest.
     pub fn approvals(&self) -> Vec<Approval> {
@@ -86,124 +71,10 @@ impl Requests {
         approvals
     }
 
-    /// Decides about an approval. Saying the same again is no second decision.
-    ///
-    /// # Errors
-    /// Not found if there is no such approval, conflict if it was decided otherwise and the asker
-    /// went on with that, denied if the one who decides is the agent that asks.
-    pub async fn decide(&self, id: RequestId, decision: Decision, by: &str) -> Result<()> {
-        self.core.refuse_agents()?;
-        if self.is_dialog(id) {
-            return self.decide_dialog(id, decision, by).await;
-        }
-        let _turn = self.take_turn(id).await;
-        let is_pending = match self.decidable(id, &decision)? {
-            Decidable::Pending => true,
-            Decidable::Again => false,
-            Decidable::Said => return Ok(()),
-        };
-        let answer = match &decision {
-            Decision::Approve => Answer::Approved { remember: false },
-            Decision::Deny { message } => Answer::Denied { message: message.clone() },
-            Decision::Defer => {
-                self.core.sessions().ensure_saving()?;
-                let later = |tx: &mut Tx<'_>| {
-                    tx.decider = self.core.caller.decider();
-                    tx.decide_later(id, is_pending, by)
-                };
-                return self.core.transact_durably(later).await;
-            }
-        };
-        self.promise_answer(id, &answer, by).await?;
-        let given = self.core.transact(|tx| {
-            tx.decider = self.core.caller.decider();
-            match tx.world.requests.contains_key(&id) {
-                true => self.resolve_in(tx, id, answer, by),
-                // Settled while it was recorded; it counts if it may be decided again.
-                false => tx.decide_again(id, answer, by)?,
-            }
-            tx.done(id.get());
-            Ok(())
-        });
-        self.keep_promise(id, given).await
-    }
-
-    /// Whether a decision can be taken, as things are now.
-    fn decidable(&self, id: RequestId, decision: &Decision) -> Result<Decidable> {
-        let world = self.core.look();
-        if let Some(request) = world.requests.get(&id) {
-            let approval = Approval::of(request).ok_or_else(|| no_approval(id))?;
-            let is_said = approval.status == decision.wanted();
-            return Ok(if is_said { Decidable::Said } else { Decidable::Pending });
-        }
-        let request = world.settled.get(&id).ok_or_else(|| no_approval(id))?;
-        let approval = Approval::of(request).ok_or_else(|| no_approval(id))?;
-        if approval.status == decision.wanted() {
-            return Ok(Decidable::Said);
-        }
-        world.may_decide_again(request).map(|()| Decidable::Again)
-    }
-}
-
-/// What a decision finds.
-enum Decidable {
-    /// A request that waits.
-    Pending,
-    /// One that was decided otherwise, on which no program acted yet.
-    Again,
-    /// The same was said before.
-    Said,
-}
-
-impl Decision {
-    fn wanted(&self) -> ApprovalStatus {
-        match self {
-            Decision::Approve => ApprovalStatus::Approved,
-            Decision::Deny { .. } => ApprovalStatus::Denied,
-            Decision::Defer => ApprovalStatus::Deferred,
-        }
-    }
-}
-
-impl crate::world::World {
-    /// What was decided may be decided otherwise as long as no program acted on it: only a harness that
-    /// asks from time to time might have.
-    fn may_decide_again(&self, request: &Request) -> Result<()> {
-        let is_free = matches!(request.asked, Asked::Permission { .. });
-        match is_free && !self.acted_on.contains(&request.id) {
-            true => Ok(()),
-            false => Err(settled_before()),
-        }
-    }
-}
-
-impl Requests {
-    async fn decide_dialog(&self, id: RequestId, decision: Decision, by: &str) -> Result<()> {
-        let answer = match decision {
-            Decision::Approve => Answer::Approved { remember: false },
-            Decision::Deny { message } => Answer::Denied { message },
-            Decision::Defer => {
-                self.core.sessions().ensure_saving()?;
-                return self
-                    .core
-                    .transact_durably(|tx| {
-                        tx.decider = self.core.caller.decider();
-                        tx.defer(id, by);
-                        Ok(())
-                    })
-                    .await;
-            }
-        };
-        match self.answer_dialog(id, answer, by).await? {
-            true => Ok(()),
-            false => Err(settled_before()),
-        }
-    }
-
     /// One approval, whether it waits or was decided lately.
     pub fn approval(&self, id: RequestId) -> Option<Approval> {
         let world = self.core.look();
-        world.requests.get(&id).or_else(|| world.settled.get(&id)).and_then(Approval::of)
+        world.requests.get(id).or_else(|| world.settled.get(&id)).and_then(Approval::of)
     }
 
     /// The asker has this decision: from now on it stands.
@@ -289,19 +160,15 @@ impl Tx<'_> {
             Request::of_session(RequestId::new(draw()), session, asked, clock::wall());
         request.tool = tool;
         let id = request.id;
-        self.world.requests.insert(id, request.clone());
+        self.world.requests.insert(request.clone());
         self.save_request(&request);
-        self.announce(None, NoticeBody::Requested(Box::new(request)));
+        self.announce(None, RequestChange::Asked(Box::new(request)));
         id
     }
 
     /// Notes that it will be decided later.
-    fn defer(&mut self, id: RequestId, by: &str) {
-        let Some(request) = self.world.requests.get_mut(&id) else { return };
-        if std::mem::replace(&mut request.is_deferred, true) {
-            return;
-        }
-        let request = request.clone();
+    pub(super) fn put_off(&mut self, id: RequestId, by: &str) {
+        let Some(request) = self.world.requests.put_off(id) else { return };
         self.save_request(&request);
         let mode = self.world.mode_of_asker(request.asker);
         self.record(decisions::deferred(&request, mode, by));
@@ -317,33 +184,6 @@ impl Tx<'_> {
         });
         let kind = TimelineKind::ApprovalUpdated;
         self.log_line(approval.session, kind, "Approval deferred", related);
-    }
-
-    /// A decision is taken later: of a request that waits, or of one that was decided before.
-    fn decide_later(&mut self, id: RequestId, is_pending: bool, by: &str) -> Result<()> {
-        if !is_pending {
-            let settled = self.world.settled.get(&id).cloned().ok_or_else(|| no_approval(id))?;
-            self.world.may_decide_again(&settled)?;
-            self.world.settled.remove(&id);
-            let state = RequestState::Pending;
-            let request = Request { state, is_deferred: false, ..settled };
-            self.world.requests.insert(id, request);
-        }
-        self.defer(id, by);
-        Ok(())
-    }
-
-    /// What was decided is decided otherwise.
-    fn decide_again(&mut self, id: RequestId, answer: Answer, by: &str) -> Result<()> {
-        let mut request = self.world.settled.get(&id).cloned().ok_or_else(|| no_approval(id))?;
-        self.world.may_decide_again(&request)?;
-        let settled = Settled { answer, by: by.to_owned(), at: clock::wall() };
-        let mode = self.world.mode_of_asker(request.asker);
-        self.record_settled(&request, &settled, mode);
-        request.state = RequestState::Settled(settled);
-        self.world.settled.insert(request.id, request.clone());
-        self.save_request(&request);
-        Ok(())
     }
 
     /// Keeps a settled request at hand for a while.
@@ -362,6 +202,7 @@ impl Tx<'_> {
         let waits = |activity: &mut Activity, _| {
             activity.requests.insert(id);
         };
+        self.world.shown_on.insert(id, terminal);
         let shown = self.change_activity(terminal, waits).and_then(|()| match text {
             Some(text) => self.raise_attention(terminal, text, Source::Protocol),
             None => Ok(()),
@@ -373,19 +214,13 @@ impl Tx<'_> {
 
     /// Nothing waits for this answer any more, wherever that was shown.
     fn stop_waiting(&mut self, id: RequestId) {
-        let shown = self.world.terminals.values();
-        let shown: Vec<TerminalId> = shown
-            .filter(|terminal| terminal.activity.requests.contains(&id))
-            .map(|terminal| terminal.id)
-            .collect();
-        for terminal in shown {
-            let goes_on = |activity: &mut Activity, _| {
-                activity.requests.remove(&id);
-            };
-            if self.change_activity(terminal, goes_on).is_ok() {
-                // It lives, so there is nothing that could fail.
-                let _ = self.lower_attention(terminal);
-            }
+        let Some(terminal) = self.world.shown_on.remove(&id) else { return };
+        let goes_on = |activity: &mut Activity, _| {
+            activity.requests.remove(&id);
+        };
+        if self.change_activity(terminal, goes_on).is_ok() {
+            // It lives, so there is nothing that could fail.
+            let _ = self.lower_attention(terminal);
         }
     }
 
@@ -395,9 +230,8 @@ impl Tx<'_> {
             Related::Request(id) => Some(id),
             _ => None,
         });
-        let shown = self.world.terminals.values();
-        let shown = shown.flat_map(|terminal| terminal.activity.requests.iter().copied());
-        let lost = pointing.chain(shown).filter(|id| !self.world.requests.contains_key(id));
+        let shown = self.world.shown_on.keys().copied();
+        let lost = pointing.chain(shown).filter(|id| !self.world.requests.contains(*id));
         let lost: std::collections::BTreeSet<RequestId> = lost.collect();
         for id in lost {
             self.resolve_related(Related::Request(id));
@@ -469,12 +303,4 @@ fn source_of(request: &Request) -> Source {
         Asked::Dialog { .. } => Source::Screen,
         _ => Source::Protocol,
     }
-}
-
-fn settled_before() -> Error {
-    Error::new(ErrorKind::Conflict, "the approval was settled before")
-}
-
-fn no_approval(id: RequestId) -> Error {
-    Error::not_found(format!("no approval {id}"))
 }

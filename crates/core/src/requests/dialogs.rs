@@ -13,10 +13,11 @@ use rookery_model::{
     Source, TerminalId,
 };
 
+use super::Resolved;
 use super::chosen::{Chosen, chosen};
 use crate::clock;
 use crate::core::Core;
-use crate::log::NoticeBody;
+use crate::log::RequestChange;
 use crate::queue::NewItem;
 use crate::rooms::Requests;
 use crate::sessions::SessionHome;
@@ -99,7 +100,7 @@ impl Requests {
                 return Ok(Shown::Answered(left));
             }
             let asked: Vec<&str> =
-                world.requests.values().filter_map(|one| dialog_of(one, session)).collect();
+                world.requests.of_session(session).filter_map(dialog_of).collect();
             self.note_dialog(session, id, seen.as_ref());
             let is_known = match &seen {
                 Some(seen) if seen.is_decidable => asked == [seen.id.as_str()],
@@ -144,15 +145,15 @@ impl Requests {
         let typing = self.core.inner.requests.typing.lock();
         let is_over = |request: &&Request| {
             // Whoever types an answer says how it was settled.
-            dialog_of(request, session).is_some_and(|one| seen.is_none_or(|seen| seen.id != one))
+            dialog_of(request).is_some_and(|one| seen.is_none_or(|seen| seen.id != one))
                 && !typing.contains(&request.id)
         };
         let over: Vec<RequestId> =
-            tx.world.requests.values().filter(is_over).map(|request| request.id).collect();
+            tx.world.requests.of_session(session).filter(is_over).map(|it| it.id).collect();
         drop(typing);
         for id in over {
             let (answer, by) = self.how_answered(tx, session, id);
-            self.resolve_in(tx, id, answer, &by);
+            tx.resolve_request(id, answer, &by);
         }
     }
 
@@ -183,8 +184,7 @@ impl Requests {
         if let Some(promised) = self.core.inner.requests.promised.lock().remove(&id) {
             return promised;
         }
-        let request = tx.world.requests.get(&id);
-        let dialog = request.and_then(|request| dialog_of(request, session));
+        let dialog = tx.world.requests.get(id).and_then(dialog_of);
         let note = dialog.and_then(|dialog| self.take_note(session, dialog));
         let terminal = tx.world.session(session).and_then(|session| match session.home {
             SessionHome::Terminal(terminal) => Some(terminal),
@@ -214,11 +214,11 @@ impl Requests {
     /// Whether this is a dialog that waits to be answered on a screen.
     pub(crate) fn is_dialog(&self, id: RequestId) -> bool {
         let world = self.core.look();
-        world.requests.get(&id).is_some_and(|one| matches!(one.asked, Asked::Dialog { .. }))
+        world.requests.get(id).is_some_and(|one| matches!(one.asked, Asked::Dialog { .. }))
     }
 
-    /// Answers a dialog by typing, and settles it then. False if another client is about to, or it
-    /// was settled before. Goes on even if the caller is gone.
+    /// Answers a dialog by typing, and settles it then. Late if another client is about to, or it was
+    /// settled before. Goes on even if the caller is gone.
     ///
     /// # Errors
     /// Conflict if the dialog does not stand there any more, and whatever keeps it from being typed.
@@ -227,14 +227,15 @@ impl Requests {
         id: RequestId,
         answer: Answer,
         by: &str,
-    ) -> Result<bool> {
+    ) -> Result<Resolved> {
         let (core, by) = (self.core.clone(), by.to_owned());
         let work = self
             .core
             .inner
             .runtime
             .spawn(async move { core.requests().type_answer(id, answer, &by).await });
-        work.await.map_err(|error| Error::failed(error.to_string()))?
+        let is_given = work.await.map_err(|error| Error::failed(error.to_string()))??;
+        Ok(if is_given { Resolved::Now } else { Resolved::Late })
     }
 
     async fn type_answer(&self, id: RequestId, answer: Answer, by: &str) -> Result<bool> {
@@ -260,13 +261,13 @@ impl Requests {
         };
         let is_gone = matches!(typed, Ok(false));
         let given = self.core.transact(|tx| {
-            let is_pending = tx.world.requests.contains_key(&id);
+            let is_pending = tx.world.requests.contains(id);
             if let Some((answer, by)) = settled {
                 tx.decider = self.core.caller.decider();
-                self.resolve_in(tx, id, answer, by);
+                tx.resolve_request(id, answer, by);
             } else if is_gone {
                 let (answer, by) = self.how_answered(tx, session, id);
-                self.resolve_in(tx, id, answer, &by);
+                tx.resolve_request(id, answer, &by);
             }
             tx.done(id.get());
             Ok(is_pending)
@@ -286,7 +287,7 @@ impl Requests {
 
     fn dialog(&self, id: RequestId) -> Option<(SessionId, TerminalId, String)> {
         let world = self.core.look();
-        let request = world.requests.get(&id)?;
+        let request = world.requests.get(id)?;
         let Asked::Dialog { dialog, .. } = &request.asked else { return None };
         let session = world.session(request.session()?)?;
         match session.home {
@@ -317,7 +318,8 @@ impl Drop for Claim<'_> {
 
 impl Tx<'_> {
     fn ask_dialog(&mut self, session: SessionId, seen: SeenDialog) {
-        if self.world.requests.values().any(|one| dialog_of(one, session) == Some(&seen.id)) {
+        let is_it = |request: &Request| dialog_of(request) == Some(&seen.id);
+        if self.world.requests.of_session(session).any(is_it) {
             return;
         }
         let SeenDialog { id: dialog, title, text, .. } = seen;
@@ -326,9 +328,9 @@ impl Tx<'_> {
         let mut request =
             Request::of_session(RequestId::new(draw()), session, asked, clock::wall());
         request.tool = tool;
-        self.world.requests.insert(request.id, request.clone());
+        self.world.requests.insert(request.clone());
         self.save_request(&request);
-        self.announce(None, NoticeBody::Requested(Box::new(request)));
+        self.announce(None, RequestChange::Asked(Box::new(request)));
     }
 
     /// A dialog that has to be answered at its terminal.
@@ -352,10 +354,10 @@ impl Tx<'_> {
     }
 }
 
-/// The dialog that a request of this session is about.
-fn dialog_of(request: &Request, session: SessionId) -> Option<&str> {
+/// The dialog that a request is about.
+fn dialog_of(request: &Request) -> Option<&str> {
     match &request.asked {
-        Asked::Dialog { dialog, .. } if request.session() == Some(session) => Some(dialog),
+        Asked::Dialog { dialog, .. } => Some(dialog),
         _ => None,
     }
 }

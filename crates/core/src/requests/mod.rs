@@ -6,28 +6,32 @@ mod chosen;
 pub(crate) mod decisions;
 mod dialogs;
 mod parked;
+mod pending;
+mod resolve;
 mod room;
 
 use std::time::{Duration, Instant};
 
 use rookery_agent::policy::{Bound, Judgement};
 use rookery_model::{
-    Answer, Asked, Asker, Error, Event, Mode, Request, RequestId, RequestState, Result, Settled,
-    ThreadId, Timestamp, TurnId,
+    Answer, Asked, Asker, Error, Event, Mode, Request, RequestId, RequestState, Result, ThreadId,
+    Timestamp, TurnId,
 };
 use rookery_store::Change;
 use tokio::sync::oneshot;
 
 use crate::clock;
-use crate::log::NoticeBody;
+use crate::log::RequestChange;
 use crate::rooms::Requests;
 use crate::world::{Tx, World};
 
-pub use approvals::{Approval, ApprovalStatus, Decision};
+pub use approvals::{Approval, ApprovalStatus};
 pub use dialogs::{Responder, SeenDialog, Shown, Typing};
 
 use dialogs::DialogNote;
 pub(crate) use parked::Parked;
+pub(crate) use pending::Pending;
+pub use resolve::{Resolution, Resolved};
 pub(crate) use room::Room;
 
 /// Who settles what the mode of now decides by itself.
@@ -43,51 +47,7 @@ impl Requests {
 
     /// A request that waits for an answer.
     pub fn get(&self, id: RequestId) -> Option<Request> {
-        self.core.look().requests.get(&id).cloned()
-    }
-
-    /// Answers a request. The first answer counts: false if it was settled before, or never was.
-    ///
-    /// `by` names the dialect that it came by; the record names the caller as well.
-    ///
-    /// # Errors
-    /// If the answer does not fit what was asked, comes from an agent's own program, or cannot be kept.
-    pub async fn resolve(&self, id: RequestId, answer: Answer, by: &str) -> Result<bool> {
-        self.core.refuse_agents()?;
-        if self.is_dialog(id) {
-            return self.answer_dialog(id, answer, by).await;
-        }
-        self.give_answer(id, answer, by).await
-    }
-
-    /// Answers a request on behalf of the daemon or of whoever runs it.
-    ///
-    /// # Errors
-    /// If the answer does not fit what was asked, or cannot be kept.
-    pub async fn resolve_as_daemon(&self, id: RequestId, answer: Answer, by: &str) -> Result<bool> {
-        self.core
-            .transact_durably(|tx| {
-                let Some(request) = tx.world.requests.get(&id) else { return Ok(false) };
-                fits(&request.asked, &answer)?;
-                tx.decider = self.core.caller.decider();
-                self.resolve_in(tx, id, answer, by);
-                Ok(true)
-            })
-            .await
-    }
-
-    /// Settles a pending request as part of a transaction, and lets whoever waits for it go on.
-    pub(crate) fn resolve_in(&self, tx: &mut Tx<'_>, id: RequestId, answer: Answer, by: &str) {
-        if !tx.settle_request(id, answer.clone(), by) {
-            return;
-        }
-        let core = self.core.clone();
-        tx.afterwards(move || {
-            if let Some(waiter) = core.inner.requests.waiters.lock().remove(&id) {
-                // Who does not wait any more has gone on without the answer.
-                let _ = waiter.send(answer);
-            }
-        });
+        self.core.look().requests.get(id).cloned()
     }
 
     /// Asks. The answer comes at the place that is given back; see [`Core::await_answer`].
@@ -108,9 +68,9 @@ impl Requests {
                     let mode = tx.world.mode_of_asker(request.asker);
                     tx.record(decisions::asked(&request, judgement, mode));
                 }
-                tx.world.requests.insert(id, request.clone());
+                tx.world.requests.insert(request.clone());
                 tx.save_request(&request);
-                tx.announce(request.thread(), NoticeBody::Requested(Box::new(request.clone())));
+                tx.announce(request.thread(), RequestChange::Asked(Box::new(request.clone())));
                 if let Some(thread) = request.thread() {
                     tx.announce_status(thread);
                 }
@@ -147,7 +107,11 @@ impl Requests {
             Ok(answer) => answer.map_err(gone),
             Err(_) => {
                 // An answer may come at this very moment; then that counts.
-                self.resolve_as_daemon(id, Answer::TimedOut, "timeout").await?;
+                let times_out = |tx: &mut Tx<'_>| {
+                    tx.decider = self.core.caller.decider();
+                    Ok(tx.resolve_request(id, Answer::TimedOut, "timeout"))
+                };
+                self.core.transact_durably(times_out).await?;
                 answer.await.map_err(gone)
             }
         }
@@ -155,26 +119,15 @@ impl Requests {
 
     /// Takes back what a direct call waits for.
     pub(crate) fn cancel_direct(&self, call_id: &str, by: &str) {
-        let is_meant = |request: &Request| request.asker.is_client() && request.call_id == call_id;
         let cancelled = self.core.transact(|tx| {
-            let meant = tx.world.requests.values().filter(|request| is_meant(request));
-            let ids: Vec<RequestId> = meant.map(|request| request.id).collect();
-            for id in ids {
-                self.resolve_in(tx, id, Answer::Cancelled, by);
-            }
+            let meant = tx.world.requests.values();
+            let meant = meant.filter(|one| one.asker.is_client() && one.call_id == call_id);
+            let ids = meant.map(|request| request.id).collect();
+            tx.cancel_requests(ids, by);
             Ok(())
         });
         if let Err(error) = cancelled {
             tracing::warn!(%error, "a request that is not waited for stays");
-        }
-    }
-
-    /// Takes back everything that a turn waits for.
-    pub(crate) fn cancel_of_turn(&self, tx: &mut Tx<'_>, turn: TurnId, by: &str) {
-        let of_turn = tx.world.requests.values().filter(|request| request.turn() == Some(turn));
-        let ids: Vec<RequestId> = of_turn.map(|request| request.id).collect();
-        for id in ids {
-            self.resolve_in(tx, id, Answer::Cancelled, by);
         }
     }
 }
@@ -195,30 +148,12 @@ impl World {
 }
 
 impl Tx<'_> {
-    /// Settles a pending request, wherever it is shown. False if it does not wait.
-    pub(crate) fn settle_request(&mut self, id: RequestId, answer: Answer, by: &str) -> bool {
-        let Some(mut request) = self.world.requests.remove(&id) else { return false };
-        let settled = Settled { answer: answer.clone(), by: by.to_owned(), at: clock::wall() };
-        let mode = self.world.mode_of_asker(request.asker);
-        self.record_settled(&request, &settled, mode);
-        request.state = RequestState::Settled(settled);
-        let asker = request.asker;
-        let target = match (&request.asked, &answer) {
-            (Asked::PlanExit(plan), Answer::Approved { .. }) => Some(plan.target),
-            _ => None,
-        };
-        self.note_approval(&request, &answer, by);
-        self.save_request(&request);
-        self.archive(request.clone());
-        let mode = target.unwrap_or_else(|| self.world.mode_of_asker(asker));
-        self.announce(asker.thread(), NoticeBody::Settled(Box::new(request), mode));
-        if let (Some(target), Asker::Turn { thread, turn }) = (target, asker) {
-            self.leave_plan(thread, turn, target);
-        }
-        if let Some(thread) = asker.thread() {
-            self.announce_status(thread);
-        }
-        true
+    /// Takes back everything that a turn waits for.
+    pub(crate) fn cancel_of_turn(&mut self, thread: ThreadId, turn: TurnId, by: &str) {
+        let of_turn = self.world.requests.of_thread(thread);
+        let of_turn = of_turn.filter(|request| request.turn() == Some(turn));
+        let ids = of_turn.map(|request| request.id).collect();
+        self.cancel_requests(ids, by);
     }
 
     /// Remembers what was approved for longer than the one who waits for it, if anybody does.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rookery_agent::policy::{Bound, Judgement, Remembered};
 use rookery_model::{Answer, Asked, Asker, Request, RequestId, Result, ThreadId};
 
-use crate::log::NoticeBody;
+use crate::log::RequestChange;
 use crate::requests::decisions;
 use crate::rooms::Requests;
 use crate::world::Tx;
@@ -164,25 +164,25 @@ impl Requests {
         let (id, thread) = (request.id, request.thread());
         let wish = Wish { id, thread, bound, bytes: size(&request.asked) };
         for oldest in tx.world.parked.push(wish) {
-            self.resolve_in(tx, oldest, Answer::TimedOut, "limit");
+            tx.resolve_request(oldest, Answer::TimedOut, "limit");
         }
-        tx.world.requests.insert(id, request.clone());
+        tx.world.requests.insert(request.clone());
         tx.save_request(&request);
-        tx.announce(thread, NoticeBody::Requested(Box::new(request)));
+        tx.announce(thread, RequestChange::Asked(Box::new(request)));
         if let Some(thread) = thread {
             tx.announce_status(thread);
         }
     }
+}
 
+impl Tx<'_> {
     /// Takes back all that clients want to do in a thread that goes away.
-    pub(crate) fn cancel_parked(&self, tx: &mut Tx<'_>, thread: ThreadId, by: &str) {
-        let is_meant = |request: &&Request| request.asker == Asker::Caller(thread);
-        let meant = tx.world.requests.values().filter(is_meant);
-        let ids: Vec<RequestId> = meant.map(|request| request.id).collect();
-        for id in ids {
-            self.resolve_in(tx, id, Answer::Cancelled, by);
-        }
-        tx.world.parked.grants.retain(|grant| grant.thread != Some(thread));
+    pub(crate) fn cancel_parked(&mut self, thread: ThreadId, by: &str) {
+        let of_thread = self.world.requests.of_thread(thread);
+        let meant = of_thread.filter(|request| request.asker == Asker::Caller(thread));
+        let ids = meant.map(|request| request.id).collect();
+        self.cancel_requests(ids, by);
+        self.world.parked.grants.retain(|grant| grant.thread != Some(thread));
     }
 }
 

@@ -18,7 +18,6 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::Mutex;
 use rookery_host::Clipboards;
 use rookery_model::{ProjectId, TerminalId};
 use rookery_term::Palette as Colors;
@@ -28,6 +27,8 @@ use rookery_view::scene::WindowSize;
 use rookery_view::settings::Settings;
 use rookery_view::theme::Themes;
 use tokio::sync::oneshot;
+
+use crate::log::{Shows, Signalled, Signals};
 
 pub use clipboard::Clipboard;
 pub use palette::Presented;
@@ -53,7 +54,7 @@ pub(crate) struct Room {
     config: UiConfig,
     /// Colors of a world without settings.
     plain: Colors,
-    state: Mutex<State>,
+    state: Signalled<State>,
     clipboards: Clipboards,
     stats: SceneStats,
     /// Held while the settings file is changed.
@@ -140,7 +141,7 @@ impl SceneStats {
 
 impl Room {
     /// Reads settings and themes. Blocking.
-    pub(crate) fn start(config: UiConfig, plain: Colors) -> Room {
+    pub(crate) fn start(config: UiConfig, plain: Colors, signals: &Signals) -> Room {
         let loaded = settings::load(config.settings.as_deref());
         let state = State {
             theme: loaded.settings.theme.clone(),
@@ -165,7 +166,7 @@ impl Room {
         Room {
             config,
             plain,
-            state: Mutex::new(state),
+            state: Signalled::new(state, Shows::Seats, signals),
             clipboards,
             stats: SceneStats::default(),
             settings_writer: tokio::sync::Mutex::new(()),

@@ -83,7 +83,7 @@ impl Sessions {
             return self.give_up(request.get());
         }
         let resumed = self.core.transact(|tx| {
-            self.core.requests().resolve_in(tx, request, answer, &by);
+            tx.resolve_request(request, answer, &by);
             tx.done(request.get());
             Ok(())
         });

@@ -98,7 +98,7 @@ fn select(import: Import, world: &crate::world::World) -> (Import, Imported) {
     let lines: HashSet<TimelineItemId> = lists.timeline.values().map(|line| line.id).collect();
     let mut counts = Imported::default();
     let room = |most: usize, now: usize| most.saturating_sub(now);
-    let is_request = |id| world.requests.contains_key(&id) || world.settled.contains_key(&id);
+    let is_request = |id| world.requests.contains(id) || world.settled.contains_key(&id);
     let handled_room = room(MAX_HANDLED, lists.handled.len());
     let import = Import {
         queue: fresh(
@@ -225,7 +225,7 @@ impl Tx<'_> {
             self.archive(request);
             return;
         }
-        self.world.requests.insert(request.id, request.clone());
+        self.world.requests.insert(request.clone());
         if let Some(approval) = Approval::of(&request) {
             // What waits for a decision is in the queue, even if it was looked at elsewhere.
             self.file_once(NewItem {

@@ -3,13 +3,12 @@
 use rookery_host::{Leftover, Root};
 use rookery_keeper::protocol::{Entry, Request};
 use rookery_model::{ErrorKind, Result, TerminalId};
-use rookery_store::Change;
+use rookery_store::{Change, Kept};
 
 use super::handle::StrayAction;
 use super::meta::Meta;
 use super::open::session_mark;
 use crate::rooms::Terminals;
-use crate::workspace::closing_key;
 
 impl Terminals {
     /// Ends a terminal and forgets it; returns when its child is gone.
@@ -107,7 +106,7 @@ impl Terminals {
             .await;
         self.forget_early_exit(id);
         let forgotten = self.core.transact(|tx| {
-            tx.save(Change::MetaSet { key: closing_key(id), value: None });
+            tx.save(Change::KeptSet { what: Kept::Closing(id), value: None });
             Ok(())
         });
         if let Err(error) = forgotten {
@@ -122,7 +121,7 @@ impl Terminals {
         for entry in entries {
             let id = TerminalId::new(entry.terminal_id);
             let is_closing =
-                self.core.inner.store.get_meta(&closing_key(id)).ok().flatten().is_some();
+                self.core.inner.store.kept(&Kept::Closing(id)).ok().flatten().is_some();
             if !is_closing {
                 left.push(entry);
                 continue;

@@ -44,7 +44,6 @@ pub(crate) use keys::KeyMark;
 pub use limits::TerminalLimits;
 pub(crate) use live::Live;
 pub use live::Progress;
-pub(crate) use notes::noted_key;
 pub use raw_log::RawLog;
 pub use recognise::AgentSeen;
 pub use request::OpenTerminal;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rookery_model::{Event, NotificationText, Result, ShellState, Source, TerminalId};
-use rookery_store::Change;
+use rookery_store::{Change, Kept};
 use rookery_term::ScreenEvent;
 use rookery_term::osc::{self, Osc, ShellMark, cwd_path};
 
@@ -38,7 +38,7 @@ impl Terminals {
                 is_news = true;
             }
             if is_news {
-                tx.save(Change::MetaSet { key: noted_key(id), value: Some(end.to_string()) });
+                tx.save(Change::KeptSet { what: Kept::Noted(id), value: Some(end.to_string()) });
             }
             Ok(is_news)
         });
@@ -66,11 +66,6 @@ impl Terminals {
             }
         }
     }
-}
-
-/// Where the store keeps up to which offset a terminal's words were noted.
-pub(crate) fn noted_key(id: TerminalId) -> String {
-    format!("noted/{id}")
 }
 
 impl Tx<'_> {

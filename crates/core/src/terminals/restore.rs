@@ -9,19 +9,17 @@ use rookery_model::{
     Activity, Error, Event, ExitStatus, LaunchSpec, OnExit, ProjectId, Result, Size, Terminal,
     TerminalId, TerminalState, Timestamp,
 };
-use rookery_store::Change;
+use rookery_store::{Change, Kept};
 use rookery_term::ScreenSize;
 
 use super::effects::Effects;
 use super::engine::{Engine, EngineSettings};
 use super::live::Live;
 use super::meta::Meta;
-use super::notes::noted_key;
 use super::notices::exit_status;
 use super::raw_log::OpenLog;
 use super::request::OpenTerminal;
 use crate::rooms::Terminals;
-use crate::workspace::closing_key;
 
 /// A terminal fetched from the keeper and replayed, not yet in charge.
 struct Restored {
@@ -156,7 +154,7 @@ impl Terminals {
                     } else {
                         tx.close_terminal(id)?;
                     }
-                    tx.save(Change::MetaSet { key: closing_key(id), value: None });
+                    tx.save(Change::KeptSet { what: Kept::Closing(id), value: None });
                 }
                 Ok(missed)
             })
@@ -215,7 +213,7 @@ impl Terminals {
             palette: self.core.inner.seats.colors(),
             wants_raw: raw_log.is_some(),
         };
-        let noted = self.core.inner.store.get_meta(&noted_key(id)).ok().flatten();
+        let noted = self.core.inner.store.kept(&Kept::Noted(id)).ok().flatten();
         let noted = noted.and_then(|offset| offset.parse().ok()).unwrap_or(0);
         let (engine, effects) =
             Engine::replay(ring, settings, noted, self.core.inner.terminals.clock.now());

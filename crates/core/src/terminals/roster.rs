@@ -14,7 +14,7 @@ use crate::world::no_terminal;
 
 impl Terminals {
     /// All terminals, in workspace order.
-    pub fn list(&self) -> Vec<Terminal> {
+    pub fn list(&self) -> Vec<Arc<Terminal>> {
         self.core.look().ordered_terminals()
     }
 

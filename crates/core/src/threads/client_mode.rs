@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use rookery_model::{Asker, Mode, Result, ThreadId, TurnId};
 
-use crate::log::NoticeBody;
+use crate::log::ThreadChange;
 use crate::rooms::Threads;
 use crate::world::Tx;
 use crate::world::World;
@@ -124,7 +124,7 @@ impl Tx<'_> {
             let mode = self.world.mode_of(thread);
             if previous != mode {
                 let reason = Some("the client that brought its own mode is gone".to_owned());
-                self.announce(thread, NoticeBody::ModeChanged { previous, mode, reason });
+                self.announce(thread, ThreadChange::Mode { previous, mode, reason });
             }
         }
     }
@@ -148,7 +148,7 @@ impl Tx<'_> {
         }
         if previous != mode {
             let reason = Some(reason.to_owned());
-            self.announce(thread, NoticeBody::ModeChanged { previous, mode, reason });
+            self.announce(thread, ThreadChange::Mode { previous, mode, reason });
         }
         true
     }

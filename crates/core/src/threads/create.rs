@@ -10,7 +10,7 @@ use super::live::LiveThread;
 use super::{Status, ThreadState, ThreadView};
 use crate::agents::choose::FittedChoice;
 use crate::clock;
-use crate::log::NoticeBody;
+use crate::log::{NoticeBody, ThreadChange};
 use crate::rooms::Threads;
 
 /// What a new thread shall be.
@@ -89,7 +89,7 @@ impl Threads {
         };
         let started = self.add(thread, LiveThread::new).await?;
         if let Some(warning) = warning {
-            self.warn(Some(started.thread.id), warning);
+            self.core.log().warn(Some(started.thread.id), warning);
         }
         Ok(started)
     }
@@ -114,8 +114,10 @@ impl Threads {
                     tx.save_item(id, placed.turn, placed.position, &placed.item);
                 }
                 tx.emit_of(id, Event::ThreadStarted { id });
-                let started =
-                    NoticeBody::ThreadStarted(Box::new(thread.clone()), Status::default());
+                let started = NoticeBody::Thread(ThreadChange::Started(
+                    Box::new(thread.clone()),
+                    Status::default(),
+                ));
                 tx.announce(id, started);
                 Ok(())
             })

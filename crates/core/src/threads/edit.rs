@@ -12,7 +12,7 @@ use super::ThreadView;
 use super::compact::shorten;
 use super::live::LiveThread;
 use crate::clock;
-use crate::log::NoticeBody;
+use crate::log::ThreadChange;
 use crate::rooms::Threads;
 use crate::world::no_thread;
 
@@ -37,7 +37,7 @@ impl Threads {
                 let name = name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
                 tx.world.thread_mut(id)?.thread.name.clone_from(&name);
                 tx.save_thread(id);
-                tx.announce(id, NoticeBody::Renamed(name));
+                tx.announce(id, ThreadChange::Renamed(name));
                 Ok(())
             })
             .await
@@ -70,8 +70,8 @@ impl Threads {
                 tx.save_thread(id);
                 tx.emit_of(id, Event::ThreadArchived { id, is_archived });
                 if is_archived {
-                    self.core.requests().cancel_parked(tx, id, "archived");
-                    tx.announce(id, NoticeBody::Archived);
+                    tx.cancel_parked(id, "archived");
+                    tx.announce(id, ThreadChange::Archived);
                 }
                 Ok(true)
             })
@@ -87,7 +87,7 @@ impl Threads {
         self.core
             .transact_durably(|tx| {
                 tx.emit_of(id, Event::ThreadDeleted { id });
-                self.core.requests().cancel_parked(tx, id, "deleted");
+                tx.cancel_parked(id, "deleted");
                 let Some(state) = tx.world.threads.remove(&id) else { return Ok(false) };
                 if !state.thread.ephemeral {
                     tx.save(Change::ThreadDeleted(id));

@@ -3,7 +3,7 @@
 use rookery_model::{Error, Goal, GoalStatus, Result, Task, ThreadId, Timestamp};
 
 use crate::clock;
-use crate::log::NoticeBody;
+use crate::log::ThreadChange;
 use crate::rooms::Threads;
 
 /// How long a goal may be, in characters.
@@ -34,7 +34,7 @@ impl Threads {
                 state.thread.goal = Some(goal.clone());
                 state.thread.updated_at = now;
                 tx.save_thread(id);
-                tx.announce(id, NoticeBody::GoalUpdated(Box::new(goal.clone())));
+                tx.announce(id, ThreadChange::GoalSet(Box::new(goal.clone())));
                 Ok(goal)
             })
             .await
@@ -47,7 +47,7 @@ impl Threads {
                 let had_one = tx.world.thread_mut(id)?.thread.goal.take().is_some();
                 if had_one {
                     tx.save_thread(id);
-                    tx.announce(id, NoticeBody::GoalCleared);
+                    tx.announce(id, ThreadChange::GoalCleared);
                 }
                 Ok(had_one)
             })

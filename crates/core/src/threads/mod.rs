@@ -45,14 +45,14 @@ pub use self::edit::Compacted;
 pub use self::goal::GoalChange;
 pub use self::lifecycle::{LifecycleState, TurnLifecycle};
 pub use self::list::{ThreadPage, ThreadQuery};
-pub(crate) use self::mode::{ASKING_KEY, MODE_KEY, is_asking};
+pub(crate) use self::mode::is_asking;
 pub(crate) use self::restore::Interrupted;
 pub(crate) use self::room::Room;
 pub use self::status::{Flag, Status};
 use self::tools::Resumed;
 pub use self::turns::{NewTurn, StartedTurn, Steered};
 
-use crate::log::{FeedReader, NoticeBody};
+use crate::log::ThreadChange;
 use crate::rooms::Threads;
 use crate::world::Tx;
 
@@ -137,20 +137,9 @@ pub struct TurnView {
 }
 
 impl Threads {
-    /// Follows what happens to threads, from now on. Turns never wait for a reader: one that is too
-    /// far behind misses deltas, and then is cut off.
-    pub fn follow(&self) -> FeedReader {
-        self.core.inner.log.feed().subscribe()
-    }
-
     /// What is wrong with the settings of agents.
     pub fn settings_warnings(&self) -> Vec<String> {
         self.core.inner.agents.config.warnings.clone()
-    }
-
-    /// Tells everybody who follows threads something.
-    pub fn warn(&self, thread: Option<ThreadId>, message: impl Into<String>) {
-        self.core.inner.log.feed().send(thread, [NoticeBody::Warning(message.into())]);
     }
 }
 
@@ -178,7 +167,7 @@ impl Tx<'_> {
         let Ok(state) = self.world.thread_mut(id) else { return };
         if state.told != status {
             state.told = status.clone();
-            self.announce(id, NoticeBody::StatusChanged(status));
+            self.announce(id, ThreadChange::Status(status));
         }
     }
 }

@@ -4,18 +4,13 @@ use rookery_agent::policy::{self, Verdict};
 use rookery_model::{
     Answer, Asked, Asker, Event, Mode, Profile, Request, RequestId, Result, ThreadId,
 };
-use rookery_store::Change;
+use rookery_store::{Change, Kept};
 
-use crate::log::NoticeBody;
+use crate::log::{NoticeBody, ThreadChange};
 use crate::requests::BY_MODE;
 use crate::rooms::Threads;
 use crate::world::Tx;
 use crate::world::World;
-
-/// Where the world's mode is kept.
-pub(crate) const MODE_KEY: &str = "policy_mode";
-/// Where the word for the mode that asks is kept.
-pub(crate) const ASKING_KEY: &str = "asking_mode";
 
 /// The warning when nothing is asked for any more.
 const BYPASSED: &str = "the policy mode is bypass: every tool call runs without being asked for";
@@ -102,7 +97,7 @@ impl Threads {
             .collect();
         self.switch_mode(tx, thread, mode, word, reason, decided.len() as u64);
         for (id, answer) in decided {
-            self.core.requests().resolve_in(tx, id, answer, BY_MODE);
+            tx.resolve_request(id, answer, BY_MODE);
         }
     }
 
@@ -156,8 +151,8 @@ impl Tx<'_> {
             && self.world.asking_word != word
         {
             word.clone_into(&mut self.world.asking_word);
-            let (key, value) = (ASKING_KEY.to_owned(), Some(word.to_owned()));
-            self.save(Change::MetaSet { key, value });
+            let (what, value) = (Kept::AskingWord, Some(word.to_owned()));
+            self.save(Change::KeptSet { what, value });
         }
         let previous = match thread {
             Some(id) => {
@@ -174,7 +169,7 @@ impl Tx<'_> {
                 // What allows more than asking is for now; a new daemon begins as it was set up.
                 let is_kept = matches!(mode, Mode::Default | Mode::Plan);
                 let value = is_kept.then(|| self.world.mode_word.clone());
-                self.save(Change::MetaSet { key: MODE_KEY.to_owned(), value });
+                self.save(Change::KeptSet { what: Kept::Mode, value });
                 previous
             }
         };
@@ -187,6 +182,6 @@ impl Tx<'_> {
             Some(id) => self.emit_of(id, event),
             None => self.emit(event),
         }
-        self.announce(thread, NoticeBody::ModeChanged { previous, mode, reason });
+        self.announce(thread, ThreadChange::Mode { previous, mode, reason });
     }
 }

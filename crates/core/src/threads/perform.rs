@@ -11,7 +11,7 @@ use rookery_model::{
 use super::TurnLifecycle;
 use super::run::Runner;
 use crate::clock;
-use crate::log::NoticeBody;
+use crate::log::{ItemChange, NoticeBody, ThreadChange, TurnChange};
 use crate::rooms::Threads;
 
 /// How long tools that are told to stop may take, once their programs are gone, before they are left
@@ -42,11 +42,14 @@ impl Runner {
                 Effect::Completed(item) => told.push(Told::Completed(self.sealed(item))),
                 Effect::Warn(message) => told.push(Told::Notice(NoticeBody::Warning(message))),
                 Effect::PartialResult(summary) => {
-                    told.push(Told::Notice(NoticeBody::PartialResult(turn, summary)));
+                    told.push(Told::Notice(NoticeBody::Turn(TurnChange::PartialResult(
+                        turn, summary,
+                    ))));
                 }
                 Effect::DeadlineExceeded(summary) => {
                     let deadline = self.turn.settings.deadline;
-                    let notice = NoticeBody::DeadlineExceeded(turn, deadline, summary);
+                    let notice =
+                        NoticeBody::Turn(TurnChange::DeadlineExceeded(turn, deadline, summary));
                     told.push(Told::Notice(notice));
                 }
                 Effect::Finish(end) => {
@@ -103,7 +106,7 @@ impl Runner {
         let cancelled = self
             .core
             .transact_durably(|tx| {
-                self.core.requests().cancel_of_turn(tx, self.turn.id, "interrupt");
+                tx.cancel_of_turn(self.turn.thread, self.turn.id, "interrupt");
                 Ok(())
             })
             .await;
@@ -142,18 +145,18 @@ impl Runner {
         let notices = told.into_iter().filter_map(|told| match told {
             Told::Started(item) => {
                 contents.put(turn, &item);
-                Some(NoticeBody::ItemStarted(turn, Box::new(item)))
+                Some(NoticeBody::Item(turn, ItemChange::Started(Box::new(item))))
             }
             Told::Delta(id, delta) => {
                 contents.grow(&id, &delta);
-                Some(NoticeBody::ItemDelta(turn, id, delta))
+                Some(NoticeBody::Item(turn, ItemChange::Delta(id, delta)))
             }
             Told::Notice(notice) => Some(notice),
             Told::Completed(_) | Told::Finish(_) => None,
         });
         let notices: Vec<NoticeBody> = notices.collect();
         drop(contents);
-        core.inner.log.feed().send(Some(self.live.id), notices);
+        core.inner.log.spine().send(Some(self.live.id), notices);
         Vec::new()
     }
 
@@ -169,7 +172,7 @@ impl Runner {
                     Told::Started(item) => tx.begin_item(live, turn, &item),
                     Told::Delta(id, delta) => {
                         live.contents.lock().grow(&id, &delta);
-                        tx.announce(live.id, NoticeBody::ItemDelta(turn, id, delta));
+                        tx.announce(live.id, NoticeBody::Item(turn, ItemChange::Delta(id, delta)));
                     }
                     Told::Completed(item) => tx.complete_item(live, turn, &item),
                     Told::Notice(notice) => tx.announce(live.id, notice),
@@ -260,7 +263,7 @@ impl Threads {
         turn.usage = end.usage;
         turn.completed_at = Some(now);
         live.contents.lock().put_turn(turn);
-        self.core.requests().cancel_of_turn(tx, turn.id, "end of turn");
+        tx.cancel_of_turn(turn.thread, turn.id, "end of turn");
         let mut goal = None;
         if let Ok(state) = tx.world.thread_mut(live.id) {
             state.active = None;
@@ -277,11 +280,11 @@ impl Threads {
         tx.save_turn(turn);
         let (thread, status) = (live.id, turn.status);
         tx.emit_of(thread, Event::TurnEnded { thread, turn: turn.id, status });
-        tx.announce(thread, NoticeBody::Lifecycle(TurnLifecycle::of(turn, None)));
-        tx.announce(thread, NoticeBody::TurnEnded(Box::new(turn.clone())));
+        tx.announce(thread, TurnChange::Lifecycle(TurnLifecycle::of(turn, None)));
+        tx.announce(thread, TurnChange::Ended(Box::new(turn.clone())));
         tx.announce_status(thread);
         if let Some(goal) = goal {
-            tx.announce(thread, NoticeBody::GoalUpdated(Box::new(goal)));
+            tx.announce(thread, ThreadChange::GoalSet(Box::new(goal)));
         }
     }
 }

@@ -56,21 +56,9 @@ impl Threads {
                     let active = thread.and_then(|state| state.active.as_ref());
                     active.is_none_or(|active| Some(active.turn) != request.turn())
                 };
-                let alone: Vec<_> = tx
-                    .world
-                    .requests
-                    .values()
-                    .filter(|request| is_alone(request))
-                    .map(|r| r.id)
-                    .collect();
-                for id in alone {
-                    self.core.requests().resolve_in(
-                        tx,
-                        id,
-                        rookery_model::Answer::Cancelled,
-                        "restart",
-                    );
-                }
+                let alone = tx.world.requests.values().filter(|request| is_alone(request));
+                let alone = alone.map(|request| request.id).collect();
+                tx.cancel_requests(alone, "restart");
                 tx.forget_lost_requests();
                 Ok(())
             })

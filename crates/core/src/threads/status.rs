@@ -32,7 +32,7 @@ pub enum Flag {
 pub(crate) fn of(world: &World, id: ThreadId) -> Status {
     let Some(state) = world.threads.get(&id) else { return Status::default() };
     let Some(active) = &state.active else { return Status::default() };
-    let waits = world.requests.values().filter(|request| request.thread() == Some(id));
+    let waits = world.requests.of_thread(id);
     let mut flags: Vec<Flag> = waits
         .map(|request| match request.asked {
             Asked::Approval { .. } | Asked::Permission { .. } | Asked::Dialog { .. } => {

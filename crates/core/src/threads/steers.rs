@@ -2,7 +2,7 @@
 
 use rookery_agent::turn::Message;
 use rookery_model::{ThreadId, TurnId};
-use rookery_store::Change;
+use rookery_store::{Change, Kept};
 use serde_json::{Value, json};
 
 use crate::rooms::Threads;
@@ -36,7 +36,7 @@ impl Tx<'_> {
         };
         let list: Vec<Value> = active.unrecorded.iter().map(to_json).collect();
         let value = (!list.is_empty()).then(|| Value::Array(list).to_string());
-        let change = Change::MetaSet { key: key(active.turn), value };
+        let change = Change::KeptSet { what: Kept::Steers(active.turn), value };
         self.save(change);
     }
 }
@@ -45,15 +45,11 @@ impl Threads {
     /// What was accepted for a turn before the last daemon ended.
     pub(super) async fn kept_steers(&self, turn: TurnId) -> Vec<Message> {
         let store = self.core.inner.store.clone();
-        let kept = tokio::task::spawn_blocking(move || store.get_meta(&key(turn))).await;
+        let kept = tokio::task::spawn_blocking(move || store.kept(&Kept::Steers(turn))).await;
         let Ok(Ok(Some(text))) = kept else { return Vec::new() };
         let list: Vec<Value> = serde_json::from_str(&text).unwrap_or_default();
         list.iter().map(from_json).collect()
     }
-}
-
-fn key(turn: TurnId) -> String {
-    format!("steers/{turn}")
 }
 
 fn to_json(message: &Message) -> Value {

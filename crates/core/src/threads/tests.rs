@@ -1,6 +1,7 @@
-//! Turns over the mock provider, through the real store and the real feed.
+//! Turns over the mock provider, through the real store and the real log.
 
 mod modes;
+mod news;
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,9 +14,11 @@ use rookery_model::{
 };
 use serde_json::json;
 
-use super::{FeedReader, NewThread, NewTurn, StartedTurn, ThreadQuery};
+use super::{NewThread, NewTurn, StartedTurn, ThreadQuery};
 use crate::core::{Core, CoreConfig, StopKind};
-use crate::log::NoticeBody;
+use crate::log::{
+    ItemChange, News, NoticeBody, RequestChange, Subscription, ThreadChange, Topics, TurnChange,
+};
 use crate::{AgentConfig, KeeperLaunch, TerminalLimits, UiConfig};
 
 /// How long anything here may take.
@@ -77,12 +80,12 @@ async fn run(core: &Core, thread: ThreadId, new: NewTurn) -> Turn {
     core.threads().turn(thread, turn.id).await.unwrap().unwrap()
 }
 
-/// Reads the feed until something fits; gives all that came, in short.
-async fn until(reader: &mut FeedReader, is_last: impl Fn(&NoticeBody) -> bool) -> Vec<String> {
+/// Reads the log until something fits; gives all that came, in short.
+async fn until(reader: &mut Subscription, is_last: impl Fn(&NoticeBody) -> bool) -> Vec<String> {
     let mut seen = Vec::new();
     loop {
         let batch = tokio::time::timeout(PATIENCE, reader.next()).await.expect("news").unwrap();
-        for notice in batch {
+        for notice in batch.iter().filter_map(News::notice) {
             seen.push(sketch(&notice.body));
             if is_last(&notice.body) {
                 return seen;
@@ -93,19 +96,21 @@ async fn until(reader: &mut FeedReader, is_last: impl Fn(&NoticeBody) -> bool) -
 
 fn sketch(body: &NoticeBody) -> String {
     match body {
-        NoticeBody::ThreadStarted(..) => "thread started".into(),
-        NoticeBody::StatusChanged(status) => match status.active_turn {
+        NoticeBody::Thread(ThreadChange::Started(..)) => "thread started".into(),
+        NoticeBody::Thread(ThreadChange::Status(status)) => match status.active_turn {
             Some(_) => format!("running {:?}", status.flags),
             None => "idle".into(),
         },
-        NoticeBody::TurnStarted(_) => "turn started".into(),
-        NoticeBody::Lifecycle(life) => format!("life {:?}", life.state),
-        NoticeBody::TurnEnded(turn) => format!("turn {:?}", turn.status),
-        NoticeBody::ItemStarted(_, item) => format!("start {}", kind(&item.body)),
-        NoticeBody::ItemDelta(..) => "delta".into(),
-        NoticeBody::ItemCompleted(_, item) => format!("end {} {:?}", kind(&item.body), item.status),
-        NoticeBody::Requested(_) => "asked".into(),
-        NoticeBody::Settled(..) => "settled".into(),
+        NoticeBody::Turn(TurnChange::Started(_)) => "turn started".into(),
+        NoticeBody::Turn(TurnChange::Lifecycle(life)) => format!("life {:?}", life.state),
+        NoticeBody::Turn(TurnChange::Ended(turn)) => format!("turn {:?}", turn.status),
+        NoticeBody::Item(_, ItemChange::Started(item)) => format!("start {}", kind(&item.body)),
+        NoticeBody::Item(_, ItemChange::Delta(..)) => "delta".into(),
+        NoticeBody::Item(_, ItemChange::Completed(item)) => {
+            format!("end {} {:?}", kind(&item.body), item.status)
+        }
+        NoticeBody::Request(RequestChange::Asked(_)) => "asked".into(),
+        NoticeBody::Request(RequestChange::Settled(..)) => "settled".into(),
         other => format!("{other:?}"),
     }
 }
@@ -123,11 +128,11 @@ fn kind(body: &ItemBody) -> &'static str {
 }
 
 fn is_idle(body: &NoticeBody) -> bool {
-    matches!(body, NoticeBody::StatusChanged(status) if status.active_turn.is_none())
+    matches!(body, NoticeBody::Thread(ThreadChange::Status(status)) if status.active_turn.is_none())
 }
 
 fn is_asked(body: &NoticeBody) -> bool {
-    matches!(body, NoticeBody::Requested(_))
+    matches!(body, NoticeBody::Request(RequestChange::Asked(_)))
 }
 
 #[tokio::test]
@@ -135,7 +140,7 @@ async fn a_plain_turn_is_told_in_the_promised_order() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     let thread = thread_in(&core, home.path()).await;
-    let mut reader = core.threads().follow();
+    let mut reader = core.log().subscribe(Topics::NOTICES, None);
     start(&core, thread, says("hello")).await;
     let seen = until(&mut reader, is_idle).await;
     assert_eq!(
@@ -173,11 +178,11 @@ async fn an_approval_is_asked_for_and_the_answer_decides() {
     ]);
     for (approved, expected) in [(false, None), (true, Some("hi"))] {
         let thread = thread_in(&core, home.path()).await;
-        let mut reader = core.threads().follow();
+        let mut reader = core.log().subscribe(Topics::NOTICES, None);
         let turn = start(&core, thread, script(write.clone())).await;
         let seen = until(
             &mut reader,
-            |body| matches!(body, NoticeBody::StatusChanged(status) if !status.flags.is_empty()),
+            |body| matches!(body, NoticeBody::Thread(ThreadChange::Status(status)) if !status.flags.is_empty()),
         )
         .await;
         assert_eq!(seen[seen.len() - 3..], ["start tool", "asked", "running [ApprovalRequired]"]);
@@ -188,9 +193,9 @@ async fn an_approval_is_asked_for_and_the_answer_decides() {
             false => Answer::Denied { message: Some("not now".into()) },
         };
         assert!(
-            core.requests().resolve_as_daemon(request.id, answer.clone(), "test").await.unwrap()
+            core.requests().resolve(request.id, answer.clone(), "test").await.unwrap().is_now()
         );
-        assert!(!core.requests().resolve_as_daemon(request.id, answer, "test").await.unwrap());
+        assert!(!core.requests().resolve(request.id, answer, "test").await.unwrap().is_now());
         let seen = until(&mut reader, is_idle).await;
         let status = if approved { "end tool Completed" } else { "end tool Failed" };
         assert_eq!(seen[..3], ["settled", "running []", status]);
@@ -218,7 +223,7 @@ async fn modes_decide_without_asking() {
     assert!(home.path().join("all").exists());
     // What waits is judged again when the mode changes.
     core.threads().set_mode(Some(thread), Mode::Default, None, None).await.unwrap();
-    let mut reader = core.threads().follow();
+    let mut reader = core.log().subscribe(Topics::NOTICES, None);
     start(&core, thread, write("later")).await;
     until(&mut reader, is_asked).await;
     core.threads().set_mode(Some(thread), Mode::Bypass, None, None).await.unwrap();
@@ -240,11 +245,12 @@ async fn bypass_is_not_warned_of_where_that_is_turned_off() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     core.inner.agents.change_settings(|settings| settings.policy.warn_on_bypass = false);
-    let mut reader = core.threads().follow();
+    let mut reader = core.log().subscribe(Topics::NOTICES, None);
     core.threads().set_mode(None, Mode::Bypass, None, None).await.unwrap();
     core.threads().set_mode(None, Mode::Default, None, None).await.unwrap();
-    let is_default =
-        |body: &NoticeBody| matches!(body, NoticeBody::ModeChanged { mode: Mode::Default, .. });
+    let is_default = |body: &NoticeBody| {
+        matches!(body, NoticeBody::Thread(ThreadChange::Mode { mode: Mode::Default, .. }))
+    };
     let seen = until(&mut reader, is_default).await;
     assert!(!seen.iter().any(|one| one.starts_with("Warning")), "{seen:?}");
 }
@@ -262,15 +268,16 @@ async fn a_plan_needs_a_summary_unless_the_settings_say_otherwise() {
     core.inner.agents.change_settings(|settings| {
         settings.policy.exit_plan_requires_summary = false;
     });
-    let mut reader = core.threads().follow();
+    let mut reader = core.log().subscribe(Topics::NOTICES, None);
     start(&core, thread, plan()).await;
     until(&mut reader, is_asked).await;
     let id = core.requests().list()[0].id;
     assert!(
         core.requests()
-            .resolve_as_daemon(id, Answer::Approved { remember: false }, "test")
+            .resolve(id, Answer::Approved { remember: false }, "test")
             .await
             .unwrap()
+            .is_now()
     );
     until(&mut reader, is_idle).await;
     assert_eq!(core.threads().mode(Some(thread)), Mode::Default);
@@ -286,9 +293,9 @@ async fn a_stop_waits_for_turns_as_long_as_was_set() {
         settings.lifecycle.process_grace_timeout = Duration::from_millis(7);
     });
     assert_eq!(core.inner.agents.lifecycle().process_grace_timeout, Duration::from_millis(7));
-    let mut reader = core.threads().follow();
+    let mut reader = core.log().subscribe(Topics::NOTICES, None);
     start(&core, thread, script(json!([{"hang": true}]))).await;
-    until(&mut reader, |body| matches!(body, NoticeBody::ItemCompleted(..))).await;
+    until(&mut reader, |body| matches!(body, NoticeBody::Item(_, ItemChange::Completed(..)))).await;
     let begun = std::time::Instant::now();
     core.threads().rest_turns().await;
     assert!(begun.elapsed() < Duration::from_secs(4));
@@ -300,9 +307,9 @@ async fn interrupting_keeps_what_was_said_and_takes_back_what_was_asked() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     let thread = thread_in(&core, home.path()).await;
-    let mut reader = core.threads().follow();
+    let mut reader = core.log().subscribe(Topics::NOTICES, None);
     let turn = start(&core, thread, script(json!([{"text": "half of it"}, {"hang": true}]))).await;
-    until(&mut reader, |body| matches!(body, NoticeBody::ItemDelta(..))).await;
+    until(&mut reader, |body| matches!(body, NoticeBody::Item(_, ItemChange::Delta(..)))).await;
     core.threads().interrupt(thread, Some(turn.id)).unwrap();
     until(&mut reader, is_idle).await;
     let read = core.threads().read(thread).await.unwrap().turns.unwrap();
@@ -325,7 +332,7 @@ async fn a_turn_that_waits_goes_on_after_a_restart() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     let thread = thread_in(&core, home.path()).await;
-    let mut reader = core.threads().follow();
+    let mut reader = core.log().subscribe(Topics::NOTICES, None);
     let write = json!([
         {"text": "first"},
     ]);
@@ -343,9 +350,9 @@ async fn a_turn_that_waits_goes_on_after_a_restart() {
     assert_eq!(core.requests().list(), std::slice::from_ref(&request));
     let seen = core.threads().get(thread).unwrap();
     assert_eq!(seen.status.active_turn, Some(turn.id));
-    let mut reader = core.threads().follow();
+    let mut reader = core.log().subscribe(Topics::NOTICES, None);
     core.requests()
-        .resolve_as_daemon(request.id, Answer::Approved { remember: false }, "test")
+        .resolve(request.id, Answer::Approved { remember: false }, "test")
         .await
         .unwrap();
     until(&mut reader, is_idle).await;
@@ -383,14 +390,14 @@ async fn many_turns_each_end_once_and_all_are_stored() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     let thread = thread_in(&core, home.path()).await;
-    let mut reader = core.threads().follow();
+    let mut reader = core.log().subscribe(Topics::NOTICES, None);
     for _ in 0..100 {
         run(&core, thread, says("again")).await;
     }
     let mut ends = 0;
     while ends < 100 {
-        for notice in reader.next().await.unwrap() {
-            ends += usize::from(matches!(notice.body, NoticeBody::TurnEnded(_)));
+        for notice in reader.next().await.unwrap().iter().filter_map(News::notice) {
+            ends += usize::from(matches!(notice.body, NoticeBody::Turn(TurnChange::Ended(_))));
         }
     }
     core.stop(StopKind::KeepTerminals).await.unwrap();

@@ -286,7 +286,7 @@ impl Job {
     fn asked_before(&self) -> Option<Asked> {
         let call = (self.turn?, self.call_id.clone());
         let id = self.core.inner.threads.resumed.lock().get(&call)?.id;
-        self.core.look().requests.get(&id).map(|request| request.asked.clone())
+        self.core.look().requests.get(id).map(|request| request.asked.clone())
     }
 
     /// What would change, as a diff or a command line.

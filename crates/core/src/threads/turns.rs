@@ -16,7 +16,7 @@ use super::{ActiveTurn, LifecycleState, TurnLifecycle};
 use crate::agents::choose::FittedChoice;
 use crate::clock;
 use crate::core::Core;
-use crate::log::NoticeBody;
+use crate::log::{ItemChange, NoticeBody, TurnChange};
 use crate::rooms::Threads;
 use crate::world::Tx;
 
@@ -157,8 +157,8 @@ impl Threads {
         self.note_beginning(tx, live.id, &new.message, active, now)?;
         tx.save_turn(&turn);
         tx.emit_of(live.id, Event::TurnStarted { thread: live.id, turn: turn.id });
-        tx.announce(live.id, NoticeBody::TurnStarted(Box::new(turn.clone())));
-        tx.announce(live.id, NoticeBody::Lifecycle(TurnLifecycle::of(&turn, None)));
+        tx.announce(live.id, TurnChange::Started(Box::new(turn.clone())));
+        tx.announce(live.id, TurnChange::Lifecycle(TurnLifecycle::of(&turn, None)));
         tx.announce_status(live.id);
         let view = View { tokens: self.tokens(live, &turn), has_open_tasks: false };
         let mut effects = machine.step(Input::Begin(vec![new.message]), view);
@@ -202,11 +202,11 @@ impl Threads {
     /// used, and a further block of numbers is set aside for this one.
     pub(super) fn reserve_numbers(&self, tx: &mut Tx<'_>, id: ThreadId) {
         let Ok(state) = tx.world.thread_mut(id) else { return };
-        let (feed, thread) = (self.core.inner.log.feed(), &mut state.thread);
-        if feed.seq(id) == 0 && thread.seq_reserved > 0 {
-            feed.set_seq(id, thread.seq_reserved);
+        let (spine, thread) = (self.core.inner.log.spine(), &mut state.thread);
+        if spine.seq(id) == 0 && thread.seq_reserved > 0 {
+            spine.set_seq(id, thread.seq_reserved);
         }
-        thread.seq_reserved = thread.seq_reserved.max(feed.seq(id) + SEQ_BLOCK);
+        thread.seq_reserved = thread.seq_reserved.max(spine.seq(id) + SEQ_BLOCK);
         tx.save_thread(id);
     }
 
@@ -293,7 +293,7 @@ impl Threads {
                 let state = LifecycleState::InterruptRequested;
                 tx.announce(
                     id,
-                    NoticeBody::Lifecycle(TurnLifecycle { turn, state, error: reason, at }),
+                    TurnChange::Lifecycle(TurnLifecycle { turn, state, error: reason, at }),
                 );
             }
             Ok(Some(turn))
@@ -368,7 +368,10 @@ impl Tx<'_> {
             state.thread.message_count += 1;
         }
         if item.is_shown() {
-            self.announce(live.id, NoticeBody::ItemCompleted(turn, Box::new(item.clone())));
+            self.announce(
+                live.id,
+                NoticeBody::Item(turn, ItemChange::Completed(Box::new(item.clone()))),
+            );
         }
     }
 
@@ -378,7 +381,7 @@ impl Tx<'_> {
         if matches!(item.body, ItemBody::Tool(_)) {
             self.save_item(live.id, turn, position, item);
         }
-        self.announce(live.id, NoticeBody::ItemStarted(turn, Box::new(item.clone())));
+        self.announce(live.id, NoticeBody::Item(turn, ItemChange::Started(Box::new(item.clone()))));
     }
 }
 

@@ -8,7 +8,6 @@ mod selection;
 mod tabs;
 
 pub use activity::{AgentReport, Attention, OwnershipAction};
-pub(crate) use tabs::closing_key;
 pub use tabs::{Tabs, WorkspaceTree};
 
 use rookery_model::{Error, Result};

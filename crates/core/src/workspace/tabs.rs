@@ -1,10 +1,9 @@
 //! The workspace as its users see it: projects with their living terminals, and titles.
 
 use rookery_model::{Event, Project, ProjectId, Result, Terminal, TerminalId};
-use rookery_store::Change;
+use rookery_store::{Change, Kept};
 
 use crate::rooms::Workspace;
-use crate::terminals::noted_key;
 use crate::world::Tx;
 use crate::world::{Active, no_terminal};
 
@@ -53,8 +52,8 @@ impl Tx<'_> {
     pub(crate) fn take_out(&mut self, id: TerminalId) -> Result<Terminal> {
         let terminal = self.world.terminals.remove(&id).ok_or_else(|| no_terminal(id))?;
         self.save(Change::TerminalDeleted(id));
-        self.save(Change::MetaSet { key: noted_key(id), value: None });
-        self.save(Change::MetaSet { key: closing_key(id), value: Some(String::new()) });
+        self.save(Change::KeptSet { what: Kept::Noted(id), value: None });
+        self.save(Change::KeptSet { what: Kept::Closing(id), value: Some(String::new()) });
         self.observe_closing(&terminal);
         self.emit(Event::TerminalClosed { id, was_alive: terminal.is_alive() });
         Ok(terminal)
@@ -80,9 +79,4 @@ impl Tx<'_> {
             self.deselect(id, project);
         }
     }
-}
-
-/// Where the store notes that the child of a closed terminal is still to be ended.
-pub(crate) fn closing_key(id: TerminalId) -> String {
-    format!("closing/{id}")
 }

@@ -7,6 +7,7 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use super::World;
 use crate::core::Core;
+use crate::log::Signals;
 
 /// The world behind its doors. What it is cannot be changed from here but by replacing all of it.
 pub(crate) struct Doors {
@@ -14,6 +15,8 @@ pub(crate) struct Doors {
     current: RwLock<Arc<World>>,
     /// Held by the one who changes it.
     changing: Mutex<()>,
+    /// Raised for what changed.
+    signals: Signals,
 }
 
 /// The world while nothing changes it.
@@ -24,8 +27,8 @@ pub(crate) struct Held<'a> {
 }
 
 impl Doors {
-    pub(crate) fn new(world: World) -> Self {
-        Doors { current: RwLock::new(Arc::new(world)), changing: Mutex::new(()) }
+    pub(crate) fn new(world: World, signals: Signals) -> Self {
+        Doors { current: RwLock::new(Arc::new(world)), changing: Mutex::new(()), signals }
     }
 
     fn look(&self) -> Arc<World> {
@@ -41,7 +44,9 @@ impl Doors {
 impl Held<'_> {
     /// Everybody sees this world from now on.
     pub(super) fn replace(&self, world: World) {
+        let changed = world.changed_since(&self.world);
         let before = std::mem::replace(&mut *self.doors.current.write(), Arc::new(world));
+        changed.for_each(|shows| self.doors.signals.raise(shows));
         // Dropped after the lock is free: it may be the last of it.
         drop(before);
     }

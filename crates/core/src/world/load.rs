@@ -27,6 +27,10 @@ impl World {
         let selected = loaded.active.and_then(|id| terminals.get(&id));
         let project = selected.map(|terminal| terminal.project).or(loaded.active_project);
         let active = Active { project, terminal: loaded.active };
+        let shown_on = terminals.values().flat_map(|terminal| {
+            terminal.activity.requests.iter().map(|request| (*request, terminal.id))
+        });
+        let shown_on = shown_on.collect();
         let mut world = World {
             projects: Shared::new(loaded.projects),
             terminals,
@@ -37,7 +41,8 @@ impl World {
             next_event: loaded.next_event,
             shares_ids: config.shares_ids,
             threads: loaded.threads.into_iter().map(|t| (t.id, ThreadState::new(t))).collect(),
-            requests: loaded.requests.into_iter().map(|request| (request.id, request)).collect(),
+            requests: loaded.requests.into_iter().collect(),
+            shown_on,
             settled: loaded.settled.into_iter().map(|request| (request.id, request)).collect(),
             acted_on: Default::default(),
             queue: Items::default(),

@@ -7,10 +7,14 @@
 mod doors;
 mod load;
 mod records;
+mod shown;
 mod table;
 #[cfg(test)]
 mod tests;
 mod transact;
+
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use rookery_model::{
     Accepted, Checkpoint, CheckpointId, Error, EventSeq, Handoff, HandoffId, Mode, Project,
@@ -18,10 +22,10 @@ use rookery_model::{
     TimelineItem,
 };
 
-use imbl::OrdSet;
+use imbl::{OrdMap, OrdSet};
 
 use crate::queue::Items;
-use crate::requests::Parked;
+use crate::requests::{Parked, Pending};
 use crate::threads::{ClientModes, ThreadState};
 
 pub(crate) use doors::Doors;
@@ -57,7 +61,9 @@ pub(crate) struct World {
     /// Conversations with agents, without what was said in them.
     pub(crate) threads: Table<ThreadId, ThreadState>,
     /// What agents wait for.
-    pub(crate) requests: Table<RequestId, Request>,
+    pub(crate) requests: Pending,
+    /// The terminals on which it is shown that they wait.
+    pub(crate) shown_on: OrdMap<RequestId, TerminalId>,
     /// What they waited for lately, and the answers.
     pub(crate) settled: Table<RequestId, Request>,
     /// Those of them whose answers were acted on, so that they stand.
@@ -145,8 +151,15 @@ impl World {
     }
 
     /// Terminals in workspace order: by project, then by place.
-    pub(crate) fn ordered_terminals(&self) -> Vec<Terminal> {
-        self.projects.iter().flat_map(|project| self.terminals_of(project.id)).cloned().collect()
+    pub(crate) fn ordered_terminals(&self) -> Vec<Arc<Terminal>> {
+        let places: HashMap<ProjectId, usize> =
+            self.projects.iter().enumerate().map(|(place, project)| (project.id, place)).collect();
+        let placed = |one: &Arc<Terminal>| {
+            Some(((*places.get(&one.project)?, one.position, one.id), Arc::clone(one)))
+        };
+        let mut found: Vec<_> = self.terminals.shared().filter_map(placed).collect();
+        found.sort_unstable_by_key(|(place, _)| *place);
+        found.into_iter().map(|(_, terminal)| terminal).collect()
     }
 
     /// The place of a new terminal in a project.

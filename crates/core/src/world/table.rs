@@ -69,12 +69,22 @@ impl<K: Ord + Clone, V: Clone> Table<K, V> {
         self.0.len()
     }
 
+    /// Whether one is an unchanged copy of the other. Costs no look at what is in them.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.0.ptr_eq(&other.0)
+    }
+
     pub(crate) fn keys(&self) -> impl DoubleEndedIterator<Item = &K> {
         self.0.iter().map(|(key, _)| key)
     }
 
     pub(crate) fn values(&self) -> impl DoubleEndedIterator<Item = &V> {
         self.0.iter().map(|(_, value)| &**value)
+    }
+
+    /// The values as they are shared: keeping one copies nothing of it.
+    pub(crate) fn shared(&self) -> impl DoubleEndedIterator<Item = &Arc<V>> {
+        self.0.values()
     }
 
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
@@ -95,6 +105,13 @@ pub(crate) struct Shared<T>(Arc<T>);
 impl<T> Shared<T> {
     pub(crate) fn new(value: T) -> Self {
         Shared(Arc::new(value))
+    }
+}
+
+impl<T> Shared<T> {
+    /// Whether one is an unchanged copy of the other.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 

@@ -40,10 +40,10 @@ const CHANGES: &[fn(&mut Tx<'_>, u8)] = &[
         let asked = Asked::Dialog { dialog: "d".into(), title: "t".into(), text: "x".into() };
         let session = SessionId::new((n % 3).into());
         let request = Request::of_session(id, session, asked, Timestamp::default());
-        tx.world.requests.insert(id, request);
+        tx.world.requests.insert(request);
     },
     |tx, n| {
-        tx.settle_request(RequestId::new(n.into()), Answer::Cancelled, "test");
+        tx.resolve_request(RequestId::new(n.into()), Answer::Cancelled, "test");
     },
     |tx, n| {
         let ids: Vec<ThreadId> = tx.world.threads.keys().copied().collect();

@@ -12,6 +12,7 @@ use crate::log::NoticeBody;
 
 /// A transaction in progress. Nothing of it leaves unless its closure succeeds.
 pub(crate) struct Tx<'a> {
+    pub(crate) core: &'a Core,
     pub(crate) world: &'a mut World,
     changes: Vec<Change>,
     events: Vec<Event>,
@@ -29,8 +30,12 @@ impl Tx<'_> {
     }
 
     /// Records what is told to those who follow threads, once all of this is durable.
-    pub(crate) fn announce(&mut self, thread: impl Into<Option<ThreadId>>, notice: NoticeBody) {
-        self.notices.push((thread.into(), notice));
+    pub(crate) fn announce(
+        &mut self,
+        thread: impl Into<Option<ThreadId>>,
+        notice: impl Into<NoticeBody>,
+    ) {
+        self.notices.push((thread.into(), notice.into()));
     }
 
     /// Does something once all of this is durable and told. It must be quick.
@@ -80,6 +85,7 @@ impl Core {
         let held = self.hold();
         let mut world = World::clone(&held);
         let mut tx = Tx {
+            core: self,
             world: &mut world,
             changes: Vec::new(),
             events: Vec::new(),
@@ -112,10 +118,10 @@ impl Core {
         if notices.is_empty() && after.is_empty() {
             return Ok((value, store.commit(batch)));
         }
-        let feed = Arc::clone(self.inner.log.feed());
+        let spine = Arc::clone(self.inner.log.spine());
         let tell = move || {
             for (thread, notice) in notices {
-                feed.send(thread, [notice]);
+                spine.send(thread, [notice]);
             }
             after.into_iter().for_each(|work| work());
         };

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use rookery_core::{ApprovalStatus, NewComment, NewReview, NewSession};
+use rookery_core::{ApprovalStatus, NewComment, NewReview, NewSession, Shows};
 use rookery_model::{
     AcceptedSession, AcceptedTool, AcceptedWork, Answer, CheckpointId, Differences, Origin,
     PlannedTree, SessionId, WorkPlace,
@@ -71,9 +71,9 @@ fn accepted(session: SessionId) -> AcceptedSession {
 
 /// Waits for something that changes with the world.
 async fn until(world: &World, mut is_so: impl FnMut() -> bool) {
-    let mut happened = world.core.happened();
+    let mut changes = world.core.log().changes(Shows::ALL);
     while !is_so() {
-        happened.changed().await.unwrap();
+        changes.next().await.unwrap();
     }
 }
 

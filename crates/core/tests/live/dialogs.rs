@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use rookery_core::{ApprovalStatus, Core, Decision, Responder, SeenDialog, Shown, Typing};
+use rookery_core::{ApprovalStatus, Core, Resolved, Responder, SeenDialog, Shown, Typing};
 use rookery_model::{
     Answer, Category, DecisionQuery, DecisionVerdict, ErrorKind, RequestId, TerminalId,
 };
@@ -10,6 +10,9 @@ use tokio::sync::Notify;
 
 use crate::supervision::session;
 use crate::world::World;
+
+const YES: Answer = Answer::Approved { remember: false };
+const NO: Answer = Answer::Denied { message: None };
 
 crate::cases! {
     a_dialog_is_asked_once_and_taken_back_when_it_goes,
@@ -94,10 +97,9 @@ async fn what_is_decided_is_typed_and_settled() {
         world.core.requests().show_dialog(terminal, seen(dialog)).await.unwrap();
         let id = pending(&world)[0];
         match is_yes {
-            true => world.core.requests().decide(id, Decision::Approve, "idx0").await.unwrap(),
+            true => assert!(world.core.requests().resolve(id, YES, "idx0").await.unwrap().is_now()),
             false => {
-                let answer = Answer::Denied { message: None };
-                assert!(world.core.requests().resolve(id, answer, "roder").await.unwrap());
+                assert!(world.core.requests().resolve(id, NO, "roder").await.unwrap().is_now());
             }
         }
         assert!(pending(&world).is_empty());
@@ -110,7 +112,7 @@ async fn what_is_decided_is_typed_and_settled() {
 async fn a_dialog_that_was_answered_is_not_asked_again_while_it_goes() {
     let (world, terminal, _) = with(Fake::default()).await;
     world.core.requests().show_dialog(terminal, seen("1")).await.unwrap();
-    world.core.requests().decide(pending(&world)[0], Decision::Approve, "idx0").await.unwrap();
+    world.core.requests().resolve(pending(&world)[0], YES, "idx0").await.unwrap();
     let shown = world.core.requests().show_dialog(terminal, seen("1")).await.unwrap();
     assert!(matches!(shown, Shown::Answered(_)), "{shown:?}");
     assert!(pending(&world).is_empty());
@@ -125,7 +127,7 @@ async fn a_dialog_that_is_gone_is_not_answered() {
     let (world, terminal, _) = with(Fake { is_gone: true, ..Fake::default() }).await;
     world.core.requests().show_dialog(terminal, seen("1")).await.unwrap();
     let id = pending(&world)[0];
-    let refused = world.core.requests().decide(id, Decision::Approve, "idx0").await.unwrap_err();
+    let refused = world.core.requests().resolve(id, YES, "idx0").await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict);
     assert_eq!(world.core.requests().approval(id).unwrap().status, ApprovalStatus::Withdrawn);
     world.stop().await;
@@ -174,13 +176,11 @@ async fn of_two_who_decide_one_types() {
     world.core.requests().show_dialog(terminal, seen("1")).await.unwrap();
     let id = pending(&world)[0];
     let core = world.core.clone();
-    let first =
-        tokio::spawn(async move { core.requests().decide(id, Decision::Approve, "idx0").await });
+    let first = tokio::spawn(async move { core.requests().resolve(id, YES, "idx0").await });
     let (begun, go) = fake.gate.as_ref().unwrap();
     begun.notified().await;
-    let deny = Decision::Deny { message: None };
-    let second = world.core.requests().decide(id, deny, "native").await.unwrap_err();
-    assert_eq!(second.kind(), ErrorKind::Conflict);
+    let second = world.core.requests().resolve(id, NO, "native").await.unwrap();
+    assert_eq!(second, Resolved::Late);
     // The dialog vanishes because it is being answered; that is no answer of its own.
     world.core.requests().show_dialog(terminal, None).await.unwrap();
     assert_eq!(pending(&world), [id]);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use rookery_core::{ExecRequest, ProcessState};
+use rookery_core::{ExecRequest, ProcessState, Shows};
 use rookery_model::{ErrorKind, Mode};
 
 use crate::world::{World, command, gone, rest, sh, streamed, text, until};
@@ -91,19 +91,19 @@ async fn dropping_it_kills_it() {
     for pid in pids.lines() {
         gone(pid).await;
     }
-    let mut changes = world.core.commands().changes();
+    let mut changes = world.core.log().changes(&[Shows::Commands]);
     while !world.core.commands().list(false).is_empty() {
-        changes.changed().await.unwrap();
+        changes.next().await.unwrap();
     }
 }
 
 async fn a_detached_one_runs_on() {
     let world = World::open().await;
     let execution = world.start(streamed("head -c 1000000 /dev/zero; exit 6")).await;
-    let mut changes = world.core.commands().changes();
+    let mut changes = world.core.log().changes(&[Shows::Commands]);
     execution.detach();
     while world.core.commands().get("p", 0).unwrap().view.state == ProcessState::Running {
-        changes.changed().await.unwrap();
+        changes.next().await.unwrap();
     }
     let ended = world.core.commands().get("p", 0).unwrap();
     assert_eq!((ended.view.state, ended.total), (ProcessState::Exited { code: 6 }, 1_000_000));

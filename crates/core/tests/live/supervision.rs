@@ -1,15 +1,18 @@
 //! The queue, approvals of harnesses, reviews and handoffs, and what becomes of them.
 
 use rookery_core::{
-    AgentEvent, AgentEventKind, ApprovalStatus, Created, Decision, NewComment, NewHandoff,
-    NewReview, NewSession, Reported, SessionNotice,
+    AgentEvent, AgentEventKind, ApprovalStatus, Created, NewComment, NewHandoff, NewReview,
+    NewSession, Reported, Resolution, Resolved, SessionNotice, Shows,
 };
 use rookery_model::{
-    Category, CheckpointId, DecisionQuery, DecisionVerdict, Differences, ErrorKind, EventId,
-    HandoffStatus, QueueItem, RequestId, ReviewStatus, SessionId, Source, Timestamp,
+    Answer, Category, CheckpointId, DecisionQuery, DecisionVerdict, Differences, ErrorKind,
+    EventId, HandoffStatus, QueueItem, RequestId, ReviewStatus, SessionId, Source, Timestamp,
 };
 
 use crate::world::World;
+
+const YES: Answer = Answer::Approved { remember: false };
+const NO: Answer = Answer::Denied { message: None };
 
 crate::cases! {
     keys_in_what_a_shell_reports_are_hidden,
@@ -143,16 +146,18 @@ async fn what_a_harness_asks_is_decided_deferred_and_on_the_record() {
     let status = |world: &World| world.core.requests().approval(id).unwrap().status;
     assert_eq!(status(&world), ApprovalStatus::Pending);
     let requests = world.core.requests();
-    let decide = |decision| requests.decide(id, decision, "idx0");
-    decide(Decision::Defer).await.unwrap();
-    decide(Decision::Defer).await.unwrap();
+    let decide = async |resolution: Resolution| {
+        requests.resolve(id, resolution.or_revise(), "idx0").await.unwrap().or_error(id)
+    };
+    decide(Resolution::later()).await.unwrap();
+    decide(Resolution::later()).await.unwrap();
     assert_eq!((status(&world), open(&world).len()), (ApprovalStatus::Deferred, 1));
-    decide(Decision::Approve).await.unwrap();
-    decide(Decision::Approve).await.unwrap();
+    decide(YES.into()).await.unwrap();
+    decide(YES.into()).await.unwrap();
     assert_eq!((status(&world), open(&world).len()), (ApprovalStatus::Approved, 0));
-    decide(Decision::Deny { message: None }).await.unwrap();
+    decide(NO.into()).await.unwrap();
     assert_eq!(status(&world), ApprovalStatus::Denied, "no one went on with it");
-    decide(Decision::Defer).await.unwrap();
+    decide(Resolution::later()).await.unwrap();
     assert_eq!(open(&world), [Some("Deferred: to production".to_owned())]);
     let lines = world.core.queue().timeline(Some(session), 10);
     let lines: Vec<&str> = lines.iter().map(|line| line.title.as_str()).collect();
@@ -173,13 +178,17 @@ async fn a_decision_that_was_taken_stands() {
     let world = World::open().await;
     let session = session(&world, "api").await;
     let id = asked(&world, session, 1).await;
-    world.core.requests().decide(id, Decision::Approve, "idx0").await.unwrap();
-    world.core.requests().took_decision(id);
-    let again = world.core.requests().decide(id, Decision::Deny { message: None }, "idx0").await;
-    assert_eq!(again.unwrap_err().kind(), ErrorKind::Conflict);
-    world.core.requests().decide(id, Decision::Approve, "idx0").await.unwrap();
-    let unknown = world.core.requests().decide(RequestId::new(9), Decision::Approve, "idx0").await;
-    assert_eq!(unknown.unwrap_err().kind(), ErrorKind::NotFound);
+    let requests = world.core.requests();
+    let decide = async |id, answer: Answer| {
+        let resolution = Resolution::from(answer).or_revise();
+        requests.resolve(id, resolution, "idx0").await.unwrap()
+    };
+    assert_eq!(decide(id, YES).await, Resolved::Now);
+    requests.took_decision(id);
+    assert_eq!(decide(id, NO).await, Resolved::Late);
+    assert_eq!(decide(id, YES).await, Resolved::Same);
+    assert_eq!(requests.resolve(id, YES, "native").await.unwrap(), Resolved::Late);
+    assert_eq!(decide(RequestId::new(9), YES).await, Resolved::Unknown);
     world.stop().await;
 }
 
@@ -298,9 +307,9 @@ async fn a_session_that_cannot_be_made_leaves_a_word() {
         .make_soon(id, NewSession { repo, create_worktree: true, ..NewSession::default() })
         .await
         .unwrap();
-    let mut happened = world.core.happened();
+    let mut changes = world.core.log().changes(Shows::ALL);
     while world.core.queue().list().is_empty() {
-        happened.changed().await.unwrap();
+        changes.next().await.unwrap();
     }
     let queue = world.core.queue().list();
     assert_eq!((titles(&queue), queue[0].session), (vec!["Session creation failed"], id));

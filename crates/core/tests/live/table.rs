@@ -1,6 +1,6 @@
 //! The table of processes.
 
-use rookery_core::{ExecRequest, ProcessState};
+use rookery_core::{ExecRequest, ProcessState, Shows};
 use rookery_model::ErrorKind;
 
 use crate::world::{World, rest, sh, streamed, until};
@@ -45,9 +45,9 @@ async fn names_are_unique_while_they_run() {
 
 async fn processes_are_listed() {
     let world = World::open().await;
-    let mut changes = world.core.commands().changes();
+    let mut changes = world.core.log().changes(&[Shows::Commands]);
     let unnamed = world.start(sh("echo hello; exec sleep 1000")).await;
-    changes.changed().await.unwrap();
+    changes.next().await.unwrap();
     let id = unnamed.process_id().to_owned();
     assert!(id.starts_with("proc_") && id.len() == 31, "{id}");
     let listed = world.core.commands().list(false);

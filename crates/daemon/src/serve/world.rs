@@ -7,6 +7,7 @@ use std::time::Duration;
 use rookery_core::{
     Core, CoreConfig, KeeperLaunch, KeeperState, StopKind, TerminalLimits, UiConfig,
 };
+use rookery_dialects::Served;
 use rookery_native::{Control, Ending};
 use rookery_ptywright::Shared;
 use rookery_wire::Outcome;
@@ -15,7 +16,6 @@ use rookery_wire::transport::Transport;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use crate::endpoints::Served;
 use crate::run::{keeper_args, login_shell, user_home};
 
 /// How long the keeper may take to end what is left and itself.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rookery_agent::providers::Loan;
 use rookery_core::Core;
 use rookery_model as model;
 use rookery_wire::ConnectionHandle;
@@ -36,6 +37,8 @@ pub struct Cx {
     pub(crate) control: Arc<dyn Control>,
     pub(crate) subscriptions: Arc<Streams>,
     pub(crate) attachments: Arc<Streams>,
+    pub(crate) thread_subscriptions: Arc<Streams>,
+    keys: Arc<dyn Fn() -> Vec<Loan> + Send + Sync>,
 }
 
 impl Cx {
@@ -47,7 +50,20 @@ impl Cx {
             control,
             subscriptions: Streams::new("subscription"),
             attachments: Streams::new("attachment"),
+            thread_subscriptions: Streams::new("subscription"),
+            keys: Arc::new(Vec::new),
         }
+    }
+
+    /// The same, with the keys that the connection lends for what it starts.
+    #[must_use]
+    pub fn with_keys(self, keys: impl Fn() -> Vec<Loan> + Send + Sync + 'static) -> Self {
+        Self { keys: Arc::new(keys), ..self }
+    }
+
+    /// The keys that the connection lends by now.
+    pub(crate) fn keys(&self) -> Vec<Loan> {
+        (self.keys)()
     }
 }
 

@@ -4,6 +4,7 @@ use std::{borrow::Cow, fmt, str::FromStr};
 
 use rookery_core::Core;
 use rookery_model as model;
+use rookery_wire::ids::IdKind;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use uuid::Uuid;
@@ -156,6 +157,7 @@ impl JsonSchema for TerminalRef {
     fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "description": "A terminal by its number (3, \"3\" or \"s3\") or its UUID",
+            "x-id": IdKind::Terminal.word(),
             "oneOf": [
                 { "type": "integer", "minimum": 0 },
                 { "type": "string", "pattern": "^(s?[0-9]+|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$" },
@@ -172,6 +174,7 @@ impl JsonSchema for ProjectRef {
     fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "description": "A project by its number",
+            "x-id": IdKind::Project.word(),
             "oneOf": [{ "type": "integer", "minimum": 0 }, { "type": "string", "pattern": "^[0-9]+$" }],
         })
     }

@@ -1,4 +1,4 @@
-//! Rookery's own JSON-RPC methods, `rookery/*`: status, events, projects, terminals, supervision.
+//! Rookery's own JSON-RPC methods, `rookery/*`: status, events, projects, terminals, threads, supervision.
 //!
 //! The command line and scripts speak these. [`METHODS`] is the whole dialect as a table;
 //! [`wire`] holds its types, which clients use as well. It knows no socket and no other dialect,
@@ -8,7 +8,6 @@
 
 mod context;
 mod errors;
-mod events;
 mod ids;
 mod ops;
 mod signals;
@@ -22,70 +21,103 @@ pub use context::{Control, Cx, Ending};
 pub use errors::{Error, code};
 pub use ids::{ProjectRef, TerminalRef};
 
+use wire::{
+    AnswerRequest, Attach, AuditList, CheckpointCreate, CheckpointDelete, CheckpointDiff,
+    CheckpointList, CheckpointPrune, CheckpointRestore, CheckpointShow, DeferRequest, Detach, Dump,
+    EventList, GetStatus, HandoffCreate, HandoffList, HandoffSetStatus, ListProjects,
+    ListProviders, ProjectCreate, ProjectDelete, ProjectRename, QueueList, QueueResolve,
+    RequestList, ReviewAddComments, ReviewDeliver, ReviewGet, ReviewList, ReviewRequest,
+    ReviewSetStatus, SessionClose, SessionCreate, SessionList, Shutdown, Subscribe,
+    TerminalActivate, TerminalClose, TerminalFilter, TerminalGet, TerminalKill, TerminalMove,
+    TerminalOpen, TerminalPaste, TerminalPress, TerminalRename, TerminalResize, TerminalSignal,
+    TerminalWrite, ThreadArchive, ThreadCompact, ThreadDelete, ThreadFork, ThreadGet, ThreadList,
+    ThreadRead, ThreadRename, ThreadSetMode, ThreadSetModel, ThreadStart, ThreadSubscribe,
+    ThreadUnarchive, ThreadUnsubscribe, TimelineList, TurnInterrupt, TurnStart, TurnSteer,
+    Unsubscribe, Wait, WorktreeAttach, WorktreeBootstrap, WorktreeCreate, WorktreeLand,
+    WorktreeList, WorktreeRemove,
+};
+
 /// Every method of this dialect.
 ///
 /// An endpoint that serves them must not write queued messages before replies
 /// (`outbox_first`): a subscription's reply comes before its first notification.
 pub const METHODS: &[Method<Cx>] = &[
-    method!("rookery/status", LOOK => ops::daemon::status),
-    method!("rookery/shutdown", OWN => ops::daemon::shutdown),
-    method!("rookery/events/list", LOOK => ops::events::list),
-    method!("rookery/events/subscribe", LOOK => ops::events::subscribe),
-    method!("rookery/events/unsubscribe", LOOK => ops::events::unsubscribe),
-    method!("rookery/projects/list", LOOK => ops::projects::list),
-    method!("rookery/projects/create", FULL => ops::projects::create),
-    method!("rookery/projects/rename", FULL => ops::projects::rename),
-    method!("rookery/projects/delete", FULL => ops::projects::delete),
-    method!("rookery/requests/list", LOOK => ops::requests::list),
-    method!("rookery/requests/answer", DECIDE => ops::requests::answer),
-    method!("rookery/requests/defer", DECIDE => ops::requests::defer),
-    method!("rookery/queue/list", LOOK => ops::queue::list),
-    method!("rookery/queue/resolve", DECIDE => ops::queue::resolve),
-    method!("rookery/timeline/list", LOOK => ops::queue::timeline),
-    method!("rookery/sessions/list", LOOK => ops::sessions::list),
-    method!("rookery/sessions/create", INSIDE => ops::sessions::create),
-    method!("rookery/sessions/close", INSIDE => ops::sessions::close),
-    method!("rookery/reviews/list", LOOK => ops::reviews::list),
-    method!("rookery/reviews/get", LOOK => ops::reviews::get),
-    method!("rookery/reviews/request", REPORT => ops::reviews::request),
-    method!("rookery/reviews/comment", FULL => ops::reviews::comment),
-    method!("rookery/reviews/setStatus", DECIDE => ops::reviews::set_status),
-    method!("rookery/reviews/deliver", FULL => ops::reviews::deliver),
-    method!("rookery/checkpoints/list", LOOK => ops::checkpoints::list),
-    method!("rookery/checkpoints/create", REPORT => ops::checkpoints::create),
-    method!("rookery/checkpoints/show", LOOK => ops::checkpoints::show),
-    method!("rookery/checkpoints/diff", LOOK => ops::checkpoints::diff),
-    method!("rookery/checkpoints/restore", FULL => ops::checkpoints::restore),
-    method!("rookery/checkpoints/delete", FULL => ops::checkpoints::delete),
-    method!("rookery/checkpoints/prune", FULL => ops::checkpoints::prune),
-    method!("rookery/worktrees/list", LOOK => ops::worktrees::list),
-    method!("rookery/worktrees/create", FULL => ops::worktrees::create),
-    method!("rookery/worktrees/bootstrap", FULL => ops::worktrees::bootstrap),
-    method!("rookery/worktrees/attach", FULL => ops::worktrees::attach),
-    method!("rookery/worktrees/land", FULL => ops::worktrees::land),
-    method!("rookery/worktrees/remove", FULL => ops::worktrees::remove),
-    method!("rookery/handoffs/list", LOOK => ops::handoffs::list),
-    method!("rookery/handoffs/create", REPORT => ops::handoffs::create),
-    method!("rookery/handoffs/setStatus", DECIDE => ops::handoffs::set_status),
-    method!("rookery/agents/providers", LOOK => ops::agents::providers),
-    method!("rookery/audit/list", LOOK => ops::audit::list),
-    method!("rookery/terminals/list", LOOK => ops::terminals::list),
-    method!("rookery/terminals/get", LOOK => ops::terminals::get),
-    method!("rookery/terminals/open", INSIDE => ops::terminals::open),
-    method!("rookery/terminals/close", INSIDE => ops::terminals::close),
-    method!("rookery/terminals/rename", REPORT => ops::terminals::rename),
-    method!("rookery/terminals/activate", FULL => ops::terminals::activate),
-    method!("rookery/terminals/move", FULL => ops::terminals::move_to),
-    method!("rookery/terminals/write", INSIDE => ops::input::write),
-    method!("rookery/terminals/press", INSIDE => ops::input::press),
-    method!("rookery/terminals/paste", INSIDE => ops::input::paste),
-    method!("rookery/terminals/resize", INSIDE => ops::input::resize),
-    method!("rookery/terminals/signal", INSIDE => ops::input::signal),
-    method!("rookery/terminals/kill", INSIDE => ops::input::kill),
-    method!("rookery/terminals/dump", LOOK => ops::screen::dump),
-    method!("rookery/terminals/wait", LOOK => ops::screen::wait),
-    method!("rookery/terminals/attach", LOOK => ops::attach::attach),
-    method!("rookery/terminals/detach", LOOK => ops::attach::detach),
+    method!(GetStatus, LOOK, [] => ops::daemon::status),
+    method!(Shutdown, OWN, [] => ops::daemon::shutdown),
+    method!(EventList, LOOK, [after: Event] => ops::events::list),
+    method!(Subscribe, LOOK, [since: Event] => ops::events::subscribe),
+    method!(Unsubscribe, LOOK, [subscription: Stream] => ops::events::unsubscribe),
+    method!(ListProjects, LOOK, [] => ops::projects::list),
+    method!(ProjectCreate, FULL, [] => ops::projects::create),
+    method!(ProjectRename, FULL, [project: Project] => ops::projects::rename),
+    method!(ProjectDelete, FULL, [project: Project] => ops::projects::delete),
+    method!(RequestList, LOOK, [thread: Thread] => ops::requests::list),
+    method!(AnswerRequest, DECIDE, [id: Request] => ops::requests::answer),
+    method!(DeferRequest, DECIDE, [id: Request] => ops::requests::defer),
+    method!(QueueList, LOOK, [session: Session] => ops::queue::list),
+    method!(QueueResolve, DECIDE, [id: QueueItem] => ops::queue::resolve),
+    method!(TimelineList, LOOK, [session: Session] => ops::queue::timeline),
+    method!(SessionList, LOOK, [] => ops::sessions::list),
+    method!(SessionCreate, INSIDE, [existingWorktree: Worktree, worktree: NoId] => ops::sessions::create),
+    method!(SessionClose, INSIDE, [session: Session] => ops::sessions::close),
+    method!(ReviewList, LOOK, [session: Session, tree: Worktree] => ops::reviews::list),
+    method!(ReviewGet, LOOK, [id: Review] => ops::reviews::get),
+    method!(ReviewRequest, REPORT, [session: Session, tree: Worktree, checkpoint: Checkpoint] => ops::reviews::request),
+    method!(ReviewAddComments, FULL, [id: Review] => ops::reviews::comment),
+    method!(ReviewSetStatus, DECIDE, [id: Review] => ops::reviews::set_status),
+    method!(ReviewDeliver, FULL, [id: Review, to: Session] => ops::reviews::deliver),
+    method!(CheckpointList, LOOK, [session: Session, tree: Worktree] => ops::checkpoints::list),
+    method!(CheckpointCreate, REPORT, [session: Session, tree: Worktree, review: NoId] => ops::checkpoints::create),
+    method!(CheckpointShow, LOOK, [id: Checkpoint] => ops::checkpoints::show),
+    method!(CheckpointDiff, LOOK, [id: Checkpoint, with: Checkpoint] => ops::checkpoints::diff),
+    method!(CheckpointRestore, FULL, [id: Checkpoint] => ops::checkpoints::restore),
+    method!(CheckpointDelete, FULL, [id: Checkpoint] => ops::checkpoints::delete),
+    method!(CheckpointPrune, FULL, [] => ops::checkpoints::prune),
+    method!(WorktreeList, LOOK, [] => ops::worktrees::list),
+    method!(WorktreeCreate, FULL, [] => ops::worktrees::create),
+    method!(WorktreeBootstrap, FULL, [path: Worktree] => ops::worktrees::bootstrap),
+    method!(WorktreeAttach, FULL, [path: Worktree] => ops::worktrees::attach),
+    method!(WorktreeLand, FULL, [path: Worktree] => ops::worktrees::land),
+    method!(WorktreeRemove, FULL, [path: Worktree] => ops::worktrees::remove),
+    method!(HandoffList, LOOK, [session: Session, tree: Worktree] => ops::handoffs::list),
+    method!(HandoffCreate, REPORT, [from: Session, tree: Worktree, to: Session, checkpoint: Checkpoint] => ops::handoffs::create),
+    method!(HandoffSetStatus, DECIDE, [id: Handoff] => ops::handoffs::set_status),
+    method!(ListProviders, LOOK, [] => ops::agents::providers),
+    method!(AuditList, LOOK, [thread: Thread, since: NoId] => ops::audit::list),
+    method!(ThreadList, LOOK, [] => ops::threads::list),
+    method!(ThreadGet, LOOK, [thread: Thread] => ops::threads::get),
+    method!(ThreadRead, LOOK, [thread: Thread] => ops::threads::read),
+    method!(ThreadStart, FULL, [] => ops::threads::start),
+    method!(ThreadFork, FULL, [thread: Thread, turn: Turn] => ops::threads::fork),
+    method!(ThreadRename, FULL, [thread: Thread] => ops::threads::rename),
+    method!(ThreadArchive, FULL, [thread: Thread] => ops::threads::archive),
+    method!(ThreadUnarchive, FULL, [thread: Thread] => ops::threads::unarchive),
+    method!(ThreadDelete, FULL, [thread: Thread] => ops::threads::delete),
+    method!(ThreadCompact, FULL, [thread: Thread] => ops::threads::compact),
+    method!(ThreadSetModel, FULL, [thread: Thread] => ops::threads::set_model),
+    method!(ThreadSetMode, DECIDE, [thread: Thread] => ops::threads::set_mode),
+    method!(ThreadSubscribe, LOOK, [thread: Thread] => ops::thread_news::subscribe),
+    method!(ThreadUnsubscribe, LOOK, [subscription: Stream] => ops::thread_news::unsubscribe),
+    method!(TurnStart, FULL, [thread: Thread] => ops::turns::start),
+    method!(TurnSteer, FULL, [thread: Thread, turn: Turn] => ops::turns::steer),
+    method!(TurnInterrupt, FULL, [thread: Thread, turn: Turn] => ops::turns::interrupt),
+    method!(TerminalFilter, LOOK, [project: Project] => ops::terminals::list),
+    method!(TerminalGet, LOOK, [terminal: Terminal] => ops::terminals::get),
+    method!(TerminalOpen, INSIDE, [project: Project] => ops::terminals::open),
+    method!(TerminalClose, INSIDE, [terminal: Terminal] => ops::terminals::close),
+    method!(TerminalRename, REPORT, [terminal: Terminal] => ops::terminals::rename),
+    method!(TerminalActivate, FULL, [terminal: Terminal] => ops::terminals::activate),
+    method!(TerminalMove, FULL, [terminal: Terminal, project: Project] => ops::terminals::move_to),
+    method!(TerminalWrite, INSIDE, [terminal: Terminal] => ops::input::write),
+    method!(TerminalPress, INSIDE, [terminal: Terminal] => ops::input::press),
+    method!(TerminalPaste, INSIDE, [terminal: Terminal] => ops::input::paste),
+    method!(TerminalResize, INSIDE, [terminal: Terminal] => ops::input::resize),
+    method!(TerminalSignal, INSIDE, [terminal: Terminal] => ops::input::signal),
+    method!(TerminalKill, INSIDE, [terminal: Terminal] => ops::input::kill),
+    method!(Dump, LOOK, [terminal: Terminal] => ops::screen::dump),
+    method!(Wait, LOOK, [terminal: Terminal] => ops::screen::wait),
+    method!(Attach, LOOK, [terminal: Terminal] => ops::attach::attach),
+    method!(Detach, LOOK, [attachment: Stream] => ops::attach::detach),
 ];
 
 /// The notifications of this dialect.
@@ -94,6 +126,8 @@ pub mod notification {
     pub const EVENT: &str = "rookery/event";
     /// Carries a [`wire::OutputNotification`](crate::wire::OutputNotification).
     pub const OUTPUT: &str = "rookery/output";
+    /// Carries a [`wire::ThreadNotification`](crate::wire::ThreadNotification).
+    pub const THREAD: &str = "rookery/thread";
 }
 
 #[cfg(test)]

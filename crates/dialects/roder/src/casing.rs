@@ -4,7 +4,7 @@
 
 use std::{borrow::Cow, collections::HashMap, fmt, ops::Range};
 
-use rookery_wire::rpc::{self, Call, RpcError};
+use rookery_wire::rpc::{self, RpcError, Work};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{
     Deserialize, Deserializer, Serialize,
@@ -16,14 +16,20 @@ use serde_json::{Value, value::RawValue};
 /// the words that this dialect has for params that are missing or wrong.
 #[macro_export]
 macro_rules! folding_method {
-    ($name:literal, $rights:ident => $function:path) => {
+    ($name:literal, $rights:ident, [$($names:tt)*] => $function:path) => {
         ::rookery_wire::rpc::Method {
             name: $name,
             rights: ::rookery_wire::rights::Rights::$rights,
+            names: ::rookery_wire::names![$($names)*],
             call: |context, params| {
                 static SHAPE: ::std::sync::LazyLock<$crate::casing::Shape> =
                     ::std::sync::LazyLock::new(|| $crate::casing::Shape::of_params($function));
                 $crate::casing::invoke(&SHAPE, $function, context, params)
+            },
+            decodes: |params| {
+                static SHAPE: ::std::sync::LazyLock<$crate::casing::Shape> =
+                    ::std::sync::LazyLock::new(|| $crate::casing::Shape::of_params($function));
+                $crate::casing::decodes(&SHAPE, $function, params)
             },
             params_schema: |generator| ::rookery_wire::rpc::params_schema($function, generator),
             result_schema: |generator| ::rookery_wire::rpc::result_schema($function, generator),
@@ -40,16 +46,36 @@ pub fn invoke<C, P, R, E, Fut>(
     function: impl Fn(C, P) -> Fut,
     context: C,
     params: Option<&RawValue>,
-) -> Result<Call, RpcError>
+) -> Result<Work, RpcError>
 where
     P: DeserializeOwned,
     R: Serialize + Send + 'static,
     E: Into<RpcError>,
     Fut: Future<Output = Result<R, E>> + Send + 'static,
 {
+    folding(shape, params, |params| rpc::invoke(function, context, params))
+}
+
+/// Folds and decodes params and no more; used by [`folding_method!`](crate::folding_method).
+///
+/// # Errors
+/// As for [`invoke`].
+pub fn decodes<C, P: DeserializeOwned, Fut>(
+    shape: &Shape,
+    function: impl Fn(C, P) -> Fut,
+    params: Option<&RawValue>,
+) -> Result<(), RpcError> {
+    folding(shape, params, |params| rpc::decodes(function, params))
+}
+
+/// Folds params and hands them on.
+fn folding<T>(
+    shape: &Shape,
+    params: Option<&RawValue>,
+    next: impl FnOnce(Option<&RawValue>) -> Result<T, RpcError>,
+) -> Result<T, RpcError> {
     let Some(params) = params.filter(|params| params.get() != "null") else {
-        let missing = |_| RpcError::invalid_params("Missing params");
-        return rpc::invoke(function, context, None).map_err(missing);
+        return next(None).map_err(|_| RpcError::invalid_params("Missing params"));
     };
     let invalid =
         |why: &dyn fmt::Display| RpcError::invalid_params(format!("Invalid params: {why}"));
@@ -57,7 +83,7 @@ where
         return Err(invalid(&"params must be an object"));
     }
     let folded = fold(params, shape).map_err(|conflict| invalid(&conflict))?;
-    rpc::invoke(function, context, Some(&folded)).map_err(|error| invalid(&error.message))
+    next(Some(&folded)).map_err(|error| invalid(&error.message))
 }
 
 /// Which members a value has.

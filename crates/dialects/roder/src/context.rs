@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::RwLock;
 use rookery_agent::providers::Loan;
-use rookery_core::Core;
+use rookery_core::{Core, Topics};
 use rookery_model as model;
 use rookery_wire::ConnectionHandle;
 use rookery_wire::rights::{self, Rights};
@@ -118,7 +118,7 @@ impl Cx {
     /// Begins to tell the client what happens to threads, once.
     pub(crate) fn follow(&self) {
         if !self.client.is_following.swap(true, Ordering::AcqRel) {
-            let reader = self.core.threads().follow();
+            let reader = self.core.log().subscribe(Topics::NOTICES, None);
             tokio::spawn(forward::forward(self.clone(), reader));
             for warning in self.core.threads().settings_warnings() {
                 forward::warn(self, warning);
@@ -165,6 +165,12 @@ impl Cx {
     /// The mode that holds for what this client starts, in a thread or by itself.
     pub(crate) fn mode(&self, thread: Option<model::ThreadId>) -> model::Mode {
         self.core.threads().mode_for(self.client.number(), thread)
+    }
+
+    /// The keys that this client lends for what it starts.
+    #[must_use]
+    pub fn lent_keys(&self) -> Vec<Loan> {
+        self.client.keys()
     }
 
     /// Keeps notifications behind the replies they belong to.

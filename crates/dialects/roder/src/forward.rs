@@ -1,8 +1,9 @@
 //! Tells a client what happens to threads: core's notices as this dialect's notifications, in order.
 
-use std::sync::Arc;
-
-use rookery_core::{FeedReader, Notice, NoticeBody};
+use rookery_core::{
+    ItemChange, News, Notice, NoticeBody, RequestChange, SettingsChange, Subscription,
+    ThreadChange, TurnChange,
+};
 use rookery_model as model;
 use rookery_wire::Rejected;
 use serde::Serialize;
@@ -18,7 +19,7 @@ use crate::wire::{session, tool, upkeep};
 const TOO_SLOW: &str = "the client does not read its notifications";
 
 /// Sends notifications until the connection or the world ends.
-pub(crate) async fn forward(cx: Cx, mut reader: FeedReader) {
+pub(crate) async fn forward(cx: Cx, mut reader: Subscription) {
     let outbox = cx.connection.outbox().clone();
     loop {
         let batch = tokio::select! {
@@ -36,9 +37,9 @@ pub(crate) async fn forward(cx: Cx, mut reader: FeedReader) {
                 return;
             }
         };
-        for notice in batch {
+        for news in batch {
             cx.client.released().await;
-            if send(&cx, &notice).await.is_err() {
+            if send(&cx, &news).await.is_err() {
                 return;
             }
         }
@@ -54,98 +55,24 @@ pub(crate) fn warn(cx: &Cx, message: String) {
     }
 }
 
-async fn send(cx: &Cx, notice: &Arc<Notice>) -> Result<(), Rejected> {
+async fn send(cx: &Cx, news: &News) -> Result<(), Rejected> {
     let preferences = cx.client.preferences();
-    for body in render(cx, notice, &preferences) {
+    for body in render(cx, news, &preferences) {
         cx.connection.outbox().send(body).await?;
     }
     Ok(())
 }
 
-/// The messages that tell of a notice, without those that the client does not want.
-fn render(cx: &Cx, notice: &Notice, preferences: &Preferences) -> Vec<Vec<u8>> {
+/// The messages that tell of news, without those that the client does not want.
+fn render(cx: &Cx, news: &News, preferences: &Preferences) -> Vec<Vec<u8>> {
     let mut out = Messages { preferences, bodies: Vec::new() };
-    let thread = notice.thread.map(|thread| thread.to_string()).unwrap_or_default();
-    match &notice.body {
-        NoticeBody::ThreadStarted(started, status) => {
-            let thread = show::thread_of(cx, started, status);
-            out.push(name::THREAD_STARTED, &upkeep::ThreadResult { thread });
-        }
-        NoticeBody::StatusChanged(status) => {
-            let status = show::status(status);
-            out.push(
-                name::THREAD_STATUS_CHANGED,
-                &notification::ThreadStatusChanged { thread_id: thread, status },
-            );
-        }
-        NoticeBody::TurnStarted(turn) => out.turn(name::TURN_STARTED, thread, turn),
-        NoticeBody::TurnEnded(turn) => out.turn(name::TURN_COMPLETED, thread, turn),
-        NoticeBody::ItemStarted(..) | NoticeBody::ItemDelta(..) | NoticeBody::ItemCompleted(..) => {
-            out.item(notice, preferences);
-        }
-        NoticeBody::Requested(request) => out.requested(cx, request),
-        NoticeBody::Settled(request, mode) => out.settled(cx, request, *mode),
-        NoticeBody::ModeChanged { previous, mode, reason } => {
-            let changed = session::ModeChanged {
-                thread_id: notice.thread.map(|thread| thread.to_string()),
-                previous_mode: show::mode(cx, *previous),
-                mode: show::mode(cx, *mode),
-                reason: reason.clone(),
-            };
-            out.push(name::MODE_CHANGED, &changed);
-        }
-        NoticeBody::PartialResult(turn, summary) => {
-            let (turn_id, summary) = (turn.to_string(), summary.clone());
-            let partial = notification::TurnPartialResult { thread_id: thread, turn_id, summary };
-            out.push(name::TURN_PARTIAL_RESULT, &partial);
-        }
-        NoticeBody::DeadlineExceeded(turn, deadline, summary) => {
-            let exceeded = notification::TurnDeadlineExceeded {
-                thread_id: thread,
-                turn_id: turn.to_string(),
-                deadline: show::moment(deadline.unwrap_or(notice.at)),
-                partial_result: summary.clone(),
-            };
-            out.push(name::TURN_DEADLINE_EXCEEDED, &exceeded);
-        }
-        NoticeBody::Lifecycle(life) => {
-            let lifecycle = show::lifecycle(&thread, life);
-            let turn_id = life.turn.to_string();
-            let updated =
-                notification::TurnLifecycleUpdated { thread_id: thread, turn_id, lifecycle };
-            out.push(name::TURN_LIFECYCLE_UPDATED, &updated);
-        }
-        NoticeBody::Archived => {
-            out.push(name::THREAD_ARCHIVED, &notification::ThreadArchived { thread_id: thread });
-        }
-        NoticeBody::Renamed(given) => {
-            let renamed = upkeep::ThreadNameResult { thread_id: thread, name: given.clone() };
-            out.push(name::THREAD_NAME_UPDATED, &renamed);
-        }
-        NoticeBody::GoalUpdated(goal) => {
-            let goal = show::goal(&thread, goal);
-            let updated = notification::ThreadGoalUpdated { thread_id: thread, goal };
-            out.push(name::THREAD_GOAL_UPDATED, &updated);
-        }
-        NoticeBody::GoalCleared => {
-            let cleared = notification::ThreadArchived { thread_id: thread };
-            out.push(name::THREAD_GOAL_CLEARED, &cleared);
-        }
-        NoticeBody::ProvidersChanged => {
-            out.push(name::PROVIDERS_CHANGED, &show::providers_changed(cx));
-        }
-        NoticeBody::SettingsChanged => {
-            out.push(name::SETTINGS_CHANGED, &show::settings_changed(cx));
-        }
-        NoticeBody::Warning(message) => {
-            let thread_id = notice.thread.map(|thread| thread.to_string());
-            let warning = notification::Warning { message: message.clone(), thread_id };
-            out.push(name::WARNING, &warning);
-        }
-        NoticeBody::DeltasDropped(count) => {
+    match news {
+        News::Notice(notice) => out.notice(cx, notice),
+        News::DeltasMissed(count) => {
             let dropped = notification::NotificationsDropped { count: *count };
             out.push(name::NOTIFICATIONS_DROPPED, &dropped);
         }
+        News::Event(_) | News::EventsMissed(_) => {}
     }
     out.bodies
 }
@@ -174,27 +101,114 @@ impl Messages<'_> {
         }
     }
 
-    fn turn(&mut self, name: &str, thread_id: String, turn: &model::Turn) {
+    fn notice(&mut self, cx: &Cx, notice: &Notice) {
+        let thread = notice.thread.map(|thread| thread.to_string());
+        match &notice.body {
+            NoticeBody::Thread(change) => self.thread(cx, thread, change),
+            NoticeBody::Turn(change) => self.turn(notice.at, thread.unwrap_or_default(), change),
+            NoticeBody::Item(turn, change) => self.item(notice, *turn, change),
+            NoticeBody::Request(RequestChange::Asked(request)) => self.requested(cx, request),
+            NoticeBody::Request(RequestChange::Settled(request, mode)) => {
+                self.settled(cx, request, *mode);
+            }
+            NoticeBody::Settings(SettingsChange::Providers) => {
+                self.push(name::PROVIDERS_CHANGED, &show::providers_changed(cx));
+            }
+            NoticeBody::Settings(SettingsChange::Other) => {
+                self.push(name::SETTINGS_CHANGED, &show::settings_changed(cx));
+            }
+            NoticeBody::Warning(message) => {
+                let warning = notification::Warning { message: message.clone(), thread_id: thread };
+                self.push(name::WARNING, &warning);
+            }
+        }
+    }
+
+    fn thread(&mut self, cx: &Cx, about: Option<String>, change: &ThreadChange) {
+        let thread_id = about.clone().unwrap_or_default();
+        match change {
+            ThreadChange::Started(started, status) => {
+                let thread = show::thread_of(cx, started, status);
+                self.push(name::THREAD_STARTED, &upkeep::ThreadResult { thread });
+            }
+            ThreadChange::Status(status) => {
+                let status = show::status(status);
+                let changed = notification::ThreadStatusChanged { thread_id, status };
+                self.push(name::THREAD_STATUS_CHANGED, &changed);
+            }
+            ThreadChange::Mode { previous, mode, reason } => {
+                let changed = session::ModeChanged {
+                    thread_id: about,
+                    previous_mode: show::mode(cx, *previous),
+                    mode: show::mode(cx, *mode),
+                    reason: reason.clone(),
+                };
+                self.push(name::MODE_CHANGED, &changed);
+            }
+            ThreadChange::Archived => {
+                self.push(name::THREAD_ARCHIVED, &notification::ThreadArchived { thread_id });
+            }
+            ThreadChange::Renamed(given) => {
+                let renamed = upkeep::ThreadNameResult { thread_id, name: given.clone() };
+                self.push(name::THREAD_NAME_UPDATED, &renamed);
+            }
+            ThreadChange::GoalSet(goal) => {
+                let goal = show::goal(&thread_id, goal);
+                let updated = notification::ThreadGoalUpdated { thread_id, goal };
+                self.push(name::THREAD_GOAL_UPDATED, &updated);
+            }
+            ThreadChange::GoalCleared => {
+                self.push(name::THREAD_GOAL_CLEARED, &notification::ThreadArchived { thread_id });
+            }
+        }
+    }
+
+    fn turn(&mut self, at: model::Timestamp, thread_id: String, change: &TurnChange) {
+        match change {
+            TurnChange::Started(turn) => self.whole_turn(name::TURN_STARTED, thread_id, turn),
+            TurnChange::Ended(turn) => self.whole_turn(name::TURN_COMPLETED, thread_id, turn),
+            TurnChange::PartialResult(turn, summary) => {
+                let (turn_id, summary) = (turn.to_string(), summary.clone());
+                let partial = notification::TurnPartialResult { thread_id, turn_id, summary };
+                self.push(name::TURN_PARTIAL_RESULT, &partial);
+            }
+            TurnChange::DeadlineExceeded(turn, deadline, summary) => {
+                let exceeded = notification::TurnDeadlineExceeded {
+                    thread_id,
+                    turn_id: turn.to_string(),
+                    deadline: show::moment(deadline.unwrap_or(at)),
+                    partial_result: summary.clone(),
+                };
+                self.push(name::TURN_DEADLINE_EXCEEDED, &exceeded);
+            }
+            TurnChange::Lifecycle(life) => {
+                let lifecycle = show::lifecycle(&thread_id, life);
+                let turn_id = life.turn.to_string();
+                let updated = notification::TurnLifecycleUpdated { thread_id, turn_id, lifecycle };
+                self.push(name::TURN_LIFECYCLE_UPDATED, &updated);
+            }
+        }
+    }
+
+    fn whole_turn(&mut self, name: &str, thread_id: String, turn: &model::Turn) {
         let turn = show::turn(turn, Vec::new());
         self.push(name, &notification::TurnNotification { thread_id, turn });
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "only what happens to items comes here")]
-    fn item(&mut self, notice: &Notice, preferences: &Preferences) {
+    fn item(&mut self, notice: &Notice, turn: model::TurnId, change: &ItemChange) {
         let Some(thread) = notice.thread else { return };
-        let stamp = |turn: model::TurnId| Stamp { seq: notice.seq, thread, turn, at: notice.at };
-        match &notice.body {
-            NoticeBody::ItemStarted(turn, item) => {
-                self.push(name::ITEM_STARTED, &items::started(stamp(*turn), item));
+        let stamp = Stamp { seq: notice.seq, thread, turn, at: notice.at };
+        match change {
+            ItemChange::Started(item) => {
+                self.push(name::ITEM_STARTED, &items::started(stamp, item));
             }
-            NoticeBody::ItemCompleted(turn, item) => {
-                self.push(name::ITEM_COMPLETED, &items::completed(stamp(*turn), item));
+            ItemChange::Completed(item) => {
+                self.push(name::ITEM_COMPLETED, &items::completed(stamp, item));
             }
-            NoticeBody::ItemDelta(turn, id, delta) => {
-                let method = items::method(delta, preferences.reasoning_methods);
-                self.push(method, &items::delta(stamp(*turn), id, delta));
+            ItemChange::Delta(id, delta) => {
+                let method = items::method(delta, self.preferences.reasoning_methods);
+                self.push(method, &items::delta(stamp, id, delta));
             }
-            _ => {}
         }
     }
 

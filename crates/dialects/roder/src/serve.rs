@@ -15,7 +15,7 @@ use crate::{LINE_LIMIT, LINK_METHODS, METHODS};
 
 /// Requests of one connection that are at work at the same time; more are refused.
 const IN_FLIGHT: usize = 1024;
-/// Messages that are written down for a client. What it has not read beyond them waits in the feed,
+/// Messages that are written down for a client. What it has not read beyond them waits in the log,
 /// which all clients share.
 const OUTBOX: OutboxLimits = OutboxLimits { messages: 4096, bytes: 4 << 20 };
 

@@ -67,7 +67,7 @@ pub struct Cx {
 
 impl Cx {
     pub(crate) fn new(core: Core, settings: Arc<Settings>, connection: ConnectionHandle) -> Self {
-        let link = Link::new(connection, core.events());
+        let link = Link::new(connection, core.log());
         Self { core, settings, link }
     }
 }

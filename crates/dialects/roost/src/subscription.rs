@@ -5,7 +5,7 @@ use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use futures_util::{StreamExt as _, stream, stream::BoxStream};
 use parking_lot::Mutex;
-use rookery_core::Events;
+use rookery_core::{News, Topics};
 use rookery_model::{ErrorKind, EventSeq, NumberedEvent};
 use rookery_wire::{Outbox, framing::DEFAULT_FRAME_LIMIT};
 use tokio::{
@@ -41,19 +41,19 @@ pub(crate) trait Log: Send + Sync + 'static {
     fn keeps(&self, since: u64) -> Pin<Box<dyn Future<Output = Result<bool, Error>> + Send + '_>>;
 }
 
-impl Log for Events {
+impl Log for rookery_core::Log {
     fn last(&self) -> u64 {
-        Events::last(self).get()
+        rookery_core::Log::last(self).get()
     }
 
     fn follow(&self, since: u64) -> Feed {
-        let source = self.subscribe(Some(EventSeq::new(since)));
+        let source = self.subscribe(Topics::EVENTS, Some(EventSeq::new(since)));
         stream::unfold(source, |mut source| async move {
             let batch = match source.next().await {
-                _ if source.missed() > 0 => Err("events are no longer kept".to_owned()),
+                Ok(news) => news.into_iter().filter_map(event).collect(),
                 // The daemon stops: what is at work is still answered.
                 Err(error) if error.kind() == ErrorKind::Closed => return None,
-                batch => batch.map_err(|error| error.to_string()),
+                Err(error) => Err(error.to_string()),
             };
             Some((batch, source))
         })
@@ -62,12 +62,20 @@ impl Log for Events {
 
     fn keeps(&self, since: u64) -> Pin<Box<dyn Future<Output = Result<bool, Error>> + Send + '_>> {
         Box::pin(async move {
-            if since >= Events::last(self).get() {
+            if since >= rookery_core::Log::last(self).get() {
                 return Ok(true);
             }
             let page = self.page(EventSeq::new(since), 1).await?;
             Ok(page.events.first().is_some_and(|event| event.seq.get() == since + 1))
         })
+    }
+}
+
+fn event(news: News) -> Option<Result<Arc<NumberedEvent>, String>> {
+    match news {
+        News::Event(event) => Some(Ok(event)),
+        News::EventsMissed(_) => Some(Err("events are no longer kept".to_owned())),
+        News::Notice(_) | News::DeltasMissed(_) => None,
     }
 }
 

@@ -4,6 +4,7 @@
 use std::{collections::HashMap, fmt, future::Future, pin::Pin};
 
 use rookery_wire::{
+    ids::Named,
     rights::{self, Rights},
     rpc::Answer,
 };
@@ -43,6 +44,8 @@ pub struct Op<C: 'static> {
     pub name: &'static str,
     /// What it asks of its caller.
     pub rights: Rights,
+    /// Which members of its params carry ids.
+    pub names: &'static [Named],
     /// Whether it is refused outside of test mode.
     pub gated: bool,
     /// Decodes the params.
@@ -66,7 +69,15 @@ impl<C> Op<C> {
         let decode: Decode<C> =
             |_, _| Err(Error::new(Code::NotImplemented, "this operation exists on macOS only"));
         let rights = Rights::LOOK;
-        Self { name, rights, gated: true, decode, fields: Fields::default, schemas: None }
+        Self {
+            name,
+            rights,
+            names: &[],
+            gated: true,
+            decode,
+            fields: Fields::default,
+            schemas: None,
+        }
     }
 }
 
@@ -76,27 +87,28 @@ impl<C> fmt::Debug for Op<C> {
     }
 }
 
-/// A row of the table: `op!(Params, LOOK => function)`, where the params know the name and the
-/// constants of [`Rights`] say what is asked of the caller.
+/// A row of the table: `op!(Params, LOOK, [tab_id: Terminal] => function)`, where the params know the name,
+/// the constants of [`Rights`] say what is asked of the caller, and the list says which members carry ids.
 ///
 /// The function is `async fn(Cx, Params) -> Result<Params::Reply, Error>` and keeps its place in
 /// line until it is answered. With `free`, it is `async fn(Cx, Turn, Params)` and ends its turn
 /// itself before it waits for something that may take long.
 macro_rules! op {
-    ($params:ty, $rights:ident => $function:path) => {
-        op!(@row $params, $rights, |params| $crate::table::Ready::Ordered(Box::new(move |cx| {
+    ($params:ty, $rights:ident, [$($names:tt)*] => $function:path) => {
+        op!(@row $params, $rights, [$($names)*], |params| $crate::table::Ready::Ordered(Box::new(move |cx| {
             $crate::table::work::<$params>($function(cx, params))
         })))
     };
-    ($params:ty, $rights:ident => free $function:path) => {
-        op!(@row $params, $rights, |params| $crate::table::Ready::Free(Box::new(move |cx, turn| {
+    ($params:ty, $rights:ident, [$($names:tt)*] => free $function:path) => {
+        op!(@row $params, $rights, [$($names)*], |params| $crate::table::Ready::Free(Box::new(move |cx, turn| {
             $crate::table::work::<$params>($function(cx, turn, params))
         })))
     };
-    (@row $params:ty, $rights:ident, |$p:ident| $ready:expr) => {
+    (@row $params:ty, $rights:ident, [$($names:tt)*], |$p:ident| $ready:expr) => {
         $crate::table::Op {
-            name: <$params as $crate::wire::Call>::OP,
+            name: <$params as ::rookery_wire::Call>::METHOD,
             rights: ::rookery_wire::rights::Rights::$rights,
+            names: ::rookery_wire::names![$($names)*],
             gated: false,
             decode: |fields, raw| {
                 let $p: $params = fields.decode(raw)?;

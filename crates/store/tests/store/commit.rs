@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use rookery_model::{EventSeq, NumberedEvent, ProjectId, TerminalId};
-use rookery_store::{Batch, Change, Options, Store, StoreError};
+use rookery_store::{Batch, Change, Kept, Options, Store, StoreError};
 use rusqlite::Connection;
 
 use crate::common::*;
@@ -312,12 +312,13 @@ fn every_change_is_loaded_again() {
 }
 
 #[test]
-fn meta_values_are_set_replaced_and_removed() {
+fn kept_values_are_set_replaced_and_removed() {
+    let theme = Kept::Dialect("theme".into());
     let dir = scratch();
     let (store, _) = Store::open(dir.path()).unwrap();
-    assert_eq!(store.get_meta("theme").unwrap(), None);
+    assert_eq!(store.kept(&theme).unwrap(), None);
     for value in [Some("dark"), Some("light"), None, Some(""), Some("a\0b\u{1f426}")] {
-        store.set_meta("theme", value).wait_blocking().unwrap();
-        assert_eq!(store.get_meta("theme").unwrap().as_deref(), value);
+        store.keep(theme.clone(), value).wait_blocking().unwrap();
+        assert_eq!(store.kept(&theme).unwrap().as_deref(), value);
     }
 }

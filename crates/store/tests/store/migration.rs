@@ -1,7 +1,7 @@
 //! Databases that older versions wrote are brought up to date, with all that is in them.
 
 use rookery_model::{ProjectId, TerminalId};
-use rookery_store::Store;
+use rookery_store::{Kept, Store};
 use rusqlite::Connection;
 
 use crate::common::*;
@@ -50,7 +50,7 @@ const FIRST: &str = "
     INSERT INTO terminals VALUES (3, 2, 0, '{\"id\":3,\"uuid\":\"0102030405060708090a0b0c0d0e0fff\",
         \"project\":2,\"argv\":[\"sh\"],\"cwd\":\"/\",\"pid\":77,\"size\":{\"rows\":24,\"cols\":80},
         \"state\":\"running\",\"created_at\":5}');
-    INSERT INTO meta VALUES ('theme', 'dark'), ('active_project', '2');
+    INSERT INTO meta VALUES ('policy_mode', 'plan'), ('active_project', '2');
     INSERT INTO damaged_rows VALUES ('terminals', 9, x'ff', 'torn', 1);
 ";
 
@@ -76,7 +76,7 @@ fn the_first_format_is_brought_up_to_date() {
     assert_eq!((loaded.next_event.get(), loaded.next_project.get()), (8, 5));
     assert!(loaded.threads.is_empty() && loaded.open_turns.is_empty());
     assert_eq!(numbers(&store), [7]);
-    assert_eq!(store.get_meta("theme").unwrap().as_deref(), Some("dark"));
+    assert_eq!(store.kept(&Kept::Mode).unwrap().as_deref(), Some("plan"));
     store.commit(changes(talk::conversation(1))).wait_blocking().unwrap();
     drop(store);
     assert_eq!(version(dir.path()), 4);

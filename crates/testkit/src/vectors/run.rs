@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use rookery_dialects::{Dialect, Frames};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::time::timeout;
@@ -15,9 +16,6 @@ use crate::memory::MemoryDaemon;
 
 /// How long to wait for a message.
 const WAIT: Duration = Duration::from_secs(10);
-
-/// The endpoint that takes one request per connection.
-const EXCHANGE: &str = "idx0";
 
 /// How long to wait before something is asked again.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -73,16 +71,18 @@ fn hold(
         ("pid".to_owned(), std::process::id().into()),
     ]);
     runtime().block_on(async {
+        let dialect = Dialect::at(&script.endpoint);
+        let is_exchange = dialect.is_some_and(|dialect| dialect.frames == Frames::Exchange);
         for step in &script.steps {
             let connect = || daemon.connect(&script.endpoint);
             let talk = talks.entry(step.on).or_insert_with(|| Talk::over(connect(), step.on));
             let is_asking = matches!(step.kind, StepKind::Send(_) | StepKind::Until { .. });
-            if is_asking && script.endpoint == EXCHANGE {
+            if is_asking && is_exchange {
                 talk.renew(connect());
             }
             std::mem::swap(&mut talk.bindings, &mut bindings);
             let stepped = match &step.kind {
-                StepKind::Until { send, expect } if script.endpoint == EXCHANGE => {
+                StepKind::Until { send, expect } if is_exchange => {
                     talk.until_over(send, expect, connect).await
                 }
                 _ => talk.step(step).await,

@@ -23,10 +23,10 @@ use serde_json::value::RawValue;
 pub use envelope::{Id, Request};
 pub use error::{RpcError, code};
 pub use raw::RawJson;
-pub use table::{Answer, Call, CallResult, Method, NoParams, RawParams, Table};
+pub use table::{Answer, CallResult, Method, NoParams, RawParams, Table, Work};
 
 #[doc(hidden)]
-pub use table::{invoke, params_schema, result_schema};
+pub use table::{decodes, invoke, invoke_call, params_schema, result_schema};
 
 use crate::{
     connection::Outcome,
@@ -99,7 +99,7 @@ trait MethodSet: Send {
 }
 
 /// The method's own name, and what became of starting it.
-type Started = (&'static str, Result<Call, RpcError>);
+type Started = (&'static str, Result<Work, RpcError>);
 
 /// The context of a table's methods, which knows who calls them.
 pub trait Admit: Clone + Send + 'static {
@@ -379,7 +379,7 @@ impl Reply {
 pub struct PendingCall {
     id: Option<Id>,
     method: &'static str,
-    call: Call,
+    call: Work,
     reword: Reword,
 }
 

@@ -11,7 +11,7 @@ use serde::{
 use serde_json::value::RawValue;
 
 use super::RpcError;
-use crate::rights::Rights;
+use crate::{ids::Named, rights::Rights};
 
 /// A result that can be written as JSON, straight into the write buffer.
 pub trait Answer: Send {
@@ -32,7 +32,7 @@ impl<T: Serialize + Send> Answer for T {
 pub type CallResult = Result<Box<dyn Answer>, RpcError>;
 
 /// A method at work.
-pub type Call = Pin<Box<dyn Future<Output = CallResult> + Send>>;
+pub type Work = Pin<Box<dyn Future<Output = CallResult> + Send>>;
 
 /// One row of a table, made by [`method!`](crate::method).
 pub struct Method<C: 'static> {
@@ -40,8 +40,12 @@ pub struct Method<C: 'static> {
     pub name: &'static str,
     /// What it asks of its caller.
     pub rights: Rights,
+    /// Which members of its params carry ids.
+    pub names: &'static [Named],
     /// Decodes the params and starts the method. Absent params count as `{}`.
-    pub call: fn(C, Option<&RawValue>) -> Result<Call, RpcError>,
+    pub call: fn(C, Option<&RawValue>) -> Result<Work, RpcError>,
+    /// Decodes the params and no more.
+    pub decodes: fn(Option<&RawValue>) -> Result<(), RpcError>,
     /// The schema of the params.
     pub params_schema: fn(&mut SchemaGenerator) -> Schema,
     /// The schema of the result.
@@ -54,22 +58,65 @@ impl<C> fmt::Debug for Method<C> {
     }
 }
 
-/// A row of a method table: `method!("noun.verb", LOOK => path::to::function)`, with the name of one of
-/// the constants of [`Rights`].
+/// A row of a method table: `method!(Params, LOOK, [session: Session] => path::to::function)`. The params
+/// know the name (see [`Call`](crate::Call)), one of the constants of [`Rights`] says what is asked of the
+/// caller, and the list says which members carry ids (see [`names!`](crate::names)).
 ///
 /// The function is `async fn(C, P) -> Result<R, E>` with `P: DeserializeOwned + JsonSchema`,
-/// `R: Serialize + JsonSchema` and `E: Into<RpcError>`.
+/// `R: Serialize + JsonSchema` and `E: Into<RpcError>`. A literal in place of the params is for those without
+/// a name of their own: names that others gave, and params that several methods share.
 #[macro_export]
 macro_rules! method {
-    ($name:literal, $rights:ident => $function:path) => {
+    ($name:literal, $rights:ident, [$($names:tt)*] => $function:path) => {
+        $crate::method!(@row $name, $rights, [$($names)*], $function, $crate::rpc::invoke)
+    };
+    ($params:ty, $rights:ident, [$($names:tt)*] => $function:path) => {
+        $crate::method!(
+            @row <$params as $crate::Call>::METHOD, $rights, [$($names)*], $function,
+            $crate::rpc::invoke_call::<$params, _, _, _>
+        )
+    };
+    (@row $name:expr, $rights:ident, [$($names:tt)*], $function:path, $invoke:expr) => {
         $crate::rpc::Method {
             name: $name,
             rights: $crate::rights::Rights::$rights,
-            call: |context, params| $crate::rpc::invoke($function, context, params),
+            names: $crate::names![$($names)*],
+            call: |context, params| $invoke($function, context, params),
+            decodes: |params| $crate::rpc::decodes($function, params),
             params_schema: |generator| $crate::rpc::params_schema($function, generator),
             result_schema: |generator| $crate::rpc::result_schema($function, generator),
         }
     };
+}
+
+/// Decodes the params of a function and no more; used by [`method!`](crate::method).
+///
+/// # Errors
+/// If they do not decode.
+#[doc(hidden)]
+pub fn decodes<C, P: DeserializeOwned, Fut>(
+    _function: impl Fn(C, P) -> Fut,
+    params: Option<&RawValue>,
+) -> Result<(), RpcError> {
+    decode::<P>(params.map_or("{}", RawValue::get)).map(drop)
+}
+
+/// As [`invoke`], for params that know what is answered; used by [`method!`](crate::method).
+///
+/// # Errors
+/// If the params do not decode.
+#[doc(hidden)]
+pub fn invoke_call<P, C, E, Fut>(
+    function: impl Fn(C, P) -> Fut,
+    context: C,
+    params: Option<&RawValue>,
+) -> Result<Work, RpcError>
+where
+    P: crate::Call<Reply: Serialize + Send + 'static> + DeserializeOwned,
+    E: Into<RpcError>,
+    Fut: Future<Output = Result<P::Reply, E>> + Send + 'static,
+{
+    invoke(function, context, params)
 }
 
 /// Decodes params and starts `function`; used by [`method!`](crate::method).
@@ -81,7 +128,7 @@ pub fn invoke<C, P, R, E, Fut>(
     function: impl Fn(C, P) -> Fut,
     context: C,
     params: Option<&RawValue>,
-) -> Result<Call, RpcError>
+) -> Result<Work, RpcError>
 where
     P: DeserializeOwned,
     R: Serialize + Send + 'static,
@@ -120,22 +167,24 @@ where
     generator.subschema_for::<R>()
 }
 
+/// Decodes with a path at hand in case of a fault. One pass serves both: each row's decoder is in the
+/// program once, and there are hundreds of rows.
 fn decode<P: DeserializeOwned>(text: &str) -> Result<P, RpcError> {
-    serde_json::from_str(text).map_err(|error| describe::<P>(text, &error))
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| describe(&error))
 }
 
 /// The decoder's own words, without its position (the peer never sees our line of text), and with
 /// the path behind if the fault is not at the top.
-fn describe<P: DeserializeOwned>(text: &str, error: &serde_json::Error) -> RpcError {
+fn describe(error: &serde_path_to_error::Error<serde_json::Error>) -> RpcError {
+    let (path, error) = (error.path(), error.inner());
     let full = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
     let message = full.strip_suffix(&position).unwrap_or(&full);
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let path = match serde_path_to_error::deserialize::<_, P>(&mut deserializer) {
-        Err(error) if error.path().iter().count() > 1 => error.path().to_string(),
-        _ => return RpcError::invalid_params(message),
-    };
-    RpcError::invalid_params(format!("{message}, at {path}"))
+    match path.iter().count() > 1 {
+        true => RpcError::invalid_params(format!("{message}, at {path}")),
+        false => RpcError::invalid_params(message),
+    }
 }
 
 /// Params that are decoded later, by a method that has something to check first.
@@ -179,6 +228,12 @@ impl<P: JsonSchema> JsonSchema for RawParams<P> {
 /// The params of a method that takes none: whatever is sent is ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NoParams;
+
+impl Serialize for NoParams {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(std::iter::empty::<((), ())>())
+    }
+}
 
 impl<'de> Deserialize<'de> for NoParams {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -242,9 +297,9 @@ impl<C> fmt::Debug for Table<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call;
 
-    #[derive(Debug, Deserialize, JsonSchema)]
-    #[expect(dead_code, reason = "only decoded")]
+    #[derive(Debug, Serialize, Deserialize, JsonSchema)]
     struct Params {
         session: String,
         #[serde(default)]
@@ -255,13 +310,12 @@ mod tests {
         kind: Option<Kind>,
     }
 
-    #[derive(Debug, Deserialize, JsonSchema)]
-    #[expect(dead_code, reason = "only decoded")]
+    #[derive(Debug, Serialize, Deserialize, JsonSchema)]
     struct Size {
         rows: u16,
     }
 
-    #[derive(Debug, Deserialize, JsonSchema)]
+    #[derive(Debug, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]
     enum Kind {
         One,
@@ -276,8 +330,10 @@ mod tests {
         Ok(1)
     }
 
+    call!("t.show" Params -> String);
+
     const METHODS: &[Method<()>] =
-        &[method!("t.show", LOOK => show), method!("t.none", LOOK => none)];
+        &[method!(Params, LOOK, [session: Session] => show), method!("t.none", LOOK, [] => none)];
 
     fn message(text: &str) -> String {
         let error = decode::<Params>(text).unwrap_err();

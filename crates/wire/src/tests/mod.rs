@@ -185,20 +185,20 @@ async fn finish(cx: Cx, _p: NoParams) -> Result<&'static str, RpcError> {
 }
 
 const METHODS: &[Method<Cx>] = &[
-    method!("t.echo", LOOK => echo),
-    method!("t.count", LOOK => count),
-    method!("t.big", LOOK => big),
-    method!("t.fail", LOOK => fail),
-    method!("t.panic_now", LOOK => panic_now),
-    method!("t.panic_later", LOOK => panic_later),
-    method!("t.unwritable", LOOK => unwritable),
-    method!("t.raw", LOOK => raw),
-    method!("t.gate", LOOK => gate),
-    method!("t.open", LOOK => open),
-    method!("t.emit", LOOK => emit),
-    method!("t.flood", LOOK => flood),
-    method!("t.stream", LOOK => stream),
-    method!("t.finish", LOOK => finish),
+    method!("t.echo", LOOK, [] => echo),
+    method!("t.count", LOOK, [] => count),
+    method!("t.big", LOOK, [] => big),
+    method!("t.fail", LOOK, [] => fail),
+    method!("t.panic_now", LOOK, [] => panic_now),
+    method!("t.panic_later", LOOK, [] => panic_later),
+    method!("t.unwritable", LOOK, [] => unwritable),
+    method!("t.raw", LOOK, [] => raw),
+    method!("t.gate", LOOK, [] => gate),
+    method!("t.open", LOOK, [] => open),
+    method!("t.emit", LOOK, [] => emit),
+    method!("t.flood", LOOK, [] => flood),
+    method!("t.stream", LOOK, [] => stream),
+    method!("t.finish", LOOK, [] => finish),
 ];
 
 /// A connection to the test methods.

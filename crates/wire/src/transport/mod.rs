@@ -49,6 +49,20 @@ pub trait Transport: AsyncRead + AsyncWrite + Send + Unpin + 'static {
 
 impl Transport for DuplexStream {}
 
+impl Transport for Box<dyn Transport> {
+    fn peer_gone(&self) -> bool {
+        (**self).peer_gone()
+    }
+
+    fn peer_pid(&self) -> Option<u32> {
+        (**self).peer_pid()
+    }
+
+    fn poll_farewell(&mut self, cx: &mut Context<'_>, outcome: &Outcome) -> Poll<()> {
+        (**self).poll_farewell(cx, outcome)
+    }
+}
+
 impl<R, W> Transport for Join<R, W>
 where
     R: AsyncRead + Send + Unpin + 'static,

@@ -5,7 +5,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
+use rookery_native::wire::{AuditList, QueueList, RequestList};
 use rookery_testkit::{Caller, PATIENCE, TestDaemon, eventually, rookery_binary, wait_until};
+use rookery_wire::Call as _;
 use serde_json::{Value, json};
 
 use crate::roder_link::{Peer, script};
@@ -79,7 +81,7 @@ impl World {
 
     #[track_caller]
     fn assert_untouched(&mut self, after: &str) {
-        let waiting = self.person.call("rookery/requests/list", json!({}));
+        let waiting = self.person.call(RequestList::METHOD, json!({}));
         assert_eq!(waiting["requests"][0]["id"], self.request, "{after}");
         assert_eq!(self.driver.call("session/get", json!({}))["mode"], "default", "{after}");
         let screen = self.person.screen(self.shell);
@@ -96,7 +98,7 @@ impl World {
         );
         let note = self.daemon.home().join("note");
         wait_until("what was approved is done", PATIENCE, || note.exists());
-        let audit = self.person.call("rookery/audit/list", json!({ "by": "rookery" }));
+        let audit = self.person.call(AuditList::METHOD, json!({ "by": "rookery" }));
         audit["decisions"].as_array().unwrap().last().unwrap().clone()
     }
 }
@@ -242,6 +244,6 @@ fn an_agent_uses_what_it_opened_and_reports_where_it_works() {
     assert_eq!(found["title"]["ok"], true, "{found:#}");
     assert_eq!(found["notify"]["success"], true, "{found:#}");
     assert_eq!(person.terminal(terminal)["title"], "mine");
-    let queue = person.call("rookery/queue/list", json!({}));
+    let queue = person.call(QueueList::METHOD, json!({}));
     assert!(queue.to_string().contains("at work"), "{queue}");
 }

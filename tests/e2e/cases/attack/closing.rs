@@ -2,7 +2,9 @@
 
 use std::fs;
 
+use rookery_native::wire::TerminalClose;
 use rookery_testkit::{PATIENCE, TestDaemon, children_of, eventually, is_alive, wait_until};
+use rookery_wire::Call as _;
 use serde_json::{Value, json};
 
 use crate::roder_link::{Peer, script};
@@ -39,7 +41,7 @@ fn attack_what_left_a_closed_terminal_is_named_and_ends_if_wanted() {
         let file = daemon.home().join(&format!("left-{number}"));
         let id = client.open_sh(&(leave(&file, how) + "cat"));
         let pid = settled_pid(&file);
-        let closed = client.call("rookery/terminals/close", json!({ "terminal": id }));
+        let closed = client.call(TerminalClose::METHOD, json!({ "terminal": id }));
         let left = closed["left"].as_array().unwrap_or_else(|| panic!("{how}: {closed}"));
         assert_eq!(left.iter().map(|one| &one["pid"]).collect::<Vec<_>>(), [pid], "{how}");
         assert_eq!(left[0]["name"], "sleep");
@@ -62,7 +64,7 @@ fn attack_what_left_a_closed_terminal_is_named_and_ends_if_wanted() {
     assert!(said.stderr.contains(&format!("still running: {bystander} sleep")), "{said:?}");
     daemon.kill_process(bystander);
     let nothing = client.open_sh("cat");
-    let closed = client.call("rookery/terminals/close", json!({ "terminal": nothing }));
+    let closed = client.call(TerminalClose::METHOD, json!({ "terminal": nothing }));
     assert_eq!(closed, json!({}), "as before if nothing is left");
 }
 
@@ -99,7 +101,7 @@ fn attack_many_terminals_are_closed_with_few_threads_and_leave_nothing() {
     let ids: Vec<u64> = (0..MANY).map(|_| client.open_sh("exec cat")).collect();
     assert!(count(&daemon, "fd") >= descriptors + MANY);
     let threads = count(&daemon, "task");
-    let close = |id: &u64| client.begin("rookery/terminals/close", json!({ "terminal": id }));
+    let close = |id: &u64| client.begin(TerminalClose::METHOD, json!({ "terminal": id }));
     let closing: Vec<_> = ids.iter().map(close).collect();
     let mut most = 0;
     wait_until("all are closed", PATIENCE, || {

@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::PathBuf;
 
+use rookery_native::wire::{GetStatus, TerminalOpen};
 use rookery_testkit::{
     Caller, Finished, Home, PATIENCE, TestDaemon, children_of, eventually, is_alive,
     rookery_binary, wait_until,
 };
+use rookery_wire::Call as _;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -78,7 +80,7 @@ fn at_the_limit_of_open_files_clients_are_answered_and_nothing_is_left_of_what_f
         json!({ "argv": ["/bin/sh", "-c", "trap '' HUP; exec cat limit -"], "cwd": home.path() });
     let mut opened = 0;
     let error = loop {
-        match client.try_call("rookery/terminals/open", cat.clone()) {
+        match client.try_call(TerminalOpen::METHOD, cat.clone()) {
             Ok(_) => opened += 1,
             Err(error) => break error.to_string(),
         }
@@ -94,7 +96,7 @@ fn at_the_limit_of_open_files_clients_are_answered_and_nothing_is_left_of_what_f
     }
     // Far too many are turned away with a word, and those who were there go on.
     let crowd: Vec<_> = (0..60).map(|_| Caller::connect(&socket(&home)).unwrap()).collect();
-    let told = crowd.iter().filter_map(|one| one.try_call("rookery/status", json!({})).err());
+    let told = crowd.iter().filter_map(|one| one.try_call(GetStatus::METHOD, json!({})).err());
     let told: Vec<_> = told.map(|error| error.to_string()).collect();
     assert!(!told.is_empty() && told.iter().all(|one| one.contains("open files")), "{told:?}");
     drop(crowd);
@@ -140,7 +142,7 @@ fn a_keeper_that_is_stopped_meanwhile_fails_what_needs_it_and_leaves_nothing() {
     client.wait_text(id, "still here");
     signal(keeper, Signal::CONT);
     let next = eventually("the keeper is at work", PATIENCE, || {
-        let opened = client.try_call("rookery/terminals/open", json!({"argv": ["cat"]})).ok()?;
+        let opened = client.try_call(TerminalOpen::METHOD, json!({"argv": ["cat"]})).ok()?;
         Some(opened["id"].clone())
     });
     assert!(!next.is_null());

@@ -2,7 +2,9 @@
 
 use std::fs;
 
+use rookery_native::wire::TerminalOpen;
 use rookery_testkit::{Home, PATIENCE, TestDaemon, wait_until};
+use rookery_wire::Call as _;
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -88,7 +90,7 @@ fn a_terminal_that_was_refused_leaves_no_process() {
     let dir = daemon.home().join("work");
     fs::create_dir(&dir).unwrap();
     for _ in 0..2 {
-        let refused = client.refused("rookery/terminals/open", json!({ "argv": argv, "cwd": dir }));
+        let refused = client.refused(TerminalOpen::METHOD, json!({ "argv": argv, "cwd": dir }));
         assert!(refused.message.contains("the store cannot save"), "{}", refused.message);
     }
     if let Ok(pid) = fs::read_to_string(dir.join("refused.pid")) {

@@ -4,8 +4,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use rookery_native::wire::{AnswerRequest, QueueList, RequestList, TerminalClose, TerminalRename};
 use rookery_term::redact::Policy;
 use rookery_testkit::{Home, PATIENCE, TestDaemon, wait_until};
+use rookery_wire::Call as _;
 use serde_json::{Value, json};
 
 use crate::idx0_link::{done, list};
@@ -129,13 +131,13 @@ fn say_through_terminal(daemon: &TestDaemon, leak: &Leak, number: usize) {
     let id = client.open(json!({ "argv": argv, "title": text }));
     client.wait_text(id, &format!("ready-{number}"));
     fs::remove_file(&file).unwrap();
-    client.call("rookery/terminals/rename", json!({ "terminal": id, "title": text }));
-    client.call("rookery/terminals/rename", json!({ "terminal": id, "title": null }));
+    client.call(TerminalRename::METHOD, json!({ "terminal": id, "title": text }));
+    client.call(TerminalRename::METHOD, json!({ "terminal": id, "title": null }));
     let mut roost = Link::to(daemon.home());
     roost.call("tab.set_title", json!({ "tab_id": id.to_string(), "title": text }));
     let project = roost.project(text, daemon.home().path());
     roost.call("project.rename", json!({ "project_id": project, "name": format!("{text}!") }));
-    client.call("rookery/terminals/close", json!({ "terminal": id }));
+    client.call(TerminalClose::METHOD, json!({ "terminal": id }));
 }
 
 /// What a harness says of its session.
@@ -180,7 +182,7 @@ fn attack_no_secret_of_a_terminal_or_session_is_written_anywhere() {
     let client = daemon.client();
     assert_hidden("events/list", &json!(client.events(0)), &leaks);
     assert_hidden("terminals/list", &json!(client.terminals()), &leaks);
-    assert_hidden("queue/list", &client.call("rookery/queue/list", json!({})), &leaks);
+    assert_hidden("queue/list", &client.call(QueueList::METHOD, json!({})), &leaks);
     for command in ["listSessions", "listQueue", "listCheckpoints", "listReviews", "listHandoffs"] {
         assert_hidden(command, &done(daemon.home(), command, json!({})), &leaks);
     }
@@ -212,13 +214,13 @@ fn attack_what_must_be_exact_is_in_the_store_alone_and_settled_requests_are_not(
     drop(peer);
     daemon.kill9();
     daemon.restart();
-    let requests = daemon.client().call("rookery/requests/list", json!({}));
+    let requests = daemon.client().call(RequestList::METHOD, json!({}));
     assert!(requests["requests"][0].to_string().contains(secret.as_str()), "{requests}");
     let mut peer = Peer::to(&daemon);
     let refusal = format!("never with {secret}");
     let answer =
         json!({ "id": requests["requests"][0]["id"], "approved": false, "message": refusal });
-    daemon.client().call("rookery/requests/answer", answer);
+    daemon.client().call(AnswerRequest::METHOD, answer);
     peer.until_over(&turn);
     let told = leak;
     let leaks = [told];

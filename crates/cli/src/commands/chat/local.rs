@@ -1,14 +1,14 @@
 //! Slash commands that are for `chat` itself and not for the agent.
 
-use rookery_native::wire::Providers;
+use rookery_native::wire::{ListProviders, Providers};
 use rookery_roder::wire::{
+    ProvidersList,
     command::{CommandsListParams, CommandsListResult},
-    provider::{ProvidersListResult, ProvidersSelectParams, ProvidersSelectResult},
-    session::{SessionGetParams, SessionGetResult, SessionSetModeParams, SessionSetModeResult},
+    provider::{ProvidersSelectParams, ProvidersSelectResult},
+    session::{SessionGetParams, SessionSetModeParams},
     thread::{Thread, ThreadListParams, ThreadListResult, ThreadStartParams, ThreadStartResult},
-    upkeep::{ThreadCompactParams, ThreadCompactResult},
+    upkeep::ThreadCompactParams,
 };
-use serde_json::json;
 
 use super::{Overrides, model, read_thread, talk::Talk};
 use crate::{
@@ -128,8 +128,7 @@ pub(super) async fn help(talk: &mut Talk, cwd: &str) -> Outcome<()> {
         talk.screen.note(Tone::Plain, &format!("{usage:<USAGE_WIDTH$} {}", row.meaning))?;
     }
     let workspace = (!cwd.is_empty()).then(|| cwd.to_owned());
-    let list: CommandsListResult =
-        call(&talk.client, "commands/list", CommandsListParams { workspace }).await?;
+    let list: CommandsListResult = call(&talk.client, CommandsListParams { workspace }).await?;
     for command in list.commands.iter().filter(|command| Local::find(&command.name).is_none()) {
         let hint = command.argument_hint.as_deref().unwrap_or_default();
         let usage = safe::line(&format!("/{} {hint}", command.name));
@@ -148,7 +147,7 @@ async fn clear(talk: &mut Talk, conversation: &mut Conversation) -> Outcome<()> 
         ephemeral: old.ephemeral,
         ..ThreadStartParams::default()
     };
-    let started: ThreadStartResult = call(&talk.client, "thread/start", params).await?;
+    let started: ThreadStartResult = call(&talk.client, params).await?;
     if let Some(mode) = &conversation.mode {
         set_mode(talk, mode, &started.thread.id).await?;
     }
@@ -166,7 +165,7 @@ async fn compact(talk: &mut Talk, hint: &str) -> Outcome<()> {
         turn_id: None,
         preserve_hint: (!hint.is_empty()).then(|| hint.to_owned()),
     };
-    let work = call::<ThreadCompactResult>(&talk.client, "thread/compact", params);
+    let work = call(&talk.client, params);
     let done = output::working("summing up", work).await?;
     let (before, after) = (done.estimated_tokens_before, done.estimated_tokens_after);
     let text = match (done.compacted, done.reason) {
@@ -178,7 +177,7 @@ async fn compact(talk: &mut Talk, hint: &str) -> Outcome<()> {
 }
 
 async fn models(talk: &mut Talk, conversation: &Conversation) -> Outcome<()> {
-    let asked = call::<ProvidersListResult>(&talk.client, "providers/list", json!({}));
+    let asked = call(&talk.client, ProvidersList);
     let listed = output::working("asking for models", asked).await?;
     let thread = &conversation.thread;
     let text = format!("current model: {}", show::model(thread));
@@ -200,7 +199,7 @@ async fn models(talk: &mut Talk, conversation: &Conversation) -> Outcome<()> {
 
 /// Chooses by the name of a model, or by `provider/model` if a provider has that name.
 async fn choose_model(talk: &mut Talk, conversation: &mut Conversation, name: &str) -> Outcome<()> {
-    let known: Providers = call(&talk.client, "rookery/agents/providers", json!({})).await?;
+    let known: Providers = call(&talk.client, ListProviders).await?;
     let own = conversation.thread.model_provider.clone();
     // Names of models may have slashes as well.
     let split = name.split_once('/').filter(|(provider, _)| {
@@ -213,7 +212,7 @@ async fn choose_model(talk: &mut Talk, conversation: &mut Conversation, name: &s
 }
 
 async fn providers(talk: &mut Talk, conversation: &Conversation) -> Outcome<()> {
-    let known: Providers = call(&talk.client, "rookery/agents/providers", json!({})).await?;
+    let known: Providers = call(&talk.client, ListProviders).await?;
     for one in known.providers {
         let mark = if one.id == conversation.thread.model_provider { '*' } else { ' ' };
         let needs = match (one.usable, one.key_variable) {
@@ -241,7 +240,7 @@ async fn select(
         reasoning: None,
         thread_id: Some(talk.thread.clone()),
     };
-    let chosen: ProvidersSelectResult = call(&talk.client, "providers/select", params).await?;
+    let chosen: ProvidersSelectResult = call(&talk.client, params).await?;
     conversation.overrides = Overrides::default();
     conversation.thread.model_provider = chosen.provider;
     conversation.thread.model = chosen.model;
@@ -253,7 +252,7 @@ async fn mode(talk: &mut Talk, conversation: &mut Conversation, wanted: &str) ->
     let thread = talk.thread.clone();
     let mode = if wanted.is_empty() {
         let params = SessionGetParams { thread_id: Some(thread) };
-        call::<SessionGetResult>(&talk.client, "session/get", params).await?.mode
+        call(&talk.client, params).await?.mode
     } else {
         let mode = set_mode(talk, wanted, &thread).await?;
         conversation.mode = Some(mode.clone());
@@ -268,12 +267,12 @@ async fn set_mode(talk: &Talk, mode: &str, thread: &str) -> Outcome<String> {
         reason: None,
         thread_id: Some(thread.to_owned()),
     };
-    Ok(call::<SessionSetModeResult>(&talk.client, "session/set_mode", params).await?.mode)
+    Ok(call(&talk.client, params).await?.mode)
 }
 
 pub(super) async fn list_threads(talk: &mut Talk) -> Outcome<()> {
     let params = ThreadListParams { limit: Some(LISTED), ..ThreadListParams::default() };
-    let list: ThreadListResult = call(&talk.client, "thread/list", params).await?;
+    let list: ThreadListResult = call(&talk.client, params).await?;
     for thread in &list.data {
         let mark = if thread.id == talk.thread { '*' } else { ' ' };
         let (_, state) = show::status(&thread.status);

@@ -1,10 +1,9 @@
 //! Who answers: what was asked for, what is set up, or a provider whose key is in this environment. A
 //! key that the daemon does not have is lent to it for what this command starts.
 
-use rookery_native::wire::{Provider, Providers};
-use rookery_roder::wire::{Empty, Secret, provider::LendKeyParams};
+use rookery_native::wire::{ListProviders, Provider, Providers};
+use rookery_roder::wire::{Secret, provider::LendKeyParams};
 use rookery_wire::Client;
-use serde_json::json;
 
 use crate::{
     failure::{Failure, Outcome},
@@ -26,7 +25,7 @@ enum Answers {
 
 /// Finds out who answers in a new thread, and lends the key that it needs.
 pub(super) async fn of_new_thread(client: &Client, named: Option<&str>) -> Outcome<Option<String>> {
-    let known: Providers = call(client, "rookery/agents/providers", json!({})).await?;
+    let known: Providers = call(client, ListProviders).await?;
     let provider = match decide(&known, named, has_variable) {
         Answers::Named(id) | Answers::ByKey(id) => Some(id),
         Answers::AsSetUp => None,
@@ -39,7 +38,7 @@ pub(super) async fn of_new_thread(client: &Client, named: Option<&str>) -> Outco
 
 /// Lends the key of the provider that answers in a thread.
 pub(super) async fn of_thread(client: &Client, provider: &str) -> Outcome<()> {
-    let known: Providers = call(client, "rookery/agents/providers", json!({})).await?;
+    let known: Providers = call(client, ListProviders).await?;
     lend(client, &known, provider).await
 }
 
@@ -69,7 +68,7 @@ async fn lend(client: &Client, known: &Providers, provider: &str) -> Outcome<()>
         if let Some(key) = key(variable) {
             let (provider, variable) = (found.id.clone(), Some(variable.clone()));
             let params = LendKeyParams { provider, key: Secret::new(key), variable };
-            call::<Empty>(client, "rookery/keys/lend", params).await?;
+            call(client, params).await?;
         }
     }
     if found.usable || found.id == MOCK {
@@ -82,7 +81,7 @@ async fn lend(client: &Client, known: &Providers, provider: &str) -> Outcome<()>
     };
     let params =
         LendKeyParams { provider: found.id.clone(), key: Secret::new(key), variable: None };
-    call::<Empty>(client, "rookery/keys/lend", params).await?;
+    call(client, params).await?;
     Ok(())
 }
 
@@ -105,6 +104,8 @@ fn nothing_set_up(known: &Providers) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn known(provider: &str, chosen: bool) -> Providers {

@@ -9,7 +9,7 @@ use std::{
 
 use rookery_native::wire::{AnswerRequest, Answered, RequestKind};
 use rookery_roder::wire::{
-    initialize::{ClientCapabilities, ClientInfo, InitializeParams, InitializeResult},
+    initialize::{ClientCapabilities, ClientInfo, InitializeParams},
     item::ItemNotification,
     notification::{TurnNotification, Warning, name},
     session::ModeChanged,
@@ -109,7 +109,7 @@ pub(super) async fn follow(client: &Client) -> Outcome<mpsc::Receiver<Notificati
             ..ClientCapabilities::default()
         }),
     };
-    call::<InitializeResult>(client, "initialize", params).await?;
+    call(client, params).await?;
     Ok(notifications)
 }
 
@@ -219,7 +219,7 @@ impl Talk {
     async fn interrupt(&self, turn: &str) {
         let params =
             TurnInterruptParams { thread_id: self.thread.clone(), turn_id: Some(turn.to_owned()) };
-        let _ = timeout(PATIENCE, self.client.call::<_, Value>("turn/interrupt", params)).await;
+        let _ = timeout(PATIENCE, self.client.send(params)).await;
     }
 
     /// Shows a notification; gives the end of the turn if it tells of that.
@@ -317,7 +317,7 @@ impl Talk {
             match self.manners.always.filter(|_| is_yes_or_no) {
                 Some(approved) => {
                     let answer = decided(&ask.request.id, approved);
-                    call::<Answered>(&self.client, "rookery/requests/answer", answer).await?;
+                    call(&self.client, answer).await?;
                 }
                 None if prompts.can_ask() && ask.request.kind != RequestKind::ExternalTool => {
                     prompts.put(ask);
@@ -368,7 +368,7 @@ impl Talk {
     }
 
     async fn answer(&mut self, answer: AnswerRequest) -> Outcome<()> {
-        let answered: Answered = call(&self.client, "rookery/requests/answer", answer).await?;
+        let answered: Answered = call(&self.client, answer).await?;
         if !answered.settled {
             self.screen.note(Tone::Warning, "another client answered first")?;
         }
@@ -399,7 +399,7 @@ impl Talk {
             format!("some output was missed; `rookery threads show {short}` prints all of it");
         self.screen.note(Tone::Warning, &text)?;
         let params = ThreadReadParams { thread_id: self.thread.clone(), include_turns: true };
-        let read: ThreadReadResult = call(&self.client, "thread/read", params).await?;
+        let read: ThreadReadResult = call(&self.client, params).await?;
         let turns = read.thread.and_then(|thread| thread.turns).unwrap_or_default();
         Ok(turns.iter().find(|one| one.id == turn).and_then(end))
     }

@@ -1,9 +1,8 @@
 //! Whether agents can work: providers with a key, and servers of the Model Context Protocol.
 
 use rookery_native::wire::{McpServer, Status};
-use rookery_roder::wire::provider::ProvidersListResult;
+use rookery_roder::wire::{ProvidersList, provider::ProvidersListResult};
 use rookery_wire::Client;
-use serde_json::json;
 
 use super::Finding;
 
@@ -11,7 +10,7 @@ use super::Finding;
 const MOCK: &str = "mock";
 
 pub(super) async fn providers(client: &Client) -> Vec<Finding> {
-    match client.call::<_, ProvidersListResult>("providers/list", json!({})).await {
+    match client.send(ProvidersList).await {
         Ok(list) => vec![judge(&list)],
         Err(error) => {
             let hint = "replace the daemon with `rookery restart`";
@@ -53,6 +52,8 @@ pub(super) fn mcp_servers(status: &Status) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::Verdict;
+    use serde_json::json;
+
     use super::*;
 
     #[test]

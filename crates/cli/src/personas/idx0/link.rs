@@ -9,6 +9,7 @@ use std::{
 };
 
 use rookery_daemon::homes::Homes;
+use rookery_dialects::Dialect;
 use rookery_idx0::envelope::{Reply, Request};
 
 use super::Result;
@@ -55,7 +56,10 @@ fn socket() -> Result<PathBuf> {
         return Ok(resolve_socket(named.into()));
     }
     let homes = Homes::from_env().map_err(|error| error.to_string())?;
-    Ok(link::endpoint_socket(&homes, super::NAME).unwrap_or_else(|| homes.idx0_socket()))
+    let usual = || Dialect::named(super::NAME).map(|dialect| homes.socket(&dialect.endpoint));
+    link::endpoint_socket(&homes, super::NAME)
+        .or_else(usual)
+        .ok_or_else(|| "Failed to find the IPC socket.".to_owned())
 }
 
 /// The socket of the session's variable, or another one of its daemon if it was removed with a login session.

@@ -4,7 +4,11 @@
 use std::{future::Future, path::Path, pin::Pin, time::Duration};
 
 use rookery_daemon::homes::Homes;
-use rookery_native::wire::Status;
+use rookery_model::TerminalId;
+use rookery_native::{
+    TerminalRef,
+    wire::{self, GetStatus, Status},
+};
 use rookery_roost::{
     errors::Code,
     wire::{
@@ -15,7 +19,6 @@ use rookery_roost::{
     },
 };
 use rookery_wire::Client;
-use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{args::Wait, link::Link, tab};
@@ -194,7 +197,7 @@ type Pending = Pin<Box<dyn Future<Output = bool> + Send>>;
 /// Our own endpoint of the same server, which can wait for a text.
 enum Screen {
     /// It was asked, or will be.
-    Pushed { client: Client, params: Value, pending: Option<Pending>, has_fired: bool },
+    Pushed { client: Client, params: wire::Wait, pending: Option<Pending>, has_fired: bool },
     /// It cannot tell, so the dump must be looked at.
     Looked,
 }
@@ -215,7 +218,12 @@ impl Screen {
         let Some(client) = same_server(socket, who.pid).await else { return Some(Self::Looked) };
         let left = until.saturating_duration_since(Instant::now()).as_millis();
         let left = u64::try_from(left).unwrap_or(u64::MAX);
-        let params = json!({ "terminal": tab.0, "text": text, "timeoutMs": left });
+        let Ok(number) = u64::try_from(tab.0) else { return Some(Self::Looked) };
+        let params = wire::Wait {
+            text: Some(text.to_owned()),
+            timeout_ms: Some(left),
+            ..wire::Wait::new(TerminalRef::Number(TerminalId::new(number)))
+        };
         Some(Self::Pushed { client, params, pending: None, has_fired: false })
     }
 
@@ -231,9 +239,7 @@ impl Screen {
         }
         let shown = pending.get_or_insert_with(|| {
             let (client, params) = (client.clone(), params.clone());
-            Box::pin(async move {
-                client.call::<_, Value>("rookery/terminals/wait", params).await.is_ok()
-            })
+            Box::pin(async move { client.send(params).await.is_ok() })
         });
         let is_shown = shown.await;
         *pending = None;
@@ -251,7 +257,7 @@ async fn same_server(socket: &Path, pid: i32) -> Option<Client> {
     for path in [beside, usual].into_iter().flatten() {
         let ask = async {
             let client = Client::connect_unix(&path).await.ok()?;
-            let status: Status = client.call("rookery/status", json!({})).await.ok()?;
+            let status: Status = client.send(GetStatus).await.ok()?;
             (i64::from(status.pid) == i64::from(pid)).then_some(client)
         };
         if let Ok(Some(client)) = timeout(PATIENCE, ask).await {

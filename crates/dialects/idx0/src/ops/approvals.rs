@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use rookery_core::{Approval, ApprovalStatus, Decision};
-use rookery_model::{ErrorKind, RequestId};
+use rookery_core::{Approval, ApprovalStatus, Resolution, Resolved, Topics};
+use rookery_model::{Answer, ErrorKind, RequestId};
 
 use super::{BY, listed};
 use crate::context::Cx;
@@ -74,18 +74,21 @@ fn approval_id(payload: &Payload) -> Result<RequestId, Failure> {
 pub(crate) async fn respond(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
     let id = approval_id(&payload)?;
     let message = filled(&payload, "message").map(str::to_owned);
-    let decision = match payload.get("status").map(String::as_str) {
-        Some("approved") => Decision::Approve,
-        Some("denied") => Decision::Deny { message },
-        Some("deferred") => Decision::Defer,
+    let resolution = match payload.get("status").map(String::as_str) {
+        Some("approved") => Answer::Approved { remember: false }.into(),
+        Some("denied") => Answer::Denied { message }.into(),
+        Some("deferred") => Resolution::later(),
         _ => return Err(Failure::new("Missing or invalid approval status")),
     };
-    match cx.core.requests().decide(id, decision, BY).await {
-        Ok(()) => Ok(Reply::ok("Approval updated")),
-        Err(error) if error.kind() == ErrorKind::NotFound => Err(not_found()),
-        Err(error) if error.kind() == ErrorKind::Conflict => {
-            Err(Failure::new("Approval already resolved."))
-        }
+    let requests = cx.core.requests();
+    if requests.approval(id).is_none() {
+        return Err(not_found());
+    }
+    match requests.resolve(id, resolution.or_revise(), BY).await {
+        Ok(Resolved::Now | Resolved::Same) => Ok(Reply::ok("Approval updated")),
+        Ok(Resolved::Unknown) => Err(not_found()),
+        Ok(Resolved::Late) => Err(already_resolved()),
+        Err(error) if error.kind() == ErrorKind::Conflict => Err(already_resolved()),
         Err(error) => Err(error.into()),
     }
 }
@@ -100,7 +103,7 @@ pub(crate) async fn wait(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
         }
     };
     let decided = async {
-        let mut happened = cx.core.happened();
+        let mut happened = cx.core.log().subscribe(Topics::EVENTS, None);
         loop {
             let approval = cx.core.requests().approval(id).ok_or_else(not_found)?;
             match approval.status {
@@ -116,7 +119,7 @@ pub(crate) async fn wait(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
                     return Err(Failure::new("Approval is no longer asked for."));
                 }
             }
-            if happened.changed().await.is_err() {
+            if happened.next().await.is_err() {
                 return Err(Failure::new("App unavailable"));
             }
         }
@@ -128,6 +131,10 @@ pub(crate) async fn wait(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
         }
         Err(_) => Err(Failure::new("Timed out waiting for approval")),
     }
+}
+
+fn already_resolved() -> Failure {
+    Failure::new("Approval already resolved.")
 }
 
 fn not_found() -> Failure {

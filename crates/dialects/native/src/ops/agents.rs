@@ -1,13 +1,11 @@
 //! Who answers in new threads, and who could. Nothing is asked over the network.
 
-use rookery_wire::rpc::NoParams;
-
 use crate::{
     Cx, Error,
-    wire::{DefaultModel, Provider, Providers},
+    wire::{DefaultModel, ListProviders, Provider, Providers},
 };
 
-pub(crate) async fn providers(cx: Cx, _params: NoParams) -> Result<Providers, Error> {
+pub(crate) async fn providers(cx: Cx, _params: ListProviders) -> Result<Providers, Error> {
     let choice = cx.core.agents().default_choice();
     let providers = cx.core.agents().provider_states().into_iter().map(|state| Provider {
         id: state.id,

@@ -1,6 +1,6 @@
 //! Following a terminal's output, byte for byte. Attaching is an explicit request to see it unredacted.
 
-use rookery_core::{self as core, Core, OutputStream};
+use rookery_core::{self as core, Core, OutputStream, Topics};
 use rookery_model as model;
 use rookery_wire::{Outbox, rpc};
 
@@ -67,7 +67,7 @@ impl Source {
     ///
     /// Output may end a moment before the closing is on record, so that the log is waited for.
     async fn is_closed(&self) -> bool {
-        let mut events = self.core.events().subscribe(None);
+        let mut events = self.core.log().subscribe(Topics::EVENTS, None);
         loop {
             if self.core.terminals().describe(self.id).is_err() {
                 return true;

@@ -10,9 +10,9 @@ use super::named::{absolute, pick, place, session_filter, text_or, tree_filter};
 use crate::{
     Cx, Error,
     wire::{
-        ChangedFile, Checkpoint, CheckpointCreate, CheckpointDiff, CheckpointDiffed,
-        CheckpointList, CheckpointOnly, CheckpointPrune, CheckpointRestore, CheckpointRestored,
-        Checkpoints, CheckpointsDeleted, Differences,
+        ChangedFile, Checkpoint, CheckpointCreate, CheckpointDelete, CheckpointDiff,
+        CheckpointDiffed, CheckpointList, CheckpointPrune, CheckpointRestore, CheckpointRestored,
+        CheckpointShow, Checkpoints, CheckpointsDeleted, Differences,
     },
 };
 
@@ -48,7 +48,7 @@ pub(crate) async fn create(cx: Cx, params: CheckpointCreate) -> Result<Checkpoin
     Ok(Checkpoint::from(&made))
 }
 
-pub(crate) async fn show(cx: Cx, params: CheckpointOnly) -> Result<Checkpoint, Error> {
+pub(crate) async fn show(cx: Cx, params: CheckpointShow) -> Result<Checkpoint, Error> {
     let id = cx.checkpoint_id(&params.id)?;
     Ok(Checkpoint::from(&cx.core.checkpoints().get(id)?))
 }
@@ -99,7 +99,7 @@ pub(crate) async fn restore(
     })
 }
 
-pub(crate) async fn delete(cx: Cx, params: CheckpointOnly) -> Result<CheckpointsDeleted, Error> {
+pub(crate) async fn delete(cx: Cx, params: CheckpointDelete) -> Result<CheckpointsDeleted, Error> {
     let id = cx.checkpoint_id(&params.id)?;
     cx.core.checkpoints().delete(id).await?;
     Ok(CheckpointsDeleted { deleted: vec![id.to_string()] })

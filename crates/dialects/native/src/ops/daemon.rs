@@ -1,15 +1,16 @@
 //! The daemon: how it is, and its end.
 
 use rookery_core::KeeperState;
-use rookery_wire::rpc::NoParams;
 
 use crate::{
     Cx, Ending, Error,
     text::redacted,
-    wire::{Keeper, McpServer, Shutdown, ShutdownReply, Status, TerminalCounts, format_time},
+    wire::{
+        GetStatus, Keeper, McpServer, Shutdown, ShutdownReply, Status, TerminalCounts, format_time,
+    },
 };
 
-pub(crate) async fn status(cx: Cx, _params: NoParams) -> Result<Status, Error> {
+pub(crate) async fn status(cx: Cx, _params: GetStatus) -> Result<Status, Error> {
     let status = cx.core.status();
     Ok(Status {
         version: status.version.to_owned(),

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use rookery_core::EventStream;
+use rookery_core::{News, Topics};
 use rookery_model as model;
 use rookery_wire::{Outbox, Rejected, rpc};
 
 use crate::{
-    Cx, Error,
-    events::to_wire,
-    notification,
-    wire::{Empty, EventList, EventNotification, EventPage, Subscribe, Subscription, Unsubscribe},
+    Cx, Error, notification,
+    wire::{
+        Empty, Event, EventList, EventNotification, EventPage, Subscribe, Subscription, Unsubscribe,
+    },
 };
 
 const DEFAULT_PAGE: usize = 100;
@@ -22,11 +22,11 @@ pub(crate) async fn list(cx: Cx, params: EventList) -> Result<EventPage, Error> 
         Some(0) => return Err(Error::invalid("limit", "limit must be at least 1")),
         Some(limit) => limit.min(LARGEST_PAGE),
     };
-    let log = cx.core.events();
+    let log = cx.core.log();
     let last = log.last().get();
     let after = params.after.min(last);
     let page = log.page(model::EventSeq::new(after), limit).await?;
-    let events: Vec<_> = page.events.iter().map(|event| to_wire(event)).collect();
+    let events: Vec<Event> = page.events.iter().map(|event| (&**event).into()).collect();
     // Numbers have no gaps, so whatever is not there is no longer kept.
     let first = events.first().map_or(last + 1, |event| event.seq);
     let next = events.last().map_or(last, |event| event.seq);
@@ -34,14 +34,14 @@ pub(crate) async fn list(cx: Cx, params: EventList) -> Result<EventPage, Error> 
 }
 
 pub(crate) async fn subscribe(cx: Cx, params: Subscribe) -> Result<Subscription, Error> {
-    let events = cx.core.events();
-    let last = events.last();
+    let log = cx.core.log();
+    let last = log.last();
     let since = params.since.map_or(last, model::EventSeq::new);
     if since > last {
         let message = format!("event {since} has not happened yet, the last one is {last}");
         return Err(Error::invalid("since", message));
     }
-    let stream = events.subscribe(Some(since));
+    let stream = log.subscribe(Topics::EVENTS, Some(since));
     let outbox = cx.connection.outbox().clone();
     let subscription =
         cx.subscriptions.start(outbox.clone(), |number| forward(outbox, number, stream))?;
@@ -54,12 +54,19 @@ pub(crate) async fn unsubscribe(cx: Cx, params: Unsubscribe) -> Result<Empty, Er
 }
 
 /// Sends every event of the stream; waits while the peer does not read.
-async fn forward(outbox: Outbox, subscription: u64, mut stream: EventStream) {
-    let mut told = 0;
+async fn forward(outbox: Outbox, subscription: u64, mut stream: rookery_core::Subscription) {
+    let mut missed = 0;
     while let Ok(batch) = stream.next().await {
-        for event in batch {
-            let missed = stream.missed() - told;
-            told += missed;
+        for news in batch {
+            let event = match news {
+                News::Event(event) => event,
+                News::EventsMissed(count) => {
+                    missed += count;
+                    continue;
+                }
+                News::Notice(_) | News::DeltasMissed(_) => continue,
+            };
+            let missed = std::mem::take(&mut missed);
             if send(&outbox, subscription, missed, &event).await.is_err() {
                 return;
             }
@@ -73,7 +80,7 @@ async fn send(
     missed: u64,
     event: &Arc<model::NumberedEvent>,
 ) -> Result<(), Rejected> {
-    let params = EventNotification { subscription, missed, event: to_wire(event) };
+    let params = EventNotification { subscription, missed, event: (&**event).into() };
     match rpc::notification(notification::EVENT, &params) {
         Ok(body) => outbox.send(body).await,
         Err(error) => {

@@ -8,7 +8,7 @@ use super::terminals::{ended, strays};
 use crate::{
     Cx, Error, TerminalRef, signals,
     wire::{
-        Base64, Empty, Signal, Size, TerminalEnd, TerminalEnded, TerminalPaste, TerminalPress,
+        Base64, Empty, Signal, Size, TerminalEnded, TerminalKill, TerminalPaste, TerminalPress,
         TerminalResize, TerminalSignal, TerminalWrite,
     },
 };
@@ -76,8 +76,8 @@ pub(crate) async fn signal(cx: Cx, params: TerminalSignal) -> Result<Empty, Erro
     Ok(Empty {})
 }
 
-pub(crate) async fn kill(cx: Cx, params: TerminalEnd) -> Result<TerminalEnded, Error> {
-    Ok(ended(running(&cx, params.terminal)?.kill(strays(&params)).await?))
+pub(crate) async fn kill(cx: Cx, params: TerminalKill) -> Result<TerminalEnded, Error> {
+    Ok(ended(running(&cx, params.terminal)?.kill(strays(params.all_processes)).await?))
 }
 
 /// A terminal whose program still runs.

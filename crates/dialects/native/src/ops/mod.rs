@@ -16,6 +16,9 @@ pub(crate) mod reviews;
 pub(crate) mod screen;
 pub(crate) mod sessions;
 pub(crate) mod terminals;
+pub(crate) mod thread_news;
+pub(crate) mod threads;
+pub(crate) mod turns;
 pub(crate) mod worktrees;
 
 use rookery_core::TerminalHandle;

@@ -1,14 +1,14 @@
 //! Projects.
 
-use rookery_wire::rpc::NoParams;
-
 use super::check_name;
 use crate::{
     Cx, Error,
-    wire::{Empty, Project, ProjectCreate, ProjectDelete, ProjectList, ProjectRename},
+    wire::{
+        Empty, ListProjects, Project, ProjectCreate, ProjectDelete, ProjectList, ProjectRename,
+    },
 };
 
-pub(crate) async fn list(cx: Cx, _params: NoParams) -> Result<ProjectList, Error> {
+pub(crate) async fn list(cx: Cx, _params: ListProjects) -> Result<ProjectList, Error> {
     let projects = cx.core.workspace().projects().iter().map(Project::from).collect();
     Ok(ProjectList { projects })
 }

@@ -1,6 +1,6 @@
 //! What agents wait for: listed, and answered.
 
-use rookery_core::{Core, Decision};
+use rookery_core::{Core, Resolution};
 use rookery_model as model;
 
 use super::BY;
@@ -27,13 +27,14 @@ pub(crate) async fn answer(cx: Cx, params: AnswerRequest) -> Result<Answered, Er
             return Err(Error::invalid("approved", "give either approved or answers"));
         }
     };
-    let settled = cx.core.requests().resolve(id, answer, BY).await?;
-    Ok(Answered { id: id.to_string(), settled })
+    let resolved = cx.core.requests().resolve(id, answer, BY).await?;
+    Ok(Answered { id: id.to_string(), settled: resolved.is_now() })
 }
 
 pub(crate) async fn defer(cx: Cx, params: DeferRequest) -> Result<Deferred, Error> {
     let id = find(&cx.core, &params.id)?;
-    cx.core.requests().decide(id, Decision::Defer, BY).await?;
+    let later = Resolution::later().or_revise();
+    cx.core.requests().resolve(id, later, BY).await?.or_error(id)?;
     Ok(Deferred { id: id.to_string() })
 }
 

@@ -8,7 +8,7 @@ use super::named::{pick, place, session, session_filter, text_or, tree_filter};
 use crate::{
     Cx, Error,
     wire::{
-        Review, ReviewAddComments, ReviewDeliver, ReviewList, ReviewOnly, ReviewRequest,
+        Review, ReviewAddComments, ReviewDeliver, ReviewGet, ReviewList, ReviewRequest,
         ReviewSetStatus, Reviews,
     },
 };
@@ -37,7 +37,7 @@ pub(crate) async fn list(cx: Cx, params: ReviewList) -> Result<Reviews, Error> {
     Ok(Reviews { reviews: wanted.map(Review::from).collect() })
 }
 
-pub(crate) async fn get(cx: Cx, params: ReviewOnly) -> Result<Review, Error> {
+pub(crate) async fn get(cx: Cx, params: ReviewGet) -> Result<Review, Error> {
     let id = cx.review_id(&params.id)?;
     Ok(Review::from(&cx.core.reviews().get(id)?))
 }

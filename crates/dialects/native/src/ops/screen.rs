@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use rookery_core::Shows;
 use rookery_model as model;
 use rookery_term::{Detail, Matcher, Pattern};
 
@@ -125,9 +126,8 @@ pub(crate) async fn wait(cx: Cx, params: Wait) -> Result<Waited, Error> {
 /// Waits until what runs in a terminal needs input: an approval waits, a dialog stands there, or its
 /// agent says so.
 async fn until_input_is_needed(cx: &Cx, id: model::TerminalId) -> Result<(), Error> {
-    let mut happened = cx.core.happened();
+    let mut changes = cx.core.log().changes(&[Shows::Terminals]);
     loop {
-        happened.mark_unchanged();
         let terminal = cx.core.terminals().describe(id)?;
         if terminal.activity.state() == model::RunState::NeedsInput {
             return Ok(());
@@ -135,9 +135,7 @@ async fn until_input_is_needed(cx: &Cx, id: model::TerminalId) -> Result<(), Err
         if !terminal.is_alive() {
             return Err(model::Error::closed("the program in the terminal has ended").into());
         }
-        if happened.changed().await.is_err() {
-            return Err(model::Error::closed("the daemon stops").into());
-        }
+        changes.next().await?;
     }
 }
 

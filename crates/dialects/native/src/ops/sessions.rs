@@ -6,7 +6,7 @@ use rookery_model as model;
 use super::named::{absolute, session};
 use crate::{
     Cx, Error,
-    wire::{Empty, Session, SessionCreate, SessionList, SessionOnly, Sessions},
+    wire::{Empty, Session, SessionClose, SessionCreate, SessionList, Sessions},
 };
 
 /// A session as it goes over the wire.
@@ -75,7 +75,7 @@ pub(crate) async fn create(cx: Cx, params: SessionCreate) -> Result<Session, Err
     of_terminal(&cx.core, &terminal)
 }
 
-pub(crate) async fn close(cx: Cx, params: SessionOnly) -> Result<Empty, Error> {
+pub(crate) async fn close(cx: Cx, params: SessionClose) -> Result<Empty, Error> {
     let session = session(&cx.core, "session", &params.session)?;
     cx.core.check_session(session.id)?;
     match session.home {

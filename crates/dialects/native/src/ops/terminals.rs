@@ -9,20 +9,27 @@ use crate::{
     Cx, Error,
     text::redacted,
     wire::{
-        Empty, LeftProcess, Terminal, TerminalEnd, TerminalEnded, TerminalFilter, TerminalList,
-        TerminalMove, TerminalOnly, TerminalOpen, TerminalRename,
+        Empty, LeftProcess, Terminal, TerminalActivate, TerminalClose, TerminalEnded,
+        TerminalFilter, TerminalGet, TerminalList, TerminalMove, TerminalOpen, TerminalRename,
     },
 };
 
 pub(crate) async fn list(cx: Cx, params: TerminalFilter) -> Result<TerminalList, Error> {
-    let wanted = |terminal: &&model::Terminal| {
+    let wanted = |terminal: &&std::sync::Arc<model::Terminal>| {
         params.project.is_none_or(|project| project.0 == terminal.project)
     };
-    let terminals = cx.core.terminals().list().iter().filter(wanted).map(Terminal::from).collect();
+    let terminals = cx
+        .core
+        .terminals()
+        .list()
+        .iter()
+        .filter(wanted)
+        .map(|terminal| Terminal::from(&**terminal))
+        .collect();
     Ok(TerminalList { terminals, active: cx.core.workspace().active().map(model::TerminalId::get) })
 }
 
-pub(crate) async fn get(cx: Cx, params: TerminalOnly) -> Result<Terminal, Error> {
+pub(crate) async fn get(cx: Cx, params: TerminalGet) -> Result<Terminal, Error> {
     let id = params.terminal.resolve(&cx.core)?;
     Ok(Terminal::from(&cx.core.terminals().describe(id)?))
 }
@@ -57,14 +64,14 @@ fn request(params: TerminalOpen) -> Result<OpenTerminal, Error> {
     })
 }
 
-pub(crate) async fn close(cx: Cx, params: TerminalEnd) -> Result<TerminalEnded, Error> {
+pub(crate) async fn close(cx: Cx, params: TerminalClose) -> Result<TerminalEnded, Error> {
     let id = params.terminal.resolve(&cx.core)?;
-    Ok(ended(cx.core.terminals().close_with(id, strays(&params)).await?))
+    Ok(ended(cx.core.terminals().close_with(id, strays(params.all_processes)).await?))
 }
 
 /// What is to become of processes that left the session of a terminal that ends.
-pub(super) fn strays(params: &TerminalEnd) -> StrayAction {
-    if params.all_processes { StrayAction::End } else { StrayAction::Name }
+pub(super) fn strays(all_processes: bool) -> StrayAction {
+    if all_processes { StrayAction::End } else { StrayAction::Name }
 }
 
 /// The error about a terminal whose program has exited.
@@ -85,7 +92,7 @@ pub(crate) async fn rename(cx: Cx, params: TerminalRename) -> Result<Empty, Erro
     Ok(Empty {})
 }
 
-pub(crate) async fn activate(cx: Cx, params: TerminalOnly) -> Result<Empty, Error> {
+pub(crate) async fn activate(cx: Cx, params: TerminalActivate) -> Result<Empty, Error> {
     let id = params.terminal.resolve(&cx.core)?;
     cx.core.workspace().activate(id).await?;
     Ok(Empty {})

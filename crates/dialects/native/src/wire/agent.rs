@@ -1,7 +1,13 @@
 //! Who answers in new threads, and who could.
 
+use rookery_wire::empty_calls;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+empty_calls! {
+    /// Params of `rookery/agents/providers`, which takes none.
+    pub ListProviders: "rookery/agents/providers" -> Providers,
+}
 
 /// Result of `rookery/agents/providers`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

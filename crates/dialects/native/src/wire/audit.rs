@@ -2,6 +2,7 @@
 
 use rookery_model as model;
 use rookery_model::NumberedDecision;
+use rookery_wire::call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -182,6 +183,8 @@ pub struct AuditList {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
 }
+
+call!("rookery/audit/list" AuditList -> Audit);
 
 /// Result of `rookery/audit/list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

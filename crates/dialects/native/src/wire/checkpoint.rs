@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use rookery_wire::call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +19,8 @@ pub struct CheckpointList {
     pub tree: Option<PathBuf>,
 }
 
+call!("rookery/checkpoints/list" CheckpointList -> Checkpoints);
+
 /// Result of `rookery/checkpoints/list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Checkpoints {
@@ -25,12 +28,23 @@ pub struct Checkpoints {
     pub checkpoints: Vec<Checkpoint>,
 }
 
-/// Params of methods that name a checkpoint and nothing else.
+/// Params of `rookery/checkpoints/show`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CheckpointOnly {
+pub struct CheckpointShow {
     /// Which checkpoint; the end of its id is enough if no other ends so.
     pub id: String,
 }
+
+call!("rookery/checkpoints/show" CheckpointShow -> Checkpoint);
+
+/// Params of `rookery/checkpoints/delete`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckpointDelete {
+    /// Which checkpoint; the end of its id is enough if no other ends so.
+    pub id: String,
+}
+
+call!("rookery/checkpoints/delete" CheckpointDelete -> CheckpointsDeleted);
 
 /// Params of `rookery/checkpoints/create`. Exactly one of `session` and `tree` is needed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -52,6 +66,8 @@ pub struct CheckpointCreate {
     pub review: bool,
 }
 
+call!("rookery/checkpoints/create" CheckpointCreate -> Checkpoint);
+
 /// Params of `rookery/checkpoints/diff`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckpointDiff {
@@ -62,6 +78,8 @@ pub struct CheckpointDiff {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub with: Option<String>,
 }
+
+call!("rookery/checkpoints/diff" CheckpointDiff -> CheckpointDiffed);
 
 /// Result of `rookery/checkpoints/diff`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -89,6 +107,8 @@ pub struct CheckpointRestore {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub head: bool,
 }
+
+call!("rookery/checkpoints/restore" CheckpointRestore -> CheckpointRestored);
 
 /// Result of `rookery/checkpoints/restore`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -121,6 +141,8 @@ pub struct CheckpointPrune {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub older_than: Option<u64>,
 }
+
+call!("rookery/checkpoints/prune" CheckpointPrune -> CheckpointsDeleted);
 
 /// Result of `rookery/checkpoints/prune` and `rookery/checkpoints/delete`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,9 +1,15 @@
 //! The daemon itself: its status and its end.
 
+use rookery_wire::{call, empty_calls};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Time;
+
+empty_calls! {
+    /// Params of `rookery/status`, which takes none.
+    pub GetStatus: "rookery/status" -> Status,
+}
 
 /// Result of `rookery/status`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -78,6 +84,8 @@ pub struct Shutdown {
     #[serde(default)]
     pub all: bool,
 }
+
+call!("rookery/shutdown" Shutdown -> ShutdownReply);
 
 /// Result of `rookery/shutdown`; it is sent before the daemon stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,10 +1,15 @@
 //! Events and subscriptions to them.
 
+use rookery_model as model;
+use rookery_wire::call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::text::redacted;
+
 use super::{
-    Checkpoint, Exit, Handoff, Mode, QueueItem, Request, Review, RunState, Size, Time, TurnStatus,
+    Checkpoint, Empty, Exit, Handoff, Mode, QueueItem, Request, Review, RunState, Size, Terminal,
+    Time, TurnStatus, format_time,
 };
 
 /// An event with its place in the durable log.
@@ -154,6 +159,127 @@ pub enum EventBody {
     HandoffChanged { handoff: Handoff },
 }
 
+impl From<&model::NumberedEvent> for Event {
+    fn from(numbered: &model::NumberedEvent) -> Self {
+        Self { seq: numbered.seq.get(), at: format_time(numbered.at), body: body(&numbered.event) }
+    }
+}
+
+/// What happened as this dialect says it. Text that programs wrote leaves redacted.
+fn body(event: &model::Event) -> EventBody {
+    match event {
+        model::Event::DaemonStarted { version, restored } => {
+            EventBody::DaemonStarted { version: version.clone(), restored: *restored }
+        }
+        model::Event::DaemonStopping => EventBody::DaemonStopping {},
+        model::Event::ProjectCreated(project) => EventBody::ProjectCreated {
+            project: project.id.get(),
+            name: project.name.clone(),
+            root: project.root.to_string_lossy().into_owned(),
+        },
+        model::Event::ProjectRenamed { id, name } => {
+            EventBody::ProjectRenamed { project: id.get(), name: name.clone() }
+        }
+        model::Event::ProjectDeleted { id } => EventBody::ProjectDeleted { project: id.get() },
+        model::Event::TerminalOpened { terminal, .. } => opened(terminal),
+        model::Event::TerminalTitleChanged { id, title } => EventBody::TerminalTitleChanged {
+            terminal: id.get(),
+            title: redacted(title).into_owned(),
+        },
+        model::Event::TerminalCwdChanged { id, cwd } => EventBody::TerminalCwdChanged {
+            terminal: id.get(),
+            cwd: cwd.to_string_lossy().into_owned(),
+        },
+        model::Event::TerminalResized { id, size } => {
+            EventBody::TerminalResized { terminal: id.get(), size: (*size).into() }
+        }
+        model::Event::TerminalExited { id, status } => {
+            EventBody::TerminalExited { terminal: id.get(), exit: (*status).into() }
+        }
+        model::Event::TerminalLost { id } => EventBody::TerminalLost { terminal: id.get() },
+        model::Event::TerminalClosed { id, .. } => EventBody::TerminalClosed { terminal: id.get() },
+        model::Event::TerminalMoved { id, project, index } => {
+            EventBody::TerminalMoved { terminal: id.get(), project: project.get(), index: *index }
+        }
+        model::Event::TerminalsReordered { project } => {
+            EventBody::TerminalsReordered { project: project.get() }
+        }
+        model::Event::ProjectsReordered => EventBody::ProjectsReordered {},
+        model::Event::ActiveChanged { project, terminal } => EventBody::TerminalActivated {
+            terminal: terminal.map(model::TerminalId::get),
+            project: project.map(model::ProjectId::get),
+        },
+        model::Event::TerminalStateChanged { id, state } => {
+            EventBody::TerminalStateChanged { terminal: id.get(), state: (*state).into() }
+        }
+        model::Event::TerminalHooked { id, is_hooked } => {
+            EventBody::TerminalHooked { terminal: id.get(), hooked: *is_hooked }
+        }
+        model::Event::AgentReported { id, activity } => EventBody::TerminalAgentReported {
+            terminal: id.get(),
+            state: activity.state().into(),
+            source: activity.owner.as_ref().map(|owner| owner.source.clone()),
+            session: activity.owner.as_ref().map(|owner| owner.session.clone()),
+        },
+        model::Event::TerminalAttention { id, is_pending } => {
+            EventBody::TerminalAttention { terminal: id.get(), pending: *is_pending }
+        }
+        model::Event::TerminalNotified { id, text, .. } => EventBody::TerminalNotified {
+            terminal: id.get(),
+            title: redacted(&text.title).into_owned(),
+            body: redacted(&text.body).into_owned(),
+        },
+        model::Event::TerminalBell { id } => EventBody::TerminalBell { terminal: id.get() },
+        model::Event::TerminalCommandFinished { id, code } => {
+            EventBody::TerminalCommandFinished { terminal: id.get(), code: *code }
+        }
+        model::Event::ThreadStarted { id } => EventBody::ThreadStarted { thread: id.to_string() },
+        model::Event::ThreadArchived { id, is_archived } => {
+            EventBody::ThreadArchived { thread: id.to_string(), archived: *is_archived }
+        }
+        model::Event::ThreadDeleted { id } => EventBody::ThreadDeleted { thread: id.to_string() },
+        model::Event::TurnStarted { thread, turn } => {
+            EventBody::TurnStarted { thread: thread.to_string(), turn: turn.to_string() }
+        }
+        model::Event::TurnEnded { thread, turn, status } => EventBody::TurnEnded {
+            thread: thread.to_string(),
+            turn: turn.to_string(),
+            status: (*status).into(),
+        },
+        model::Event::RequestOpened(request) => {
+            EventBody::RequestOpened { request: (&**request).into() }
+        }
+        model::Event::RequestSettled(request) => {
+            EventBody::RequestSettled { request: (&**request).into() }
+        }
+        model::Event::ModeChanged { thread, from, to, reason, settled } => EventBody::ModeChanged {
+            thread: thread.map(|thread| thread.to_string()),
+            from: (*from).into(),
+            to: (*to).into(),
+            reason: reason.clone(),
+            settled: *settled,
+        },
+        model::Event::QueueItemFiled(item) => EventBody::QueueFiled { item: (&**item).into() },
+        model::Event::QueueItemResolved { id, session } => {
+            EventBody::QueueResolved { item: id.to_string(), session: session.to_string() }
+        }
+        model::Event::ReviewChanged(review) => {
+            EventBody::ReviewChanged { review: (&**review).into() }
+        }
+        model::Event::CheckpointCreated(checkpoint) => {
+            EventBody::CheckpointCreated { checkpoint: (&**checkpoint).into() }
+        }
+        model::Event::HandoffChanged(handoff) => {
+            EventBody::HandoffChanged { handoff: (&**handoff).into() }
+        }
+    }
+}
+
+fn opened(terminal: &model::Terminal) -> EventBody {
+    let Terminal { id, uuid, project, title, argv, cwd, pid, size, .. } = terminal.into();
+    EventBody::TerminalOpened { terminal: id, uuid, project, title, argv, cwd, pid, size }
+}
+
 /// Params of `rookery/events/list`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct EventList {
@@ -164,6 +290,8 @@ pub struct EventList {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
 }
+
+call!("rookery/events/list" EventList -> EventPage);
 
 /// Result of `rookery/events/list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -186,6 +314,8 @@ pub struct Subscribe {
     pub since: Option<u64>,
 }
 
+call!("rookery/events/subscribe" Subscribe -> Subscription);
+
 /// Result of `rookery/events/subscribe`; `rookery/event` notifications follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Subscription {
@@ -202,6 +332,8 @@ pub struct Unsubscribe {
     pub subscription: u64,
 }
 
+call!("rookery/events/unsubscribe" Unsubscribe -> Empty);
+
 /// Params of the notification `rookery/event`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EventNotification {
@@ -217,3 +349,6 @@ pub struct EventNotification {
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }
+
+#[cfg(test)]
+mod tests;

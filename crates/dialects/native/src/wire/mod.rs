@@ -20,53 +20,32 @@ mod review;
 mod session;
 mod supervision;
 mod terminal;
+mod thread;
+mod thread_news;
 mod time;
+mod turn;
 mod worktree;
 
-pub use activity::{Agent, RunState};
-pub use agent::{DefaultModel, Provider, Providers};
-pub use audit::{Audit, AuditList, Decision, DecisionSource, DecisionVerdict, POLICY};
-pub use bytes::Base64;
-pub use checkpoint::{
-    CheckpointCreate, CheckpointDiff, CheckpointDiffed, CheckpointList, CheckpointOnly,
-    CheckpointPrune, CheckpointRestore, CheckpointRestored, Checkpoints, CheckpointsDeleted,
-};
-pub use daemon::{Keeper, McpServer, Shutdown, ShutdownReply, Status, TerminalCounts};
-pub use ended::{LeftProcess, TerminalEnd, TerminalEnded};
-pub use event::{
-    Event, EventBody, EventList, EventNotification, EventPage, Subscribe, Subscription, Unsubscribe,
-};
-pub use project::{Project, ProjectCreate, ProjectDelete, ProjectList, ProjectRename};
-pub use queue::{
-    Queue, QueueEntry, QueueList, QueueResolve, QueueResolved, Timeline, TimelineItem,
-    TimelineKind, TimelineList,
-};
-pub(crate) use request::thread_of;
-pub use request::{
-    AnswerRequest, Answered, DeferRequest, Deferred, Mode, Question, Request, RequestKind,
-    RequestList, RequestState, Requests, TurnStatus, Unseen,
-};
-pub use review::{
-    HandoffCreate, HandoffList, HandoffSetStatus, Handoffs, NewComment, ReviewAddComments,
-    ReviewDeliver, ReviewList, ReviewOnly, ReviewRequest, ReviewSetStatus, Reviews,
-};
-pub use session::{Session, SessionCreate, SessionList, SessionOnly, Sessions};
-pub use supervision::{
-    Category, ChangedFile, Checkpoint, CheckpointSource, Differences, Handoff, HandoffStatus,
-    QueueItem, Related, Review, ReviewComment, ReviewStatus, Source, TestStatus, TestSummary,
-};
-pub use terminal::{
-    Attach, Attached, Cursor, Detach, Dump, Dumped, Exit, Output, OutputNotification, Signal, Size,
-    Terminal, TerminalFilter, TerminalList, TerminalMove, TerminalOnly, TerminalOpen,
-    TerminalPaste, TerminalPress, TerminalRename, TerminalResize, TerminalSignal, TerminalState,
-    TerminalWrite, Wait, WaitKind, Waited,
-};
-pub use time::{Time, format_time};
-pub use worktree::{
-    LandConflict, LandHow, Worktree, WorktreeAttach, WorktreeBootstrap, WorktreeCreate,
-    WorktreeLand, WorktreeLanded, WorktreeList, WorktreeMade, WorktreeRemove, WorktreeRemoved,
-    WorktreeState, Worktrees,
-};
+pub use activity::*;
+pub use agent::*;
+pub use audit::*;
+pub use bytes::*;
+pub use checkpoint::*;
+pub use daemon::*;
+pub use ended::*;
+pub use event::*;
+pub use project::*;
+pub use queue::*;
+pub use request::*;
+pub use review::*;
+pub use session::*;
+pub use supervision::*;
+pub use terminal::*;
+pub use thread::*;
+pub use thread_news::*;
+pub use time::*;
+pub use turn::*;
+pub use worktree::*;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

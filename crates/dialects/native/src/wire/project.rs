@@ -3,11 +3,17 @@
 use std::path::PathBuf;
 
 use rookery_model as model;
+use rookery_wire::{call, empty_calls};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Time, format_time};
+use super::{Empty, Time, format_time};
 use crate::ids::ProjectRef;
+
+empty_calls! {
+    /// Params of `rookery/projects/list`, which takes none.
+    pub ListProjects: "rookery/projects/list" -> ProjectList,
+}
 
 /// A named group of terminals.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -49,6 +55,8 @@ pub struct ProjectCreate {
     pub root: PathBuf,
 }
 
+call!("rookery/projects/create" ProjectCreate -> Project);
+
 /// Params of `rookery/projects/rename`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProjectRename {
@@ -57,9 +65,13 @@ pub struct ProjectRename {
     pub name: String,
 }
 
+call!("rookery/projects/rename" ProjectRename -> Empty);
+
 /// Params of `rookery/projects/delete`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProjectDelete {
     /// Which project; its terminals are closed.
     pub project: ProjectRef,
 }
+
+call!("rookery/projects/delete" ProjectDelete -> Empty);

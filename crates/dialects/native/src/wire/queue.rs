@@ -1,6 +1,7 @@
 //! The queue and the timeline: what asks for attention, and what happened.
 
 use rookery_model as model;
+use rookery_wire::call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,8 @@ pub struct QueueList {
     pub session: Option<String>,
 }
 
+call!("rookery/queue/list" QueueList -> Queue);
+
 /// Result of `rookery/queue/list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Queue {
@@ -41,6 +44,8 @@ pub struct QueueResolve {
     /// Which item; the end of its id is enough if no other ends so.
     pub id: String,
 }
+
+call!("rookery/queue/resolve" QueueResolve -> QueueResolved);
 
 /// Result of `rookery/queue/resolve`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -137,6 +142,8 @@ pub struct TimelineList {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
 }
+
+call!("rookery/timeline/list" TimelineList -> Timeline);
 
 /// Result of `rookery/timeline/list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

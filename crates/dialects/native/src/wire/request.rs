@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rookery_model as model;
+use rookery_wire::call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,17 @@ impl From<model::Mode> for Mode {
             model::Mode::AcceptAll => Mode::AcceptAll,
             model::Mode::Plan => Mode::Plan,
             model::Mode::Bypass => Mode::Bypass,
+        }
+    }
+}
+
+impl From<Mode> for model::Mode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Default => model::Mode::Default,
+            Mode::AcceptAll => model::Mode::AcceptAll,
+            Mode::Plan => model::Mode::Plan,
+            Mode::Bypass => model::Mode::Bypass,
         }
     }
 }
@@ -335,6 +347,8 @@ pub struct RequestList {
     pub thread: Option<String>,
 }
 
+call!("rookery/requests/list" RequestList -> Requests);
+
 /// Result of `rookery/requests/list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -363,6 +377,8 @@ pub struct AnswerRequest {
     pub answers: Option<serde_json::Value>,
 }
 
+call!("rookery/requests/answer" AnswerRequest -> Answered);
+
 /// Result of `rookery/requests/answer`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -379,6 +395,8 @@ pub struct DeferRequest {
     /// Which request; the end of its id is enough if no other ends so.
     pub id: String,
 }
+
+call!("rookery/requests/defer" DeferRequest -> Deferred);
 
 /// Result of `rookery/requests/defer`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

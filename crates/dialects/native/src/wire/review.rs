@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use rookery_wire::call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +22,8 @@ pub struct ReviewList {
     pub status: Option<ReviewStatus>,
 }
 
+call!("rookery/reviews/list" ReviewList -> Reviews);
+
 /// Result of `rookery/reviews/list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reviews {
@@ -28,12 +31,14 @@ pub struct Reviews {
     pub reviews: Vec<Review>,
 }
 
-/// Params of methods that name a review and nothing else.
+/// Params of `rookery/reviews/get`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ReviewOnly {
+pub struct ReviewGet {
     /// Which review; the end of its id is enough if no other ends so.
     pub id: String,
 }
+
+call!("rookery/reviews/get" ReviewGet -> Review);
 
 /// Params of `rookery/reviews/request`. Exactly one of `session` and `tree` is needed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -52,6 +57,8 @@ pub struct ReviewRequest {
     pub summary: Option<String>,
 }
 
+call!("rookery/reviews/request" ReviewRequest -> Review);
+
 /// Params of `rookery/reviews/deliver`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReviewDeliver {
@@ -62,6 +69,8 @@ pub struct ReviewDeliver {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
 }
+
+call!("rookery/reviews/deliver" ReviewDeliver -> Review);
 
 /// A comment to be made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -85,6 +94,8 @@ pub struct ReviewAddComments {
     pub comments: Vec<NewComment>,
 }
 
+call!("rookery/reviews/comment" ReviewAddComments -> Review);
+
 /// Params of `rookery/reviews/setStatus`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReviewSetStatus {
@@ -93,6 +104,8 @@ pub struct ReviewSetStatus {
     /// Where it stands now.
     pub status: ReviewStatus,
 }
+
+call!("rookery/reviews/setStatus" ReviewSetStatus -> Review);
 
 /// Params of `rookery/handoffs/list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -104,6 +117,8 @@ pub struct HandoffList {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<PathBuf>,
 }
+
+call!("rookery/handoffs/list" HandoffList -> Handoffs);
 
 /// Result of `rookery/handoffs/list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -142,6 +157,8 @@ pub struct HandoffCreate {
     pub next_actions: Vec<String>,
 }
 
+call!("rookery/handoffs/create" HandoffCreate -> Handoff);
+
 /// Params of `rookery/handoffs/setStatus`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HandoffSetStatus {
@@ -150,3 +167,5 @@ pub struct HandoffSetStatus {
     /// Where it stands now.
     pub status: HandoffStatus,
 }
+
+call!("rookery/handoffs/setStatus" HandoffSetStatus -> Handoff);

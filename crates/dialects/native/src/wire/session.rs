@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
+use rookery_wire::call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::Empty;
 
 /// A terminal or a conversation, as those who supervise it see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -38,6 +41,8 @@ pub struct SessionList {
     pub cwd: Option<PathBuf>,
 }
 
+call!("rookery/sessions/list" SessionList -> Sessions);
+
 /// Result of `rookery/sessions/list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Sessions {
@@ -45,12 +50,14 @@ pub struct Sessions {
     pub sessions: Vec<Session>,
 }
 
-/// Params of methods that name a session and nothing else.
+/// Params of `rookery/sessions/close`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SessionOnly {
+pub struct SessionClose {
     /// The session, by its id or title.
     pub session: String,
 }
+
+call!("rookery/sessions/close" SessionClose -> Empty);
 
 /// Params of `rookery/sessions/create`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -75,3 +82,5 @@ pub struct SessionCreate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
 }
+
+call!("rookery/sessions/create" SessionCreate -> Session);

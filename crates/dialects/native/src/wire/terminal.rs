@@ -3,11 +3,12 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use rookery_model as model;
+use rookery_wire::call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Agent, Base64, RunState, Time, format_time};
+use super::{Agent, Base64, Empty, RunState, Time, format_time};
 use crate::{
     ids::{ProjectRef, TerminalRef},
     text::{redacted, redacted_words},
@@ -140,6 +141,8 @@ pub struct TerminalFilter {
     pub project: Option<ProjectRef>,
 }
 
+call!("rookery/terminals/list" TerminalFilter -> TerminalList);
+
 /// Result of `rookery/terminals/list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TerminalList {
@@ -150,11 +153,21 @@ pub struct TerminalList {
     pub active: Option<u64>,
 }
 
-/// Params of methods that need nothing but a terminal.
+/// Params of `rookery/terminals/get`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct TerminalOnly {
+pub struct TerminalGet {
     pub terminal: TerminalRef,
 }
+
+call!("rookery/terminals/get" TerminalGet -> Terminal);
+
+/// Params of `rookery/terminals/activate`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TerminalActivate {
+    pub terminal: TerminalRef,
+}
+
+call!("rookery/terminals/activate" TerminalActivate -> Empty);
 
 /// Params of `rookery/terminals/open`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -186,6 +199,8 @@ pub struct TerminalOpen {
     pub scrollback: Option<usize>,
 }
 
+call!("rookery/terminals/open" TerminalOpen -> Terminal);
+
 /// Params of `rookery/terminals/rename`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TerminalRename {
@@ -193,6 +208,8 @@ pub struct TerminalRename {
     /// The title that wins over the program's; null gives that back.
     pub title: Option<String>,
 }
+
+call!("rookery/terminals/rename" TerminalRename -> Empty);
 
 /// Params of `rookery/terminals/move`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -204,6 +221,8 @@ pub struct TerminalMove {
     /// Its place there, from 0.
     pub index: usize,
 }
+
+call!("rookery/terminals/move" TerminalMove -> Empty);
 
 /// Params of `rookery/terminals/write`: exactly one of `data` and `text`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -220,16 +239,20 @@ pub struct TerminalWrite {
     pub size: Option<Size>,
 }
 
+call!("rookery/terminals/write" TerminalWrite -> Empty);
+
 /// Params of `rookery/terminals/press`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TerminalPress {
     pub terminal: TerminalRef,
     /// Keys such as `enter`, `ctrl+c`, `C-a` or `PPage`, pressed one after the other.
     pub keys: Vec<String>,
-    /// The size of the client that types; the terminal takes it first if it has another.
+    /// As for `write`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
 }
+
+call!("rookery/terminals/press" TerminalPress -> Empty);
 
 /// Params of `rookery/terminals/paste`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -237,20 +260,22 @@ pub struct TerminalPaste {
     pub terminal: TerminalRef,
     /// The text; it goes in brackets if the program asked for them.
     pub text: String,
-    /// The size of the client that types; the terminal takes it first if it has another.
+    /// As for `write`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
 }
+
+call!("rookery/terminals/paste" TerminalPaste -> Empty);
 
 /// Params of `rookery/terminals/resize`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TerminalResize {
     pub terminal: TerminalRef,
-    /// Number of rows.
     pub rows: u16,
-    /// Number of columns.
     pub cols: u16,
 }
+
+call!("rookery/terminals/resize" TerminalResize -> Empty);
 
 /// A signal by name or number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -271,6 +296,8 @@ pub struct TerminalSignal {
     pub group: bool,
 }
 
+call!("rookery/terminals/signal" TerminalSignal -> Empty);
+
 /// Params of `rookery/terminals/dump`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Dump {
@@ -282,6 +309,8 @@ pub struct Dump {
     #[serde(default = "yes")]
     pub redact: bool,
 }
+
+call!("rookery/terminals/dump" Dump -> Dumped);
 
 fn yes() -> bool {
     true
@@ -349,6 +378,8 @@ pub struct Wait {
     #[serde(default = "yes")]
     pub redact: bool,
 }
+
+call!("rookery/terminals/wait" Wait -> Waited);
 
 impl Wait {
     /// A wait without a condition yet.
@@ -420,6 +451,8 @@ pub struct Attach {
     pub shown: bool,
 }
 
+call!("rookery/terminals/attach" Attach -> Attached);
+
 /// Result of `rookery/terminals/attach`; `rookery/output` notifications follow it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Attached {
@@ -437,6 +470,8 @@ pub struct Detach {
     /// Which attachment of this connection.
     pub attachment: u64,
 }
+
+call!("rookery/terminals/detach" Detach -> Empty);
 
 /// Params of the notification `rookery/output`: what the program wrote, unredacted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
+use rookery_wire::call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::Session;
 
 /// Whether a worktree is there, and has changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -53,6 +56,8 @@ pub struct WorktreeList {
     pub repo: PathBuf,
 }
 
+call!("rookery/worktrees/list" WorktreeList -> Worktrees);
+
 /// Result of `rookery/worktrees/list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Worktrees {
@@ -92,6 +97,8 @@ pub struct WorktreeCreate {
     pub setup: Option<String>,
 }
 
+call!("rookery/worktrees/create" WorktreeCreate -> WorktreeMade);
+
 /// Result of `rookery/worktrees/create` and `rookery/worktrees/bootstrap`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -123,6 +130,8 @@ pub struct WorktreeBootstrap {
     pub setup: Option<String>,
 }
 
+call!("rookery/worktrees/bootstrap" WorktreeBootstrap -> WorktreeMade);
+
 /// Params of `rookery/worktrees/attach`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeAttach {
@@ -135,6 +144,8 @@ pub struct WorktreeAttach {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
 }
+
+call!("rookery/worktrees/attach" WorktreeAttach -> Session);
 
 /// How commits get onto a branch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -170,6 +181,8 @@ pub struct WorktreeLand {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub trusted: bool,
 }
+
+call!("rookery/worktrees/land" WorktreeLand -> WorktreeLanded);
 
 /// Result of `rookery/worktrees/land`. Files in conflict are an error whose data has the member
 /// `conflicts`, a list of [`LandConflict`].
@@ -212,6 +225,8 @@ pub struct WorktreeRemove {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub delete_branch: bool,
 }
+
+call!("rookery/worktrees/remove" WorktreeRemove -> WorktreeRemoved);
 
 /// Result of `rookery/worktrees/remove`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -34,10 +34,13 @@ pub(crate) async fn create(cx: Cx, params: Create) -> Result<Created, RpcError> 
 /// `session.list`.
 pub(crate) async fn list(cx: Cx, params: List) -> Result<Sessions, RpcError> {
     let terminals = cx.core.terminals().list();
-    let mut details: Vec<_> = terminals.iter().map(Described::from).collect();
-    details.sort_unstable_by(|one, other| one.session.cmp(&other.session));
-    let sessions = details.iter().map(|described| described.session.clone()).collect();
-    Ok(Sessions { sessions, details: params.details.then_some(details) })
+    let mut named: Vec<_> =
+        terminals.iter().map(|terminal| (ids::spell(terminal.id), terminal)).collect();
+    named.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    let details = params
+        .details
+        .then(|| named.iter().map(|(_, terminal)| Described::from(&***terminal)).collect());
+    Ok(Sessions { sessions: named.into_iter().map(|(id, _)| id).collect(), details })
 }
 
 /// `session.input`.

@@ -115,9 +115,9 @@ async fn none(_cx: (), _p: NoParams) -> Result<u8, RpcError> {
 }
 
 const METHODS: &[Method<()>] = &[
-    folding_method!("t/start", LOOK => start),
-    folding_method!("t/list", LOOK => list),
-    folding_method!("t/none", LOOK => none),
+    folding_method!("t/start", LOOK, [] => start),
+    folding_method!("t/list", LOOK, [] => list),
+    folding_method!("t/none", LOOK, [] => none),
 ];
 
 #[tokio::test]

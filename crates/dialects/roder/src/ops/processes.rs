@@ -1,6 +1,6 @@
 //! Running commands, of all clients.
 
-use rookery_core::{ProcessState, ProcessView};
+use rookery_core::{ProcessState, ProcessView, Shows};
 use rookery_wire::rpc;
 
 use crate::context::Cx;
@@ -81,15 +81,14 @@ pub(crate) async fn subscribe(
     cx: Cx,
     params: ProcessesSubscribeParams,
 ) -> Result<ProcessesSubscribeResult, Error> {
-    let mut changes = cx.core.commands().changes();
-    changes.mark_unchanged();
+    let mut changes = cx.core.log().changes(&[Shows::Commands]);
     let processes = all(&cx, true, params.process_id.as_deref());
     if cx.client.begins_to_watch_processes() {
         tokio::spawn(async move {
             let outbox = cx.connection.outbox().clone();
             loop {
                 tokio::select! {
-                    changed = changes.changed() => if changed.is_err() { return },
+                    changed = changes.next() => if changed.is_err() { return },
                     () = outbox.cancelled() => return,
                 }
                 let processes = all(&cx, true, params.process_id.as_deref());

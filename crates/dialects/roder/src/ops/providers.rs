@@ -174,7 +174,7 @@ async fn switch(cx: &Cx, choice: model::Choice, thread: Option<&str>) -> Result<
         cx.core.agents().fit_choice(choice, &usual, &cx.client.keys()).await?;
     cx.core.threads().choose(id, now.clone()).await?;
     if let Some(warning) = warning {
-        cx.core.threads().warn(Some(id), warning);
+        cx.core.log().warn(Some(id), warning);
     }
     Ok(Switch { before, now })
 }

@@ -128,5 +128,6 @@ pub(crate) async fn settle(
     answer: model::Answer,
 ) -> Result<ResolvedResult, Error> {
     let Some(id) = id else { return Ok(ResolvedResult { resolved: false }) };
-    Ok(ResolvedResult { resolved: cx.core.requests().resolve(id, answer, BY).await? })
+    let resolved = cx.core.requests().resolve(id, answer, BY).await?;
+    Ok(ResolvedResult { resolved: resolved.is_now() })
 }

@@ -6,6 +6,7 @@
     reason = "a member needs words only where its name does not say what it means"
 )]
 
+mod calls;
 pub mod command;
 pub mod discovery;
 pub mod exec;
@@ -23,6 +24,8 @@ pub mod tool;
 pub mod turn;
 pub mod upkeep;
 pub mod workspace;
+
+pub use calls::{ModelList, ProvidersList};
 
 use std::fmt;
 

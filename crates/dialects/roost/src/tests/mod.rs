@@ -154,15 +154,15 @@ async fn write(_cx: Cx, _params: TabWrite) -> Result<Empty, Error> {
 }
 
 const OPS: &[Op<Cx>] = &[
-    op!(TabSetTitle, LOOK => set_title),
-    op!(ProjectRename, LOOK => rename),
-    op!(TabFocus, LOOK => focus),
-    op!(PalettePresent, LOOK => free present),
-    op!(EventsSubscribe, LOOK => subscribe),
-    op!(TabClose, LOOK => panic_early),
-    op!(TabDump, LOOK => not_found),
-    op!(TabCapturePtyInput, LOOK => capture),
-    op!(TabWrite, LOOK => write).gated(),
+    op!(TabSetTitle, LOOK, [] => set_title),
+    op!(ProjectRename, LOOK, [] => rename),
+    op!(TabFocus, LOOK, [] => focus),
+    op!(PalettePresent, LOOK, [] => free present),
+    op!(EventsSubscribe, LOOK, [] => subscribe),
+    op!(TabClose, LOOK, [] => panic_early),
+    op!(TabDump, LOOK, [] => not_found),
+    op!(TabCapturePtyInput, LOOK, [] => capture),
+    op!(TabWrite, LOOK, [] => write).gated(),
     Op::elsewhere("app.dock_badge"),
 ];
 

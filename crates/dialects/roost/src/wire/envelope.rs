@@ -21,7 +21,7 @@ pub struct Request<P> {
 impl<P: Call> Request<P> {
     /// A request for the operation that the params belong to.
     pub fn new(id: i64, params: P) -> Self {
-        Self { id: Int64(id), op: Cow::Borrowed(P::OP), params }
+        Self { id: Int64(id), op: Cow::Borrowed(P::METHOD), params }
     }
 }
 

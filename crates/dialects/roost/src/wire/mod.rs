@@ -25,12 +25,13 @@ pub use scalar::{Base64, Color, Int64};
 use crate::errors::Error;
 
 /// The params of one operation, which know its name and its result.
-pub trait Call: Serialize + DeserializeOwned + JsonSchema + Send + 'static {
-    /// The name of the operation.
-    const OP: &'static str;
-    /// What it answers.
-    type Reply: Serialize + DeserializeOwned + JsonSchema + Send + 'static;
-
+pub trait Call:
+    rookery_wire::Call<Reply: Serialize + JsonSchema + Send + 'static>
+    + DeserializeOwned
+    + JsonSchema
+    + Send
+    + 'static
+{
     /// Checks what types cannot say, before anything is looked up.
     ///
     /// # Errors
@@ -59,14 +60,20 @@ macro_rules! calls {
         #[serde(deny_unknown_fields)]
         pub struct $name { $( $(#[$attr])* pub $field: $ty, )* }
 
+        ::rookery_wire::call!($op $name -> $reply);
+
         impl $crate::wire::Call for $name {
-            const OP: &'static str = $op;
-            type Reply = $reply;
             $(fn check(&self) -> Result<(), $crate::errors::Error> {
                 ($check)(self)
             })?
         }
-    )* };
+    )*
+        /// All of them, for tests of every one.
+        #[cfg(test)]
+        pub(super) const CALLS: &[(&str, super::tests::Decode)] = &[$(
+            (<$name as ::rookery_wire::Call>::METHOD, super::tests::decode::<$name>)
+        ),*];
+    };
 }
 /// Declares a plain result or a part of one: public documented fields, unknown keys ignored.
 macro_rules! shapes {

@@ -91,10 +91,10 @@ async fn finish(cx: Cx, _p: Value) -> Result<(), RpcError> {
 }
 
 const METHODS: &[Method<Cx>] = &[
-    method!("echo", LOOK => echo),
-    method!("push", LOOK => push),
-    method!("flood", LOOK => flood),
-    method!("finish", LOOK => finish),
+    method!("echo", LOOK, [] => echo),
+    method!("push", LOOK, [] => push),
+    method!("flood", LOOK, [] => flood),
+    method!("finish", LOOK, [] => finish),
 ];
 
 struct Server {

@@ -1,4 +1,4 @@
-//! One queue of notices for all readers: a reader is a place in it, so a notice is kept once however
+//! The notices of the spine: one queue for all readers: a reader is a place in it, so a notice is kept once however
 //! many have not read it yet, and sending never waits.
 //!
 //! The newest notices are kept whole. Older ones, which only readers that are far behind still want,
@@ -9,10 +9,10 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use rookery_model::{Error, Result, ThreadId};
-use tokio::sync::Notify;
+use rookery_model::{Error, EventSeq, Result, ThreadId};
+use tokio::sync::{Notify, futures::Notified, watch};
 
-use super::{Notice, NoticeBody};
+use super::{News, Notice, NoticeBody};
 use crate::clock;
 
 /// How far a reader may be behind, in bytes that notices take in memory.
@@ -31,16 +31,12 @@ const BATCH: usize = 256;
 const BATCH_BYTES: usize = 1 << 20;
 
 /// The queue.
-pub(crate) struct Feed {
+pub(crate) struct Spine {
     limits: Limits,
     state: Mutex<State>,
     grown: Notify,
-}
-
-impl Default for Feed {
-    fn default() -> Self {
-        Self { limits: LIMITS, state: Mutex::default(), grown: Notify::new() }
-    }
+    /// Number of the newest durable event: each notice comes after the events up to there.
+    published: watch::Receiver<EventSeq>,
 }
 
 #[derive(Default)]
@@ -67,6 +63,8 @@ struct Part {
 struct Numbered {
     number: u64,
     bytes: usize,
+    /// The newest event that was published before it was sent.
+    after: EventSeq,
     notice: Arc<Notice>,
 }
 
@@ -115,10 +113,10 @@ impl State {
         self.recent.notices.front().map_or(self.end, |first| first.number)
     }
 
-    fn push(&mut self, notice: Notice) {
+    fn push(&mut self, after: EventSeq, notice: Notice) {
         let (number, bytes) = (self.end, notice.body.size());
         self.end += 1;
-        self.recent.push(Numbered { number, bytes, notice: Arc::new(notice) });
+        self.recent.push(Numbered { number, bytes, after, notice: Arc::new(notice) });
     }
 
     /// Forgets what every reader has.
@@ -157,10 +155,15 @@ impl State {
     }
 }
 
-impl Feed {
+impl Spine {
+    pub(super) fn new(published: watch::Receiver<EventSeq>) -> Self {
+        Self { limits: LIMITS, state: Mutex::default(), grown: Notify::new(), published }
+    }
+
     #[cfg(test)]
     fn within(whole: usize, older: usize) -> Arc<Self> {
-        Arc::new(Self { limits: Limits { whole, older }, ..Self::default() })
+        let (_, published) = watch::channel(EventSeq::new(0));
+        Arc::new(Self { limits: Limits { whole, older }, ..Self::new(published) })
     }
 
     /// Sends notices about a thread, in order. Never waits for readers.
@@ -169,7 +172,7 @@ impl Feed {
         thread: Option<ThreadId>,
         bodies: impl IntoIterator<Item = NoticeBody>,
     ) {
-        let at = clock::wall();
+        let (at, after) = (clock::wall(), *self.published.borrow());
         let mut state = self.state.lock();
         for body in bodies {
             let mut seq = 0;
@@ -182,7 +185,7 @@ impl Feed {
                 state.end += 1;
                 continue;
             }
-            state.push(Notice { at, thread, seq, body });
+            state.push(after, Notice { at, thread, seq, body });
         }
         state.bound(self.limits);
         drop(state);
@@ -205,41 +208,45 @@ impl Feed {
         self.grown.notify_waiters();
     }
 
-    pub(crate) fn subscribe(self: &Arc<Self>) -> FeedReader {
+    pub(super) fn read(self: &Arc<Self>) -> SpineReader {
         let mut state = self.state.lock();
         let (id, next) = (state.next_reader, state.end);
         state.next_reader += 1;
         state.readers.insert(id, Reader { next, reported: next, is_cut_off: false });
         drop(state);
-        FeedReader { feed: Arc::clone(self), id }
+        SpineReader { spine: Arc::clone(self), id }
     }
 }
 
-/// A place in the feed that moves on as it is read.
-pub struct FeedReader {
-    feed: Arc<Feed>,
+/// A place in the queue that moves on as it is read.
+pub(super) struct SpineReader {
+    spine: Arc<Spine>,
     id: u64,
 }
 
-impl FeedReader {
-    /// The next notices, in order, each once; waits until there is one. Deltas that are missing are
-    /// reported by a [`NoticeBody::DeltasDropped`] where the first of them would be.
-    ///
-    /// # Errors
-    /// If the reader fell too far behind, or the daemon stops.
-    pub async fn next(&mut self) -> Result<Vec<Arc<Notice>>> {
-        loop {
-            let mut grown = std::pin::pin!(self.feed.grown.notified());
-            grown.as_mut().enable();
-            if let Some(batch) = self.take()? {
-                return Ok(batch);
-            }
-            grown.await;
-        }
+/// News with the newest event that was published before it.
+pub(super) type Placed = (EventSeq, News);
+
+impl SpineReader {
+    /// Completes when there is more to read than when this was called.
+    pub(super) fn grown(&self) -> Notified<'_> {
+        self.spine.grown.notified()
     }
 
-    fn take(&self) -> Result<Option<Vec<Arc<Notice>>>> {
-        let mut state = self.feed.state.lock();
+    /// Whether there is something to take, or nothing will come any more.
+    pub(super) fn has_more(&self) -> bool {
+        let state = self.spine.state.lock();
+        let is_behind = |reader: &Reader| reader.is_cut_off || reader.next < state.end;
+        state.is_closed || state.readers.get(&self.id).is_none_or(is_behind)
+    }
+
+    /// The next notices, in order, each once. Deltas that are missing are reported by
+    /// [`News::DeltasMissed`] where the first of them would be.
+    ///
+    /// # Errors
+    /// If the reader fell too far behind, or all was read and the daemon stops.
+    pub(super) fn take(&self) -> Result<Vec<Placed>> {
+        let mut state = self.spine.state.lock();
         let (is_closed, whole_from) = (state.is_closed, state.whole_from());
         let Some(reader) = state.readers.get(&self.id) else {
             return Err(Error::closed("the reader is gone"));
@@ -249,33 +256,36 @@ impl FeedReader {
         }
         let (mut next, mut bytes, mut batch) = (reader.next, 0, Vec::new());
         let missing = state.missing(reader);
-        if missing > 0 {
-            let body = NoticeBody::DeltasDropped(missing);
-            batch.push(Arc::new(Notice { at: clock::wall(), thread: None, seq: 0, body }));
-        }
         for numbered in state.older.from(next).chain(state.recent.from(next)).take(BATCH) {
             bytes += numbered.bytes;
             if bytes > BATCH_BYTES && bytes > numbered.bytes {
                 break;
             }
-            batch.push(Arc::clone(&numbered.notice));
+            if batch.is_empty() && missing > 0 {
+                batch.push((numbered.after, News::DeltasMissed(missing)));
+            }
+            batch.push((numbered.after, News::Notice(Arc::clone(&numbered.notice))));
             next = numbered.number + 1;
         }
+        if batch.is_empty() && missing > 0 {
+            batch.push((EventSeq::new(0), News::DeltasMissed(missing)));
+        }
         if batch.is_empty() {
-            return if is_closed { Err(Error::closed("the daemon is stopping")) } else { Ok(None) };
+            let closed = || Error::closed("the daemon is stopping");
+            return if is_closed { Err(closed()) } else { Ok(batch) };
         }
         if let Some(reader) = state.readers.get_mut(&self.id) {
             reader.next = next;
             reader.reported = whole_from.max(next);
         }
         state.trim();
-        Ok(Some(batch))
+        Ok(batch)
     }
 }
 
-impl Drop for FeedReader {
+impl Drop for SpineReader {
     fn drop(&mut self) {
-        let mut state = self.feed.state.lock();
+        let mut state = self.spine.state.lock();
         state.readers.remove(&self.id);
         state.trim();
     }

@@ -3,7 +3,7 @@
 use rookery_agent::turn::Delta;
 use rookery_model::{Answer, Asked, Item, ItemBody, Request, RequestState};
 
-use super::{Notice, NoticeBody};
+use super::{ItemChange, Notice, NoticeBody, RequestChange, ThreadChange, TurnChange};
 
 /// What a notice takes besides its texts: itself, its place in the queue, and the allocations of its
 /// short strings.
@@ -14,33 +14,46 @@ const HEAD: usize = 1024;
 impl NoticeBody {
     pub(super) fn size(&self) -> usize {
         let more = match self {
-            NoticeBody::ItemDelta(_, _, delta) => match delta {
-                Delta::Text { text, .. }
-                | Delta::Thought { text }
-                | Delta::Summary { text, .. } => text.len(),
-                Delta::SummaryPart { .. } => 0,
+            NoticeBody::Thread(change) => of_thread(change),
+            NoticeBody::Turn(change) => match change {
+                TurnChange::Started(_) | TurnChange::Ended(_) | TurnChange::Lifecycle(_) => HEAD,
+                TurnChange::PartialResult(_, text) | TurnChange::DeadlineExceeded(_, _, text) => {
+                    text.len()
+                }
             },
-            NoticeBody::ItemStarted(_, item) | NoticeBody::ItemCompleted(_, item) => of_item(item),
-            NoticeBody::Requested(request) | NoticeBody::Settled(request, _) => of_request(request),
-            NoticeBody::ThreadStarted(..)
-            | NoticeBody::TurnStarted(_)
-            | NoticeBody::TurnEnded(_)
-            | NoticeBody::Lifecycle(_) => HEAD,
-            NoticeBody::PartialResult(_, text)
-            | NoticeBody::DeadlineExceeded(_, _, text)
-            | NoticeBody::Warning(text) => text.len(),
-            NoticeBody::ModeChanged { reason: text, .. } | NoticeBody::Renamed(text) => {
-                text.as_ref().map_or(0, String::len)
-            }
-            NoticeBody::GoalUpdated(goal) => size_of_val(&**goal) + goal.objective.len(),
-            NoticeBody::StatusChanged(_)
-            | NoticeBody::Archived
-            | NoticeBody::GoalCleared
-            | NoticeBody::ProvidersChanged
-            | NoticeBody::SettingsChanged
-            | NoticeBody::DeltasDropped(_) => 0,
+            NoticeBody::Item(_, change) => match change {
+                ItemChange::Started(item) | ItemChange::Completed(item) => of_item(item),
+                ItemChange::Delta(_, delta) => of_delta(delta),
+            },
+            NoticeBody::Request(change) => match change {
+                RequestChange::Asked(request) | RequestChange::Settled(request, _) => {
+                    of_request(request)
+                }
+            },
+            NoticeBody::Settings(_) => 0,
+            NoticeBody::Warning(text) => text.len(),
         };
         FIXED + more
+    }
+}
+
+fn of_thread(change: &ThreadChange) -> usize {
+    match change {
+        ThreadChange::Started(..) => HEAD,
+        ThreadChange::Renamed(text) | ThreadChange::Mode { reason: text, .. } => {
+            text.as_ref().map_or(0, String::len)
+        }
+        ThreadChange::GoalSet(goal) => size_of_val(&**goal) + goal.objective.len(),
+        ThreadChange::Status(_) | ThreadChange::Archived | ThreadChange::GoalCleared => 0,
+    }
+}
+
+fn of_delta(delta: &Delta) -> usize {
+    match delta {
+        Delta::Text { text, .. } | Delta::Thought { text } | Delta::Summary { text, .. } => {
+            text.len()
+        }
+        Delta::SummaryPart { .. } => 0,
     }
 }
 

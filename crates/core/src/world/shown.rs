@@ -1,0 +1,40 @@
+//! What a transaction changed of all that viewers show. Tables that it did not touch are the same
+//! tables, so that this costs a few comparisons of pointers.
+
+use super::World;
+use crate::log::Shows;
+
+/// What is shown, and whether it is the same in two worlds.
+type Shown = (Shows, fn(&World, &World) -> bool);
+
+const SHOWN: &[Shown] = &[
+    (Shows::Checkpoints, |one, other| one.checkpoints.is_same(&other.checkpoints)),
+    (Shows::Handoffs, |one, other| one.handoffs.is_same(&other.handoffs)),
+    (Shows::Queue, |one, other| {
+        one.queue.is_same(&other.queue) && one.timeline.is_same(&other.timeline)
+    }),
+    (Shows::Requests, |one, other| {
+        one.requests.is_same(&other.requests) && one.settled.is_same(&other.settled)
+    }),
+    (Shows::Reviews, |one, other| one.reviews.is_same(&other.reviews)),
+    (Shows::Terminals, |one, other| one.terminals.is_same(&other.terminals)),
+    (Shows::Threads, |one, other| {
+        one.threads.is_same(&other.threads)
+            && one.client_modes.is_same(&other.client_modes)
+            && (one.mode, &one.mode_word, &one.asking_word)
+                == (other.mode, &other.mode_word, &other.asking_word)
+    }),
+    (Shows::Workspace, |one, other| {
+        one.projects.is_same(&other.projects)
+            && (one.active, one.focus) == (other.active, other.focus)
+    }),
+];
+
+impl World {
+    /// What is shown otherwise than in the world before.
+    pub(super) fn changed_since(&self, before: &World) -> impl Iterator<Item = Shows> + use<> {
+        let changed: Vec<Shows> =
+            SHOWN.iter().filter(|(_, is_same)| !is_same(self, before)).map(|(it, _)| *it).collect();
+        changed.into_iter()
+    }
+}

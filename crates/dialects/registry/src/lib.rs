@@ -1,0 +1,232 @@
+//! Every dialect as one row: what it is called, where it listens, how a connection is served, and what
+//! it can be asked. The daemon, the command line, the vectors and the fuzz targets read this table and
+//! nothing else, so that a further dialect is one more row.
+//!
+//! It knows no socket, no config and no environment.
+
+mod ops;
+mod read;
+mod served;
+
+use std::pin::Pin;
+
+use rookery_wire::transport::Transport;
+use schemars::SchemaGenerator;
+use serde_json::{Map, Value, json};
+
+pub use ops::Op;
+pub use served::Served;
+
+/// A connection, whatever carries it.
+pub type Stream = Box<dyn Transport>;
+
+/// A connection that is served, to its end.
+pub type Serving = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// One dialect.
+#[derive(Debug)]
+pub struct Dialect {
+    /// Its name: that of its folder of vectors and of its page in the docs.
+    pub name: &'static str,
+    /// What it is about, in a line.
+    pub about: &'static str,
+    /// Where it is spoken.
+    pub endpoint: Endpoint,
+    /// How its messages are told apart.
+    pub frames: Frames,
+    /// What a client reads that cannot be served, as the dialect says it. None of its requests was read.
+    pub refusal: &'static str,
+    /// Programs of its own that terminals find on their path, each a persona of ours.
+    pub helpers: &'static [&'static str],
+    /// Serves a connection whose caller is known.
+    serve: fn(Stream, Served) -> Serving,
+    /// Describes its table, in its order.
+    ops: fn(&mut SchemaGenerator) -> Vec<Op>,
+    /// Reads a request as far as that goes without the world.
+    read: fn(&[u8]) -> Result<&'static str, String>,
+}
+
+/// Where a dialect is spoken.
+#[derive(Debug)]
+pub struct Endpoint {
+    /// Name in the config, in `ready` and of those who decide through it.
+    pub name: &'static str,
+    /// Path relative to the runtime directory.
+    pub path: &'static str,
+    /// Variable that tells programs in terminals where it is.
+    pub variable: Option<&'static str>,
+    /// Whether it is there whatever the config says, since every command needs it.
+    pub always: bool,
+    /// Whether its clients look for it in `/tmp/NAME-UID` where there is no runtime directory.
+    pub stand_in: bool,
+    /// Whether the daemon does without it where another program serves it.
+    pub yields: bool,
+    /// A file beside the socket that is locked while it listens, if its clients look for one.
+    pub lock: Option<&'static str>,
+}
+
+/// How the messages of a dialect are told apart, for those who speak it from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Frames {
+    /// A line each, both ways.
+    Lines,
+    /// One request and one reply per connection.
+    Exchange,
+}
+
+/// What a JSON-RPC client reads that cannot be served.
+const RPC_REFUSAL: &str = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32000,\"message\":\"the daemon has too many connections or open files; close some and try again\"}}\n";
+
+/// Every dialect, our own first.
+pub static DIALECTS: &[Dialect] = &[
+    Dialect {
+        name: "native",
+        about: "Our own methods",
+        endpoint: Endpoint {
+            name: "rookery",
+            path: "rookery/rookery.sock",
+            variable: Some("ROOKERY_SOCKET"),
+            always: true,
+            stand_in: false,
+            yields: false,
+            lock: None,
+        },
+        frames: Frames::Lines,
+        refusal: RPC_REFUSAL,
+        helpers: &[],
+        serve: served::joined,
+        ops: |generator| ops::of_methods(rookery_native::METHODS, generator),
+        read: |bytes| read::call(rookery_native::METHODS, bytes),
+    },
+    Dialect {
+        name: "ptywright",
+        about: "Terminal automation",
+        endpoint: Endpoint {
+            name: "ptywright",
+            path: "ptywright/ptywright.sock",
+            variable: None,
+            always: false,
+            stand_in: false,
+            yields: false,
+            lock: None,
+        },
+        frames: Frames::Lines,
+        refusal: RPC_REFUSAL,
+        helpers: &[],
+        serve: served::ptywright,
+        ops: |generator| ops::of_methods(rookery_ptywright::METHODS, generator),
+        read: |bytes| read::call(rookery_ptywright::METHODS, bytes),
+    },
+    Dialect {
+        name: "roost",
+        about: "Projects, tabs, palette and events",
+        endpoint: Endpoint {
+            name: "roost",
+            path: "roost/roost.sock",
+            variable: Some("ROOST_SOCKET"),
+            always: false,
+            stand_in: true,
+            yields: false,
+            lock: Some("roost.lock"),
+        },
+        frames: Frames::Lines,
+        refusal: "{\"id\":\"0\",\"ok\":false,\"error\":{\"code\":\"internal\",\"message\":\"the daemon has too many connections or open files; close some and try again\"}}\n",
+        helpers: &["roostctl"],
+        serve: served::roost,
+        ops: ops::of_roost,
+        read: read::roost,
+    },
+    Dialect {
+        name: "roder",
+        about: "Threads, turns, tools and approvals of agents",
+        endpoint: Endpoint {
+            name: "roder",
+            path: "roder/roder.sock",
+            variable: None,
+            always: false,
+            stand_in: false,
+            yields: false,
+            lock: None,
+        },
+        frames: Frames::Lines,
+        refusal: RPC_REFUSAL,
+        helpers: &[],
+        serve: served::roder,
+        ops: |generator| ops::of_methods(rookery_roder::METHODS, generator),
+        read: |bytes| read::call(rookery_roder::METHODS, bytes),
+    },
+    Dialect {
+        name: "idx0",
+        about: "Sessions, checkpoints, reviews, approvals and the queue",
+        endpoint: Endpoint {
+            name: "idx0",
+            path: "idx0/idx0.sock",
+            variable: Some("IDX0_IPC_SOCKET"),
+            always: false,
+            stand_in: true,
+            yields: true,
+            lock: None,
+        },
+        frames: Frames::Exchange,
+        refusal: "{\"success\":false,\"message\":\"the daemon has too many connections or open files; close some and try again\"}\n",
+        helpers: &["idx0", "idx0-notify"],
+        serve: served::idx0,
+        ops: ops::of_idx0,
+        read: read::idx0,
+    },
+];
+
+impl Dialect {
+    /// The dialect of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Dialect> {
+        DIALECTS.iter().find(|dialect| dialect.name == name)
+    }
+
+    /// The dialect that is spoken at the endpoint of this name.
+    #[must_use]
+    pub fn at(endpoint: &str) -> Option<&'static Dialect> {
+        DIALECTS.iter().find(|dialect| dialect.endpoint.name == endpoint)
+    }
+
+    /// Serves one connection to its end, whatever carries it.
+    pub async fn serve(&'static self, stream: impl Transport, served: Served) {
+        let caller = served.identify(stream.peer_pid(), self.endpoint.name).await;
+        (self.serve)(Box::new(stream), served.on_behalf_of(caller)).await;
+    }
+
+    /// What it can be asked, in the order of its table, and the types that this refers to.
+    #[must_use]
+    pub fn ops(&self) -> (Vec<Op>, Map<String, Value>) {
+        let mut generator = SchemaGenerator::default();
+        let ops = (self.ops)(&mut generator);
+        (ops, generator.take_definitions(true))
+    }
+
+    /// JSON Schema of the params and the result of everything that it can be asked.
+    #[must_use]
+    pub fn schema(&self) -> Value {
+        let (ops, defs) = self.ops();
+        let described = ops.into_iter().filter_map(|op| {
+            let (params, result) = op.schemas?;
+            Some((op.name.to_owned(), json!({ "params": params, "result": result })))
+        });
+        json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": format!("Methods of the {} dialect", self.name),
+            "methods": described.collect::<Map<String, Value>>(),
+            "$defs": defs,
+        })
+    }
+
+    /// Reads one request as far as that goes without the world, and gives the name of what it asks for.
+    ///
+    /// # Errors
+    /// In the words that its client would read.
+    pub fn read(&self, request: &[u8]) -> Result<&'static str, String> {
+        (self.read)(request)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! What every connection is served from, and how each dialect serves one.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rookery_core::Core;
+use rookery_idx0 as idx0;
+use rookery_model::Caller;
+use rookery_native as native;
+use rookery_ptywright as ptywright;
+use rookery_roder as roder;
+use rookery_roost as roost;
+use rookery_wire::exchange::{Limits, serve_exchange};
+use rookery_wire::framing::{Framing, Ndjson};
+use rookery_wire::rpc::{JsonRpc, OnBadFrame, Table};
+use rookery_wire::transport::Transport;
+use rookery_wire::{ConnectionHandle, Options, Order, Outcome, serve_connection};
+
+use crate::{Serving, Stream};
+
+/// A core and the dialects over it. Cheap to clone.
+#[derive(Clone)]
+pub struct Served {
+    core: Core,
+    control: Arc<dyn native::Control>,
+    native: Arc<Table<native::Cx>>,
+    ptywright: Arc<Table<ptywright::Cx>>,
+    roder: Arc<Table<roder::Cx>>,
+    shared: Arc<ptywright::Shared>,
+    roost: Arc<roost::Settings>,
+    idx0: Option<idx0::Mirror>,
+}
+
+impl Served {
+    /// All dialects over `core`.
+    pub fn new(
+        core: Core,
+        control: Arc<dyn native::Control>,
+        shared: Arc<ptywright::Shared>,
+    ) -> Served {
+        Served {
+            core,
+            control,
+            native: Arc::new(Table::new([native::METHODS])),
+            ptywright: Arc::new(Table::new([ptywright::METHODS])),
+            roder: Arc::new(Table::new([roder::METHODS, roder::KEY_METHODS])),
+            shared,
+            roost: Arc::new(roost::Settings::new(PathBuf::new())),
+            idx0: None,
+        }
+    }
+
+    /// The same, with these settings of the Roost dialect.
+    #[must_use]
+    pub fn with_roost(self, settings: roost::Settings) -> Served {
+        Served { roost: Arc::new(settings), ..self }
+    }
+
+    /// The same, with a file that follows the events of agents.
+    #[must_use]
+    pub fn with_mirror(self, mirror: Option<idx0::Mirror>) -> Served {
+        Served { idx0: mirror, ..self }
+    }
+
+    /// The same, for one connection.
+    #[must_use]
+    pub fn on_behalf_of(&self, caller: Caller) -> Served {
+        Served { core: self.core.on_behalf_of(caller), ..self.clone() }
+    }
+
+    /// Who is at the other end of a connection to an endpoint.
+    pub(crate) async fn identify(&self, pid: Option<u32>, endpoint: &'static str) -> Caller {
+        self.core.identify(pid, endpoint).await
+    }
+
+    fn ptywright_cx(&self, connection: ConnectionHandle) -> ptywright::Cx {
+        ptywright::Cx::new(self.core.clone(), Arc::clone(&self.shared), connection)
+    }
+
+    /// Our own methods, ptywright's and Roder's. Who does not use Roder's is not told of threads.
+    fn joined(&self, connection: ConnectionHandle) -> JsonRpc {
+        let ptywright = self.ptywright_cx(connection.clone());
+        let link = roder::Link::default();
+        let roder = roder::Cx::new(self.core.clone(), connection.clone(), link, false);
+        let companions = [ptywright.companion(), roder.companion()];
+        let lender = roder.clone();
+        let cx = native::Cx::new(self.core.clone(), connection, Arc::clone(&self.control))
+            .with_keys(move || lender.lent_keys());
+        let protocol = JsonRpc::new(Arc::clone(&self.native), cx)
+            .and(Arc::clone(&self.ptywright), ptywright)
+            .and(Arc::clone(&self.roder), roder)
+            .error_filter(ptywright::redact_error);
+        companions.into_iter().fold(protocol, JsonRpc::companion)
+    }
+
+    /// ptywright alone, strict.
+    fn strict(&self, connection: ConnectionHandle) -> JsonRpc {
+        let cx = self.ptywright_cx(connection);
+        let companion = cx.companion();
+        JsonRpc::new(Arc::clone(&self.ptywright), cx)
+            .companion(companion)
+            .on_bad_frame(OnBadFrame::Close)
+            .error_filter(ptywright::redact_error)
+    }
+
+    /// Serves one strict ptywright connection to its end, each request after the reply to the one before it.
+    pub async fn serve_strict(&self, stream: impl Transport, framing: impl Framing) -> Outcome {
+        let options = Options { order: Order::Sequential, ..Options::default() };
+        serve_connection(stream, framing, options, |connection| self.strict(connection)).await
+    }
+}
+
+/// Waits for the end of a connection.
+fn ended(work: impl Future<Output = Outcome> + Send + 'static) -> Serving {
+    Box::pin(async move {
+        let outcome = work.await;
+        tracing::debug!(?outcome, "a connection ended");
+    })
+}
+
+/// `rookery.sock` speaks all methods of JSON-RPC.
+pub(crate) fn joined(stream: Stream, served: Served) -> Serving {
+    let protocol = move |connection| served.joined(connection);
+    ended(serve_connection(stream, Ndjson::default(), Options::default(), protocol))
+}
+
+pub(crate) fn ptywright(stream: Stream, served: Served) -> Serving {
+    ended(async move { served.serve_strict(stream, Ndjson::default()).await })
+}
+
+pub(crate) fn roder(stream: Stream, served: Served) -> Serving {
+    let protocol =
+        move |connection| roder::protocol(served.core, connection, roder::Link::default());
+    ended(serve_connection(stream, roder::framing(), roder::options(), protocol))
+}
+
+pub(crate) fn roost(stream: Stream, served: Served) -> Serving {
+    let protocol = move |connection| roost::serve(served.core, served.roost, connection);
+    ended(serve_connection(stream, roost::framing(), roost::options(), protocol))
+}
+
+pub(crate) fn idx0(stream: Stream, served: Served) -> Serving {
+    Box::pin(async move {
+        let answer = |request| idx0::serve(served.core, served.idx0, request);
+        let outcome = serve_exchange(stream, Limits::default(), answer).await;
+        tracing::debug!(?outcome, "an exchange ended");
+    })
+}

@@ -1,0 +1,49 @@
+//! Single values that are kept beside the tables, each with a name of its own. Nothing outside of this
+//! file knows how they are spelled.
+
+use std::fmt;
+
+use rookery_model::{TerminalId, TurnId};
+
+/// What is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// The selected project.
+    ActiveProject,
+    /// The word by which the mode that asks was last called.
+    AskingWord,
+    /// That the child of a closed terminal is still to be ended.
+    Closing(TerminalId),
+    /// How many commits there were.
+    Commits,
+    /// What a dialect asked to remember, under a name of its choice.
+    Dialect(String),
+    /// Up to which rules secrets were looked for in what was stored before.
+    Masked,
+    /// The word by which the mode was last set.
+    Mode,
+    /// Up to which offset a terminal's words were noted.
+    Noted(TerminalId),
+    /// What the user said to a running turn and no item holds yet.
+    Steers(TurnId),
+    /// Sets of directories that threads work in.
+    Workspaces,
+}
+
+/// The key under which it stands in the database.
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kept::ActiveProject => f.write_str("active_project"),
+            Kept::AskingWord => f.write_str("asking_mode"),
+            Kept::Closing(id) => write!(f, "closing/{id}"),
+            Kept::Commits => f.write_str("commits"),
+            Kept::Dialect(name) => write!(f, "dialect:{name}"),
+            Kept::Masked => f.write_str("masked"),
+            Kept::Mode => f.write_str("policy_mode"),
+            Kept::Noted(id) => write!(f, "noted/{id}"),
+            Kept::Steers(turn) => write!(f, "steers/{turn}"),
+            Kept::Workspaces => f.write_str("workspaces"),
+        }
+    }
+}
