@@ -122,6 +122,7 @@ impl Bench {
             read_only: false,
             sandbox: None,
             seal: None,
+            unattended: None,
             shell: "/bin/sh".into(),
             withheld: Vec::new(),
             secrets: rookery_host::sandbox::Secrets::default(),
