@@ -104,17 +104,31 @@ fn commits(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     };
     let asked = bench.count(1_000, 50);
     let empty = repeat(bench, asked, || commit(&mut client))?;
+    let filed_in_empty = repeat(bench, asked, || notify(&rookery, 0))?;
     let count = bench.count(FULL, 100);
     fill(&rookery, count)?;
     let full = repeat(bench, asked, || commit(&mut client))?;
+    let filed = repeat(bench, asked, || notify(&rookery, 0))?;
     let name = format!("a commit with {count} queue items and {count} threads");
     report.push(Row { rookery: full.p50(), ..row(format!("{name}, p50"), "µs") });
     report.push(Row { rookery: full.p99(), ..row(format!("{name}, p99"), "µs") });
-    let (Some(full), Some(empty)) = (full.p50(), empty.p50()) else { return Ok(()) };
-    let growth = Figure::once(full.value / empty.value);
-    let row = Row { rookery: Some(growth), ..row(format!("{name} ÷ in an empty world"), "×") };
-    report.push(row.target("at most 1.5", |value| value <= GROWTH_LIMIT));
+    let item = format!("a queue item filed with {count} others and {count} threads");
+    report.push(Row { rookery: filed.p50(), ..row(format!("{item}, p50"), "µs") });
+    for (name, full, empty) in [(name, full, empty), (item, filed, filed_in_empty)] {
+        let (Some(full), Some(empty)) = (full.p50(), empty.p50()) else { continue };
+        let growth = Figure::once(full.value / empty.value);
+        let row =
+            Row { rookery: Some(growth), ..row(format!("{name} ÷ in an empty world"), "×") };
+        report.push(row.target("at most 1.5", |value| value <= GROWTH_LIMIT));
+    }
     Ok(())
+}
+
+/// Files an item for one of a hundred sessions.
+fn notify(rookery: &Rookery, number: usize) -> anyhow::Result<()> {
+    let session = format!("11111111-1111-1111-1111-{:012x}", number % 100);
+    let payload = json!({"sessionID": session, "title": format!("item {number}")});
+    super::supervision::call(&rookery.endpoint("idx0")?, "notify", &payload).map(drop)
 }
 
 /// Fills a world: that many open items in the queue, and that many threads.
@@ -123,12 +137,7 @@ fn fill(rookery: &Rookery, count: usize) -> anyhow::Result<()> {
     client.limit(SILENCE_LIMIT)?;
     let params = thread(&mut client)?;
     pipeline(&mut client, "thread/start", &params, count)?;
-    for number in 0..count {
-        let session = format!("11111111-1111-1111-1111-{:012x}", number % 100);
-        let payload = json!({"sessionID": session, "title": format!("item {number}")});
-        super::supervision::call(&rookery.endpoint("idx0")?, "notify", &payload)?;
-    }
-    Ok(())
+    (0..count).try_for_each(|number| notify(rookery, number))
 }
 
 /// Params of a thread that the mock answers.
