@@ -52,8 +52,8 @@ pub use rooms::{
 };
 pub use seats::{Clipboard, Presented, SceneCounts, UiConfig, WindowMetrics};
 pub use sessions::{
-    AgentEvent, AgentEventKind, Created, Import, Imported, NewSession, Reported, Session,
-    SessionError, SessionHome, SessionNotice, Taken, ToolWish,
+    AgentChoice, AgentEvent, AgentEventKind, Created, Import, Imported, NewSession, Reported,
+    Session, SessionError, SessionHome, SessionNotice, Taken,
 };
 pub use status::{KeeperState, McpServer, Status};
 pub use terminals::{

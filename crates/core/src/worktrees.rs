@@ -14,8 +14,8 @@ use rookery_model::{
 };
 
 use crate::rooms::Worktrees;
+use crate::sessions::AgentChoice;
 use crate::sessions::NewSession;
-use crate::sessions::ToolWish;
 use crate::sessions::told;
 use crate::terminals::OpenTerminal;
 use crate::world::draw;
@@ -95,12 +95,12 @@ impl Worktrees {
     ///
     /// # Errors
     /// If it cannot be made. Then nothing is left of it.
-    pub async fn create(&self, place: &Path, wish: &NewWorktree) -> Result<Created> {
+    pub async fn create(&self, place: &Path, new: &NewWorktree) -> Result<Created> {
         // Undone after a restart if no client was answered. What cannot be planned fails
         // below, and says why.
         let token = format!("{:012x}", draw() & 0xffff_ffff_ffff);
-        let Ok(plan) = worktree::plan(place, wish, &token).await else {
-            return worktree::create(place, wish).await.map_err(told);
+        let Ok(plan) = worktree::plan(place, new, &token).await else {
+            return worktree::create(place, new).await.map_err(told);
         };
         let tree = PlannedTree {
             top: plan.top,
@@ -112,9 +112,9 @@ impl Worktrees {
         let id = accepted.id();
         self.core.sessions().accept(accepted).await?;
         let (path, branch) = (Some(plan.path), Some(plan.branch));
-        let base = plan.base.map_or_else(|| wish.base.clone(), Base::Ref);
-        let wish = NewWorktree { path, branch, base, fetch: false, ..wish.clone() };
-        let made = worktree::create(place, &wish).await;
+        let base = plan.base.map_or_else(|| new.base.clone(), Base::Ref);
+        let new = NewWorktree { path, branch, base, fetch: false, ..new.clone() };
+        let made = worktree::create(place, &new).await;
         self.core.sessions().give_up(id);
         made.map_err(told)
     }
@@ -200,7 +200,7 @@ impl Worktrees {
         &self,
         place: &Path,
         title: Option<String>,
-        tool: ToolWish,
+        tool: AgentChoice,
     ) -> Result<Terminal> {
         let repo = discover(place).await?;
         let main = repo.common_dir().parent().filter(|_| repo.is_linked()).map(Path::to_owned);

@@ -1,5 +1,5 @@
 //! Which members of a request carry ids, and of what: a column of every dialect's table, as data, so
-//! that a request can be told to concern another machine, or nothing at all, before it is decoded.
+//! that it is known before a request is decoded whether it concerns another machine.
 
 use serde_json::{Map, Value};
 

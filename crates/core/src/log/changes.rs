@@ -73,7 +73,7 @@ impl Signals {
     }
 }
 
-/// What a room keeps beside the world and viewers show: whoever changes it raises the signal, by type.
+/// What a room keeps beside the world and viewers show: changing it raises the signal, by type.
 pub(crate) struct Signalled<T> {
     value: Mutex<T>,
     shows: Shows,
@@ -120,7 +120,7 @@ impl<T> DerefMut for SignalledGuard<'_, T> {
 
 impl<T> Drop for SignalledGuard<'_, T> {
     fn drop(&mut self) {
-        // Whoever is woken finds it unlocked.
+        // Unlocked first, so that the viewer that wakes can lock it.
         self.value = None;
         if self.is_changed {
             self.of.signals.raise(self.of.shows);

@@ -1,9 +1,9 @@
 //! The log: everything that happened, numbered and durable, and what happens to threads as it happens.
 //!
-//! Whoever wants to hear of it has a [`Subscription`]: one cursor over events and notices, in one order.
-//! Nothing waits for a reader. One that is behind reads events from the disk and misses the oldest
-//! deltas, and is told how many; see [`spine`] for what is kept. Whoever only shows how things are,
-//! and not what happened, waits for [`Changes`] of the rooms that it shows instead.
+//! Clients follow it by a [`Subscription`]: one cursor over events and notices, in one order.
+//! Sending never waits for a reader. One that is behind reads events from the disk, misses the oldest
+//! deltas, and gets their number; see [`spine`] for what is kept. Viewers that show how things are, and
+//! not what happened, wait for [`Changes`] of the rooms that they show instead.
 
 mod changes;
 mod notice;

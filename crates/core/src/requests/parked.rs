@@ -25,7 +25,7 @@ const GRANT_LIMIT: Duration = Duration::from_secs(600);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Parked {
     /// What waits, oldest first.
-    asked: VecDeque<Wish>,
+    asked: VecDeque<ParkedCall>,
     /// What may be done once, oldest first.
     grants: VecDeque<Grant>,
     /// What may be done again outside of threads.
@@ -33,7 +33,7 @@ pub(crate) struct Parked {
 }
 
 #[derive(Clone, Debug)]
-struct Wish {
+struct ParkedCall {
     id: RequestId,
     thread: Option<ThreadId>,
     bound: Bound,
@@ -51,25 +51,25 @@ impl Parked {
     /// The request that waits for exactly this.
     fn find(&self, thread: Option<ThreadId>, bound: &Bound) -> Option<RequestId> {
         let mut asked = self.asked.iter();
-        asked.find(|wish| wish.thread == thread && wish.bound == *bound).map(|wish| wish.id)
+        asked.find(|call| call.thread == thread && call.bound == *bound).map(|call| call.id)
     }
 
     /// Takes in a request; gives those that have to go for it.
-    fn push(&mut self, wish: Wish) -> Vec<RequestId> {
-        let mut bytes = wish.bytes + self.asked.iter().map(|wish| wish.bytes).sum::<usize>();
+    fn push(&mut self, call: ParkedCall) -> Vec<RequestId> {
+        let mut bytes = call.bytes + self.asked.iter().map(|call| call.bytes).sum::<usize>();
         let mut gone = Vec::new();
         while self.asked.len() - gone.len() >= MAX_ASKED || bytes > MAX_BYTES {
             let Some(oldest) = self.asked.get(gone.len()) else { break };
             bytes -= oldest.bytes;
             gone.push(oldest.id);
         }
-        self.asked.push_back(wish);
+        self.asked.push_back(call);
         gone
     }
 
     /// The request does not wait any more. Whether it was one of these.
     pub(crate) fn forget(&mut self, id: RequestId) -> bool {
-        let place = self.asked.iter().position(|wish| wish.id == id);
+        let place = self.asked.iter().position(|call| call.id == id);
         place.and_then(|place| self.asked.remove(place)).is_some()
     }
 
@@ -162,8 +162,8 @@ impl Requests {
 
     fn park_in(&self, tx: &mut Tx<'_>, request: Request, bound: Bound) {
         let (id, thread) = (request.id, request.thread());
-        let wish = Wish { id, thread, bound, bytes: size(&request.asked) };
-        for oldest in tx.world.parked.push(wish) {
+        let call = ParkedCall { id, thread, bound, bytes: size(&request.asked) };
+        for oldest in tx.world.parked.push(call) {
             tx.resolve_request(oldest, Answer::TimedOut, "limit");
         }
         tx.world.requests.insert(request.clone());
@@ -216,13 +216,13 @@ mod tests {
         Bound::of("command/exec", &asked).unwrap()
     }
 
-    fn wish(number: u128, bytes: usize) -> Wish {
+    fn call(number: u128, bytes: usize) -> ParkedCall {
         let bound = bound(&number.to_string());
-        Wish { id: RequestId::new(number), thread: Some(ThreadId::new(1)), bound, bytes }
+        ParkedCall { id: RequestId::new(number), thread: Some(ThreadId::new(1)), bound, bytes }
     }
 
-    fn push(parked: &mut Parked, wish: Wish) -> Vec<u128> {
-        let gone = parked.push(wish);
+    fn push(parked: &mut Parked, call: ParkedCall) -> Vec<u128> {
+        let gone = parked.push(call);
         gone.into_iter().inspect(|id| assert!(parked.forget(*id))).map(RequestId::get).collect()
     }
 
@@ -230,12 +230,12 @@ mod tests {
     fn the_oldest_makes_room() {
         let mut parked = Parked::default();
         for number in 0..MAX_ASKED as u128 {
-            assert!(push(&mut parked, wish(number, 10)).is_empty());
+            assert!(push(&mut parked, call(number, 10)).is_empty());
         }
-        assert_eq!(push(&mut parked, wish(1000, 10)), [0]);
+        assert_eq!(push(&mut parked, call(1000, 10)), [0]);
         let all: Vec<u128> = (1..MAX_ASKED as u128).chain([1000]).collect();
-        assert_eq!(push(&mut parked, wish(1001, MAX_BYTES + 1)), all);
-        assert_eq!(push(&mut parked, wish(1002, 1)), [1001]);
+        assert_eq!(push(&mut parked, call(1001, MAX_BYTES + 1)), all);
+        assert_eq!(push(&mut parked, call(1002, 1)), [1001]);
         assert_eq!(parked.find(Some(ThreadId::new(1)), &bound("1002")), Some(RequestId::new(1002)));
         assert_eq!(parked.find(Some(ThreadId::new(2)), &bound("1002")), None);
         assert_eq!(parked.find(Some(ThreadId::new(1)), &bound("1001")), None);

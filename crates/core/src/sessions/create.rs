@@ -24,7 +24,7 @@ const FIRST_PROMPT: Duration = Duration::from_secs(2);
 
 /// Which agent is started in a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum ToolWish {
+pub enum AgentChoice {
     /// None.
     #[default]
     None,
@@ -48,7 +48,7 @@ pub struct NewSession {
     /// A worktree that exists and is used.
     pub existing_worktree: Option<PathBuf>,
     /// Which agent is started in it.
-    pub tool: ToolWish,
+    pub tool: AgentChoice,
 }
 
 /// Where a session is going to be.
@@ -69,9 +69,9 @@ impl NewSession {
             create_worktree: self.create_worktree,
             existing_worktree: self.existing_worktree.clone(),
             tool: match &self.tool {
-                ToolWish::None => AcceptedTool::None,
-                ToolWish::Usual => AcceptedTool::Usual,
-                ToolWish::Named(name) => AcceptedTool::Named(name.clone()),
+                AgentChoice::None => AcceptedTool::None,
+                AgentChoice::Usual => AcceptedTool::Usual,
+                AgentChoice::Named(name) => AcceptedTool::Named(name.clone()),
             },
             tree: None,
             is_launching: false,
@@ -87,9 +87,9 @@ impl NewSession {
             create_worktree: accepted.create_worktree,
             existing_worktree: accepted.existing_worktree.clone(),
             tool: match &accepted.tool {
-                AcceptedTool::None => ToolWish::None,
-                AcceptedTool::Usual => ToolWish::Usual,
-                AcceptedTool::Named(name) => ToolWish::Named(name.clone()),
+                AcceptedTool::None => AgentChoice::None,
+                AcceptedTool::Usual => AgentChoice::Usual,
+                AcceptedTool::Named(name) => AgentChoice::Named(name.clone()),
             },
         }
     }

@@ -18,7 +18,7 @@ use crate::world::World;
 
 pub use agent_events::{AgentEvent, AgentEventKind, Created};
 pub use attention::{Reported, SessionNotice};
-pub use create::{NewSession, ToolWish};
+pub use create::{AgentChoice, NewSession};
 pub use import::{Import, Imported, Taken};
 
 pub(crate) use create::told;

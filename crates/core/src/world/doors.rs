@@ -46,7 +46,7 @@ impl Held<'_> {
     pub(super) fn replace(&self, world: World) {
         let changed = world.changed_since(&self.world);
         let before = std::mem::replace(&mut *self.doors.current.write(), Arc::new(world));
-        changed.for_each(|shows| self.doors.signals.raise(shows));
+        changed.into_iter().for_each(|shows| self.doors.signals.raise(shows));
         // Dropped after the lock is free: it may be the last of it.
         drop(before);
     }

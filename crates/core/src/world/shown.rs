@@ -32,9 +32,7 @@ const SHOWN: &[Shown] = &[
 
 impl World {
     /// What is shown otherwise than in the world before.
-    pub(super) fn changed_since(&self, before: &World) -> impl Iterator<Item = Shows> + use<> {
-        let changed: Vec<Shows> =
-            SHOWN.iter().filter(|(_, is_same)| !is_same(self, before)).map(|(it, _)| *it).collect();
-        changed.into_iter()
+    pub(super) fn changed_since(&self, before: &World) -> Vec<Shows> {
+        SHOWN.iter().filter(|(_, is_same)| !is_same(self, before)).map(|(it, _)| *it).collect()
     }
 }

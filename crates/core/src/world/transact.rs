@@ -110,7 +110,7 @@ impl Core {
                 NumberedEvent { seq, at, event }
             })
             .collect();
-        // Before anything is told or woken, so that it finds the change.
+        // Before notices are sent and waiters woken, so that they find the change.
         held.replace(world);
         visible.into_iter().for_each(|work| work());
         // Queued while the world is held, so that the store sees batches in commit order.

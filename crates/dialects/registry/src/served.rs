@@ -77,7 +77,7 @@ impl Served {
         ptywright::Cx::new(self.core.clone(), Arc::clone(&self.shared), connection)
     }
 
-    /// Our own methods, ptywright's and Roder's. Who does not use Roder's is not told of threads.
+    /// Our own methods, ptywright's and Roder's. A client that calls none of Roder's gets none of its notifications.
     fn joined(&self, connection: ConnectionHandle) -> JsonRpc {
         let ptywright = self.ptywright_cx(connection.clone());
         let link = roder::Link::default();

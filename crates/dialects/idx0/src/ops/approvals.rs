@@ -103,6 +103,7 @@ pub(crate) async fn wait(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
         }
     };
     let decided = async {
+        // Events and not changes: a decision counts once it is durable.
         let mut happened = cx.core.log().subscribe(Topics::EVENTS, None);
         loop {
             let approval = cx.core.requests().approval(id).ok_or_else(not_found)?;

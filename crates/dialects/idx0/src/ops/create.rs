@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use rookery_core::{NewSession, ToolWish};
+use rookery_core::{AgentChoice, NewSession};
 
 use crate::context::Cx;
 use crate::envelope::Reply;
@@ -11,17 +11,17 @@ use crate::ids::{self, Payload, filled};
 use crate::values::{is_true, uuid};
 
 pub(crate) async fn new_session(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
-    make(cx, payload, ToolWish::None, "Session creation requested").await
+    make(cx, payload, AgentChoice::None, "Session creation requested").await
 }
 
 pub(crate) async fn new_session_with_tool(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
-    make(cx, payload, ToolWish::Usual, "Session with tool requested").await
+    make(cx, payload, AgentChoice::Usual, "Session with tool requested").await
 }
 
 async fn make(
     cx: Cx,
     payload: Payload,
-    otherwise: ToolWish,
+    otherwise: AgentChoice,
     message: &str,
 ) -> Result<Reply, Failure> {
     let flag = |key: &str| payload.get(key).is_some_and(|value| is_true(value));
@@ -35,7 +35,7 @@ async fn make(
         existing_worktree: path(&home, &payload, "existingWorktreePath")?
             .filter(|_| repo.is_some()),
         repo,
-        tool: text("toolID").map_or(otherwise, ToolWish::Named),
+        tool: text("toolID").map_or(otherwise, AgentChoice::Named),
     };
     let id = cx.core.sessions().new_id();
     if flag("wait") {

@@ -1,6 +1,6 @@
 //! Sessions: listed, made and closed.
 
-use rookery_core::{Core, NewSession, Session as Known, SessionHome, ToolWish};
+use rookery_core::{AgentChoice, Core, NewSession, Session as Known, SessionHome};
 use rookery_model as model;
 
 use super::named::{absolute, session};
@@ -69,7 +69,7 @@ pub(crate) async fn create(cx: Cx, params: SessionCreate) -> Result<Session, Err
         branch: params.branch,
         create_worktree: params.worktree,
         existing_worktree: params.existing_worktree,
-        tool: params.tool.map_or(ToolWish::None, ToolWish::Named),
+        tool: params.tool.map_or(AgentChoice::None, AgentChoice::Named),
     };
     let terminal = cx.core.sessions().make(cx.core.sessions().new_id(), new).await?;
     of_terminal(&cx.core, &terminal)

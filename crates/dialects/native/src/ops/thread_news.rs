@@ -1,5 +1,5 @@
-//! What happens to threads, told to subscribers as it happens. Turns never wait for a reader: one that is
-//! too far behind misses deltas, and then is told no more.
+//! What happens to threads, sent to subscribers as it happens. Turns never wait for a reader: one that is
+//! too far behind misses deltas, and is then cut off.
 
 use rookery_agent::turn::Delta;
 use rookery_core::{
@@ -43,7 +43,7 @@ struct Teller {
     core: Core,
     outbox: Outbox,
     subscription: u64,
-    /// The only thread that is told of.
+    /// The only thread whose news are sent.
     thread: Option<model::ThreadId>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rookery_core::{LandOutcome, ToolWish, Tree};
+use rookery_core::{AgentChoice, LandOutcome, Tree};
 use rookery_host::git::worktree::{Base, How, LandRequest, NewWorktree, State as TreeState};
 
 use super::named::absolute;
@@ -111,7 +111,7 @@ pub(crate) async fn attach(cx: Cx, params: WorktreeAttach) -> Result<Session, Er
     if let Some(tool) = &params.tool {
         cx.core.sessions().check_tool(tool).await?;
     }
-    let tool = params.tool.map_or(ToolWish::None, ToolWish::Named);
+    let tool = params.tool.map_or(AgentChoice::None, AgentChoice::Named);
     let terminal = cx.core.worktrees().attach(&params.path, params.title, tool).await?;
     of_terminal(&cx.core, &terminal)
 }

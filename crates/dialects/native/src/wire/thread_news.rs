@@ -1,4 +1,4 @@
-//! What happens to threads, as subscribers are told.
+//! What happens to threads, as subscribers get it.
 
 use rookery_wire::call;
 use schemars::JsonSchema;
@@ -108,7 +108,7 @@ pub enum ThreadNews {
     /// all of their text.
     #[serde(rename = "deltas.dropped")]
     DeltasDropped { count: u64 },
-    /// This client did not read what it was told, and is told no more: read the thread, subscribe again.
+    /// This client did not read its notifications, and gets no more: read the thread, subscribe again.
     #[serde(rename = "lost")]
     Lost {},
 }

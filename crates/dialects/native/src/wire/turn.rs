@@ -209,7 +209,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }
 
-/// Params of `rookery/turns/start`. While a turn runs, it is told instead.
+/// Params of `rookery/turns/start`. A turn that runs is steered instead.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnStart {
@@ -256,7 +256,7 @@ pub struct TurnSteer {
     pub thread: String,
     /// The turn that is expected to run.
     pub turn: String,
-    /// What it is told before the model is asked next.
+    /// Text for it, before the model is asked next.
     pub text: String,
 }
 
