@@ -5,6 +5,7 @@
 
 mod accepted;
 mod activity;
+mod assignment;
 mod caller;
 mod decision;
 mod error;
@@ -26,6 +27,9 @@ mod work_place;
 pub use accepted::{Accepted, AcceptedSession, AcceptedTool, AcceptedWork, PlannedTree};
 pub use activity::{
     Activity, AgentState, Lifecycle, Owner, Pending, RunState, RunningAgent, ShellState,
+};
+pub use assignment::{
+    Assignment, Prices, QueuedMessage, Reach, Role, ToolGroup, ToolSort, Unasked,
 };
 pub use caller::{Caller, Home, Origin, Standing};
 pub use decision::{

@@ -4,8 +4,8 @@
 
 use crate::{
     AgentState, Category, CheckpointSource, DecisionSource, DecisionVerdict, GoalStatus,
-    HandoffStatus, ItemStatus, Mode, Profile, RecordKind, ReviewStatus, Source, TaskStatus,
-    TestStatus, TimelineKind, ToolKind, TurnErrorKind, TurnStatus,
+    HandoffStatus, ItemStatus, Mode, Profile, Reach, RecordKind, ReviewStatus, Source, TaskStatus,
+    TestStatus, TimelineKind, ToolKind, ToolSort, TurnErrorKind, TurnStatus,
 };
 
 /// An enum whose values have a word each.
@@ -182,6 +182,8 @@ words! {
         Agents = "agents",
         Unknown = "unknown",
     }
+    Reach { Nowhere = "nowhere", Workspace = "workspace", Anywhere = "anywhere" }
+    ToolSort { Read = "read", Edit = "edit", Command = "command", Mcp = "mcp", Roles = "roles" }
     TurnErrorKind {
         RuntimeRestart = "runtime_restart",
         ReliabilityLimit = "reliability_limit",
