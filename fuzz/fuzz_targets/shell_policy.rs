@@ -3,10 +3,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use rookery_agent::policy::unasked::{self, Call, Wanted};
 use rookery_agent::policy::{
     Action, Class, Command, Rule, Rules, ToolRequest, Verdict, classify, judge,
 };
-use rookery_model::{Mode, ToolKind};
+use rookery_model::{Mode, ToolKind, Unasked};
 
 fuzz_target!(
     init: {
@@ -26,6 +27,7 @@ fuzz_target!(
         check_words(command);
         check_modes(command);
         check_rule(rule, command);
+        check_lists(rule, command);
     }
 );
 
@@ -96,6 +98,30 @@ fn check_rule(text: &str, command: &str) {
     // What is forbidden is forbidden, or asked for if it is not understood.
     let all = Rule::parse(Action::Deny, "shell(*)").expect("a rule");
     assert!(matches!(judged(command, Mode::Default, &with(all)), Verdict::Deny | Verdict::Ask));
+}
+
+/// What a task's list denies is never approved, however it is joined with others.
+fn check_lists(entry: &str, command: &str) {
+    let judged = |command: &str, denied: &str| {
+        let unasked = Unasked {
+            is_on: true,
+            commands: true,
+            allowed_commands: vec!["*".to_owned()],
+            denied_commands: vec![denied.to_owned()],
+            ..Unasked::default()
+        };
+        let (kind, command) = (ToolKind::Exec, Some(command));
+        unasked::judge(
+            &unasked,
+            &Call { tool: "shell", kind, is_foreign: false, command, paths: Some(&[]) },
+        )
+    };
+    judged(command, entry);
+    assert_ne!(judged(command, "*"), Wanted::Approve);
+    if !command.ends_with('\\') {
+        assert_ne!(judged(&format!("{command}\nrm x"), "rm"), Wanted::Approve, "behind {command:?}");
+    }
+    assert_ne!(judged(&format!("rm x\n{command}"), "rm"), Wanted::Approve, "before {command:?}");
 }
 
 /// A character of a command, and whether quotes or a backslash take its meaning away.

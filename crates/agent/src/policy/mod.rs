@@ -14,6 +14,7 @@ mod rules;
 mod scripts;
 mod sed;
 mod shell;
+pub mod unasked;
 mod word;
 
 pub use approval::{Bound, Remembered};

@@ -68,7 +68,7 @@ fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
 }
 
 /// The directory that a pattern names without doubt, and the pattern below it.
-fn split(pattern: &str) -> (&str, &str) {
+pub(super) fn split(pattern: &str) -> (&str, &str) {
     let is_open = |part: &str| part.contains(['*', '?', '[', ']', '{', '}', '\\']);
     let mut end = 0;
     for (at, _) in pattern.match_indices('/') {

@@ -21,6 +21,7 @@ mod planned;
 mod plans;
 mod read_artifacts;
 mod read_file;
+mod touched;
 mod view_image;
 mod walk;
 mod write_file;
@@ -39,6 +40,7 @@ pub use answers::{plan, questions};
 pub use arguments::parse as parse_arguments;
 pub use artifacts::{Kept, Spool, finish, shown_in_part};
 pub use exec::{Sessions, shell_argv};
+pub use touched::touched;
 pub use view_image::media_type;
 
 /// All built-in tools, in the order in which models get them.

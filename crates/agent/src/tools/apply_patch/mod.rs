@@ -109,6 +109,16 @@ fn planned(context: &ToolContext, patch: &str) -> Result<(Planned, Vec<String>),
     Ok((Planned { changes: drafts.changes(), files: drafts.touched() }, done))
 }
 
+/// The paths that a call names: of all files that its patch makes, changes, moves or removes.
+pub(super) fn named_paths(arguments: Value) -> Result<Vec<String>, String> {
+    let args: Args = arguments::decode(arguments)?;
+    let named = parse(&args.patch)?.into_iter().flat_map(|action| match action {
+        Action::Add { path, .. } | Action::Delete { path, .. } => vec![path],
+        Action::Update { path, to, .. } => std::iter::once(path).chain(to).collect(),
+    });
+    Ok(named.collect())
+}
+
 /// What a call would change.
 pub(super) fn preview(context: &ToolContext, arguments: Value) -> Result<String, String> {
     let args: Args = arguments::decode(arguments)?;
