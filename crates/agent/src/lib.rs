@@ -3,7 +3,8 @@
 //! - [`turn`] is a pure machine: events go in, effects come out.
 //! - [`provider`] says what a model is asked and what it streams back; [`providers`] has one file for each.
 //! - [`tool`] says what a tool is; [`tools`] has one file for each.
-//! - [`policy`] judges what a tool wants to do, [`commands`] are prompts in files.
+//! - [`policy`] judges what a tool wants to do, [`commands`] are prompts in files,
+//!   [`roles`] say how an agent works that is driven as a piece of work.
 //! - [`mcp`] has the tools of servers that are programs or pages of others.
 //! - [`settings`] reads what the user chose, [`workspaces`] names the directories that threads work in.
 //!
@@ -15,6 +16,7 @@ pub mod mcp;
 pub mod policy;
 pub mod provider;
 pub mod providers;
+pub mod roles;
 pub mod settings;
 pub mod tool;
 pub mod tools;
