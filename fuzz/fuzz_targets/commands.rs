@@ -17,6 +17,10 @@ fuzz_target!(|input: &[u8]| {
         let elsewhere = Command::parse(&text.replace('\n', "\r\n"), "stem", Source::Workspace);
         assert_eq!(elsewhere, parsed);
     }
+    match &Command::parse_plain(&text, "stem", Source::Workspace) {
+        Ok(command) => check(command),
+        Err(reason) => assert!(!reason.is_empty()),
+    }
     check_template(&text);
 });
 

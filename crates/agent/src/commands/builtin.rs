@@ -165,6 +165,8 @@ fn command(name: &str, description: &str, hint: Option<&str>, body: Body) -> Com
         source: Source::BuiltIn,
         model: None,
         agent: None,
+        role: None,
+        file: None,
         has_shell_includes: false,
         has_url_includes: false,
     };

@@ -29,10 +29,32 @@ const SETTLED: Duration = Duration::from_millis(100);
 /// How many files are remembered over all directories.
 const MEMORY_LIMIT: usize = 4096;
 
+/// Where others keep commands, below the user's home and below a workspace.
+const PLAIN_DIR: &str = ".roo/commands";
+
+/// How the files of a directory are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    /// As ours are, at any depth.
+    Own,
+    /// As others write them, right in the directory.
+    Plain,
+}
+
+impl Format {
+    fn depth(self) -> usize {
+        match self {
+            Self::Own => DEPTH_LIMIT,
+            Self::Plain => 0,
+        }
+    }
+}
+
 /// All commands there are.
 #[derive(Debug)]
 pub struct Catalog {
     settings: CommandSettings,
+    home: Option<PathBuf>,
     extra: Mutex<Vec<Arc<Command>>>,
     memory: Mutex<Memory>,
 }
@@ -102,7 +124,13 @@ impl Listing {
 impl Catalog {
     /// A catalog with these settings. Nothing is read yet.
     pub fn new(settings: CommandSettings) -> Self {
-        Self { settings, extra: Mutex::default(), memory: Mutex::default() }
+        Self { settings, home: None, extra: Mutex::default(), memory: Mutex::default() }
+    }
+
+    /// The same with the commands that others keep in this home of a user.
+    #[must_use]
+    pub fn with_home(self, home: PathBuf) -> Self {
+        Self { home: Some(home), ..self }
     }
 
     /// What it was made with.
@@ -125,14 +153,33 @@ impl Catalog {
         }
         let user = self.settings.user_dir.as_deref();
         let local = workspace.map(|root| root.join(&self.settings.workspace_dir));
-        let user = user.map(|dir| self.scan(dir, None, &Source::User)).unwrap_or_default();
-        let local = local.map(|dir| self.scan(&dir, workspace, &Source::Workspace));
-        let local = local.unwrap_or_default();
-        Ok(merge(&self.extra.lock(), &user, &local))
+        let plain_user = self.home.as_ref().map(|home| home.join(PLAIN_DIR));
+        let plain_local = workspace.map(|root| root.join(PLAIN_DIR));
+        let of_user = |dir: Option<&Path>, format| {
+            dir.map(|dir| self.scan(dir, None, &Source::User, format)).unwrap_or_default()
+        };
+        let of_workspace = |dir: Option<PathBuf>, format| {
+            let scan = |dir: PathBuf| self.scan(&dir, workspace, &Source::Workspace, format);
+            dir.map(scan).unwrap_or_default()
+        };
+        // The later, the nearer.
+        let scans = [
+            of_user(plain_user.as_deref(), Format::Plain),
+            of_workspace(plain_local, Format::Plain),
+            of_user(user, Format::Own),
+            of_workspace(local, Format::Own),
+        ];
+        Ok(merge(&self.extra.lock(), &scans))
     }
 
     /// Reads the commands of a directory; of a repository's, nothing that leads out of `within`.
-    fn scan(&self, dir: &Path, within: Option<&Path>, source: &Source) -> Arc<Scan> {
+    fn scan(
+        &self,
+        dir: &Path,
+        within: Option<&Path>,
+        source: &Source,
+        format: Format,
+    ) -> Arc<Scan> {
         if !self.settings.live_reload
             && let Some(scan) = self.memory.lock().scans.get(dir)
         {
@@ -141,7 +188,7 @@ impl Catalog {
         let mut scan = Scan::default();
         let mut paths = Vec::new();
         let reach = Reach::new(dir, within);
-        walk(&reach, dir, 0, &mut paths, &mut scan.warnings);
+        walk(&reach, dir, format.depth(), &mut paths, &mut scan.warnings);
         if paths.len() > FILES_LIMIT {
             let message = format!("only the first {FILES_LIMIT} files are read");
             scan.warnings.push(Warning { path: dir.to_owned(), message });
@@ -149,7 +196,7 @@ impl Catalog {
         paths.sort();
         paths.truncate(FILES_LIMIT);
         for path in &paths {
-            match reach.open(path).map(|file| self.read(path, file, source)) {
+            match reach.open(path).map(|file| self.read(path, file, source, format)) {
                 Ok(Ok(command)) => scan.found.push((path.clone(), command)),
                 Ok(Err(message)) => scan.warnings.push(Warning { path: path.clone(), message }),
                 // A link that leads nowhere.
@@ -171,7 +218,13 @@ impl Catalog {
         scan
     }
 
-    fn read(&self, path: &Path, file: File, source: &Source) -> Result<Arc<Command>, String> {
+    fn read(
+        &self,
+        path: &Path,
+        file: File,
+        source: &Source,
+        format: Format,
+    ) -> Result<Arc<Command>, String> {
         let meta = file.metadata().map_err(|error| error.to_string())?;
         let stamp = Stamp::of(&meta);
         if let Some(known) = self.memory.lock().files.get(path)
@@ -179,7 +232,7 @@ impl Catalog {
         {
             return known.parsed.clone();
         }
-        let parsed = load(path, file, source).map(Arc::new);
+        let parsed = load(path, file, source, format).map(Arc::new);
         let age = meta.modified().ok().and_then(|time| time.elapsed().ok()).unwrap_or_default();
         let stamp = (age > SETTLED).then_some(stamp);
         let remembered = Remembered { stamp, parsed: parsed.clone() };
@@ -188,7 +241,7 @@ impl Catalog {
     }
 }
 
-fn load(path: &Path, file: File, source: &Source) -> Result<Command, String> {
+fn load(path: &Path, file: File, source: &Source, format: Format) -> Result<Command, String> {
     let mut text = String::new();
     let read = file.take(FILE_LIMIT + 1).read_to_string(&mut text);
     read.map_err(|error| match error.kind() {
@@ -199,7 +252,12 @@ fn load(path: &Path, file: File, source: &Source) -> Result<Command, String> {
         return Err(format!("it is longer than {FILE_LIMIT} bytes"));
     }
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    Command::parse(&text, &stem, source.clone())
+    let mut command = match format {
+        Format::Own => Command::parse(&text, &stem, source.clone()),
+        Format::Plain => Command::parse_plain(&text, &stem, source.clone()),
+    }?;
+    command.info.file = Some(path.to_owned());
+    Ok(command)
 }
 
 /// How the files of a directory are reached.
@@ -268,7 +326,7 @@ fn complaint(path: &Path, error: &io::Error) -> Warning {
     Warning { path: path.to_owned(), message }
 }
 
-/// Collects the files below a directory. Linked files count, linked directories do not: they can
+/// Collects the files below a directory, down to a depth. Linked files count, linked directories do not: they can
 /// lead in circles.
 fn walk(
     reach: &Reach<'_>,
@@ -293,8 +351,8 @@ fn walk(
         }
         let path = dir.join(name);
         match kind {
-            EntryKind::Dir if depth < DEPTH_LIMIT => {
-                walk(reach, &path, depth + 1, paths, warnings);
+            EntryKind::Dir if depth > 0 => {
+                walk(reach, &path, depth - 1, paths, warnings);
             }
             EntryKind::File | EntryKind::Link
                 if path.extension().is_some_and(|ending| ending == "md") =>
@@ -307,12 +365,12 @@ fn walk(
 }
 
 /// Puts everything in its order: ours cannot be replaced, the workspace beats the user.
-fn merge(extra: &[Arc<Command>], user: &Scan, local: &Scan) -> Listing {
+fn merge(extra: &[Arc<Command>], scans: &[Arc<Scan>]) -> Listing {
     let mut listing = Listing::default();
     for command in extra {
         listing.commands.insert(command.info.name.clone(), command.clone());
     }
-    for scan in [user, local] {
+    for scan in scans {
         listing.warnings.extend(scan.warnings.iter().cloned());
         let mut of_scan = HashSet::new();
         for (path, command) in &scan.found {

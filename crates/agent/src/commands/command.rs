@@ -49,7 +49,7 @@ impl Command {
     /// `stem` is the file's name without its ending, which names the command unless the file does.
     /// Never panics, whatever the text is: this is where untrusted files come in.
     pub fn parse(text: &str, stem: &str, source: Source) -> Result<Self, String> {
-        let (head, body) = front_matter::split(text)?;
+        let (head, body) = front_matter::split::<front_matter::FrontMatter>(text)?;
         let body = body.trim_start_matches('\n').trim_end();
         if body.is_empty() {
             return Err("its body is empty".into());
@@ -69,12 +69,46 @@ impl Command {
                 source,
                 model: filled(head.model),
                 agent: filled(head.agent),
+                role: None,
+                file: None,
                 has_shell_includes: includes.iter().any(|one| one.kind() == IncludeKind::Shell),
                 has_url_includes: includes.iter().any(|one| one.kind() == IncludeKind::Urls),
             },
             allowed_tools: allowed_tools(head.allowed_tools)?,
             body: Body::Template(template),
             includes,
+        })
+    }
+
+    /// Understands a command file as others write it: a head of which a few keys count, and a body that is
+    /// said as it stands, with the arguments behind it.
+    ///
+    /// Never panics, whatever the text is.
+    pub fn parse_plain(text: &str, stem: &str, source: Source) -> Result<Self, String> {
+        let (head, body) = front_matter::split::<front_matter::PlainFrontMatter>(text)?;
+        let body = body.trim();
+        if body.is_empty() {
+            return Err("its body is empty".into());
+        }
+        if !is_name(stem) {
+            return Err(format!("\"{}\" is not a command name", shown(stem)));
+        }
+        Ok(Self {
+            info: CommandInfo {
+                name: stem.to_owned(),
+                description: filled(head.description),
+                argument_hint: filled(head.argument_hint.map(front_matter::Hint::into_text)),
+                source,
+                model: None,
+                agent: None,
+                role: filled(head.mode),
+                file: None,
+                has_shell_includes: false,
+                has_url_includes: false,
+            },
+            allowed_tools: Vec::new(),
+            body: Body::Template(Template::plain(body)),
+            includes: Vec::new(),
         })
     }
 }

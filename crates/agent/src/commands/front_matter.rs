@@ -4,7 +4,7 @@
 
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
 
 /// The keys of a head.
 #[derive(Debug, Default, Deserialize)]
@@ -108,12 +108,23 @@ pub(super) struct UrlInclude {
     pub(super) optional: bool,
 }
 
+/// The keys of a head as others write it, who put more into it than we know.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct PlainFrontMatter {
+    pub(super) description: Option<String>,
+    pub(super) argument_hint: Option<Hint>,
+    pub(super) mode: Option<String>,
+}
+
 /// Splits a file into its head and its body. A file without a head is all body.
-pub(super) fn split(text: &str) -> Result<(FrontMatter, String), String> {
+pub(super) fn split<Head: DeserializeOwned + Default>(
+    text: &str,
+) -> Result<(Head, String), String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     let mut lines = text.split_inclusive('\n');
     let Some(first) = lines.next().filter(|line| is_fence(line)) else {
-        return Ok((FrontMatter::default(), text));
+        return Ok((Head::default(), text));
     };
     let mut end = first.len();
     for line in lines {
@@ -130,12 +141,12 @@ fn is_fence(line: &str) -> bool {
     line.trim_end() == "---"
 }
 
-fn read(yaml: &str) -> Result<FrontMatter, String> {
+fn read<Head: DeserializeOwned + Default>(yaml: &str) -> Result<Head, String> {
     if yaml.trim().is_empty() {
-        return Ok(FrontMatter::default());
+        return Ok(Head::default());
     }
     let options = serde_saphyr::options! { with_snippet: false };
-    serde_saphyr::from_str_with_options::<Option<FrontMatter>>(yaml, options)
+    serde_saphyr::from_str_with_options::<Option<Head>>(yaml, options)
         .map(Option::unwrap_or_default)
         .map_err(|error| {
             let text = error.to_string();

@@ -67,6 +67,10 @@ pub struct CommandInfo {
     pub model: Option<String>,
     /// The agent it wants.
     pub agent: Option<String>,
+    /// The role it wants, by its slug.
+    pub role: Option<String>,
+    /// The file that it is in.
+    pub file: Option<PathBuf>,
     /// Whether it includes what programs print.
     pub has_shell_includes: bool,
     /// Whether it includes what the network says.

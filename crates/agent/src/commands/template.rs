@@ -36,6 +36,12 @@ impl Template {
         Ok(Self { parts })
     }
 
+    /// A body that is said as it stands, with the arguments behind it.
+    pub(super) fn plain(body: &str) -> Self {
+        let parts = vec![Part::Text(format!("{body}\n\n")), Part::Arguments(None)];
+        Self { parts }
+    }
+
     /// Gives each reference its id as the include has it, or says which one names nothing.
     pub(super) fn resolve(
         &mut self,

@@ -223,3 +223,26 @@ mod attack {
         assert_eq!(source(&listing, "zero"), None);
     }
 }
+
+#[test]
+fn commands_of_others_are_found_and_ours_beat_them() {
+    let place = Place::new();
+    place.write("home/.roo/commands/a.md", "---\ndescription: Far\n---\nglobal a");
+    place.write("home/.roo/commands/b.md", "global b");
+    place.write("home/.roo/commands/deep/d.md", "too deep");
+    let near = place.write("ws/.roo/commands/b.md", "---\nmode: ask\n---\nproject {{b}}");
+    place.write("ws/.roo/commands/c.md", "project c");
+    place.write("user/c.md", "ours");
+    let home = place.dir.path().join("home");
+    let catalog = Catalog::new(place.settings()).with_home(home);
+    let listing = catalog.list(Some(&place.workspace())).unwrap();
+    assert_eq!(listing.warnings, []);
+    assert_eq!(source(&listing, "a").as_deref(), Some("user"));
+    assert_eq!(source(&listing, "b").as_deref(), Some("workspace"));
+    assert_eq!(source(&listing, "c").as_deref(), Some("user"));
+    assert_eq!(source(&listing, "d"), None);
+    let info = listing.find("/b").unwrap().info.clone();
+    assert_eq!((info.role.as_deref(), info.file), (Some("ask"), Some(near)));
+    let without = Catalog::new(place.settings()).list(Some(&place.workspace())).unwrap();
+    assert_eq!(source(&without, "a"), None);
+}

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::command::default_id;
+use super::super::command::{Body, default_id};
 use super::super::*;
 
 fn parse(text: &str) -> Result<Command, String> {
@@ -44,6 +44,8 @@ fn a_whole_file_is_understood() {
         source: Source::User,
         model: Some("m1".into()),
         agent: Some("scout".into()),
+        role: None,
+        file: None,
         has_shell_includes: true,
         has_url_includes: true,
     };
@@ -186,5 +188,29 @@ proptest! {
         let head = serde_json::to_string(&text).unwrap();
         let command = parse(&format!("---\ndescription: {head}\n---\nx")).unwrap();
         prop_assert_eq!(command.info.description, Some(text));
+    }
+}
+
+#[test]
+fn a_file_of_others_is_said_as_it_stands() {
+    let text = "---\ndescription: Ship it\nargument-hint: <tag>\nmode: code\nother: [1]\n---\n\nDo {{ this }}.\n";
+    let command = Command::parse_plain(text, "ship", Source::Workspace).unwrap();
+    assert_eq!(command.info.name, "ship");
+    assert_eq!(command.info.description.as_deref(), Some("Ship it"));
+    assert_eq!(command.info.argument_hint.as_deref(), Some("<tag>"));
+    assert_eq!(command.info.role.as_deref(), Some("code"));
+    let Body::Template(template) = &command.body else { panic!("{command:?}") };
+    assert_eq!(template.render("ship", "v1").trim_end(), "Do {{ this }}.\n\nv1");
+    assert_eq!(template.render("ship", "").trim_end(), "Do {{ this }}.");
+    let plain = Command::parse_plain("Only text", "a", Source::User).unwrap();
+    assert_eq!((plain.info.description, plain.info.role), (None, None));
+    for (text, stem, reason) in [
+        ("---\nmode: x\n---\n \n", "a", "its body is empty"),
+        ("x", "a b", "is not a command name"),
+        ("---\nx", "a", "no closing"),
+        ("---\nmode: [1\n---\nx", "a", "its front matter is wrong"),
+    ] {
+        let said = Command::parse_plain(text, stem, Source::User).unwrap_err();
+        assert!(said.contains(reason), "{said}");
     }
 }
