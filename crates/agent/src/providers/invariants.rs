@@ -24,6 +24,7 @@ fn endpoint() -> Endpoint {
         needs_key: false,
         headers: Vec::new(),
         max_tokens: None,
+        temperature: None,
         retry: Retry::default(),
         idle: None,
         keys: Keys::default(),

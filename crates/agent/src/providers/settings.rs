@@ -51,6 +51,11 @@ impl Kind {
     pub fn parse(name: &str) -> Option<Self> {
         KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
     }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        KINDS.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+    }
 }
 
 /// When a failed call is tried again.
@@ -101,6 +106,8 @@ pub struct Settings {
     pub models: Vec<String>,
     /// How many tokens an answer may have.
     pub max_tokens: Option<u64>,
+    /// How freely it answers; models that think may not take it.
+    pub temperature: Option<f64>,
     /// The page that OpenRouter shall think we are.
     pub http_referer: Option<String>,
     /// The name that OpenRouter shall show for us.
@@ -113,6 +120,8 @@ pub struct Settings {
     pub command: Vec<String>,
     /// Variables that the program gets.
     pub env: Vec<(String, Secret)>,
+    /// Whether a task brought it: it is in no list, and finds no key in the environment.
+    pub is_private: bool,
 }
 
 impl fmt::Debug for Settings {
@@ -196,5 +205,8 @@ mod tests {
     fn kinds_have_names() {
         assert_eq!(Kind::parse("anthropic"), Some(Kind::Anthropic));
         assert_eq!(Kind::parse("Anthropic"), None);
+        for (name, kind) in KINDS {
+            assert_eq!((Kind::parse(name), kind.name()), (Some(kind), name));
+        }
     }
 }

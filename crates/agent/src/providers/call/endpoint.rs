@@ -29,6 +29,7 @@ pub(crate) struct Endpoint {
     /// Headers from the settings.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) max_tokens: Option<u64>,
+    pub(crate) temperature: Option<f64>,
     pub(crate) retry: Retry,
     pub(crate) idle: Option<Duration>,
     pub(crate) keys: Keys,

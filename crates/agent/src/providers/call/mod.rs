@@ -27,6 +27,9 @@ use crate::provider::{
 };
 use crate::settings::Secret;
 
+/// How freely a model answers, as all protocols call it.
+const TEMPERATURE: &str = "temperature";
+
 /// How many events may wait for a slow reader.
 const QUEUE: usize = 64;
 
@@ -127,6 +130,7 @@ impl Remote {
         let retry = &self.endpoint.retry;
         let names = Names::new(&request, self.protocol.spelling());
         let mut body = self.protocol.encode(&request, &names, &self.endpoint);
+        temper(&mut body, self.endpoint.temperature);
         let (mut number, mut is_amended) = (1, false);
         loop {
             let key = match self.endpoint.key_with(request.keys.first()) {
@@ -140,6 +144,9 @@ impl Remote {
             let Err(failed) = self.attempt(&body, &names, key.as_ref(), &out).await? else {
                 return Ok(());
             };
+            if is_temper_refused(&failed, &mut body) {
+                continue;
+            }
             if !is_amended && self.protocol.amend(&failed, &mut body) {
                 is_amended = true;
                 continue;
@@ -151,6 +158,23 @@ impl Remote {
             retrying(&out, number, delay, failed.failure.message).await?;
         }
     }
+}
+
+/// Says how freely the model is to answer; all protocols call it the same. One that thinks is not told:
+/// it would refuse.
+fn temper(body: &mut Value, temperature: Option<f64>) {
+    let Some(body) = body.as_object_mut() else { return };
+    let thinks = ["reasoning", "thinking"].iter().any(|member| body.contains_key(*member));
+    if let Some(temperature) = temperature.filter(|_| !thinks) {
+        body.insert(TEMPERATURE.into(), temperature.into());
+    }
+}
+
+/// Leaves that out if it is what the server does not take; true if it was there.
+fn is_temper_refused(failed: &Failed, body: &mut Value) -> bool {
+    failed.status == Some(400)
+        && failed.failure.message.contains(TEMPERATURE)
+        && body.as_object_mut().is_some_and(|body| body.remove(TEMPERATURE).is_some())
 }
 
 /// Says that a call is tried again, and waits until then.

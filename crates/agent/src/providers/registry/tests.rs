@@ -9,6 +9,7 @@ use super::{KeyError, Registry, RegistryOptions};
 use crate::provider::{Auth, ModelEvent, ModelRequest};
 use crate::providers::settings::{Environment, Kind, Retry, Settings};
 use crate::settings::Secret;
+use crate::tool::ToolOutput;
 
 fn options(pairs: &'static [(&'static str, &'static str)]) -> RegistryOptions {
     let environment: Environment = Arc::new(move |name| {
@@ -191,4 +192,70 @@ fn keys_are_taken_out_of_what_tools_find() {
     let all = format!("{} {}", masked.text, masked.data);
     assert!(!all.contains("0123456789") && !all.contains("longer"), "{all}");
     assert!(masked.text.starts_with("a ") && masked.text.ends_with(" short"), "{all}");
+}
+
+/// A provider that a task brought.
+fn brought(key: &str) -> Settings {
+    Settings {
+        kind: Some(Kind::OpenaiChat),
+        base_url: Some("http://127.0.0.1:1/v1".into()),
+        api_key: Secret::key(key),
+        models: vec!["m".into()],
+        ..Settings::default()
+    }
+}
+
+#[test]
+fn what_a_task_brings_is_usable_and_in_no_list() {
+    let registry = Registry::new(Vec::new(), &options(&[("OPENAI_API_KEY", "sk-of-the-user")]));
+    let listed = registry.infos();
+    let id = registry.add_private(brought("sk-of-the-task"));
+    assert!(id.starts_with("task-") && id.len() == 17, "{id}");
+    assert_eq!(registry.infos(), listed);
+    assert!(registry.get(&id).is_some());
+    let info = registry.info(&id).unwrap();
+    assert!(info.is_authenticated && info.capabilities.image_input);
+    assert_eq!(registry.default_model(&id).as_deref(), Some("m"));
+    // Nothing that is set elsewhere can replace its key.
+    assert_eq!(info.auth, Auth::None);
+    let said = ToolOutput::new("it is sk-of-the-task", serde_json::Value::Null);
+    assert_eq!(registry.mask(said).text, "it is ***");
+    assert!(registry.has_key("sk-of-the-task"));
+    assert!(!format!("{:?}", registry.private_settings()).contains("sk-of"));
+}
+
+#[test]
+fn the_same_settings_are_one_provider() {
+    let registry = Registry::new(Vec::new(), &options(&[]));
+    let id = registry.add_private(brought("sk-1"));
+    assert_eq!(registry.add_private(Settings { id: "openai".into(), ..brought("sk-1") }), id);
+    assert_eq!(registry.private_settings().len(), 1);
+    for other in [
+        brought("sk-2"),
+        Settings { base_url: Some("http://127.0.0.1:2/v1".into()), ..brought("sk-1") },
+        Settings { kind: Some(Kind::OpenaiResponses), ..brought("sk-1") },
+        Settings { temperature: Some(0.1), ..brought("sk-1") },
+        Settings { max_tokens: Some(1), ..brought("sk-1") },
+        Settings { headers: vec![("a".into(), "b".into())], ..brought("sk-1") },
+    ] {
+        assert_ne!(registry.add_private(other), id);
+    }
+    assert_eq!(registry.private_settings().len(), 7);
+}
+
+#[test]
+fn those_that_are_not_used_are_forgotten_first_and_the_oldest_of_them() {
+    let registry = Registry::new(Vec::new(), &options(&[]));
+    let keys = ["sk-key-a", "sk-key-b", "sk-key-c", "sk-key-d"];
+    let ids = keys.map(|key| registry.add_private(brought(key)));
+    // Asked for again: it is the newest now.
+    registry.add_private(brought("sk-key-a"));
+    registry.prune_private(2, |id| id == ids[1]);
+    let left: Vec<String> =
+        registry.private_settings().into_iter().map(|settings| settings.id).collect();
+    assert_eq!(left, [ids[1].clone(), ids[0].clone()]);
+    assert!(registry.get(&ids[2]).is_none());
+    assert!(!registry.has_key("sk-key-c") && registry.has_key("sk-key-b"));
+    registry.prune_private(1, |_| true);
+    assert_eq!(registry.private_settings()[0].id, ids[0]);
 }
