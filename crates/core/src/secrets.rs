@@ -9,12 +9,13 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use rookery_model::{
-    Activity, Answer, Asked, Checkpoint, Decision, Differences, Event, Handoff, LaunchSpec,
-    NotificationText, Owner, Pending, Project, QueueItem, Record, Request, RequestState, Review,
-    Settled, Terminal, Thread, TimelineItem, Turn,
+    Activity, Answer, Asked, Assignment, Checkpoint, Decision, Differences, Event, Handoff,
+    LaunchSpec, NotificationText, Owner, Pending, Project, QueueItem, Record, Request,
+    RequestState, Review, Role, Settled, Terminal, Thread, TimelineItem, Turn,
 };
 use rookery_store::{Change, Loaded};
 use rookery_term::redact::{DEFAULT_REPLACEMENT, Policy};
+use serde_json::Value;
 
 /// What is hidden in everything that is written.
 static POLICY: LazyLock<Policy> = LazyLock::new(Policy::strict);
@@ -183,16 +184,66 @@ pub(crate) fn hide_in_activity(activity: &mut Activity) {
     }
 }
 
-/// Hides what a thread is called by. What goes to the model stays exact: goal, instructions, plans, tools.
+/// Hides what a thread is called by, and what its assignment says. What its developer tells the model
+/// stays exact: goal, instructions, plans, tools.
 pub(crate) fn hide_in_thread(thread: &mut Thread) {
-    let Thread { name, preview, .. } = thread;
+    let Thread { name, preview, assignment, .. } = thread;
     hide_any(name.iter_mut().chain([preview]));
+    if let Some(assignment) = assignment {
+        hide_in_assignment(assignment);
+    }
+}
+
+/// Lists of commands stay exact, because commands are compared with them.
+fn hide_in_assignment(assignment: &mut Assignment) {
+    let Assignment { role, roles, unasked: _, lead: _, prices: _, instructions, settings } =
+        assignment;
+    role.iter_mut().chain(roles).for_each(hide_in_role);
+    hide_any(instructions);
+    hide_in_json(settings);
+}
+
+fn hide_in_role(role: &mut Role) {
+    let Role { slug: _, name, definition, instructions, when_to_use, groups: _ } = role;
+    hide_any([name, definition].into_iter().chain(instructions).chain(when_to_use));
+}
+
+/// Hides in the strings of a JSON text, so that it stays one.
+fn hide_in_json(text: &mut String) {
+    if matches!(POLICY.redact(text), Cow::Borrowed(_)) {
+        return;
+    }
+    match serde_json::from_str::<Value>(text) {
+        Ok(mut value) => {
+            hide_in_value(&mut value, "");
+            *text = value.to_string();
+        }
+        Err(_) => hide(text),
+    }
+}
+
+/// What a value is called may be what makes it a secret.
+fn hide_in_value(value: &mut Value, name: &str) {
+    match value {
+        Value::String(text) => {
+            hide(text);
+            if !text.is_empty()
+                && POLICY.redact(&format!("{name}={text}")) != format!("{name}={text}")
+            {
+                *text = DEFAULT_REPLACEMENT.to_owned();
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| hide_in_value(value, name)),
+        Value::Object(fields) => {
+            fields.iter_mut().for_each(|(name, value)| hide_in_value(value, name));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 fn hide_in_turn(turn: &mut Turn) {
-    if let Some(error) = &mut turn.error {
-        hide(&mut error.message);
-    }
+    let errors = turn.error.iter_mut().map(|error| &mut error.message);
+    hide_any(errors.chain(turn.calls.iter_mut().filter_map(|call| call.error.as_mut())));
 }
 
 /// A request that waits stays exact, because what is shown and approved is what is done.
@@ -393,6 +444,22 @@ mod tests {
         let asked = Asked::External(ExternalCall { arguments: format!("use {SECRET}") });
         let (id, session) = (RequestId::new(1), SessionId::new(2));
         Request { state, ..Request::of_session(id, session, asked, Timestamp::default()) }
+    }
+
+    #[test]
+    fn the_settings_of_an_assignment_stay_json_without_secrets() {
+        let settings = format!(r#"{{"a":"use {SECRET}","password":"hunter2-and-more","b":[1]}}"#);
+        let role = Role { definition: format!("know {SECRET}"), ..Role::default() };
+        let mut assignment = Assignment { role: Some(role), settings, ..Assignment::default() };
+        hide_in_assignment(&mut assignment);
+        let said = format!("{assignment:?}");
+        assert!(!said.contains(SECRET) && !said.contains("hunter2"), "{said}");
+        let settings: Value = serde_json::from_str(&assignment.settings).unwrap();
+        assert_eq!(settings["b"], serde_json::json!([1]));
+        let plain = r#"{"z":1, "a":"plain"}"#.to_owned();
+        let mut assignment = Assignment { settings: plain.clone(), ..Assignment::default() };
+        hide_in_assignment(&mut assignment);
+        assert_eq!(assignment.settings, plain);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::TerminalId;
+use crate::{TerminalId, Timestamp};
 
 /// The name of an item, unique in its thread.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,6 +46,8 @@ pub struct Item {
     pub status: ItemStatus,
     /// Which model call of the turn it belongs to, from 0; user messages belong to the call that reads them.
     pub step: u32,
+    /// When it began; zero until the thread has it.
+    pub at: Timestamp,
     /// What it is.
     pub body: ItemBody,
     /// JSON that the provider wants back unchanged with this item; never shown.

@@ -60,7 +60,7 @@ pub use terminal::{
     TerminalUuid, title_of_dir,
 };
 pub use thread::{
-    Choice, ExternalTool, Goal, GoalStatus, Task, TaskStatus, Thread, Turn, TurnError,
+    Choice, ExternalTool, Goal, GoalStatus, ModelCall, Task, TaskStatus, Thread, Turn, TurnError,
     TurnErrorKind, TurnSettings, TurnStatus, Usage,
 };
 pub use time::Timestamp;

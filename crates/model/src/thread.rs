@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{Mode, Profile, ThreadId, Timestamp, TurnId};
+use crate::{Assignment, Mode, Profile, ThreadId, Timestamp, TurnId};
 
 /// Which model answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -176,6 +176,8 @@ pub struct Thread {
     pub place: Option<(String, String)>,
     /// Names of items that were taken away again, which no later one may have.
     pub retired: Vec<String>,
+    /// What its client set for it, if it is driven as a piece of work.
+    pub assignment: Option<Box<Assignment>>,
 }
 
 /// Where a turn is in its life.
@@ -234,6 +236,19 @@ pub struct TurnSettings {
     pub profile: Profile,
 }
 
+/// One call of the model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModelCall {
+    /// When it began.
+    pub at: Timestamp,
+    /// Its tokens.
+    pub usage: Usage,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// Whether it is over.
+    pub is_done: bool,
+}
+
 /// One turn, without its items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
@@ -255,4 +270,6 @@ pub struct Turn {
     pub finish_reason: Option<String>,
     /// What was asked of it.
     pub settings: TurnSettings,
+    /// Its calls of the model, in order.
+    pub calls: Vec<ModelCall>,
 }

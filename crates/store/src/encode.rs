@@ -15,6 +15,7 @@ use thiserror::Error;
 
 mod accepted;
 mod activity;
+mod assignment;
 mod decision;
 mod event;
 mod item;

@@ -1,9 +1,9 @@
 //! Reading threads, turns, items and requests: how a row becomes a value, and what a thread
 //! consists of. A row whose columns and body differ is as unreadable as one that is torn.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
-use rookery_model::{Item, Request, RequestId, Thread, ThreadId, Turn, TurnId};
+use rookery_model::{Item, Request, RequestId, Thread, ThreadId, Timestamp, Turn, TurnId};
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -129,15 +129,24 @@ pub(crate) fn contents(
         }
     }
     contents.turns.sort_by_key(|turn| (turn.started_at, turn.id));
-    let turns: HashSet<TurnId> = contents.turns.iter().map(|turn| turn.id).collect();
+    let turns: HashMap<TurnId, Timestamp> =
+        contents.turns.iter().map(|turn| (turn.id, turn.started_at)).collect();
     let mut statement = transaction.prepare_cached(
         "SELECT position, turn, body FROM items WHERE thread = ?1 ORDER BY position",
     )?;
     let mut rows = statement.query([thread.key()])?;
     while let Some(row) = rows.next()? {
         match read_item(row) {
-            Ok(item) if turns.contains(&item.turn) => contents.items.push(item),
-            Ok(_) => contents.skip("item", thread, "its turn is missing"),
+            Ok(mut item) => match turns.get(&item.turn) {
+                Some(began) => {
+                    // Noted since items have a time of their own.
+                    if item.item.at == Timestamp::default() {
+                        item.item.at = *began;
+                    }
+                    contents.items.push(item);
+                }
+                None => contents.skip("item", thread, "its turn is missing"),
+            },
             Err(reason) => contents.skip("item", thread, &reason),
         }
     }

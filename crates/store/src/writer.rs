@@ -474,7 +474,8 @@ mod tests {
 
     fn item(status: ItemStatus) -> Batch {
         let body = ItemBody::Raw { payload: String::new() };
-        let item = Item { id: ItemId::new("i"), status, step: 0, body, opaque: None };
+        let at = Timestamp::default();
+        let item = Item { id: ItemId::new("i"), status, step: 0, at, body, opaque: None };
         let change = Change::ItemUpserted {
             thread: ThreadId::new(1),
             turn: TurnId::new(2),

@@ -1,12 +1,12 @@
 //! The machine itself: which effects follow from an input in which state.
 
 use rookery_model::{
-    Item, ItemBody, ItemId, ItemStatus, TurnError, TurnErrorKind, TurnStatus, Usage,
+    Item, ItemBody, ItemId, ItemStatus, Timestamp, TurnErrorKind, TurnStatus, Usage,
 };
 
 use super::names::Names;
 use super::stream::{fill, finish_word};
-use super::work::{Work, close_work};
+use super::work::Work;
 use super::{CallShape, Effect, End, Input, Message, Offer, Profile, Setup, ToolDone, View};
 use crate::provider::{Failure, FailureKind, ModelEvent, Stop};
 
@@ -24,13 +24,11 @@ const REALLY_DONE: &str = "You called no tool. Check that everything that was as
 something is missing, go on with it; else give your final answer.";
 const CHECKPOINT: &str = "Little time is left. Save what can be scored now: write the files and \
 results that the task asks for, even if they are not perfect yet.";
-const ANSWER_NOW: &str = "The time is nearly up. Answer now with what you have; tools are no longer \
-available.";
 
 /// A turn in progress.
 #[derive(Debug)]
 pub struct Turn {
-    setup: Setup,
+    pub(super) setup: Setup,
     pub(super) names: Names,
     pub(super) state: State,
     /// The model call that items belong to now.
@@ -39,14 +37,14 @@ pub struct Turn {
     tool_rounds: u32,
     failures: u32,
     failures_in_a_row: u32,
-    steers: Vec<Message>,
-    reminders: Vec<String>,
+    pub(super) steers: Vec<Message>,
+    pub(super) reminders: Vec<String>,
     ledger_reminders: u32,
     nudges: u32,
-    is_finalizing: bool,
+    pub(super) is_finalizing: bool,
     was_forced: bool,
     compacted_at: u64,
-    usage: Usage,
+    pub(super) usage: Usage,
     call_usage: Usage,
     /// The last thing the agent said, for partial results.
     pub(super) last_text: String,
@@ -158,18 +156,6 @@ impl Turn {
         out
     }
 
-    /// What the user said too late for a turn that failed or was stopped, as items to be kept.
-    pub fn late(&mut self, messages: Vec<Message>) -> Vec<Item> {
-        let mut out = Vec::new();
-        self.steers.extend(messages);
-        self.drain_steers(&mut out);
-        let items = out.into_iter().filter_map(|effect| match effect {
-            Effect::Completed(item) => Some(item),
-            _ => None,
-        });
-        items.collect()
-    }
-
     /// The head of the loop: what the user said in between, limits, compaction, the next model call.
     fn advance(&mut self, view: View, out: &mut Vec<Effect>) {
         if self.model_calls > 0 {
@@ -190,7 +176,7 @@ impl Turn {
         self.call(out);
     }
 
-    fn drain_steers(&mut self, out: &mut Vec<Effect>) {
+    pub(super) fn drain_steers(&mut self, out: &mut Vec<Effect>) {
         for Message { text, images, context } in std::mem::take(&mut self.steers) {
             let id = self.names.of_turn("user");
             let body = ItemBody::User { text, images, context };
@@ -282,10 +268,10 @@ impl Turn {
     }
 
     fn model_done(&mut self, stop: &Stop, view: View, out: &mut Vec<Effect>) {
-        self.count_usage();
         self.close_thought(true, None, out);
         self.close_text(false, None, out);
         self.close_hosted("the provider did not say what came of it", out);
+        self.call_over(None, out);
         let calling = std::mem::take(self.calling());
         if !calling.work.is_empty() {
             self.tool_rounds += 1;
@@ -322,17 +308,19 @@ impl Turn {
         }));
     }
 
-    fn count_usage(&mut self) {
+    /// The call of the model is over: what it cost is counted and told.
+    pub(super) fn call_over(&mut self, error: Option<String>, out: &mut Vec<Effect>) {
         let usage = std::mem::take(&mut self.call_usage);
         self.usage.add(usage);
+        out.push(Effect::CallEnded { usage, error });
     }
 
     fn model_failed(&mut self, failure: Failure, out: &mut Vec<Effect>) {
-        self.count_usage();
         let has_content = self.calling().has_content;
         if failure.kind == FailureKind::ContextTooLong && !self.was_forced && !has_content {
             self.was_forced = true;
             self.model_calls -= 1;
+            self.call_over(Some(failure.message), out);
             self.state = State::Compacting;
             out.push(Effect::Compact { is_forced: true });
             return;
@@ -410,73 +398,9 @@ impl Turn {
         self.advance(view, out);
     }
 
-    fn reserve(&mut self, out: &mut Vec<Effect>) {
-        if self.setup.profile != Profile::Eval || self.is_finalizing {
-            return;
-        }
-        self.is_finalizing = true;
-        self.reminders.push(ANSWER_NOW.to_owned());
-        out.push(Effect::PartialResult(self.partial_result()));
-    }
-
-    fn deadline(&mut self, out: &mut Vec<Effect>) {
-        let summary = self.partial_result();
-        out.push(Effect::PartialResult(summary.clone()));
-        out.push(Effect::DeadlineExceeded(summary));
-        let message = "the turn ran out of time".to_owned();
-        self.fail(message, TurnErrorKind::DeadlineTimeout, out);
-    }
-
-    fn partial_result(&mut self) -> String {
-        if let State::Calling(calling) = &self.state
-            && let Some(Item { body: ItemBody::Agent { text, .. }, .. }) = &calling.text
-        {
-            return text.clone();
-        }
-        self.last_text.clone()
-    }
-
-    fn fail(&mut self, message: String, kind: TurnErrorKind, out: &mut Vec<Effect>) {
-        self.stop(TurnStatus::Failed, Some(TurnError { message, kind }), out);
-    }
-
-    /// Ends the turn from whatever state: everything open is closed, and the items are kept.
-    fn stop(&mut self, status: TurnStatus, error: Option<TurnError>, out: &mut Vec<Effect>) {
-        let why = match status {
-            TurnStatus::Interrupted => "the turn was interrupted",
-            _ => "the turn failed",
-        };
-        match std::mem::replace(&mut self.state, State::New) {
-            State::Calling(calling) => {
-                out.push(Effect::AbortModel);
-                self.count_usage();
-                self.state = State::Calling(calling);
-                self.close_thought(false, None, out);
-                self.close_text(true, None, out);
-                self.close_hosted(why, out);
-                let calling = std::mem::take(self.calling());
-                close_work(calling.work, why, out);
-            }
-            State::Working(work) => {
-                out.push(Effect::StopTools);
-                close_work(work, why, out);
-            }
-            State::Compacting => out.push(Effect::AbortModel),
-            State::New | State::Done => {}
-        }
-        // Accepted is accepted: what the user said is kept for the next turn.
-        self.drain_steers(out);
-        if let Some(error) = &error {
-            let id = self.names.of_turn("error");
-            let body = ItemBody::Error { message: error.message.clone() };
-            out.push(Effect::Completed(self.item(id, ItemStatus::Failed, body)));
-        }
-        self.state = State::Done;
-        let usage = self.usage;
-        out.push(Effect::Finish(End { status, error, finish_reason: None, usage }));
-    }
-
     pub(super) fn item(&self, id: ItemId, status: ItemStatus, body: ItemBody) -> Item {
-        Item { id, status, step: self.step, body, opaque: None }
+        // Whoever keeps it has a clock.
+        let at = Timestamp::default();
+        Item { id, status, step: self.step, at, body, opaque: None }
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! The driver performs the effects in order and feeds back their results. It knows no
 //! clock, no runtime and no thread but its own turn. Its promises: every item that was started is
-//! completed exactly once, [`Effect::Finish`] comes exactly once, and nothing comes after it.
+//! completed exactly once, every call of the model ends exactly once and before the next, [`Effect::Finish`]
+//! comes exactly once, and nothing comes after it.
 
 mod compaction;
+mod ending;
 mod history;
 mod machine;
 mod names;
@@ -159,6 +161,13 @@ pub enum Effect {
     Completed(Item),
     /// Ask the model.
     CallModel(CallShape),
+    /// The call of the model is over; its items are complete.
+    CallEnded {
+        /// What it cost.
+        usage: Usage,
+        /// Why it failed.
+        error: Option<String>,
+    },
     /// Drop the model's stream.
     AbortModel,
     /// Judge a tool call, ask for it if need be, and run it.

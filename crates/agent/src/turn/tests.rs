@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use proptest::prelude::*;
-use rookery_model::{Item, ItemBody, ItemStatus, Pruning, TurnErrorKind, TurnId, Usage};
+use rookery_model::{Item, ItemBody, ItemStatus, Pruning, Timestamp, TurnErrorKind, TurnId, Usage};
 
 use super::*;
 use crate::provider::{EntryBody, Failure, FailureKind, ModelEvent, Stop};
@@ -57,6 +57,7 @@ fn sketch(effects: &[Effect]) -> Vec<String> {
     let short = |id: &ItemId| id.as_str().replace(&prefix, "");
     effects
         .iter()
+        .filter(|effect| !matches!(effect, Effect::CallEnded { .. }))
         .map(|effect| match effect {
             Effect::Started(item) => format!("start {}", short(&item.id)),
             Effect::Delta { item, delta } => match delta {
@@ -106,6 +107,33 @@ fn a_plain_turn_says_and_ends() {
     let Some(Effect::Finish(end)) = effects.last() else { panic!("no end") };
     assert_eq!((end.usage, end.finish_reason.as_deref()), (usage, Some("stop")));
     assert!(turn.step(text("late"), View::default()).is_empty());
+}
+
+#[test]
+fn every_call_ends_with_its_own_cost() {
+    let cost = |prompt| Usage { prompt, ..Usage::default() };
+    let used = |prompt| Input::Model(ModelEvent::Usage(cost(prompt)));
+    let calls = |effects: Vec<Effect>| {
+        let ended = effects.into_iter().filter_map(|effect| match effect {
+            Effect::CallEnded { usage, error } => Some((usage.prompt, error)),
+            _ => None,
+        });
+        ended.collect::<Vec<_>>()
+    };
+    let mut turn = Turn::new(setup());
+    let inputs = [hello(), call("a"), used(3), used(5), done(Stop::ToolUse), tool_done("a", false)];
+    assert_eq!(calls(run(&mut turn, inputs)), [(5, None)]);
+    let effects = run(&mut turn, [used(2), failed(FailureKind::Rejected)]);
+    let Some(Effect::Finish(end)) = effects.last() else { panic!("no end") };
+    assert_eq!(end.usage, cost(7));
+    assert_eq!(calls(effects), [(2, Some("broken".to_owned()))]);
+    let mut turn = Turn::new(setup());
+    let inputs = [hello(), used(4), failed(FailureKind::ContextTooLong)];
+    assert_eq!(calls(run(&mut turn, inputs)), [(4, Some("broken".to_owned()))]);
+    let inputs = [Input::Compacted(Err("x".into())), Input::Interrupt];
+    assert_eq!(calls(run(&mut turn, inputs)), []);
+    let mut turn = Turn::new(setup());
+    assert_eq!(calls(run(&mut turn, [hello(), used(1), Input::Interrupt])), [(1, None)]);
 }
 
 #[test]
@@ -398,6 +426,7 @@ proptest! {
         let effects = run(&mut turn, inputs);
         let (mut open, mut ended) = (HashSet::new(), HashSet::new());
         let mut texts = std::collections::HashMap::<ItemId, String>::new();
+        let mut is_calling = false;
         for (at, effect) in effects.iter().enumerate() {
             match effect {
                 Effect::Started(item) => {
@@ -418,11 +447,15 @@ proptest! {
                         prop_assert_eq!(Some(text), texts.get(&item.id));
                     }
                 }
+                Effect::CallModel(_) => prop_assert!(!std::mem::replace(&mut is_calling, true)),
+                Effect::CallEnded { .. } => {
+                    prop_assert!(std::mem::replace(&mut is_calling, false));
+                }
                 Effect::Finish(_) => prop_assert_eq!(at, effects.len() - 1),
                 _ => {}
             }
         }
-        prop_assert!(open.is_empty());
+        prop_assert!(open.is_empty() && !is_calling);
         prop_assert!(matches!(effects.last(), Some(Effect::Finish(_))));
         prop_assert!(turn.is_done());
     }
@@ -445,6 +478,7 @@ fn a_conversation_is_told_from_the_last_compaction_on() {
         id: ItemId::new(id),
         status: ItemStatus::Completed,
         step,
+        at: Timestamp::default(),
         body,
         opaque: Some(seal_opaque("p", &serde_json::json!(id))),
     };

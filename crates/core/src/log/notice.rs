@@ -1,7 +1,9 @@
 //! What happens to threads, in the words of core: one enum for each noun.
 
 use rookery_agent::turn::Delta;
-use rookery_model::{Goal, Item, ItemId, Mode, Request, Thread, ThreadId, Timestamp, Turn, TurnId};
+use rookery_model::{
+    Goal, Item, ItemId, Mode, ModelCall, Request, Thread, ThreadId, Timestamp, Turn, TurnId,
+};
 
 use crate::threads::{Status, TurnLifecycle};
 
@@ -50,6 +52,8 @@ pub enum ThreadChange {
     GoalSet(Box<Goal>),
     /// Its goal was taken away.
     GoalCleared,
+    /// Its assignment was set or taken away; the thread has it.
+    Assigned,
     /// Its mode changed; without a thread, that of all that have none of their own.
     Mode {
         /// What held before.
@@ -72,6 +76,10 @@ pub enum TurnChange {
     PartialResult(TurnId, String),
     /// It ran out of time, with this much of a result.
     DeadlineExceeded(TurnId, Option<Timestamp>, String),
+    /// It asks its model; the call has this number in it.
+    CallStarted(TurnId, u32),
+    /// That call is over.
+    CallEnded(TurnId, u32, ModelCall),
     /// It came to its end.
     Ended(Box<Turn>),
 }

@@ -17,6 +17,8 @@ impl NoticeBody {
             NoticeBody::Thread(change) => of_thread(change),
             NoticeBody::Turn(change) => match change {
                 TurnChange::Started(_) | TurnChange::Ended(_) | TurnChange::Lifecycle(_) => HEAD,
+                TurnChange::CallStarted(..) => 0,
+                TurnChange::CallEnded(_, _, call) => call.error.as_ref().map_or(0, String::len),
                 TurnChange::PartialResult(_, text) | TurnChange::DeadlineExceeded(_, _, text) => {
                     text.len()
                 }
@@ -44,7 +46,10 @@ fn of_thread(change: &ThreadChange) -> usize {
             text.as_ref().map_or(0, String::len)
         }
         ThreadChange::GoalSet(goal) => size_of_val(&**goal) + goal.objective.len(),
-        ThreadChange::Status(_) | ThreadChange::Archived | ThreadChange::GoalCleared => 0,
+        ThreadChange::Status(_)
+        | ThreadChange::Archived
+        | ThreadChange::GoalCleared
+        | ThreadChange::Assigned => 0,
     }
 }
 

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rookery_agent::providers::Loan;
-use rookery_model::{Choice, Error, Event, ExternalTool, Result, Thread, ThreadId, Usage};
+use rookery_model::{
+    Assignment, Choice, Error, Event, ExternalTool, Mode, Result, Thread, ThreadId, Usage,
+};
 
 use super::live::LiveThread;
 use super::{Status, ThreadState, ThreadView};
@@ -16,6 +18,8 @@ use crate::rooms::Threads;
 /// What a new thread shall be.
 #[derive(Clone, Debug, Default)]
 pub struct NewThread {
+    /// Its id, if the client has drawn one; it must be unused.
+    pub id: Option<ThreadId>,
     /// Its working directory; absolute, and there.
     pub cwd: PathBuf,
     /// The directory its tools may work in; `cwd` if none is named.
@@ -36,6 +40,10 @@ pub struct NewThread {
     pub developer_instructions: Option<String>,
     /// Tools that the client runs.
     pub external_tools: Vec<ExternalTool>,
+    /// Its own mode; without one it has the world's.
+    pub mode: Option<Mode>,
+    /// What its client sets for it, if it is driven as a piece of work.
+    pub assignment: Option<Assignment>,
     /// Keys that the client lends, by which a provider tells its models.
     pub keys: Vec<Loan>,
 }
@@ -63,7 +71,7 @@ impl Threads {
             self.core.agents().fit_choice(new.choice, &usual, &new.keys).await?;
         let now = clock::wall();
         let thread = Thread {
-            id: ThreadId::new(uuid::Uuid::now_v7().as_u128()),
+            id: new.id.unwrap_or_else(|| ThreadId::new(uuid::Uuid::now_v7().as_u128())),
             created_at: now,
             updated_at: now,
             name: new.name.filter(|name| !name.trim().is_empty()),
@@ -73,7 +81,7 @@ impl Threads {
             cwd: new.cwd,
             ephemeral: new.ephemeral,
             archived: false,
-            mode: None,
+            mode: new.mode,
             tool_allowlist: new.tool_allowlist,
             developer_instructions: new.developer_instructions,
             external_tools: new.external_tools,
@@ -86,6 +94,7 @@ impl Threads {
             seq_reserved: 0,
             place: new.place,
             retired: Vec::new(),
+            assignment: new.assignment.map(Box::new),
         };
         let started = self.add(thread, LiveThread::new).await?;
         if let Some(warning) = warning {
@@ -102,9 +111,12 @@ impl Threads {
     ) -> Result<ThreadView> {
         let id = thread.id;
         let live = Arc::new(contents(id));
-        self.core.inner.threads.live_threads.insert(&live);
         self.core
             .transact_durably(|tx| {
+                if tx.world.threads.contains_key(&id) {
+                    return Err(Error::conflict("there is a thread with this id already"));
+                }
+                self.core.inner.threads.live_threads.insert(&live);
                 tx.world.threads.insert(id, ThreadState::new(thread.clone()));
                 tx.save_thread(id);
                 for turn in &live.contents.lock().turns {

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use rookery_agent::provider::{ModelRequest, ToolChoice};
 use rookery_agent::providers::Loan;
 use rookery_agent::turn::{estimate_items, plan_compaction, window};
-use rookery_model::{Choice, Error, Event, Item, ItemBody, ItemStatus, Result, ThreadId, TurnId};
+use rookery_model::{
+    Choice, Error, Event, Item, ItemBody, ItemStatus, Result, ThreadId, Timestamp, TurnId,
+};
 use rookery_store::Change;
 
 use super::ThreadView;
@@ -121,6 +123,10 @@ impl Threads {
         (thread.created_at, thread.updated_at) = (now, now);
         thread.name = name.or(thread.name);
         (thread.archived, thread.seq_reserved) = (false, 0);
+        // What comes of the copy is not waited for.
+        if let Some(assignment) = &mut thread.assignment {
+            assignment.lead = None;
+        }
         let copy = copy(&live, thread.id, from)?;
         self.add(thread, |_| copy).await
     }
@@ -198,6 +204,7 @@ impl Threads {
             id: live.contents.lock().free_name(&format!("{turn}-compaction")),
             status: ItemStatus::Completed,
             step: 0,
+            at: Timestamp::default(),
             body: ItemBody::Compaction { summary, pruning },
             opaque: None,
         };
@@ -215,7 +222,7 @@ impl Threads {
                 if tx.world.thread(id)?.active.is_some() {
                     return Err(Error::conflict("a turn is running"));
                 }
-                tx.complete_item(&live, turn, &item);
+                tx.complete_item(&live, turn, item);
                 Ok(())
             })
             .await?;
@@ -247,7 +254,7 @@ fn copy(live: &LiveThread, id: ThreadId, until: Option<TurnId>) -> Result<LiveTh
     }
     for placed in &contents.items {
         if let Some(turn) = names.get(&placed.turn) {
-            copied.put(*turn, &placed.item);
+            copied.put(*turn, &mut placed.item.clone());
         }
     }
     drop(copied);

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 
 use parking_lot::Mutex;
 use rookery_agent::turn::Delta;
-use rookery_model::{Item, ItemBody, ItemId, ThreadId, Turn, TurnId};
+use rookery_model::{Item, ItemBody, ItemId, ThreadId, Timestamp, Turn, TurnId};
 use rookery_store::ThreadContents;
+
+use crate::clock;
 
 /// A thread in use.
 pub(crate) struct LiveThread {
@@ -52,12 +54,17 @@ impl LiveThread {
 }
 
 impl Contents {
-    /// Puts an item in its place, or at the end if it is new; gives the place.
-    pub(crate) fn put(&mut self, turn: TurnId, item: &Item) -> u64 {
+    /// Puts an item in its place, or at the end if it is new, and notes there and in it when it began;
+    /// gives the place.
+    pub(crate) fn put(&mut self, turn: TurnId, item: &mut Item) -> u64 {
         if let Some(at) = self.index.get(&item.id) {
             let placed = &mut self.items[*at];
+            item.at = placed.item.at;
             placed.item = item.clone();
             return placed.position;
+        }
+        if item.at == Timestamp::default() {
+            item.at = clock::wall();
         }
         let position = self.next_position;
         self.next_position += 1;

@@ -4,7 +4,9 @@
 //! one task that drives [`rookery_agent::turn::Turn`] and performs its effects.
 
 mod approval;
+mod assign;
 mod cache;
+mod calls;
 mod client_mode;
 mod compact;
 mod create;

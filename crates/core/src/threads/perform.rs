@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use rookery_agent::turn::{Delta, Effect, End, Message};
 use rookery_model::{
-    Event, Item, ItemBody, ItemId, ThreadId, Timestamp, TurnError, TurnErrorKind, TurnStatus,
+    Event, Item, ItemBody, ItemId, ThreadId, Timestamp, TurnError, TurnErrorKind, TurnStatus, Usage,
 };
 
-use super::TurnLifecycle;
 use super::run::Runner;
+use super::{TurnLifecycle, calls};
 use crate::clock;
 use crate::log::{ItemChange, NoticeBody, ThreadChange, TurnChange};
 use crate::rooms::Threads;
@@ -26,6 +26,8 @@ enum Told {
     Started(Item),
     Delta(ItemId, Delta),
     Completed(Item),
+    CallStarted,
+    CallEnded(Usage, Option<String>),
     Notice(NoticeBody),
     Finish(End),
 }
@@ -56,6 +58,12 @@ impl Runner {
                     told.push(Told::Finish(end));
                     return self.tell(std::mem::take(&mut told)).await;
                 }
+                Effect::CallEnded { usage, error } => told.push(Told::CallEnded(usage, error)),
+                Effect::CallModel(shape) => {
+                    told.push(Told::CallStarted);
+                    self.tell(std::mem::take(&mut told)).await;
+                    self.call_model(shape);
+                }
                 action => {
                     self.tell(std::mem::take(&mut told)).await;
                     self.act(action).await;
@@ -67,7 +75,6 @@ impl Runner {
 
     async fn act(&mut self, effect: Effect) {
         match effect {
-            Effect::CallModel(shape) => self.call_model(shape),
             Effect::AbortModel => {
                 self.model = None;
                 self.compaction.abort_all();
@@ -83,6 +90,8 @@ impl Runner {
             Effect::Started(_)
             | Effect::Delta { .. }
             | Effect::Completed(_)
+            | Effect::CallModel(_)
+            | Effect::CallEnded { .. }
             | Effect::Warn(_)
             | Effect::PartialResult(_)
             | Effect::DeadlineExceeded(_)
@@ -128,9 +137,9 @@ impl Runner {
 
     async fn tell(&mut self, told: Vec<Told>) -> Vec<Effect> {
         let lasts = |told: &Told| match told {
-            Told::Completed(_) | Told::Finish(_) => true,
+            Told::Completed(_) | Told::CallEnded(..) | Told::Finish(_) => true,
             Told::Started(item) => matches!(item.body, ItemBody::Tool(_)),
-            Told::Delta(..) | Told::Notice(_) => false,
+            Told::Delta(..) | Told::CallStarted | Told::Notice(_) => false,
         };
         if told.is_empty() {
             return Vec::new();
@@ -143,16 +152,21 @@ impl Runner {
         let (core, turn) = (&self.core, self.turn.id);
         let mut contents = self.live.contents.lock();
         let notices = told.into_iter().filter_map(|told| match told {
-            Told::Started(item) => {
-                contents.put(turn, &item);
+            Told::Started(mut item) => {
+                contents.put(turn, &mut item);
                 Some(NoticeBody::Item(turn, ItemChange::Started(Box::new(item))))
             }
             Told::Delta(id, delta) => {
                 contents.grow(&id, &delta);
                 Some(NoticeBody::Item(turn, ItemChange::Delta(id, delta)))
             }
+            Told::CallStarted => {
+                let began = calls::begin(&mut self.turn);
+                contents.put_turn(&self.turn);
+                Some(NoticeBody::Turn(began))
+            }
             Told::Notice(notice) => Some(notice),
-            Told::Completed(_) | Told::Finish(_) => None,
+            Told::Completed(_) | Told::CallEnded(..) | Told::Finish(_) => None,
         });
         let notices: Vec<NoticeBody> = notices.collect();
         drop(contents);
@@ -169,12 +183,21 @@ impl Runner {
             let mut reopened = Vec::new();
             for told in told {
                 match told {
-                    Told::Started(item) => tx.begin_item(live, turn, &item),
+                    Told::Started(item) => tx.begin_item(live, turn, item),
                     Told::Delta(id, delta) => {
                         live.contents.lock().grow(&id, &delta);
                         tx.announce(live.id, NoticeBody::Item(turn, ItemChange::Delta(id, delta)));
                     }
-                    Told::Completed(item) => tx.complete_item(live, turn, &item),
+                    Told::Completed(item) => tx.complete_item(live, turn, item),
+                    Told::CallStarted => {
+                        let began = calls::begin(&mut self.turn);
+                        tx.keep_calls(live, &self.turn, began);
+                    }
+                    Told::CallEnded(usage, error) => {
+                        if let Some(ended) = calls::end(&mut self.turn, usage, error) {
+                            tx.keep_calls(live, &self.turn, ended);
+                        }
+                    }
                     Told::Notice(notice) => tx.announce(live.id, notice),
                     Told::Finish(end) => {
                         let late: Vec<Message> = tx
@@ -190,7 +213,7 @@ impl Runner {
                             continue;
                         }
                         for item in self.machine.late(late) {
-                            tx.complete_item(live, turn, &item);
+                            tx.complete_item(live, turn, item);
                         }
                         core.threads().finish_turn(tx, live, &mut self.turn, end);
                     }
@@ -228,7 +251,7 @@ impl Runner {
                     .filter(|item| item.status == rookery_model::ItemStatus::InProgress);
                 for mut item in open {
                     item.status = rookery_model::ItemStatus::Failed;
-                    tx.complete_item(&self.live, self.turn.id, &item);
+                    tx.complete_item(&self.live, self.turn.id, item);
                 }
                 core.threads().finish_turn(tx, &self.live, &mut self.turn, end);
                 Ok(())
@@ -262,6 +285,9 @@ impl Threads {
         turn.finish_reason = end.finish_reason;
         turn.usage = end.usage;
         turn.completed_at = Some(now);
+        // A call that was cut off by a fault of ours is over as well.
+        let why = turn.error.as_ref().map(|error| error.message.clone());
+        let cut_off = calls::end(turn, Usage::default(), why);
         live.contents.lock().put_turn(turn);
         tx.cancel_of_turn(turn.thread, turn.id, "end of turn");
         let mut goal = None;
@@ -280,6 +306,9 @@ impl Threads {
         tx.save_turn(turn);
         let (thread, status) = (live.id, turn.status);
         tx.emit_of(thread, Event::TurnEnded { thread, turn: turn.id, status });
+        if let Some(ended) = cut_off {
+            tx.announce(thread, ended);
+        }
         tx.announce(thread, TurnChange::Lifecycle(TurnLifecycle::of(turn, None)));
         tx.announce(thread, TurnChange::Ended(Box::new(turn.clone())));
         tx.announce_status(thread);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rookery_agent::turn::{self, End, Input};
 use rookery_model::{
-    Answer, Item, ItemBody, ItemId, ItemStatus, Request, RequestState, Result, Turn, TurnError,
-    TurnErrorKind, TurnId, TurnStatus,
+    Answer, Item, ItemBody, ItemId, ItemStatus, Request, RequestState, Result, Timestamp, Turn,
+    TurnError, TurnErrorKind, TurnId, TurnStatus,
 };
 
 use super::ActiveTurn;
@@ -100,7 +100,7 @@ impl Threads {
             .transact_durably(|tx| {
                 tx.world.thread_mut(turn.thread)?.active = Some(active);
                 self.reserve_numbers(tx, turn.thread);
-                for item in &lost {
+                for item in lost {
                     tx.complete_item(&live, turn.id, item);
                 }
                 tx.announce_status(turn.thread);
@@ -129,17 +129,18 @@ impl Threads {
         self.core
             .transact_durably(|tx| {
                 self.reserve_numbers(tx, turn.thread);
-                for item in &lost {
+                for item in lost {
                     tx.complete_item(live, turn.id, item);
                 }
                 let item = Item {
                     id: ItemId::new(format!("{}-error", turn.id)),
                     status: ItemStatus::Failed,
                     step: 0,
+                    at: Timestamp::default(),
                     body: ItemBody::Error { message: LOST.to_owned() },
                     opaque: None,
                 };
-                tx.complete_item(live, turn.id, &item);
+                tx.complete_item(live, turn.id, item);
                 self.finish_turn(tx, live, &mut turn, end);
                 Ok(())
             })

@@ -1,5 +1,6 @@
 //! Turns over the mock provider, through the real store and the real log.
 
+mod assigned;
 mod modes;
 mod news;
 
@@ -102,6 +103,10 @@ fn sketch(body: &NoticeBody) -> String {
             None => "idle".into(),
         },
         NoticeBody::Turn(TurnChange::Started(_)) => "turn started".into(),
+        NoticeBody::Turn(TurnChange::CallStarted(_, number)) => format!("call {number}"),
+        NoticeBody::Turn(TurnChange::CallEnded(_, number, call)) => {
+            format!("call {number} over {:?}", call.error)
+        }
         NoticeBody::Turn(TurnChange::Lifecycle(life)) => format!("life {:?}", life.state),
         NoticeBody::Turn(TurnChange::Ended(turn)) => format!("turn {:?}", turn.status),
         NoticeBody::Item(_, ItemChange::Started(item)) => format!("start {}", kind(&item.body)),
@@ -150,11 +155,13 @@ async fn a_plain_turn_is_told_in_the_promised_order() {
             "life Running",
             "running []",
             "end user Completed",
+            "call 0",
             "start agent",
             "delta",
             "delta",
             "delta",
             "end agent Completed",
+            "call 0 over None",
             "life Completed",
             "turn Completed",
             "idle"
@@ -185,7 +192,10 @@ async fn an_approval_is_asked_for_and_the_answer_decides() {
             |body| matches!(body, NoticeBody::Thread(ThreadChange::Status(status)) if !status.flags.is_empty()),
         )
         .await;
-        assert_eq!(seen[seen.len() - 3..], ["start tool", "asked", "running [ApprovalRequired]"]);
+        assert_eq!(
+            seen[seen.len() - 3..],
+            ["call 0 over None", "asked", "running [ApprovalRequired]"]
+        );
         let request = core.requests().list().pop().unwrap();
         assert!(matches!(&request.asked, Asked::Approval { .. }));
         let answer = match approved {

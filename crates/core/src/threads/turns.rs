@@ -145,6 +145,7 @@ impl Threads {
             usage: Usage::default(),
             finish_reason: None,
             settings,
+            calls: Vec::new(),
         };
         let mut contents = live.contents.lock();
         let mut used_names = contents.used_names(turn.id);
@@ -167,7 +168,7 @@ impl Threads {
             effects.iter().take_while(|effect| matches!(effect, Effect::Completed(_))).count();
         for effect in effects.drain(..spoken) {
             if let Effect::Completed(item) = effect {
-                tx.complete_item(live, turn.id, &item);
+                tx.complete_item(live, turn.id, item);
             }
         }
         if let Some(warning) = fitted.warning {
@@ -357,9 +358,9 @@ impl Tx<'_> {
     }
 
     /// Keeps an item in its final form and tells of it.
-    pub(super) fn complete_item(&mut self, live: &LiveThread, turn: TurnId, item: &Item) {
-        let position = live.contents.lock().put(turn, item);
-        self.save_item(live.id, turn, position, item);
+    pub(super) fn complete_item(&mut self, live: &LiveThread, turn: TurnId, mut item: Item) {
+        let position = live.contents.lock().put(turn, &mut item);
+        self.save_item(live.id, turn, position, &item);
         if matches!(item.body, ItemBody::User { .. }) {
             self.record_steer(live.id, turn);
         }
@@ -368,20 +369,18 @@ impl Tx<'_> {
             state.thread.message_count += 1;
         }
         if item.is_shown() {
-            self.announce(
-                live.id,
-                NoticeBody::Item(turn, ItemChange::Completed(Box::new(item.clone()))),
-            );
+            let completed = ItemChange::Completed(Box::new(item));
+            self.announce(live.id, NoticeBody::Item(turn, completed));
         }
     }
 
     /// Tells of an item that begins; a tool's is kept, since it may have to wait for an answer.
-    pub(super) fn begin_item(&mut self, live: &LiveThread, turn: TurnId, item: &Item) {
-        let position = live.contents.lock().put(turn, item);
+    pub(super) fn begin_item(&mut self, live: &LiveThread, turn: TurnId, mut item: Item) {
+        let position = live.contents.lock().put(turn, &mut item);
         if matches!(item.body, ItemBody::Tool(_)) {
-            self.save_item(live.id, turn, position, item);
+            self.save_item(live.id, turn, position, &item);
         }
-        self.announce(live.id, NoticeBody::Item(turn, ItemChange::Started(Box::new(item.clone()))));
+        self.announce(live.id, NoticeBody::Item(turn, ItemChange::Started(Box::new(item))));
     }
 }
 

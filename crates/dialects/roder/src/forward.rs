@@ -160,6 +160,8 @@ impl Messages<'_> {
             ThreadChange::GoalCleared => {
                 self.push(name::THREAD_GOAL_CLEARED, &notification::ThreadArchived { thread_id });
             }
+            // This dialect knows no threads of that sort.
+            ThreadChange::Assigned => {}
         }
     }
 
@@ -167,6 +169,8 @@ impl Messages<'_> {
         match change {
             TurnChange::Started(turn) => self.whole_turn(name::TURN_STARTED, thread_id, turn),
             TurnChange::Ended(turn) => self.whole_turn(name::TURN_COMPLETED, thread_id, turn),
+            // Items tell what comes of a call.
+            TurnChange::CallStarted(..) | TurnChange::CallEnded(..) => {}
             TurnChange::PartialResult(turn, summary) => {
                 let (turn_id, summary) = (turn.to_string(), summary.clone());
                 let partial = notification::TurnPartialResult { thread_id, turn_id, summary };

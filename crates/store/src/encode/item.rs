@@ -13,6 +13,9 @@ pub(super) struct ItemJson<'a> {
     status: ItemStatusJson,
     #[serde(default)]
     step: u32,
+    /// Absent in what was stored before it was noted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    at: Option<i64>,
     body: ItemBodyJson<'a>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     opaque: Option<Cow<'a, str>>,
@@ -20,11 +23,12 @@ pub(super) struct ItemJson<'a> {
 
 impl<'a> ItemJson<'a> {
     pub(super) fn of(item: &'a model::Item) -> Self {
-        let model::Item { id, status, step, body, opaque } = item;
+        let model::Item { id, status, step, at, body, opaque } = item;
         ItemJson {
             id: id.as_str().into(),
             status: ItemStatusJson::of(*status),
             step: *step,
+            at: (*at != model::Timestamp::default()).then(|| at.as_micros()),
             body: ItemBodyJson::of(body),
             opaque: opaque.as_ref().map(Cow::from),
         }
@@ -35,6 +39,7 @@ impl<'a> ItemJson<'a> {
             id: model::ItemId::new(self.id),
             status: self.status.into_model(),
             step: self.step,
+            at: self.at.map(model::Timestamp::from_micros).unwrap_or_default(),
             body: self.body.into_model(),
             opaque: self.opaque.map(Cow::into_owned),
         }

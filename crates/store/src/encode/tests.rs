@@ -11,6 +11,7 @@ use rookery_model::{
 
 use super::*;
 
+mod assignment;
 mod record;
 mod thread;
 

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use rookery_model as model;
 use serde::{Deserialize, Serialize};
 
+use super::assignment::AssignmentJson;
 use super::word::{
     GoalStatusJson, ModeJson, ProfileJson, TaskStatusJson, TurnErrorKindJson, TurnStatusJson,
 };
@@ -210,6 +211,8 @@ pub(super) struct ThreadJson<'a> {
     place: Option<(Cow<'a, str>, Cow<'a, str>)>,
     #[serde(default, skip_serializing_if = "<[String]>::is_empty")]
     retired: Cow<'a, [String]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    assignment: Option<Box<AssignmentJson<'a>>>,
 }
 
 impl<'a> ThreadJson<'a> {
@@ -238,6 +241,7 @@ impl<'a> ThreadJson<'a> {
             seq_reserved,
             place,
             retired,
+            assignment,
         } = thread;
         ThreadJson {
             id: id.to_string().into(),
@@ -263,6 +267,7 @@ impl<'a> ThreadJson<'a> {
             seq_reserved: *seq_reserved,
             place: place.as_ref().map(|(workspace, root)| (workspace.into(), root.into())),
             retired: Cow::Borrowed(retired),
+            assignment: assignment.as_deref().map(|set| Box::new(AssignmentJson::of(set))),
         }
     }
 
@@ -292,6 +297,7 @@ impl<'a> ThreadJson<'a> {
             seq_reserved: self.seq_reserved,
             place: self.place.map(|(workspace, root)| (workspace.into_owned(), root.into_owned())),
             retired: self.retired.into_owned(),
+            assignment: self.assignment.map(|set| set.into_model()).transpose()?.map(Box::new),
         })
     }
 }
@@ -363,6 +369,39 @@ impl<'a> TurnSettingsJson<'a> {
 }
 
 #[derive(Serialize, Deserialize)]
+struct ModelCallJson<'a> {
+    at: i64,
+    /// Absent if nothing was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    usage: Option<UsageJson>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<Cow<'a, str>>,
+    #[serde(default)]
+    is_done: bool,
+}
+
+impl<'a> ModelCallJson<'a> {
+    fn of(call: &'a model::ModelCall) -> Self {
+        let model::ModelCall { at, usage, error, is_done } = call;
+        ModelCallJson {
+            at: at.as_micros(),
+            usage: UsageJson::of(usage),
+            error: error.as_ref().map(Cow::from),
+            is_done: *is_done,
+        }
+    }
+
+    fn into_model(self) -> model::ModelCall {
+        model::ModelCall {
+            at: model::Timestamp::from_micros(self.at),
+            usage: self.usage.map(UsageJson::into_model).unwrap_or_default(),
+            error: self.error.map(Cow::into_owned),
+            is_done: self.is_done,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
 pub(super) struct TurnJson<'a> {
     id: Cow<'a, str>,
     thread: Cow<'a, str>,
@@ -379,6 +418,8 @@ pub(super) struct TurnJson<'a> {
     finish_reason: Option<Cow<'a, str>>,
     #[serde(default)]
     settings: TurnSettingsJson<'a>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    calls: Vec<ModelCallJson<'a>>,
 }
 
 impl<'a> TurnJson<'a> {
@@ -393,6 +434,7 @@ impl<'a> TurnJson<'a> {
             usage,
             finish_reason,
             settings,
+            calls,
         } = turn;
         TurnJson {
             id: id.to_string().into(),
@@ -404,6 +446,7 @@ impl<'a> TurnJson<'a> {
             usage: UsageJson::of(usage),
             finish_reason: finish_reason.as_ref().map(Cow::from),
             settings: TurnSettingsJson::of(settings),
+            calls: calls.iter().map(ModelCallJson::of).collect(),
         }
     }
 
@@ -418,6 +461,7 @@ impl<'a> TurnJson<'a> {
             usage: self.usage.map(UsageJson::into_model).unwrap_or_default(),
             finish_reason: self.finish_reason.map(Cow::into_owned),
             settings: self.settings.into_model(),
+            calls: self.calls.into_iter().map(ModelCallJson::into_model).collect(),
         })
     }
 }

@@ -68,6 +68,7 @@ fn turn(thread: ThreadId, id: TurnId) -> Turn {
         usage: Usage::default(),
         finish_reason: None,
         settings: TurnSettings::default(),
+        calls: Vec::new(),
     }
 }
 
@@ -99,5 +100,6 @@ fn thread(id: ThreadId) -> Thread {
         seq_reserved: files::unix_seconds().saturating_mul(1_000),
         place: None,
         retired: Vec::new(),
+        assignment: None,
     }
 }

@@ -57,6 +57,7 @@ pub(crate) fn thread(number: u64) -> Thread {
         seq_reserved: u64::MAX,
         place: Some(("ws_1".to_owned(), "root_1".to_owned())),
         retired: vec!["call".to_owned()],
+        assignment: None,
     }
 }
 
@@ -72,6 +73,7 @@ pub(crate) fn turn(number: u64, thread: u64, status: TurnStatus) -> Turn {
         usage: Usage::default(),
         finish_reason: Some("stop".to_owned()),
         settings: TurnSettings::default(),
+        calls: Vec::new(),
     }
 }
 
@@ -85,7 +87,8 @@ pub(crate) fn item(number: u64) -> Item {
         ..ToolItem::default()
     }));
     let id = ItemId::new(format!("item {number}"));
-    Item { id, status: ItemStatus::Completed, step: 1, body, opaque: Some("{}".to_owned()) }
+    let (at, opaque) = (Timestamp::from_micros(7), Some("{}".to_owned()));
+    Item { id, status: ItemStatus::Completed, step: 1, at, body, opaque }
 }
 
 pub(crate) fn stored(turn: u64, position: u64) -> StoredItem {

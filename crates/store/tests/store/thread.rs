@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use rookery_model::{Item, ItemBody, ItemStatus, Thread, TurnStatus};
+use rookery_model::{Item, ItemBody, ItemStatus, Thread, Timestamp, TurnStatus};
 use rookery_store::{Batch, Change, Loaded, Store, StoreError, ThreadContents};
 
 use crate::common::*;
@@ -44,6 +44,23 @@ fn a_conversation_is_loaded_and_read_again() {
     assert_eq!(store.request(request_id(12)).unwrap(), None);
     assert_eq!(store.settled_requests(thread_id(1)).unwrap(), [settled(10, 1, 10)]);
     assert_eq!(store.settled_requests(thread_id(3)).unwrap(), []);
+}
+
+#[test]
+fn items_of_versions_that_noted_no_time_began_with_their_turn() {
+    let dir = scratch();
+    let (store, _) = Store::open(dir.path()).unwrap();
+    let mut all = conversation(1);
+    for change in &mut all {
+        if let Change::ItemUpserted { item, .. } = change {
+            item.at = Timestamp::default();
+        }
+    }
+    store.commit(changes(all)).wait_blocking().unwrap();
+    let contents = store.thread_contents(thread_id(1)).unwrap();
+    let began = |id| contents.turns.iter().find(|turn| turn.id == id).unwrap().started_at;
+    assert_eq!(contents.items.len(), 4);
+    assert!(contents.items.iter().all(|stored| stored.item.at == began(stored.turn)));
 }
 
 #[test]

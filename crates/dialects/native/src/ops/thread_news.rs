@@ -106,7 +106,7 @@ impl Teller {
     /// What happened as this dialect says it, if it does.
     fn news(&self, notice: &Notice) -> Option<ThreadNews> {
         Some(match &notice.body {
-            NoticeBody::Thread(change) => self.of_thread(change),
+            NoticeBody::Thread(change) => return self.of_thread(change),
             NoticeBody::Turn(change) => return of_turn(change),
             NoticeBody::Item(turn, change) => of_item(*turn, change),
             NoticeBody::Request(RequestChange::Asked(request)) => {
@@ -121,8 +121,8 @@ impl Teller {
         })
     }
 
-    fn of_thread(&self, change: &ThreadChange) -> ThreadNews {
-        match change {
+    fn of_thread(&self, change: &ThreadChange) -> Option<ThreadNews> {
+        Some(match change {
             ThreadChange::Started(thread, status) => {
                 let mode = self.core.threads().mode(Some(thread.id));
                 let seen = ThreadView {
@@ -146,7 +146,9 @@ impl Teller {
                 ThreadNews::GoalChanged { objective: Some(goal.objective.clone()) }
             }
             ThreadChange::GoalCleared => ThreadNews::GoalChanged { objective: None },
-        }
+            // This dialect does not show what other clients set for a thread.
+            ThreadChange::Assigned => return None,
+        })
     }
 }
 
@@ -161,7 +163,9 @@ fn of_turn(change: &TurnChange) -> Option<ThreadNews> {
             ThreadNews::TurnTimedOut { turn: turn.to_string(), summary: summary.clone() }
         }
         // The turn itself tells it.
-        TurnChange::Lifecycle(_) => return None,
+        TurnChange::Lifecycle(_) | TurnChange::CallStarted(..) | TurnChange::CallEnded(..) => {
+            return None;
+        }
     })
 }
 

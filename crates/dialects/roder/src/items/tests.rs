@@ -5,7 +5,8 @@ use serde_json::json;
 use super::*;
 
 fn model_item(body: model::ItemBody, status: model::ItemStatus) -> model::Item {
-    model::Item { id: model::ItemId::new("i"), status, step: 0, body, opaque: Some("{}".into()) }
+    let (id, at) = (model::ItemId::new("i"), model::Timestamp::default());
+    model::Item { id, status, step: 0, at, body, opaque: Some("{}".into()) }
 }
 
 fn done(body: model::ItemBody) -> model::Item {

@@ -49,6 +49,7 @@ pub(crate) async fn start(cx: Cx, params: ThreadStartParams) -> Result<ThreadSta
         developer_instructions: params.developer_instructions,
         external_tools: external.collect(),
         keys: cx.client.keys(),
+        ..NewThread::default()
     };
     let seen = cx.core.threads().start(new).await?;
     let choice = &seen.thread.choice;

@@ -2,12 +2,13 @@
 
 use rookery_model::{
     Answer, Asked, Asker, Choice, Decider, Decision, DecisionSource, DecisionVerdict, ExternalCall,
-    ExternalTool, Goal, GoalStatus, Item, ItemBody, ItemId, ItemStatus, Mode, Plan, Profile,
-    Pruning, Question, QuestionOption, Request, RequestId, RequestState, SessionId, Settled, Task,
-    TaskStatus, TerminalId, Thread, ThreadId, ToolItem, ToolKind, Turn, TurnError, TurnErrorKind,
-    TurnId, TurnSettings, TurnStatus, Usage,
+    ExternalTool, Goal, GoalStatus, Item, ItemBody, ItemId, ItemStatus, Mode, ModelCall, Plan,
+    Profile, Pruning, Question, QuestionOption, Request, RequestId, RequestState, SessionId,
+    Settled, Task, TaskStatus, TerminalId, Thread, ThreadId, ToolItem, ToolKind, Turn, TurnError,
+    TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
 };
 
+use super::assignment::assignment;
 use super::*;
 
 pub(super) fn thread_id() -> impl Strategy<Value = ThreadId> {
@@ -18,12 +19,12 @@ pub(super) fn turn_id() -> impl Strategy<Value = TurnId> {
     any::<u128>().prop_map(TurnId::new)
 }
 
-fn texts() -> impl Strategy<Value = Vec<String>> {
+pub(super) fn texts() -> impl Strategy<Value = Vec<String>> {
     vec(text(), 0..3)
 }
 
 /// Maybe a text.
-fn maybe() -> impl Strategy<Value = Option<String>> {
+pub(super) fn maybe() -> impl Strategy<Value = Option<String>> {
     option::of(text())
 }
 
@@ -93,7 +94,7 @@ fn thread() -> impl Strategy<Value = Thread> {
     let place = (path(), path(), choice(), any::<(bool, bool)>());
     let rules = (option::of(mode()), option::of(texts()), maybe(), vec(tool, 0..2));
     let counts = (usage(), any::<u64>(), any::<u64>(), time(), time());
-    let aims = (option::of(goal()), tasks(), tasks());
+    let aims = (option::of(goal()), tasks(), tasks(), option::of(assignment()));
     (names, place, rules, counts, aims).prop_map(|(names, place, rules, counts, aims)| Thread {
         id: names.0,
         created_at: counts.3,
@@ -118,6 +119,7 @@ fn thread() -> impl Strategy<Value = Thread> {
         seq_reserved: counts.2,
         place: Some(("ws_1".to_owned(), "root_1".to_owned())),
         retired: vec!["call-1".to_owned()],
+        assignment: aims.3.map(Box::new),
     })
 }
 
@@ -149,8 +151,10 @@ fn turn() -> impl Strategy<Value = Turn> {
                 },
             );
     let names = (turn_id(), thread_id(), turn_status(), option::of(error));
-    (names, (time(), option::of(time())), usage(), maybe(), settings).prop_map(
-        |((id, thread, status, error), times, usage, finish_reason, settings)| Turn {
+    let call = (time(), usage(), maybe(), any::<bool>())
+        .prop_map(|(at, usage, error, is_done)| ModelCall { at, usage, error, is_done });
+    (names, (time(), option::of(time())), usage(), maybe(), settings, vec(call, 0..3)).prop_map(
+        |((id, thread, status, error), times, usage, finish_reason, settings, calls)| Turn {
             id,
             thread,
             status,
@@ -160,6 +164,7 @@ fn turn() -> impl Strategy<Value = Turn> {
             usage,
             finish_reason,
             settings,
+            calls,
         },
     )
 }
@@ -209,9 +214,16 @@ fn item() -> impl Strategy<Value = Item> {
     ];
     use ItemStatus::*;
     let status = prop::sample::select(vec![InProgress, Completed, Failed]);
-    (text(), status, any::<u32>(), body, maybe()).prop_map(|(id, status, step, body, opaque)| {
-        Item { id: ItemId::new(id), status, step, body, opaque }
-    })
+    (text(), status, any::<u32>(), time(), body, maybe()).prop_map(
+        |(id, status, step, at, body, opaque)| Item {
+            id: ItemId::new(id),
+            status,
+            step,
+            at,
+            body,
+            opaque,
+        },
+    )
 }
 
 fn asked() -> impl Strategy<Value = Asked> {
@@ -462,7 +474,8 @@ fn the_format_of_items_is_stable() {
     for (line, body) in bodies {
         let line = format!(r#"{{"id":"x","status":"completed","step":2,"body":{line}}}"#);
         let id = ItemId::new("x");
-        let item = Item { id, status: ItemStatus::Completed, step: 2, body, opaque: None };
+        let (status, at) = (ItemStatus::Completed, Timestamp::default());
+        let item = Item { id, status, step: 2, at, body, opaque: None };
         assert_eq!(item_to_json(&item), line);
         let newer = line.replace(r#""step":2"#, r#""step":2,"later":{}"#);
         assert_eq!(item_from_json(&newer).unwrap(), item);

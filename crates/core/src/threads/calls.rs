@@ -1,0 +1,36 @@
+//! The model calls of a turn, as they are counted.
+
+use rookery_model::{ModelCall, Turn, Usage};
+
+use super::live::LiveThread;
+use crate::clock;
+use crate::log::TurnChange;
+use crate::world::Tx;
+
+/// The model is asked.
+pub(super) fn begin(turn: &mut Turn) -> TurnChange {
+    let number = number(turn.calls.len());
+    turn.calls.push(ModelCall { at: clock::wall(), ..ModelCall::default() });
+    TurnChange::CallStarted(turn.id, number)
+}
+
+/// The call that is open is over; nothing if none is.
+pub(super) fn end(turn: &mut Turn, usage: Usage, error: Option<String>) -> Option<TurnChange> {
+    let number = number(turn.calls.len().checked_sub(1)?);
+    let call = turn.calls.last_mut().filter(|call| !call.is_done)?;
+    (call.usage, call.error, call.is_done) = (usage, error, true);
+    Some(TurnChange::CallEnded(turn.id, number, call.clone()))
+}
+
+fn number(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
+}
+
+impl Tx<'_> {
+    /// Keeps the calls of a turn and tells what happened to one.
+    pub(super) fn keep_calls(&mut self, live: &LiveThread, turn: &Turn, change: TurnChange) {
+        live.contents.lock().put_turn(turn);
+        self.save_turn(turn);
+        self.announce(live.id, change);
+    }
+}

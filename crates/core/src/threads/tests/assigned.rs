@@ -1,0 +1,94 @@
+//! Threads that are driven as pieces of work.
+
+use rookery_model::{Assignment, ErrorKind, ItemStatus, Mode, Role, ThreadId, Unasked};
+use serde_json::json;
+
+use super::{NewThread, core_in, is_asked, run, says, script, start, thread_in, until};
+use crate::core::StopKind;
+use crate::log::{NoticeBody, ThreadChange, Topics};
+
+fn assignment() -> Assignment {
+    let role = Role { slug: "code".into(), name: "Code".into(), ..Role::default() };
+    Assignment {
+        role: Some(role),
+        unasked: Unasked { is_on: true, ..Unasked::default() },
+        settings: "{}".into(),
+        ..Assignment::default()
+    }
+}
+
+#[tokio::test]
+async fn an_assignment_is_kept_and_its_id_and_mode_are_taken() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let id = ThreadId::new(0x0192_d3c4_0000_7abc_8def_0123_4567_89ab);
+    let new = || NewThread {
+        id: Some(id),
+        cwd: home.path().to_owned(),
+        mode: Some(Mode::Plan),
+        assignment: Some(assignment()),
+        ..NewThread::default()
+    };
+    let seen = core.threads().start(new()).await.unwrap();
+    assert_eq!((seen.thread.id, seen.thread.mode), (id, Some(Mode::Plan)));
+    let refused = core.threads().start(new()).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+    run(&core, id, says("hello")).await;
+    let mut reader = core.log().subscribe(Topics::NOTICES, None);
+    let other = Assignment { settings: "[1]".into(), ..assignment() };
+    core.threads().assign(id, Some(other.clone())).await.unwrap();
+    until(&mut reader, |body| matches!(body, NoticeBody::Thread(ThreadChange::Assigned))).await;
+    core.stop(StopKind::KeepTerminals).await.unwrap();
+    drop((core, reader));
+    let core = core_in(home.path()).await;
+    let read = core.threads().read(id).await.unwrap();
+    assert_eq!(read.thread.assignment.as_deref(), Some(&other));
+    assert_eq!(read.turns.unwrap().len(), 1, "a second start changed nothing");
+    core.threads().assign(id, None).await.unwrap();
+    assert_eq!(core.threads().get(id).unwrap().thread.assignment, None);
+    assert!(core.threads().assign(ThreadId::new(1), None).await.is_err());
+}
+
+#[tokio::test]
+async fn a_copy_of_a_thread_is_waited_for_by_no_other() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let id = thread_in(&core, home.path()).await;
+    let led = Assignment { lead: Some(ThreadId::new(7)), ..assignment() };
+    core.threads().assign(id, Some(led)).await.unwrap();
+    let copy = core.threads().fork(id, None, None).await.unwrap();
+    assert_eq!(copy.thread.assignment.as_deref(), Some(&assignment()));
+}
+
+#[tokio::test]
+async fn items_and_calls_know_when_they_began_and_a_resumed_turn_counts_on() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let id = thread_in(&core, home.path()).await;
+    let mut reader = core.log().subscribe(Topics::NOTICES, None);
+    let write = json!([
+        {"tool": "write_file", "args": {"path": "a", "content": "x"}}, {"text": "done"}
+    ]);
+    let turn = start(&core, id, script(write)).await;
+    until(&mut reader, is_asked).await;
+    let asked = core.requests().list().pop().unwrap();
+    let before = core.threads().read(id).await.unwrap().turns.unwrap().remove(0);
+    assert_eq!(before.turn.calls.len(), 1);
+    assert!(before.turn.calls[0].is_done && before.turn.calls[0].at >= turn.started_at);
+    let tool = before.items.last().unwrap();
+    assert!(tool.status == ItemStatus::InProgress && tool.at >= before.turn.calls[0].at);
+    core.stop(StopKind::KeepTerminals).await.unwrap();
+    drop((core, reader));
+    let core = core_in(home.path()).await;
+    let approved = rookery_model::Answer::Approved { remember: false };
+    core.requests().resolve(asked.id, approved, "test").await.unwrap();
+    core.threads().turn_ended(id, turn.id).await;
+    let after = core.threads().read(id).await.unwrap().turns.unwrap().remove(0);
+    assert_eq!(after.turn.calls.len(), 2);
+    assert_eq!(after.turn.calls[0], before.turn.calls[0]);
+    assert!(after.turn.calls[1].is_done && after.turn.calls[1].at > after.turn.calls[0].at);
+    let whole = after.items.iter().find(|item| item.id == tool.id).unwrap();
+    assert_eq!((whole.status, whole.at), (ItemStatus::Completed, tool.at));
+    let times: Vec<_> = after.items.iter().map(|item| item.at).collect();
+    assert!(times.is_sorted() && times[0] >= turn.started_at, "{times:?}");
+}
