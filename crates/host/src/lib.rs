@@ -23,6 +23,7 @@ mod script;
 mod settings_file;
 pub mod shell_integration;
 pub mod supervise;
+mod tcp_peer;
 mod user;
 mod watch;
 
@@ -51,5 +52,6 @@ pub use program::{
 };
 pub use script::{End, Outcome, Script};
 pub use settings_file::{SettingsFile, SettingsFileError, remove_setting, set_setting};
+pub use tcp_peer::{TcpPeer, tcp_peer};
 pub use user::{User, current_user};
 pub use watch::{Watch, Watched};

@@ -44,6 +44,6 @@ mod tests;
 pub use call::Call;
 pub use client::{Client, ClientError};
 pub use connection::{Options, Order, Outcome, serve_connection};
-pub use outbox::{ConnectionHandle, Outbox, Rejected};
+pub use outbox::{ConnectionHandle, Outbox, Rejected, Subject};
 pub use protocol::{Protocol, Step};
 pub use transport::Transport;

@@ -3,7 +3,7 @@
 
 use std::{
     borrow::Cow,
-    collections::VecDeque,
+    collections::{HashSet, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU8, Ordering},
@@ -55,9 +55,24 @@ pub(crate) enum Directive {
     Cut,
 }
 
+/// What a message is about, so that a newer one can take its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Subject {
+    /// Messages with the same key are about the same thing.
+    pub key: u64,
+    /// Whether the peer misses nothing if a later message about the same comes instead.
+    pub can_be_superseded: bool,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    body: Bytes,
+    subject: Option<Subject>,
+}
+
 #[derive(Debug, Default)]
 struct Queue {
-    messages: VecDeque<Bytes>,
+    messages: VecDeque<Waiting>,
     bytes: usize,
     permits: usize,
     reason: Cow<'static, str>,
@@ -69,9 +84,29 @@ impl Queue {
         count < limits.messages && (self.messages.is_empty() || self.bytes + len <= limits.bytes)
     }
 
-    fn push(&mut self, body: Bytes) {
+    fn push(&mut self, body: Bytes, subject: Option<Subject>) {
         self.bytes += body.len();
-        self.messages.push_back(body);
+        self.messages.push_back(Waiting { body, subject });
+    }
+
+    /// Drops messages for which a newer one about the same is queued, or is about to be.
+    fn drop_superseded(&mut self, coming: Subject) {
+        let mut newer = HashSet::from([coming.key]);
+        let mut bytes = 0;
+        let kept: VecDeque<Waiting> = std::mem::take(&mut self.messages)
+            .into_iter()
+            .rev()
+            .filter(|waiting| {
+                let Some(subject) = waiting.subject else { return true };
+                let is_old = !newer.insert(subject.key) && subject.can_be_superseded;
+                if is_old {
+                    bytes += waiting.body.len();
+                }
+                !is_old
+            })
+            .collect();
+        self.messages = kept.into_iter().rev().collect();
+        self.bytes -= bytes;
     }
 }
 
@@ -121,6 +156,29 @@ impl Outbox {
     /// [`Rejected::Full`] or [`Rejected::Closed`]; the message is then dropped.
     pub fn try_send(&self, body: impl Into<Bytes>) -> Result<(), Rejected> {
         self.offer(&body.into())
+    }
+
+    /// Queues a message about something. If there is no room, messages for which a newer one about the
+    /// same is queued make room first.
+    ///
+    /// # Errors
+    /// [`Rejected::Full`] or [`Rejected::Closed`]; the message is then dropped.
+    pub fn try_send_about(&self, subject: Subject, body: impl Into<Bytes>) -> Result<(), Rejected> {
+        let body = body.into();
+        let mut queue = self.shared.queue();
+        if self.is_closed() {
+            return Err(Rejected::Closed);
+        }
+        if !queue.has_room(self.shared.limits, body.len()) {
+            queue.drop_superseded(subject);
+        }
+        if !queue.has_room(self.shared.limits, body.len()) {
+            return Err(Rejected::Full);
+        }
+        queue.push(body, Some(subject));
+        drop(queue);
+        self.shared.connection.wake();
+        Ok(())
     }
 
     /// Queues a message, waiting for room.
@@ -189,7 +247,7 @@ impl Outbox {
         if !queue.has_room(self.shared.limits, body.len()) {
             return Err(Rejected::Full);
         }
-        queue.push(body.clone());
+        queue.push(body.clone(), None);
         drop(queue);
         self.shared.connection.wake();
         Ok(())
@@ -245,7 +303,7 @@ impl Outbox {
 
     pub(crate) fn pop(&self) -> Option<Bytes> {
         let mut queue = self.shared.queue();
-        let body = queue.messages.pop_front()?;
+        let body = queue.messages.pop_front()?.body;
         queue.bytes -= body.len();
         if queue.messages.is_empty() && queue.messages.capacity() > 64 {
             queue.messages = VecDeque::new();
@@ -282,7 +340,7 @@ impl Permit {
         if self.outbox.is_closed() {
             return Err(Rejected::Closed);
         }
-        queue.push(body.into());
+        queue.push(body.into(), None);
         drop(queue);
         self.outbox.shared.connection.wake();
         Ok(())
@@ -353,6 +411,23 @@ mod tests {
         outbox.try_send("0123456789").unwrap();
         assert_eq!(outbox.try_send(""), Ok(()));
         assert_eq!(outbox.try_send("a"), Err(Rejected::Full));
+    }
+
+    #[test]
+    fn what_is_superseded_makes_room_and_nothing_else_does() {
+        let outbox = small();
+        let about = |key, can_be_superseded| Subject { key, can_be_superseded };
+        outbox.try_send_about(about(1, true), "1a").unwrap();
+        outbox.try_send_about(about(1, true), "1b").unwrap();
+        outbox.try_send_about(about(2, false), "2").unwrap();
+        outbox.try_send_about(about(1, false), "1c").unwrap();
+        assert_eq!(outbox.pop().unwrap(), "2", "both were superseded by the last one");
+        outbox.try_send_about(about(3, true), "3").unwrap();
+        outbox.try_send_about(about(4, true), "4").unwrap();
+        assert_eq!(outbox.try_send_about(about(5, true), "5"), Err(Rejected::Full));
+        assert_eq!(outbox.pop().unwrap(), "1c");
+        assert_eq!(outbox.pop().unwrap(), "3");
+        assert_eq!(outbox.pop().unwrap(), "4");
     }
 
     #[test]

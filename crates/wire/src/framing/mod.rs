@@ -3,11 +3,13 @@
 
 mod lsp;
 mod ndjson;
+mod node_ipc;
 
 use bytes::{Bytes, BytesMut};
 
 pub use lsp::Lsp;
 pub use ndjson::Ndjson;
+pub use node_ipc::{Form, NodeIpc};
 
 /// Largest frame accepted unless a framing is built with another limit: 16 MiB.
 pub const DEFAULT_FRAME_LIMIT: usize = 16 * 1024 * 1024;
