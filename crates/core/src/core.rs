@@ -125,7 +125,12 @@ impl Core {
             damage: loaded.damage.as_ref().map(|damage| damage.reason.clone()),
             stopping: watch::Sender::new(false),
             world: Doors::new(World::from_loaded(loaded, &config, words), signals.clone()),
-            agents: agents::Room::new(config.agent.clone(), places, signals.clone()),
+            agents: agents::Room::new(
+                config.agent.clone(),
+                config.home.clone(),
+                places,
+                signals.clone(),
+            ),
             commands: Arc::new(commands::Room::new(&signals)),
             log: log::Room::new(published),
             requests: requests::Room::default(),

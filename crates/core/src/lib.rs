@@ -29,7 +29,7 @@ mod workspace;
 mod worktrees;
 mod world;
 
-pub use crate::agents::{AgentConfig, FittedChoice, NewRoot, Place, ProviderState};
+pub use crate::agents::{AgentConfig, FittedChoice, ModelFacts, NewRoot, Place, ProviderState};
 pub use crate::core::{Core, CoreConfig, StopKind};
 pub use checkpoints::{Compared, NewCheckpoint};
 pub use commands::{

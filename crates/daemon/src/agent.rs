@@ -19,6 +19,7 @@ pub(crate) struct AgentPaths {
     settings: PathBuf,
     artifacts: PathBuf,
     cache: PathBuf,
+    config: Option<PathBuf>,
     /// All that is ours.
     private: Vec<PathBuf>,
 }
@@ -41,6 +42,7 @@ impl AgentPaths {
             settings,
             artifacts: homes.state_dir().join("artifacts"),
             cache: homes.cache_dir(),
+            config: homes.config_file().parent().map(PathBuf::from),
         }
     }
 }
@@ -81,6 +83,7 @@ pub(crate) fn config(paths: &AgentPaths, program: Option<PathBuf>) -> AgentConfi
         sandbox: program,
         private: paths.private.clone(),
         commands_dir: paths.settings.parent().map(|dir| dir.join("commands")),
+        config_home: paths.config.clone(),
         cache_dir,
         warnings,
     }

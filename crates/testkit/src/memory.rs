@@ -140,6 +140,7 @@ fn agent_config(home: &Home) -> AgentConfig {
         cwd: home.path().to_owned(),
         artifacts: Some(home.join("state/artifacts")),
         commands_dir: Some(home.join("config/rookery/commands")),
+        config_home: Some(home.join("config/rookery")),
         ..AgentConfig::default()
     }
 }

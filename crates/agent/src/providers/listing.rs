@@ -94,10 +94,14 @@ impl Cache {
         self.slots.lock().get(id).and_then(|slot| slot.models.clone()).unwrap_or_default()
     }
 
-    /// A provider's models for a lent key: those may be others, so nothing is
-    /// remembered.
-    pub(crate) async fn lent(&self, provider: Arc<dyn Provider>, key: Loan) -> Vec<ModelInfo> {
-        let listed = tokio::time::timeout(PATIENCE, provider.models(Some(key))).await;
+    /// A provider's models for one who asks, perhaps with a lent key: those may be others, so nothing
+    /// is remembered.
+    pub(crate) async fn passing(
+        &self,
+        provider: Arc<dyn Provider>,
+        key: Option<Loan>,
+    ) -> Vec<ModelInfo> {
+        let listed = tokio::time::timeout(PATIENCE, provider.models(key)).await;
         listed.ok().and_then(Result::ok).unwrap_or_default()
     }
 

@@ -160,6 +160,9 @@ impl Registry {
         if !registered.models.is_empty() {
             return registered.models.clone();
         }
+        if self.is_private(&registered.info.id) {
+            return self.listings.passing(Arc::clone(&registered.provider), None).await;
+        }
         self.listings.models(&registered.info.id, Arc::clone(&registered.provider)).await
     }
 
@@ -168,7 +171,7 @@ impl Registry {
         let Some(registered) = self.find(id) else { return Vec::new() };
         match keys.iter().find(|loan| loan.provider() == registered.info.id) {
             Some(loan) if registered.models.is_empty() => {
-                self.listings.lent(Arc::clone(&registered.provider), loan.clone()).await
+                self.listings.passing(Arc::clone(&registered.provider), Some(loan.clone())).await
             }
             _ => self.models(id).await,
         }

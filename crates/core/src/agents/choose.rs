@@ -19,7 +19,33 @@ pub struct FittedChoice {
     pub warning: Option<String>,
 }
 
+/// What is known of a model before it is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ModelFacts {
+    /// How many tokens it takes.
+    pub context_window: Option<u64>,
+    /// How many tokens an answer may have, if that was set.
+    pub max_tokens: Option<u64>,
+    /// Whether it is sent images.
+    pub takes_images: bool,
+    /// Whether its provider caches what is sent again.
+    pub caches_prompts: bool,
+}
+
 impl Agents {
+    /// What is known of a chosen model.
+    pub fn model_facts(&self, choice: &Choice) -> ModelFacts {
+        let registry = &self.core.inner.agents.registry;
+        let known = registry.known_model(&choice.provider, &choice.model);
+        let able = registry.info(&choice.provider).map(|info| info.capabilities);
+        ModelFacts {
+            context_window: known.and_then(|model| model.context_window),
+            max_tokens: registry.max_tokens(&choice.provider),
+            takes_images: able.is_some_and(|able| able.image_input),
+            caches_prompts: able.is_some_and(|able| able.prompt_cache),
+        }
+    }
+
     /// The choice of new threads.
     pub fn default_choice(&self) -> Choice {
         let settings = self.core.inner.agents.settings();

@@ -19,14 +19,12 @@ use crate::rooms::Agents;
 
 /// How long a server may be silent; the whole is bounded by the settings.
 const IDLE: Duration = Duration::from_secs(30);
-/// Complaints about command files that are remembered, so that each is made once.
-const WARNED_LIMIT: usize = 4096;
 
 /// The catalog with the user's directory where the settings name none.
-pub(super) fn catalog(config: &AgentConfig) -> Catalog {
+pub(super) fn catalog(config: &AgentConfig, home: &Path) -> Catalog {
     let mut settings = config.settings.commands.clone();
     settings.user_dir = settings.user_dir.or_else(|| config.commands_dir.clone());
-    Catalog::new(settings)
+    Catalog::new(settings).with_home(home.to_owned())
 }
 
 impl Agents {
@@ -82,16 +80,7 @@ impl Agents {
         let listed: std::result::Result<Listing, CommandError> =
             listed.map_err(|error| Error::failed(error.to_string()))?;
         let listing = listed?;
-        for warning in &listing.warnings {
-            let mut warned = self.core.inner.agents.warned.lock();
-            if warned.len() >= WARNED_LIMIT {
-                warned.clear();
-            }
-            if warned.insert(warning.clone()) {
-                drop(warned);
-                self.core.log().warn(None, warning.to_string());
-            }
-        }
+        listing.warnings.iter().for_each(|warning| self.warn_once(warning.to_string()));
         Ok(listing)
     }
 }

@@ -1,10 +1,13 @@
 //! What agents are run with: settings, providers, policy, and where their tools work.
 
+pub(crate) mod assigned;
 #[cfg(test)]
 mod attack;
 pub(crate) mod choose;
 mod commands;
 mod fences;
+mod instructions;
+mod private;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -12,13 +15,13 @@ mod workspaces;
 
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
-use rookery_agent::commands::{Catalog, Warning};
+use rookery_agent::commands::Catalog;
 use rookery_agent::mcp::McpServers;
 use rookery_agent::policy::{self, Action, Command, Judgement, Rule, Rules, ToolRequest};
 use rookery_agent::provider::{Provider, ProviderInfo};
@@ -34,15 +37,11 @@ use serde_json::Value;
 
 use crate::log::{Shows, Signals};
 
-pub use self::choose::FittedChoice;
+pub use self::choose::{FittedChoice, ModelFacts};
 pub use self::settings::ProviderState;
 pub(crate) use self::workspaces::Places;
 pub use self::workspaces::{NewRoot, Place};
 
-/// The files with which a project tells agents how to work in it.
-const PROJECT_FILES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
-/// How much of each is told.
-const PROJECT_LIMIT: usize = 32 << 10;
 /// What answers where nothing can be chosen.
 const MOCK: &str = "mock";
 /// How full a model's window may get before the conversation is made shorter, in percent.
@@ -67,6 +66,8 @@ pub struct AgentConfig {
     pub private: Vec<PathBuf>,
     /// Where the user's slash commands are, unless the settings say otherwise.
     pub commands_dir: Option<PathBuf>,
+    /// Our own directory of settings.
+    pub config_home: Option<PathBuf>,
     /// Where lists of models are kept.
     pub cache_dir: Option<PathBuf>,
     /// What is wrong with the settings, to be told to clients.
@@ -90,6 +91,7 @@ impl Default for AgentConfig {
             sandbox: None,
             private: Vec::new(),
             commands_dir: None,
+            config_home: None,
             cache_dir: None,
             warnings: Vec::new(),
         }
@@ -101,6 +103,8 @@ pub(crate) struct Room {
     /// Workspaces. Locked after the world is held, if both are.
     places: RwLock<Places>,
     pub(crate) config: AgentConfig,
+    /// The user's home.
+    home: PathBuf,
     settings: RwLock<Arc<Settings>>,
     rules: RwLock<Arc<Rules>>,
     pub(crate) registry: Registry,
@@ -110,8 +114,8 @@ pub(crate) struct Room {
     /// The way to the web, which providers share.
     client: http::Client,
     commands: Arc<Catalog>,
-    /// Command files that were complained about.
-    warned: Mutex<HashSet<Warning>>,
+    /// Complaints about files that were made.
+    warned: Mutex<HashSet<String>>,
     signals: Signals,
     is_draining: AtomicBool,
     has_chosen_provider: AtomicBool,
@@ -125,13 +129,19 @@ impl Room {
     fn alone(config: AgentConfig) -> Self {
         let home = rookery_agent::workspaces::Workspaces::new(config.cwd.clone(), 0);
         let places = Places::new(home);
-        Room::new(config, places, Signals::default())
+        Room::new(config, PathBuf::from("/"), places, Signals::default())
     }
 
-    pub(crate) fn new(config: AgentConfig, places: Places, signals: Signals) -> Self {
+    pub(crate) fn new(
+        config: AgentConfig,
+        home: PathBuf,
+        places: Places,
+        signals: Signals,
+    ) -> Self {
         let mut settings = config.settings.clone();
         let client = http::Client::new();
         let registry = registry(&config, client.clone());
+        private::restore(&registry, &config);
         let withheld: Vec<String> = registry.key_variables().iter().cloned().collect();
         let mcp = McpServers::new(&config.settings.mcp_servers, &client, &withheld);
         // Settled once: a key that comes later makes a provider usable, and chooses nothing.
@@ -147,13 +157,14 @@ impl Room {
             sessions: Arc::default(),
             mcp,
             client,
-            commands: Arc::new(commands::catalog(&config)),
+            commands: Arc::new(commands::catalog(&config, &home)),
             warned: Mutex::default(),
             signals,
             is_draining: AtomicBool::new(false),
             has_chosen_provider,
             settings_writer: tokio::sync::Mutex::new(()),
             config,
+            home,
         }
     }
 
@@ -238,7 +249,7 @@ impl Room {
     }
 
     pub(crate) fn info(&self, id: &str) -> Option<ProviderInfo> {
-        self.registry.infos().into_iter().find(|info| info.id == id)
+        self.registry.info(id)
     }
 
     pub(crate) fn has_parallel_tools(&self, provider: &str) -> bool {
@@ -252,25 +263,6 @@ impl Room {
     pub(crate) fn searches_web(&self) -> bool {
         use rookery_agent::settings::WebSearchMode;
         self.settings().web_search.value != WebSearchMode::Disabled
-    }
-
-    /// What a project tells agents. Links out of it are not followed: it is sent to a model.
-    pub(crate) fn project_instructions(&self, root: &Path) -> Option<String> {
-        let tree = rookery_host::Beneath::new(root).ok()?;
-        let mut texts: Vec<String> = Vec::new();
-        let mut told = String::new();
-        for name in PROJECT_FILES {
-            let Ok(bytes) = tree.read_start(Path::new(name), PROJECT_LIMIT) else { continue };
-            let text = String::from_utf8_lossy(&bytes).trim().to_owned();
-            // Many projects have the same text under both names.
-            if text.is_empty() || texts.contains(&text) {
-                continue;
-            }
-            let gap = if told.is_empty() { "" } else { "\n\n" };
-            told += &format!("{gap}From {name} of this project:\n{text}");
-            texts.push(text);
-        }
-        (!told.is_empty()).then_some(told)
     }
 
     /// Whether a thread may use a tool.

@@ -113,7 +113,8 @@ impl Agents {
 
     fn known_provider(&self, id: &str) -> Result<String> {
         let id = providers::normalize(id);
-        match self.core.inner.agents.provider(&id) {
+        let agents = &self.core.inner.agents;
+        match agents.provider(&id).filter(|_| !agents.registry.is_private(&id)) {
             Some(_) => Ok(id),
             None if id.is_empty() => Err(Error::invalid("provider", "provider must not be empty")),
             None => Err(Error::invalid("provider", format!("unknown provider: {id}"))),
@@ -143,8 +144,12 @@ impl Agents {
     /// own, the effort by what was chosen before only if the model was not chosen anew.
     ///
     /// # Errors
-    /// If there is no such provider or effort, or the file cannot be written.
+    /// If there is no such provider or effort, it is a task's own, or the file cannot be written.
     pub async fn select_default(&self, choice: Choice) -> Result<Choice> {
+        if !choice.provider.trim().is_empty() {
+            self.known_provider(&choice.provider)
+                .map_err(|error| Error::failed(error.message()))?;
+        }
         let mut usual = self.default_choice();
         if !choice.model.trim().is_empty() {
             usual.reasoning = None;

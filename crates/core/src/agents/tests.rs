@@ -289,3 +289,84 @@ async fn a_direct_call_can_wait_for_its_approval() {
     assert!(task.await.unwrap_err().is_cancelled());
     assert!(core.requests().list().is_empty());
 }
+
+#[tokio::test]
+async fn attack_what_a_task_brought_is_kept_for_the_user_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use rookery_agent::providers::{TaskProvider, of_task};
+
+    let home = Home::new();
+    let core = home.core(true).await;
+    let brought = |key: &str| {
+        of_task(TaskProvider { service: "deepseek", key: Some(key), ..TaskProvider::default() })
+            .unwrap()
+    };
+    let id = core.agents().add_private_provider(brought("sk-of-the-task")).await.unwrap();
+    assert_eq!(core.agents().add_private_provider(brought("sk-of-the-task")).await.unwrap(), id);
+    let file = home.path().join("task-providers.json");
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert!(std::fs::read_to_string(&file).unwrap().contains("sk-of-the-task"));
+    let choice = Choice { provider: id.clone(), model: "m".into(), reasoning: None };
+    let new = NewThread { cwd: home.path(), choice: choice.clone(), ..NewThread::default() };
+    let thread = core.threads().start(new).await.unwrap().thread.id;
+    // More than are kept: the one that a thread chooses stays.
+    let mut last = String::new();
+    for number in 0..260 {
+        let key = format!("sk-another-{number}");
+        last = core.agents().add_private_provider(brought(&key)).await.unwrap();
+    }
+    core.stop(StopKind::KeepTerminals).await.unwrap();
+    drop(core);
+    let core = home.core(true).await;
+    assert_eq!(core.inner.agents.registry.private_settings().len(), 256);
+    assert_eq!(core.threads().get(thread).unwrap().thread.choice, choice);
+    for known in [&id, &last] {
+        assert!(core.inner.agents.provider(known).is_some(), "{known}");
+    }
+    assert!(core.inner.agents.registry.has_key("sk-of-the-task"));
+    assert!(core.agents().providers().iter().all(|info| info.id != id));
+    // It is the task's own: neither its key nor the choice of new threads is for others to set.
+    assert!(core.agents().configure_provider(&id, "sk-x").await.is_err());
+    assert!(core.agents().select_default(choice).await.is_err());
+    core.stop(StopKind::KeepTerminals).await.unwrap();
+}
+
+#[tokio::test]
+async fn without_a_file_a_task_has_its_provider_as_long_as_we_run() {
+    use rookery_agent::providers::{TaskProvider, of_task};
+
+    let home = Home::new();
+    let core = home.core(false).await;
+    let task = TaskProvider { service: "fake-ai", ..TaskProvider::default() };
+    let id = core.agents().add_private_provider(of_task(task).unwrap()).await.unwrap();
+    assert!(core.inner.agents.provider(&id).is_some());
+    assert!(!home.path().join("task-providers.json").exists());
+}
+
+#[tokio::test]
+async fn the_roles_of_a_workspace_are_listed_and_what_is_wrong_is_said_once() {
+    let home = Home::new();
+    let core = home.core(false).await;
+    let work = home.dir("work");
+    std::fs::write(work.join(".roomodes"), "customModes: [{slug: x}]").unwrap();
+    let mut feed = core.log().subscribe(Topics::NOTICES, None);
+    for _ in 0..2 {
+        assert_eq!(core.agents().roles(&work, &[]).await.unwrap().len(), 5);
+    }
+    core.log().warn(None, "the last".to_owned());
+    let mut said = Vec::new();
+    while said.last().is_none_or(|last: &String| last != "the last") {
+        for news in feed.next().await.unwrap().iter() {
+            if let Some(NoticeBody::Warning(text)) = news.notice().map(|notice| &notice.body) {
+                said.push(text.clone());
+            }
+        }
+    }
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(said[0].contains("role 1 was skipped: missing field `name`"), "{said:?}");
+    assert_eq!(core.agents().role(&work, &[], "ask").await.unwrap().slug, "ask");
+    let unknown = core.agents().role(&work, &[], "x").await.unwrap_err();
+    assert!(unknown.message().starts_with("unknown role: x; expected one of architect, code"));
+}

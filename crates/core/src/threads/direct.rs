@@ -88,7 +88,8 @@ impl Threads {
             Ok(arguments) => arguments,
             Err(reason) => return Ok(DirectOutcome::Ran(ToolOutput::error(reason))),
         };
-        let judgement = job.judge(tool.kind);
+        let touched = job.touched(tool.kind).await;
+        let judgement = job.judge(tool.kind, touched.as_deref());
         let (reason, mode) = (judgement.reason.clone(), job.mode());
         match judgement.verdict {
             Verdict::Deny => {

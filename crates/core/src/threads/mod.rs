@@ -27,6 +27,7 @@ mod status;
 mod steers;
 mod tools;
 mod turns;
+mod wanted;
 mod world;
 
 use std::collections::VecDeque;

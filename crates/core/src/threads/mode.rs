@@ -103,13 +103,17 @@ impl Threads {
 
     /// The answer to a request that a mode gives by itself.
     fn decided(&self, request: &Request, mode: Mode) -> Option<Answer> {
-        let Asked::Approval { kind, input, argv, env, .. } = &request.asked else { return None };
+        let Asked::Approval { kind, input, argv, env, reason, .. } = &request.asked else {
+            return None;
+        };
         let agents = &self.core.inner.agents;
         let judgement = match request.thread() {
             Some(_) => agents.judge(&request.tool, *kind, input, mode, Profile::Interactive),
             None => agents.judge_argv(&request.tool, argv, env, mode, Profile::Interactive),
         };
         match judgement.verdict {
+            // A client wants to be asked, whatever the mode is.
+            Verdict::Allow | Verdict::AutoApprove if policy::unasked::is_wanted(reason) => None,
             Verdict::Allow | Verdict::AutoApprove => Some(Answer::Approved { remember: false }),
             Verdict::Deny => Some(Answer::Denied { message: Some(policy::DENIED.to_owned()) }),
             Verdict::Ask => None,

@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::run::Runner;
+use super::wanted::has_tool;
 
 const ROLE: &str = "You are a coding agent working for a user on their machine, in Rookery. \
 Be direct, and finish the task before you answer. Read before you change; change only what the task \
@@ -129,7 +130,11 @@ impl Runner {
         if let Some(goal) = &thread.goal {
             instructions.push(format!("The goal of this conversation: {}", goal.objective));
         }
-        instructions.extend(self.core.inner.agents.project_instructions(&thread.root));
+        let agents = &self.core.inner.agents;
+        instructions.extend(agents.project_instructions(&thread.root));
+        if let Some(assignment) = &thread.assignment {
+            instructions.extend(agents.guidance(assignment, &thread.root));
+        }
         instructions.extend(thread.developer_instructions.clone());
         instructions.extend(self.turn.settings.developer_context.clone());
         instructions
@@ -155,13 +160,16 @@ impl crate::core::Core {
         let built_in = tools::TOOLS.iter().filter(|tool| {
             !is_shadowed(tool.name)
                 && agents.may_use(tool.name, thread, allowed)
+                && has_tool(thread, tool.name, tool.kind, false)
                 && (mode == Mode::Plan || tool.name != "exit_plan_mode")
         });
         offered.extend(built_in.map(rookery_agent::tool::Tool::spec));
-        let foreign = agents.mcp.tools().into_iter().map(|(spec, _)| spec);
-        offered.extend(foreign.filter(|spec| {
-            !is_shadowed(&spec.name) && agents.may_use(&spec.name, thread, allowed)
-        }));
+        let foreign = agents.mcp.tools().into_iter().filter(|(spec, kind)| {
+            !is_shadowed(&spec.name)
+                && agents.may_use(&spec.name, thread, allowed)
+                && has_tool(thread, &spec.name, *kind, true)
+        });
+        offered.extend(foreign.map(|(spec, _)| spec));
         offered
     }
 }

@@ -3,6 +3,7 @@
 mod assigned;
 mod modes;
 mod news;
+mod unasked;
 
 use std::path::Path;
 use std::time::Duration;

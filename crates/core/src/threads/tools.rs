@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use parking_lot::Mutex;
+use rookery_agent::policy::unasked::TouchedPath;
 use rookery_agent::policy::{Bound, Class, Judgement, Verdict};
 use rookery_agent::provider::{HostedTool, PermissionAnswer};
 use rookery_agent::tool::{Tool, ToolContext, ToolOutput};
@@ -222,7 +223,8 @@ impl Job {
             let text = format!("policy denied tool call: {}", judgement.reason);
             Box::new(told(ToolOutput::error(text)))
         };
-        let judgement = self.judge(kind);
+        let touched = self.touched(kind).await;
+        let judgement = self.judge(kind, touched.as_deref());
         if judgement.verdict != Verdict::Ask {
             self.record(kind, &judgement);
         }
@@ -266,7 +268,7 @@ impl Job {
             }
         }
         // The mode may have become stricter meanwhile.
-        match self.judge(kind) {
+        match self.judge(kind, touched.as_deref()) {
             judgement if judgement.verdict == Verdict::Deny => {
                 self.record(kind, &judgement);
                 Err(denied(&judgement))
@@ -304,10 +306,12 @@ impl Job {
         }
     }
 
-    pub(super) fn judge(&self, kind: ToolKind) -> Judgement {
+    /// What is done with the call, which touches these paths.
+    pub(super) fn judge(&self, kind: ToolKind, touched: Option<&[TouchedPath]>) -> Judgement {
         let mode = self.mode();
-        let mut judgement =
+        let judged =
             self.core.inner.agents.judge(&self.name, kind, &self.arguments, mode, self.profile);
+        let mut judgement = self.assigned(judged, kind, touched);
         if judgement.verdict != Verdict::Ask {
             return judgement;
         }
@@ -431,7 +435,7 @@ impl Job {
 }
 
 impl Job {
-    fn tool_context(
+    pub(super) fn tool_context(
         &self,
         thread: &Thread,
         turn: Option<TurnId>,

@@ -24,7 +24,8 @@ pub(super) fn judge(line: &str, allowed: &[String], denied: &[String]) -> Wanted
             false => Wanted::Approve,
         };
     }
-    if lists.allowed.is_empty() && lists.denied.is_empty() {
+    let says_nothing = lists.allowed.is_empty() && lists.denied.is_empty();
+    if says_nothing || line.len() > shell::MAX_COMMAND_BYTES {
         return ask;
     }
     let written = lines::split(line);

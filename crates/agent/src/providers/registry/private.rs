@@ -53,6 +53,11 @@ impl Registry {
         id
     }
 
+    /// Whether a task brought this provider.
+    pub fn is_private(&self, id: &str) -> bool {
+        self.private.get(id).is_some()
+    }
+
     /// What private providers were added with, the one that was asked for last at the end.
     pub fn private_settings(&self) -> Vec<Settings> {
         self.private.0.read().iter().map(|entry| entry.settings.clone()).collect()

@@ -168,6 +168,9 @@ fn what_may_be_a_denied_command_is_asked_for() {
         let wanted = judged(line, &["*"], &["rm"]);
         assert!(matches!(wanted, Wanted::Ask(_)), "{line}: {wanted:?}");
     }
+    let long = format!("ls {}", "x".repeat(shell::MAX_COMMAND_BYTES));
+    assert_eq!(judged(&long, &["*"], &["rm"]), UNLISTED);
+    assert_eq!(judged(&long, &["*"], &[]), APPROVE);
     assert_eq!(judged("git $X", &["git"], &["git push"]), HIDDEN);
     assert_eq!(judged("git log $X", &["git"], &["git push"]), APPROVE);
     assert_eq!(judged("./tools/rm-cache x", &["./tools/rm-cache"], &["rm"]), APPROVE);

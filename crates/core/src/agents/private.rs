@@ -1,0 +1,90 @@
+//! Providers that tasks brought with them, kept over restarts in a file of their own.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::PathBuf;
+
+use rookery_agent::providers::{self, Registry, kept_as_json, kept_from_json};
+use rookery_host::files;
+use rookery_model::{Error, Result};
+
+use super::AgentConfig;
+use crate::rooms::Agents;
+
+/// The file that they are kept in.
+const FILE: &str = "task-providers.json";
+/// How many are kept.
+const MOST: usize = 256;
+/// The longest file that is read.
+const FILE_LIMIT: usize = 8 << 20;
+
+impl Agents {
+    /// Adds a provider that a task brought, and keeps it where settings are kept; its id is returned.
+    /// It is chosen by that id like any other, and is in no list.
+    ///
+    /// # Errors
+    /// If it cannot be kept.
+    pub async fn add_private_provider(&self, settings: providers::Settings) -> Result<String> {
+        let core = self.core.clone();
+        // All of it or nothing, even if whoever asked goes away meanwhile.
+        let work = self.core.inner.runtime.spawn(async move {
+            let agents = &core.inner.agents;
+            let _writing = agents.settings_writer.lock().await;
+            let before = ids(&agents.registry);
+            let id = agents.registry.add_private(settings);
+            let used: HashSet<String> = {
+                let world = core.look();
+                let threads = world.threads.values();
+                threads.map(|state| state.thread.choice.provider.clone()).collect()
+            };
+            agents.registry.prune_private(MOST, |known| known == id || used.contains(known));
+            if ids(&agents.registry) == before {
+                return Ok(id);
+            }
+            let Some(path) = file(&agents.config) else { return Ok(id) };
+            let text = kept_as_json(&agents.registry.private_settings());
+            let written =
+                tokio::task::spawn_blocking(move || files::replace(&path, text.as_bytes()));
+            let written = written.await.map_err(|error| Error::failed(error.to_string()))?;
+            written.map_err(|error| {
+                Error::failed(format!("the provider of the task cannot be kept: {error}"))
+            })?;
+            Ok(id)
+        });
+        work.await.map_err(|error| Error::failed(error.to_string()))?
+    }
+}
+
+/// Adds those that an earlier process kept. A file that cannot be read is left as it is.
+pub(super) fn restore(registry: &Registry, config: &AgentConfig) {
+    let Some(path) = file(config) else { return };
+    let kept = match files::read_start(&path, FILE_LIMIT) {
+        Ok(bytes) => kept_from_json(&String::from_utf8_lossy(&bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+        Err(error) => {
+            tracing::warn!(path = %path.display(), %error, "providers of tasks cannot be read");
+            return;
+        }
+    };
+    match kept {
+        Ok(kept) => kept.into_iter().take(MOST).for_each(|settings| {
+            registry.add_private(settings);
+        }),
+        // What is wrong would quote the file, which has keys.
+        Err(error) => {
+            let line = error.line();
+            tracing::warn!(path = %path.display(), line, "providers of tasks cannot be understood");
+        }
+    }
+}
+
+/// Where they are kept: where nothing of the user's choices is, neither are they.
+fn file(config: &AgentConfig) -> Option<PathBuf> {
+    let settings = config.settings_file.as_ref()?;
+    let dir = config.config_home.as_deref().or_else(|| settings.parent())?;
+    Some(dir.join(FILE))
+}
+
+fn ids(registry: &Registry) -> Vec<String> {
+    registry.private_settings().into_iter().map(|settings| settings.id).collect()
+}

@@ -1,0 +1,61 @@
+//! What an assignment says about calls of tools: which are offered, and which are asked for or denied
+//! beside what policy says.
+
+use rookery_agent::policy::Judgement;
+use rookery_agent::policy::unasked::{self, Call, TouchedPath};
+use rookery_agent::tools;
+use rookery_model::{Thread, ToolKind};
+
+use super::tools::Job;
+use crate::agents::assigned::stricter;
+
+impl Job {
+    /// The paths that the call touches, if anything is decided by them and they are known.
+    pub(super) async fn touched(&self, kind: ToolKind) -> Option<Vec<TouchedPath>> {
+        if self.is_hosted || !matches!(kind, ToolKind::Read | ToolKind::Write) {
+            return None;
+        }
+        let thread = self.core.threads().get(self.thread)?.thread;
+        thread.assignment.as_ref()?;
+        let arguments = tools::parse_arguments(&self.arguments).ok()?;
+        let context = self.tool_context(&thread, None, true, &self.shell);
+        let name = self.name.clone();
+        let found =
+            tokio::task::spawn_blocking(move || tools::touched(&context, &name, &arguments));
+        found.await.ok().flatten()
+    }
+
+    /// The stricter of what policy judged and of what the thread's assignment wants.
+    pub(super) fn assigned(
+        &self,
+        judged: Judgement,
+        kind: ToolKind,
+        touched: Option<&[TouchedPath]>,
+    ) -> Judgement {
+        let assignment = {
+            let world = self.core.look();
+            let state = world.threads.get(&self.thread);
+            state.and_then(|state| state.thread.assignment.clone())
+        };
+        let Some(assignment) = assignment else { return judged };
+        let agents = &self.core.inner.agents;
+        let command = agents.command_of(&self.name, kind, &self.arguments);
+        let call = Call {
+            // A name that an agent behind the provider gave means nothing here.
+            tool: if self.is_hosted { "" } else { &self.name },
+            kind,
+            is_foreign: !self.is_hosted && agents.mcp.kind(&self.name).is_some(),
+            command: command.as_deref(),
+            paths: touched,
+        };
+        stricter(judged, &assignment, &call, self.profile.is_unattended())
+    }
+}
+
+/// Whether the role that a thread works in has a tool.
+pub(super) fn has_tool(thread: &Thread, tool: &str, kind: ToolKind, is_foreign: bool) -> bool {
+    let role = thread.assignment.as_ref().and_then(|assignment| assignment.role.as_ref());
+    role.is_none_or(|role| {
+        unasked::has_tool(role, &Call { tool, kind, is_foreign, command: None, paths: None })
+    })
+}
