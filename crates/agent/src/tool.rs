@@ -56,6 +56,8 @@ pub struct Tool {
     pub description: &'static str,
     /// Whether only the driver of a turn can carry it out, because it waits for a person's answer.
     pub needs_turn: bool,
+    /// Whether only threads with an assignment have it.
+    pub needs_assignment: bool,
     /// JSON Schema of its arguments.
     pub parameters: fn() -> Value,
     /// Says why arguments do not fit, in the words that `run` would use.

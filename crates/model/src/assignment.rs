@@ -1,7 +1,7 @@
 //! Assignments: what a client that drives a thread as a piece of work set for it, so that it goes on
 //! by itself. A thread without one is talked with.
 
-use crate::{ThreadId, Timestamp};
+use crate::{ThreadId, Timestamp, Usage};
 
 /// A thread as a piece of work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -119,6 +119,25 @@ pub struct Prices {
     pub cache_creation: u64,
 }
 
+impl Prices {
+    /// What a call cost, in millionths of a dollar.
+    pub fn cost(&self, usage: &Usage) -> u64 {
+        let Usage { prompt, completion, cached, cache_creation } = *usage;
+        let plain = prompt.saturating_sub(cached).saturating_sub(cache_creation);
+        let parts = [
+            (plain, self.input),
+            (completion, self.output),
+            (cached, self.cached),
+            (cache_creation, self.cache_creation),
+        ];
+        let whole: u128 = parts
+            .iter()
+            .map(|(tokens, price)| u128::from(*tokens).saturating_mul(u128::from(*price)))
+            .fold(0, u128::saturating_add);
+        u64::try_from(whole / 1_000_000).unwrap_or(u64::MAX)
+    }
+}
+
 /// A message that waits until the agent takes what a user says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuedMessage {
@@ -130,4 +149,19 @@ pub struct QueuedMessage {
     pub text: String,
     /// Images, as `data:` addresses.
     pub images: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_costs_what_its_tokens_cost() {
+        let prices =
+            Prices { input: 3_000_000, output: 15_000_000, cached: 300_000, cache_creation: 0 };
+        let usage = Usage { prompt: 1_000, completion: 100, cached: 400, cache_creation: 100 };
+        assert_eq!(prices.cost(&usage), 500 * 3 + 100 * 15 + 120);
+        let most = Usage { prompt: u64::MAX, completion: u64::MAX, cached: 0, cache_creation: 0 };
+        assert_eq!(Prices { input: u64::MAX, ..prices }.cost(&most), u64::MAX);
+    }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use rookery_model::{TerminalId, TurnId};
+use rookery_model::{TerminalId, ThreadId, TurnId};
 
 /// What is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub enum Kept {
     Mode,
     /// Up to which offset a terminal's words were noted.
     Noted(TerminalId),
+    /// Messages that wait until the agent of a thread takes what a user says.
+    Queued(ThreadId),
     /// What the user said to a running turn and no item holds yet.
     Steers(TurnId),
     /// Sets of directories that threads work in.
@@ -42,6 +44,7 @@ impl fmt::Display for Kept {
             Kept::Masked => f.write_str("masked"),
             Kept::Mode => f.write_str("policy_mode"),
             Kept::Noted(id) => write!(f, "noted/{id}"),
+            Kept::Queued(thread) => write!(f, "queued/{thread}"),
             Kept::Steers(turn) => write!(f, "steers/{turn}"),
             Kept::Workspaces => f.write_str("workspaces"),
         }

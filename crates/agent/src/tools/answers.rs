@@ -17,6 +17,7 @@ pub(super) const REQUEST_USER_INPUT: Tool = Tool {
     kind: ToolKind::Internal,
     description: "Ask the user one to three questions with two or three options each, and wait.",
     needs_turn: true,
+    needs_assignment: false,
     parameters: arguments::schema::<QuestionsArgs>,
     check: |value| questions(value.clone()).map(drop),
     run: |_, _| refused("request_user_input"),
@@ -27,6 +28,7 @@ pub(super) const EXIT_PLAN_MODE: Tool = Tool {
     kind: ToolKind::Internal,
     description: "In plan mode: present the finished plan and wait until it is approved.",
     needs_turn: true,
+    needs_assignment: false,
     parameters: arguments::schema::<PlanArgs>,
     // Whether the summary may be blank is for the settings to say.
     check: |value| plan(value.clone(), false).map(drop),
@@ -124,7 +126,7 @@ pub fn plan(arguments: Value, needs_summary: bool) -> Result<Plan, String> {
     Ok(Plan { target, summary: args.summary, next_steps: args.next_steps.unwrap_or_default() })
 }
 
-fn refused(name: &'static str) -> Running {
+pub(super) fn refused(name: &'static str) -> Running {
     Box::pin(async move { ToolOutput::error(format!("tool cannot be called directly: {name}")) })
 }
 

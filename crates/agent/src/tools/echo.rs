@@ -13,6 +13,7 @@ pub(super) const ECHO: Tool = Tool {
     kind: ToolKind::Read,
     description: "Return the given text unchanged.",
     needs_turn: false,
+    needs_assignment: false,
     parameters: arguments::schema::<Args>,
     check: arguments::check::<Args>,
     run: |context, value| arguments::run(context, value, run),

@@ -15,6 +15,7 @@ pub(super) const EDIT: Tool = Tool {
     kind: ToolKind::Write,
     description: "Replace a text in a file. old_string must occur exactly once.",
     needs_turn: false,
+    needs_assignment: false,
     parameters: arguments::schema::<EditArgs>,
     check: arguments::check::<EditArgs>,
     run: |context, value| arguments::run_blocking(context, value, edit),
@@ -26,6 +27,7 @@ pub(super) const MULTI_EDIT: Tool = Tool {
     description: "Make several edits to one file in order, all or none. \
                   Each old_string must occur exactly once when its turn comes.",
     needs_turn: false,
+    needs_assignment: false,
     parameters: arguments::schema::<MultiEditArgs>,
     check: arguments::check::<MultiEditArgs>,
     run: |context, value| arguments::run_blocking(context, value, multi_edit),

@@ -16,6 +16,7 @@ pub(super) const GLOB: Tool = Tool {
     description: "Find files by a pattern of *, ?, [], {a,b} and **, such as src/**/*.rs. \
                   Respects ignore files.",
     needs_turn: false,
+    needs_assignment: false,
     parameters: arguments::schema::<Args>,
     check: arguments::check::<Args>,
     run: |context, value| arguments::run_blocking(context, value, run),

@@ -18,6 +18,7 @@ pub(super) const GET_GOAL: Tool = Tool {
     kind: ToolKind::Internal,
     description: "Get the goal of this thread, with its status and what it has cost.",
     needs_turn: false,
+    needs_assignment: false,
     parameters: arguments::schema::<GetArgs>,
     check: arguments::check::<GetArgs>,
     run: |context, value| arguments::run(context, value, get),
@@ -29,6 +30,7 @@ pub(super) const CREATE_GOAL: Tool = Tool {
     description: "Set a goal for this thread, only when the user asks for one. \
                   Fails while another is not complete.",
     needs_turn: false,
+    needs_assignment: false,
     parameters: arguments::schema::<CreateArgs>,
     check: arguments::check::<CreateArgs>,
     run: |context, value| arguments::run(context, value, create),
@@ -40,6 +42,7 @@ pub(super) const UPDATE_GOAL: Tool = Tool {
     description: "Say that the goal is complete: all of it is reached and shown to be; \
                   or blocked: you cannot go on without the user.",
     needs_turn: false,
+    needs_assignment: false,
     parameters: arguments::schema::<UpdateArgs>,
     check: arguments::check::<UpdateArgs>,
     run: |context, value| arguments::run(context, value, update),

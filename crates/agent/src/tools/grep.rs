@@ -23,6 +23,7 @@ pub(super) const GREP: Tool = Tool {
     description: "Search files for a regular expression (or literal text with regex=false). \
                   Gives path:line:text. Respects ignore files; skips binaries and large files.",
     needs_turn: false,
+    needs_assignment: false,
     parameters: arguments::schema::<Args>,
     check: arguments::check::<Args>,
     run: |context, value| arguments::run_blocking(context, value, run),

@@ -17,6 +17,7 @@ pub(super) const LIST_FILES: Tool = Tool {
     kind: ToolKind::Read,
     description: "List the names in a directory, sorted; directories end with /.",
     needs_turn: false,
+    needs_assignment: false,
     parameters: arguments::schema::<Args>,
     check: arguments::check::<Args>,
     run: |context, value| arguments::run_blocking(context, value, run),

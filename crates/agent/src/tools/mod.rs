@@ -1,12 +1,14 @@
 //! One file for each built-in tool or small family, and the table of them all.
 //!
 //! Beside them: [`parse_arguments`] reads the text of a call, [`preview`] shows it, [`call`] runs it,
-//! [`finish`] shortens what it came to, and [`questions`] and [`plan`] read what only the driver of a turn can answer.
+//! [`finish`] shortens what it came to, and [`questions`], [`plan`], [`delegation`], [`role_switch`] and
+//! [`completion`] read what only the driver of a turn can carry out.
 
 mod answers;
 mod apply_patch;
 mod arguments;
 mod artifacts;
+mod delegation;
 mod echo;
 mod edit;
 mod exec;
@@ -39,7 +41,10 @@ use crate::tool::{Tool, ToolContext, ToolOutput};
 pub use answers::{plan, questions};
 pub use arguments::parse as parse_arguments;
 pub use artifacts::{Kept, Spool, finish, shown_in_part};
-pub use exec::{Sessions, shell_argv};
+pub use delegation::{
+    COMPLETION, DELEGATION, Delegation, ROLE_SWITCH, completion, delegation, role_switch,
+};
+pub use exec::{Cleaner, Sessions, shell_argv};
 pub use touched::touched;
 pub use view_image::media_type;
 
@@ -69,6 +74,9 @@ pub const TOOLS: &[Tool] = &[
     read_artifacts::GREP_ARTIFACT,
     read_artifacts::TAIL_ARTIFACT,
     echo::ECHO,
+    delegation::NEW_TASK,
+    delegation::SWITCH_MODE,
+    delegation::ATTEMPT_COMPLETION,
 ];
 
 /// The tool of a name.

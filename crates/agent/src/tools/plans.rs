@@ -18,6 +18,7 @@ pub(super) const UPDATE_PLAN: Tool = Tool {
     kind: ToolKind::Internal,
     description: "Replace the plan of this thread. At most one step is in_progress.",
     needs_turn: false,
+    needs_assignment: false,
     parameters: arguments::schema::<PlanArgs>,
     check: arguments::check::<PlanArgs>,
     run: |context, value| arguments::run(context, value, update_plan),
@@ -29,6 +30,7 @@ pub(super) const UPDATE_LEDGER: Tool = Tool {
     description: "Replace the task ledger of this thread. Ids are unique, at most one task is \
                   in_progress.",
     needs_turn: false,
+    needs_assignment: false,
     parameters: arguments::schema::<LedgerArgs>,
     check: arguments::check::<LedgerArgs>,
     run: |context, value| arguments::run(context, value, update_ledger),

@@ -17,6 +17,7 @@ pub(super) const READ_FILE: Tool = Tool {
     description: "Read a text file as numbered lines, a page at a time. \
                   Paths are relative to the workspace; ~/, user:// and workspace:// work too.",
     needs_turn: false,
+    needs_assignment: false,
     parameters: arguments::schema::<Args>,
     check: arguments::check::<Args>,
     run: |context, value| arguments::run_blocking(context, value, run),

@@ -131,6 +131,9 @@ fn the_table_is_the_contract() {
         ("grep_artifact", Read, &["artifact_id", "query"], &["offset", "limit"]),
         ("tail_artifact", Read, &["artifact_id"], &["lines"]),
         ("echo", Read, &["text"], &[]),
+        ("new_task", Internal, &["mode", "message"], &[]),
+        ("switch_mode", Internal, &["mode_slug"], &["reason"]),
+        ("attempt_completion", Internal, &["result"], &[]),
     ];
     assert_eq!(TOOLS.len(), expected.len());
     for (name, kind, required, optional) in expected {

@@ -18,6 +18,7 @@ pub(super) const VIEW_IMAGE: Tool = Tool {
     kind: ToolKind::Read,
     description: "Look at an image file: png, jpeg, gif or webp of at most 10 MiB.",
     needs_turn: false,
+    needs_assignment: false,
     parameters: arguments::schema::<Args>,
     check: arguments::check::<Args>,
     run: |context, value| arguments::run_blocking(context, value, run),

@@ -15,6 +15,7 @@ pub(super) const WRITE_FILE: Tool = Tool {
     kind: ToolKind::Write,
     description: "Create a file, or replace its whole content. Makes missing directories.",
     needs_turn: false,
+    needs_assignment: false,
     parameters: arguments::schema::<Args>,
     check: arguments::check::<Args>,
     run: |context, value| arguments::run_blocking(context, value, run),

@@ -9,6 +9,7 @@ use super::stream::{fill, finish_word};
 use super::work::Work;
 use super::{CallShape, Effect, End, Input, Message, Offer, Profile, Setup, ToolDone, View};
 use crate::provider::{Failure, FailureKind, ModelEvent, Stop};
+use crate::tools::COMPLETION;
 
 /// How often a turn is reminded of its open tasks.
 const LEDGER_REMINDERS: u32 = 2;
@@ -43,6 +44,8 @@ pub struct Turn {
     nudges: u32,
     pub(super) is_finalizing: bool,
     was_forced: bool,
+    /// Whether the agent said that it is done, in the step of now.
+    is_completed: bool,
     compacted_at: u64,
     pub(super) usage: Usage,
     call_usage: Usage,
@@ -88,6 +91,7 @@ impl Turn {
             nudges: 0,
             is_finalizing: false,
             was_forced: false,
+            is_completed: false,
             compacted_at: 0,
             usage: Usage::default(),
             call_usage: Usage::default(),
@@ -107,12 +111,19 @@ impl Turn {
         });
         let work = waiting.map(|item| Work::new(item.clone())).collect();
         turn.state = State::Working(work);
+        let mut last = items.iter().filter(|item| item.step == turn.step);
+        turn.is_completed = last.any(|item| turn.says_done(item));
         turn
     }
 
     /// Whether it has come to its end.
     pub fn is_done(&self) -> bool {
         matches!(self.state, State::Done)
+    }
+
+    /// Whether something that a user said waits for the next call.
+    pub fn has_steers(&self) -> bool {
+        !self.steers.is_empty()
     }
 
     /// Takes an input and says what is to be done.
@@ -152,6 +163,7 @@ impl Turn {
         let mut out = Vec::new();
         self.steers.extend(messages);
         self.state = State::New;
+        self.is_completed = false;
         self.advance(view, &mut out);
         out
     }
@@ -299,6 +311,10 @@ impl Turn {
             self.reminders.push(REALLY_DONE.to_owned());
             return self.advance(view, out);
         }
+        self.complete(stop, out);
+    }
+
+    fn complete(&mut self, stop: &Stop, out: &mut Vec<Effect>) {
         self.state = State::Done;
         out.push(Effect::Finish(End {
             status: TurnStatus::Completed,
@@ -363,7 +379,9 @@ impl Turn {
         if let ItemBody::Tool(tool) = &mut work.item.body {
             fill(tool, done);
         }
-        out.push(Effect::Completed(work.item.clone()));
+        let item = work.item.clone();
+        self.is_completed |= self.says_done(&item);
+        out.push(Effect::Completed(item));
         match is_error {
             true => {
                 self.failures += 1;
@@ -374,7 +392,16 @@ impl Turn {
         self.run_tools(view, out);
     }
 
+    /// Whether an item is the agent's word that it is done.
+    fn says_done(&self, item: &Item) -> bool {
+        let ItemBody::Tool(tool) = &item.body else { return false };
+        self.setup.is_assigned && tool.name == COMPLETION && item.status == ItemStatus::Completed
+    }
+
     fn tools_done(&mut self, view: View, out: &mut Vec<Effect>) {
+        if std::mem::take(&mut self.is_completed) && self.steers.is_empty() {
+            return self.complete(&Stop::Stop, out);
+        }
         let limits = self.setup.limits;
         let breach = if self.failures >= limits.tool_failures {
             Some(format!("{} tool calls failed in this turn", self.failures))

@@ -69,6 +69,8 @@ pub struct Setup {
     pub compact_at: Option<u64>,
     /// Whether tools of one step run side by side.
     pub parallel_tools: bool,
+    /// Whether its thread has an assignment, so that its agent can say that it is done.
+    pub is_assigned: bool,
 }
 
 /// What the machine may look at besides its inputs.

@@ -7,6 +7,7 @@ use rookery_model::{Item, ItemBody, ItemStatus, Pruning, Timestamp, TurnErrorKin
 
 use super::*;
 use crate::provider::{EntryBody, Failure, FailureKind, ModelEvent, Stop};
+use crate::tools::COMPLETION;
 
 fn setup() -> Setup {
     Setup {
@@ -17,6 +18,7 @@ fn setup() -> Setup {
         needs_ledger: false,
         compact_at: None,
         parallel_tools: true,
+        is_assigned: false,
     }
 }
 
@@ -29,7 +31,11 @@ fn text(text: &str) -> Input {
 }
 
 fn call(id: &str) -> Input {
-    let (id, name, arguments) = (id.to_owned(), "echo".to_owned(), "{}".to_owned());
+    call_of(id, "echo")
+}
+
+fn call_of(id: &str, name: &str) -> Input {
+    let (id, name, arguments) = (id.to_owned(), name.to_owned(), "{}".to_owned());
     Input::Model(ModelEvent::ToolCall { id, name, arguments, opaque: None })
 }
 
@@ -389,6 +395,60 @@ fn a_turn_that_waited_goes_on_where_it_was() {
     assert_eq!(sketch(&effects).last().unwrap(), "finish Completed");
 }
 
+#[test]
+fn an_agent_that_says_it_is_done_is_not_asked_again() {
+    let assigned = || Turn::new(Setup { is_assigned: true, ..setup() });
+    let steps = || [hello(), call("a"), call_of("c", "attempt_completion"), done(Stop::ToolUse)];
+    let mut turn = assigned();
+    run(&mut turn, steps());
+    assert_eq!(sketch(&run(&mut turn, [tool_done("c", false)])), ["end c Completed"]);
+    let ends = sketch(&run(&mut turn, [tool_done("a", true)]));
+    assert_eq!(ends, ["end a Failed", "finish Completed"]);
+    // What is said too late has it go on, and then it may say so again.
+    let message = Message { text: "more".into(), ..Message::default() };
+    let reopened = turn.reopen(vec![message.clone()], View::default());
+    assert_eq!(sketch(&reopened), ["end user-2 Completed", "call"]);
+    let again = [call("b"), done(Stop::ToolUse), tool_done("b", false)];
+    assert_eq!(sketch(&run(&mut turn, again)).last().unwrap(), "call");
+    // What was said before has it go on at once.
+    let mut turn = assigned();
+    run(&mut turn, steps());
+    let heard = [Input::Steer(vec![message]), tool_done("c", false), tool_done("a", false)];
+    assert_eq!(sketch(&run(&mut turn, heard))[2..], ["end user-2 Completed", "call"]);
+    // A call that failed does not count, and neither does one of a thread without an assignment.
+    let mut turn = assigned();
+    run(&mut turn, steps());
+    let failed = [tool_done("c", true), tool_done("a", false)];
+    assert_eq!(sketch(&run(&mut turn, failed)).last().unwrap(), "call");
+    let mut turn = Turn::new(setup());
+    run(&mut turn, steps());
+    let other = [tool_done("c", false), tool_done("a", false)];
+    assert_eq!(sketch(&run(&mut turn, other)).last().unwrap(), "call");
+}
+
+#[test]
+fn an_agent_that_said_it_is_done_before_a_restart_is_not_asked_again() {
+    let set = || Setup { is_assigned: true, ..setup() };
+    let mut turn = Turn::new(set());
+    let steps = [
+        hello(),
+        call("a"),
+        call_of("c", "attempt_completion"),
+        done(Stop::ToolUse),
+        tool_done("c", false),
+    ];
+    let mut items: Vec<Item> = Vec::new();
+    for effect in run(&mut turn, steps) {
+        if let Effect::Started(item) | Effect::Completed(item) = effect {
+            items.retain(|known| known.id != item.id);
+            items.push(item);
+        }
+    }
+    let mut turn = Turn::resume(set(), &items, Usage::default());
+    let effects = run(&mut turn, [Input::Resume, tool_done("a", false)]);
+    assert_eq!(sketch(&effects), ["run a", "end a Completed", "finish Completed"]);
+}
+
 fn inputs() -> impl Strategy<Value = Vec<Input>> {
     let one = prop_oneof![
         4 => "[a-c]{0,2}".prop_map(|t| text(&t)),
@@ -398,6 +458,7 @@ fn inputs() -> impl Strategy<Value = Vec<Input>> {
         1 => Just(Input::Model(ModelEvent::ReasoningDone { opaque: Some(serde_json::json!(1)) })),
         1 => Just(Input::Model(ModelEvent::TextDone { opaque: None })),
         3 => "[ab]".prop_map(|id| call(&id)),
+        1 => "[ab]".prop_map(|id| call_of(&id, "attempt_completion")),
         3 => prop_oneof![Just(Stop::Stop), Just(Stop::ToolUse), Just(Stop::Pause)].prop_map(done),
         1 => prop_oneof![Just(FailureKind::ContextTooLong), Just(FailureKind::Rejected)].prop_map(failed),
         4 => ("[ab](-[2-5])?", any::<bool>()).prop_map(|(id, error)| tool_done(&id, error)),
@@ -421,12 +482,13 @@ fn inputs() -> impl Strategy<Value = Vec<Input>> {
 
 proptest! {
     #[test]
-    fn promises_hold_for_any_input(inputs in inputs(), parallel_tools: bool) {
-        let mut turn = Turn::new(Setup { parallel_tools, ..setup() });
+    fn promises_hold_for_any_input(inputs in inputs(), parallel_tools: bool, is_assigned: bool) {
+        let is_steered = inputs.iter().any(|input| matches!(input, Input::Steer(_)));
+        let mut turn = Turn::new(Setup { parallel_tools, is_assigned, ..setup() });
         let effects = run(&mut turn, inputs);
         let (mut open, mut ended) = (HashSet::new(), HashSet::new());
         let mut texts = std::collections::HashMap::<ItemId, String>::new();
-        let mut is_calling = false;
+        let (mut is_calling, mut is_completed) = (false, false);
         for (at, effect) in effects.iter().enumerate() {
             match effect {
                 Effect::Started(item) => {
@@ -443,11 +505,17 @@ proptest! {
                     open.remove(&item.id);
                     prop_assert!(ended.insert(item.id.clone()));
                     prop_assert_ne!(item.status, ItemStatus::InProgress);
+                    is_completed |= is_assigned
+                        && item.status == ItemStatus::Completed
+                        && matches!(&item.body, ItemBody::Tool(tool) if tool.name == COMPLETION);
                     if let ItemBody::Agent { text, .. } = &item.body {
                         prop_assert_eq!(Some(text), texts.get(&item.id));
                     }
                 }
-                Effect::CallModel(_) => prop_assert!(!std::mem::replace(&mut is_calling, true)),
+                Effect::CallModel(_) => {
+                    prop_assert!(!std::mem::replace(&mut is_calling, true));
+                    prop_assert!(!is_completed || is_steered);
+                }
                 Effect::CallEnded { .. } => {
                     prop_assert!(std::mem::replace(&mut is_calling, false));
                 }

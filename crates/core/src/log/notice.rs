@@ -2,7 +2,8 @@
 
 use rookery_agent::turn::Delta;
 use rookery_model::{
-    Goal, Item, ItemId, Mode, ModelCall, Request, Thread, ThreadId, Timestamp, Turn, TurnId,
+    Goal, Item, ItemId, Mode, ModelCall, QueuedMessage, Request, Thread, ThreadId, Timestamp, Turn,
+    TurnId,
 };
 
 use crate::threads::{Status, TurnLifecycle};
@@ -54,6 +55,15 @@ pub enum ThreadChange {
     GoalCleared,
     /// Its assignment was set or taken away; the thread has it.
     Assigned,
+    /// Its agent works in another role from now on.
+    Role {
+        /// The slug of the one before; none if it had none.
+        previous: Option<String>,
+        /// The slug of the one now.
+        role: String,
+    },
+    /// Messages wait in it, or were taken: all that wait now.
+    Queued(Vec<QueuedMessage>),
     /// Its mode changed; without a thread, that of all that have none of their own.
     Mode {
         /// What held before.
@@ -78,6 +88,8 @@ pub enum TurnChange {
     DeadlineExceeded(TurnId, Option<Timestamp>, String),
     /// It asks its model; the call has this number in it.
     CallStarted(TurnId, u32),
+    /// A tool call was let through, by policy or because it was approved, and runs.
+    ToolRuns(TurnId, ItemId),
     /// That call is over.
     CallEnded(TurnId, u32, ModelCall),
     /// It came to its end.
@@ -91,6 +103,8 @@ pub enum ItemChange {
     Started(Box<Item>),
     /// It grew.
     Delta(ItemId, Delta),
+    /// The command that it runs printed these lines. In its final form it has all of them.
+    Output(ItemId, String),
     /// It is in its final form.
     Completed(Box<Item>),
 }
@@ -120,7 +134,7 @@ impl NoticeBody {
 
     /// Whether a reader that missed it still learns all of it, from the item that follows.
     pub(super) fn is_delta(&self) -> bool {
-        matches!(self, NoticeBody::Item(_, ItemChange::Delta(..)))
+        matches!(self, NoticeBody::Item(_, ItemChange::Delta(..) | ItemChange::Output(..)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! About how much memory a notice takes.
 
 use rookery_agent::turn::Delta;
-use rookery_model::{Answer, Asked, Item, ItemBody, Request, RequestState};
+use rookery_model::{Answer, Asked, Item, ItemBody, QueuedMessage, Request, RequestState};
 
 use super::{ItemChange, Notice, NoticeBody, RequestChange, ThreadChange, TurnChange};
 
@@ -18,6 +18,7 @@ impl NoticeBody {
             NoticeBody::Turn(change) => match change {
                 TurnChange::Started(_) | TurnChange::Ended(_) | TurnChange::Lifecycle(_) => HEAD,
                 TurnChange::CallStarted(..) => 0,
+                TurnChange::ToolRuns(_, item) => item.as_str().len(),
                 TurnChange::CallEnded(_, _, call) => call.error.as_ref().map_or(0, String::len),
                 TurnChange::PartialResult(_, text) | TurnChange::DeadlineExceeded(_, _, text) => {
                     text.len()
@@ -26,6 +27,7 @@ impl NoticeBody {
             NoticeBody::Item(_, change) => match change {
                 ItemChange::Started(item) | ItemChange::Completed(item) => of_item(item),
                 ItemChange::Delta(_, delta) => of_delta(delta),
+                ItemChange::Output(_, text) => text.len(),
             },
             NoticeBody::Request(change) => match change {
                 RequestChange::Asked(request) | RequestChange::Settled(request, _) => {
@@ -45,10 +47,17 @@ fn of_thread(change: &ThreadChange) -> usize {
         ThreadChange::Renamed(text) | ThreadChange::Mode { reason: text, .. } => {
             text.as_ref().map_or(0, String::len)
         }
+        ThreadChange::Queued(messages) => {
+            let one = |message: &QueuedMessage| {
+                size_of::<QueuedMessage>() + message.text.len() + all(&message.images)
+            };
+            messages.iter().map(one).sum()
+        }
         ThreadChange::GoalSet(goal) => size_of_val(&**goal) + goal.objective.len(),
         ThreadChange::Status(_)
         | ThreadChange::Archived
         | ThreadChange::GoalCleared
+        | ThreadChange::Role { .. }
         | ThreadChange::Assigned => 0,
     }
 }

@@ -299,7 +299,7 @@ impl Tx<'_> {
 
 fn source_of(request: &Request) -> Source {
     match &request.asked {
-        Asked::Permission { .. } => Source::Report,
+        Asked::Permission { .. } if request.session().is_some() => Source::Report,
         Asked::Dialog { .. } => Source::Screen,
         _ => Source::Protocol,
     }

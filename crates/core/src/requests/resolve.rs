@@ -185,7 +185,10 @@ impl World {
     /// What was decided may be decided otherwise as long as no program acted on it: only a harness that
     /// asks from time to time might have.
     fn can_revise(&self, request: &Request) -> bool {
-        matches!(request.asked, Asked::Permission { .. }) && !self.acted_on.contains(&request.id)
+        let is_harness = request.session().is_some();
+        is_harness
+            && matches!(request.asked, Asked::Permission { .. })
+            && !self.acted_on.contains(&request.id)
     }
 }
 

@@ -22,6 +22,13 @@ pub(super) fn end(turn: &mut Turn, usage: Usage, error: Option<String>) -> Optio
     Some(TurnChange::CallEnded(turn.id, number, call.clone()))
 }
 
+/// What the calls of a turn cost so far.
+pub(super) fn usage(turn: &Turn) -> Usage {
+    let mut sum = Usage::default();
+    turn.calls.iter().for_each(|call| sum.add(call.usage));
+    sum
+}
+
 fn number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }

@@ -65,7 +65,7 @@ impl World {
             .is_some_and(|client| self.client_modes.of(client, Some(thread)).is_some())
     }
 
-    fn client_of(&self, thread: ThreadId, turn: TurnId) -> Option<u64> {
+    pub(super) fn client_of(&self, thread: ThreadId, turn: TurnId) -> Option<u64> {
         let active = self.threads.get(&thread)?.active.as_ref()?;
         active.client.filter(|_| active.turn == turn)
     }

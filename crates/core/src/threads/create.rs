@@ -141,6 +141,7 @@ impl Threads {
             interrupted_at: None,
             turns: None,
             unreadable: 0,
+            queued: Vec::new(),
         })
     }
 }

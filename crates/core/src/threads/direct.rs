@@ -79,7 +79,9 @@ impl Threads {
             turnstile: Turnstile::default(),
             client: call.client,
             shell: self.tool_shell(),
+            item: None,
             is_hosted: false,
+            keys: Vec::new(),
         };
         let _stop = job.stop.clone().drop_guard();
         let arguments = tools::parse_arguments(&job.arguments)

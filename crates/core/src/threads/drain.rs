@@ -23,7 +23,7 @@ impl Threads {
     /// Takes no new turns and commands, and stops those that run.
     pub async fn drain(&self, limit: Duration) -> Drained {
         self.core.inner.agents.drain(true);
-        let turns = self.stop_turns(limit, |_, _| true);
+        let turns = self.stop_turns(limit, |_, _, _| true);
         let commands = self.core.commands();
         let processes = tokio::time::timeout(limit, commands.stop_all());
         let (drained, stopped) = tokio::join!(turns, processes);
@@ -35,24 +35,22 @@ impl Threads {
     /// Before the daemon ends: turns that only wait for an answer are left as they are.
     pub(crate) async fn rest_turns(&self) {
         self.core.inner.agents.drain(true);
-        let waits = |core: &Core, turn: TurnId| {
-            core.look().requests.values().any(|request| request.turn() == Some(turn))
-        };
         let limit = self.core.inner.agents.lifecycle().shutdown_drain_timeout;
-        self.stop_turns(limit, |core, turn| !waits(core, turn)).await;
+        self.stop_turns(limit, |core, thread, turn| !core.look().waits(thread, turn)).await;
     }
 
     async fn stop_turns(
         &self,
         limit: Duration,
-        is_stopped: impl Fn(&Core, TurnId) -> bool,
+        is_stopped: impl Fn(&Core, ThreadId, TurnId) -> bool,
     ) -> Drained {
         let active: Vec<(ThreadId, TurnId)> = {
             let world = self.core.look();
             let active = world.threads.iter();
             active.filter_map(|(id, state)| Some((*id, state.active.as_ref()?.turn))).collect()
         };
-        let wanted = active.into_iter().filter(|(_, turn)| is_stopped(&self.core, *turn));
+        let wanted = active.into_iter();
+        let wanted = wanted.filter(|(thread, turn)| is_stopped(&self.core, *thread, *turn));
         let wanted: Vec<(ThreadId, TurnId)> = wanted.collect();
         for (thread, turn) in &wanted {
             if let Err(error) = self.stop_for(*thread, Some(*turn), Some(TurnErrorKind::Shutdown)) {

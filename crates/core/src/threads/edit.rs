@@ -90,6 +90,7 @@ impl Threads {
             .transact_durably(|tx| {
                 tx.emit_of(id, Event::ThreadDeleted { id });
                 tx.cancel_parked(id, "deleted");
+                tx.forget_queued(id);
                 let Some(state) = tx.world.threads.remove(&id) else { return Ok(false) };
                 if !state.thread.ephemeral {
                     tx.save(Change::ThreadDeleted(id));

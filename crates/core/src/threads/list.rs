@@ -92,7 +92,8 @@ fn view(world: &World, id: ThreadId) -> Option<ThreadView> {
     let state = world.threads.get(&id)?;
     let (thread, status) = (state.thread.clone(), status::of(world, id));
     let interrupted_at = state.active.as_ref().and_then(|active| active.interrupted_at);
-    Some(ThreadView { thread, status, interrupted_at, turns: None, unreadable: 0 })
+    let queued = state.queued.to_vec();
+    Some(ThreadView { thread, status, interrupted_at, turns: None, unreadable: 0, queued })
 }
 
 /// Lists are ordered by what they show: whole seconds, then ids.

@@ -121,6 +121,15 @@ impl Contents {
         self.items.iter().map(|placed| (placed.turn, &placed.item))
     }
 
+    /// The item of a tool's call in a turn.
+    pub(crate) fn tool(&self, turn: Option<TurnId>, call: &str) -> Option<&Placed> {
+        let is_it = |placed: &&Placed| {
+            Some(placed.turn) == turn
+                && matches!(&placed.item.body, ItemBody::Tool(tool) if tool.call_id == call)
+        };
+        self.items.iter().rev().find(is_it)
+    }
+
     /// Names of tool items and of everything in a turn, which no later item may have.
     pub(crate) fn used_names(&self, turn: TurnId) -> Vec<String> {
         let is_used =

@@ -4,22 +4,27 @@
 //! one task that drives [`rookery_agent::turn::Turn`] and performs its effects.
 
 mod approval;
+mod asks;
 mod assign;
 mod cache;
 mod calls;
 mod client_mode;
 mod compact;
 mod create;
+mod delegate;
 mod direct;
 mod drain;
 mod edit;
 mod goal;
 mod lifecycle;
+mod limits;
 mod list;
 mod live;
 mod mode;
+mod output;
 mod perform;
 mod prompt;
+mod queued;
 mod restore;
 mod room;
 mod run;
@@ -35,7 +40,7 @@ use std::sync::Arc;
 
 use rookery_agent::policy::Remembered;
 use rookery_agent::turn::Message;
-use rookery_model::{Decision, Event, ThreadId, Timestamp, TurnId};
+use rookery_model::{Decision, Event, QueuedMessage, ThreadId, Timestamp, TurnId};
 use rookery_store::Change;
 use tokio::sync::Notify;
 
@@ -69,6 +74,8 @@ pub(crate) struct ThreadState {
     told: Status,
     /// What may be done again without asking.
     pub(crate) remembered: Remembered,
+    /// Messages that wait until the agent takes what a user says.
+    pub(crate) queued: Arc<Vec<QueuedMessage>>,
     /// What was decided lately, if the thread is kept in memory only.
     pub(crate) decisions: VecDeque<Decision>,
 }
@@ -111,7 +118,8 @@ impl ActiveTurn {
 impl ThreadState {
     pub(crate) fn new(thread: rookery_model::Thread) -> Self {
         let (told, remembered) = (Status::default(), Remembered::default());
-        ThreadState { thread, active: None, told, remembered, decisions: VecDeque::new() }
+        let queued = Arc::default();
+        ThreadState { thread, active: None, told, remembered, queued, decisions: VecDeque::new() }
     }
 }
 
@@ -128,6 +136,8 @@ pub struct ThreadView {
     pub turns: Option<Vec<TurnView>>,
     /// Records that could not be read, as far as they were looked at.
     pub unreadable: u64,
+    /// Messages that wait until the agent takes what a user says.
+    pub queued: Vec<QueuedMessage>,
 }
 
 /// A turn with its items.

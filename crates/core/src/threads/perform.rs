@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use rookery_agent::turn::{Delta, Effect, End, Message};
+use rookery_agent::turn::{CallShape, Delta, Effect, End, Message};
 use rookery_model::{
     Event, Item, ItemBody, ItemId, ThreadId, Timestamp, TurnError, TurnErrorKind, TurnStatus, Usage,
 };
@@ -60,9 +60,8 @@ impl Runner {
                 }
                 Effect::CallEnded { usage, error } => told.push(Told::CallEnded(usage, error)),
                 Effect::CallModel(shape) => {
-                    told.push(Told::CallStarted);
                     self.tell(std::mem::take(&mut told)).await;
-                    self.call_model(shape);
+                    self.call_within_limits(shape).await;
                 }
                 action => {
                     self.tell(std::mem::take(&mut told)).await;
@@ -77,6 +76,8 @@ impl Runner {
         match effect {
             Effect::AbortModel => {
                 self.model = None;
+                self.held = None;
+                self.limits.abort_all();
                 self.compaction.abort_all();
                 self.judged.abort_all();
                 self.cancel_waiting().await;
@@ -97,6 +98,17 @@ impl Runner {
             | Effect::DeadlineExceeded(_)
             | Effect::Finish(_) => {}
         }
+    }
+
+    /// Asks the model, and takes what waits for that.
+    pub(super) async fn begin_call(&mut self, shape: CallShape) {
+        self.tell(vec![Told::CallStarted]).await;
+        self.call_model(shape);
+    }
+
+    fn has_queued(&self) -> bool {
+        let world = self.core.look();
+        world.threads.get(&self.live.id).is_some_and(|state| !state.queued.is_empty())
     }
 
     async fn stop_tools(&mut self) {
@@ -136,10 +148,13 @@ impl Runner {
     }
 
     async fn tell(&mut self, told: Vec<Told>) -> Vec<Effect> {
+        let is_heard = self.has_queued() || self.machine.has_steers();
         let lasts = |told: &Told| match told {
             Told::Completed(_) | Told::CallEnded(..) | Told::Finish(_) => true,
             Told::Started(item) => matches!(item.body, ItemBody::Tool(_)),
-            Told::Delta(..) | Told::CallStarted | Told::Notice(_) => false,
+            // What users said meanwhile is taken with it.
+            Told::CallStarted => is_heard,
+            Told::Delta(..) | Told::Notice(_) => false,
         };
         if told.is_empty() {
             return Vec::new();
@@ -190,6 +205,16 @@ impl Runner {
                     }
                     Told::Completed(item) => tx.complete_item(live, turn, item),
                     Told::CallStarted => {
+                        let queued = tx.take_queued(live.id);
+                        let count = queued.len();
+                        let items = self.machine.late(queued);
+                        let steered = items.len().saturating_sub(count);
+                        for (number, item) in items.into_iter().enumerate() {
+                            match number < steered {
+                                true => tx.complete_item(live, turn, item),
+                                false => tx.keep_item(live, turn, item),
+                            }
+                        }
                         let began = calls::begin(&mut self.turn);
                         tx.keep_calls(live, &self.turn, began);
                     }
@@ -200,14 +225,15 @@ impl Runner {
                     }
                     Told::Notice(notice) => tx.announce(live.id, notice),
                     Told::Finish(end) => {
-                        let late: Vec<Message> = tx
-                            .world
-                            .thread_mut(live.id)?
+                        let state = tx.world.thread_mut(live.id)?;
+                        let has_queued = !state.queued.is_empty();
+                        let late: Vec<Message> = state
                             .active
                             .as_mut()
                             .map(|active| std::mem::take(&mut active.steers))
                             .unwrap_or_default();
-                        if !late.is_empty() && end.status == TurnStatus::Completed {
+                        let is_heard = !late.is_empty() || has_queued;
+                        if is_heard && end.status == TurnStatus::Completed {
                             // Accepted before the turn was over: so it is not over.
                             reopened = self.machine.reopen(late, view);
                             continue;

@@ -22,6 +22,10 @@ over shell commands. Say what you did and what you could not do, and never claim
 const PLANNING: &str = "You are in plan mode: look and think, but change nothing. When the plan is \
 ready, call exit_plan_mode with its summary and wait for the answer.";
 
+/// What is said in place of a user, where a turn begins without a message and the agent spoke last: most
+/// models answer only those who speak.
+const GO_ON: &str = "Go on where you stopped.";
+
 impl Runner {
     /// Asks the model; what goes wrong before it could be asked comes as its failure.
     pub(super) fn call_model(&mut self, shape: CallShape) {
@@ -68,6 +72,12 @@ impl Runner {
         ModelEvent::Failed(failure)
     }
 
+    /// Whether nothing was said in this turn yet.
+    fn is_continued(&self) -> bool {
+        let contents = self.live.contents.lock();
+        contents.items.last().is_some_and(|placed| placed.turn != self.turn.id)
+    }
+
     /// Whether what the user said in this turn has images.
     fn brings_images(&self) -> bool {
         let contents = self.live.contents.lock();
@@ -95,6 +105,11 @@ impl Runner {
             keys: self.lent_keys(),
             ..ModelRequest::default()
         };
+        if self.is_continued() && request.entries.last().is_some_and(is_agents) {
+            let step = request.entries.last().map_or(0, |entry| entry.step + 1);
+            let body = EntryBody::User { text: GO_ON.to_owned(), images: Vec::new() };
+            request.entries.push(Entry { step, body, opaque: None });
+        }
         if !agents.takes_images(&choice.provider) {
             without_images(&mut request.entries);
         }
@@ -159,6 +174,7 @@ impl crate::core::Core {
         let agents = &self.inner.agents;
         let built_in = tools::TOOLS.iter().filter(|tool| {
             !is_shadowed(tool.name)
+                && (!tool.needs_assignment || thread.assignment.is_some())
                 && agents.may_use(tool.name, thread, allowed)
                 && has_tool(thread, tool.name, tool.kind, false)
                 && (mode == Mode::Plan || tool.name != "exit_plan_mode")
@@ -172,6 +188,10 @@ impl crate::core::Core {
         offered.extend(foreign.map(|(spec, _)| spec));
         offered
     }
+}
+
+fn is_agents(entry: &Entry) -> bool {
+    matches!(entry.body, EntryBody::Agent { .. } | EntryBody::Reasoning { .. })
 }
 
 /// Leaves out images of earlier turns, which another provider saw.

@@ -9,10 +9,10 @@ use rookery_model::{
     TurnError, TurnErrorKind, TurnId, TurnStatus,
 };
 
-use super::ActiveTurn;
 use super::live::LiveThread;
 use super::run::Runner;
 use super::tools::Resumed;
+use super::{ActiveTurn, calls};
 use crate::rooms::Threads;
 
 /// What was open when the daemon ended.
@@ -32,7 +32,10 @@ const UNKNOWN_OUTCOME_DATA: &str = r#"{"outcome":"unknown","reason":"runtime_res
 impl Threads {
     /// Takes up what was open when the last daemon ended.
     pub(crate) async fn restore_turns(&self, interrupted: Interrupted) -> Result<()> {
-        let Interrupted { turns, requests } = interrupted;
+        let Interrupted { mut turns, requests } = interrupted;
+        self.restore_queued().await;
+        // Who waits for the result of another goes on only if that one does.
+        turns.sort_by_key(|turn| std::cmp::Reverse(self.core.look().depth(turn.thread)));
         for turn in turns {
             let waiting: Vec<&Request> =
                 requests.iter().filter(|request| request.turn() == Some(turn.id)).collect();
@@ -68,10 +71,18 @@ impl Threads {
     async fn restore_turn(&self, turn: Turn, waiting: &[&Request]) -> Result<()> {
         let live = self.live(turn.thread).await?;
         let items = live.contents.lock().items_of(turn.id);
-        if waiting.is_empty() {
+        let mut led = Vec::new();
+        for item in items.iter().filter(|item| is_open_tool(item)) {
+            if self.is_led(item).await {
+                led.push(item.id.clone());
+            }
+        }
+        if waiting.is_empty() && led.is_empty() {
             return self.fail_lost(turn, &live, &items).await;
         }
-        let is_lost = |item: &&Item| is_open_tool(item) && !is_waited_for(item, waiting);
+        let is_lost = |item: &&Item| {
+            is_open_tool(item) && !is_waited_for(item, waiting) && !led.contains(&item.id)
+        };
         let lost: Vec<Item> =
             items.iter().filter(is_lost).map(|item| self.lost(turn.id, item.clone())).collect();
         let mut setup = self.setup(&turn, live.contents.lock().used_names(turn.id));
@@ -81,7 +92,7 @@ impl Threads {
             .into_iter()
             .map(|item| lost.iter().find(|lost| lost.id == item.id).cloned().unwrap_or(item))
             .collect();
-        let machine = turn::Turn::resume(setup, &current, turn.usage);
+        let machine = turn::Turn::resume(setup, &current, calls::usage(&turn));
         for request in waiting {
             let answer = self.core.requests().expect_answer(request.id);
             let resumed = Resumed { id: request.id, deadline: request.deadline, answer };
@@ -121,7 +132,7 @@ impl Threads {
         items: &[Item],
     ) -> Result<()> {
         let error = TurnError { message: LOST.to_owned(), kind: TurnErrorKind::RuntimeRestart };
-        let usage = turn.usage;
+        let usage = calls::usage(&turn);
         let end =
             End { status: TurnStatus::Failed, error: Some(error), finish_reason: None, usage };
         let open = items.iter().filter(|item| item.status == ItemStatus::InProgress);

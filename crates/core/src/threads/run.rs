@@ -8,7 +8,7 @@ use futures_util::FutureExt as _;
 use rookery_agent::provider::{ModelEvent, ModelStream, PermissionAnswer};
 use rookery_agent::providers::Loan;
 use rookery_agent::tool::ToolOutput;
-use rookery_agent::turn::{Effect, Input, ToolDone, Turn as Machine, View};
+use rookery_agent::turn::{CallShape, Effect, Input, ToolDone, Turn as Machine, View};
 use rookery_model::{ItemId, Profile, Pruning, TaskStatus, Timestamp, Turn};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -34,6 +34,10 @@ pub(super) struct Runner {
     pub(super) last_call: Option<oneshot::Receiver<()>>,
     /// Permissions that an agent behind a provider waits for.
     pub(super) judged: JoinSet<PermissionAnswer>,
+    /// How the model is to be asked, once that is allowed.
+    pub(super) held: Option<CallShape>,
+    /// Whether more calls are allowed than the assignment says, while that is asked.
+    pub(super) limits: JoinSet<bool>,
     pub(super) compaction: JoinSet<Result<Option<(String, Pruning)>, String>>,
     /// Keys that whoever started the turn lends for it; a turn that is resumed has none.
     pub(super) keys: Vec<Loan>,
@@ -70,6 +74,8 @@ impl Runner {
             tools: JoinSet::new(),
             last_call: None,
             judged: JoinSet::new(),
+            held: None,
+            limits: JoinSet::new(),
             compaction: JoinSet::new(),
             keys: Vec::new(),
             is_resumed: false,
@@ -145,6 +151,12 @@ impl Runner {
                     }
                 }
                 Some(judged) = self.judged.join_next() => self.permit(judged).await,
+                Some(answer) = self.limits.join_next() => {
+                    match (answer, self.held.take()) {
+                        (Ok(true), Some(shape)) => self.begin_call(shape).await,
+                        _ => return Input::Interrupt,
+                    }
+                }
                 Some(compacted) = self.compaction.join_next() => {
                     return Input::Compacted(compacted.unwrap_or_else(|_| Err("internal error".into())));
                 }

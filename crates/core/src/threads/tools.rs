@@ -10,14 +10,15 @@ use parking_lot::Mutex;
 use rookery_agent::policy::unasked::TouchedPath;
 use rookery_agent::policy::{Bound, Class, Judgement, Verdict};
 use rookery_agent::provider::{HostedTool, PermissionAnswer};
+use rookery_agent::providers::Loan;
 use rookery_agent::tool::{Tool, ToolContext, ToolOutput};
 use rookery_agent::tools;
 use rookery_agent::turn::ToolDone;
 use rookery_model::{
-    Answer, Asked, Asker, Decision, ExternalCall, ItemId, Mode, Profile, Request, RequestId,
-    RequestState, Result, Thread, ThreadId, Timestamp, ToolKind, TurnId,
+    Answer, Asked, Asker, Decision, ItemId, Mode, Profile, Request, RequestId, RequestState,
+    Thread, ThreadId, Timestamp, ToolKind, TurnId,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -26,10 +27,8 @@ use super::run::{Runner, panicked};
 use super::world::ThreadWorld;
 use crate::clock;
 use crate::core::Core;
+use crate::log::TurnChange;
 use crate::requests::decisions;
-
-/// How long a plan waits to be judged.
-const PLAN_LIMIT: Duration = Duration::from_secs(600);
 
 /// A request that outlived a daemon, with the place where its answer will come.
 pub(crate) struct Resumed {
@@ -56,8 +55,12 @@ pub(super) struct Job {
     pub(super) client: Option<u64>,
     /// The user's shell when the call was made: what is shown, approved and run is one.
     pub(super) shell: String,
+    /// The item of the call, if a turn made it.
+    pub(super) item: Option<ItemId>,
     /// Whether an agent behind the provider runs it by itself, in a way that we do not know.
     pub(super) is_hosted: bool,
+    /// Keys that were lent for the turn.
+    pub(super) keys: Vec<Loan>,
 }
 
 /// Keeps the calls of one step in order up to the moment when each was asked for, or need not be.
@@ -69,7 +72,7 @@ pub(super) struct Turnstile {
 
 impl Turnstile {
     /// Waits for the calls before this one.
-    async fn wait(&self) {
+    pub(super) async fn wait(&self) {
         let before = self.before.lock().take();
         if let Some(before) = before {
             // A call that is gone is in no one's way.
@@ -78,7 +81,7 @@ impl Turnstile {
     }
 
     /// Lets the next call come.
-    fn pass(&self) {
+    pub(super) fn pass(&self) {
         drop(self.after.lock().take());
     }
 }
@@ -93,6 +96,7 @@ impl Runner {
         call_id: String,
     ) {
         let mut job = self.job(name, arguments, call_id);
+        job.item = Some(item.clone());
         let (after, next) = oneshot::channel();
         let before = self.last_call.replace(next);
         job.turnstile = Turnstile { before: Mutex::new(before), after: Mutex::new(Some(after)) };
@@ -131,7 +135,9 @@ impl Runner {
             turnstile: Turnstile::default(),
             client: None,
             shell: self.core.threads().tool_shell(),
+            item: None,
             is_hosted: false,
+            keys: self.keys.clone(),
         }
     }
 }
@@ -161,7 +167,9 @@ impl Job {
         if let Some(kind) = foreign {
             return self.foreign(kind).await;
         }
-        let Some(tool) = tools::find(&self.name).filter(|_| is_allowed) else {
+        let is_there = |tool: &&Tool| !tool.needs_assignment || thread.assignment.is_some();
+        let found = tools::find(&self.name).filter(|_| is_allowed);
+        let Some(tool) = found.filter(is_there) else {
             return told(ToolOutput::error("tool not found"));
         };
         let arguments = match tools::parse_arguments(&self.arguments) {
@@ -174,12 +182,16 @@ impl Job {
         match tool.name {
             "request_user_input" => return told(self.user_input(arguments).await),
             "exit_plan_mode" => return told(self.plan_exit(arguments).await),
+            tools::COMPLETION => return told(self.completed(arguments)),
+            tools::ROLE_SWITCH => return self.switch_role(&thread, arguments).await,
+            tools::DELEGATION => return self.hand_on(&thread, arguments).await,
             _ => {}
         }
         let permit = match self.permitted(tool.kind).await {
             Ok(permit) => permit,
             Err(refused) => return *refused,
         };
+        self.announce_run();
         let output = self.execute(tool, &thread, arguments, &permit).await;
         ToolDone { output, approval: permit.approval, duration_ms: None }
     }
@@ -194,6 +206,7 @@ impl Job {
             Ok(permit) => permit,
             Err(refused) => return *refused,
         };
+        self.announce_run();
         let mcp = &self.core.inner.agents.mcp;
         let output = mcp.call(&self.name, arguments, self.stop.clone()).await;
         let output = self.core.inner.agents.registry.mask(output);
@@ -277,6 +290,19 @@ impl Job {
         }
     }
 
+    /// Tells those who follow a task that its tool runs. Others learn of tools by their items.
+    fn announce_run(&self) {
+        let (Some(turn), Some(item)) = (self.turn, &self.item) else { return };
+        let is_followed = {
+            let world = self.core.look();
+            world.threads.get(&self.thread).is_some_and(|state| state.thread.assignment.is_some())
+        };
+        if is_followed {
+            let runs = TurnChange::ToolRuns(turn, item.clone());
+            self.core.inner.log.spine().send(Some(self.thread), [runs.into()]);
+        }
+    }
+
     fn asker(&self) -> Asker {
         match self.turn {
             Some(turn) => Asker::Turn { thread: self.thread, turn },
@@ -336,26 +362,6 @@ impl Job {
         self.core.requests().record(Decision { request: None, ..decision });
     }
 
-    /// Asks and waits, or goes on waiting for what was asked before a restart.
-    async fn answer(
-        &self,
-        asked: Asked,
-        judgement: Option<&Judgement>,
-        limit: Option<Duration>,
-    ) -> Result<Answer> {
-        let call = self.turn.map(|turn| (turn, self.call_id.clone()));
-        let resumed = call.and_then(|call| self.core.inner.threads.resumed.lock().remove(&call));
-        if let Some(Resumed { id, deadline, answer }) = resumed {
-            return self.core.requests().await_answer(id, answer, deadline).await;
-        }
-        let request = self.request(asked, limit);
-        self.turnstile.wait().await;
-        let (id, deadline) = (request.id, request.deadline);
-        let answer = self.core.requests().ask(request, judgement).await;
-        self.turnstile.pass();
-        self.core.requests().await_answer(id, answer?, deadline).await
-    }
-
     /// What is to be asked, from now on for so long.
     pub(super) fn request(&self, asked: Asked, limit: Option<Duration>) -> Request {
         Request {
@@ -370,71 +376,14 @@ impl Job {
             state: RequestState::Pending,
         }
     }
-
-    async fn external(&self) -> ToolOutput {
-        let asked = Asked::External(ExternalCall { arguments: self.arguments.clone() });
-        let limit = self.core.agents().settings().tools.external_timeout;
-        match self.answer(asked, None, Some(limit)).await {
-            Ok(Answer::Output { text, is_error }) => {
-                let output = ToolOutput { text, is_error, ..ToolOutput::default() };
-                self.core.inner.agents.registry.mask(output)
-            }
-            Ok(Answer::TimedOut) => ToolOutput::error("the client did not run the tool in time"),
-            _ => ToolOutput::error("the tool call was cancelled"),
-        }
-    }
-
-    async fn user_input(&self, arguments: Value) -> ToolOutput {
-        if self.profile.is_unattended() {
-            return ToolOutput::error("User input is unavailable: no user is there to answer");
-        }
-        let questions = match tools::questions(arguments) {
-            Ok(questions) => questions,
-            Err(reason) => return ToolOutput::error(reason),
-        };
-        match self.answer(Asked::Input { questions }, None, None).await {
-            Ok(Answer::Given(answers)) => {
-                let value: Value = serde_json::from_str(&answers).unwrap_or(Value::Null);
-                let data = json!({ "request_id": self.call_id, "answers": value });
-                ToolOutput::new(format!("User input received:\n{answers}"), data)
-            }
-            _ => ToolOutput::error("User input is unavailable: the question was taken back"),
-        }
-    }
-
-    async fn plan_exit(&self, arguments: Value) -> ToolOutput {
-        let mode = self.mode();
-        if mode != Mode::Plan {
-            return ToolOutput::error("not_in_plan_mode: exit_plan_mode works only in plan mode");
-        }
-        let needs_summary = self.core.inner.agents.settings().policy.exit_plan_requires_summary;
-        let plan = match tools::plan(arguments, needs_summary) {
-            Ok(plan) => plan,
-            Err(reason) => return ToolOutput::error(reason),
-        };
-        if self.profile.is_unattended() {
-            return ToolOutput::error("no user is there to judge the plan; the mode stays plan");
-        }
-        match self.answer(Asked::PlanExit(plan), None, Some(PLAN_LIMIT)).await {
-            Ok(Answer::Approved { .. }) => {
-                let mode = rookery_agent::policy::mode_name(self.mode());
-                let data = json!({ "approved": true, "mode": mode });
-                ToolOutput::new(format!("Plan approved; mode is now {mode}."), data)
-            }
-            answer => {
-                let mode = rookery_agent::policy::mode_name(self.mode());
-                let why = if matches!(answer, Ok(Answer::TimedOut)) {
-                    ": no answer came in time"
-                } else {
-                    ""
-                };
-                ToolOutput::error(format!("Plan rejected{why}; the mode is {mode}."))
-            }
-        }
-    }
 }
 
 impl Job {
+    fn world(&self, thread: ThreadId, turn: Option<TurnId>) -> ThreadWorld {
+        let item = turn.zip(self.item.clone());
+        ThreadWorld { core: self.core.detached(), thread, item }
+    }
+
     pub(super) fn tool_context(
         &self,
         thread: &Thread,
@@ -460,7 +409,7 @@ impl Job {
             read_only,
             cancel: self.stop.clone(),
             time_left: left,
-            world: Arc::new(ThreadWorld { core: self.core.detached(), thread: thread.id }),
+            world: Arc::new(self.world(thread.id, turn)),
             sessions: agents.sessions(),
             sandbox: agents.sandbox(&inner.config.home, &[&thread.cwd, &thread.root]),
             seal: agents.seal(),
@@ -471,6 +420,6 @@ impl Job {
     }
 }
 
-fn told(output: ToolOutput) -> ToolDone {
+pub(super) fn told(output: ToolOutput) -> ToolDone {
     ToolDone { output, ..ToolDone::default() }
 }

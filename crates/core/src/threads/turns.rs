@@ -44,6 +44,8 @@ pub struct NewTurn {
     pub profile: Option<Profile>,
     /// The mode to set first.
     pub mode: Option<(Mode, String)>,
+    /// Whether the model is asked again with what is there: the turn begins without a message.
+    pub is_continued: bool,
     /// Whether it may not be added to a turn that runs.
     pub must_be_new: bool,
     /// The connection of the client that starts it; see [`Core::set_client_mode`].
@@ -112,12 +114,15 @@ impl Threads {
             return Err(crate::world::no_thread(live.id));
         }
         if let Some(active) = &mut state.active {
-            if new.must_be_new {
+            if new.must_be_new || new.is_continued {
                 return Err(Error::conflict("a turn is running"));
             }
             let turn = active.turn;
             tx.accept_steer(live.id, new.message);
             return Ok(Begun::Steered(turn));
+        }
+        if new.is_continued && live.contents.lock().items.is_empty() {
+            return Err(Error::conflict("nothing was said in the thread yet"));
         }
         if let Some((mode, word)) = new.mode {
             if let Some(client) = new.client {
@@ -162,7 +167,8 @@ impl Threads {
         tx.announce(live.id, TurnChange::Lifecycle(TurnLifecycle::of(&turn, None)));
         tx.announce_status(live.id);
         let view = View { tokens: self.tokens(live, &turn), has_open_tasks: false };
-        let mut effects = machine.step(Input::Begin(vec![new.message]), view);
+        let said = if new.is_continued { Vec::new() } else { vec![new.message] };
+        let mut effects = machine.step(Input::Begin(said), view);
         // What the user said is part of the beginning; what the turn does comes after the reply.
         let spoken =
             effects.iter().take_while(|effect| matches!(effect, Effect::Completed(_))).count();
@@ -214,6 +220,8 @@ impl Threads {
     /// How the machine of a turn is set up.
     pub(super) fn setup(&self, turn: &Turn, used_names: Vec<String>) -> Setup {
         let agents = &self.core.inner.agents;
+        let thread = self.get(turn.thread);
+        let is_assigned = thread.is_some_and(|seen| seen.thread.assignment.is_some());
         Setup {
             turn: turn.id,
             used_names,
@@ -222,6 +230,7 @@ impl Threads {
             needs_ledger: turn.settings.needs_ledger,
             compact_at: agents.compact_at(&turn.settings.choice),
             parallel_tools: agents.has_parallel_tools(&turn.settings.choice.provider),
+            is_assigned,
         }
     }
 
@@ -358,12 +367,17 @@ impl Tx<'_> {
     }
 
     /// Keeps an item in its final form and tells of it.
-    pub(super) fn complete_item(&mut self, live: &LiveThread, turn: TurnId, mut item: Item) {
-        let position = live.contents.lock().put(turn, &mut item);
-        self.save_item(live.id, turn, position, &item);
+    pub(super) fn complete_item(&mut self, live: &LiveThread, turn: TurnId, item: Item) {
         if matches!(item.body, ItemBody::User { .. }) {
             self.record_steer(live.id, turn);
         }
+        self.keep_item(live, turn, item);
+    }
+
+    /// The same for what was not accepted as something said to the turn.
+    pub(super) fn keep_item(&mut self, live: &LiveThread, turn: TurnId, mut item: Item) {
+        let position = live.contents.lock().put(turn, &mut item);
+        self.save_item(live.id, turn, position, &item);
         let is_message = matches!(item.body, ItemBody::User { .. } | ItemBody::Agent { .. });
         if is_message && let Ok(state) = self.world.thread_mut(live.id) {
             state.thread.message_count += 1;

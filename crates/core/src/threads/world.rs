@@ -4,16 +4,18 @@ use std::time::Duration;
 
 use rookery_agent::tool::{TerminalCommand, TerminalOutput, ToolWorld, WorldFuture};
 use rookery_model::{
-    ExitStatus, Goal, GoalStatus, OnExit, Origin, Task, Terminal, TerminalId, ThreadId,
+    ExitStatus, Goal, GoalStatus, ItemId, OnExit, Origin, Task, Terminal, TerminalId, ThreadId,
+    TurnId,
 };
 
 use super::goal::GoalChange;
+use super::output::end_of;
 use crate::core::Core;
 use crate::rooms::Threads;
 use crate::terminals::OpenTerminal;
 
 /// How much output of a tool's terminal is kept: characters for those who watch, bytes for the tool.
-const KEPT_OUTPUT: usize = 1 << 20;
+pub(super) const KEPT_OUTPUT: usize = 1 << 20;
 
 /// The signal that asks.
 const TERM: i32 = rustix::process::Signal::TERM.as_raw();
@@ -22,6 +24,8 @@ const TERM: i32 = rustix::process::Signal::TERM.as_raw();
 pub(super) struct ThreadWorld {
     pub(super) core: Core,
     pub(super) thread: ThreadId,
+    /// The item that shows what commands print, if a turn runs them.
+    pub(super) item: Option<(TurnId, ItemId)>,
 }
 
 impl ToolWorld for ThreadWorld {
@@ -56,14 +60,14 @@ impl ToolWorld for ThreadWorld {
         Box::pin(async move {
             let terminal = self.core.terminals().get(id).map_err(|error| error.to_string())?;
             let mut progress = terminal.progress();
-            let ended = progress.wait_for(|progress| progress.exit.is_some() || progress.is_closed);
-            // Time that runs out is no failure: there may be output all the same.
-            let ended = tokio::time::timeout(wait, ended).await;
-            let status = match ended {
-                Ok(Ok(progress)) => Some(progress.exit.unwrap_or(ExitStatus::Unknown)),
-                Ok(Err(_)) => Some(ExitStatus::Unknown),
-                Err(_) => None,
+            let ended = async {
+                match &self.item {
+                    Some(item) => self.follow(&terminal, &mut progress, offset, item).await,
+                    None => end_of(&mut progress).await,
+                }
             };
+            // Time that runs out is no failure: there may be output all the same.
+            let status = tokio::time::timeout(wait, ended).await.ok();
             let (bytes, from) = terminal.last_bytes_since(offset, KEPT_OUTPUT);
             if status.is_some() {
                 // All that is wanted of it was read; its item keeps the output.
@@ -154,9 +158,8 @@ impl Threads {
         let _asked = terminal.signal(TERM, true);
         let mut progress = terminal.progress();
         let grace = self.core.inner.agents.lifecycle().process_grace_timeout;
-        let ended = progress.wait_for(|progress| progress.exit.is_some() || progress.is_closed);
         // One that takes its time is ended by closing.
-        let _ = tokio::time::timeout(grace, ended).await;
+        let _ = tokio::time::timeout(grace, end_of(&mut progress)).await;
         let closed = self.core.terminals().close(id).await;
         if let Ok((strays, brand)) = found {
             let kill = move || {

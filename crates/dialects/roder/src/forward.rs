@@ -161,7 +161,7 @@ impl Messages<'_> {
                 self.push(name::THREAD_GOAL_CLEARED, &notification::ThreadArchived { thread_id });
             }
             // This dialect knows no threads of that sort.
-            ThreadChange::Assigned => {}
+            ThreadChange::Assigned | ThreadChange::Role { .. } | ThreadChange::Queued(_) => {}
         }
     }
 
@@ -170,7 +170,7 @@ impl Messages<'_> {
             TurnChange::Started(turn) => self.whole_turn(name::TURN_STARTED, thread_id, turn),
             TurnChange::Ended(turn) => self.whole_turn(name::TURN_COMPLETED, thread_id, turn),
             // Items tell what comes of a call.
-            TurnChange::CallStarted(..) | TurnChange::CallEnded(..) => {}
+            TurnChange::CallStarted(..) | TurnChange::CallEnded(..) | TurnChange::ToolRuns(..) => {}
             TurnChange::PartialResult(turn, summary) => {
                 let (turn_id, summary) = (turn.to_string(), summary.clone());
                 let partial = notification::TurnPartialResult { thread_id, turn_id, summary };
@@ -209,6 +209,8 @@ impl Messages<'_> {
             ItemChange::Completed(item) => {
                 self.push(name::ITEM_COMPLETED, &items::completed(stamp, item));
             }
+            // Its clients see the whole output, with the completed item.
+            ItemChange::Output(..) => {}
             ItemChange::Delta(id, delta) => {
                 let method = items::method(delta, self.preferences.reasoning_methods);
                 self.push(method, &items::delta(stamp, id, delta));

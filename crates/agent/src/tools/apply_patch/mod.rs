@@ -29,6 +29,7 @@ pub(super) const APPLY_PATCH: Tool = Tool {
                   @@ line before, if needed\n context\n-old\n+new\n*** Delete File: d\n\
                   *** End Patch",
     needs_turn: false,
+    needs_assignment: false,
     parameters: arguments::schema::<Args>,
     check: arguments::check::<Args>,
     run: |context, value| arguments::run_blocking(context, value, run),

@@ -10,7 +10,7 @@ const MAX_COLUMN: usize = 4096;
 
 /// Turns pieces of output into plain text.
 #[derive(Debug, Default)]
-pub(super) struct Cleaner {
+pub struct Cleaner {
     machine: Machine,
     /// The number in the current control sequence; further ones do not matter.
     number: Option<usize>,
@@ -24,7 +24,7 @@ pub(super) struct Cleaner {
 
 impl Cleaner {
     /// Reads a piece of output.
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub fn push(&mut self, bytes: &[u8]) {
         let mut all = std::mem::take(&mut self.partial);
         all.extend_from_slice(bytes);
         let mut rest = all.as_slice();
@@ -46,6 +46,11 @@ impl Cleaner {
                 }
             }
         }
+    }
+
+    /// The lines since text was last taken; the one that may still be written to stays.
+    pub fn take_lines(&mut self) -> String {
+        std::mem::take(&mut self.done)
     }
 
     /// The text since it was last taken, with the line that may still be written to.
@@ -215,6 +220,17 @@ mod tests {
         cleaner.push(b"1mred");
         assert_eq!(cleaner.take(), "red");
         assert_eq!(cleaner.take(), "");
+    }
+
+    #[test]
+    fn lines_can_be_taken_while_the_last_one_is_written() {
+        let mut cleaner = Cleaner::default();
+        cleaner.push(b"one\ntw");
+        assert_eq!(cleaner.take_lines(), "one\n");
+        cleaner.push(b"o\r\nthr");
+        assert_eq!(cleaner.take_lines(), "two\n");
+        assert_eq!(cleaner.take_lines(), "");
+        assert_eq!(cleaner.take(), "thr");
     }
 
     proptest! {

@@ -8,6 +8,7 @@ mod shell;
 
 use std::time::Duration;
 
+pub use clean::Cleaner;
 pub use session_tools::shell_argv;
 pub(super) use session_tools::{
     EXEC_COMMAND, UNIFIED_EXEC, WRITE_STDIN, preview_exec_command, preview_unified_exec,

@@ -28,6 +28,7 @@ pub(in super::super) const EXEC_COMMAND: Tool = Tool {
     description: "Start a shell command. Returns when it ends or after yield_time_ms; if it still \
                   runs, go on with write_stdin and the session id.",
     needs_turn: false,
+    needs_assignment: false,
     parameters: arguments::schema::<ExecArgs>,
     check: arguments::check::<ExecArgs>,
     run: |context, value| arguments::run(context, value, exec_command),
@@ -39,6 +40,7 @@ pub(in super::super) const WRITE_STDIN: Tool = Tool {
     description: "Type into a running command, or only wait, and return its output since the \
                   last time.",
     needs_turn: false,
+    needs_assignment: false,
     parameters: arguments::schema::<WriteArgs>,
     check: arguments::check::<WriteArgs>,
     run: |context, value| arguments::run(context, value, write_stdin),
@@ -50,6 +52,7 @@ pub(in super::super) const UNIFIED_EXEC: Tool = Tool {
     description: "Without session_id: run input as a shell command in a terminal. With it: type \
                   input into that command. Returns the new output.",
     needs_turn: false,
+    needs_assignment: false,
     parameters: arguments::schema::<UnifiedArgs>,
     check: arguments::check::<UnifiedArgs>,
     run: |context, value| arguments::run(context, value, unified_exec),

@@ -28,6 +28,7 @@ pub(in super::super) const SHELL: Tool = Tool {
     kind: ToolKind::Exec,
     description: "Run a shell command to its end and return its exit code and output.",
     needs_turn: false,
+    needs_assignment: false,
     parameters: arguments::schema::<Args>,
     check: arguments::check::<Args>,
     run: |context, value| arguments::run(context, value, run),

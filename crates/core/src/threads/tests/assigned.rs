@@ -1,11 +1,18 @@
 //! Threads that are driven as pieces of work.
 
-use rookery_model::{Assignment, ErrorKind, ItemStatus, Mode, Role, ThreadId, Unasked};
+mod delegated;
+mod limits;
+mod queued;
+
+use rookery_agent::turn::Message;
+use rookery_model::{
+    Answer, Assignment, ErrorKind, ItemBody, ItemStatus, Mode, Role, ThreadId, TurnStatus, Unasked,
+};
 use serde_json::json;
 
-use super::{NewThread, core_in, is_asked, run, says, script, start, thread_in, until};
-use crate::core::StopKind;
-use crate::log::{NoticeBody, ThreadChange, Topics};
+use super::{NewThread, NewTurn, core_in, is_asked, run, says, script, start, thread_in, until};
+use crate::core::{Core, StopKind};
+use crate::log::{ItemChange, NoticeBody, ThreadChange, Topics, TurnChange};
 
 fn assignment() -> Assignment {
     let role = Role { slug: "code".into(), name: "Code".into(), ..Role::default() };
@@ -49,6 +56,61 @@ async fn an_assignment_is_kept_and_its_id_and_mode_are_taken() {
     assert!(core.threads().assign(ThreadId::new(1), None).await.is_err());
 }
 
+/// A thread with an assignment in which this may be done without asking.
+async fn assigned(core: &Core, home: &std::path::Path, unasked: Unasked) -> ThreadId {
+    let id = thread_in(core, home).await;
+    let set = Assignment { unasked, ..assignment() };
+    core.threads().assign(id, Some(set)).await.unwrap();
+    id
+}
+
+/// What users and agents said, and what tools came to, in order.
+async fn said(core: &Core, id: ThreadId) -> Vec<String> {
+    let turns = core.threads().read(id).await.unwrap().turns.unwrap();
+    let items = turns.into_iter().flat_map(|seen| seen.items);
+    let texts = items.filter_map(|item| match item.body {
+        ItemBody::User { text, .. } if text.starts_with("MOCK") => None,
+        ItemBody::User { text, .. } => Some(format!("user {text}")),
+        ItemBody::Agent { text, .. } => Some(format!("agent {text}")),
+        ItemBody::Tool(tool) => {
+            Some(format!("{} {}", tool.name, tool.error.or(tool.output).unwrap_or_default()))
+        }
+        _ => None,
+    });
+    texts.collect()
+}
+
+#[tokio::test]
+async fn a_turn_goes_on_without_a_message() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let id = thread_in(&core, home.path()).await;
+    let continued = || NewTurn { is_continued: true, ..NewTurn::default() };
+    let refused = core.threads().start_turn(id, continued()).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+    let failed = run(&core, id, script(json!([{"error": "broken"}, {"text": "better"}]))).await;
+    assert_eq!(failed.status, TurnStatus::Failed);
+    let before = core.threads().get(id).unwrap().thread;
+    let again = run(&core, id, continued()).await;
+    assert_eq!(again.status, TurnStatus::Failed, "the mock says the same to the same");
+    let steps = json!([{"text": "half"}, {"hang": true}]);
+    let mut reader = core.log().subscribe(Topics::NOTICES, None);
+    let turn = start(&core, id, script(steps)).await;
+    let is_delta = |body: &NoticeBody| matches!(body, NoticeBody::Item(_, ItemChange::Delta(..)));
+    until(&mut reader, is_delta).await;
+    let busy = core.threads().start_turn(id, continued()).await.unwrap_err();
+    assert_eq!(busy.kind(), ErrorKind::Conflict);
+    core.threads().interrupt(id, None).unwrap();
+    core.threads().turn_ended(id, turn.id).await;
+    // The agent spoke last, so that it is told to go on; the mock takes that for a word of the user.
+    let gone_on = run(&core, id, continued()).await;
+    assert_eq!((gone_on.status, gone_on.calls.len()), (TurnStatus::Completed, 1));
+    let after = core.threads().read(id).await.unwrap();
+    assert_eq!(after.thread.preview, before.preview);
+    let items = after.turns.unwrap().pop().unwrap().items;
+    assert!(items.iter().all(|item| matches!(item.body, ItemBody::Agent { .. })), "{items:?}");
+}
+
 #[tokio::test]
 async fn a_copy_of_a_thread_is_waited_for_by_no_other() {
     let home = tempfile::tempdir().unwrap();
@@ -80,7 +142,7 @@ async fn items_and_calls_know_when_they_began_and_a_resumed_turn_counts_on() {
     core.stop(StopKind::KeepTerminals).await.unwrap();
     drop((core, reader));
     let core = core_in(home.path()).await;
-    let approved = rookery_model::Answer::Approved { remember: false };
+    let approved = Answer::Approved { remember: false };
     core.requests().resolve(asked.id, approved, "test").await.unwrap();
     core.threads().turn_ended(id, turn.id).await;
     let after = core.threads().read(id).await.unwrap().turns.unwrap().remove(0);

@@ -131,6 +131,7 @@ impl Teller {
                     interrupted_at: None,
                     turns: None,
                     unreadable: 0,
+                    queued: Vec::new(),
                 };
                 ThreadNews::ThreadStarted { started: Box::new(Thread::of(&seen, mode)) }
             }
@@ -147,7 +148,9 @@ impl Teller {
             }
             ThreadChange::GoalCleared => ThreadNews::GoalChanged { objective: None },
             // This dialect does not show what other clients set for a thread.
-            ThreadChange::Assigned => return None,
+            ThreadChange::Assigned | ThreadChange::Role { .. } | ThreadChange::Queued(_) => {
+                return None;
+            }
         })
     }
 }
@@ -163,7 +166,10 @@ fn of_turn(change: &TurnChange) -> Option<ThreadNews> {
             ThreadNews::TurnTimedOut { turn: turn.to_string(), summary: summary.clone() }
         }
         // The turn itself tells it.
-        TurnChange::Lifecycle(_) | TurnChange::CallStarted(..) | TurnChange::CallEnded(..) => {
+        TurnChange::Lifecycle(_)
+        | TurnChange::CallStarted(..)
+        | TurnChange::CallEnded(..)
+        | TurnChange::ToolRuns(..) => {
             return None;
         }
     })
@@ -178,6 +184,10 @@ fn of_item(turn: model::TurnId, change: &ItemChange) -> ThreadNews {
             let (of, text) = grown(delta);
             let item = item.as_str().to_owned();
             ThreadNews::ItemDelta { turn, item, of, text: text.to_owned() }
+        }
+        ItemChange::Output(item, text) => {
+            let item = item.as_str().to_owned();
+            ThreadNews::ItemDelta { turn, item, of: DeltaOf::Output, text: text.clone() }
         }
     }
 }

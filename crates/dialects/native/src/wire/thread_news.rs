@@ -125,4 +125,6 @@ pub enum DeltaOf {
     Summary,
     /// The same, and a new part of it begins.
     SummaryPart,
+    /// Lines that the command of a tool call printed.
+    Output,
 }

@@ -205,7 +205,9 @@ pub(crate) async fn tools(cx: Cx, _: NoParams) -> Result<ToolsListResult, Error>
     let settings = cx.core.agents().settings();
     let allowed = &settings.tools.allowlist;
     let is_there = |name: &str| allowed.is_empty() || allowed.iter().any(|known| known == name);
-    let listed = TOOLS.iter().filter(|tool| is_there(tool.name)).map(|tool| ToolSpec {
+    // Threads of this dialect have no assignment.
+    let own = TOOLS.iter().filter(|tool| !tool.needs_assignment);
+    let listed = own.filter(|tool| is_there(tool.name)).map(|tool| ToolSpec {
         name: tool.name.to_owned(),
         description: tool.description.to_owned(),
         parameters: (tool.parameters)(),
@@ -268,6 +270,7 @@ pub(crate) async fn agents(_cx: Cx, _: NoParams) -> Result<AgentsListResult, Err
     let spec = |agent: &Agent| {
         let tools = TOOLS
             .iter()
+            .filter(|tool| !tool.needs_assignment)
             .filter(|tool| agent.kinds.contains(&tool.kind) && (agent.asks || !tool.needs_turn));
         AgentSpec {
             agent_type: agent.name.to_owned(),

@@ -1,0 +1,309 @@
+//! What agents of threads with an assignment do by themselves: take another role, hand work on to a
+//! thread of its own and wait for its result, and say that they are done.
+
+use rookery_agent::tool::ToolOutput;
+use rookery_agent::tools::{self, Delegation};
+use rookery_agent::turn::{Message, ToolDone};
+use rookery_model::{
+    Assignment, Error, Item, ItemBody, ItemStatus, Result, Role, Thread, ThreadId, ToolKind,
+    TurnId, TurnStatus,
+};
+use serde_json::{Value, json};
+
+use super::live::Contents;
+use super::tools::{Job, told};
+use super::{NewThread, NewTurn, StartedTurn};
+use crate::clock;
+use crate::log::ThreadChange;
+use crate::rooms::Threads;
+use crate::world::World;
+
+/// How often work may be handed on.
+const DEEPEST: usize = 8;
+
+impl Job {
+    /// The agent is done.
+    pub(super) fn completed(&self, arguments: Value) -> ToolOutput {
+        match tools::completion(arguments) {
+            Ok(result) => {
+                let output = ToolOutput { text: result, ..ToolOutput::default() };
+                self.core.inner.agents.registry.mask(output)
+            }
+            Err(reason) => ToolOutput::error(reason),
+        }
+    }
+
+    /// The agent takes another role, if it may.
+    pub(super) async fn switch_role(&self, thread: &Thread, arguments: Value) -> ToolDone {
+        let role = match tools::role_switch(arguments) {
+            Ok(slug) => role_of(thread, &slug).await,
+            Err(reason) => Err(reason),
+        };
+        let role = match role {
+            Ok(role) => role,
+            Err(reason) => return told(ToolOutput::error(reason)),
+        };
+        let permit = match self.permitted(ToolKind::Internal).await {
+            Ok(permit) => permit,
+            Err(refused) => return *refused,
+        };
+        let output = match self.core.threads().take_role(self.thread, role.clone()).await {
+            Ok(()) => {
+                let text = format!("You work in the role {} ({}) now.", role.name, role.slug);
+                ToolOutput::new(text, json!({ "role": role.slug }))
+            }
+            Err(error) => ToolOutput::error(error.to_string()),
+        };
+        ToolDone { output, approval: permit.approval, duration_ms: None }
+    }
+
+    /// The agent hands work on, if it may, and waits for what comes of it.
+    pub(super) async fn hand_on(&self, thread: &Thread, arguments: Value) -> ToolDone {
+        if let Some(child) = self.handed_on_before().await {
+            self.turnstile.pass();
+            return told(self.result_of(child).await);
+        }
+        let Delegation { role, message } = match tools::delegation(arguments) {
+            Ok(read) => read,
+            Err(reason) => return told(ToolOutput::error(reason)),
+        };
+        let role = match role_of(thread, &role).await {
+            Ok(role) => role,
+            Err(reason) => return told(ToolOutput::error(reason)),
+        };
+        if self.core.look().depth(thread.id) >= DEEPEST {
+            let text = format!("work was handed on {DEEPEST} times already: do this part yourself");
+            return told(ToolOutput::error(text));
+        }
+        let permit = match self.permitted(ToolKind::Internal).await {
+            Ok(permit) => permit,
+            Err(refused) => return *refused,
+        };
+        let output = match self.delegate(thread, role, message).await {
+            Ok(child) => self.result_of(child).await,
+            Err(error) => ToolOutput::error(format!("the work was not handed on: {error}")),
+        };
+        ToolDone { output, approval: permit.approval, duration_ms: None }
+    }
+
+    /// Starts a thread for a part of the work, and its first turn.
+    async fn delegate(&self, thread: &Thread, role: Role, message: String) -> Result<ThreadId> {
+        let threads = self.core.threads();
+        let turn = self.turn.ok_or_else(|| Error::failed("there is no turn"))?;
+        let settings = threads.turn(thread.id, turn).await?.map(|turn| turn.settings);
+        let settings = settings.unwrap_or_default();
+        let client = self.core.look().client_of(thread.id, turn);
+        let set = thread.assignment.as_deref().cloned().unwrap_or_default();
+        let assignment = Assignment { role: Some(role), lead: Some(thread.id), ..set };
+        let id = ThreadId::new(uuid::Uuid::now_v7().as_u128());
+        // First, so that a daemon that takes this up again finds what it waits for.
+        self.note_child(id).await?;
+        let new = NewThread {
+            id: Some(id),
+            cwd: thread.cwd.clone(),
+            root: Some(thread.root.clone()),
+            place: thread.place.clone(),
+            choice: settings.choice,
+            ephemeral: thread.ephemeral,
+            tool_allowlist: thread.tool_allowlist.clone(),
+            developer_instructions: thread.developer_instructions.clone(),
+            external_tools: thread.external_tools.clone(),
+            mode: thread.mode,
+            assignment: Some(assignment),
+            keys: self.keys.clone(),
+            ..NewThread::default()
+        };
+        threads.start(new).await?;
+        let left = self.deadline.map(|deadline| {
+            let left = deadline.as_seconds().saturating_sub(clock::wall().as_seconds());
+            u64::try_from(left).unwrap_or(0).max(1)
+        });
+        let first = NewTurn {
+            message: Message { text: message, ..Message::default() },
+            developer_context: settings.developer_context,
+            allowed_tools: self.allowed.clone(),
+            deadline_seconds: left,
+            profile: Some(self.profile),
+            must_be_new: true,
+            client,
+            keys: self.keys.clone(),
+            ..NewTurn::default()
+        };
+        match threads.start_turn(id, first).await? {
+            StartedTurn::New(_) | StartedTurn::Steered(_) => Ok(id),
+        }
+    }
+
+    /// Notes in the item of the call which thread does the work.
+    async fn note_child(&self, child: ThreadId) -> Result<()> {
+        let live = self.core.threads().live(self.thread).await?;
+        self.core
+            .transact_durably(|tx| {
+                let mut contents = live.contents.lock();
+                let Some(mut placed) = contents.tool(self.turn, &self.call_id).cloned() else {
+                    return Ok(());
+                };
+                if let ItemBody::Tool(tool) = &mut placed.item.body {
+                    tool.data = Some(json!({ "thread": child.to_string() }).to_string());
+                }
+                let position = contents.put(placed.turn, &mut placed.item);
+                drop(contents);
+                tx.save_item(self.thread, placed.turn, position, &placed.item);
+                Ok(())
+            })
+            .await
+    }
+
+    /// The thread that this call handed work on to before a restart.
+    async fn handed_on_before(&self) -> Option<ThreadId> {
+        let live = self.core.threads().live(self.thread).await.ok()?;
+        let contents = live.contents.lock();
+        child_of(&contents.tool(self.turn, &self.call_id)?.item)
+    }
+
+    /// Waits for the first turn of a thread, and gives what came of it. If this turn is stopped, so is
+    /// that one.
+    async fn result_of(&self, child: ThreadId) -> ToolOutput {
+        let threads = self.core.threads();
+        let gone = || ToolOutput::error("the thread that the work was handed on to is gone");
+        let Ok(live) = threads.live(child).await else { return gone() };
+        let first = live.contents.lock().turns.first().map(|turn| turn.id);
+        let Some(turn) = first else { return gone() };
+        tokio::select! {
+            () = threads.turn_ended(child, turn) => {}
+            () = self.stop.cancelled() => {
+                if let Err(error) = threads.interrupt(child, Some(turn)) {
+                    tracing::debug!(%error, "work that was handed on is gone already");
+                }
+                threads.turn_ended(child, turn).await;
+            }
+        }
+        let contents = live.contents.lock();
+        let Some(ended) = contents.turn(turn) else { return gone() };
+        let data = json!({ "thread": child.to_string(), "turn": turn.to_string() });
+        match (ended.status, &ended.error) {
+            (TurnStatus::Completed, _) => {
+                ToolOutput::new(result(&contents, turn).unwrap_or_default(), data)
+            }
+            (TurnStatus::Failed, Some(error)) => {
+                ToolOutput::error(format!("the work that was handed on failed: {}", error.message))
+            }
+            (TurnStatus::Failed, None) => ToolOutput::error("the work that was handed on failed"),
+            (TurnStatus::Interrupted | TurnStatus::InProgress, _) => {
+                ToolOutput::error("the work that was handed on was interrupted")
+            }
+        }
+    }
+}
+
+impl Threads {
+    /// What came of a turn: the result that its agent gave, else the last thing it said.
+    ///
+    /// # Errors
+    /// If there is no such thread.
+    pub async fn result(&self, id: ThreadId, turn: TurnId) -> Result<Option<String>> {
+        let live = self.live(id).await?;
+        let contents = live.contents.lock();
+        Ok(result(&contents, turn))
+    }
+
+    /// The agent of a thread works in another role from now on.
+    async fn take_role(&self, id: ThreadId, role: Role) -> Result<()> {
+        self.core
+            .transact_durably(|tx| {
+                let state = tx.world.thread_mut(id)?;
+                let Some(assignment) = &mut state.thread.assignment else {
+                    return Err(Error::conflict("the thread has no assignment any more"));
+                };
+                let slug = role.slug.clone();
+                let previous = assignment.role.replace(role).map(|role| role.slug);
+                tx.save_thread(id);
+                tx.announce(id, ThreadChange::Role { previous, role: slug });
+                Ok(())
+            })
+            .await
+    }
+
+    /// Whether an open call waits for the result of a thread that is still to be had.
+    pub(super) async fn is_led(&self, item: &Item) -> bool {
+        let Some(child) = child_of(item) else { return false };
+        if self.core.look().thread(child).is_ok_and(|state| state.active.is_some()) {
+            return true;
+        }
+        let Ok(live) = self.live(child).await else { return false };
+        let contents = live.contents.lock();
+        contents.turns.first().is_some_and(|turn| turn.status == TurnStatus::Completed)
+    }
+}
+
+impl World {
+    /// How many threads wait for the result of this one, each for that of the one before.
+    pub(crate) fn depth(&self, id: ThreadId) -> usize {
+        let lead = |id: &ThreadId| self.threads.get(id)?.thread.assignment.as_deref()?.lead;
+        // One more than may be, so that threads that lead each other come to an end.
+        std::iter::successors(lead(&id), lead).take(DEEPEST + 1).count()
+    }
+
+    /// Whether a turn does nothing but wait: for an answer, or for a thread that does.
+    pub(crate) fn waits(&self, thread: ThreadId, turn: TurnId) -> bool {
+        self.waits_within(thread, turn, DEEPEST)
+    }
+
+    fn waits_within(&self, thread: ThreadId, turn: TurnId, depth: usize) -> bool {
+        if self.requests.of_thread(thread).any(|request| request.turn() == Some(turn)) {
+            return true;
+        }
+        let is_led = |assignment: &Assignment| assignment.lead == Some(thread);
+        let led = self.threads.values();
+        let mut led = led.filter(|state| state.thread.assignment.as_deref().is_some_and(is_led));
+        led.any(|state| {
+            let active = state.active.as_ref().filter(|_| depth > 0);
+            active.is_some_and(|it| self.waits_within(state.thread.id, it.turn, depth - 1))
+        })
+    }
+}
+
+/// What came of a turn.
+fn result(contents: &Contents, turn: TurnId) -> Option<String> {
+    let mut said = None;
+    for placed in contents.items.iter().rev().filter(|placed| placed.turn == turn) {
+        match &placed.item.body {
+            ItemBody::Tool(tool)
+                if tool.name == tools::COMPLETION
+                    && placed.item.status == ItemStatus::Completed =>
+            {
+                return tool.output.clone();
+            }
+            ItemBody::Agent { text, .. } if said.is_none() => said = Some(text.clone()),
+            _ => {}
+        }
+    }
+    said
+}
+
+/// The thread that a call of a tool handed work on to.
+fn child_of(item: &Item) -> Option<ThreadId> {
+    let ItemBody::Tool(tool) = &item.body else { return None };
+    let data = tool.data.as_ref().filter(|_| tool.name == tools::DELEGATION)?;
+    let data: Value = serde_json::from_str(data).ok()?;
+    data.get("thread")?.as_str()?.parse().ok()
+}
+
+/// The role of a slug that a thread may be switched to.
+async fn role_of(thread: &Thread, slug: &str) -> std::result::Result<Role, String> {
+    let of = thread.clone();
+    let known = tokio::task::spawn_blocking(move || known_roles(&of)).await.unwrap_or_default();
+    if let Some(role) = known.iter().find(|role| role.slug == slug) {
+        return Ok(role.clone());
+    }
+    let mut slugs: Vec<&str> = known.iter().map(|role| role.slug.as_str()).collect();
+    slugs.sort_unstable();
+    slugs.dedup();
+    Err(format!("there is no role {slug:?}; there are: {}", slugs.join(", ")))
+}
+
+/// The roles that the agent of a thread may take. Blocks.
+fn known_roles(thread: &Thread) -> Vec<Role> {
+    let Some(set) = thread.assignment.as_deref() else { return Vec::new() };
+    set.roles.iter().chain(&set.role).cloned().collect()
+}
