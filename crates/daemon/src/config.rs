@@ -26,6 +26,38 @@ pub struct Config {
     pub roost: RoostConfig,
     /// Supervision.
     pub idx0: Idx0Config,
+    /// Where tasks of Roo Code are taken.
+    pub roo: RooConfig,
+}
+
+/// `[roo]`
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, schemars::JsonSchema)]
+#[serde(default)]
+pub struct RooConfig {
+    /// Further listeners, and settings of the two that are always there (`roo` and `roo-code`).
+    pub listeners: Vec<ListenerConfig>,
+}
+
+/// `[[roo.listeners]]`
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, schemars::JsonSchema)]
+#[serde(default)]
+pub struct ListenerConfig {
+    /// Its name; `roo` and `roo-code` are the two that are always there.
+    pub name: String,
+    /// The socket; absolute.
+    pub path: Option<PathBuf>,
+    /// The shape of events: `seed` or `published`.
+    pub shape: Option<String>,
+    /// The directory that its tasks work in; the one the daemon was started in if none is named.
+    pub workspace: Option<PathBuf>,
+    /// Which events its connections get: `auto`, `broadcast` or `own`.
+    pub delivery: Option<String>,
+    /// The policy mode of its tasks; the world's if none is named.
+    pub mode: Option<String>,
+    /// An address to listen at over TCP; other machines need `token`.
+    pub tcp: Option<std::net::SocketAddr>,
+    /// What clients that come over TCP have to say first.
+    pub token: Option<String>,
 }
 
 /// `[idx0]`

@@ -30,11 +30,11 @@ pub(crate) fn ui_config(
 /// The originals' own variables move their endpoints, unless the config says where they are. One
 /// that comes from a terminal of ours names the socket of that terminal's daemon, and is not taken.
 pub(crate) fn take_overrides(config: &mut Config) {
-    if std::env::var_os("ROOKERY_TERMINAL_ID").is_some() {
-        return;
-    }
+    let is_inside = std::env::var_os("ROOKERY_TERMINAL_ID").is_some();
     let others = DIALECTS.iter().map(|dialect| &dialect.endpoint).filter(|one| !one.always);
-    for (endpoint, variable) in others.filter_map(|one| Some((one.name, one.variable?))) {
+    let told = |one: &rookery_dialects::Endpoint| one.variable.filter(|_| !is_inside);
+    let moved = others.filter_map(|one| Some((one.name, one.moved_by.or_else(|| told(one))?)));
+    for (endpoint, variable) in moved {
         let path = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
         if let (EndpointConfig::Enabled(true), Some(path)) = (config.endpoints.of(endpoint), path) {
             config.endpoints.set(endpoint, EndpointConfig::Path(path));

@@ -11,6 +11,7 @@ mod listening;
 mod lock;
 mod logs;
 mod pictures;
+mod roo;
 mod run;
 pub mod running;
 pub mod serve;

@@ -11,6 +11,7 @@ use anyhow::Context;
 use parking_lot::Mutex;
 use rookery_dialects::{DIALECTS, Dialect, Served};
 use rookery_host::Presence;
+use rookery_roo::Listener;
 use rookery_trust::TrustedDir;
 use rookery_wire::transport::unix::{BoundAt, UnixEndpoint};
 use tokio::signal::unix::Signal;
@@ -20,6 +21,7 @@ use crate::config::Config;
 use crate::endpoints;
 use crate::homes::Homes;
 use crate::lock::{self, DAEMON_LOCK, DaemonLock};
+use crate::roo;
 use crate::running::{self, Record};
 
 /// How long directories are left in peace after a name came or went.
@@ -30,6 +32,8 @@ pub(crate) struct Bound {
     pub(crate) dialect: &'static Dialect,
     pub(crate) socket: UnixEndpoint,
     lock: Option<DaemonLock>,
+    /// The listener of Roo Code that it is for, if it is for a further one.
+    listener: Option<Arc<Listener>>,
 }
 
 /// Binds every endpoint in the runtime directory of these homes.
@@ -50,6 +54,20 @@ pub(crate) fn bind_all(homes: &Homes, config: &Config) -> anyhow::Result<Vec<Bou
     Ok(all)
 }
 
+/// Binds the sockets of further listeners of Roo Code.
+pub(crate) fn bind_listeners(
+    homes: &Homes,
+    listeners: &[(PathBuf, Arc<Listener>)],
+) -> anyhow::Result<Vec<Bound>> {
+    let bound = listeners.iter().map(|(path, listener)| {
+        let dialect = roo::dialect(listener).context("there is no such dialect")?;
+        let bound = bind(dialect, path, homes);
+        let bound = bound.with_context(|| format!("cannot listen at {}", path.display()))?;
+        Ok(Bound { listener: Some(Arc::clone(listener)), ..bound })
+    });
+    bound.collect()
+}
+
 fn is_taken(error: &anyhow::Error) -> bool {
     let error = error.downcast_ref::<io::Error>();
     error.is_some_and(|error| error.kind() == io::ErrorKind::AddrInUse)
@@ -65,7 +83,7 @@ fn bind(dialect: &'static Dialect, path: &Path, homes: &Homes) -> anyhow::Result
     // Before the socket is looked at, so that two who start at once do not take it both.
     let lock = dialect.endpoint.lock.map(|name| lock::acquire(&dir, name)).transpose()?;
     let socket = endpoints::bind(dialect, path)?;
-    Ok(Bound { dialect, socket, lock })
+    Ok(Bound { dialect, socket, lock, listener: None })
 }
 
 /// A socket that is served.
@@ -74,6 +92,7 @@ struct Open {
     at: BoundAt,
     accepting: AbortHandle,
     lock: Option<DaemonLock>,
+    listener: Option<Arc<Listener>>,
     /// As clients see them.
     homes: Homes,
 }
@@ -113,11 +132,15 @@ impl Listening {
     }
 
     fn serve(&mut self, bound: Bound, homes: Homes) {
-        let Bound { dialect, socket, lock } = bound;
+        let Bound { dialect, socket, lock, listener } = bound;
         let at = socket.bound_at();
-        let accept = endpoints::accept_all(dialect, socket, self.served.clone());
+        let served = match &listener {
+            Some(listener) => roo::served_by(&self.served, listener),
+            None => self.served.clone(),
+        };
+        let accept = endpoints::accept_all(dialect, socket, served);
         let accepting = self.tasks.spawn(accept);
-        self.open.push(Open { dialect, at, accepting, lock, homes });
+        self.open.push(Open { dialect, at, accepting, lock, listener, homes });
     }
 
     /// Looks after the sockets until it is dropped: when one goes, when its directory comes back, and when asked to.
@@ -198,7 +221,7 @@ impl Listening {
     /// Binds one again, and says whether that worked.
     fn mend_one(&mut self, index: usize) -> bool {
         let one = &mut self.open[index];
-        let (dialect, homes) = (one.dialect, one.homes.clone());
+        let (dialect, homes, listener) = (one.dialect, one.homes.clone(), one.listener.clone());
         let path = one.at.path().to_owned();
         if homes.secure_runtime_dir().is_err() {
             // It comes back with the next login, which the watch tells.
@@ -210,7 +233,7 @@ impl Listening {
             Ok(bound) => {
                 tracing::info!("listening at {} again", path.display());
                 self.open.remove(index).accepting.abort();
-                self.serve(bound, homes);
+                self.serve(Bound { listener, ..bound }, homes);
                 true
             }
             Err(error) => {

@@ -18,7 +18,7 @@ use crate::config::{Config, Warning};
 use crate::endpoints;
 use crate::homes::Homes;
 use crate::listening::{self, Bound, Listening};
-use crate::{agent, desktop, interface, logs, running};
+use crate::{agent, desktop, interface, logs, roo, running};
 
 /// Bytes kept of what a terminal sends to its child by itself, in test mode.
 const CAPTURED_INPUT: usize = 1 << 20;
@@ -33,6 +33,8 @@ pub struct RunOptions {
     pub warnings: Vec<Warning>,
     /// The executable that becomes the keeper, with `__keeper` as its first argument.
     pub exe_for_keeper: PathBuf,
+    /// Where it was started, if that is not the directory it runs in.
+    pub started_in: Option<PathBuf>,
 }
 
 /// The one line that `daemon` prints on stdout, after the word `ready`.
@@ -77,8 +79,10 @@ pub fn run(options: RunOptions) -> anyhow::Result<()> {
 }
 
 async fn serve(options: RunOptions) -> anyhow::Result<()> {
-    let RunOptions { homes, mut config, warnings, exe_for_keeper } = options;
+    let RunOptions { homes, mut config, warnings, exe_for_keeper, started_in } = options;
     interface::take_overrides(&mut config);
+    let cwd = started_in.or_else(|| std::env::current_dir().ok()).unwrap_or_else(user_home);
+    let listeners = roo::plan(&mut config, &cwd)?;
     for warning in &warnings {
         tracing::warn!("{}: {warning}", homes.config_file().display());
     }
@@ -87,7 +91,8 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     let asked_to_listen = signal(SignalKind::user_defined1())?;
     // Held until everything is written, longer than anybody listens.
     let locks = Arc::new(Mutex::new(listening::lock_home(&homes)?));
-    let sockets = listening::bind_all(&homes, &config)?;
+    let mut sockets = listening::bind_all(&homes, &config)?;
+    sockets.extend(listening::bind_listeners(&homes, &listeners.sockets)?);
     let roost = roost_settings(&homes, &config);
     let mut core_config = core_config(&homes, &config, exe_for_keeper, &sockets);
     let place = homes.config_file();
@@ -113,7 +118,11 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     let watch = rookery_watch::watch_screens(core.clone(), Arc::clone(&adapters));
     let shared = Arc::new(rookery_ptywright::Shared::new(user_home(), adapters));
     let mirror = rookery_idx0::Mirror::start(core.clone(), homes.idx0_dir()).await?;
-    let served = Served::new(core.clone(), control, shared).with_roost(roost).with_mirror(mirror);
+    let mut served =
+        Served::new(core.clone(), control, shared).with_roost(roost).with_mirror(mirror);
+    if let Some(usual) = listeners.usual {
+        served = served.with_listeners(usual);
+    }
     let mut ready = Ready {
         version: env!("CARGO_PKG_VERSION"),
         pid: std::process::id(),
@@ -122,8 +131,13 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     };
     let mut accepting = tokio::task::JoinSet::new();
     accepting.spawn(watch);
+    for (address, listener) in listeners.addresses {
+        accepting.spawn(roo::accept_tcp(address, listener, served.clone()).await?);
+    }
     for bound in &sockets {
-        ready.endpoints.insert(bound.dialect.endpoint.name, bound.socket.path().to_owned());
+        let name = bound.dialect.endpoint.name;
+        // The usual ones come first.
+        ready.endpoints.entry(name).or_insert_with(|| bound.socket.path().to_owned());
     }
     let listening = Listening::start(homes, config, served, sockets, Arc::clone(&locks));
     announce(&ready)?;

@@ -15,7 +15,7 @@ use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
 pub use ops::Op;
-pub use served::Served;
+pub use served::{Listeners, Served};
 
 /// A connection, whatever carries it.
 pub type Stream = Box<dyn Transport>;
@@ -55,6 +55,9 @@ pub struct Endpoint {
     pub path: &'static str,
     /// Variable that tells programs in terminals where it is.
     pub variable: Option<&'static str>,
+    /// A variable of the original that moves it, where that is not told to programs in terminals: another
+    /// server of theirs would take the place.
+    pub moved_by: Option<&'static str>,
     /// Whether it is there whatever the config says, since every command needs it.
     pub always: bool,
     /// Whether its clients look for it in `/tmp/NAME-UID` where there is no runtime directory.
@@ -72,10 +75,18 @@ pub enum Frames {
     Lines,
     /// One request and one reply per connection.
     Exchange,
+    /// A form feed ends each, both ways, as node-ipc does it.
+    FormFeeds,
 }
 
 /// What a JSON-RPC client reads that cannot be served.
 const RPC_REFUSAL: &str = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32000,\"message\":\"the daemon has too many connections or open files; close some and try again\"}}\n";
+
+/// What a client of Roo Code reads that cannot be served, in the shape of the schema document.
+const ROO_REFUSAL: &str = "{\"type\":\"message\",\"data\":{\"type\":\"TaskEvent\",\"origin\":\"server\",\"data\":{\"eventName\":\"Message\",\"payload\":{\"taskId\":\"\",\"action\":\"created\",\"message\":{\"ts\":0,\"type\":\"say\",\"say\":\"error\",\"text\":\"internal_error: the daemon has too many connections or open files; close some and try again\"}}}}}\u{c}";
+
+/// The same in the shape of the published client.
+const ROO_CODE_REFUSAL: &str = "{\"type\":\"message\",\"data\":{\"type\":\"TaskEvent\",\"origin\":\"server\",\"data\":{\"eventName\":\"message\",\"payload\":[{\"taskId\":\"\",\"action\":\"created\",\"message\":{\"ts\":0,\"type\":\"say\",\"say\":\"error\",\"text\":\"internal_error: the daemon has too many connections or open files; close some and try again\"}}]}}}\u{c}";
 
 /// Every dialect, our own first.
 pub static DIALECTS: &[Dialect] = &[
@@ -86,6 +97,7 @@ pub static DIALECTS: &[Dialect] = &[
             name: "rookery",
             path: "rookery/rookery.sock",
             variable: Some("ROOKERY_SOCKET"),
+            moved_by: None,
             always: true,
             stand_in: false,
             yields: false,
@@ -105,6 +117,7 @@ pub static DIALECTS: &[Dialect] = &[
             name: "ptywright",
             path: "ptywright/ptywright.sock",
             variable: None,
+            moved_by: None,
             always: false,
             stand_in: false,
             yields: false,
@@ -124,6 +137,7 @@ pub static DIALECTS: &[Dialect] = &[
             name: "roost",
             path: "roost/roost.sock",
             variable: Some("ROOST_SOCKET"),
+            moved_by: None,
             always: false,
             stand_in: true,
             yields: false,
@@ -143,6 +157,7 @@ pub static DIALECTS: &[Dialect] = &[
             name: "roder",
             path: "roder/roder.sock",
             variable: None,
+            moved_by: None,
             always: false,
             stand_in: false,
             yields: false,
@@ -162,6 +177,7 @@ pub static DIALECTS: &[Dialect] = &[
             name: "idx0",
             path: "idx0/idx0.sock",
             variable: Some("IDX0_IPC_SOCKET"),
+            moved_by: None,
             always: false,
             stand_in: true,
             yields: true,
@@ -173,6 +189,46 @@ pub static DIALECTS: &[Dialect] = &[
         serve: served::idx0,
         ops: ops::of_idx0,
         read: read::idx0,
+    },
+    Dialect {
+        name: "roo",
+        about: "Tasks of Roo Code, with events as its schema document writes them",
+        endpoint: Endpoint {
+            name: "roo",
+            path: "roo/roo.sock",
+            variable: None,
+            moved_by: None,
+            always: false,
+            stand_in: false,
+            yields: true,
+            lock: None,
+        },
+        frames: Frames::FormFeeds,
+        refusal: ROO_REFUSAL,
+        helpers: &[],
+        serve: served::roo,
+        ops: ops::of_roo,
+        read: read::roo,
+    },
+    Dialect {
+        name: "roo-code",
+        about: "Tasks of Roo Code, with events as its published client validates them",
+        endpoint: Endpoint {
+            name: "roo-code",
+            path: "roo/roo-code.sock",
+            variable: None,
+            moved_by: Some("ROO_CODE_IPC_SOCKET_PATH"),
+            always: false,
+            stand_in: false,
+            yields: true,
+            lock: None,
+        },
+        frames: Frames::FormFeeds,
+        refusal: ROO_CODE_REFUSAL,
+        helpers: &[],
+        serve: served::roo_code,
+        ops: ops::of_roo,
+        read: read::roo_code,
     },
 ];
 
@@ -191,7 +247,18 @@ impl Dialect {
 
     /// Serves one connection to its end, whatever carries it.
     pub async fn serve(&'static self, stream: impl Transport, served: Served) {
-        let caller = served.identify(stream.peer_pid(), self.endpoint.name).await;
+        let pid = stream.peer_pid();
+        self.serve_process(stream, pid, served).await;
+    }
+
+    /// The same for a process that is known to be at the other end.
+    pub async fn serve_process(
+        &'static self,
+        stream: impl Transport,
+        pid: Option<u32>,
+        served: Served,
+    ) {
+        let caller = served.identify(pid, self.endpoint.name).await;
         (self.serve)(Box::new(stream), served.on_behalf_of(caller)).await;
     }
 

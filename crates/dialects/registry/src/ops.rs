@@ -93,3 +93,22 @@ pub(crate) fn of_idx0(generator: &mut SchemaGenerator) -> Vec<Op> {
     };
     rookery_idx0::COMMANDS.iter().map(describe).collect()
 }
+
+/// The rows of Roo Code. What a command comes to is told by events, or by a reply of any kind.
+pub(crate) fn of_roo(generator: &mut SchemaGenerator) -> Vec<Op> {
+    let reply = json!({ "description": "The payload of the event `commandResponse`, or an object with `error`." });
+    generator.definitions_mut().insert("Reply".to_owned(), reply);
+    let describe = |command: &rookery_roo::Command| {
+        let params = (command.schema)(generator).to_value();
+        let takes_nothing = params["properties"]["data"] == json!({});
+        Op {
+            name: command.name,
+            rights: command.rights,
+            names: command.names.to_vec(),
+            schemas: Some((params, json!({ "$ref": "#/$defs/Reply" }))),
+            can_succeed: true,
+            can_fail: !takes_nothing && !NEVER_REFUSED.contains(&command.name),
+        }
+    };
+    rookery_roo::COMMANDS.iter().map(describe).collect()
+}

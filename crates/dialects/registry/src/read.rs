@@ -37,3 +37,27 @@ pub(crate) fn idx0(bytes: &[u8]) -> Result<&'static str, String> {
     let command = commands.into_iter().find(|command| command.name == request.command);
     command.map(|command| command.name).ok_or_else(|| "unknown command".to_owned())
 }
+
+/// Reads a command of Roo Code, in the shape of the schema document.
+pub(crate) fn roo(bytes: &[u8]) -> Result<&'static str, String> {
+    task_command(bytes, true)
+}
+
+/// Reads a command of Roo Code as the published client sends it.
+pub(crate) fn roo_code(bytes: &[u8]) -> Result<&'static str, String> {
+    task_command(bytes, false)
+}
+
+fn task_command(bytes: &[u8], takes_bare: bool) -> Result<&'static str, String> {
+    use rookery_roo::wire::{Received, parse};
+    match parse(bytes, takes_bare) {
+        Received::Command(incoming, _) => {
+            let command = rookery_roo::find(&incoming.name);
+            let command = command.ok_or_else(|| "unknown command".to_owned())?;
+            (command.check)(incoming.data).map_err(|failure| failure.message)?;
+            Ok(command.name)
+        }
+        Received::Auth(..) => Err("a token".to_owned()),
+        Received::Ignored(reason) => Err(reason.to_owned()),
+    }
+}

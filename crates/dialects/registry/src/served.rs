@@ -9,6 +9,7 @@ use rookery_model::Caller;
 use rookery_native as native;
 use rookery_ptywright as ptywright;
 use rookery_roder as roder;
+use rookery_roo as roo;
 use rookery_roost as roost;
 use rookery_wire::exchange::{Limits, serve_exchange};
 use rookery_wire::framing::{Framing, Ndjson};
@@ -29,6 +30,30 @@ pub struct Served {
     shared: Arc<ptywright::Shared>,
     roost: Arc<roost::Settings>,
     idx0: Option<idx0::Mirror>,
+    roo: roo::Hub,
+    listeners: Listeners,
+}
+
+/// What connections of the two endpoints of Roo Code have in common.
+#[derive(Clone, Debug)]
+pub struct Listeners {
+    /// With events as the schema document writes them.
+    pub seed: Arc<roo::Listener>,
+    /// With events as the published client validates them.
+    pub published: Arc<roo::Listener>,
+}
+
+impl Listeners {
+    /// Without any settings: tasks work in this directory.
+    #[must_use]
+    pub fn usual(workspace: &std::path::Path) -> Listeners {
+        let listener =
+            |name: &str, shape| Arc::new(roo::Listener::new(name, shape, workspace.to_owned()));
+        Listeners {
+            seed: listener("roo", roo::wire::Shape::Seed),
+            published: listener("roo-code", roo::wire::Shape::Published),
+        }
+    }
 }
 
 impl Served {
@@ -39,6 +64,8 @@ impl Served {
         shared: Arc<ptywright::Shared>,
     ) -> Served {
         Served {
+            roo: roo::Hub::new(core.clone()),
+            listeners: Listeners::usual(&core.agents().cwd()),
             core,
             control,
             native: Arc::new(Table::new([native::METHODS])),
@@ -60,6 +87,12 @@ impl Served {
     #[must_use]
     pub fn with_mirror(self, mirror: Option<idx0::Mirror>) -> Served {
         Served { idx0: mirror, ..self }
+    }
+
+    /// The same, with these listeners of Roo Code.
+    #[must_use]
+    pub fn with_listeners(self, listeners: Listeners) -> Served {
+        Served { listeners, ..self }
     }
 
     /// The same, for one connection.
@@ -145,4 +178,22 @@ pub(crate) fn idx0(stream: Stream, served: Served) -> Serving {
         let outcome = serve_exchange(stream, Limits::default(), answer).await;
         tracing::debug!(?outcome, "an exchange ended");
     })
+}
+
+pub(crate) fn roo(stream: Stream, served: Served) -> Serving {
+    let listener = Arc::clone(&served.listeners.seed);
+    task_client(stream, served, listener)
+}
+
+pub(crate) fn roo_code(stream: Stream, served: Served) -> Serving {
+    let listener = Arc::clone(&served.listeners.published);
+    task_client(stream, served, listener)
+}
+
+fn task_client(stream: Stream, served: Served, listener: Arc<roo::Listener>) -> Serving {
+    let framing = roo::framing(listener.shape);
+    let form = framing.form();
+    let protocol =
+        move |connection| roo::serve(served.core, served.roo, listener, form, connection);
+    ended(serve_connection(stream, framing, roo::options(), protocol))
 }

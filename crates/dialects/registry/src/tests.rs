@@ -70,7 +70,7 @@ fn every_dialect_has_vectors_and_a_page() {
 #[test]
 fn a_refusal_is_a_line_of_json() {
     for dialect in DIALECTS {
-        let line = dialect.refusal.strip_suffix('\n').unwrap();
+        let line = dialect.refusal.strip_suffix(['\n', '\u{c}']).unwrap();
         assert!(serde_json::from_str::<Value>(line).unwrap().is_object(), "{}", dialect.name);
     }
 }
@@ -123,6 +123,16 @@ fn requests_are_read_without_a_world() {
             "thread/read",
         ),
         ("idx0", r#"{"command":"listQueue","payload":{}}"#, "listQueue"),
+        (
+            "roo",
+            r#"{"type":"TaskCommand","origin":"client","data":{"commandName":"IsReady"}}"#,
+            "IsReady",
+        ),
+        (
+            "roo-code",
+            r#"{"type":"message","data":{"type":"TaskCommand","origin":"client","data":{"commandName":"CancelTask","data":"x"}}}"#,
+            "CancelTask",
+        ),
     ] {
         let dialect = Dialect::named(name).unwrap();
         assert_eq!(dialect.read(request.as_bytes()), Ok(asked));

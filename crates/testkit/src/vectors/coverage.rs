@@ -33,6 +33,15 @@ fn add_call(calls: &mut Calls, message: &Value) {
     }
 }
 
+/// The reply to a command of Roo Code, which names its command in both shapes.
+fn task_reply(pattern: &Value) -> Option<(&str, Verdict)> {
+    let payload = pattern.pointer("/data/data/payload")?;
+    let reply = payload.get(0).unwrap_or(payload);
+    let command = reply.get("commandName")?.as_str()?;
+    let is_error = reply.pointer("/payload/error").is_some();
+    Some((command, if is_error { Verdict::Bad } else { Verdict::Good }))
+}
+
 impl Coverage {
     /// Counts the calls of a script in.
     pub fn add(&mut self, script: &Script) {
@@ -55,6 +64,10 @@ impl Coverage {
     }
 
     fn add_reply(&mut self, calls: &Calls, pattern: &Value) {
+        if let Some((command, verdict)) = task_reply(pattern) {
+            self.0.insert((command.to_owned(), verdict));
+            return;
+        }
         if let (Some(Value::Bool(success)), Some(command)) = (pattern.get("success"), calls.get(""))
         {
             let verdict = if *success { Verdict::Good } else { Verdict::Bad };
@@ -83,6 +96,16 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+
+    #[test]
+    fn replies_of_roo_code_name_their_commands() {
+        let text = r#"{"name": "n", "endpoint": "roo"}
+            {"expect": {"type": "message", "data": {"data": {"eventName": "commandResponse", "payload": [{"commandName": "a", "payload": 1}]}}}}
+            {"expect": {"type": "message", "data": {"data": {"eventName": "CommandResponse", "payload": {"commandName": "b", "payload": {"error": {}}}}}}}"#;
+        let mut coverage = Coverage::default();
+        coverage.add(&Script::parse(Path::new("x"), text).unwrap());
+        assert!(coverage.has("a", Verdict::Good) && coverage.has("b", Verdict::Bad));
+    }
 
     #[test]
     fn calls_are_judged_by_the_replies_expected() {

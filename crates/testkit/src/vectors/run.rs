@@ -72,10 +72,12 @@ fn hold(
     ]);
     runtime().block_on(async {
         let dialect = Dialect::at(&script.endpoint);
-        let is_exchange = dialect.is_some_and(|dialect| dialect.frames == Frames::Exchange);
+        let frames = dialect.map_or(Frames::Lines, |dialect| dialect.frames);
+        let is_exchange = frames == Frames::Exchange;
         for step in &script.steps {
             let connect = || daemon.connect(&script.endpoint);
-            let talk = talks.entry(step.on).or_insert_with(|| Talk::over(connect(), step.on));
+            let talk =
+                talks.entry(step.on).or_insert_with(|| Talk::over(connect(), step.on, frames));
             let is_asking = matches!(step.kind, StepKind::Send(_) | StepKind::Until { .. });
             if is_asking && is_exchange {
                 talk.renew(connect());
@@ -107,13 +109,19 @@ struct Talk {
     bindings: Bindings,
     on: usize,
     said: Vec<Said>,
+    /// What ends a message.
+    end: u8,
 }
 
 impl Talk {
-    fn over(stream: DuplexStream, on: usize) -> Talk {
+    fn over(stream: DuplexStream, on: usize, frames: Frames) -> Talk {
         let (reader, writer) = tokio::io::split(stream);
         let reader = BufReader::new(reader);
-        Talk { reader, writer, bindings: Bindings::new(), on, said: Vec::new() }
+        let end = match frames {
+            Frames::Lines | Frames::Exchange => b'\n',
+            Frames::FormFeeds => 0x0c,
+        };
+        Talk { reader, writer, bindings: Bindings::new(), on, said: Vec::new(), end }
     }
 
     /// Goes on over another connection.
@@ -148,7 +156,7 @@ impl Talk {
         self.said.push(Said { on: self.on, is_sent: true, line: line.clone() });
         let sending = async {
             self.writer.write_all(line.as_bytes()).await?;
-            self.writer.write_all(b"\n").await
+            self.writer.write_all(&[self.end]).await
         };
         match timeout(WAIT, sending).await {
             Ok(Ok(())) => Ok(()),
@@ -191,11 +199,12 @@ impl Talk {
     }
 
     async fn receive_line(&mut self) -> Result<Option<String>, String> {
-        let mut line = String::new();
-        match timeout(WAIT, self.reader.read_line(&mut line)).await {
+        let mut line = Vec::new();
+        match timeout(WAIT, self.reader.read_until(self.end, &mut line)).await {
             Ok(Ok(0)) => Ok(None),
             Ok(Ok(_)) => {
-                line.truncate(line.trim_end_matches('\n').len());
+                let mut line = String::from_utf8(line).map_err(|error| error.to_string())?;
+                line.truncate(line.trim_end_matches(char::from(self.end)).len());
                 self.said.push(Said { on: self.on, is_sent: false, line: line.clone() });
                 Ok(Some(line))
             }

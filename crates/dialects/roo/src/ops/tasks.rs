@@ -1,0 +1,143 @@
+//! Tasks: started, stopped, closed and brought back.
+
+use std::time::Duration;
+
+use rookery_agent::turn::Message;
+use rookery_core::{NewThread, NewTurn};
+use rookery_model::{Assignment, ThreadId};
+use serde_json::json;
+
+use super::Outcome;
+use crate::assign;
+use crate::context::Cx;
+use crate::errors::Failure;
+use crate::wire;
+
+/// How long a turn that is stopped may take before its task is put away nevertheless.
+const STOP_LIMIT: Duration = Duration::from_secs(10);
+
+pub(crate) async fn start(cx: Cx, data: wire::StartNewTask) -> Result<Outcome, Failure> {
+    let id = new_id(&cx, data.task.as_deref())?;
+    let plan = assign::plan(&cx, data.configuration).await?;
+    let message = assign::message(&cx, &plan.cwd, data.text, data.images).await?;
+    if !data.new_tab
+        && let Some(previous) = cx.hub.own_current(cx.route)
+    {
+        put_away(&cx, previous).await?;
+    }
+    let before = cx.hub.own(cx.route, id);
+    let announced = cx.hub.expect(id);
+    let new = NewThread {
+        id: Some(id),
+        cwd: plan.cwd,
+        mode: cx.listener.mode,
+        choice: plan.choice,
+        assignment: Some(plan.assignment),
+        ..NewThread::default()
+    };
+    if let Err(error) = cx.core.threads().start(new).await {
+        cx.hub.give_up(cx.route, id, before);
+        return Err(error.into());
+    }
+    // The hub is gone only with the daemon.
+    let _ = announced.await;
+    let turn = NewTurn { message, must_be_new: true, ..NewTurn::default() };
+    if let Err(error) = cx.core.threads().start_turn(id, turn).await {
+        put_away(&cx, id).await?;
+        return Err(error.into());
+    }
+    Outcome::of(&id.to_string())
+}
+
+/// The id of a new task: the client's if it chose one that is free.
+fn new_id(cx: &Cx, chosen: Option<&str>) -> Result<ThreadId, Failure> {
+    let Some(text) = chosen else { return Ok(ThreadId::new(uuid::Uuid::now_v7().as_u128())) };
+    let id: Option<ThreadId> = text.parse().ok();
+    let id = id.filter(|id| id.to_string() == text);
+    let id = id.ok_or_else(|| Failure::invalid("taskId", "must be a UUID in lower case"))?;
+    match cx.core.threads().get(id) {
+        None => Ok(id),
+        Some(_) => Err(Failure::invalid("taskId", "is the id of another task")),
+    }
+}
+
+pub(crate) async fn cancel(cx: Cx, data: wire::SomeTask) -> Result<Outcome, Failure> {
+    if let Some(id) = cx.task_or_current(data.0.as_deref())? {
+        stop(&cx, id).await?;
+    }
+    Outcome::done()
+}
+
+pub(crate) async fn cancel_current(cx: Cx, _: wire::Nothing) -> Result<Outcome, Failure> {
+    cancel(cx, wire::SomeTask(None)).await
+}
+
+/// Stops what a task does; it can be resumed.
+pub(crate) async fn stop(cx: &Cx, id: ThreadId) -> Result<(), Failure> {
+    if cx.core.threads().interrupt(id, None)?.is_none() {
+        cx.hub.stop_retrying(id).await?;
+    }
+    Ok(())
+}
+
+pub(crate) async fn close(cx: Cx, data: wire::SomeTask) -> Result<Outcome, Failure> {
+    if let Some(id) = cx.task_or_current(data.0.as_deref())? {
+        put_away(&cx, id).await?;
+    }
+    Outcome::done()
+}
+
+pub(crate) async fn clear(cx: Cx, _last_message: wire::SomeText) -> Result<Outcome, Failure> {
+    close(cx, wire::SomeTask(None)).await
+}
+
+/// Stops a task and takes it off the stack; it stays in the history.
+pub(crate) async fn put_away(cx: &Cx, id: ThreadId) -> Result<(), Failure> {
+    if cx.core.threads().get(id).is_none_or(|seen| seen.thread.archived) {
+        return Ok(());
+    }
+    cx.hub.close(id).await?;
+    if let Some(turn) = cx.core.threads().interrupt(id, None)? {
+        let threads = cx.core.threads();
+        let ended = threads.turn_ended(id, turn);
+        if tokio::time::timeout(STOP_LIMIT, ended).await.is_err() {
+            tracing::warn!(task = %id, "a task that was closed does not stop");
+        }
+    }
+    cx.core.threads().archive(id, true).await?;
+    Ok(())
+}
+
+pub(crate) async fn resume(cx: Cx, data: wire::OneTask) -> Result<Outcome, Failure> {
+    let id = cx.task(&data.0)?;
+    if let Some(previous) = cx.hub.own_current(cx.route).filter(|previous| *previous != id) {
+        put_away(&cx, previous).await?;
+    }
+    let threads = cx.core.threads();
+    let thread =
+        threads.get(id).map(|seen| seen.thread).ok_or_else(|| Failure::no_task(&data.0))?;
+    if thread.archived {
+        threads.archive(id, false).await?;
+    }
+    if thread.assignment.is_none() {
+        // A conversation of another dialect becomes a task: nothing is done in it unasked.
+        let settings = json!({}).to_string();
+        threads.assign(id, Some(Assignment { settings, ..Assignment::default() })).await?;
+    }
+    cx.hub.own(cx.route, id);
+    cx.hub.resume(id).await?;
+    Outcome::done()
+}
+
+pub(crate) async fn stack(cx: Cx, _: wire::Nothing) -> Result<Outcome, Failure> {
+    Outcome::of(&cx.hub.stack(cx.route))
+}
+
+/// Goes on with a task that has stopped, with a message or without.
+pub(crate) async fn go_on(cx: &Cx, id: ThreadId, message: Option<Message>) -> Result<(), Failure> {
+    let is_continued = message.is_none();
+    let message = message.unwrap_or_default();
+    let turn = NewTurn { message, is_continued, must_be_new: true, ..NewTurn::default() };
+    cx.core.threads().start_turn(id, turn).await?;
+    Ok(())
+}

@@ -1,0 +1,269 @@
+//! Requests as asks: one can be answered at a time, the others wait behind it.
+
+use rookery_model::{Answer, Asked, ItemId, Question, Request, RequestId, RequestState, ToolItem};
+use serde_json::{Value, json};
+
+use super::{Task, millis};
+use crate::wire::{Ask, ClineMessage, Say};
+
+/// Names of the calls behind which limits stand, and what they are called here.
+const LIMITS: &[(&str, &str)] = &[("limit-calls", "requests"), ("limit-cost", "cost")];
+
+/// A request that waits.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) request: RequestId,
+    asked_at: u64,
+    kind: PendingKind,
+    /// Whether its asks can be answered.
+    is_shown: bool,
+}
+
+#[derive(Debug)]
+enum PendingKind {
+    /// A tool call, with what it would change.
+    Call(ItemId, Option<String>),
+    /// Questions, with the message of the one that is asked now.
+    Questions { questions: Vec<Question>, next: usize, message: Option<usize> },
+    /// Another ask, with its text and its message.
+    Other(Ask, String, Option<usize>),
+}
+
+impl Task {
+    pub(super) fn asked(&mut self, request: &Request, now: u64) {
+        if self.asks.iter().any(|pending| pending.request == request.id) {
+            return;
+        }
+        let kind = match &request.asked {
+            Asked::Approval { input, preview, .. } => {
+                let item = self.asking_item(request, input);
+                PendingKind::Call(item, preview.clone())
+            }
+            Asked::PlanExit(plan) => {
+                let input = json!({ "target_mode": "code", "summary": plan.summary }).to_string();
+                PendingKind::Call(self.asking_item(request, &input), None)
+            }
+            Asked::Input { questions } => {
+                let questions = questions.clone();
+                PendingKind::Questions { questions, next: 0, message: None }
+            }
+            Asked::Permission { title, summary, action, .. } => {
+                match LIMITS.iter().find(|(call, _)| *call == request.call_id) {
+                    Some((_, kind)) => {
+                        let text = limit_text(action, kind);
+                        PendingKind::Other(Ask::AutoApprovalMaxReqReached, text, None)
+                    }
+                    None => {
+                        let text = format!("{title}\n{summary}\n{action}");
+                        PendingKind::Other(Ask::Command, text, None)
+                    }
+                }
+            }
+            // A client runs the tool, or a terminal shows the dialog: neither can be answered here.
+            Asked::External(_) | Asked::Dialog { .. } => return,
+        };
+        let (request, asked_at) = (request.id, millis(request.asked_at));
+        self.asks.push_back(Pending { request, asked_at, kind, is_shown: false });
+        self.show_next(now);
+    }
+
+    /// The item whose call asks; one that stands for the request if there is none.
+    fn asking_item(&mut self, request: &Request, input: &str) -> ItemId {
+        if let Some(item) = self.item_of(&request.call_id) {
+            if let Some(shows) = self.shown.get_mut(&item) {
+                shows.is_asked = true;
+            }
+            return item;
+        }
+        let id = ItemId::new(format!("request-{}", request.id));
+        let tool = ToolItem {
+            call_id: request.call_id.clone(),
+            name: request.tool.clone(),
+            input: input.to_owned(),
+            ..ToolItem::default()
+        };
+        let shows = super::calls::Shows {
+            call_id: request.call_id.clone(),
+            ask: Some(Ask::Tool),
+            tool,
+            messages: Vec::new(),
+            is_final: false,
+            is_asked: true,
+        };
+        self.shown.insert(id.clone(), shows);
+        id
+    }
+
+    /// Makes the first of what waits answerable.
+    pub(super) fn show_next(&mut self, now: u64) {
+        let Some(first) = self.asks.front_mut().filter(|first| !first.is_shown) else { return };
+        first.is_shown = true;
+        let at = first.asked_at;
+        let waiting = match &first.kind {
+            PendingKind::Call(item, preview) => {
+                let (item, preview) = (item.clone(), preview.clone());
+                self.finalize(&item, preview.as_deref(), at);
+                Ask::Tool.waiting()
+            }
+            PendingKind::Questions { questions, next, .. } => {
+                let question = questions.get(*next).cloned();
+                let index = question.map(|question| self.ask_question(&question, at));
+                if let Some(Pending { kind: PendingKind::Questions { message, .. }, .. }) =
+                    self.asks.front_mut()
+                {
+                    *message = index;
+                }
+                Ask::Followup.waiting()
+            }
+            PendingKind::Other(ask, text, _) => {
+                let (ask, text) = (*ask, text.clone());
+                let index = self.create(at, ClineMessage::ask(ask, Some(text)));
+                if let Some(Pending { kind: PendingKind::Other(_, _, message), .. }) =
+                    self.asks.front_mut()
+                {
+                    *message = Some(index);
+                }
+                ask.waiting()
+            }
+        };
+        self.wait(waiting, now);
+    }
+
+    /// Asks a question: first the bare words, then with what may be answered.
+    fn ask_question(&mut self, question: &Question, at: u64) -> usize {
+        let partial = Some(true);
+        let bare = ClineMessage::ask(Ask::Followup, Some(question.question.clone()));
+        let index = self.create(at, ClineMessage { partial, ..bare });
+        let text = question_text(question);
+        self.update(index, |message| (message.text, message.partial) = (Some(text), Some(false)));
+        index
+    }
+
+    /// One of several questions was answered, and the next one is asked.
+    pub(crate) fn answer_question(&mut self, request: RequestId, answer: &str, now: u64) {
+        let Some(first) = self.asks.front_mut().filter(|first| first.request == request) else {
+            return;
+        };
+        let PendingKind::Questions { next, message, .. } = &mut first.kind else { return };
+        *next += 1;
+        let asked = message.take();
+        (first.is_shown, first.asked_at) = (false, now);
+        self.question_answered(asked, answer, now);
+        self.show_next(now);
+    }
+
+    fn question_answered(&mut self, message: Option<usize>, answer: &str, now: u64) {
+        if let Some(index) = message {
+            self.update(index, |message| message.is_answered = Some(true));
+        }
+        self.responded();
+        self.feedback(answer, now);
+    }
+
+    fn feedback(&mut self, text: &str, now: u64) {
+        let images = Some(Vec::new());
+        self.create(now, ClineMessage { images, ..ClineMessage::say(Say::UserFeedback, text) });
+    }
+
+    /// A request was settled, by whichever dialect.
+    pub(super) fn settled(&mut self, request: &Request, now: u64) {
+        let Some(at) = self.asks.iter().position(|pending| pending.request == request.id) else {
+            return;
+        };
+        let RequestState::Settled(settled) = &request.state else { return };
+        let Some(pending) = self.asks.remove(at) else { return };
+        if matches!(settled.answer, Answer::Cancelled) {
+            // The end of its turn says what became of it.
+            if pending.is_shown {
+                self.stop_waiting();
+            }
+            return self.show_next(now);
+        }
+        if !pending.is_shown
+            && let PendingKind::Call(item, preview) = &pending.kind
+        {
+            self.finalize(item, preview.as_deref(), now);
+        }
+        match (&pending.kind, &settled.answer) {
+            (PendingKind::Call(item, _), Answer::Approved { .. }) => {
+                self.mark_answered(item);
+                self.responded();
+            }
+            (PendingKind::Questions { questions, next, message }, Answer::Given(answers)) => {
+                let id = questions.get(*next).map(|question| question.id.as_str());
+                let answer = given(answers, id.unwrap_or_default());
+                self.question_answered(*message, &answer, now);
+            }
+            (_, Answer::Denied { message }) => {
+                self.responded();
+                if let Some(text) = message.as_deref().filter(|text| !text.trim().is_empty()) {
+                    self.feedback(text, now);
+                }
+            }
+            _ => self.responded(),
+        }
+        self.show_next(now);
+    }
+
+    /// Tells what waits once more, for a client that was not there.
+    pub(super) fn repeat_ask(&mut self, now: u64) {
+        let Some(first) = self.asks.front() else { return };
+        let (messages, ask) = match &first.kind {
+            PendingKind::Call(item, _) => {
+                let shows = self.shown.get(item);
+                (shows.map(|shows| shows.messages.clone()).unwrap_or_default(), Ask::Tool)
+            }
+            PendingKind::Questions { message, .. } => {
+                (message.iter().copied().collect(), Ask::Followup)
+            }
+            PendingKind::Other(ask, _, message) => (message.iter().copied().collect(), *ask),
+        };
+        for index in messages {
+            self.tell(index, crate::wire::Action::Created);
+        }
+        self.wait(ask.waiting(), now);
+    }
+
+    /// Whether something of the turn waits for an answer.
+    pub(crate) fn has_ask(&self) -> bool {
+        !self.asks.is_empty()
+    }
+}
+
+/// A question with what may be answered, as clients read it.
+pub(super) fn question_text(question: &Question) -> String {
+    let suggest: Vec<Value> = question
+        .options
+        .iter()
+        .map(|option| json!({ "answer": option.label, "mode": Value::Null }))
+        .collect();
+    json!({ "question": question.question, "suggest": suggest }).to_string()
+}
+
+/// A limit that was reached, as clients read it. The action names the count.
+fn limit_text(action: &str, kind: &str) -> String {
+    let digits = |c: &char| c.is_ascii_digit() || *c == '.';
+    let count: String =
+        action.chars().skip_while(|c| !c.is_ascii_digit()).take_while(digits).collect();
+    let count = match (kind, count.parse::<u64>()) {
+        ("requests", Ok(count)) => Value::from(count),
+        _ => Value::from(count),
+    };
+    json!({ "count": count, "type": kind }).to_string()
+}
+
+/// The answer to a question, whichever way a client wrote it.
+pub(super) fn given(answers: &str, id: &str) -> String {
+    let value: Value = serde_json::from_str(answers).unwrap_or_default();
+    let inner = value.get("answers").unwrap_or(&value);
+    let text = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(list) => {
+            let texts: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
+            (!texts.is_empty()).then(|| texts.join(", "))
+        }
+        _ => None,
+    };
+    let found = inner.get(id).and_then(|found| text(found).or_else(|| text(found.get("answers")?)));
+    found.or_else(|| text(inner)).unwrap_or_else(|| answers.to_owned())
+}
