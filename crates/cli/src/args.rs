@@ -11,6 +11,7 @@ use rookery_dialects::{DIALECTS, Dialect};
 mod agents;
 mod groups;
 mod import;
+mod roo;
 mod setup;
 mod supervise;
 mod terminals;
@@ -21,6 +22,7 @@ pub(crate) use agents::{
     ThreadsList, ThreadsRename, ThreadsShow,
 };
 pub(crate) use import::{Import, ImportFrom, ImportIdx0};
+pub(crate) use roo::*;
 pub(crate) use setup::Setup;
 pub(crate) use supervise::*;
 pub(crate) use terminals::*;
@@ -134,6 +136,8 @@ pub(crate) enum Command {
     /// Act as roder, also when called by that name
     #[command(disable_help_flag = true)]
     Roder(Persona),
+    /// Start and steer tasks in the words of Roo Code
+    Roo(Roo),
     /// Act as ptywright, also when called by that name
     #[command(disable_help_flag = true)]
     Ptywright(Persona),
@@ -166,6 +170,9 @@ pub(crate) struct Daemon {
     /// Detach from the session of the parent process
     #[arg(long, hide = true)]
     pub(crate) background: bool,
+    /// The directory that it was started in
+    #[arg(long, hide = true)]
+    pub(crate) started_in: Option<std::path::PathBuf>,
 }
 
 #[derive(Debug, Args)]

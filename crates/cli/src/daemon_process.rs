@@ -126,6 +126,9 @@ fn start(log: fs::File, secret: Option<&str>) -> Outcome<Child> {
     let mut command = Command::new(program);
     // The file may have the name of a persona.
     command.arg0("rookery").args(["daemon", "--background"]).current_dir("/");
+    if let Ok(here) = std::env::current_dir() {
+        command.arg("--started-in").arg(here);
+    }
     command.stdin(Stdio::null()).stdout(log).stderr(second);
     if std::env::var_os("ROOKERY_TERMINAL_ID").is_some() {
         for name in TOLD_TO_TERMINALS {

@@ -20,7 +20,17 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Scripts", &["events", "schema", "serve", "app-server", "completions", "man"]),
     (
         "Other tools",
-        &["hooks", "shims", "import", "ptywright", "roostctl", "roder", "idx0", "idx0-notify"],
+        &[
+            "hooks",
+            "shims",
+            "import",
+            "ptywright",
+            "roostctl",
+            "roder",
+            "roo",
+            "idx0",
+            "idx0-notify",
+        ],
     ),
 ];
 

@@ -20,7 +20,8 @@ pub(super) fn run(args: &args::Daemon) -> Outcome {
     homes.secure().map_err(|error| Failure::new(format!("{error:#}")))?;
     let (config, warnings) = Config::load(&homes);
     let exe = daemon_process::executable()?;
-    rookery_daemon::run(RunOptions { homes, config, warnings, exe_for_keeper: exe })
+    let started_in = args.started_in.clone();
+    rookery_daemon::run(RunOptions { homes, config, warnings, exe_for_keeper: exe, started_in })
         .map(|()| ExitCode::SUCCESS)
         .map_err(|error| Failure::new(format!("{error:#}")))
 }

@@ -25,6 +25,7 @@ mod record;
 mod replay;
 mod restart;
 mod review;
+mod roo;
 mod run;
 mod schema;
 mod send;
@@ -85,6 +86,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Some(Command::Idx0(args)) => Ok(idx0::main(args.args)),
         Some(Command::Idx0Notify(args)) => Ok(idx0_notify::main(args.args)),
         Some(Command::Roder(args)) => Ok(roder::main(args.args)),
+        Some(Command::Roo(args)) => block_on(roo::run(args)),
         Some(Command::Ptywright(args)) => Ok(ptywright::main(args.args)),
         Some(Command::Roostctl(args)) => Ok(roostctl::main(args.args)),
         Some(Command::Setup(args)) => block_on(setup::run(args)),

@@ -40,6 +40,7 @@ const WORDS: &[(&str, Kind)] = &[
     ("REQUEST", Kind::Request),
     ("SESSION", Kind::Session),
     ("SIGNAL", Kind::Signal),
+    ("TASK", Kind::Thread),
     ("TERMINAL", Kind::Terminal),
     ("THREAD", Kind::Thread),
     ("TOOL", Kind::Tool),
