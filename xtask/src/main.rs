@@ -13,6 +13,7 @@ mod compare;
 mod compat;
 mod fuzz;
 mod needs;
+mod node;
 mod process;
 mod test;
 mod tidy;

@@ -16,7 +16,7 @@ use crate::idx0_link::{ask, done, list};
 use crate::roder_link::{Peer, script};
 use crate::roost_link::{Link, encoded};
 
-fn state(roost: &mut Link, tab: &str) -> Value {
+pub(crate) fn state(roost: &mut Link, tab: &str) -> Value {
     let tabs = roost.call("tab.list", json!({}));
     let projects = tabs["projects"].as_array().unwrap().iter();
     let mut tabs = projects.flat_map(|project| project["tabs"].as_array().unwrap().clone());

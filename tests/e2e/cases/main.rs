@@ -39,6 +39,8 @@ mod roder_seed;
 mod roder_server;
 mod roder_turns;
 mod roder_ws;
+mod roo;
+mod roo_link;
 mod roost;
 mod roost_bad_days;
 mod roost_docs;
