@@ -247,6 +247,8 @@ pub struct ModelCall {
     pub error: Option<String>,
     /// Whether it is over.
     pub is_done: bool,
+    /// Whether it was cut off because its turn was to stop.
+    pub was_cut: bool,
 }
 
 /// One turn, without its items.

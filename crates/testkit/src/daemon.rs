@@ -114,14 +114,19 @@ pub struct Finished {
 impl Finished {
     /// Runs a command to its end, which must come in time.
     #[track_caller]
-    pub fn of(mut command: Command) -> Finished {
+    pub fn of(command: Command) -> Finished {
+        Finished::within(command, PATIENCE)
+    }
+
+    /// The same for one that may take this long.
+    #[track_caller]
+    pub fn within(mut command: Command, limit: Duration) -> Finished {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdout = read_in_background(child.stdout.take().unwrap());
         let stderr = read_in_background(child.stderr.take().unwrap());
         let pid = child.id();
-        let status =
-            eventually(&format!("{command:?} ends"), PATIENCE, || child.try_wait().unwrap());
+        let status = eventually(&format!("{command:?} ends"), limit, || child.try_wait().unwrap());
         // A process that inherited a pipe may hold it open for longer than the program lived.
         let text = |read: mpsc::Receiver<Vec<u8>>, name| match read.recv_timeout(PATIENCE) {
             Ok(bytes) => String::from_utf8(bytes).unwrap(),

@@ -130,7 +130,7 @@ fn of_two_who_decide_at_once_one_wins_and_the_turn_follows_it() {
     assert_eq!((by("idx0"), by("roder")), won, "{audit}");
 }
 
-fn id_of_cli(daemon: &TestDaemon) -> String {
+pub(crate) fn id_of_cli(daemon: &TestDaemon) -> String {
     let inbox = daemon.rookery(&["inbox", "--json"]).json();
     let rows = inbox.as_array().cloned().or_else(|| inbox["requests"].as_array().cloned());
     rows.unwrap()[0]["id"].as_str().unwrap().to_owned()

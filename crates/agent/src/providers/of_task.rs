@@ -66,6 +66,8 @@ pub struct TaskProvider<'a> {
     pub max_tokens: Option<u64>,
     /// How freely it answers, from 0 to 2.
     pub temperature: Option<f64>,
+    /// What it was before: if it is the same service, what is not given now is taken from that.
+    pub kept: Option<Settings>,
 }
 
 /// Why a provider of a task cannot be used.
@@ -93,12 +95,13 @@ pub fn of_task(task: TaskProvider<'_>) -> Result<Settings, TaskProviderError> {
         let shown: String = service.chars().take(60).flat_map(char::escape_debug).collect();
         return Err(TaskProviderError::Unknown(shown));
     };
+    let kept = task.kept.filter(|kept| kept.name.as_deref() == Some(name)).unwrap_or_default();
     let given = task.base_url.map(str::trim).filter(|url| !url.is_empty());
     let base_url = match given {
         Some(given) if kind != Kind::Mock => address(given, is_versioned)?,
-        _ => usual.to_owned(),
+        _ => kept.base_url.unwrap_or_else(|| usual.to_owned()),
     };
-    let api_key = task.key.and_then(Secret::key);
+    let api_key = task.key.and_then(Secret::key).or(kept.api_key);
     if api_key.as_ref().is_some_and(|key| !is_sendable(key.expose())) {
         return Err(TaskProviderError::Unusable("the key"));
     }
@@ -114,10 +117,12 @@ pub fn of_task(task: TaskProvider<'_>) -> Result<Settings, TaskProviderError> {
         name: Some(name.to_owned()),
         base_url: Some(base_url),
         api_key,
-        headers: task.headers,
+        headers: if task.headers.is_empty() { kept.headers } else { task.headers },
         models: task.model.map(str::to_owned).into_iter().collect(),
-        max_tokens: task.max_tokens.filter(|limit| *limit > 0),
-        temperature: temperature.map(|value| value.clamp(0.0, MAX_TEMPERATURE)),
+        max_tokens: task.max_tokens.filter(|limit| *limit > 0).or(kept.max_tokens),
+        temperature: temperature
+            .map(|value| value.clamp(0.0, MAX_TEMPERATURE))
+            .or(kept.temperature),
         is_private: true,
         ..Settings::default()
     })

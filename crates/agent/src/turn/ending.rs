@@ -72,7 +72,8 @@ impl Turn {
                 self.close_hosted(why, out);
                 let calling = std::mem::take(self.calling());
                 close_work(calling.work, why, out);
-                self.call_over(error.as_ref().map(|error| error.message.clone()), out);
+                let failed = error.as_ref().map(|error| error.message.clone());
+                self.call_over(failed, status == TurnStatus::Interrupted, out);
             }
             State::Working(work) => {
                 out.push(Effect::StopTools);

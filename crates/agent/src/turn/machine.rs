@@ -283,7 +283,7 @@ impl Turn {
         self.close_thought(true, None, out);
         self.close_text(false, None, out);
         self.close_hosted("the provider did not say what came of it", out);
-        self.call_over(None, out);
+        self.call_over(None, false, out);
         let calling = std::mem::take(self.calling());
         if !calling.work.is_empty() {
             self.tool_rounds += 1;
@@ -325,10 +325,10 @@ impl Turn {
     }
 
     /// The call of the model is over: what it cost is counted and told.
-    pub(super) fn call_over(&mut self, error: Option<String>, out: &mut Vec<Effect>) {
+    pub(super) fn call_over(&mut self, error: Option<String>, is_cut: bool, out: &mut Vec<Effect>) {
         let usage = std::mem::take(&mut self.call_usage);
         self.usage.add(usage);
-        out.push(Effect::CallEnded { usage, error });
+        out.push(Effect::CallEnded { usage, error, is_cut });
     }
 
     fn model_failed(&mut self, failure: Failure, out: &mut Vec<Effect>) {
@@ -336,7 +336,7 @@ impl Turn {
         if failure.kind == FailureKind::ContextTooLong && !self.was_forced && !has_content {
             self.was_forced = true;
             self.model_calls -= 1;
-            self.call_over(Some(failure.message), out);
+            self.call_over(Some(failure.message), false, out);
             self.state = State::Compacting;
             out.push(Effect::Compact { is_forced: true });
             return;

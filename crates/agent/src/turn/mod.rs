@@ -169,6 +169,8 @@ pub enum Effect {
         usage: Usage,
         /// Why it failed.
         error: Option<String>,
+        /// Whether it was cut off because the turn is to stop.
+        is_cut: bool,
     },
     /// Drop the model's stream.
     AbortModel,

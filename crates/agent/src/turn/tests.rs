@@ -121,7 +121,7 @@ fn every_call_ends_with_its_own_cost() {
     let used = |prompt| Input::Model(ModelEvent::Usage(cost(prompt)));
     let calls = |effects: Vec<Effect>| {
         let ended = effects.into_iter().filter_map(|effect| match effect {
-            Effect::CallEnded { usage, error } => Some((usage.prompt, error)),
+            Effect::CallEnded { usage, error, .. } => Some((usage.prompt, error)),
             _ => None,
         });
         ended.collect::<Vec<_>>()

@@ -9,6 +9,7 @@ use rookery_host::files;
 use rookery_model::{Error, Result};
 
 use super::AgentConfig;
+use crate::core::Core;
 use crate::rooms::Agents;
 
 /// The file that they are kept in.
@@ -20,28 +21,63 @@ const FILE_LIMIT: usize = 8 << 20;
 
 impl Agents {
     /// Adds a provider that a task brought, and keeps it where settings are kept; its id is returned.
-    /// It is chosen by that id like any other, and is in no list.
+    /// It is chosen by that id like any other, and is in no list. Providers that no thread uses may be
+    /// forgotten when there are many, except for those that are pinned.
     ///
     /// # Errors
     /// If it cannot be kept.
-    pub async fn add_private_provider(&self, settings: providers::Settings) -> Result<String> {
+    pub async fn add_private_provider(
+        &self,
+        settings: providers::Settings,
+        pinned: Vec<String>,
+    ) -> Result<String> {
+        self.change_private(move |core| {
+            let registry = &core.inner.agents.registry;
+            let id = registry.add_private(settings);
+            let used = used(core);
+            let is_needed = |known: &str| known == id || used.contains(known);
+            registry.prune_private(MOST, |known| {
+                is_needed(known) || pinned.iter().any(|pin| pin == known)
+            });
+            id
+        })
+        .await
+    }
+
+    /// Forgets such a provider with its key, unless a thread uses it.
+    ///
+    /// # Errors
+    /// If that cannot be kept.
+    pub async fn forget_private_provider(&self, id: String) -> Result<()> {
+        self.change_private(move |core| {
+            if !used(core).contains(&id) {
+                core.inner.agents.registry.remove_private(&id);
+            }
+        })
+        .await
+    }
+
+    /// What a provider of a task is, with its key.
+    pub fn private_provider(&self, id: &str) -> Option<providers::Settings> {
+        let all = self.core.inner.agents.registry.private_settings();
+        all.into_iter().find(|settings| settings.id == id)
+    }
+
+    /// Changes them, in memory and then in their file; all of it, even if the caller goes away meanwhile.
+    async fn change_private<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&Core) -> T + Send + 'static,
+    ) -> Result<T> {
         let core = self.core.clone();
-        // All of it or nothing, even if whoever asked goes away meanwhile.
         let work = self.core.inner.runtime.spawn(async move {
             let agents = &core.inner.agents;
             let _writing = agents.settings_writer.lock().await;
             let before = ids(&agents.registry);
-            let id = agents.registry.add_private(settings);
-            let used: HashSet<String> = {
-                let world = core.look();
-                let threads = world.threads.values();
-                threads.map(|state| state.thread.choice.provider.clone()).collect()
-            };
-            agents.registry.prune_private(MOST, |known| known == id || used.contains(known));
+            let value = change(&core);
             if ids(&agents.registry) == before {
-                return Ok(id);
+                return Ok(value);
             }
-            let Some(path) = file(&agents.config) else { return Ok(id) };
+            let Some(path) = file(&agents.config) else { return Ok(value) };
             let text = kept_as_json(&agents.registry.private_settings());
             let written =
                 tokio::task::spawn_blocking(move || files::replace(&path, text.as_bytes()));
@@ -49,10 +85,16 @@ impl Agents {
             written.map_err(|error| {
                 Error::failed(format!("the provider of the task cannot be kept: {error}"))
             })?;
-            Ok(id)
+            Ok(value)
         });
         work.await.map_err(|error| Error::failed(error.to_string()))?
     }
+}
+
+/// Providers that threads have chosen.
+fn used(core: &Core) -> HashSet<String> {
+    let world = core.look();
+    world.threads.values().map(|state| state.thread.choice.provider.clone()).collect()
 }
 
 /// Adds those that an earlier process kept. A file that cannot be read is left as it is.

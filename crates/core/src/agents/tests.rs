@@ -302,8 +302,12 @@ async fn attack_what_a_task_brought_is_kept_for_the_user_alone() {
         of_task(TaskProvider { service: "deepseek", key: Some(key), ..TaskProvider::default() })
             .unwrap()
     };
-    let id = core.agents().add_private_provider(brought("sk-of-the-task")).await.unwrap();
-    assert_eq!(core.agents().add_private_provider(brought("sk-of-the-task")).await.unwrap(), id);
+    let id =
+        core.agents().add_private_provider(brought("sk-of-the-task"), Vec::new()).await.unwrap();
+    assert_eq!(
+        core.agents().add_private_provider(brought("sk-of-the-task"), Vec::new()).await.unwrap(),
+        id
+    );
     let file = home.path().join("task-providers.json");
     let mode = std::fs::metadata(&file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
@@ -315,7 +319,7 @@ async fn attack_what_a_task_brought_is_kept_for_the_user_alone() {
     let mut last = String::new();
     for number in 0..260 {
         let key = format!("sk-another-{number}");
-        last = core.agents().add_private_provider(brought(&key)).await.unwrap();
+        last = core.agents().add_private_provider(brought(&key), Vec::new()).await.unwrap();
     }
     core.stop(StopKind::KeepTerminals).await.unwrap();
     drop(core);
@@ -340,7 +344,7 @@ async fn without_a_file_a_task_has_its_provider_as_long_as_we_run() {
     let home = Home::new();
     let core = home.core(false).await;
     let task = TaskProvider { service: "fake-ai", ..TaskProvider::default() };
-    let id = core.agents().add_private_provider(of_task(task).unwrap()).await.unwrap();
+    let id = core.agents().add_private_provider(of_task(task).unwrap(), Vec::new()).await.unwrap();
     assert!(core.inner.agents.provider(&id).is_some());
     assert!(!home.path().join("task-providers.json").exists());
 }

@@ -86,8 +86,8 @@ pub enum TurnChange {
     PartialResult(TurnId, String),
     /// It ran out of time, with this much of a result.
     DeadlineExceeded(TurnId, Option<Timestamp>, String),
-    /// It asks its model; the call has this number in it.
-    CallStarted(TurnId, u32),
+    /// It asks its model; the call has this number in it and began then.
+    CallStarted(TurnId, u32, Timestamp),
     /// A tool call was let through, by policy or because it was approved, and runs.
     ToolRuns(TurnId, ItemId),
     /// That call is over.

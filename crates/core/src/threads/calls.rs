@@ -10,15 +10,21 @@ use crate::world::Tx;
 /// The model is asked.
 pub(super) fn begin(turn: &mut Turn) -> TurnChange {
     let number = number(turn.calls.len());
-    turn.calls.push(ModelCall { at: clock::wall(), ..ModelCall::default() });
-    TurnChange::CallStarted(turn.id, number)
+    let at = clock::wall();
+    turn.calls.push(ModelCall { at, ..ModelCall::default() });
+    TurnChange::CallStarted(turn.id, number, at)
 }
 
 /// The call that is open is over; nothing if none is.
-pub(super) fn end(turn: &mut Turn, usage: Usage, error: Option<String>) -> Option<TurnChange> {
+pub(super) fn end(
+    turn: &mut Turn,
+    usage: Usage,
+    error: Option<String>,
+    was_cut: bool,
+) -> Option<TurnChange> {
     let number = number(turn.calls.len().checked_sub(1)?);
     let call = turn.calls.last_mut().filter(|call| !call.is_done)?;
-    (call.usage, call.error, call.is_done) = (usage, error, true);
+    (call.usage, call.error, call.is_done, call.was_cut) = (usage, error, true, was_cut);
     Some(TurnChange::CallEnded(turn.id, number, call.clone()))
 }
 

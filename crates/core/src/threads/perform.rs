@@ -27,7 +27,7 @@ enum Told {
     Delta(ItemId, Delta),
     Completed(Item),
     CallStarted,
-    CallEnded(Usage, Option<String>),
+    CallEnded { usage: Usage, error: Option<String>, is_cut: bool },
     Notice(NoticeBody),
     Finish(End),
 }
@@ -58,7 +58,9 @@ impl Runner {
                     told.push(Told::Finish(end));
                     return self.tell(std::mem::take(&mut told)).await;
                 }
-                Effect::CallEnded { usage, error } => told.push(Told::CallEnded(usage, error)),
+                Effect::CallEnded { usage, error, is_cut } => {
+                    told.push(Told::CallEnded { usage, error, is_cut });
+                }
                 Effect::CallModel(shape) => {
                     self.tell(std::mem::take(&mut told)).await;
                     self.call_within_limits(shape).await;
@@ -150,7 +152,7 @@ impl Runner {
     async fn tell(&mut self, told: Vec<Told>) -> Vec<Effect> {
         let is_heard = self.has_queued() || self.machine.has_steers();
         let lasts = |told: &Told| match told {
-            Told::Completed(_) | Told::CallEnded(..) | Told::Finish(_) => true,
+            Told::Completed(_) | Told::CallEnded { .. } | Told::Finish(_) => true,
             Told::Started(item) => matches!(item.body, ItemBody::Tool(_)),
             // What users said meanwhile is taken with it.
             Told::CallStarted => is_heard,
@@ -181,7 +183,7 @@ impl Runner {
                 Some(NoticeBody::Turn(began))
             }
             Told::Notice(notice) => Some(notice),
-            Told::Completed(_) | Told::CallEnded(..) | Told::Finish(_) => None,
+            Told::Completed(_) | Told::CallEnded { .. } | Told::Finish(_) => None,
         });
         let notices: Vec<NoticeBody> = notices.collect();
         drop(contents);
@@ -218,8 +220,8 @@ impl Runner {
                         let began = calls::begin(&mut self.turn);
                         tx.keep_calls(live, &self.turn, began);
                     }
-                    Told::CallEnded(usage, error) => {
-                        if let Some(ended) = calls::end(&mut self.turn, usage, error) {
+                    Told::CallEnded { usage, error, is_cut } => {
+                        if let Some(ended) = calls::end(&mut self.turn, usage, error, is_cut) {
                             tx.keep_calls(live, &self.turn, ended);
                         }
                     }
@@ -313,7 +315,7 @@ impl Threads {
         turn.completed_at = Some(now);
         // A call that was cut off by a fault of ours is over as well.
         let why = turn.error.as_ref().map(|error| error.message.clone());
-        let cut_off = calls::end(turn, Usage::default(), why);
+        let cut_off = calls::end(turn, Usage::default(), why, false);
         live.contents.lock().put_turn(turn);
         tx.cancel_of_turn(turn.thread, turn.id, "end of turn");
         let mut goal = None;

@@ -104,7 +104,7 @@ fn sketch(body: &NoticeBody) -> String {
             None => "idle".into(),
         },
         NoticeBody::Turn(TurnChange::Started(_)) => "turn started".into(),
-        NoticeBody::Turn(TurnChange::CallStarted(_, number)) => format!("call {number}"),
+        NoticeBody::Turn(TurnChange::CallStarted(_, number, _)) => format!("call {number}"),
         NoticeBody::Turn(TurnChange::CallEnded(_, number, call)) => {
             format!("call {number} over {:?}", call.error)
         }

@@ -293,11 +293,7 @@ impl Job {
     /// Tells those who follow a task that its tool runs. Others learn of tools by their items.
     fn announce_run(&self) {
         let (Some(turn), Some(item)) = (self.turn, &self.item) else { return };
-        let is_followed = {
-            let world = self.core.look();
-            world.threads.get(&self.thread).is_some_and(|state| state.thread.assignment.is_some())
-        };
-        if is_followed {
+        if self.core.threads().is_assigned(self.thread) {
             let runs = TurnChange::ToolRuns(turn, item.clone());
             self.core.inner.log.spine().send(Some(self.thread), [runs.into()]);
         }

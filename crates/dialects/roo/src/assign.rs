@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use rookery_agent::providers::{TaskProvider, of_task};
 use rookery_agent::turn::Message;
 use rookery_model::{Assignment, Choice, Prices, Reach, Role, ToolGroup, ToolSort, Unasked};
 use serde_json::Value;
 
 use crate::context::Cx;
 use crate::errors::{Code, Failure};
+use crate::provider;
 use crate::wire::{CustomMode, Group, Settings};
 
 /// What a new task is to be.
@@ -28,7 +28,7 @@ pub(crate) async fn plan(cx: &Cx, configuration: Settings) -> Result<Plan, Failu
         Some(slug) => Some(find_role(cx, &cwd, &roles, slug).await?),
         None => None,
     };
-    let choice = choice(cx, &settings, &configuration, base.provider).await?;
+    let choice = choice(cx, &settings, base.provider.as_deref()).await?;
     let assignment = Assignment {
         role,
         roles,
@@ -58,9 +58,10 @@ fn directory(cx: &Cx, settings: &Settings) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The modes that there are, as roles.
-pub(crate) async fn roles(cx: &Cx, extra: &[Role]) -> Vec<Role> {
-    cx.core.agents().roles(&cx.listener.workspace, extra).await.unwrap_or_default()
+/// The modes that there are, as roles, with those of the client's own.
+pub(crate) async fn roles(cx: &Cx, own: Vec<CustomMode>) -> Vec<Role> {
+    let own: Vec<Role> = own.into_iter().map(role).collect();
+    cx.core.agents().roles(&cx.listener.workspace, &own).await.unwrap_or_default()
 }
 
 async fn find_role(cx: &Cx, cwd: &Path, extra: &[Role], slug: &str) -> Result<Role, Failure> {
@@ -144,118 +145,16 @@ fn instructions(settings: &Settings) -> Option<String> {
     (!all.is_empty()).then(|| all.join("\n\n"))
 }
 
-/// Names of settings by service: where it is, its key, its model.
-type Service = (&'static str, Option<&'static str>, Option<&'static str>, Option<&'static str>);
-
-const SERVICES: &[Service] = &[
-    ("anthropic", Some("anthropicBaseUrl"), Some("apiKey"), None),
-    ("openai", Some("openAiBaseUrl"), Some("openAiApiKey"), Some("openAiModelId")),
-    ("openai-native", Some("openAiNativeBaseUrl"), Some("openAiNativeApiKey"), None),
-    ("openrouter", Some("openRouterBaseUrl"), Some("openRouterApiKey"), Some("openRouterModelId")),
-    ("ollama", Some("ollamaBaseUrl"), Some("ollamaApiKey"), Some("ollamaModelId")),
-    ("lmstudio", Some("lmStudioBaseUrl"), None, Some("lmStudioModelId")),
-    ("litellm", Some("litellmBaseUrl"), Some("litellmApiKey"), Some("litellmModelId")),
-    ("requesty", Some("requestyBaseUrl"), Some("requestyApiKey"), Some("requestyModelId")),
-    ("unbound", None, Some("unboundApiKey"), Some("unboundModelId")),
-    ("vercel-ai-gateway", None, Some("vercelAiGatewayApiKey"), Some("vercelAiGatewayModelId")),
-    ("deepseek", Some("deepSeekBaseUrl"), Some("deepSeekApiKey"), None),
-    ("gemini", Some("googleGeminiBaseUrl"), Some("geminiApiKey"), None),
-    ("mistral", None, Some("mistralApiKey"), None),
-    ("moonshot", Some("moonshotBaseUrl"), Some("moonshotApiKey"), None),
-    ("minimax", Some("minimaxBaseUrl"), Some("minimaxApiKey"), None),
-    ("xai", None, Some("xaiApiKey"), None),
-    ("baseten", None, Some("basetenApiKey"), None),
-    ("sambanova", None, Some("sambaNovaApiKey"), None),
-    ("zai", None, Some("zaiApiKey"), None),
-    ("fireworks", None, Some("fireworksApiKey"), None),
-];
-
-/// Where a model is named, in the order in which it is looked for.
-const MODELS: &[&str] = &[
-    "apiModelId",
-    "openRouterModelId",
-    "openAiModelId",
-    "ollamaModelId",
-    "lmStudioModelId",
-    "lmStudioDraftModelId",
-    "requestyModelId",
-    "unboundModelId",
-    "litellmModelId",
-    "vercelAiGatewayModelId",
-];
-
-/// Which model answers. A profile keeps its provider, unless the task brings one of its own.
-async fn choice(
-    cx: &Cx,
-    settings: &Settings,
-    configuration: &Settings,
-    kept: Option<String>,
-) -> Result<Choice, Failure> {
-    let is_own = !configuration.of_profile().is_empty();
-    let provider = match kept.filter(|_| !is_own) {
-        Some(kept) => Some(kept),
-        None => provider(cx, settings).await?,
-    };
+/// Which model answers.
+async fn choice(cx: &Cx, settings: &Settings, kept: Option<&str>) -> Result<Choice, Failure> {
+    let provider = provider::find(cx, settings, kept).await?;
     let reasoning = settings.text("reasoningEffort").filter(|effort| *effort != "disable");
     let Some(provider) = provider else { return Ok(Choice::default()) };
     Ok(Choice {
         provider,
-        model: model(settings).unwrap_or_default().to_owned(),
+        model: provider::model(settings).unwrap_or_default().to_owned(),
         reasoning: reasoning.map(str::to_owned),
     })
-}
-
-pub(crate) fn model(settings: &Settings) -> Option<&str> {
-    let service = settings.text("apiProvider").and_then(service);
-    let own = service.and_then(|(_, _, _, model)| *model).and_then(|name| settings.text(name));
-    own.or_else(|| MODELS.iter().find_map(|name| settings.text(name)))
-}
-
-fn service(name: &str) -> Option<&'static Service> {
-    SERVICES.iter().find(|(service, ..)| *service == name)
-}
-
-/// The provider that settings describe: one of ours if they bring neither address nor key.
-pub(crate) async fn provider(cx: &Cx, settings: &Settings) -> Result<Option<String>, Failure> {
-    let Some(name) = settings.text("apiProvider") else { return Ok(None) };
-    if name == "fake-ai" {
-        return Ok(Some("mock".to_owned()));
-    }
-    let (_, base, key, _) = service(name).copied().unwrap_or((name, None, None, None));
-    let named = |name: Option<&str>| name.and_then(|name| settings.text(name));
-    let headers = settings.get("openAiHeaders").filter(|_| name == "openai");
-    let headers = headers.and_then(Value::as_object).into_iter().flatten();
-    let headers: Vec<(String, String)> = headers
-        .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
-        .collect();
-    let (base_url, key) = (named(base), named(key));
-    let is_plain = base_url.is_none() && key.is_none() && headers.is_empty();
-    let own = ours(name);
-    if is_plain && cx.core.agents().providers().iter().any(|info| info.id == own) {
-        return Ok(Some(own.to_owned()));
-    }
-    let brought = TaskProvider {
-        service: name,
-        base_url,
-        key,
-        headers,
-        model: model(settings),
-        max_tokens: settings.number("modelMaxTokens").map(|tokens| tokens as u64),
-        temperature: settings.number("modelTemperature"),
-    };
-    let wrong = |error: rookery_agent::providers::TaskProviderError| {
-        Failure::invalid("configuration.apiProvider", format!("cannot be used: {error}"))
-    };
-    let brought = of_task(brought).map_err(wrong)?;
-    Ok(Some(cx.core.agents().add_private_provider(brought).await?))
-}
-
-/// What a service is called among our own providers.
-fn ours(service: &str) -> &str {
-    match service {
-        "openai-native" | "openai-codex" => "openai",
-        other => other,
-    }
 }
 
 /// What a user says, with what a slash command at its beginning stands for.

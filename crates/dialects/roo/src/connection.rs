@@ -1,13 +1,11 @@
 //! This dialect on one connection: frames become commands, and what they come to goes out with the events.
 
-use std::any::Any;
 use std::future::Future;
-use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use futures_util::FutureExt as _;
 use rookery_core::Core;
+use rookery_model::ThreadId;
 use rookery_wire::framing::{Form, FrameError, NodeIpc};
 use rookery_wire::outbox::OutboxLimits;
 use rookery_wire::rights;
@@ -24,6 +22,9 @@ use crate::wire::{Action, ClineMessage, Event, Incoming, Received, Say, Shape, a
 
 /// The longest frame: images travel inside of them.
 const FRAME_LIMIT: usize = 64 * 1024 * 1024;
+
+/// Commands after which a connection hears of its own tasks only.
+const OWNING: &[&str] = &["StartNewTask", "ResumeTask"];
 
 /// The bounds of a connection of this dialect.
 #[must_use]
@@ -107,6 +108,7 @@ impl Roo {
             client: self.client.clone(),
             shape: self.listener.shape,
         };
+        cx.hub.begin(cx.route, OWNING.contains(&incoming.name.as_str()));
         let call: Call = Box::pin(run(cx, teller, incoming));
         Step::Call(call)
     }
@@ -195,7 +197,9 @@ async fn run(cx: Cx, teller: Teller, incoming: Incoming) {
     let row = table::find(&name);
     let is_due = row.is_none_or(|row| !row.is_published) || request.is_some();
     let is_silent = name == "Log" && request.is_none();
-    let now = cx.hub.now();
+    let (hub, route) = (cx.hub.clone(), cx.route);
+    let now = hub.now();
+    let named = named_task(data.as_ref());
     let result = match (is_formed, row) {
         (false, _) => Err(Failure::new(Code::InvalidCommand, "`commandName` is missing")),
         (true, None) => {
@@ -203,6 +207,9 @@ async fn run(cx: Cx, teller: Teller, incoming: Incoming) {
         }
         (true, Some(row)) => carry_out(cx, row, data).await,
     };
+    if result.is_err() && OWNING.contains(&name.as_str()) {
+        hub.give_up(route);
+    }
     let reply = |payload: Value| {
         let request = request.clone().unwrap_or_default();
         Event::Reply { command: name.clone(), request, payload }
@@ -218,27 +225,27 @@ async fn run(cx: Cx, teller: Teller, incoming: Incoming) {
         Err(failure) => {
             let text = format!("{}: {}", failure.code.as_str(), failure.message);
             let message = Box::new(ClineMessage { ts: now, ..ClineMessage::say(Say::Error, text) });
-            let task = failure.task.unwrap_or_default();
+            let task = failure.task.or(named).unwrap_or_default();
             teller.tell(&Event::Message { task, action: Action::Created, message });
         }
     }
 }
 
-/// Carries a command out; one that panics is a failure of its own.
+/// Carries a command out, to its end even if its client goes away; one that panics is a failure.
 async fn carry_out(cx: Cx, row: &'static Command, data: Option<Value>) -> Result<Outcome, Failure> {
     if !row.rights.admits(cx.core.caller().is_agent()) {
         return Err(Failure::new(Code::PermissionDenied, rights::refusal(row.name)));
     }
-    let work = AssertUnwindSafe(async { (row.start)(cx, data)?.await });
-    work.catch_unwind().await.unwrap_or_else(|panic| Err(panicked(row.name, &*panic)))
+    let work = (row.start)(cx, data)?;
+    tokio::spawn(work).await.unwrap_or_else(|error| {
+        tracing::error!(command = row.name, %error, "a command panicked");
+        Err(Failure::new(Code::InternalError, "internal error"))
+    })
 }
 
-fn panicked(command: &str, panic: &(dyn Any + Send)) -> Failure {
-    let text = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message");
-    tracing::error!(command, panic = text, "a command panicked");
-    Failure::new(Code::InternalError, "internal error")
+/// The task that a command names.
+fn named_task(data: Option<&Value>) -> Option<String> {
+    let data = data?;
+    let named = data.get("taskId").unwrap_or(data).as_str()?;
+    Some(named).filter(|text| text.parse::<ThreadId>().is_ok()).map(str::to_owned)
 }

@@ -46,6 +46,11 @@ impl Cx {
     pub(crate) fn open(&self, id: ThreadId) -> Result<Thread, Failure> {
         let thread = self.core.threads().get(id).map(|seen| seen.thread);
         let thread = thread.ok_or_else(|| Failure::no_task(&id.to_string()))?;
+        if thread.assignment.is_none() {
+            let mut failure = Failure::no_task(&id.to_string());
+            failure.message = format!("thread {id} is no task: make it one with ResumeTask");
+            return Err(failure);
+        }
         if thread.archived {
             let mut failure = Failure::no_task(&id.to_string());
             failure.message = format!("task {id} was closed: bring it back with ResumeTask");

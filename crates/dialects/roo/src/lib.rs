@@ -21,6 +21,8 @@ mod profiles;
 #[cfg(feature = "server")]
 mod project;
 #[cfg(feature = "server")]
+mod provider;
+#[cfg(feature = "server")]
 mod table;
 pub mod wire;
 

@@ -6,12 +6,12 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use crate::errors::{Code, Failure};
-use crate::wire::Settings;
+use crate::wire::{CustomMode, Settings};
 
 /// Under which name they are kept.
 const KEPT: &str = "roo.profiles";
 /// What the first profile is called.
-const FIRST: &str = "default";
+pub(crate) const FIRST: &str = "default";
 /// How many profiles there can be.
 const MAX_PROFILES: usize = 256;
 
@@ -158,6 +158,28 @@ impl Profiles {
         .await?
     }
 
+    /// What a profile holds; nothing if there is none of this name.
+    pub(crate) async fn of(&self, name: &str) -> Result<Base, Failure> {
+        self.look(|book| {
+            let Ok(profile) = book.named(name) else { return Base::default() };
+            let settings = Settings::from_kept(profile.settings.clone());
+            Base { settings, provider: profile.provider.clone() }
+        })
+        .await
+    }
+
+    /// The providers that profiles keep.
+    pub(crate) async fn providers(&self) -> Result<Vec<String>, Failure> {
+        let kept =
+            |book: &Book| book.profiles.iter().filter_map(|it| it.provider.clone()).collect();
+        self.look(kept).await
+    }
+
+    /// Modes of the client's own that hold for all tasks to come.
+    pub(crate) async fn modes(&self) -> Result<Vec<CustomMode>, Failure> {
+        self.look(|book| Settings::from_kept(book.defaults.clone()).modes()).await
+    }
+
     /// All settings, without secrets.
     pub(crate) async fn configuration(&self) -> Result<Value, Failure> {
         self.look(|book| {
@@ -174,10 +196,10 @@ impl Profiles {
     /// Sets what holds for tasks to come; what describes a provider goes to a profile.
     pub(crate) async fn configure(
         &self,
+        name: &str,
         settings: &Settings,
         provider: Option<String>,
     ) -> Result<(), Failure> {
-        let name = settings.text("currentApiConfigName").unwrap_or(FIRST).to_owned();
         let is_named = settings.has("currentApiConfigName");
         let plain = settings.without_secrets();
         let (own, others) = (plain.of_profile(), plain.of_no_profile());
@@ -191,7 +213,7 @@ impl Profiles {
             }
             let profile = match book.profiles.iter().position(|profile| profile.name == name) {
                 Some(at) => &mut book.profiles[at],
-                None => book.add(&name)?,
+                None => book.add(name)?,
             };
             merge(profile, &own, provider);
             let id = profile.id.clone();
@@ -230,17 +252,6 @@ impl Profiles {
             Ok(id)
         })
         .await
-    }
-
-    /// Changes a profile that is there.
-    pub(crate) async fn update(
-        &self,
-        name: &str,
-        holds: Option<(Settings, Option<String>)>,
-        activate: bool,
-    ) -> Result<String, Failure> {
-        self.look(|book| book.named(name).map(drop)).await??;
-        self.create(name, Some(holds.unwrap_or_default()), activate).await
     }
 
     pub(crate) async fn activate(&self, name: &str) -> Result<(), Failure> {
@@ -286,7 +297,7 @@ impl Profiles {
                 id: profile.id.clone(),
                 name: profile.name.clone(),
                 api_provider: settings.text("apiProvider").map(str::to_owned),
-                model_id: crate::assign::model(&settings).map(str::to_owned),
+                model_id: crate::provider::model(&settings).map(str::to_owned),
                 settings: settings.to_value(),
                 is_active: profile.id == book.active,
             })

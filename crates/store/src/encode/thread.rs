@@ -378,16 +378,19 @@ struct ModelCallJson<'a> {
     error: Option<Cow<'a, str>>,
     #[serde(default)]
     is_done: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    was_cut: bool,
 }
 
 impl<'a> ModelCallJson<'a> {
     fn of(call: &'a model::ModelCall) -> Self {
-        let model::ModelCall { at, usage, error, is_done } = call;
+        let model::ModelCall { at, usage, error, is_done, was_cut } = call;
         ModelCallJson {
             at: at.as_micros(),
             usage: UsageJson::of(usage),
             error: error.as_ref().map(Cow::from),
             is_done: *is_done,
+            was_cut: *was_cut,
         }
     }
 
@@ -397,6 +400,7 @@ impl<'a> ModelCallJson<'a> {
             usage: self.usage.map(UsageJson::into_model).unwrap_or_default(),
             error: self.error.map(Cow::into_owned),
             is_done: self.is_done,
+            was_cut: self.was_cut,
         }
     }
 }

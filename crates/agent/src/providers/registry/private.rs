@@ -53,6 +53,12 @@ impl Registry {
         id
     }
 
+    /// Forgets a private provider with its key.
+    pub fn remove_private(&self, id: &str) {
+        self.private.0.write().retain(|entry| entry.settings.id != id);
+        self.keys.write().remove(id);
+    }
+
     /// Whether a task brought this provider.
     pub fn is_private(&self, id: &str) -> bool {
         self.private.get(id).is_some()

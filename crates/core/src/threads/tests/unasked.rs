@@ -188,7 +188,8 @@ async fn a_task_is_answered_by_the_provider_it_brought_and_told_its_role() {
         temperature: Some(0.25),
         ..TaskProvider::default()
     };
-    let provider = core.agents().add_private_provider(of_task(task).unwrap()).await.unwrap();
+    let provider =
+        core.agents().add_private_provider(of_task(task).unwrap(), Vec::new()).await.unwrap();
     let choice = Choice { provider: provider.clone(), model: "m-1".into(), reasoning: None };
     let facts = core.agents().model_facts(&choice);
     assert!(facts.takes_images && facts.max_tokens == Some(77));

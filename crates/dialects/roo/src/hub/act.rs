@@ -7,8 +7,7 @@ use rookery_core::{NewTurn, ThreadQuery};
 use rookery_model::{Question, RequestId, Result, ThreadId};
 use tokio::sync::oneshot;
 
-use super::routes::Ownership;
-use super::{Hub, Inner, Known};
+use super::{Entry, GUARD, Hub, Inner};
 use crate::project::{About, Boundary, Task};
 use crate::wire::{ClineMessage, TokenUsage};
 
@@ -28,21 +27,33 @@ pub(crate) enum Answered {
 impl Inner {
     /// Reads a thread as a task, unless it is known as one.
     pub(super) async fn load(&self, id: ThreadId) -> Result<()> {
-        if matches!(self.state.lock().tasks.get(&id), Some(Known::Task(_))) {
+        if self.state.lock().tasks.contains_key(&id) {
             return Ok(());
         }
+        let (task, lead) = self.read(id).await?;
+        let (number, now) = (self.number(id), self.clock.now());
+        let mut state = self.state.lock();
+        if !state.tasks.contains_key(&id) {
+            state.insert(id, task, lead, (number, now));
+        }
+        Ok(())
+    }
+
+    /// A thread as a task, with the one that it works for.
+    async fn read(&self, id: ThreadId) -> Result<(Task, Option<ThreadId>)> {
         let seen = self.core.threads().read(id).await?;
         let requests = self.core.requests().list().into_iter();
         let pending: Vec<_> = requests.filter(|request| request.thread() == Some(id)).collect();
-        let now = self.clock.now();
         let mut task = Task::new(About::of(&seen.thread));
-        task.replay(seen.turns.as_deref().unwrap_or_default(), &pending, now);
-        let lead = seen.thread.assignment.as_deref().and_then(|it| it.lead);
-        let mut state = self.state.lock();
-        if !matches!(state.tasks.get(&id), Some(Known::Task(_))) {
-            state.insert(id, task, lead, now);
-        }
-        Ok(())
+        task.replay(seen.turns.as_deref().unwrap_or_default(), &pending, self.clock.now());
+        Ok((task, seen.thread.assignment.as_deref().and_then(|it| it.lead)))
+    }
+
+    /// The place of a task among all tasks, in the order in which they began.
+    pub(super) fn number(&self, id: ThreadId) -> u64 {
+        let all = self.core.threads().assigned();
+        let place = all.binary_search(&id).unwrap_or_else(|place| place);
+        place as u64 + 1
     }
 
     /// Asks the provider of a task again.
@@ -55,10 +66,23 @@ impl Inner {
 }
 
 impl Hub {
-    /// A connection starts or resumes a task: from now on it hears of its own. Gives what was before.
-    pub(crate) fn own(&self, route: u64, task: ThreadId) -> Ownership {
-        let mut state = self.inner.state.lock();
-        state.routes.get_mut(&route).map(|route| route.own(task)).unwrap_or_default()
+    /// A command came: one that starts or resumes a task has its connection hear of its own tasks.
+    pub(crate) fn begin(&self, route: u64, is_owning: bool) {
+        if let Some(route) = self.inner.state.lock().routes.get_mut(&route) {
+            if is_owning { route.begin_own() } else { route.observe() }
+        }
+    }
+
+    /// A command that was to start or resume a task failed.
+    pub(crate) fn give_up(&self, route: u64) {
+        if let Some(route) = self.inner.state.lock().routes.get_mut(&route) {
+            route.give_up();
+        }
+    }
+
+    /// A connection starts or resumes a task. Gives its task before.
+    pub(crate) fn own(&self, route: u64, task: ThreadId) -> Option<ThreadId> {
+        self.inner.state.lock().routes.get_mut(&route)?.own(task)
     }
 
     /// The task that a connection last started or resumed, if it is not closed.
@@ -102,8 +126,8 @@ impl Hub {
         receiver
     }
 
-    /// A thread that was expected will not come: its connection hears of what it heard of before.
-    pub(crate) fn give_up(&self, route: u64, id: ThreadId, before: Ownership) {
+    /// A thread that was expected will not come.
+    pub(crate) fn disown(&self, route: u64, id: ThreadId, before: Option<ThreadId>) {
         let mut state = self.inner.state.lock();
         state.expected.remove(&id);
         if let Some(route) = state.routes.get_mut(&route) {
@@ -112,7 +136,7 @@ impl Hub {
     }
 
     /// The tasks from the one that the others work for to the one that works now.
-    pub(crate) fn stack(&self, route: u64) -> Vec<String> {
+    pub(crate) fn stack(&self, route: u64) -> Vec<ThreadId> {
         let Some(current) = self.current(route) else { return Vec::new() };
         let mut stack = vec![current];
         // A task cannot work for itself, and what works for it is bounded.
@@ -124,7 +148,8 @@ impl Hub {
                 None => break,
             }
         }
-        stack.iter().rev().map(ToString::to_string).collect()
+        stack.reverse();
+        stack
     }
 
     /// Where a task waits between its turns.
@@ -132,68 +157,108 @@ impl Hub {
         self.with(id, Task::boundary).await
     }
 
+    /// The request of a task that a button of this connection answers now; none if none can be answered,
+    /// or if the one that it may be meant for was answered elsewhere a moment ago.
+    pub(crate) async fn press(&self, route: u64, id: ThreadId) -> Result<Option<RequestId>> {
+        self.inner.load(id).await?;
+        let now = self.now();
+        let state = self.inner.state.lock();
+        let Some(entry) = state.tasks.get(&id) else { return Ok(None) };
+        let is_taken = |(at, by): (u64, Option<u64>)| at + GUARD > now && by != Some(route);
+        Ok(entry.task.answerable().filter(|_| !entry.settled.is_some_and(is_taken)))
+    }
+
+    /// A connection answers a request right now.
+    pub(crate) fn answers(&self, route: u64, request: RequestId) {
+        self.inner.state.lock().pressed.insert(request, route);
+    }
+
+    /// It answered nothing after all.
+    pub(crate) fn release(&self, request: RequestId) {
+        self.inner.state.lock().pressed.remove(&request);
+    }
+
     /// A task that waits to ask its provider again does not.
     pub(crate) async fn stop_retrying(&self, id: ThreadId) -> Result<()> {
         self.inner.load(id).await?;
         let now = self.now();
-        let mut state = self.inner.state.lock();
-        if let Some(entry) = state.task_mut(id) {
-            entry.task.stop_retrying(now);
-        }
-        state.flush(id);
-        drop(state);
-        self.inner.changed.notify_one();
+        self.with_entry(id, |entry| entry.task.stop_retrying(now));
         Ok(())
     }
 
-    /// Tells that a connection came back to a task.
+    /// Tells that a connection came back to a task, and to those that work for it.
     pub(crate) async fn resume(&self, id: ThreadId) -> Result<()> {
-        self.inner.load(id).await?;
-        let is_running =
-            self.inner.core.threads().get(id).is_some_and(|it| it.status.active_turn.is_some());
-        let now = self.now();
-        let mut state = self.inner.state.lock();
-        if let Some(entry) = state.task_mut(id) {
-            entry.used = now;
-            entry.task.resume(is_running, now);
+        self.resume_one(id).await?;
+        if !self.is_delegating(id) {
+            return Ok(());
         }
-        state.focus(id);
+        for child in self.inner.core.threads().below(id) {
+            self.inner.load(child).await?;
+            let is_open = self.boundary(child).await? != Some(Boundary::Completed);
+            if is_open {
+                self.resume_one(child).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn resume_one(&self, id: ThreadId) -> Result<()> {
+        self.inner.load(id).await?;
+        let seen = self.inner.core.threads().get(id);
+        let is_running = seen.as_ref().is_some_and(|seen| seen.status.active_turn.is_some());
+        let queued = seen.map(|seen| seen.queued).unwrap_or_default();
+        let now = self.now();
+        self.inner.state.lock().focus(id);
+        self.with_entry(id, |entry| {
+            entry.used = now;
+            entry.task.resume(is_running, &queued, now);
+        });
+        Ok(())
+    }
+
+    fn is_delegating(&self, id: ThreadId) -> bool {
+        let state = self.inner.state.lock();
+        state.tasks.get(&id).is_some_and(|entry| entry.task.is_delegating())
+    }
+
+    /// Does something to a task that is known, and sends what comes of it.
+    fn with_entry(&self, id: ThreadId, act: impl FnOnce(&mut Entry)) {
+        let mut state = self.inner.state.lock();
+        if let Some(entry) = state.tasks.get_mut(&id) {
+            act(entry);
+        }
         state.flush(id);
         drop(state);
         self.inner.changed.notify_one();
-        Ok(())
     }
 
     /// Tells that a task was closed.
     pub(crate) async fn close(&self, id: ThreadId) -> Result<()> {
         self.inner.load(id).await?;
         let now = self.now();
-        let mut state = self.inner.state.lock();
-        if let Some(entry) = state.task_mut(id) {
-            entry.task.close(now);
-        }
-        state.focus.retain(|other| *other != id);
-        state.flush(id);
-        for route in state.routes.values_mut() {
-            route.drop_current(id);
-        }
+        self.with_entry(id, |entry| entry.task.close(now));
+        self.inner.state.lock().unfocus(id);
         Ok(())
     }
 
-    /// The messages of a task.
+    /// The messages of a thread, as those of a task.
     pub(crate) async fn messages(&self, id: ThreadId) -> Result<Vec<ClineMessage>> {
         self.with(id, |task| task.messages().to_vec()).await
     }
 
-    /// The tokens of a task.
+    /// The tokens of a thread, as those of a task.
     pub(crate) async fn usage(&self, id: ThreadId) -> Result<TokenUsage> {
         self.with(id, Task::usage).await
     }
 
+    /// Looks at a thread as a task. One that is no task stays none.
     async fn with<T>(&self, id: ThreadId, look: impl FnOnce(&Task) -> T) -> Result<T> {
+        if !self.inner.core.threads().is_assigned(id) {
+            return Ok(look(&self.inner.read(id).await?.0));
+        }
         self.inner.load(id).await?;
-        let mut state = self.inner.state.lock();
-        match state.task_mut(id) {
+        let state = self.inner.state.lock();
+        match state.tasks.get(&id) {
             Some(entry) => Ok(look(&entry.task)),
             None => Err(rookery_model::Error::not_found(format!("there is no task {id}"))),
         }
@@ -218,12 +283,8 @@ impl Hub {
         };
         given.insert(question.id.clone(), text.to_owned());
         if given.len() < questions.len() {
-            if let Some(entry) = state.task_mut(id) {
-                entry.task.answer_question(request, text, now);
-            }
-            state.flush(id);
             drop(state);
-            self.inner.changed.notify_one();
+            self.with_entry(id, |entry| entry.task.answer_question(request, text, now));
             return Answered::Partly;
         }
         let all = state.answers.remove(&request).unwrap_or_default();

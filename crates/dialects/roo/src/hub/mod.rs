@@ -2,13 +2,13 @@
 //! sent to those who hear of it. Nothing here is a truth of its own: tasks are read from their threads.
 
 mod act;
+mod clock;
 mod routes;
 mod watch;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use parking_lot::Mutex;
 use rookery_core::Core;
@@ -17,17 +17,20 @@ use rookery_wire::Outbox;
 use tokio::sync::{Notify, oneshot};
 
 pub(crate) use self::act::Answered;
+use self::clock::Clock;
 use self::routes::Route;
 use crate::listener::Listener;
 use crate::profiles::Profiles;
 use crate::project::Task;
 use crate::wire::Event;
 
-/// Threads that are known to be no tasks are looked up again when there are more than this.
-const MAX_STRANGERS: usize = 8192;
-/// Tasks that nothing happens to are forgotten when there are more than this; they are read again if
-/// they are needed.
+/// Tasks that nothing happens to are forgotten when there are more of them than this, or when they hold
+/// more bytes than this; they are read again if they are needed.
 const MAX_IDLE: usize = 256;
+const MAX_IDLE_BYTES: usize = 64 << 20;
+
+/// For how many milliseconds after an ask was answered elsewhere a button may still be meant for it.
+const GUARD: u64 = 300;
 
 /// Tasks and connections of one daemon. Cheap to clone.
 #[derive(Clone)]
@@ -47,56 +50,29 @@ struct Inner {
 
 #[derive(Default)]
 struct State {
-    tasks: HashMap<ThreadId, Known>,
+    tasks: HashMap<ThreadId, Entry>,
     routes: HashMap<u64, Route>,
     next_route: u64,
     /// Tasks by the order in which they were looked at.
     focus: Vec<ThreadId>,
-    /// The number of each task, in the order in which they were first seen.
-    numbers: HashMap<ThreadId, u64>,
     /// Who waits for a task to be announced.
     expected: HashMap<ThreadId, Vec<oneshot::Sender<()>>>,
+    /// Requests that connections answer right now.
+    pressed: HashMap<RequestId, u64>,
     /// Answers to questions of which others are still to be answered.
     answers: HashMap<RequestId, BTreeMap<String, String>>,
 }
 
-/// A thread, as far as it was looked at.
-enum Known {
-    Task(Box<Entry>),
-    Stranger,
-}
-
 struct Entry {
-    task: Task,
+    task: Box<Task>,
     /// Its number, for clients that want one.
     number: u64,
     /// Itself and the tasks that it works for.
     lineage: Vec<ThreadId>,
     /// When it was last of interest.
     used: u64,
-}
-
-/// Wall time that does not jump.
-struct Clock {
-    wall: u64,
-    since: Instant,
-}
-
-impl Clock {
-    fn start() -> Clock {
-        let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        let wall = wall.map_or(0, |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
-        Clock { wall, since: Instant::now() }
-    }
-
-    /// Milliseconds since the epoch.
-    fn now(&self) -> u64 {
-        self.wall + u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-
-    fn until(&self, at: u64) -> std::time::Duration {
-        std::time::Duration::from_millis(at.saturating_sub(self.now()))
-    }
+    /// When an ask of it was last answered, and by which connection of this dialect, if any.
+    settled: Option<(u64, Option<u64>)>,
 }
 
 impl Hub {
@@ -106,7 +82,7 @@ impl Hub {
             profiles: Profiles::new(core.clone()),
             core,
             state: Mutex::default(),
-            clock: Clock::start(),
+            clock: Clock::default(),
             changed: Notify::new(),
             is_watching: AtomicBool::new(false),
         };
@@ -130,7 +106,7 @@ impl Hub {
         let mut state = self.inner.state.lock();
         state.next_route += 1;
         let number = state.next_route;
-        state.routes.insert(number, Route::new(outbox, listener));
+        state.routes.insert(number, Route::new(outbox, listener, self.inner.clock.now()));
         number
     }
 
@@ -141,37 +117,25 @@ impl Hub {
 }
 
 impl State {
-    fn task_mut(&mut self, id: ThreadId) -> Option<&mut Entry> {
-        match self.tasks.get_mut(&id) {
-            Some(Known::Task(entry)) => Some(entry),
-            Some(Known::Stranger) | None => None,
-        }
-    }
-
     /// Sends what has happened to a task.
     fn flush(&mut self, id: ThreadId) {
-        let Some(entry) = self.task_mut(id) else { return };
+        let Some(entry) = self.tasks.get_mut(&id) else { return };
         let events = entry.task.take_events();
-        let (lineage, number) = (entry.lineage.clone(), entry.number);
-        for event in &events {
-            routes::send(&self.routes, event, &lineage, number);
-        }
+        self.send(id, &events);
     }
 
-    /// Sends events about a task that do not come from its thread.
+    /// Sends events about a task.
     fn send(&mut self, id: ThreadId, events: &[Event]) {
-        let Some(entry) = self.task_mut(id) else { return };
-        let (lineage, number) = (entry.lineage.clone(), entry.number);
+        let Some(entry) = self.tasks.get(&id) else { return };
         for event in events {
-            routes::send(&self.routes, event, &lineage, number);
+            routes::send(&mut self.routes, event, &entry.lineage, entry.number);
         }
     }
 
     /// The task that was last looked at among those that work for this one; itself if there is none.
     fn working_for(&self, id: ThreadId) -> ThreadId {
-        let works_for = |other: &&ThreadId| match self.tasks.get(*other) {
-            Some(Known::Task(entry)) => entry.lineage.contains(&id),
-            Some(Known::Stranger) | None => false,
+        let works_for = |other: &&ThreadId| {
+            self.tasks.get(*other).is_some_and(|entry| entry.lineage.contains(&id))
         };
         self.focus.iter().rev().find(works_for).copied().unwrap_or(id)
     }
@@ -181,53 +145,51 @@ impl State {
         self.focus.push(id);
     }
 
-    fn insert(&mut self, id: ThreadId, task: Task, lead: Option<ThreadId>, now: u64) {
+    /// A task is no longer open: it is looked at by none.
+    fn unfocus(&mut self, id: ThreadId) {
+        self.focus.retain(|other| *other != id);
+        self.routes.values_mut().for_each(|route| route.drop_current(id));
+    }
+
+    fn insert(&mut self, id: ThreadId, task: Task, lead: Option<ThreadId>, place: (u64, u64)) {
         let mut lineage = vec![id];
         if let Some(lead) = lead {
             match self.tasks.get(&lead) {
-                Some(Known::Task(entry)) => lineage.extend(&entry.lineage),
-                Some(Known::Stranger) | None => lineage.push(lead),
+                Some(entry) => lineage.extend(&entry.lineage),
+                None => lineage.push(lead),
             }
         }
-        let next = self.numbers.len() as u64 + 1;
-        let number = *self.numbers.entry(id).or_insert(next);
-        let entry = Entry { task, number, lineage, used: now };
-        self.tasks.insert(id, Known::Task(Box::new(entry)));
+        let (number, used) = place;
+        let entry = Entry { task: Box::new(task), number, lineage, used, settled: None };
+        self.tasks.insert(id, entry);
         self.forget_idle();
     }
 
-    /// Forgets what can be read again.
+    /// Forgets what can be read again, what was of interest longest ago first.
     fn forget_idle(&mut self) {
-        let strangers =
-            self.tasks.values().filter(|known| matches!(known, Known::Stranger)).count();
-        if strangers > MAX_STRANGERS {
-            self.tasks.retain(|_, known| matches!(known, Known::Task(_)));
-        }
-        let is_idle = |entry: &Entry| entry.task.is_idle();
-        let mut idle: Vec<(u64, ThreadId)> = self
-            .tasks
-            .iter()
-            .filter_map(|(id, known)| match known {
-                Known::Task(entry) if is_idle(entry) => Some((entry.used, *id)),
-                _ => None,
-            })
-            .collect();
-        if idle.len() <= MAX_IDLE {
+        let idle = self.tasks.iter().filter(|(_, entry)| entry.task.is_idle());
+        let mut idle: Vec<(u64, ThreadId, usize)> =
+            idle.map(|(id, entry)| (entry.used, *id, entry.task.size())).collect();
+        let mut bytes: usize = idle.iter().map(|(.., size)| size).sum();
+        if idle.len() <= MAX_IDLE && bytes <= MAX_IDLE_BYTES {
             return;
         }
         idle.sort_unstable();
-        for (_, id) in idle.iter().take(idle.len() - MAX_IDLE) {
-            self.tasks.remove(id);
-            self.focus.retain(|other| other != id);
+        let mut left = idle.len();
+        for (_, id, size) in idle {
+            // The last one may be what a client just asked for.
+            if left <= 1 || left <= MAX_IDLE && bytes <= MAX_IDLE_BYTES {
+                return;
+            }
+            self.tasks.remove(&id);
+            self.focus.retain(|other| *other != id);
+            (left, bytes) = (left - 1, bytes - size);
         }
     }
 
     /// When something is due by itself.
     fn due(&self) -> Option<u64> {
-        let due = |known: &Known| match known {
-            Known::Task(entry) => entry.task.due(),
-            Known::Stranger => None,
-        };
-        self.tasks.values().filter_map(due).min()
+        let tasks = self.tasks.values().filter_map(|entry| entry.task.due());
+        tasks.chain(self.routes.values().filter_map(Route::due)).min()
     }
 }

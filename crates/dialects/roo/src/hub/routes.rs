@@ -11,6 +11,12 @@ use rookery_wire::{Outbox, Rejected, Subject};
 use crate::listener::{Delivery, Listener};
 use crate::wire::{Action, Event, Shape};
 
+/// How long a connection that has said nothing is not told of tasks of others, in milliseconds. A client
+/// that starts a task takes the next one that it hears of for its own.
+pub(super) const SILENCE: u64 = 1000;
+/// How much is held back for it meanwhile.
+const MAX_HELD: usize = 4096;
+
 /// A connection, as the hub knows it.
 pub(super) struct Route {
     pub(super) outbox: Outbox,
@@ -19,67 +25,112 @@ pub(super) struct Route {
     owned: HashSet<ThreadId>,
     /// The last of them.
     pub(super) current: Option<ThreadId>,
-    is_owner: bool,
+    hearing: Hearing,
+}
+
+/// Which tasks a connection hears of.
+enum Hearing {
+    /// Not known yet: events are held back until then.
+    Undecided { until: u64, held: Vec<(Option<Subject>, Bytes)> },
+    /// All.
+    Observer,
+    /// Its own.
+    Owner,
 }
 
 impl Route {
-    pub(super) fn new(outbox: Outbox, listener: Arc<Listener>) -> Route {
-        Route { outbox, listener, owned: HashSet::new(), current: None, is_owner: false }
+    pub(super) fn new(outbox: Outbox, listener: Arc<Listener>, now: u64) -> Route {
+        let hearing = match listener.delivery {
+            Delivery::Auto => Hearing::Undecided { until: now + SILENCE, held: Vec::new() },
+            Delivery::Broadcast => Hearing::Observer,
+            Delivery::Own => Hearing::Owner,
+        };
+        Route { outbox, listener, owned: HashSet::new(), current: None, hearing }
     }
 
-    /// It started or resumed a task. Gives what was before.
-    pub(super) fn own(&mut self, task: ThreadId) -> Ownership {
-        let before = Ownership { was_owner: self.is_owner, current: self.current };
-        self.is_owner = true;
-        self.owned.insert(task);
-        self.current = Some(task);
-        before
+    /// It said something that starts or resumes no task.
+    pub(super) fn observe(&mut self) {
+        if let Hearing::Undecided { held, .. } = &mut self.hearing {
+            let held = std::mem::take(held);
+            self.hearing = Hearing::Observer;
+            held.into_iter().for_each(|(subject, body)| self.tell(subject, body));
+        }
+    }
+
+    /// It is about to start or resume a task: it hears of its own from now on.
+    pub(super) fn begin_own(&mut self) {
+        if self.listener.delivery == Delivery::Auto {
+            self.hearing = Hearing::Owner;
+        }
     }
 
     /// It did not after all.
-    pub(super) fn disown(&mut self, task: ThreadId, before: Ownership) {
-        self.owned.remove(&task);
-        (self.is_owner, self.current) = (before.was_owner, before.current);
+    pub(super) fn give_up(&mut self) {
+        if self.listener.delivery == Delivery::Auto && self.owned.is_empty() {
+            self.hearing = Hearing::Observer;
+        }
     }
 
-    /// A task is no longer its own.
+    /// It started or resumed a task. Gives the one before.
+    pub(super) fn own(&mut self, task: ThreadId) -> Option<ThreadId> {
+        self.owned.insert(task);
+        self.current.replace(task)
+    }
+
+    /// There is no such task after all.
+    pub(super) fn disown(&mut self, task: ThreadId, before: Option<ThreadId>) {
+        self.owned.remove(&task);
+        self.current = before;
+    }
+
+    /// A task is closed.
     pub(super) fn drop_current(&mut self, task: ThreadId) {
         if self.current == Some(task) {
             self.current = None;
         }
     }
 
-    /// Whether it is told of a task that works for those after it in the list.
-    fn hears(&self, lineage: &[ThreadId]) -> bool {
-        let is_own = || lineage.iter().any(|task| self.owned.contains(task));
-        match self.listener.delivery {
-            Delivery::Broadcast => true,
-            Delivery::Own => is_own(),
-            Delivery::Auto => !self.is_owner || is_own(),
+    /// When it is decided by its silence, if anything is held back.
+    pub(super) fn due(&self) -> Option<u64> {
+        match &self.hearing {
+            Hearing::Undecided { until, held } if !held.is_empty() => Some(*until),
+            _ => None,
+        }
+    }
+
+    /// Takes an event about a task that works for those after it in the list.
+    fn take(&mut self, lineage: &[ThreadId], subject: Option<Subject>, body: Bytes) {
+        match &mut self.hearing {
+            Hearing::Owner if !lineage.iter().any(|task| self.owned.contains(task)) => {}
+            Hearing::Undecided { held, .. } if held.len() < MAX_HELD => held.push((subject, body)),
+            Hearing::Undecided { .. } => {
+                self.observe();
+                self.tell(subject, body);
+            }
+            Hearing::Owner | Hearing::Observer => self.tell(subject, body),
+        }
+    }
+
+    /// Tells an event. A client that does not keep up is cut off.
+    fn tell(&self, subject: Option<Subject>, body: Bytes) {
+        // Only what is superseded is dropped, and what is about nothing cannot be.
+        let alone = Subject { key: u64::MAX, can_be_superseded: false };
+        let sent = self.outbox.try_send_about(subject.unwrap_or(alone), body);
+        if sent == Err(Rejected::Full) {
+            self.outbox.close("the client does not read its events");
         }
     }
 }
 
-/// What a connection had before it got a task.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Ownership {
-    was_owner: bool,
-    current: Option<ThreadId>,
-}
-
 /// An event on its way to all that hear of it; written once for each shape.
-pub(super) struct Parcel<'a> {
+struct Parcel<'a> {
     event: &'a Event,
     number: u64,
     published: Option<Bytes>,
     seed: Option<Bytes>,
 }
 
-impl<'a> Parcel<'a> {
-    pub(super) fn new(event: &'a Event, number: u64) -> Parcel<'a> {
-        Parcel { event, number, published: None, seed: None }
-    }
-
+impl Parcel<'_> {
     fn bytes(&mut self, shape: Shape) -> Bytes {
         let slot = match shape {
             Shape::Published => &mut self.published,
@@ -99,22 +150,16 @@ fn subject(event: &Event) -> Option<Subject> {
     Some(Subject { key: hasher.finish(), can_be_superseded })
 }
 
-/// Sends an event to all connections that hear of it. One that does not keep up is cut off.
-pub(super) fn send(routes: &HashMap<u64, Route>, event: &Event, lineage: &[ThreadId], number: u64) {
-    let mut parcel = Parcel::new(event, number);
+/// Sends an event to all connections that hear of it.
+pub(super) fn send(
+    routes: &mut HashMap<u64, Route>,
+    event: &Event,
+    lineage: &[ThreadId],
+    number: u64,
+) {
+    let mut parcel = Parcel { event, number, published: None, seed: None };
     let subject = subject(event);
-    for route in routes.values().filter(|route| route.hears(lineage)) {
-        let body = parcel.bytes(route.listener.shape);
-        let sent = match subject {
-            Some(subject) => route.outbox.try_send_about(subject, body),
-            None => {
-                // Only what is superseded is dropped, and this is about nothing that could be.
-                let alone = Subject { key: u64::MAX, can_be_superseded: false };
-                route.outbox.try_send_about(alone, body)
-            }
-        };
-        if sent == Err(Rejected::Full) {
-            route.outbox.close("the client does not read its events");
-        }
+    for route in routes.values_mut() {
+        route.take(lineage, subject, parcel.bytes(route.listener.shape));
     }
 }

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use rookery_core::{
     News, Notice, NoticeBody, RequestChange, Subscription, ThreadChange, Topics, TurnChange,
 };
-use rookery_model::{ErrorKind, Thread, ThreadId};
+use rookery_model::{ErrorKind, Event as CoreEvent, Thread, ThreadId, TurnStatus};
 
-use super::{Inner, Known};
+use super::routes::Route;
+use super::{Inner, State};
 use crate::project::{About, Task};
 use crate::wire::{Bond, Change, Event};
 
 impl Inner {
     pub(super) fn subscribe(&self) -> Subscription {
-        self.core.log().subscribe(Topics::NOTICES, None)
+        self.core.log().subscribe(Topics::ALL, None)
     }
 }
 
@@ -31,16 +32,13 @@ pub(super) async fn watch(inner: Arc<Inner>, mut subscription: Subscription) {
             batch = subscription.next() => match batch {
                 Ok(batch) => {
                     for news in batch {
-                        if let News::Notice(notice) = news {
-                            inner.take(&notice).await;
-                        }
+                        inner.hear(news).await;
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::Busy => {
                     tracing::warn!("events of tasks were lost: the daemon cannot keep up");
-                    // What was missed is read from the threads when they are looked at again.
-                    inner.state.lock().tasks.clear();
                     subscription = inner.subscribe();
+                    inner.read_again().await;
                 }
                 Err(_) => return,
             },
@@ -51,59 +49,84 @@ pub(super) async fn watch(inner: Arc<Inner>, mut subscription: Subscription) {
 }
 
 impl Inner {
-    async fn take(self: &Arc<Self>, notice: &Notice) {
-        let Some(id) = notice.thread else { return };
-        if let NoticeBody::Thread(ThreadChange::Started(thread, _)) = &notice.body {
-            return self.started(thread);
-        }
-        if matches!(notice.body, NoticeBody::Thread(ThreadChange::Assigned)) {
-            self.reassigned(id);
-        }
-        if !self.is_known(id).await {
-            return;
-        }
-        if let NoticeBody::Request(RequestChange::Settled(request, _)) = &notice.body {
-            self.state.lock().answers.remove(&request.id);
-        }
-        let now = self.clock.now();
-        let mut state = self.state.lock();
-        let Some(entry) = state.task_mut(id) else { return };
-        entry.used = now;
-        entry.task.take(&notice.body, now);
-        let family = entry.lineage.get(1).copied();
-        let summary = entry.task.result().unwrap_or_default().to_owned();
-        state.flush(id);
-        if let (Some(lead), NoticeBody::Turn(TurnChange::Ended(turn))) = (family, &notice.body) {
-            let is_completed = turn.status == rookery_model::TurnStatus::Completed;
-            let events = handed_back(lead, id, is_completed.then_some(summary));
-            state.focus(lead);
-            state.send(lead, &events);
+    async fn hear(self: &Arc<Self>, news: News) {
+        match news {
+            News::Notice(notice) => self.take(&notice).await,
+            News::Event(event) => {
+                if let CoreEvent::ThreadDeleted { id } = event.event {
+                    self.deleted(id);
+                }
+            }
+            News::EventsMissed(_) | News::DeltasMissed(_) => {}
         }
     }
 
-    /// Whether a thread is a task; reads it if it was not looked at yet.
-    async fn is_known(&self, id: ThreadId) -> bool {
-        match self.state.lock().tasks.get(&id) {
-            Some(Known::Task(_)) => return true,
-            Some(Known::Stranger) => return false,
-            None => {}
+    /// Reads what is at work once more, since some of what happened to it was missed.
+    async fn read_again(self: &Arc<Self>) {
+        let at_work: Vec<ThreadId> = {
+            let mut state = self.state.lock();
+            let open = state.tasks.iter().filter(|(_, entry)| !entry.task.is_idle());
+            let at_work = open.map(|(id, _)| *id).collect();
+            state.tasks.clear();
+            // Whoever waits for a task learns of it from the world.
+            state.expected.drain().flat_map(|(_, waiting)| waiting).for_each(|waiter| {
+                let _ = waiter.send(());
+            });
+            at_work
+        };
+        let now = self.clock.now();
+        for id in at_work {
+            if self.load(id).await.is_ok() {
+                let mut state = self.state.lock();
+                if let Some(entry) = state.tasks.get_mut(&id) {
+                    entry.task.wait_again(now);
+                }
+            }
         }
-        let thread = self.core.threads().get(id).map(|seen| seen.thread);
-        if !thread.is_some_and(|thread| thread.assignment.is_some()) {
-            self.state.lock().tasks.insert(id, Known::Stranger);
-            return false;
+    }
+
+    async fn take(self: &Arc<Self>, notice: &Notice) {
+        let Some(id) = notice.thread else { return };
+        match &notice.body {
+            NoticeBody::Thread(ThreadChange::Started(thread, _)) => return self.started(thread),
+            NoticeBody::Thread(ThreadChange::Assigned) => self.reassigned(id),
+            _ => {}
         }
-        self.load(id).await.is_ok()
+        let is_known = self.state.lock().tasks.contains_key(&id);
+        if !is_known && !(self.core.threads().is_assigned(id) && self.load(id).await.is_ok()) {
+            return;
+        }
+        let now = self.clock.now();
+        let mut state = self.state.lock();
+        let Some(entry) = state.tasks.get_mut(&id) else { return };
+        entry.used = now;
+        entry.task.take(&notice.body, now);
+        state.flush(id);
+        match &notice.body {
+            NoticeBody::Request(RequestChange::Settled(request, _)) => {
+                state.answers.remove(&request.id);
+                let by = state.pressed.remove(&request.id);
+                if let Some(entry) = state.tasks.get_mut(&id) {
+                    entry.settled = Some((now, by));
+                }
+            }
+            NoticeBody::Thread(ThreadChange::Archived) => {
+                state.unfocus(id);
+                state.hand_back(id, false);
+            }
+            NoticeBody::Turn(TurnChange::Ended(turn)) if turn.status == TurnStatus::Completed => {
+                state.hand_back(id, true);
+            }
+            _ => {}
+        }
     }
 
     /// A thread that began.
     fn started(&self, thread: &Thread) {
+        let Some(assignment) = &thread.assignment else { return };
         let (id, now) = (thread.id, self.clock.now());
+        let number = self.number(id);
         let mut state = self.state.lock();
-        let Some(assignment) = &thread.assignment else {
-            state.tasks.insert(id, Known::Stranger);
-            return;
-        };
         if let Some(lead) = assignment.lead {
             let (task, child) = (lead.to_string(), id.to_string());
             let events = [
@@ -114,8 +137,8 @@ impl Inner {
             ];
             state.send(lead, &events);
         }
-        state.insert(id, Task::new(About::of(thread)), assignment.lead, now);
-        if let Some(entry) = state.task_mut(id) {
+        state.insert(id, Task::new(About::of(thread)), assignment.lead, (number, now));
+        if let Some(entry) = state.tasks.get_mut(&id) {
             entry.task.announce();
         }
         state.focus(id);
@@ -129,26 +152,35 @@ impl Inner {
     /// What was set for a thread is something else now.
     fn reassigned(&self, id: ThreadId) {
         let Some(seen) = self.core.threads().get(id) else { return };
-        let mut state = self.state.lock();
-        match state.tasks.get_mut(&id) {
-            Some(Known::Task(entry)) => entry.task.about = About::of(&seen.thread),
-            Some(Known::Stranger) => drop(state.tasks.remove(&id)),
-            None => {}
+        if let Some(entry) = self.state.lock().tasks.get_mut(&id) {
+            entry.task.about = About::of(&seen.thread);
         }
+    }
+
+    /// A thread is gone with all that was said in it.
+    fn deleted(&self, id: ThreadId) {
+        let now = self.clock.now();
+        let mut state = self.state.lock();
+        let Some(entry) = state.tasks.get_mut(&id) else { return };
+        entry.task.close(now);
+        state.flush(id);
+        state.hand_back(id, false);
+        state.unfocus(id);
+        state.tasks.remove(&id);
     }
 
     /// Does what is due by itself.
     fn tick(self: &Arc<Self>) {
         let now = self.clock.now();
         let mut state = self.state.lock();
-        let due = |known: &Known| match known {
-            Known::Task(entry) => entry.task.due().is_some_and(|at| at <= now),
-            Known::Stranger => false,
-        };
-        let due: Vec<ThreadId> =
-            state.tasks.iter().filter(|(_, known)| due(known)).map(|(id, _)| *id).collect();
+        let is_due = |task: &Task| task.due().is_some_and(|at| at <= now);
+        let due = state.tasks.iter().filter(|(_, entry)| is_due(&entry.task));
+        let due: Vec<ThreadId> = due.map(|(id, _)| *id).collect();
+        let silent =
+            state.routes.values_mut().filter(|route| route.due().is_some_and(|at| at <= now));
+        silent.for_each(Route::observe);
         for id in due {
-            let Some(entry) = state.task_mut(id) else { continue };
+            let Some(entry) = state.tasks.get_mut(&id) else { continue };
             entry.task.tick(now);
             let wants_retry = entry.task.takes_retry();
             state.flush(id);
@@ -156,6 +188,22 @@ impl Inner {
                 tokio::spawn(Arc::clone(self).retry(id));
             }
         }
+    }
+}
+
+impl State {
+    /// A task is over; the one that waits for it goes on.
+    fn hand_back(&mut self, child: ThreadId, is_completed: bool) {
+        let Some(entry) = self.tasks.get(&child) else { return };
+        let Some(lead) = entry.lineage.get(1).copied() else { return };
+        let summary = entry.task.result().unwrap_or_default().to_owned();
+        let is_waiting = |lead: &Task| lead.is_delegating() && !lead.is_closed();
+        if !self.tasks.get(&lead).is_some_and(|entry| is_waiting(&entry.task)) {
+            return;
+        }
+        let events = handed_back(lead, child, is_completed.then_some(summary));
+        self.focus(lead);
+        self.send(lead, &events);
     }
 }
 

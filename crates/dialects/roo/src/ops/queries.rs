@@ -41,7 +41,9 @@ pub(crate) async fn commands(cx: Cx, _: wire::Nothing) -> Result<Outcome, Failur
 }
 
 pub(crate) async fn modes(cx: Cx, _: wire::Nothing) -> Result<Outcome, Failure> {
-    let roles = crate::assign::roles(&cx, &[]).await;
+    // Clients wait for this answer: what fails is empty.
+    let own = cx.hub.profiles().modes().await.unwrap_or_default();
+    let roles = crate::assign::roles(&cx, own).await;
     let entries: Vec<ModeEntry> =
         roles.into_iter().map(|role| ModeEntry { slug: role.slug, name: role.name }).collect();
     Outcome::with_event(&entries.clone(), Event::Modes(entries))
@@ -136,19 +138,21 @@ pub(crate) async fn history(cx: Cx, _: wire::Nothing) -> Result<Outcome, Failure
             children.entry(lead).or_default().push(task.id.to_string());
         }
     }
-    let entry = |(at, thread): (usize, &Thread)| item(at, thread, children.get(&thread.id));
-    let items: Vec<HistoryItem> = tasks.iter().enumerate().map(entry).collect();
-    let first = items.len().saturating_sub(HISTORY);
-    Outcome::of(&items[first..].iter().rev().collect::<Vec<_>>())
+    let all = threads.assigned();
+    let number = |id| all.binary_search(&id).unwrap_or_else(|place| place) as u64 + 1;
+    let first = tasks.len().saturating_sub(HISTORY);
+    let newest = tasks[first..].iter().rev();
+    let entry = |thread: &Thread| item(number(thread.id), thread, children.get(&thread.id));
+    Outcome::of(&newest.map(entry).collect::<Vec<_>>())
 }
 
-fn item(at: usize, thread: &Thread, children: Option<&Vec<String>>) -> HistoryItem {
+fn item(number: u64, thread: &Thread, children: Option<&Vec<String>>) -> HistoryItem {
     let assignment = thread.assignment.as_deref();
     let usage = thread.usage;
     let some = |count: u64| (count > 0).then_some(count);
     HistoryItem {
         id: thread.id.to_string(),
-        number: at as u64 + 1,
+        number,
         ts: millis(thread.updated_at),
         task: thread.preview.clone(),
         tokens_in: usage.prompt,

@@ -1,8 +1,7 @@
 //! Answers: messages and buttons. What they mean depends on what the task waits for, and that is told by
 //! the world, so that the first answer counts in whichever dialect it is given.
 
-use rookery_agent::turn::Message;
-use rookery_model::{Answer, Asked, ErrorKind, Request, ThreadId};
+use rookery_model::{Answer, Asked, ErrorKind, Request, RequestId, ThreadId};
 
 use super::{Outcome, tasks};
 use crate::assign;
@@ -55,13 +54,30 @@ fn target(cx: &Cx, said: &wire::SendMessage) -> Result<ThreadId, Failure> {
     cx.open(id).map(|_| id)
 }
 
+fn no_ask() -> Failure {
+    Failure::new(Code::NoPendingAsk, "the ask was answered before, or elsewhere a moment ago")
+}
+
 /// Settles a request; a late answer is none.
-async fn settle(cx: &Cx, request: &Request, answer: Answer) -> Result<(), Failure> {
-    let resolved = cx.core.requests().resolve(request.id, answer, BY).await?;
-    match resolved.is_now() {
-        true => Ok(()),
-        false => Err(Failure::new(Code::NoPendingAsk, "it was answered before")),
+async fn settle(cx: &Cx, request: RequestId, answer: Answer) -> Result<(), Failure> {
+    cx.hub.answers(cx.route, request);
+    match cx.core.requests().resolve(request, answer, BY).await {
+        Ok(resolved) if resolved.is_now() => Ok(()),
+        Ok(_) => {
+            cx.hub.release(request);
+            Err(no_ask())
+        }
+        Err(error) => {
+            cx.hub.release(request);
+            Err(error.into())
+        }
     }
+}
+
+/// Settles the request that a button answers: the one that was shown, and only if it is meant.
+async fn press(cx: &Cx, id: ThreadId, answer: Answer) -> Result<(), Failure> {
+    let request = cx.hub.press(cx.route, id).await?.ok_or_else(no_ask)?;
+    settle(cx, request, answer).await
 }
 
 pub(crate) async fn send(cx: Cx, said: wire::SendMessage) -> Result<Outcome, Failure> {
@@ -70,17 +86,23 @@ pub(crate) async fn send(cx: Cx, said: wire::SendMessage) -> Result<Outcome, Fai
         return Outcome::done();
     }
     match waits(&cx, id).await? {
+        // What comes with images is said as a message of its own, since a denial has words only.
+        Waits::Approval(request) if !said.images.is_empty() => {
+            settle(&cx, request.id, Answer::Denied { message: None }).await?;
+            offer(&cx, id, said.text, said.images).await?;
+        }
         Waits::Approval(request) => {
-            let message = Some(said.text.clone());
-            settle(&cx, &request, Answer::Denied { message }).await?;
+            settle(&cx, request.id, Answer::Denied { message: Some(said.text) }).await?;
+        }
+        Waits::Questions(request) => {
+            answer(&cx, id, &request, &said.text).await?;
             if !said.images.is_empty() {
                 offer(&cx, id, String::new(), said.images).await?;
             }
         }
-        Waits::Questions(request) => answer(&cx, id, &request, &said.text).await?,
         Waits::Limit(request) => {
             offer(&cx, id, said.text, said.images).await?;
-            settle(&cx, &request, Answer::Approved { remember: false }).await?;
+            settle(&cx, request.id, Answer::Approved { remember: false }).await?;
         }
         Waits::Works | Waits::Rests(_) => offer(&cx, id, said.text, said.images).await?,
     }
@@ -91,8 +113,8 @@ async fn answer(cx: &Cx, id: ThreadId, request: &Request, text: &str) -> Result<
     let Asked::Input { questions } = &request.asked else { return Ok(()) };
     match cx.hub.answer(id, request.id, questions, text).await {
         Answered::Partly => Ok(()),
-        Answered::Wholly(answers) => settle(cx, request, Answer::Given(answers)).await,
-        Answered::NoQuestion => Err(Failure::new(Code::NoPendingAsk, "it was answered before")),
+        Answered::Wholly(answers) => settle(cx, request.id, Answer::Given(answers)).await,
+        Answered::NoQuestion => Err(no_ask()),
     }
 }
 
@@ -131,22 +153,18 @@ pub(crate) async fn press_primary(cx: Cx, data: wire::Press) -> Result<Outcome, 
     let id = target(&cx, &said)?;
     let has_words = !said.text.is_empty() || !said.images.is_empty();
     match waits(&cx, id).await? {
-        Waits::Approval(request) | Waits::Limit(request) => {
-            settle(&cx, &request, Answer::Approved { remember: false }).await?;
+        Waits::Approval(_) | Waits::Limit(_) => {
+            press(&cx, id, Answer::Approved { remember: false }).await?;
             if has_words {
                 offer(&cx, id, said.text, said.images).await?;
             }
         }
         Waits::Rests(Some(
             Boundary::Stopped | Boundary::ProviderFailed | Boundary::LimitReached,
-        )) => {
-            let message = has_words.then(|| Message {
-                text: said.text,
-                images: said.images,
-                ..Message::default()
-            });
-            tasks::go_on(&cx, id, message).await?;
-        }
+        )) if !has_words => tasks::go_on(&cx, id).await?,
+        Waits::Rests(Some(
+            Boundary::Stopped | Boundary::ProviderFailed | Boundary::LimitReached,
+        )) => offer(&cx, id, said.text, said.images).await?,
         Waits::Questions(_)
         | Waits::Works
         | Waits::Rests(None | Some(Boundary::Completed | Boundary::CompletedAgain)) => {}
@@ -158,9 +176,13 @@ pub(crate) async fn press_secondary(cx: Cx, data: wire::Press) -> Result<Outcome
     let said = data.0;
     let id = target(&cx, &said)?;
     match waits(&cx, id).await? {
-        Waits::Approval(request) | Waits::Limit(request) => {
+        Waits::Approval(_) | Waits::Limit(_) if !said.images.is_empty() => {
+            press(&cx, id, Answer::Denied { message: None }).await?;
+            offer(&cx, id, said.text, said.images).await?;
+        }
+        Waits::Approval(_) | Waits::Limit(_) => {
             let message = Some(said.text).filter(|text| !text.is_empty());
-            settle(&cx, &request, Answer::Denied { message }).await?;
+            press(&cx, id, Answer::Denied { message }).await?;
         }
         Waits::Works => tasks::stop(&cx, id).await?,
         Waits::Rests(Some(
@@ -172,10 +194,17 @@ pub(crate) async fn press_secondary(cx: Cx, data: wire::Press) -> Result<Outcome
     Outcome::done()
 }
 
+/// Takes a message back that waits, in the current task or in one that it works for.
 pub(crate) async fn unqueue(cx: Cx, data: wire::OneText) -> Result<Outcome, Failure> {
-    let id = cx.hub.current(cx.route).ok_or_else(Failure::no_current)?;
-    if let Ok(message) = uuid::Uuid::parse_str(&data.0) {
-        cx.core.threads().unqueue(id, message.as_u128()).await?;
+    let stack = cx.hub.stack(cx.route);
+    if stack.is_empty() {
+        return Err(Failure::no_current());
+    }
+    let Ok(message) = uuid::Uuid::parse_str(&data.0) else { return Outcome::done() };
+    for id in stack.into_iter().rev() {
+        if cx.core.threads().unqueue(id, message.as_u128()).await? {
+            break;
+        }
     }
     Outcome::done()
 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use rookery_agent::turn::Message;
 use rookery_core::{NewThread, NewTurn};
 use rookery_model::{Assignment, ThreadId};
 use serde_json::json;
@@ -36,7 +35,7 @@ pub(crate) async fn start(cx: Cx, data: wire::StartNewTask) -> Result<Outcome, F
         ..NewThread::default()
     };
     if let Err(error) = cx.core.threads().start(new).await {
-        cx.hub.give_up(cx.route, id, before);
+        cx.hub.disown(cx.route, id, before);
         return Err(error.into());
     }
     // The hub is gone only with the daemon.
@@ -80,8 +79,14 @@ pub(crate) async fn stop(cx: &Cx, id: ThreadId) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Closes the task that is named, or the connection's own: not just the one that works for it now.
 pub(crate) async fn close(cx: Cx, data: wire::SomeTask) -> Result<Outcome, Failure> {
-    if let Some(id) = cx.task_or_current(data.0.as_deref())? {
+    let own = || cx.hub.own_current(cx.route).or_else(|| cx.hub.current(cx.route));
+    let id = match data.0.as_deref() {
+        Some(text) => Some(cx.task(text)?),
+        None => own(),
+    };
+    if let Some(id) = id {
         put_away(&cx, id).await?;
     }
     Outcome::done()
@@ -91,20 +96,28 @@ pub(crate) async fn clear(cx: Cx, _last_message: wire::SomeText) -> Result<Outco
     close(cx, wire::SomeTask(None)).await
 }
 
-/// Stops a task and takes it off the stack; it stays in the history.
+/// Stops a task with all that work for it and takes them off the stack; they stay in the history.
 pub(crate) async fn put_away(cx: &Cx, id: ThreadId) -> Result<(), Failure> {
-    if cx.core.threads().get(id).is_none_or(|seen| seen.thread.archived) {
+    let threads = cx.core.threads();
+    if threads.get(id).is_none_or(|seen| seen.thread.archived) {
         return Ok(());
     }
-    cx.hub.close(id).await?;
-    if let Some(turn) = cx.core.threads().interrupt(id, None)? {
-        let threads = cx.core.threads();
-        let ended = threads.turn_ended(id, turn);
-        if tokio::time::timeout(STOP_LIMIT, ended).await.is_err() {
-            tracing::warn!(task = %id, "a task that was closed does not stop");
-        }
+    let mut all = threads.below(id);
+    all.reverse();
+    all.push(id);
+    for one in &all {
+        cx.hub.close(*one).await?;
     }
-    cx.core.threads().archive(id, true).await?;
+    // The one that waits for the others first, so that it does not go on with half of their work.
+    for one in all.into_iter().rev() {
+        if let Some(turn) = threads.interrupt(one, None)? {
+            let ended = threads.turn_ended(one, turn);
+            if tokio::time::timeout(STOP_LIMIT, ended).await.is_err() {
+                tracing::warn!(task = %one, "a task that was closed does not stop");
+            }
+        }
+        threads.archive(one, true).await?;
+    }
     Ok(())
 }
 
@@ -130,14 +143,13 @@ pub(crate) async fn resume(cx: Cx, data: wire::OneTask) -> Result<Outcome, Failu
 }
 
 pub(crate) async fn stack(cx: Cx, _: wire::Nothing) -> Result<Outcome, Failure> {
-    Outcome::of(&cx.hub.stack(cx.route))
+    let stack: Vec<String> = cx.hub.stack(cx.route).iter().map(ToString::to_string).collect();
+    Outcome::of(&stack)
 }
 
-/// Goes on with a task that has stopped, with a message or without.
-pub(crate) async fn go_on(cx: &Cx, id: ThreadId, message: Option<Message>) -> Result<(), Failure> {
-    let is_continued = message.is_none();
-    let message = message.unwrap_or_default();
-    let turn = NewTurn { message, is_continued, must_be_new: true, ..NewTurn::default() };
+/// Goes on with a task that has stopped.
+pub(crate) async fn go_on(cx: &Cx, id: ThreadId) -> Result<(), Failure> {
+    let turn = NewTurn { is_continued: true, must_be_new: true, ..NewTurn::default() };
     cx.core.threads().start_turn(id, turn).await?;
     Ok(())
 }

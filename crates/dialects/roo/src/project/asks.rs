@@ -3,6 +3,7 @@
 use rookery_model::{Answer, Asked, ItemId, Question, Request, RequestId, RequestState, ToolItem};
 use serde_json::{Value, json};
 
+use super::calls::Shows;
 use super::{Task, millis};
 use crate::wire::{Ask, ClineMessage, Say};
 
@@ -13,7 +14,8 @@ const LIMITS: &[(&str, &str)] = &[("limit-calls", "requests"), ("limit-cost", "c
 #[derive(Debug)]
 pub(super) struct Pending {
     pub(super) request: RequestId,
-    asked_at: u64,
+    /// The time of its messages.
+    at: u64,
     kind: PendingKind,
     /// Whether its asks can be answered.
     is_shown: bool,
@@ -50,7 +52,7 @@ impl Task {
             Asked::Permission { title, summary, action, .. } => {
                 match LIMITS.iter().find(|(call, _)| *call == request.call_id) {
                     Some((_, kind)) => {
-                        let text = limit_text(action, kind);
+                        let text = limit_text(summary, kind);
                         PendingKind::Other(Ask::AutoApprovalMaxReqReached, text, None)
                     }
                     None => {
@@ -62,8 +64,9 @@ impl Task {
             // A client runs the tool, or a terminal shows the dialog: neither can be answered here.
             Asked::External(_) | Asked::Dialog { .. } => return,
         };
-        let (request, asked_at) = (request.id, millis(request.asked_at));
-        self.asks.push_back(Pending { request, asked_at, kind, is_shown: false });
+        let item = self.item_of(&request.call_id).and_then(|item| self.shown.get(&item));
+        let at = item.map_or_else(|| millis(request.asked_at), |shows| shows.at);
+        self.asks.push_back(Pending { request: request.id, at, kind, is_shown: false });
         self.show_next(now);
     }
 
@@ -82,14 +85,8 @@ impl Task {
             input: input.to_owned(),
             ..ToolItem::default()
         };
-        let shows = super::calls::Shows {
-            call_id: request.call_id.clone(),
-            ask: Some(Ask::Tool),
-            tool,
-            messages: Vec::new(),
-            is_final: false,
-            is_asked: true,
-        };
+        let at = millis(request.asked_at);
+        let shows = Shows { is_asked: true, ..Shows::new(&tool, Some(Ask::Tool), at) };
         self.shown.insert(id.clone(), shows);
         id
     }
@@ -98,11 +95,11 @@ impl Task {
     pub(super) fn show_next(&mut self, now: u64) {
         let Some(first) = self.asks.front_mut().filter(|first| !first.is_shown) else { return };
         first.is_shown = true;
-        let at = first.asked_at;
+        let at = first.at;
         let waiting = match &first.kind {
             PendingKind::Call(item, preview) => {
                 let (item, preview) = (item.clone(), preview.clone());
-                self.finalize(&item, preview.as_deref(), at);
+                self.finalize(&item, preview.as_deref());
                 Ask::Tool.waiting()
             }
             PendingKind::Questions { questions, next, .. } => {
@@ -147,22 +144,23 @@ impl Task {
         let PendingKind::Questions { next, message, .. } = &mut first.kind else { return };
         *next += 1;
         let asked = message.take();
-        (first.is_shown, first.asked_at) = (false, now);
-        self.question_answered(asked, answer, now);
+        first.is_shown = false;
+        let at = first.at;
+        self.question_answered(asked, answer, at);
         self.show_next(now);
     }
 
-    fn question_answered(&mut self, message: Option<usize>, answer: &str, now: u64) {
+    fn question_answered(&mut self, message: Option<usize>, answer: &str, at: u64) {
         if let Some(index) = message {
             self.update(index, |message| message.is_answered = Some(true));
         }
         self.responded();
-        self.feedback(answer, now);
+        self.feedback(answer, at);
     }
 
-    fn feedback(&mut self, text: &str, now: u64) {
+    pub(super) fn feedback(&mut self, text: &str, at: u64) {
         let images = Some(Vec::new());
-        self.create(now, ClineMessage { images, ..ClineMessage::say(Say::UserFeedback, text) });
+        self.create(at, ClineMessage { images, ..ClineMessage::say(Say::UserFeedback, text) });
     }
 
     /// A request was settled, by whichever dialect.
@@ -179,12 +177,20 @@ impl Task {
             }
             return self.show_next(now);
         }
-        if !pending.is_shown
-            && let PendingKind::Call(item, preview) = &pending.kind
-        {
-            self.finalize(item, preview.as_deref(), now);
+        if let PendingKind::Call(item, preview) = &pending.kind {
+            self.finalize(item, preview.as_deref());
         }
-        match (&pending.kind, &settled.answer) {
+        // Another ask waits on if this one was not the one to be answered.
+        let kept = (!pending.is_shown).then(|| (self.state_due, self.waiting.take()));
+        self.answered(&pending, &settled.answer);
+        if let Some(kept) = kept {
+            (self.state_due, self.waiting) = kept;
+        }
+        self.show_next(now);
+    }
+
+    fn answered(&mut self, pending: &Pending, answer: &Answer) {
+        match (&pending.kind, answer) {
             (PendingKind::Call(item, _), Answer::Approved { .. }) => {
                 self.mark_answered(item);
                 self.responded();
@@ -192,17 +198,21 @@ impl Task {
             (PendingKind::Questions { questions, next, message }, Answer::Given(answers)) => {
                 let id = questions.get(*next).map(|question| question.id.as_str());
                 let answer = given(answers, id.unwrap_or_default());
-                self.question_answered(*message, &answer, now);
+                self.question_answered(*message, &answer, pending.at);
             }
             (_, Answer::Denied { message }) => {
                 self.responded();
                 if let Some(text) = message.as_deref().filter(|text| !text.trim().is_empty()) {
-                    self.feedback(text, now);
+                    self.feedback(text, pending.at);
                 }
             }
             _ => self.responded(),
         }
-        self.show_next(now);
+    }
+
+    /// The request that can be answered now.
+    pub(crate) fn answerable(&self) -> Option<RequestId> {
+        self.asks.front().filter(|first| first.is_shown).map(|first| first.request)
     }
 
     /// Tells what waits once more, for a client that was not there.
@@ -240,13 +250,14 @@ pub(super) fn question_text(question: &Question) -> String {
     json!({ "question": question.question, "suggest": suggest }).to_string()
 }
 
-/// A limit that was reached, as clients read it. The action names the count.
-fn limit_text(action: &str, kind: &str) -> String {
-    let digits = |c: &char| c.is_ascii_digit() || *c == '.';
+/// A limit that was reached, as clients read it: the number is in the words for people.
+fn limit_text(summary: &str, kind: &str) -> String {
+    let is_digit = |c: &char| c.is_ascii_digit() || *c == '.';
     let count: String =
-        action.chars().skip_while(|c| !c.is_ascii_digit()).take_while(digits).collect();
+        summary.chars().skip_while(|c| !c.is_ascii_digit()).take_while(is_digit).collect();
     let count = match (kind, count.parse::<u64>()) {
-        ("requests", Ok(count)) => Value::from(count),
+        ("requests", count) => Value::from(count.unwrap_or(0)),
+        _ if count.is_empty() => Value::from("0.00"),
         _ => Value::from(count),
     };
     json!({ "count": count, "type": kind }).to_string()

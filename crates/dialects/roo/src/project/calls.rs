@@ -1,20 +1,27 @@
-//! Model calls and tool calls as messages.
+//! Model calls and tool calls as messages. Messages carry the times of what is stored, so that they are
+//! the same when a task is read again.
 
 use rookery_model::{Item, ItemId, ItemStatus, ModelCall, ToolItem, TurnId};
 use serde_json::{Map, Value, json};
 
 use super::tools::{self, Shown};
-use super::{Task, millis};
-use crate::wire::{Ask, ClineMessage, Event, Say, ToolName};
+use super::{Task, diffs, millis};
+use crate::wire::{Ask, Change, ClineMessage, Event, Say, ToolName};
 
 /// What a refusal by policy begins with, in the words for the model.
 const REFUSED: &str = "policy denied tool call: ";
+/// What a refusal by a person begins with; the person's own words may follow.
+const DENIED: &str = "policy rejected tool call: approval denied";
+/// What is said of calls that were cut off with their turn.
+const CUT_OFF: &[&str] = &["the turn was interrupted", "the turn failed"];
 
 /// A tool call with its messages.
 #[derive(Debug)]
 pub(super) struct Shows {
     pub(super) call_id: String,
     pub(super) tool: ToolItem,
+    /// When it began.
+    pub(super) at: u64,
     /// The messages that ask, one for each file that is touched.
     pub(super) messages: Vec<usize>,
     pub(super) ask: Option<Ask>,
@@ -22,6 +29,23 @@ pub(super) struct Shows {
     pub(super) is_final: bool,
     /// Whether a request stands behind it.
     pub(super) is_asked: bool,
+    /// Whether it was let through.
+    pub(super) is_running: bool,
+}
+
+impl Shows {
+    pub(super) fn new(tool: &ToolItem, ask: Option<Ask>, at: u64) -> Shows {
+        Shows {
+            call_id: tool.call_id.clone(),
+            tool: tool.clone(),
+            at,
+            messages: Vec::new(),
+            ask,
+            is_final: false,
+            is_asked: false,
+            is_running: false,
+        }
+    }
 }
 
 impl Task {
@@ -29,8 +53,9 @@ impl Task {
         if self.calls.contains_key(&call) {
             return;
         }
+        self.has_streamed = false;
         if std::mem::take(&mut self.is_start_due) {
-            self.change(crate::wire::Change::Started);
+            self.change(Change::Started);
         }
         let text = json!({ "apiProtocol": self.about.protocol }).to_string();
         let index = self.create(at, ClineMessage::say(Say::ApiReqStarted, text));
@@ -48,13 +73,13 @@ impl Task {
         text.insert("cacheWrites".into(), usage.cache_creation.into());
         text.insert("cacheReads".into(), usage.cached.into());
         text.insert("cost".into(), self.tally.cost(usage).into());
-        if ended.is_done && ended.error.is_none() {
+        if ended.error.is_none() && !ended.was_cut {
             self.failures = 0;
         }
         if let Some(error) = &ended.error {
             text.insert("cancelReason".into(), "streaming_failed".into());
             text.insert("streamingFailedMessage".into(), error.as_str().into());
-        } else if !ended.is_done {
+        } else if ended.was_cut {
             text.insert("cancelReason".into(), "user_cancelled".into());
         }
         if let Some(&index) = self.calls.get(&call) {
@@ -68,18 +93,16 @@ impl Task {
         if self.shown.contains_key(&item.id) {
             return;
         }
+        self.has_streamed = true;
         self.tally.tried(tools::tool_name(&tool.name));
-        let texts = asks(&tools::shown(tool, &self.about.root, None));
-        let ask = texts.as_ref().map(|(ask, _)| *ask);
-        let mut messages = Vec::new();
+        let texts = asks(&tools::shown(tool, &self.about, None));
+        let mut shows = Shows::new(tool, texts.as_ref().map(|(ask, _)| *ask), millis(item.at));
         for text in texts.into_iter().flat_map(|(_, texts)| texts) {
-            let Some(ask) = ask else { break };
+            let Some(ask) = shows.ask else { break };
             let partial = Some(true);
             let message = ClineMessage { partial, ..ClineMessage::ask(ask, Some(text)) };
-            messages.push(self.create(millis(item.at), message));
+            shows.messages.push(self.create(shows.at, message));
         }
-        let (call_id, tool) = (tool.call_id.clone(), tool.clone());
-        let shows = Shows { call_id, tool, messages, ask, is_final: false, is_asked: false };
         self.shown.insert(item.id.clone(), shows);
         self.turns.entry(turn).or_insert(false);
         self.counted(now);
@@ -92,26 +115,23 @@ impl Task {
     }
 
     /// Puts the asks of a call into their final form, from what the call would change.
-    pub(super) fn finalize(&mut self, id: &ItemId, preview: Option<&str>, at: u64) {
+    pub(super) fn finalize(&mut self, id: &ItemId, preview: Option<&str>) {
         let Some(shows) = self.shown.get_mut(id) else { return };
         if std::mem::replace(&mut shows.is_final, true) {
             return;
         }
-        let (messages, tool) = (shows.messages.clone(), shows.tool.clone());
-        let Some((ask, texts)) = asks(&tools::shown(&tool, &self.about.root, preview)) else {
-            return;
-        };
-        let mut all = messages.clone();
-        for (at_text, text) in texts.into_iter().enumerate() {
-            let index = match messages.get(at_text) {
+        let (at, tool) = (shows.at, shows.tool.clone());
+        let mut messages = std::mem::take(&mut shows.messages);
+        let texts = asks(&tools::shown(&tool, &self.about, preview));
+        let Some((ask, texts)) = texts else { return };
+        for (number, text) in texts.into_iter().enumerate() {
+            let index = match messages.get(number) {
                 Some(index) => *index,
                 None => {
-                    let partial = Some(true);
-                    let message =
-                        ClineMessage { partial, ..ClineMessage::ask(ask, Some(text.clone())) };
-                    let index = self.create(at, message);
-                    all.push(index);
-                    index
+                    let message = ClineMessage::ask(ask, Some(text.clone()));
+                    let message = ClineMessage { partial: Some(true), ..message };
+                    messages.push(self.create(at, message));
+                    messages[number]
                 }
             };
             let is_protected = text.contains("\"isProtected\":true");
@@ -121,7 +141,7 @@ impl Task {
             });
         }
         if let Some(shows) = self.shown.get_mut(id) {
-            shows.messages = all;
+            shows.messages = messages;
         }
     }
 
@@ -137,62 +157,110 @@ impl Task {
     }
 
     /// A call was let through and runs.
-    pub(super) fn tool_runs(&mut self, id: &ItemId, now: u64) {
-        let Some(shows) = self.shown.get(id) else { return };
-        if shows.is_asked || shows.is_final || shows.ask.is_none() {
+    pub(super) fn tool_runs(&mut self, id: &ItemId) {
+        let Some(shows) = self.shown.get_mut(id).filter(|shows| shows.ask.is_some()) else {
+            return;
+        };
+        if std::mem::replace(&mut shows.is_running, true) {
             return;
         }
-        let is_mcp = shows.ask == Some(Ask::UseMcpServer);
-        self.finalize(id, None, now);
-        self.mark_answered(id);
-        self.change(crate::wire::Change::AskResponded);
-        if is_mcp {
-            self.create(now, ClineMessage::say(Say::McpServerRequestStarted, ""));
+        let (is_mcp, at) = (shows.ask == Some(Ask::UseMcpServer), shows.at);
+        // What changes files is shown with what it has changed, once that is known.
+        if !shows.is_asked && !tools::changes_files(&shows.tool.name) {
+            self.let_through(id, None);
         }
+        if is_mcp {
+            self.create(at, ClineMessage::say(Say::McpServerRequestStarted, ""));
+        }
+    }
+
+    /// Shows a call that was not asked about as asked and answered.
+    fn let_through(&mut self, id: &ItemId, diff: Option<&str>) {
+        if self.shown.get(id).is_none_or(|shows| shows.is_final || shows.ask.is_none()) {
+            return;
+        }
+        self.finalize(id, diff);
+        self.mark_answered(id);
+        self.change(Change::AskResponded);
     }
 
     pub(super) fn tool_completed(&mut self, turn: TurnId, item: &Item, tool: &ToolItem, now: u64) {
         self.tool_started(turn, item, tool, now);
-        let name = tools::tool_name(&tool.name);
-        let was_refused = tool.approval == Some(Some(false));
-        let error = tool.error.clone().filter(|_| item.status == ItemStatus::Failed);
         if let Some(shows) = self.shown.get_mut(&item.id) {
             shows.tool = tool.clone();
         }
-        match &error {
-            Some(text) if text.starts_with(REFUSED) => self.finalize(&item.id, None, now),
-            _ => self.tool_runs(&item.id, now),
-        }
+        let error = tool.error.as_deref().filter(|_| item.status == ItemStatus::Failed);
+        let was_let_through = self.close_ask(&item.id, tool, error);
+        let name = tools::tool_name(&tool.name);
+        let at = millis(item.at);
+        let has_run = error.is_none() || tool.exit_code.is_some();
         match name {
-            ToolName::ExecuteCommand if error.is_none() => {
-                self.finish_command(&item.id, tools::command_output(tool), now);
+            ToolName::ExecuteCommand if has_run => {
+                self.finish_command(&item.id, tools::command_output(tool), at, now);
             }
-            ToolName::UseMcpTool if error.is_none() => {
+            ToolName::UseMcpTool if has_run => {
                 let text = tool.output.clone().unwrap_or_default();
-                self.create(now, ClineMessage::say(Say::McpServerResponse, text));
+                self.create(at, ClineMessage::say(Say::McpServerResponse, text));
             }
             ToolName::AttemptCompletion => {
                 let input: Value = serde_json::from_str(&tool.input).unwrap_or_default();
                 self.result = input.get("result").and_then(Value::as_str).map(str::to_owned);
             }
-            _ => {}
+            _ => self.close_stream(&item.id),
         }
-        if let Some(error) = error.filter(|_| !was_refused) {
-            self.tool_failed(name, error, now);
+        if let Some(error) = error.filter(|_| was_let_through && !has_run) {
+            self.tool_failed(name, error, at);
         }
         self.shown.remove(&item.id);
         self.counted(now);
     }
 
-    fn tool_failed(&mut self, tool: ToolName, error: String, now: u64) {
+    /// Ends the asks of a call that is over, as it went. False if a person said no.
+    fn close_ask(&mut self, id: &ItemId, tool: &ToolItem, error: Option<&str>) -> bool {
+        let (is_final, is_asked, at) = match self.shown.get(id) {
+            Some(shows) => (shows.is_final, shows.is_asked, shows.at),
+            None => return true,
+        };
+        let was_denied = tool.approval == Some(Some(false))
+            || error.is_some_and(|text| text.starts_with(DENIED));
+        match error {
+            _ if was_denied => {
+                // Told when it was answered, unless that was long ago.
+                if !is_final && self.shown.get(id).is_some_and(|shows| shows.ask.is_some()) {
+                    self.finalize(id, None);
+                    self.change(Change::AskResponded);
+                    let said = error.and_then(|text| text.strip_prefix(DENIED));
+                    if let Some(text) = said.and_then(|text| text.strip_prefix(": ")) {
+                        self.feedback(text, at);
+                    }
+                }
+            }
+            Some(text) if text.starts_with(REFUSED) => {
+                if !is_final && self.shown.get(id).is_some_and(|shows| shows.ask.is_some()) {
+                    self.finalize(id, None);
+                    self.change(Change::AskResponded);
+                }
+            }
+            Some(text) if CUT_OFF.contains(&text) => self.finalize(id, None),
+            _ if is_asked => {}
+            _ => {
+                self.tool_runs(id);
+                let diff = diffs::of_details(tool.data.as_deref());
+                self.let_through(id, diff.as_deref());
+            }
+        }
+        !was_denied
+    }
+
+    fn tool_failed(&mut self, tool: ToolName, error: &str, at: u64) {
         self.tally.failed(tool);
         let error = match error.strip_prefix(REFUSED) {
             Some(reason) => format!("permission_denied: {reason}"),
-            None => error,
+            None => error.to_owned(),
         };
         let task = self.about.id.clone();
         self.out.push(Event::ToolFailed { task, tool, error: error.clone() });
-        self.create(now, ClineMessage::say(Say::Error, error));
+        self.create(at, ClineMessage::say(Say::Error, error));
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod asks;
 mod calls;
+mod diffs;
 mod replay;
 mod retry;
 mod streams;
@@ -24,7 +25,9 @@ use self::streams::Stream;
 use self::tally::Tally;
 pub(crate) use self::tally::cost;
 pub(crate) use self::turns::Boundary;
-use crate::wire::{self, Action, Change, ClineMessage, Event, TokenUsage, ToolUsage, Waiting};
+use crate::wire::{
+    self, Action, Change, ClineMessage, Event, TokenUsage, ToolName, ToolUsage, Waiting,
+};
 
 /// What a task is, as far as its events depend on it.
 #[derive(Clone, Debug)]
@@ -41,6 +44,8 @@ pub(crate) struct About {
     pub(crate) protocol: &'static str,
     /// After how many seconds a provider that failed is asked again by itself; never if there is none.
     pub(crate) retry_delay: Option<u64>,
+    /// What modes are called, by their slugs.
+    modes: Vec<(String, String)>,
 }
 
 impl About {
@@ -54,8 +59,35 @@ impl About {
             prices: assignment.and_then(|it| it.prices),
             protocol: if provider.contains("anthropic") { "anthropic" } else { "openai" },
             retry_delay: assignment.filter(|it| it.unasked.is_on).map(retry_delay),
+            modes: modes(assignment),
         }
     }
+
+    /// What a mode is called; its slug if that is not known.
+    fn mode_name(&self, slug: &str) -> String {
+        let found = self.modes.iter().find(|(known, _)| known == slug);
+        found.map_or(slug, |(_, name)| name).to_owned()
+    }
+
+    #[cfg(test)]
+    fn example() -> About {
+        About {
+            id: "T".into(),
+            root: "/w".into(),
+            lead: None,
+            prices: None,
+            protocol: "openai",
+            retry_delay: None,
+            modes: modes(None),
+        }
+    }
+}
+
+/// The names of the modes that are there in any case, and of those that the task brought.
+fn modes(assignment: Option<&Assignment>) -> Vec<(String, String)> {
+    let own = assignment.map(|it| it.roles.clone()).unwrap_or_default();
+    let all = own.into_iter().chain(rookery_agent::roles::built_ins());
+    all.map(|role| (role.slug, role.name)).collect()
 }
 
 /// How long the first wait for a provider that failed is, in seconds.
@@ -63,7 +95,9 @@ fn retry_delay(assignment: &Assignment) -> u64 {
     const USUAL: u64 = 5;
     let settings: serde_json::Value =
         serde_json::from_str(&assignment.settings).unwrap_or_default();
-    settings.get("requestDelaySeconds").and_then(serde_json::Value::as_u64).unwrap_or(USUAL)
+    let wanted = settings.get("requestDelaySeconds").and_then(serde_json::Value::as_f64);
+    // Without a wait a provider that is down would be asked without end.
+    wanted.map_or(USUAL, |seconds| seconds.ceil() as u64).max(1)
 }
 
 /// A task with all its messages.
@@ -97,6 +131,10 @@ pub(crate) struct Task {
     is_start_due: bool,
     /// Whether it was closed, so that its end is no news.
     is_closed: bool,
+    /// Whether the model said or did anything in its last call.
+    has_streamed: bool,
+    /// Whether what it takes has happened long ago.
+    is_replayed: bool,
     last_text: Option<String>,
     result: Option<String>,
 }
@@ -124,6 +162,8 @@ impl Task {
             has_begun: false,
             is_start_due: true,
             is_closed: false,
+            has_streamed: false,
+            is_replayed: false,
             last_text: None,
             result: None,
         }
@@ -159,6 +199,26 @@ impl Task {
         self.due().is_none() && self.turns.values().all(|is_over| *is_over)
     }
 
+    /// Whether it was closed.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    /// Whether it waits for the result of another task.
+    pub(crate) fn is_delegating(&self) -> bool {
+        let is_open = |shows: &Shows| tools::tool_name(&shows.tool.name) == ToolName::NewTask;
+        self.shown.values().any(is_open)
+    }
+
+    /// About how many bytes it holds.
+    pub(crate) fn size(&self) -> usize {
+        let of = |message: &ClineMessage| {
+            let images = message.images.iter().flatten().map(String::len).sum::<usize>();
+            size_of::<ClineMessage>() + message.text.as_ref().map_or(0, String::len) + images
+        };
+        self.messages.iter().map(of).sum()
+    }
+
     /// What has happened since it was last asked.
     pub(crate) fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.out)
@@ -184,8 +244,21 @@ impl Task {
         self.asks.clear();
     }
 
-    /// Takes something that happened to the thread.
+    /// Takes something that happened to the thread. Of one that was closed nothing is told, unless it
+    /// begins to work again.
     pub(crate) fn take(&mut self, body: &NoticeBody, now: u64) {
+        if self.is_closed && matches!(body, NoticeBody::Turn(TurnChange::Started(_))) {
+            self.announce();
+        }
+        let (is_news, told) = (!self.is_closed, self.out.len());
+        self.apply(body, now);
+        if !is_news {
+            self.out.truncate(told);
+            self.stop_waiting();
+        }
+    }
+
+    fn apply(&mut self, body: &NoticeBody, now: u64) {
         match body {
             NoticeBody::Thread(change) => self.thread_changed(change, now),
             NoticeBody::Turn(change) => self.turn_changed(change, now),
@@ -219,10 +292,12 @@ impl Task {
 
     fn turn_changed(&mut self, change: &TurnChange, now: u64) {
         match change {
-            TurnChange::Started(turn) => self.turn_started(turn, now),
-            TurnChange::CallStarted(turn, index) => self.call_started((*turn, *index), now),
+            TurnChange::Started(turn) => self.turn_started(turn),
+            TurnChange::CallStarted(turn, index, at) => {
+                self.call_started((*turn, *index), millis(*at));
+            }
             TurnChange::CallEnded(turn, index, call) => self.call_ended((*turn, *index), call, now),
-            TurnChange::ToolRuns(_, item) => self.tool_runs(item, now),
+            TurnChange::ToolRuns(_, item) => self.tool_runs(item),
             TurnChange::Ended(turn) => self.turn_ended(turn, now),
             TurnChange::Lifecycle(_)
             | TurnChange::PartialResult(..)

@@ -1,7 +1,9 @@
 //! A task from what is stored of its thread: the same messages as if it had been watched.
 
 use rookery_core::TurnView;
-use rookery_model::{Item, ItemBody, ItemStatus, Request, ToolItem, TurnId};
+use rookery_model::{
+    Item, ItemBody, ItemStatus, ModelCall, Request, ToolItem, Turn, TurnId, TurnStatus,
+};
 
 use super::{Task, millis};
 use crate::wire::{Ask, ClineMessage, Say};
@@ -9,9 +11,9 @@ use crate::wire::{Ask, ClineMessage, Say};
 impl Task {
     /// Takes all turns, and what waits. Nothing of it is news.
     pub(crate) fn replay(&mut self, turns: &[TurnView], pending: &[Request], now: u64) {
+        self.is_replayed = true;
         for seen in turns {
-            let began = millis(seen.turn.started_at);
-            self.turn_started(&seen.turn, began);
+            self.turn_started(&seen.turn);
             let mut next_call = 0;
             for item in &seen.items {
                 let is_spoken = matches!(item.body, ItemBody::User { .. });
@@ -25,6 +27,7 @@ impl Task {
                 self.turn_ended(&seen.turn, seen.turn.completed_at.map_or(now, millis));
             }
         }
+        self.is_replayed = false;
         for request in pending {
             self.asked(request, now);
         }
@@ -41,7 +44,7 @@ impl Task {
             self.call_started(name, millis(call.at));
             let is_over = call.is_done || call.error.is_some() || seen.turn.completed_at.is_some();
             if is_over {
-                self.call_ended(name, call, millis(call.at));
+                self.call_ended(name, &ended(call, &seen.turn), millis(call.at));
             }
         }
         from.max(upto)
@@ -91,4 +94,13 @@ impl Task {
             }
         }
     }
+}
+
+/// A call as it ended; one that was cut off when the daemon died failed with its turn.
+fn ended(call: &ModelCall, turn: &Turn) -> ModelCall {
+    let mut ended = call.clone();
+    if !call.is_done && call.error.is_none() && turn.status == TurnStatus::Failed {
+        ended.error = turn.error.as_ref().map(|error| error.message.clone());
+    }
+    ended
 }

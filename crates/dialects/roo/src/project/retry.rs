@@ -1,5 +1,6 @@
 //! A provider that failed is asked again by itself where nothing is asked of a person: the wait is shown
-//! second by second, and doubles with every failure.
+//! second by second, and doubles with every failure. The wait is not stored: after a restart of the daemon
+//! the task asks whether to go on.
 
 use super::Task;
 use crate::wire::{ClineMessage, Say};
@@ -7,11 +8,15 @@ use crate::wire::{ClineMessage, Say};
 /// The longest wait, in seconds.
 const LONGEST: u64 = 600;
 
+/// How often a call that failed in the middle is made again without a wait, if a person is there.
+const AT_ONCE: u32 = 2;
+
 /// A wait for the next attempt.
 #[derive(Debug)]
 pub(super) struct Retry {
     error: String,
-    message: usize,
+    /// The message that counts down; none if there is no wait.
+    message: Option<usize>,
     /// When the next second is shown.
     tick_at: u64,
     /// When the provider is asked again.
@@ -20,14 +25,25 @@ pub(super) struct Retry {
 }
 
 impl Task {
+    /// Whether a provider that failed is asked again by itself: always where nothing is asked of a
+    /// person, else if it failed in the middle of an answer. What failed long ago is not.
+    pub(super) fn is_tried_again(&self) -> bool {
+        let is_broken_off = self.has_streamed && self.failures < AT_ONCE;
+        !self.is_replayed && (self.about.retry_delay.is_some() || is_broken_off)
+    }
+
     pub(super) fn begin_retry(&mut self, error: String, at: u64, now: u64) {
-        let base = self.about.retry_delay.unwrap_or_default();
+        let Some(base) = self.about.retry_delay else {
+            self.failures += 1;
+            self.retry = Some(Retry { error, message: None, tick_at: now, at: now, is_due: false });
+            return;
+        };
         let seconds = base.saturating_mul(1 << self.failures.min(10)).min(LONGEST);
         self.failures += 1;
         let partial = Some(true);
         let text = retry_text(&error, seconds);
         let message = ClineMessage { partial, ..ClineMessage::say(Say::ApiReqRetryDelayed, text) };
-        let message = self.create(at, message);
+        let message = Some(self.create(at, message));
         let at = now + seconds * 1000;
         self.retry = Some(Retry { error, message, tick_at: now + 1000, at, is_due: false });
     }
@@ -45,10 +61,12 @@ impl Task {
         retry.tick_at = now + 1000;
         retry.is_due = retry.at <= now;
         let left = retry.at.saturating_sub(now).div_ceil(1000);
-        let (message, text, is_due) = (retry.message, retry_text(&retry.error, left), retry.is_due);
-        self.update(message, |message| {
-            (message.text, message.partial) = (Some(text), Some(!is_due))
-        });
+        let (text, is_due) = (retry_text(&retry.error, left), retry.is_due);
+        if let Some(message) = retry.message {
+            self.update(message, |message| {
+                (message.text, message.partial) = (Some(text), Some(!is_due));
+            });
+        }
     }
 
     /// Whether the provider is to be asked again now; true once for every wait.
@@ -62,8 +80,9 @@ impl Task {
 
     /// The wait is over, because the task goes on.
     pub(super) fn end_retry(&mut self) {
-        if let Some(retry) = self.retry.take().filter(|retry| !retry.is_due) {
-            self.update(retry.message, |message| message.partial = Some(false));
+        let waiting = self.retry.take().filter(|retry| !retry.is_due);
+        if let Some(message) = waiting.and_then(|retry| retry.message) {
+            self.update(message, |message| message.partial = Some(false));
         }
     }
 

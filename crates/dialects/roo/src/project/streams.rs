@@ -4,7 +4,7 @@ use rookery_agent::turn::Delta;
 use rookery_model::{Item, ItemBody, ItemId, TurnId};
 
 use super::{Task, millis};
-use crate::wire::{Action, Change, ClineMessage, Condensed, Say};
+use crate::wire::{Ask, Change, ClineMessage, Condensed, Say};
 
 /// How often a message that grows is told at most, in milliseconds.
 const PACE: u64 = 50;
@@ -19,6 +19,7 @@ pub(super) struct Stream {
     text: String,
     /// The message, once there is something to show.
     index: Option<usize>,
+    /// When it was last told.
     told_at: u64,
     is_dirty: bool,
     /// Whether part of it was already there when it was first looked at: only its end is told.
@@ -50,6 +51,7 @@ impl Task {
             | ItemBody::Error { .. }
             | ItemBody::Raw { .. } => return,
         };
+        self.has_streamed = true;
         let stream = Stream::new(say, millis(item.at));
         self.streams.entry(item.id.clone()).or_insert(stream);
     }
@@ -74,16 +76,18 @@ impl Task {
 
     /// A command put something out.
     pub(super) fn command_grown(&mut self, id: &ItemId, text: &str, now: u64) {
-        self.tool_runs(id, now);
+        self.tool_runs(id);
+        let Some(at) = self.shown.get(id).map(|shows| shows.at) else { return };
         if text.is_empty() || self.done.contains(id) {
             return;
         }
+        self.grow_output(id, text, at, now);
+    }
+
+    fn grow_output(&mut self, id: &ItemId, text: &str, at: u64, now: u64) {
         if !self.streams.contains_key(id) {
-            self.create(
-                now,
-                ClineMessage::ask(crate::wire::Ask::CommandOutput, Some(String::new())),
-            );
-            self.streams.insert(id.clone(), Stream::new(Say::CommandOutput, now));
+            self.create(at, ClineMessage::ask(Ask::CommandOutput, Some(String::new())));
+            self.streams.insert(id.clone(), Stream::new(Say::CommandOutput, at));
         }
         let Some(stream) = self.streams.get_mut(id) else { return };
         let is_first = stream.index.is_none();
@@ -157,22 +161,24 @@ impl Task {
     }
 
     /// A command came to its end.
-    pub(super) fn finish_command(&mut self, id: &ItemId, mut output: String, now: u64) {
-        if output.is_empty() && !self.streams.contains_key(id) {
-            return;
-        }
+    pub(super) fn finish_command(&mut self, id: &ItemId, mut output: String, at: u64, now: u64) {
         keep_tail(&mut output);
         if !self.streams.contains_key(id) {
-            self.command_grown_whole(id, &output, now);
+            if output.is_empty() {
+                return;
+            }
+            self.grow_output(id, &output, at, now);
         }
-        self.finish_stream(id, Say::CommandOutput, now, output);
+        self.finish_stream(id, Say::CommandOutput, at, output);
     }
 
-    fn command_grown_whole(&mut self, id: &ItemId, output: &str, now: u64) {
-        let is_done = self.done.remove(id);
-        self.command_grown(id, output, now);
-        if is_done {
-            self.done.insert(id.clone());
+    /// What was told of an item so far is all of it.
+    pub(super) fn close_stream(&mut self, id: &ItemId) {
+        let Some(stream) = self.streams.remove(id) else { return };
+        if let Some(index) = stream.index {
+            self.update(index, |message| {
+                (message.text, message.partial) = (Some(stream.text), Some(false));
+            });
         }
     }
 
@@ -208,7 +214,7 @@ impl Task {
         self.create(at, ClineMessage { images, ..ClineMessage::say(Say::Text, text) });
         self.tell_usage(now);
         // Zeros are no change: the first one is told at once.
-        self.tally.told_at = 0;
+        self.tally.told_at = None;
     }
 
     fn condensed(&mut self, summary: &str, at: u64) {
@@ -240,14 +246,7 @@ impl Task {
     /// Closes what is still open when a turn is over.
     pub(super) fn close_streams(&mut self) {
         let open: Vec<ItemId> = self.streams.keys().cloned().collect();
-        for id in open {
-            let Some(stream) = self.streams.remove(&id) else { continue };
-            let Some(index) = stream.index else { continue };
-            if let Some(message) = self.messages.get_mut(index) {
-                (message.text, message.partial) = (Some(stream.text), Some(false));
-                self.tell(index, Action::Updated);
-            }
-        }
+        open.iter().for_each(|id| self.close_stream(id));
     }
 }
 

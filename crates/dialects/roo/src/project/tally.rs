@@ -15,7 +15,7 @@ pub(super) struct Tally {
     tools: ToolUsage,
     /// What was last told, and when.
     pub(super) told: Option<(TokenUsage, ToolUsage)>,
-    pub(super) told_at: u64,
+    pub(super) told_at: Option<u64>,
 }
 
 impl Tally {
@@ -44,6 +44,12 @@ impl Tally {
 
     pub(super) fn tools(&self) -> &ToolUsage {
         &self.tools
+    }
+
+    /// Whether anything was counted since counts were last told.
+    pub(super) fn is_new(&self) -> bool {
+        let told = self.told.as_ref();
+        told.is_none_or(|(usage, tools)| *usage != self.usage() || *tools != self.tools)
     }
 
     /// What tokens cost, in dollars.

@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
+mod bad_days;
+
 const TURN: TurnId = TurnId::new(7);
 const THREAD: ThreadId = ThreadId::new(1);
 
@@ -46,14 +48,7 @@ impl Bench {
     }
 
     fn about(change: impl FnOnce(&mut About)) -> Bench {
-        let mut about = About {
-            id: "T".into(),
-            root: "/w".into(),
-            lead: None,
-            prices: None,
-            protocol: "openai",
-            retry_delay: None,
-        };
+        let mut about = About::example();
         change(&mut about);
         let mut bench = Bench { task: Task::new(about), now: 1000, heard: Vec::new() };
         bench.task.announce();
@@ -80,7 +75,7 @@ impl Bench {
             let item = self.item(&format!("{id}-user"), ItemStatus::Completed, body);
             self.take(NoticeBody::Item(id, ItemChange::Completed(item)));
         }
-        self.take(TurnChange::CallStarted(id, 0));
+        self.take(TurnChange::CallStarted(id, 0, at(self.now)));
     }
 
     fn item(&self, id: &str, status: ItemStatus, body: ItemBody) -> Box<Item> {
@@ -109,7 +104,7 @@ impl Bench {
 
     fn call_ends(&mut self, prompt: u64, completion: u64) {
         let usage = Usage { prompt, completion, ..Usage::default() };
-        let call = ModelCall { at: at(1000), usage, error: None, is_done: true };
+        let call = ModelCall { at: at(1000), usage, error: None, is_done: true, was_cut: false };
         self.take(TurnChange::CallEnded(TURN, 0, call));
     }
 
@@ -269,7 +264,7 @@ fn one_answer_and_nothing_to_approve() {
             "c ask:completion_result",
         ]
     );
-    assert_eq!(texts(&bench, "say:text"), ["Hel", "Hello", "Hello"], "texts are whole");
+    assert_eq!(texts(&bench, "say:text")[1..], ["Hel", "Hello", "Hello"], "texts are whole");
     assert_eq!(texts(&bench, "say:completion_result"), ["Hello", "Hello"]);
     assert_eq!(texts(&bench, "ask:completion_result"), [""]);
     bench.pass(1999);
@@ -527,7 +522,7 @@ fn counts_are_told_at_once_and_then_seldom() {
     bench.call_ends(10, 1);
     assert_eq!(bench.said(), ["u say:api_req_started", "taskTokenUsageUpdated"]);
     let usage = Usage { prompt: 5, completion: 1, cached: 2, ..Usage::default() };
-    let call = ModelCall { at: at(1100), usage, error: None, is_done: true };
+    let call = ModelCall { at: at(1100), usage, error: None, is_done: true, was_cut: false };
     bench.take(TurnChange::CallEnded(TURN, 1, call));
     assert_eq!(bench.said(), ["c say:api_req_started", "u say:api_req_started"]);
     bench.pass(2000);
@@ -588,7 +583,8 @@ fn a_stored_thread_has_the_messages_that_were_told() {
     let user = ItemBody::User { text: "do it".into(), images: Vec::new(), context: Vec::new() };
     let mut stored = turn(TURN, TurnStatus::Completed, None, Some(bench.now));
     let usage = Usage { prompt: 10, completion: 2, ..Usage::default() };
-    stored.calls = vec![ModelCall { at: at(1000), usage, error: None, is_done: true }];
+    stored.calls =
+        vec![ModelCall { at: at(1000), usage, error: None, is_done: true, was_cut: false }];
     let mut agent = bench.agent(ItemStatus::Completed, "Hello");
     agent.at = at(1000);
     let mut said = bench.item("user", ItemStatus::Completed, user);
@@ -606,7 +602,7 @@ fn resuming_asks_whether_to_go_on_or_repeats_what_waits() {
     let mut bench = Bench::begun();
     bench.ends(TurnStatus::Completed, None);
     bench.said();
-    bench.task.resume(false, bench.now);
+    bench.task.resume(false, &[], bench.now);
     assert_eq!(
         bench.said(),
         ["taskCreated", "taskFocused", "taskTokenUsageUpdated", "c ask:resume_completed_task"]
@@ -618,7 +614,7 @@ fn resuming_asks_whether_to_go_on_or_repeats_what_waits() {
     bench.calls("shell", &json!({"command": "x"}));
     bench.asks(&bench.approval(None));
     bench.said();
-    bench.task.resume(true, bench.now);
+    bench.task.resume(true, &[], bench.now);
     assert_eq!(
         bench.said(),
         ["taskCreated", "taskFocused", "taskTokenUsageUpdated", "c ask:command final"]

@@ -40,6 +40,13 @@ impl Task {
         self.state_due = waiting.map(|waiting| (now + STATE_DELAY, waiting));
     }
 
+    /// What waited when it was read waits from now on.
+    pub(crate) fn wait_again(&mut self, now: u64) {
+        if self.has_ask() {
+            self.wait(Some(Waiting::Interactive), now);
+        }
+    }
+
     /// Nothing waits any more.
     pub(super) fn stop_waiting(&mut self) {
         (self.state_due, self.waiting) = (None, None);
@@ -56,26 +63,19 @@ impl Task {
 
     /// Counts have changed: told at once, or when they were not told for a while.
     pub(super) fn counted(&mut self, now: u64) {
-        let is_new = self.tally.told.as_ref().is_none_or(|(usage, tools)| {
-            *usage != self.tally.usage() || tools != self.tally.tools()
-        });
-        if !is_new {
+        if !self.tally.is_new() {
             return;
         }
-        match self.tally.told_at + USAGE_PACE {
-            due if due <= now => self.tell_usage(now),
-            due => self.usage_due = Some(due),
+        match self.tally.told_at.map(|at| at + USAGE_PACE) {
+            Some(due) if due > now => self.usage_due = Some(due),
+            _ => self.tell_usage(now),
         }
     }
 
     /// Tells counts if they have changed since they were told.
     pub(super) fn flush_usage(&mut self, now: u64) {
         self.usage_due = None;
-        let told = self.tally.told.as_ref();
-        let is_new = told.is_none_or(|(usage, tools)| {
-            *usage != self.tally.usage() || tools != self.tally.tools()
-        });
-        if is_new {
+        if self.tally.is_new() {
             self.tell_usage(now);
         }
     }
@@ -85,7 +85,7 @@ impl Task {
         self.usage_due = None;
         let (usage, tools) = (self.tally.usage(), self.tally.tools().clone());
         self.tally.told = Some((usage, tools.clone()));
-        self.tally.told_at = now;
+        self.tally.told_at = Some(now);
         self.out.push(Event::Usage { task: self.about.id.clone(), usage, tools });
     }
 }

@@ -2,10 +2,12 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use rookery_agent::policy::unasked;
 use rookery_model::ToolItem;
 use serde_json::Value;
 
-use crate::wire::{ClineSayTool, DiffStats, McpUse, SayTool, ToolName};
+use super::{About, diffs};
+use crate::wire::{ClineSayTool, McpUse, SayTool, ToolName};
 
 /// How a call is shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,13 +58,19 @@ pub(crate) fn tool_name(name: &str) -> ToolName {
     TOOLS.iter().find(|row| row.0 == name).map_or(ToolName::CustomTool, |row| row.1)
 }
 
+/// Whether a tool changes files, so that only what it would change, or has changed, says it all.
+pub(crate) fn changes_files(name: &str) -> bool {
+    let row = TOOLS.iter().find(|row| row.0 == name);
+    row.is_some_and(|row| matches!(row.2, Some(SayTool::NewFileCreated | SayTool::AppliedDiff)))
+}
+
 /// Whether a tool runs a command.
 pub(crate) fn is_command(name: &str) -> bool {
     tool_name(name) == ToolName::ExecuteCommand
 }
 
 /// How a call is shown: by its arguments and, if there is one, by what it would change.
-pub(crate) fn shown(tool: &ToolItem, root: &Path, preview: Option<&str>) -> Shown {
+pub(crate) fn shown(tool: &ToolItem, about: &About, preview: Option<&str>) -> Shown {
     let arguments: Value = serde_json::from_str(&tool.input).unwrap_or_default();
     if let Some(rest) = tool.name.strip_prefix(MCP) {
         let (server, name) = rest.split_once("__").unwrap_or((rest, ""));
@@ -77,7 +85,7 @@ pub(crate) fn shown(tool: &ToolItem, root: &Path, preview: Option<&str>) -> Show
         return Shown::Tools(vec![other(tool)]);
     };
     let Some(say) = *say else { return Shown::Elsewhere };
-    let call = Call { arguments: &arguments, root, preview };
+    let call = Call { arguments: &arguments, about, preview };
     Shown::Tools(match say {
         SayTool::NewFileCreated => vec![call.written(tool)],
         SayTool::AppliedDiff => call.changed(),
@@ -102,7 +110,7 @@ fn other(tool: &ToolItem) -> ClineSayTool {
 
 struct Call<'a> {
     arguments: &'a Value,
-    root: &'a Path,
+    about: &'a About,
     preview: Option<&'a str>,
 }
 
@@ -129,7 +137,7 @@ impl Call<'_> {
     fn changed(&self) -> Vec<ClineSayTool> {
         let named = text(self.arguments, "path");
         let parts = match (self.preview, &named) {
-            (Some(diff), None) => files_of(diff),
+            (Some(diff), None) => diffs::files(diff),
             _ => Vec::new(),
         };
         if parts.len() > 1 {
@@ -144,10 +152,10 @@ impl Call<'_> {
     }
 
     fn file(&self, say: SayTool, path: String, content: String) -> ClineSayTool {
-        let diff_stats = self.preview.is_some().then(|| stats(&content));
+        let diff_stats = self.preview.is_some().then(|| diffs::stats(&content));
         ClineSayTool {
-            is_outside_workspace: Some(is_outside(self.root, &path)),
-            is_protected: Some(is_protected(self.root, &path)),
+            is_outside_workspace: Some(is_outside(&self.about.root, &path)),
+            is_protected: Some(is_protected(&self.about.root, &path)),
             path: Some(path),
             content: Some(content),
             diff_stats,
@@ -162,10 +170,10 @@ impl Call<'_> {
         match say {
             SayTool::ReadFile | SayTool::ListFilesTopLevel => {
                 let path = told("path").unwrap_or_else(|| ".".to_owned());
-                let content = absolute(self.root, &path).to_string_lossy().into_owned();
+                let content = absolute(&self.about.root, &path).to_string_lossy().into_owned();
                 let lines = self.arguments.get("limit").and_then(Value::as_u64);
                 ClineSayTool {
-                    is_outside_workspace: Some(is_outside(self.root, &path)),
+                    is_outside_workspace: Some(is_outside(&self.about.root, &path)),
                     content: Some(content),
                     reason: lines.map(|lines| format!("(up to {lines} lines)")),
                     path: Some(path),
@@ -178,7 +186,7 @@ impl Call<'_> {
                     "glob" => (None, told("pattern")),
                     _ => (told("query"), None),
                 };
-                let is_outside_workspace = Some(is_outside(self.root, &path));
+                let is_outside_workspace = Some(is_outside(&self.about.root, &path));
                 ClineSayTool { path: Some(path), regex, file_pattern, is_outside_workspace, ..base }
             }
             SayTool::SwitchMode => ClineSayTool {
@@ -187,7 +195,7 @@ impl Call<'_> {
                 ..base
             },
             SayTool::NewTask => ClineSayTool {
-                mode: told("mode"),
+                mode: told("mode").map(|slug| self.about.mode_name(&slug)),
                 content: told("message"),
                 todos: Some(Vec::new()),
                 ..base
@@ -220,43 +228,12 @@ fn todos(steps: &[Value]) -> Vec<Value> {
     steps.iter().enumerate().map(entry).collect()
 }
 
-/// The files of a unified diff, each with its part.
-fn files_of(diff: &str) -> Vec<(String, String)> {
-    let mut files: Vec<(String, String)> = Vec::new();
-    let mut before: Option<&str> = None;
-    for line in diff.split_inclusive('\n') {
-        if let Some(path) = line.strip_prefix("--- ") {
-            before = Some(path.trim_end());
-            files.push((String::new(), line.to_owned()));
-            continue;
-        }
-        let Some((path, part)) = files.last_mut() else { continue };
-        part.push_str(line);
-        if let (Some(old), Some(new)) = (before, line.strip_prefix("+++ ")) {
-            let new = new.trim_end();
-            let named = if new == "/dev/null" { old } else { new };
-            *path =
-                named.strip_prefix("a/").or(named.strip_prefix("b/")).unwrap_or(named).to_owned();
-            before = None;
-        }
-    }
-    files.retain(|(path, _)| !path.is_empty());
-    files
-}
-
 /// The first file that a patch names.
 fn first_file(patch: &str) -> Option<String> {
     const HEADS: &[&str] = &["*** Add File: ", "*** Update File: ", "*** Delete File: ", "+++ b/"];
     let name =
         |line: &str| HEADS.iter().find_map(|head| line.strip_prefix(head)).map(str::to_owned);
     patch.lines().find_map(name)
-}
-
-fn stats(diff: &str) -> DiffStats {
-    let lines = |sign: char, head: &str| {
-        diff.lines().filter(|line| line.starts_with(sign) && !line.starts_with(head)).count() as u64
-    };
-    DiffStats { added: lines('+', "+++"), removed: lines('-', "---") }
 }
 
 /// A path without steps back, from the workspace on.
@@ -283,11 +260,7 @@ fn is_outside(root: &Path, path: &str) -> bool {
 fn is_protected(root: &Path, path: &str) -> bool {
     let whole = absolute(root, path);
     let inside = whole.strip_prefix(root).unwrap_or(&whole);
-    let first =
-        inside.components().next().map(|part| part.as_os_str().to_string_lossy().into_owned());
-    let first = first.unwrap_or_default();
-    first.starts_with(".roo")
-        || [".vscode", "AGENTS.md", ".rookery", ".roder"].contains(&first.as_str())
+    unasked::is_protected(&inside.to_string_lossy())
 }
 
 /// What a command put out, from what its model was told.
@@ -304,11 +277,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::wire::DiffStats;
 
     fn call(name: &str, arguments: &Value, preview: Option<&str>) -> Shown {
         let tool =
             ToolItem { name: name.into(), input: arguments.to_string(), ..ToolItem::default() };
-        shown(&tool, Path::new("/w"), preview)
+        shown(&tool, &About::example(), preview)
     }
 
     fn one(shown: Shown) -> Value {

@@ -1,6 +1,6 @@
 //! Where turns begin and end: results, failures and interruptions as asks that the next turn answers.
 
-use rookery_model::{Turn, TurnErrorKind, TurnStatus};
+use rookery_model::{QueuedMessage, Turn, TurnErrorKind, TurnStatus};
 
 use super::{Task, millis};
 use crate::wire::{Ask, Change, ClineMessage, Event, Say};
@@ -45,7 +45,7 @@ impl Boundary {
 }
 
 impl Task {
-    pub(super) fn turn_started(&mut self, turn: &Turn, now: u64) {
+    pub(super) fn turn_started(&mut self, turn: &Turn) {
         if self.turns.insert(turn.id, false).is_some() {
             return;
         }
@@ -57,7 +57,7 @@ impl Task {
             Boundary::ProviderFailed => {
                 let message =
                     ClineMessage { text: None, ..ClineMessage::say(Say::ApiReqRetried, "") };
-                self.create(now, message);
+                self.create(millis(turn.started_at), message);
             }
             Boundary::Stopped | Boundary::CompletedAgain => self.is_start_due = true,
             Boundary::Completed | Boundary::LimitReached => {}
@@ -87,7 +87,7 @@ impl Task {
                 self.flush_usage(now);
                 self.raise(Boundary::Stopped, None, at, now);
             }
-            Some(Boundary::ProviderFailed) if self.about.retry_delay.is_some() => {
+            Some(Boundary::ProviderFailed) if self.is_tried_again() => {
                 self.flush_usage(now);
                 self.begin_retry(error, at, now);
             }
@@ -135,10 +135,14 @@ impl Task {
     }
 
     /// Its client comes back to it: what waits is told again, or whether it shall go on is asked.
-    pub(crate) fn resume(&mut self, is_running: bool, now: u64) {
+    pub(crate) fn resume(&mut self, is_running: bool, queued: &[QueuedMessage], now: u64) {
         self.stop_waiting();
         self.announce();
         self.tell_usage(now);
+        if !queued.is_empty() {
+            let messages = queued.iter().map(super::queued).collect();
+            self.out.push(Event::Queued { task: self.about.id.clone(), messages });
+        }
         if self.has_ask() {
             return self.repeat_ask(now);
         }

@@ -51,8 +51,8 @@ const fn key(name: &'static str, holds: Type) -> Key {
     Key { name, holds }
 }
 
-/// Every setting of the published types, in their order. The first ones are those of a profile.
-pub const KEYS: &[Key] = &[
+/// Settings that belong to a profile: they describe a provider and its model.
+pub const PROFILE: &[Key] = &[
     key("apiProvider", Type::OneOf(PROVIDERS)),
     key("includeMaxTokens", Type::Bool),
     key("todoListEnabled", Type::Bool),
@@ -161,6 +161,10 @@ pub const KEYS: &[Key] = &[
     key("rooApiKey", Type::Text),
     key("vercelAiGatewayApiKey", Type::Text),
     key("vercelAiGatewayModelId", Type::Text),
+];
+
+/// All other settings.
+pub const OTHERS: &[Key] = &[
     key("codeIndexOpenAiKey", Type::Text),
     key("codeIndexQdrantApiKey", Type::Text),
     key("codebaseIndexOpenAiCompatibleBaseUrl", Type::Text),

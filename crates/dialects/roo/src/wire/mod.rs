@@ -14,7 +14,9 @@ pub use command::*;
 pub use envelope::{Incoming, Received, ack, parse};
 pub use event::{Bond, Change, CommandEntry, Event, ModeEntry, ModelInfo, QueuedMessage, Shape};
 pub use message::{Action, ClineMessage, Condensed, Kind};
-pub use settings::{CustomMode, Group, GroupOptions, KEYS, Key, Settings, Type, is_secret};
+pub use settings::{
+    CustomMode, Group, GroupOptions, Key, OTHERS, PROFILE, Settings, Type, is_secret,
+};
 pub use tool::{ClineSayTool, DiffStats, McpUse};
 pub use usage::{TokenUsage, ToolCount, ToolUsage};
 pub use words::{Ask, Say, SayTool, ToolName, Waiting};

@@ -4,11 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use super::keys::KEYS;
+pub use super::keys::{OTHERS, PROFILE};
 use super::words::ToolName;
-
-/// How many of the first keys belong to a profile.
-const PROFILE_KEYS: usize = 97;
 
 /// A setting that is known.
 #[derive(Debug, Clone, Copy)]
@@ -194,6 +191,22 @@ pub fn is_secret(name: &str) -> bool {
     name.ends_with("ApiKey") || OTHERS.contains(&name)
 }
 
+fn is_of_profile(name: &str) -> bool {
+    PROFILE.iter().any(|key| key.name == name)
+}
+
+/// Drops secrets from what is inside of a value; clients may send objects that are not known here.
+fn drop_secrets(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|name, _| !is_secret(name));
+            members.values_mut().for_each(drop_secrets);
+        }
+        Value::Array(values) => values.iter_mut().for_each(drop_secrets),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
 /// Settings that were looked at.
 #[derive(Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(transparent)]
@@ -213,7 +226,9 @@ impl Settings {
     /// The name of the setting that does not fit, and what it must be.
     pub fn check(members: Map<String, Value>) -> Result<Settings, (String, String)> {
         for (name, value) in &members {
-            let Some(key) = KEYS.iter().find(|key| key.name == name) else { continue };
+            let Some(key) = PROFILE.iter().chain(OTHERS).find(|key| key.name == name) else {
+                continue;
+            };
             key.holds.admits(value).map_err(|reason| (name.clone(), reason))?;
         }
         Ok(Settings(members))
@@ -278,19 +293,21 @@ impl Settings {
     /// Those that hold no secrets.
     #[must_use]
     pub fn without_secrets(&self) -> Settings {
-        self.only(|name| !is_secret(name))
+        let mut rest = self.only(|name| !is_secret(name));
+        rest.0.values_mut().for_each(drop_secrets);
+        rest
     }
 
     /// Those that belong to a profile.
     #[must_use]
     pub fn of_profile(&self) -> Settings {
-        self.only(|name| KEYS[..PROFILE_KEYS].iter().any(|key| key.name == name))
+        self.only(|name| is_of_profile(name))
     }
 
     /// Those that belong to no profile.
     #[must_use]
     pub fn of_no_profile(&self) -> Settings {
-        self.only(|name| KEYS[..PROFILE_KEYS].iter().all(|key| key.name != name))
+        self.only(|name| !is_of_profile(name))
     }
 
     /// Whether there are none.
@@ -324,13 +341,13 @@ mod tests {
     }
 
     #[test]
-    fn profiles_end_where_the_table_says() {
-        assert_eq!(KEYS[PROFILE_KEYS - 1].name, "vercelAiGatewayModelId");
-        assert_eq!(KEYS[PROFILE_KEYS].name, "codeIndexOpenAiKey");
-        let mut names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+    fn no_setting_is_listed_twice() {
+        let mut names: Vec<&str> = PROFILE.iter().chain(OTHERS).map(|key| key.name).collect();
+        let count = names.len();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), KEYS.len());
+        assert_eq!(names.len(), count);
+        assert!(is_of_profile("apiProvider") && !is_of_profile("mode"));
     }
 
     #[test]
@@ -387,10 +404,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_value_of_any_setting_panics(index in 0..KEYS.len(), text in "\\PC{0,12}", number: f64) {
+        fn no_value_of_any_setting_panics(index in 0..OTHERS.len(), text in "\\PC{0,12}", number: f64) {
             for value in [json!(text), json!(number), json!([text]), json!({ "a": text }), json!(null)] {
                 let mut members = Map::new();
-                members.insert(KEYS[index].name.to_owned(), value);
+                members.insert(OTHERS[index].name.to_owned(), value);
                 if let Ok(settings) = Settings::check(members) {
                     let _ = settings.modes();
                 }

@@ -151,8 +151,9 @@ fn turn() -> impl Strategy<Value = Turn> {
                 },
             );
     let names = (turn_id(), thread_id(), turn_status(), option::of(error));
-    let call = (time(), usage(), maybe(), any::<bool>())
-        .prop_map(|(at, usage, error, is_done)| ModelCall { at, usage, error, is_done });
+    let call = (time(), usage(), maybe(), any::<bool>()).prop_map(|(at, usage, error, is_done)| {
+        ModelCall { at, usage, error, is_done, was_cut: !is_done }
+    });
     (names, (time(), option::of(time())), usage(), maybe(), settings, vec(call, 0..3)).prop_map(
         |((id, thread, status, error), times, usage, finish_reason, settings, calls)| Turn {
             id,
