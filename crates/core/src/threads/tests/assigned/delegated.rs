@@ -5,10 +5,6 @@ use rookery_model::{Asked, Request, TurnErrorKind};
 use super::*;
 use crate::log::{RequestChange, Subscription};
 
-fn role(slug: &str) -> Role {
-    Role { slug: slug.into(), name: slug.to_uppercase(), ..Role::default() }
-}
-
 async fn with_roles(core: &Core, home: &std::path::Path, unasked: Unasked) -> ThreadId {
     let id = thread_in(core, home).await;
     let set = Assignment { roles: vec![role("ask"), role("test")], unasked, ..assignment() };
@@ -54,9 +50,10 @@ async fn a_completed_turn_has_its_result_and_asks_no_more() {
     assert_eq!((turn.status, turn.calls.len()), (TurnStatus::Completed, 1));
     let result = core.threads().result(id, turn.id).await.unwrap();
     assert_eq!(result.as_deref(), Some("all is well"));
-    let turn = run(&core, id, says("hello")).await;
+    // The mock goes on in its script.
+    let turn = run(&core, id, says("go on")).await;
     let result = core.threads().result(id, turn.id).await.unwrap();
-    assert_eq!(result.as_deref(), Some("hello from roder"), "else it is what was said last");
+    assert_eq!(result.as_deref(), Some("too much"), "else it is what was said last");
     // A message that came meanwhile is heard.
     let mut reader = core.log().subscribe(Topics::NOTICES, None);
     let write = json!({"tool": "write_file", "args": {"path": "a", "content": "x"}});
