@@ -36,7 +36,7 @@ impl Job {
     /// The agent takes another role, if it may.
     pub(super) async fn switch_role(&self, thread: &Thread, arguments: Value) -> ToolDone {
         let role = match tools::role_switch(arguments) {
-            Ok(slug) => role_of(thread, &slug).await,
+            Ok(slug) => self.role_of(thread, &slug).await,
             Err(reason) => Err(reason),
         };
         let role = match role {
@@ -67,7 +67,7 @@ impl Job {
             Ok(read) => read,
             Err(reason) => return told(ToolOutput::error(reason)),
         };
-        let role = match role_of(thread, &role).await {
+        let role = match self.role_of(thread, &role).await {
             Ok(role) => role,
             Err(reason) => return told(ToolOutput::error(reason)),
         };
@@ -84,6 +84,13 @@ impl Job {
             Err(error) => ToolOutput::error(format!("the work was not handed on: {error}")),
         };
         ToolDone { output, approval: permit.approval, duration_ms: None }
+    }
+
+    /// The role of a slug: one that ships with us, of the workspace, of the user or of the client.
+    async fn role_of(&self, thread: &Thread, slug: &str) -> std::result::Result<Role, String> {
+        let extra = thread.assignment.as_deref().map_or(&[][..], |set| &set.roles);
+        let found = self.core.agents().role(&thread.cwd, extra, slug).await;
+        found.map_err(|error| error.to_string())
     }
 
     /// Starts a thread for a part of the work, and its first turn.
@@ -287,23 +294,4 @@ fn child_of(item: &Item) -> Option<ThreadId> {
     let data = tool.data.as_ref().filter(|_| tool.name == tools::DELEGATION)?;
     let data: Value = serde_json::from_str(data).ok()?;
     data.get("thread")?.as_str()?.parse().ok()
-}
-
-/// The role of a slug that a thread may be switched to.
-async fn role_of(thread: &Thread, slug: &str) -> std::result::Result<Role, String> {
-    let of = thread.clone();
-    let known = tokio::task::spawn_blocking(move || known_roles(&of)).await.unwrap_or_default();
-    if let Some(role) = known.iter().find(|role| role.slug == slug) {
-        return Ok(role.clone());
-    }
-    let mut slugs: Vec<&str> = known.iter().map(|role| role.slug.as_str()).collect();
-    slugs.sort_unstable();
-    slugs.dedup();
-    Err(format!("there is no role {slug:?}; there are: {}", slugs.join(", ")))
-}
-
-/// The roles that the agent of a thread may take. Blocks.
-fn known_roles(thread: &Thread) -> Vec<Role> {
-    let Some(set) = thread.assignment.as_deref() else { return Vec::new() };
-    set.roles.iter().chain(&set.role).cloned().collect()
 }

@@ -109,7 +109,8 @@ async fn a_role_is_taken_if_that_is_allowed() {
     assert_eq!(of(id), role("ask"));
     run(&core, id, switch("poet")).await;
     let heard = said(&core, id).await;
-    assert!(heard[2].contains(r#"there is no role "poet"; there are: ask, "#), "{heard:?}");
+    assert!(heard[2].contains("unknown role: poet; expected one of architect, code"), "{heard:?}");
+    assert!(heard[2].contains("test"), "{heard:?}");
     // Without that it is asked for, whatever the mode.
     let id = with_roles(&core, home.path(), Unasked { roles: true, ..Unasked::default() }).await;
     core.threads().set_mode(Some(id), Mode::AcceptAll, None, None).await.unwrap();
@@ -129,6 +130,31 @@ async fn a_role_is_taken_if_that_is_allowed() {
         core.requests().resolve(request.id, answer, "test").await.unwrap();
         core.threads().turn_ended(id, turn.id).await;
         assert_eq!(of(id).slug, expected);
+    }
+}
+
+#[tokio::test]
+async fn roles_that_ship_and_those_of_the_workspace_are_known() {
+    let home = tempfile::tempdir().unwrap();
+    let own = "customModes:\n  - slug: docs\n    name: Docs\n    roleDefinition: You write docs.\n    \
+               groups: [read]\n";
+    std::fs::write(home.path().join(".roomodes"), own).unwrap();
+    let core = core_in(home.path()).await;
+    let id = assigned(&core, home.path(), all()).await;
+    let role_of = |id: ThreadId| {
+        let thread = core.threads().get(id).unwrap().thread;
+        thread.assignment.unwrap().role.unwrap().slug
+    };
+    for slug in ["architect", "docs"] {
+        let args = json!({"mode_slug": slug});
+        let steps = json!([{"tool": "switch_mode", "args": args}, {"text": "ok"}]);
+        run(&core, id, script(steps)).await;
+        assert_eq!(role_of(id), slug);
+        let below = format!("MOCK_SCRIPT:{}", json!([done(slug)]));
+        let args = json!({"mode": slug, "message": below});
+        let steps = json!([{"tool": "new_task", "args": args}, {"text": "ok"}]);
+        run(&core, id, script(steps)).await;
+        assert_eq!(role_of(*children(&core, id).last().unwrap()), slug);
     }
 }
 
