@@ -74,6 +74,7 @@ impl Threads {
                 if is_archived {
                     tx.cancel_parked(id, "archived");
                     tx.announce(id, ThreadChange::Archived);
+                    tx.tell_closed();
                 }
                 Ok(true)
             })
@@ -96,6 +97,7 @@ impl Threads {
                     tx.save(Change::ThreadDeleted(id));
                 }
                 self.core.inner.threads.live_threads.remove(id);
+                tx.tell_closed();
                 Ok(true)
             })
             .await

@@ -291,7 +291,7 @@ impl Job {
     }
 
     /// Tells those who follow a task that its tool runs. Others learn of tools by their items.
-    fn announce_run(&self) {
+    pub(super) fn announce_run(&self) {
         let (Some(turn), Some(item)) = (self.turn, &self.item) else { return };
         let is_followed = {
             let world = self.core.look();

@@ -77,7 +77,7 @@ async fn what_was_spent_is_asked_about_and_goes_on_after_a_restart() {
     core.stop(StopKind::KeepTerminals).await.unwrap();
     drop((core, reader));
     let core = core_in(home.path()).await;
-    assert_eq!(core.requests().list(), [request.clone()], "it is asked once");
+    assert_eq!(core.requests().list(), std::slice::from_ref(&request), "it is asked once");
     let yes = Answer::Approved { remember: false };
     core.requests().resolve(request.id, yes, "test").await.unwrap();
     core.threads().turn_ended(id, turn.id).await;
