@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use rookery_agent::policy::{Bound, Judgement, Remembered};
-use rookery_model::{Answer, Asked, Asker, Request, RequestId, Result, ThreadId};
+use rookery_model::{Answer, Asked, Request, RequestId, Result, ThreadId};
 
 use crate::log::RequestChange;
 use crate::requests::decisions;
@@ -176,11 +176,11 @@ impl Requests {
 }
 
 impl Tx<'_> {
-    /// Takes back all that clients want to do in a thread that goes away.
-    pub(crate) fn cancel_parked(&mut self, thread: ThreadId, by: &str) {
+    /// Takes back all that clients want to do in a thread that goes away, and all that a turn waits for
+    /// which has not ended in time.
+    pub(crate) fn cancel_all(&mut self, thread: ThreadId, by: &str) {
         let of_thread = self.world.requests.of_thread(thread);
-        let meant = of_thread.filter(|request| request.asker == Asker::Caller(thread));
-        let ids = meant.map(|request| request.id).collect();
+        let ids = of_thread.map(|request| request.id).collect();
         self.cancel_requests(ids, by);
         self.world.parked.grants.retain(|grant| grant.thread != Some(thread));
     }

@@ -1,18 +1,17 @@
 //! What agents of threads with an assignment do by themselves: take another role, hand work on to a
-//! thread of its own and wait for its result, and say that they are done.
+//! thread of its own, and say that they are done.
 
 use rookery_agent::tool::ToolOutput;
 use rookery_agent::tools::{self, Delegation};
 use rookery_agent::turn::{Message, ToolDone};
 use rookery_model::{
-    Assignment, Error, Item, ItemBody, ItemStatus, Result, Role, Thread, ThreadId, ToolKind,
-    TurnId, TurnStatus,
+    Assignment, Error, Item, ItemBody, ItemStatus, Result, Role, Thread, ThreadId, ToolKind, TurnId,
 };
 use serde_json::{Value, json};
 
 use super::live::Contents;
 use super::tools::{Job, told};
-use super::{NewThread, NewTurn, StartedTurn};
+use super::{NewThread, NewTurn};
 use crate::clock;
 use crate::log::ThreadChange;
 use crate::rooms::Threads;
@@ -36,7 +35,7 @@ impl Job {
     /// The agent takes another role, if it may.
     pub(super) async fn switch_role(&self, thread: &Thread, arguments: Value) -> ToolDone {
         let role = match tools::role_switch(arguments) {
-            Ok(slug) => role_of(thread, &slug).await,
+            Ok(slug) => self.role_of(thread, &slug).await,
             Err(reason) => Err(reason),
         };
         let role = match role {
@@ -47,6 +46,7 @@ impl Job {
             Ok(permit) => permit,
             Err(refused) => return *refused,
         };
+        self.announce_run();
         let output = match self.core.threads().take_role(self.thread, role.clone()).await {
             Ok(()) => {
                 let text = format!("You work in the role {} ({}) now.", role.name, role.slug);
@@ -67,7 +67,7 @@ impl Job {
             Ok(read) => read,
             Err(reason) => return told(ToolOutput::error(reason)),
         };
-        let role = match role_of(thread, &role).await {
+        let role = match self.role_of(thread, &role).await {
             Ok(role) => role,
             Err(reason) => return told(ToolOutput::error(reason)),
         };
@@ -79,11 +79,19 @@ impl Job {
             Ok(permit) => permit,
             Err(refused) => return *refused,
         };
+        self.announce_run();
         let output = match self.delegate(thread, role, message).await {
             Ok(child) => self.result_of(child).await,
             Err(error) => ToolOutput::error(format!("the work was not handed on: {error}")),
         };
         ToolDone { output, approval: permit.approval, duration_ms: None }
+    }
+
+    /// The role of a slug: one that ships with us, of the workspace, of the user or of the client.
+    async fn role_of(&self, thread: &Thread, slug: &str) -> std::result::Result<Role, String> {
+        let extra = thread.assignment.as_deref().map_or(&[][..], |set| &set.roles);
+        let found = self.core.agents().role(&thread.cwd, extra, slug).await;
+        found.map_err(|error| error.to_string())
     }
 
     /// Starts a thread for a part of the work, and its first turn.
@@ -129,9 +137,12 @@ impl Job {
             keys: self.keys.clone(),
             ..NewTurn::default()
         };
-        match threads.start_turn(id, first).await? {
-            StartedTurn::New(_) | StartedTurn::Steered(_) => Ok(id),
+        let started = threads.start_turn(id, first).await;
+        if started.is_err() {
+            // Nothing works in it, and nothing will.
+            threads.delete(id).await?;
         }
+        started.map(|_| id)
     }
 
     /// Notes in the item of the call which thread does the work.
@@ -159,40 +170,6 @@ impl Job {
         let live = self.core.threads().live(self.thread).await.ok()?;
         let contents = live.contents.lock();
         child_of(&contents.tool(self.turn, &self.call_id)?.item)
-    }
-
-    /// Waits for the first turn of a thread, and gives what came of it. If this turn is stopped, so is
-    /// that one.
-    async fn result_of(&self, child: ThreadId) -> ToolOutput {
-        let threads = self.core.threads();
-        let gone = || ToolOutput::error("the thread that the work was handed on to is gone");
-        let Ok(live) = threads.live(child).await else { return gone() };
-        let first = live.contents.lock().turns.first().map(|turn| turn.id);
-        let Some(turn) = first else { return gone() };
-        tokio::select! {
-            () = threads.turn_ended(child, turn) => {}
-            () = self.stop.cancelled() => {
-                if let Err(error) = threads.interrupt(child, Some(turn)) {
-                    tracing::debug!(%error, "work that was handed on is gone already");
-                }
-                threads.turn_ended(child, turn).await;
-            }
-        }
-        let contents = live.contents.lock();
-        let Some(ended) = contents.turn(turn) else { return gone() };
-        let data = json!({ "thread": child.to_string(), "turn": turn.to_string() });
-        match (ended.status, &ended.error) {
-            (TurnStatus::Completed, _) => {
-                ToolOutput::new(result(&contents, turn).unwrap_or_default(), data)
-            }
-            (TurnStatus::Failed, Some(error)) => {
-                ToolOutput::error(format!("the work that was handed on failed: {}", error.message))
-            }
-            (TurnStatus::Failed, None) => ToolOutput::error("the work that was handed on failed"),
-            (TurnStatus::Interrupted | TurnStatus::InProgress, _) => {
-                ToolOutput::error("the work that was handed on was interrupted")
-            }
-        }
     }
 }
 
@@ -223,17 +200,6 @@ impl Threads {
             })
             .await
     }
-
-    /// Whether an open call waits for the result of a thread that is still to be had.
-    pub(super) async fn is_led(&self, item: &Item) -> bool {
-        let Some(child) = child_of(item) else { return false };
-        if self.core.look().thread(child).is_ok_and(|state| state.active.is_some()) {
-            return true;
-        }
-        let Ok(live) = self.live(child).await else { return false };
-        let contents = live.contents.lock();
-        contents.turns.first().is_some_and(|turn| turn.status == TurnStatus::Completed)
-    }
 }
 
 impl World {
@@ -243,28 +209,10 @@ impl World {
         // One more than may be, so that threads that lead each other come to an end.
         std::iter::successors(lead(&id), lead).take(DEEPEST + 1).count()
     }
-
-    /// Whether a turn does nothing but wait: for an answer, or for a thread that does.
-    pub(crate) fn waits(&self, thread: ThreadId, turn: TurnId) -> bool {
-        self.waits_within(thread, turn, DEEPEST)
-    }
-
-    fn waits_within(&self, thread: ThreadId, turn: TurnId, depth: usize) -> bool {
-        if self.requests.of_thread(thread).any(|request| request.turn() == Some(turn)) {
-            return true;
-        }
-        let is_led = |assignment: &Assignment| assignment.lead == Some(thread);
-        let led = self.threads.values();
-        let mut led = led.filter(|state| state.thread.assignment.as_deref().is_some_and(is_led));
-        led.any(|state| {
-            let active = state.active.as_ref().filter(|_| depth > 0);
-            active.is_some_and(|it| self.waits_within(state.thread.id, it.turn, depth - 1))
-        })
-    }
 }
 
 /// What came of a turn.
-fn result(contents: &Contents, turn: TurnId) -> Option<String> {
+pub(super) fn result(contents: &Contents, turn: TurnId) -> Option<String> {
     let mut said = None;
     for placed in contents.items.iter().rev().filter(|placed| placed.turn == turn) {
         match &placed.item.body {
@@ -282,28 +230,9 @@ fn result(contents: &Contents, turn: TurnId) -> Option<String> {
 }
 
 /// The thread that a call of a tool handed work on to.
-fn child_of(item: &Item) -> Option<ThreadId> {
+pub(super) fn child_of(item: &Item) -> Option<ThreadId> {
     let ItemBody::Tool(tool) = &item.body else { return None };
     let data = tool.data.as_ref().filter(|_| tool.name == tools::DELEGATION)?;
     let data: Value = serde_json::from_str(data).ok()?;
     data.get("thread")?.as_str()?.parse().ok()
-}
-
-/// The role of a slug that a thread may be switched to.
-async fn role_of(thread: &Thread, slug: &str) -> std::result::Result<Role, String> {
-    let of = thread.clone();
-    let known = tokio::task::spawn_blocking(move || known_roles(&of)).await.unwrap_or_default();
-    if let Some(role) = known.iter().find(|role| role.slug == slug) {
-        return Ok(role.clone());
-    }
-    let mut slugs: Vec<&str> = known.iter().map(|role| role.slug.as_str()).collect();
-    slugs.sort_unstable();
-    slugs.dedup();
-    Err(format!("there is no role {slug:?}; there are: {}", slugs.join(", ")))
-}
-
-/// The roles that the agent of a thread may take. Blocks.
-fn known_roles(thread: &Thread) -> Vec<Role> {
-    let Some(set) = thread.assignment.as_deref() else { return Vec::new() };
-    set.roles.iter().chain(&set.role).cloned().collect()
 }

@@ -56,14 +56,14 @@ impl Threads {
             .await
     }
 
-    /// Puts a thread away or takes it out again; a turn that runs is stopped first. False if there is
-    /// no such thread, or nothing to do.
+    /// Puts a thread away or takes it out again; what works in it is ended first. False if there is no
+    /// such thread, or nothing to do.
     pub async fn archive(&self, id: ThreadId, is_archived: bool) -> Result<bool> {
         let Some(seen) = self.get(id) else { return Ok(false) };
         if seen.thread.archived == is_archived {
             return Ok(false);
         }
-        self.stop_turn(id).await?;
+        self.end_work(id).await?;
         self.core
             .transact_durably(|tx| {
                 let state = tx.world.thread_mut(id)?;
@@ -72,8 +72,9 @@ impl Threads {
                 tx.save_thread(id);
                 tx.emit_of(id, Event::ThreadArchived { id, is_archived });
                 if is_archived {
-                    tx.cancel_parked(id, "archived");
+                    tx.cancel_all(id, "archived");
                     tx.announce(id, ThreadChange::Archived);
+                    tx.tell_closed();
                 }
                 Ok(true)
             })
@@ -85,26 +86,36 @@ impl Threads {
         if self.get(id).is_none() {
             return Ok(false);
         }
-        self.stop_turn(id).await?;
+        self.end_work(id).await?;
         self.core
             .transact_durably(|tx| {
                 tx.emit_of(id, Event::ThreadDeleted { id });
-                tx.cancel_parked(id, "deleted");
+                tx.cancel_all(id, "deleted");
                 tx.forget_queued(id);
                 let Some(state) = tx.world.threads.remove(&id) else { return Ok(false) };
                 if !state.thread.ephemeral {
                     tx.save(Change::ThreadDeleted(id));
                 }
                 self.core.inner.threads.live_threads.remove(id);
+                tx.tell_closed();
                 Ok(true)
             })
             .await
     }
 
-    /// Stops the turn that runs and waits for its end.
+    /// Ends what works in a thread that is closed: its turn, and what its tools left running.
+    async fn end_work(&self, id: ThreadId) -> Result<()> {
+        self.stop_turn(id).await?;
+        self.core.inner.agents.sessions().end_thread(id).await;
+        Ok(())
+    }
+
+    /// Stops the turn that runs and waits for its end, as long as turns may take to end.
     pub(crate) async fn stop_turn(&self, id: ThreadId) -> Result<()> {
-        if let Some(turn) = self.interrupt(id, None)? {
-            self.turn_ended(id, turn).await;
+        let Some(turn) = self.interrupt(id, None)? else { return Ok(()) };
+        let limit = self.core.inner.agents.lifecycle().shutdown_drain_timeout;
+        if tokio::time::timeout(limit, self.turn_ended(id, turn)).await.is_err() {
+            tracing::warn!(thread = %id, %turn, "a turn that is to stop has not ended yet");
         }
         Ok(())
     }

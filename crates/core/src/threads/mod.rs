@@ -16,6 +16,7 @@ mod direct;
 mod drain;
 mod edit;
 mod goal;
+mod handed;
 mod lifecycle;
 mod limits;
 mod list;
@@ -93,6 +94,8 @@ pub(crate) struct ActiveTurn {
     pub(crate) steers: Vec<Message>,
     /// What the user said and no item holds yet.
     pub(crate) unrecorded: Vec<Message>,
+    /// Threads whose work its calls wait for.
+    pub(crate) awaited: Vec<ThreadId>,
     /// Wakes the task.
     pub(crate) wake: Arc<Notify>,
     /// The connection of the client that started it, if it is one of this daemon's.
@@ -109,6 +112,7 @@ impl ActiveTurn {
             is_shut_down: false,
             steers: Vec::new(),
             unrecorded: Vec::new(),
+            awaited: Vec::new(),
             wake,
             client: None,
         }

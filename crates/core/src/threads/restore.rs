@@ -34,7 +34,7 @@ impl Threads {
     pub(crate) async fn restore_turns(&self, interrupted: Interrupted) -> Result<()> {
         let Interrupted { mut turns, requests } = interrupted;
         self.restore_queued().await;
-        // Who waits for the result of another goes on only if that one does.
+        // Who waits for the work of another looks at what has become of it.
         turns.sort_by_key(|turn| std::cmp::Reverse(self.core.look().depth(turn.thread)));
         for turn in turns {
             let waiting: Vec<&Request> =
@@ -71,12 +71,8 @@ impl Threads {
     async fn restore_turn(&self, turn: Turn, waiting: &[&Request]) -> Result<()> {
         let live = self.live(turn.thread).await?;
         let items = live.contents.lock().items_of(turn.id);
-        let mut led = Vec::new();
-        for item in items.iter().filter(|item| is_open_tool(item)) {
-            if self.is_led(item).await {
-                led.push(item.id.clone());
-            }
-        }
+        let led = items.iter().filter(|item| is_open_tool(item) && self.is_led(item));
+        let led: Vec<ItemId> = led.map(|item| item.id.clone()).collect();
         if waiting.is_empty() && led.is_empty() {
             return self.fail_lost(turn, &live, &items).await;
         }

@@ -15,7 +15,7 @@ pub(crate) struct Room {
     pub(super) live_threads: LiveThreads,
     /// Turns at work.
     pub(super) turns: TaskTracker,
-    /// Raised whenever a turn has ended.
+    /// Raised whenever a turn has ended, or a thread was closed.
     pub(super) turns_ended: watch::Sender<u64>,
     /// Answers that turns of the last daemon wait for, by turn and call.
     pub(super) resumed: Mutex<HashMap<(TurnId, String), Resumed>>,

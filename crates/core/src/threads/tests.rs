@@ -1,6 +1,7 @@
 //! Turns over the mock provider, through the real store and the real log.
 
 mod assigned;
+mod closed;
 mod modes;
 mod news;
 mod unasked;

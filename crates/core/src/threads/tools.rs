@@ -291,7 +291,7 @@ impl Job {
     }
 
     /// Tells those who follow a task that its tool runs. Others learn of tools by their items.
-    fn announce_run(&self) {
+    pub(super) fn announce_run(&self) {
         let (Some(turn), Some(item)) = (self.turn, &self.item) else { return };
         if self.core.threads().is_assigned(self.thread) {
             let runs = TurnChange::ToolRuns(turn, item.clone());

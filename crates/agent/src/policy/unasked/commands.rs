@@ -30,10 +30,12 @@ pub(super) fn judge(line: &str, allowed: &[String], denied: &[String]) -> Wanted
     }
     let written = lines::split(line);
     let texts = written.as_deref().unwrap_or_default();
-    let all = || texts.iter().map(String::as_str).chain([line]);
+    // A line that is wrong as a whole, or that the parser does not know, may still run its parts.
+    let bare = || texts.iter().map(|text| without_keywords(text));
+    let all = || texts.iter().map(String::as_str).chain(bare()).chain([line]);
     let parts: Vec<Known> = all().flat_map(understood).collect();
     let is_denied = texts.iter().any(|text| lists.verdict(text) == Some(false))
-        || texts.iter().any(|text| lists.verdict(without_keywords(text)) == Some(false))
+        || bare().any(|text| lists.verdict(text) == Some(false))
         || parts.iter().any(|part| lists.verdict(&part.text) == Some(false));
     if is_denied {
         return Wanted::Deny(reasons::LISTED);
@@ -51,7 +53,7 @@ pub(super) fn judge(line: &str, allowed: &[String], denied: &[String]) -> Wanted
 const KEYWORDS: &[&str] =
     &["{", "!", "do", "then", "else", "elif", "if", "while", "until", "time", "coproc"];
 
-/// A command without the words of the shell before it: a line that is wrong as a whole may still run it.
+/// A command without the words of the shell before it.
 fn without_keywords(text: &str) -> &str {
     let mut rest = text;
     while let Some((first, more)) = rest.split_once(char::is_whitespace)

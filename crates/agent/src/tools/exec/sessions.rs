@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use parking_lot::Mutex;
 use rookery_model::ThreadId;
 use tokio::time::Instant;
@@ -76,17 +77,13 @@ impl Sessions {
             }
             stays
         });
-        for session in gone {
-            session.process.end().await;
-        }
+        end(gone).await;
     }
 
     /// Ends all commands of all threads.
     pub async fn end_all(&self) {
         let gone = std::mem::take(&mut self.table.lock().sessions);
-        for session in gone.into_values() {
-            session.process.end().await;
-        }
+        end(gone.into_values().collect()).await;
     }
 
     /// A command of a thread.
@@ -161,6 +158,11 @@ impl std::fmt::Debug for Sessions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Sessions").field("count", &self.table.lock().sessions.len()).finish()
     }
+}
+
+/// Ends commands side by side: each may take its time.
+async fn end(sessions: Vec<Arc<Session>>) {
+    join_all(sessions.iter().map(|session| session.process.end())).await;
 }
 
 async fn end_when_late(

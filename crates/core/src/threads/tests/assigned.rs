@@ -6,7 +6,8 @@ mod queued;
 
 use rookery_agent::turn::Message;
 use rookery_model::{
-    Answer, Assignment, ErrorKind, ItemBody, ItemStatus, Mode, Role, ThreadId, TurnStatus, Unasked,
+    Answer, Assignment, ErrorKind, ItemBody, ItemStatus, Mode, Role, ThreadId, ToolGroup, ToolSort,
+    TurnStatus, Unasked,
 };
 use serde_json::json;
 
@@ -14,10 +15,16 @@ use super::{NewThread, NewTurn, core_in, is_asked, run, says, script, start, thr
 use crate::core::{Core, StopKind};
 use crate::log::{ItemChange, NoticeBody, ThreadChange, Topics, TurnChange};
 
+/// A role with tools of every sort.
+fn role(slug: &str) -> Role {
+    let sorts = [ToolSort::Read, ToolSort::Edit, ToolSort::Command, ToolSort::Mcp];
+    let groups = sorts.map(|sort| ToolGroup { sort, files: None }).to_vec();
+    Role { slug: slug.into(), name: slug.to_uppercase(), groups, ..Role::default() }
+}
+
 fn assignment() -> Assignment {
-    let role = Role { slug: "code".into(), name: "Code".into(), ..Role::default() };
     Assignment {
-        role: Some(role),
+        role: Some(role("code")),
         unasked: Unasked { is_on: true, ..Unasked::default() },
         settings: "{}".into(),
         ..Assignment::default()

@@ -143,6 +143,10 @@ fn one_denied_command_denies_the_line() {
         "echo ${x:-$(rm y)}",
         "ls; \\\nrm x",
         "echo ${x@P}; rm y",
+        // The parser knows no `!` inside of a pipeline.
+        "ls | ! ls && { 'rm' x; }",
+        "ls | ! ls; if true; then \"rm\" x; fi",
+        "ls | ! ls; for f in a; do r\\m $f; done",
     ] {
         assert_eq!(judged(line, &["*"], &["rm"]), DENY, "{line}");
     }
@@ -164,6 +168,7 @@ fn what_may_be_a_denied_command_is_asked_for() {
         "cat <<E\n'$(ls)'\nE",
         "echo 'open",
         "echo $(open",
+        "ls | ! ls",
     ] {
         let wanted = judged(line, &["*"], &["rm"]);
         assert!(matches!(wanted, Wanted::Ask(_)), "{line}: {wanted:?}");

@@ -1,13 +1,9 @@
 //! Agents that take other roles, hand work on, and say that they are done.
 
-use rookery_model::{Asked, Request, TurnErrorKind};
+use rookery_model::{Asked, Profile, Request, TurnErrorKind};
 
 use super::*;
 use crate::log::{RequestChange, Subscription};
-
-fn role(slug: &str) -> Role {
-    Role { slug: slug.into(), name: slug.to_uppercase(), ..Role::default() }
-}
 
 async fn with_roles(core: &Core, home: &std::path::Path, unasked: Unasked) -> ThreadId {
     let id = thread_in(core, home).await;
@@ -54,9 +50,10 @@ async fn a_completed_turn_has_its_result_and_asks_no_more() {
     assert_eq!((turn.status, turn.calls.len()), (TurnStatus::Completed, 1));
     let result = core.threads().result(id, turn.id).await.unwrap();
     assert_eq!(result.as_deref(), Some("all is well"));
-    let turn = run(&core, id, says("hello")).await;
+    // The mock goes on in its script.
+    let turn = run(&core, id, says("go on")).await;
     let result = core.threads().result(id, turn.id).await.unwrap();
-    assert_eq!(result.as_deref(), Some("hello from roder"), "else it is what was said last");
+    assert_eq!(result.as_deref(), Some("too much"), "else it is what was said last");
     // A message that came meanwhile is heard.
     let mut reader = core.log().subscribe(Topics::NOTICES, None);
     let write = json!({"tool": "write_file", "args": {"path": "a", "content": "x"}});
@@ -112,7 +109,8 @@ async fn a_role_is_taken_if_that_is_allowed() {
     assert_eq!(of(id), role("ask"));
     run(&core, id, switch("poet")).await;
     let heard = said(&core, id).await;
-    assert!(heard[2].contains(r#"there is no role "poet"; there are: ask, "#), "{heard:?}");
+    assert!(heard[2].contains("unknown role: poet; expected one of architect, code"), "{heard:?}");
+    assert!(heard[2].contains("test"), "{heard:?}");
     // Without that it is asked for, whatever the mode.
     let id = with_roles(&core, home.path(), Unasked { roles: true, ..Unasked::default() }).await;
     core.threads().set_mode(Some(id), Mode::AcceptAll, None, None).await.unwrap();
@@ -136,6 +134,31 @@ async fn a_role_is_taken_if_that_is_allowed() {
 }
 
 #[tokio::test]
+async fn roles_that_ship_and_those_of_the_workspace_are_known() {
+    let home = tempfile::tempdir().unwrap();
+    let own = "customModes:\n  - slug: docs\n    name: Docs\n    roleDefinition: You write docs.\n    \
+               groups: [read]\n";
+    std::fs::write(home.path().join(".roomodes"), own).unwrap();
+    let core = core_in(home.path()).await;
+    let id = assigned(&core, home.path(), all()).await;
+    let role_of = |id: ThreadId| {
+        let thread = core.threads().get(id).unwrap().thread;
+        thread.assignment.unwrap().role.unwrap().slug
+    };
+    for slug in ["architect", "docs"] {
+        let args = json!({"mode_slug": slug});
+        let steps = json!([{"tool": "switch_mode", "args": args}, {"text": "ok"}]);
+        run(&core, id, script(steps)).await;
+        assert_eq!(role_of(id), slug);
+        let below = format!("MOCK_SCRIPT:{}", json!([done(slug)]));
+        let args = json!({"mode": slug, "message": below});
+        let steps = json!([{"tool": "new_task", "args": args}, {"text": "ok"}]);
+        run(&core, id, script(steps)).await;
+        assert_eq!(role_of(*children(&core, id).last().unwrap()), slug);
+    }
+}
+
+#[tokio::test]
 async fn work_is_handed_on_and_its_result_comes_back() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
@@ -155,12 +178,97 @@ async fn work_is_handed_on_and_its_result_comes_back() {
     assert_eq!((&set.unasked, &set.roles), (&of_lead.unasked, &of_lead.roles));
     assert_eq!((&child.cwd, &child.root, &child.mode), (&lead.cwd, &lead.root, &lead.mode));
     assert_eq!((&child.choice, child.parent), (&lead.choice, None));
-    // Failures come back as such.
+}
+
+/// The last thread that one leads, once it waits for a person or for nothing.
+fn last_child(core: &Core, lead: ThreadId) -> ThreadId {
+    *children(core, lead).last().unwrap()
+}
+
+#[tokio::test]
+async fn work_that_failed_is_waited_for_until_its_user_has_it_done() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let id = with_roles(&core, home.path(), all()).await;
+    let mut reader = core.log().subscribe(Topics::NOTICES, None);
     let steps = json!([hand_on(json!([{"error": "broken"}])), {"text": "oh"}]);
-    run(&core, id, script(steps)).await;
+    let turn = start(&core, id, script(steps)).await;
+    let is_failed = |body: &NoticeBody| matches!(body, NoticeBody::Turn(TurnChange::Ended(turn)) if turn.status == TurnStatus::Failed);
+    until(&mut reader, is_failed).await;
+    let child = last_child(&core, id);
+    let again = run(&core, child, says("again")).await;
+    assert_eq!(again.status, TurnStatus::Completed);
+    core.threads().turn_ended(id, turn.id).await;
+    assert_eq!(said(&core, id).await, ["new_task hello from roder", "agent oh"]);
+    // Where no user is, it is told at once.
+    let steps = json!([hand_on(json!([{"error": "broken"}])), {"text": "well"}]);
+    let alone = NewTurn { profile: Some(Profile::NonInteractive), ..script(steps) };
+    run(&core, id, alone).await;
     let heard = said(&core, id).await;
     assert!(heard[2].starts_with("new_task the work that was handed on failed: "), "{heard:?}");
     assert!(heard[2].contains("broken"), "{heard:?}");
+}
+
+#[tokio::test]
+async fn work_in_a_thread_that_is_closed_is_not_waited_for() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let id = with_roles(&core, home.path(), all()).await;
+    for is_deleted in [false, true] {
+        let mut reader = core.log().subscribe(Topics::NOTICES, None);
+        let steps = json!([hand_on(json!([{"text": "so"}, {"hang": true}])), {"text": "well"}]);
+        let turn = start(&core, id, script(steps)).await;
+        until(&mut reader, |body| matches!(body, NoticeBody::Item(_, ItemChange::Delta(..)))).await;
+        let child = last_child(&core, id);
+        match is_deleted {
+            true => core.threads().delete(child).await.unwrap(),
+            false => core.threads().archive(child, true).await.unwrap(),
+        };
+        core.threads().turn_ended(id, turn.id).await;
+        let heard = said(&core, id).await;
+        let last = &heard[heard.len() - 2..];
+        let closed =
+            "new_task the task that the work was handed on to was closed before it was done";
+        assert_eq!(last, [closed, "agent well"]);
+    }
+}
+
+#[tokio::test]
+async fn those_who_work_for_a_thread_are_known_the_deepest_last() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let id = with_roles(&core, home.path(), all()).await;
+    let below = json!([hand_on(json!([done("deep")])), done("middle")]);
+    run(&core, id, script(json!([hand_on(below), {"text": "up"}]))).await;
+    run(&core, id, script(json!([hand_on(json!([done("other")])), {"text": "up"}]))).await;
+    let [first, second] = children(&core, id)[..] else { panic!("two were started") };
+    let [deep] = children(&core, first)[..] else { panic!("one was started below") };
+    assert_eq!(core.threads().below(id), [first, second, deep]);
+    assert_eq!(core.threads().below(first), [deep]);
+    assert!(core.threads().below(deep).is_empty());
+    // Closed ones are left out, and those below them are not.
+    core.threads().archive(first, true).await.unwrap();
+    assert_eq!(core.threads().below(id), [second, deep]);
+}
+
+#[tokio::test]
+async fn a_tool_of_tasks_runs_once_it_is_allowed_and_before_what_it_does() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let id = with_roles(&core, home.path(), all()).await;
+    let mut reader = core.log().subscribe(Topics::NOTICES, None);
+    let switch = json!({"tool": "switch_mode", "args": {"mode_slug": "ask"}});
+    let steps = json!([switch, hand_on(json!([done("x")])), {"text": "ok"}]);
+    start(&core, id, script(steps)).await;
+    let is_over = |body: &NoticeBody| matches!(body, NoticeBody::Turn(TurnChange::Ended(turn)) if turn.thread == id);
+    let seen = until(&mut reader, is_over).await;
+    let words = ["ToolRuns", "Role", "thread started"];
+    let found = seen.iter().filter_map(|one| words.iter().find(|word| one.contains(**word)));
+    assert_eq!(
+        found.copied().collect::<Vec<_>>(),
+        ["ToolRuns", "Role", "ToolRuns", "thread started"],
+        "{seen:?}"
+    );
 }
 
 #[tokio::test]
@@ -195,16 +303,17 @@ async fn who_is_stopped_stops_the_work_that_it_handed_on() {
     core.threads().turn_ended(child, of_child.id).await;
     let of_child = core.threads().turn(child, of_child.id).await.unwrap().unwrap();
     assert_eq!(of_child.status, TurnStatus::Interrupted);
-    // The other way round it is told.
+    // The other way round it is waited for, until it is taken up again.
     let steps = json!([hand_on(json!([{"text": "so"}, {"hang": true}])), {"text": "well"}]);
     let turn = start(&core, id, script(steps)).await;
     until(&mut reader, |body| matches!(body, NoticeBody::Item(_, ItemChange::Delta(..)))).await;
-    let child = *children(&core, id).last().unwrap();
+    let child = last_child(&core, id);
     core.threads().stop_turn(child).await.unwrap();
+    assert_eq!(core.threads().get(id).unwrap().status.active_turn, Some(turn.id));
+    run(&core, child, script(json!([done("taken up")]))).await;
     core.threads().turn_ended(id, turn.id).await;
     let heard = said(&core, id).await;
-    let last = &heard[heard.len() - 2..];
-    assert_eq!(last, ["new_task the work that was handed on was interrupted", "agent well"]);
+    assert_eq!(heard[heard.len() - 2..], ["new_task taken up", "agent well"]);
 }
 
 #[tokio::test]
@@ -256,32 +365,60 @@ async fn who_waits_for_work_that_waits_goes_on_after_a_restart() {
     assert_eq!((ended.status, ended.error), (TurnStatus::Completed, None));
 }
 
+/// A core that reads what another has stored, as if that one was killed: nothing was stopped.
+async fn killed(home: &std::path::Path) -> (tempfile::TempDir, Core) {
+    let other = tempfile::tempdir().unwrap();
+    std::fs::create_dir(other.path().join("state")).unwrap();
+    let stored = std::fs::read_dir(home.join("state")).unwrap();
+    for entry in stored.map(Result::unwrap).filter(|entry| entry.path().is_file()) {
+        std::fs::copy(entry.path(), other.path().join("state").join(entry.file_name())).unwrap();
+    }
+    let core = core_in(other.path()).await;
+    (other, core)
+}
+
 #[tokio::test]
-async fn a_turn_that_was_lost_is_not_waited_for() {
+async fn work_that_was_lost_with_the_daemon_is_waited_for() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     let id = with_roles(&core, home.path(), all()).await;
     let mut reader = core.log().subscribe(Topics::NOTICES, None);
-    let steps = json!([hand_on(json!([{"text": "so"}, {"hang": true}])), {"text": "never"}]);
+    let steps = json!([hand_on(json!([{"text": "so"}, {"hang": true}])), {"text": "at last"}]);
     let turn = start(&core, id, script(steps)).await;
     until(&mut reader, |body| matches!(body, NoticeBody::Item(_, ItemChange::Delta(..)))).await;
-    let child = children(&core, id)[0];
-    // As if the daemon was killed: nothing is stopped, and the next one reads what was stored.
-    let stored = std::fs::read_dir(home.path().join("state")).unwrap();
-    let other = tempfile::tempdir().unwrap();
-    std::fs::create_dir(other.path().join("state")).unwrap();
-    for entry in stored.map(Result::unwrap).filter(|entry| entry.path().is_file()) {
-        std::fs::copy(entry.path(), other.path().join("state").join(entry.file_name())).unwrap();
-    }
-    let next = core_in(other.path()).await;
-    for thread in [id, child] {
-        let seen = next.threads().read(thread).await.unwrap().turns.unwrap().remove(0);
-        let error = seen.turn.error.unwrap();
-        assert_eq!(
-            (seen.turn.status, error.kind),
-            (TurnStatus::Failed, TurnErrorKind::RuntimeRestart)
-        );
-    }
+    let child = last_child(&core, id);
+    let (_home, next) = killed(home.path()).await;
+    let lost = next.threads().read(child).await.unwrap().turns.unwrap().remove(0).turn;
+    let error = lost.error.unwrap();
+    assert_eq!((lost.status, error.kind), (TurnStatus::Failed, TurnErrorKind::RuntimeRestart));
+    assert_eq!(next.threads().get(id).unwrap().status.active_turn, Some(turn.id));
+    run(&next, child, script(json!([done("done after all")]))).await;
+    next.threads().turn_ended(id, turn.id).await;
+    assert_eq!(said(&next, id).await, ["new_task done after all", "agent at last"]);
     core.threads().interrupt(id, Some(turn.id)).unwrap();
     core.threads().turn_ended(id, turn.id).await;
+}
+
+#[tokio::test]
+async fn who_waits_for_work_is_not_stopped_with_the_daemon() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let id = with_roles(&core, home.path(), all()).await;
+    let mut reader = core.log().subscribe(Topics::NOTICES, None);
+    let steps = json!([hand_on(json!([{"text": "so"}, {"hang": true}])), {"text": "at last"}]);
+    let turn = start(&core, id, script(steps)).await;
+    until(&mut reader, |body| matches!(body, NoticeBody::Item(_, ItemChange::Delta(..)))).await;
+    let child = last_child(&core, id);
+    core.stop(StopKind::KeepTerminals).await.unwrap();
+    drop((core, reader));
+    let core = core_in(home.path()).await;
+    let stopped = core.threads().read(child).await.unwrap().turns.unwrap().remove(0).turn;
+    assert_eq!(stopped.status, TurnStatus::Interrupted);
+    assert_eq!(core.threads().get(id).unwrap().status.active_turn, Some(turn.id));
+    // One that was closed meanwhile is not waited for.
+    core.threads().archive(child, true).await.unwrap();
+    core.threads().turn_ended(id, turn.id).await;
+    let heard = said(&core, id).await;
+    assert!(heard[0].ends_with("was closed before it was done"), "{heard:?}");
+    assert_eq!(heard[1], "agent at last");
 }

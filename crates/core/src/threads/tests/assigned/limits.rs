@@ -1,6 +1,6 @@
 //! How much an agent may do before a person is asked.
 
-use rookery_model::{Asked, Prices, Request};
+use rookery_model::{Asked, Prices, Reach, Request};
 
 use super::*;
 
@@ -13,6 +13,11 @@ fn echoes(count: usize) -> NewTurn {
     script(json!(steps))
 }
 
+/// Reading needs no approval.
+fn reads() -> Unasked {
+    Unasked { is_on: true, reads: Reach::Anywhere, ..Unasked::default() }
+}
+
 async fn asked(core: &Core, reader: &mut crate::log::Subscription) -> Request {
     until(reader, is_asked).await;
     core.requests().list().pop().unwrap()
@@ -22,7 +27,7 @@ async fn asked(core: &Core, reader: &mut crate::log::Subscription) -> Request {
 async fn calls_are_counted_since_a_person_spoke() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
-    let unasked = Unasked { is_on: true, max_calls: Some(2), ..Unasked::default() };
+    let unasked = Unasked { max_calls: Some(2), ..reads() };
     let id = assigned(&core, home.path(), unasked.clone()).await;
     let mut reader = core.log().subscribe(Topics::NOTICES, None);
     let turn = start(&core, id, echoes(4)).await;
@@ -47,9 +52,9 @@ async fn calls_are_counted_since_a_person_spoke() {
     // A message is a word of a person, too; and what is off limits nothing.
     let spoken = run(&core, id, says("hello")).await;
     assert_eq!(spoken.status, TurnStatus::Completed);
-    let off = Assignment { unasked: Unasked { is_on: false, ..unasked }, ..assignment() };
-    core.threads().assign(id, Some(off)).await.unwrap();
-    assert_eq!(run(&core, id, echoes(4)).await.status, TurnStatus::Completed);
+    let off = Unasked { is_on: false, max_calls: Some(0), ..unasked };
+    core.threads().assign(id, Some(Assignment { unasked: off, ..assignment() })).await.unwrap();
+    assert_eq!(run(&core, id, says("hello again")).await.status, TurnStatus::Completed);
 }
 
 #[tokio::test]
@@ -59,7 +64,7 @@ async fn what_was_spent_is_asked_about_and_goes_on_after_a_restart() {
     let id = thread_in(&core, home.path()).await;
     let prices = Prices { input: 1_000_000, output: 10_000_000, ..Prices::default() };
     let set = Assignment {
-        unasked: Unasked { is_on: true, max_cost: Some(3_000), ..Unasked::default() },
+        unasked: Unasked { max_cost: Some(3_000), ..reads() },
         prices: Some(prices),
         ..assignment()
     };
@@ -72,7 +77,7 @@ async fn what_was_spent_is_asked_about_and_goes_on_after_a_restart() {
     core.stop(StopKind::KeepTerminals).await.unwrap();
     drop((core, reader));
     let core = core_in(home.path()).await;
-    assert_eq!(core.requests().list(), [request.clone()], "it is asked once");
+    assert_eq!(core.requests().list(), std::slice::from_ref(&request), "it is asked once");
     let yes = Answer::Approved { remember: false };
     core.requests().resolve(request.id, yes, "test").await.unwrap();
     core.threads().turn_ended(id, turn.id).await;

@@ -17,6 +17,10 @@ fn has_begun(body: &NoticeBody) -> bool {
     matches!(body, NoticeBody::Item(_, ItemChange::Started(_)))
 }
 
+fn is_called(body: &NoticeBody) -> bool {
+    matches!(body, NoticeBody::Turn(TurnChange::CallStarted(..)))
+}
+
 /// The lists of waiting messages that were told of, up to the one that is empty.
 async fn lists(reader: &mut Subscription) -> Vec<Vec<String>> {
     let mut lists = Vec::new();
@@ -126,7 +130,7 @@ async fn what_waits_outlives_the_daemon_and_a_turn_that_was_stopped() {
     let id = assigned(&core, home.path(), Unasked::default()).await;
     let mut reader = core.log().subscribe(Topics::NOTICES, None);
     let turn = start(&core, id, script(json!([{"hang": true}]))).await;
-    until(&mut reader, |body| matches!(body, NoticeBody::Turn(TurnChange::CallStarted(..)))).await;
+    until(&mut reader, is_called).await;
     let image = "data:image/png;base64,AA==".to_owned();
     let with_image = Message { images: vec![image.clone()], ..message("later") };
     core.threads().enqueue(id, with_image).await.unwrap();
@@ -141,7 +145,7 @@ async fn what_waits_outlives_the_daemon_and_a_turn_that_was_stopped() {
     assert!(core.threads().unqueue(id, waiting[0].id).await.unwrap());
     let mut reader = core.log().subscribe(Topics::NOTICES, None);
     let turn = start(&core, id, script(json!([{"hang": true}]))).await;
-    until(&mut reader, |body| matches!(body, NoticeBody::Turn(TurnChange::CallStarted(..)))).await;
+    until(&mut reader, is_called).await;
     core.threads().enqueue(id, message("second")).await.unwrap();
     core.threads().stop_turn(id).await.unwrap();
     let ended = core.threads().turn(id, turn.id).await.unwrap().unwrap();
@@ -159,7 +163,10 @@ async fn no_more_than_a_number_of_messages_wait() {
     let plain = thread_in(&core, home.path()).await;
     let id = assigned(&core, home.path(), Unasked::default()).await;
     for thread in [plain, id] {
+        let mut reader = core.log().subscribe(Topics::NOTICES, None);
         start(&core, thread, script(json!([{"hang": true}]))).await;
+        // A call that begins takes what waits.
+        until(&mut reader, is_called).await;
     }
     let refused = core.threads().enqueue(plain, message("x")).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict);
