@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use rookery_dialects::{Dialect, Listeners, Served};
-use rookery_host::tcp_peer;
+use rookery_host::{TcpPeer, tcp_peer};
 use rookery_roo::wire::Shape;
 use rookery_roo::{Delivery, Listener, Token};
-use rookery_wire::transport::tcp::{Access, TcpEndpoint};
+use rookery_wire::transport::tcp::{Access, TcpConnection, TcpEndpoint};
 use serde::Deserialize as _;
 use serde::de::IntoDeserializer as _;
 use serde::de::value::{Error as WordError, StrDeserializer};
@@ -156,29 +156,39 @@ pub(crate) async fn accept_tcp(
     };
     let endpoint = TcpEndpoint::bind(address, &access, MAX_TCP).await;
     let endpoint = endpoint.with_context(|| format!("listener `{}`", listener.name))?;
-    let local = endpoint.local_addr()?;
+    tracing::info!(listener = listener.name, "listening at {}", endpoint.local_addr()?);
     let served = served_by(&served, &listener);
     let dialect = dialect(&listener).context("there is no such dialect")?;
-    tracing::info!(listener = listener.name, "listening at {local}");
     Ok(async move {
         loop {
             let Ok(stream) = endpoint.accept().await else { return };
-            let (served, listener) = (served.clone(), Arc::clone(&listener));
-            tokio::spawn(async move {
-                let (near, peer) =
-                    (SocketAddr::new(stream.peer().ip(), local.port()), stream.peer());
-                let found = tokio::task::spawn_blocking(move || tcp_peer(near, peer)).await;
-                let found = found.ok().flatten();
-                let own = rustix::process::geteuid().as_raw();
-                let pid = found.filter(|found| found.uid == own).and_then(|found| found.pid);
-                if pid.is_none() && listener.token.is_none() {
-                    tracing::warn!(%peer, "refused: no process of this user is at the other end");
-                    return;
-                }
-                dialect.serve_process(stream, pid, served).await;
-            });
+            tokio::spawn(serve_tcp(dialect, stream, Arc::clone(&listener), served.clone()));
         }
     })
+}
+
+async fn serve_tcp(
+    dialect: &'static Dialect,
+    stream: TcpConnection,
+    listener: Arc<Listener>,
+    served: Served,
+) {
+    let peer = stream.peer();
+    let found = match stream.local() {
+        Ok(local) => tokio::task::spawn_blocking(move || tcp_peer(local, peer)).await.ok(),
+        Err(_) => None,
+    };
+    let pids = match found {
+        Some(TcpPeer::Processes(pids)) => pids,
+        // Its token is all that can be known of it.
+        Some(TcpPeer::Elsewhere) if listener.token.is_some() => Vec::new(),
+        // With a token or without: what agents run could have it, and hide.
+        _ => {
+            tracing::warn!(%peer, listener = listener.name, "refused: no process of this user is at the other end");
+            return;
+        }
+    };
+    dialect.serve_processes(stream, &pids, served).await;
 }
 
 #[cfg(test)]

@@ -247,18 +247,25 @@ impl Dialect {
 
     /// Serves one connection to its end, whatever carries it.
     pub async fn serve(&'static self, stream: impl Transport, served: Served) {
-        let pid = stream.peer_pid();
-        self.serve_process(stream, pid, served).await;
+        let pids: Vec<u32> = stream.peer_pid().into_iter().collect();
+        self.serve_processes(stream, &pids, served).await;
     }
 
-    /// The same for a process that is known to be at the other end.
-    pub async fn serve_process(
+    /// The same where these processes hold the other end; none if the transport has no such thing. If any of them
+    /// is an agent's, the connection is.
+    pub async fn serve_processes(
         &'static self,
         stream: impl Transport,
-        pid: Option<u32>,
+        pids: &[u32],
         served: Served,
     ) {
-        let caller = served.identify(pid, self.endpoint.name).await;
+        let mut caller = served.identify(pids.first().copied(), self.endpoint.name).await;
+        for pid in pids.iter().skip(1) {
+            if caller.is_agent() {
+                break;
+            }
+            caller = served.identify(Some(*pid), self.endpoint.name).await;
+        }
         (self.serve)(Box::new(stream), served.on_behalf_of(caller)).await;
     }
 

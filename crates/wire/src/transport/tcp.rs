@@ -116,6 +116,14 @@ impl TcpConnection {
     pub fn peer(&self) -> SocketAddr {
         self.peer
     }
+
+    /// The address of this side: that of the listener only if it listens at one address.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn local(&self) -> io::Result<SocketAddr> {
+        self.stream.local_addr()
+    }
 }
 
 delegate_io!(TcpConnection, stream);
