@@ -21,7 +21,7 @@ use crate::roo_link::{Roo, script};
 use crate::roost_link::Link;
 
 /// A home whose listeners are set up by these lines.
-fn home_with(config: &str) -> Home {
+pub(crate) fn home_with(config: &str) -> Home {
     let home = Home::new();
     let dir = home.join("config/rookery");
     fs::create_dir_all(&dir).unwrap();
@@ -69,7 +69,7 @@ fn published(daemon: &TestDaemon, packages: &PathBuf, name: &str, args: &[&str])
 #[test]
 fn the_published_client_drops_nothing_of_a_long_session() {
     let Some(packages) = node_packages() else { return };
-    let daemon = TestDaemon::start();
+    let (daemon, _) = daemon_with_work("");
     let summary = published(&daemon, &packages, "session.mjs", &[]);
     assert_eq!(summary["dropped"], json!([]), "{summary}");
     let kinds = summary["kinds"].as_array().unwrap();
@@ -420,7 +420,7 @@ fn over_tcp_a_token_comes_first_where_there_is_one() {
 
 #[test]
 fn tasks_are_started_watched_and_listed_from_the_shell() {
-    let daemon = TestDaemon::start();
+    let (daemon, _) = daemon_with_work("");
     let run = |args: &[&str]| daemon.rookery(args);
     let said = script(&json!([{ "text": "All done." }]));
     let config = r#"{"apiProvider":"fake-ai"}"#;

@@ -4,10 +4,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use rookery_testkit::{Finished, Home, PATIENCE, TestDaemon, eventually};
+use rookery_testkit::{Finished, PATIENCE, TestDaemon, eventually};
 use serde_json::{Value, json};
 
-use crate::roo::free_port;
+use crate::roo::{free_port, home_with};
 
 /// Connects from an address, with a token or `-`, and asks for what only a person may have; says how that ended, in
 /// a file or, for `-`, on stdout. A further argument makes it another user first.
@@ -60,10 +60,7 @@ fn daemon() -> (TestDaemon, [(u16, &'static str); 2]) {
          [[roo.listeners]]\nname = \"closed\"\ntcp = \"127.0.0.1:{}\"\ntoken = \"sesame\"\n",
         ports[0].0, ports[1].0
     );
-    let home = Home::new();
-    let dir = home.join("config/rookery");
-    fs::create_dir_all(&dir).unwrap();
-    fs::write(dir.join("config.toml"), config).unwrap();
+    let home = home_with(&config);
     let client = home.join("claude");
     fs::write(&client, format!("#!/usr/bin/env python3\n{CLIENT}")).unwrap();
     fs::set_permissions(&client, fs::Permissions::from_mode(0o700)).unwrap();
