@@ -2,6 +2,8 @@
 //! and whatever token it has.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 
 use rookery_testkit::{Finished, PATIENCE, TestDaemon, eventually};
@@ -114,4 +116,30 @@ fn another_user_of_this_machine_is_refused_with_a_token_as_well() {
     let mut roo = crate::roo_link::Roo::to(&daemon);
     let configuration = roo.ask("GetConfiguration", Value::Null);
     assert!(configuration["mode"].is_null(), "{configuration}");
+}
+
+/// Whether the server hangs up on a client, without a word.
+fn is_hung_up_on(client: &mut TcpStream) -> bool {
+    client.set_read_timeout(Some(PATIENCE)).unwrap();
+    match client.read(&mut [0]) {
+        Ok(count) => count == 0,
+        Err(error) => error.kind() == std::io::ErrorKind::ConnectionReset,
+    }
+}
+
+#[test]
+fn clients_without_the_token_hold_neither_places_nor_memory() {
+    let (daemon, [_, (port, token)]) = daemon();
+    // Longer than a token may be, and without an end.
+    let mut long = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let _ = long.write_all(&vec![b' '; 1 << 20]);
+    assert!(is_hung_up_on(&mut long));
+    let mut silent: Vec<_> =
+        (0..40).map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap()).collect();
+    assert!(is_hung_up_on(silent.last_mut().unwrap()), "there are few places for one address");
+    let mut client = daemon.home().command("python3");
+    client.args(["-c", CLIENT, "127.0.0.5", &port.to_string(), token, "-"]);
+    assert_eq!(Finished::of(client).success().trim(), "done", "others have theirs");
+    // In the end the silent ones are gone, too.
+    assert!(silent.iter_mut().all(is_hung_up_on));
 }
