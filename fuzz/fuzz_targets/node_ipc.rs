@@ -1,5 +1,6 @@
 //! Frames of node-ipc: cut anywhere, the same bytes give the same frames and complaints, no frame is over
-//! the limit, and what is framed is read back, in whichever form.
+//! the limit, what is framed is read back, in whichever form, and where lines are taken, whatever came before costs
+//! at most one of them.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -14,6 +15,12 @@ fuzz_target!(|input: &[u8]| {
             true => NodeIpc::with_limit(LIMIT).with_lines(),
             false => NodeIpc::with_limit(LIMIT),
         };
+        if takes_lines {
+            let (first, second) = (r#"{"a":1}"#, r#"{"b":2}"#);
+            let text = [input, format!("\n{first}\n{second}\n").as_bytes()].concat();
+            let found = rookery_fuzz::frames(make(), [text.as_slice()]);
+            assert_eq!(found.last(), Some(&Ok(second.into())));
+        }
         let (whole, pieces) = rookery_fuzz::cut(input);
         let outcome = rookery_fuzz::frames(make(), [whole]);
         assert_eq!(outcome, rookery_fuzz::frames(make(), pieces));

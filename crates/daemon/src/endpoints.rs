@@ -16,7 +16,12 @@ pub fn socket(dialect: &Dialect, homes: &Homes, config: &Config) -> Option<PathB
 }
 
 pub(crate) fn bind(dialect: &Dialect, path: &Path) -> std::io::Result<UnixEndpoint> {
-    unix::bind(path, &BindOptions { refusal: dialect.refusal, ..BindOptions::default() })
+    let options = BindOptions {
+        refusal: dialect.refusal,
+        allow_shared_parent: dialect.endpoint.may_be_shared,
+        ..BindOptions::default()
+    };
+    unix::bind(path, &options)
 }
 
 /// Accepts connections on an endpoint until its task is dropped.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use parking_lot::Mutex;
-use rookery_dialects::{DIALECTS, Dialect, Served};
+use rookery_dialects::{DIALECTS, Dialect, Need, Served};
 use rookery_host::Presence;
 use rookery_roo::Listener;
 use rookery_trust::TrustedDir;
@@ -36,14 +36,30 @@ pub(crate) struct Bound {
     listener: Option<Arc<Listener>>,
 }
 
-/// Binds every endpoint in the runtime directory of these homes.
-pub(crate) fn bind_all(homes: &Homes, config: &Config) -> anyhow::Result<Vec<Bound>> {
+impl Bound {
+    /// Whether it is the endpoint of its dialect, and not a further listener, which works elsewhere.
+    pub(crate) fn is_endpoint(&self) -> bool {
+        self.listener.is_none()
+    }
+}
+
+/// Binds every endpoint in the runtime directory of these homes. What the daemon does without is told to the user
+/// by `left_out`.
+pub(crate) fn bind_all(
+    homes: &Homes,
+    config: &Config,
+    left_out: &mut Vec<String>,
+) -> anyhow::Result<Vec<Bound>> {
     let mut all = Vec::new();
     for dialect in DIALECTS {
+        let endpoint = &dialect.endpoint;
         let Some(path) = endpoints::socket(dialect, homes, config) else { continue };
         match bind(dialect, &path, homes) {
             Ok(bound) => all.push(bound),
-            Err(error) if dialect.endpoint.yields && is_taken(&error) => {
+            Err(error) if endpoint.need == Need::Optional => {
+                left_out.push(not_served(endpoint.name, &path, &error));
+            }
+            Err(error) if endpoint.need == Need::UnlessServed && is_taken(&error) => {
                 tracing::error!("{} is served by another process: {error:#}", path.display());
             }
             Err(error) => {
@@ -54,18 +70,30 @@ pub(crate) fn bind_all(homes: &Homes, config: &Config) -> anyhow::Result<Vec<Bou
     Ok(all)
 }
 
-/// Binds the sockets of further listeners of Roo Code.
+/// Binds the sockets of further listeners of Roo Code; those that cannot be had are told by `left_out`.
 pub(crate) fn bind_listeners(
     homes: &Homes,
     listeners: &[(PathBuf, Arc<Listener>)],
-) -> anyhow::Result<Vec<Bound>> {
-    let bound = listeners.iter().map(|(path, listener)| {
-        let dialect = roo::dialect(listener).context("there is no such dialect")?;
-        let bound = bind(dialect, path, homes);
-        let bound = bound.with_context(|| format!("cannot listen at {}", path.display()))?;
-        Ok(Bound { listener: Some(Arc::clone(listener)), ..bound })
-    });
-    bound.collect()
+    left_out: &mut Vec<String>,
+) -> Vec<Bound> {
+    let mut all = Vec::new();
+    for (path, listener) in listeners {
+        let Some(dialect) = roo::dialect(listener) else { continue };
+        match bind(dialect, path, homes) {
+            Ok(bound) => all.push(Bound { listener: Some(Arc::clone(listener)), ..bound }),
+            Err(error) => left_out.push(not_served(&listener.name, path, &error)),
+        }
+    }
+    all
+}
+
+/// What the user reads of a listener that is not there, and what to do about it.
+fn not_served(name: &str, path: &Path, error: &anyhow::Error) -> String {
+    let what_to_do = match is_taken(error) {
+        true => "stop that process, or choose another path",
+        false => "choose a path in a directory of yours, or in `/tmp`",
+    };
+    format!("`{name}` is not served at {}: {error:#}; {what_to_do}", path.display())
 }
 
 fn is_taken(error: &anyhow::Error) -> bool {
@@ -78,7 +106,7 @@ fn bind(dialect: &'static Dialect, path: &Path, homes: &Homes) -> anyhow::Result
     let dir = if homes.is_for_sockets(parent) {
         TrustedDir::private(parent)?
     } else {
-        TrustedDir::for_socket(parent, false)?
+        TrustedDir::for_socket(parent, dialect.endpoint.may_be_shared)?
     };
     // Before the socket is looked at, so that two who start at once do not take it both.
     let lock = dialect.endpoint.lock.map(|name| lock::acquire(&dir, name)).transpose()?;
@@ -282,6 +310,10 @@ impl Listening {
             let dir = one.homes.runtime_dir();
             if !record.runtime_dirs.iter().any(|known| known == dir) {
                 record.runtime_dirs.push(dir.to_owned());
+            }
+            // Those who look for an endpoint must not be led to another directory's.
+            if one.listener.is_some() {
+                continue;
             }
             let sockets = record.endpoints.entry(one.dialect.endpoint.name.to_owned()).or_default();
             sockets.push(one.at.path().to_owned());

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use rookery_dialects::{Dialect, Listeners, Served};
-use rookery_host::tcp_peer;
+use rookery_host::{TcpPeer, tcp_peer};
 use rookery_roo::wire::Shape;
 use rookery_roo::{Delivery, Listener, Token};
-use rookery_wire::transport::tcp::{Access, TcpEndpoint};
+use rookery_wire::transport::tcp::{Access, TcpConnection, TcpEndpoint};
 use serde::Deserialize as _;
 use serde::de::IntoDeserializer as _;
 use serde::de::value::{Error as WordError, StrDeserializer};
@@ -31,51 +31,71 @@ pub(crate) struct Planned {
     pub(crate) sockets: Vec<(PathBuf, Arc<Listener>)>,
     /// Addresses.
     pub(crate) addresses: Vec<(SocketAddr, Arc<Listener>)>,
+    /// What cannot be, and why; everything else is.
+    pub(crate) left_out: Vec<String>,
 }
 
 /// Reads the settings; paths of the two endpoints move them.
-///
-/// # Errors
-/// The listener that cannot be, and why.
-pub(crate) fn plan(config: &mut Config, cwd: &Path) -> anyhow::Result<Planned> {
+pub(crate) fn plan(config: &mut Config, cwd: &Path) -> Planned {
     let mut usual = Listeners::usual(cwd);
     let mut planned = Planned::default();
     for one in config.roo.listeners.clone() {
-        let listener = read(&one, cwd).with_context(|| format!("listener `{}`", one.name))?;
-        if let Some((name, _)) = USUAL.iter().find(|(name, _)| *name == one.name) {
-            if let Some(path) = one.path.clone() {
+        let known = USUAL.iter().find(|(name, _)| *name == one.name).map(|(name, _)| *name);
+        let listener = match read(&one, cwd) {
+            Ok(listener) => listener,
+            Err(error) => {
+                planned.left_out.push(format!("listener `{}` is left out: {error:#}", one.name));
+                // Served without its settings it might allow more than was meant.
+                if let Some(name) = known {
+                    config.endpoints.set(name, EndpointConfig::Enabled(false));
+                }
+                continue;
+            }
+        };
+        let is_on = |name| *config.endpoints.of(name) != EndpointConfig::Enabled(false);
+        match (known, one.path.clone()) {
+            (Some(name), Some(path)) if is_on(name) => {
                 config.endpoints.set(name, EndpointConfig::Path(path));
             }
-        } else if let Some(path) = &one.path {
-            planned.sockets.push((path.clone(), Arc::new(listener.clone())));
-        } else if one.tcp.is_none() {
-            bail!("listener `{}` has neither `path` nor `tcp`", one.name);
+            (None, Some(path)) => planned.sockets.push((path, Arc::new(listener.clone()))),
+            _ => {}
         }
         if let Some(address) = one.tcp {
             let token = one.token.clone().map(Token);
             let over_tcp = Listener { token, is_tcp: true, ..listener.clone() };
             planned.addresses.push((address, Arc::new(over_tcp)));
         }
-        match one.name.as_str() {
-            "roo" => usual.seed = Arc::new(listener),
-            "roo-code" => usual.published = Arc::new(listener),
-            _ => {}
+        match known {
+            Some("roo") => usual.seed = Arc::new(listener),
+            Some(_) => usual.published = Arc::new(listener),
+            None => {}
         }
     }
-    if let Some(address) = from_environment() {
-        let over_tcp = Listener { is_tcp: true, ..(*usual.published).clone() };
-        planned.addresses.push((address, Arc::new(over_tcp)));
+    match from_environment(&|name| std::env::var(name).ok()) {
+        Ok(Some(address)) => {
+            let over_tcp = Listener { is_tcp: true, ..(*usual.published).clone() };
+            planned.addresses.push((address, Arc::new(over_tcp)));
+        }
+        Ok(None) => {}
+        Err(error) => planned.left_out.push(format!("{error:#}")),
     }
     planned.usual = Some(usual);
-    Ok(planned)
+    planned
 }
 
 /// The variables of the original open a port on this machine, and never beyond it.
-fn from_environment() -> Option<SocketAddr> {
-    let port = std::env::var("ROO_CODE_IPC_TCP_PORT").ok()?.trim().parse::<u16>().ok()?;
-    let host = std::env::var("ROO_CODE_IPC_TCP_HOST").unwrap_or_default();
+fn from_environment(
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> anyhow::Result<Option<SocketAddr>> {
+    let Some(port) = variable("ROO_CODE_IPC_TCP_PORT").filter(|port| !port.trim().is_empty())
+    else {
+        return Ok(None);
+    };
+    let port = port.trim().parse::<u16>();
+    let port = port.context("`ROO_CODE_IPC_TCP_PORT` is not the number of a port")?;
+    let host = variable("ROO_CODE_IPC_TCP_HOST").unwrap_or_default();
     let ip = host.trim().parse::<std::net::IpAddr>().ok().filter(std::net::IpAddr::is_loopback);
-    Some(SocketAddr::new(ip.unwrap_or(Ipv4Addr::LOCALHOST.into()), port))
+    Ok(Some(SocketAddr::new(ip.unwrap_or(Ipv4Addr::LOCALHOST.into()), port)))
 }
 
 fn read(one: &ListenerConfig, cwd: &Path) -> anyhow::Result<Listener> {
@@ -86,6 +106,9 @@ fn read(one: &ListenerConfig, cwd: &Path) -> anyhow::Result<Listener> {
         bail!("`path` must be absolute");
     }
     let usual = USUAL.iter().find(|(name, _)| *name == one.name).map(|(_, shape)| *shape);
+    if usual.is_none() && one.path.is_none() && one.tcp.is_none() {
+        bail!("it has neither `path` nor `tcp`");
+    }
     let shape = match (usual, &one.shape) {
         (Some(shape), _) => shape,
         (None, Some(text)) => word(text, "shape", "seed, published")?,
@@ -144,56 +167,87 @@ pub(crate) fn served_by(served: &Served, listener: &Arc<Listener>) -> Served {
     served.clone().with_listeners(both)
 }
 
-/// Takes connections over TCP until it is dropped.
-pub(crate) async fn accept_tcp(
-    address: SocketAddr,
+/// An address that is bound and not yet served.
+pub(crate) struct BoundTcp {
+    endpoint: TcpEndpoint,
     listener: Arc<Listener>,
-    served: Served,
-) -> anyhow::Result<impl Future<Output = ()> + Send> {
-    let access = match &listener.token {
-        Some(token) => Access::Token(token.0.clone()),
-        None => Access::Loopback,
-    };
-    let endpoint = TcpEndpoint::bind(address, &access, MAX_TCP).await;
-    let endpoint = endpoint.with_context(|| format!("listener `{}`", listener.name))?;
-    let local = endpoint.local_addr()?;
-    let served = served_by(&served, &listener);
-    let dialect = dialect(&listener).context("there is no such dialect")?;
-    tracing::info!(listener = listener.name, "listening at {local}");
-    Ok(async move {
+}
+
+/// Binds addresses; those that cannot be had are told by `left_out`.
+pub(crate) async fn bind_tcp(
+    addresses: Vec<(SocketAddr, Arc<Listener>)>,
+    left_out: &mut Vec<String>,
+) -> Vec<BoundTcp> {
+    let mut all = Vec::new();
+    for (address, listener) in addresses {
+        let access = match &listener.token {
+            Some(token) => Access::Token(token.0.clone()),
+            None => Access::Loopback,
+        };
+        match TcpEndpoint::bind(address, &access, MAX_TCP).await {
+            Ok(endpoint) => all.push(BoundTcp { endpoint, listener }),
+            Err(error) => {
+                let name = &listener.name;
+                left_out.push(format!("`{name}` is not served at {address}: {error}"));
+            }
+        }
+    }
+    all
+}
+
+impl BoundTcp {
+    /// Takes connections until it is dropped.
+    pub(crate) async fn accept_all(self, served: Served) {
+        let BoundTcp { endpoint, listener } = self;
+        let Some(dialect) = dialect(&listener) else { return };
+        if let Ok(address) = endpoint.local_addr() {
+            tracing::info!(listener = listener.name, "listening at {address}");
+        }
+        let served = served_by(&served, &listener);
         loop {
             let Ok(stream) = endpoint.accept().await else { return };
-            let (served, listener) = (served.clone(), Arc::clone(&listener));
-            tokio::spawn(async move {
-                let (near, peer) =
-                    (SocketAddr::new(stream.peer().ip(), local.port()), stream.peer());
-                let found = tokio::task::spawn_blocking(move || tcp_peer(near, peer)).await;
-                let found = found.ok().flatten();
-                let own = rustix::process::geteuid().as_raw();
-                let pid = found.filter(|found| found.uid == own).and_then(|found| found.pid);
-                if pid.is_none() && listener.token.is_none() {
-                    tracing::warn!(%peer, "refused: no process of this user is at the other end");
-                    return;
-                }
-                dialect.serve_process(stream, pid, served).await;
-            });
+            tokio::spawn(serve_tcp(dialect, stream, Arc::clone(&listener), served.clone()));
         }
-    })
+    }
+}
+
+async fn serve_tcp(
+    dialect: &'static Dialect,
+    stream: TcpConnection,
+    listener: Arc<Listener>,
+    served: Served,
+) {
+    let peer = stream.peer();
+    let found = match stream.local() {
+        Ok(local) => tokio::task::spawn_blocking(move || tcp_peer(local, peer)).await.ok(),
+        Err(_) => None,
+    };
+    let pids = match found {
+        Some(TcpPeer::Processes(pids)) => pids,
+        // Its token is all that can be known of it.
+        Some(TcpPeer::Elsewhere) if listener.token.is_some() => Vec::new(),
+        // With a token or without: what agents run could have it, and hide.
+        _ => {
+            tracing::warn!(%peer, listener = listener.name, "refused: no process of this user is at the other end");
+            return;
+        }
+    };
+    dialect.serve_processes(stream, &pids, served).await;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn planned(text: &str) -> anyhow::Result<(Planned, Config)> {
+    fn planned(text: &str) -> (Planned, Config) {
         let (mut config, warnings) = Config::parse(text);
         assert!(warnings.is_empty(), "{warnings:?}");
-        plan(&mut config, Path::new("/cwd")).map(|planned| (planned, config))
+        (plan(&mut config, Path::new("/cwd")), config)
     }
 
     #[test]
     fn without_settings_there_are_two() {
-        let (planned, _) = planned("").unwrap();
+        let (planned, _) = planned("");
         let usual = planned.usual.unwrap();
         assert_eq!(usual.seed.shape, Shape::Seed);
         assert_eq!(usual.published.workspace, Path::new("/cwd"));
@@ -204,7 +258,7 @@ mod tests {
     fn further_ones_have_directories_of_their_own() {
         let text = "[[roo.listeners]]\nname = \"web\"\npath = \"/run/web.sock\"\nworkspace = \"/web\"\nmode = \"accept_all\"\ndelivery = \"own\"\n\
             [[roo.listeners]]\nname = \"roo-code\"\npath = \"/run/x.sock\"\ntcp = \"127.0.0.1:7800\"\n";
-        let (planned, config) = planned(text).unwrap();
+        let (planned, config) = planned(text);
         let (path, web) = &planned.sockets[0];
         assert_eq!(path, Path::new("/run/web.sock"));
         assert_eq!((web.workspace.as_path(), web.delivery), (Path::new("/web"), Delivery::Own));
@@ -217,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_named() {
+    fn what_cannot_be_is_named_and_costs_nothing_else() {
         for (text, why) in [
             ("name = \"a\"", "neither `path` nor `tcp`"),
             ("name = \"a\"\npath = \"x\"", "`path` must be absolute"),
@@ -225,8 +279,37 @@ mod tests {
             ("name = \"a\"\npath = \"/x\"\nmode = \"wild\"", "`mode` is none of"),
             ("path = \"/x\"", "needs a `name`"),
         ] {
-            let error = planned(&format!("[[roo.listeners]]\n{text}\n")).unwrap_err();
-            assert!(format!("{error:#}").contains(why), "{error:#}");
+            let good = "[[roo.listeners]]\nname = \"good\"\npath = \"/good\"\n";
+            let (planned, _) = planned(&format!("[[roo.listeners]]\n{text}\n{good}"));
+            let [said] = &planned.left_out[..] else { panic!("{:?}", planned.left_out) };
+            assert!(said.contains(why), "{said}");
+            assert_eq!(planned.sockets.len(), 1);
+            assert_eq!(planned.sockets[0].1.name, "good");
         }
+    }
+
+    #[test]
+    fn a_usual_one_whose_settings_cannot_be_read_is_not_served_without_them() {
+        let (planned, config) =
+            planned("[[roo.listeners]]\nname = \"roo-code\"\nmode = \"paln\"\n");
+        assert_eq!(planned.left_out.len(), 1);
+        assert_eq!(*config.endpoints.of("roo-code"), EndpointConfig::Enabled(false));
+        assert_eq!(*config.endpoints.of("roo"), EndpointConfig::Enabled(true));
+    }
+
+    #[test]
+    fn the_originals_variables_open_a_port_of_this_machine_only() {
+        let told = |port: &'static str, host: &'static str| {
+            from_environment(&move |name| {
+                Some(if name.ends_with("PORT") { port } else { host }.to_owned())
+            })
+        };
+        let opened = |port, host| told(port, host).unwrap().map(|it: SocketAddr| it.to_string());
+        assert_eq!(opened("7800", ""), Some("127.0.0.1:7800".into()));
+        assert_eq!(opened(" 7800", "::1"), Some("[::1]:7800".into()));
+        assert_eq!(opened("7800", "0.0.0.0"), Some("127.0.0.1:7800".into()));
+        assert_eq!(opened("", "127.0.0.1"), None);
+        let error = told("http", "").unwrap_err();
+        assert!(error.to_string().contains("ROO_CODE_IPC_TCP_PORT"), "{error:#}");
     }
 }

@@ -82,7 +82,7 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     let RunOptions { homes, mut config, warnings, exe_for_keeper, started_in } = options;
     interface::take_overrides(&mut config);
     let cwd = started_in.or_else(|| std::env::current_dir().ok()).unwrap_or_else(user_home);
-    let listeners = roo::plan(&mut config, &cwd)?;
+    let mut listeners = roo::plan(&mut config, &cwd);
     for warning in &warnings {
         tracing::warn!("{}: {warning}", homes.config_file().display());
     }
@@ -91,13 +91,18 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     let asked_to_listen = signal(SignalKind::user_defined1())?;
     // Held until everything is written, longer than anybody listens.
     let locks = Arc::new(Mutex::new(listening::lock_home(&homes)?));
-    let mut sockets = listening::bind_all(&homes, &config)?;
-    sockets.extend(listening::bind_listeners(&homes, &listeners.sockets)?);
+    let left_out = &mut listeners.left_out;
+    let mut sockets = listening::bind_all(&homes, &config, left_out)?;
+    sockets.extend(listening::bind_listeners(&homes, &listeners.sockets, left_out));
+    let over_tcp = roo::bind_tcp(listeners.addresses, left_out).await;
+    for problem in &*left_out {
+        tracing::warn!("{problem}");
+    }
     let roost = roost_settings(&homes, &config);
     let mut core_config = core_config(&homes, &config, exe_for_keeper, &sockets);
     let place = homes.config_file();
     let told = warnings.iter().map(|warning| format!("{}: {warning}", place.display()));
-    core_config.agent.warnings.extend(told);
+    core_config.agent.warnings.extend(told.chain(listeners.left_out));
     if roost.test_mode {
         core_config.limits.captured_input = CAPTURED_INPUT;
     }
@@ -131,13 +136,11 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     };
     let mut accepting = tokio::task::JoinSet::new();
     accepting.spawn(watch);
-    for (address, listener) in listeners.addresses {
-        accepting.spawn(roo::accept_tcp(address, listener, served.clone()).await?);
+    for bound in over_tcp {
+        accepting.spawn(bound.accept_all(served.clone()));
     }
-    for bound in &sockets {
-        let name = bound.dialect.endpoint.name;
-        // The usual ones come first.
-        ready.endpoints.entry(name).or_insert_with(|| bound.socket.path().to_owned());
+    for bound in sockets.iter().filter(|bound| bound.is_endpoint()) {
+        ready.endpoints.insert(bound.dialect.endpoint.name, bound.socket.path().to_owned());
     }
     let listening = Listening::start(homes, config, served, sockets, Arc::clone(&locks));
     announce(&ready)?;

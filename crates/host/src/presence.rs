@@ -1,17 +1,30 @@
 //! Tells when files may have gone or come, by names alone: what is written to files in the same directories is no one's
-//! news here, so a busy database beside them costs nothing. [`Watch`](crate::Watch) is for contents.
+//! news here, nor are other names, so a busy database beside them costs nothing, and a busy `/tmp` little.
+//! [`Watch`](crate::Watch) is for contents.
 
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
+use rustix::io::Errno;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 /// A watch over the names of some files, as their directories are when it begins. Make a new one after each change,
 /// before looking at the files.
-pub struct Presence(AsyncFd<OwnedFd>);
+pub struct Presence {
+    kernel: AsyncFd<OwnedFd>,
+    /// What may come or go in the directories.
+    names: HashSet<OsString>,
+}
+
+/// Bytes of events read at a time.
+const EVENTS: usize = 4096;
 
 impl Presence {
     /// Begins to watch. What does not exist is awaited in the nearest directory above it that does. Must be called
@@ -25,7 +38,9 @@ impl Presence {
         let itself = WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF;
         let mut failure = None;
         let mut count = 0;
-        for directory in paths.iter().filter_map(|path| nearest(path)) {
+        let mut awaited = HashSet::new();
+        for (directory, name) in paths.iter().filter_map(|path| nearest(path)) {
+            awaited.insert(name);
             match inotify::add_watch(&kernel, directory, names | itself | WatchFlags::ONLYDIR) {
                 Ok(_) => count += 1,
                 Err(error) => failure = Some(error),
@@ -33,24 +48,53 @@ impl Presence {
         }
         match failure {
             Some(error) if count == 0 => Err(error.into()),
-            _ => Ok(Self(register(kernel)?)),
+            _ => Ok(Self { kernel: register(kernel)?, names: awaited }),
         }
     }
 
-    /// Waits until a name came or went.
+    /// Waits until one of the names came or went.
     ///
     /// # Errors
     /// If the watch broke down.
     pub async fn changed(&self) -> io::Result<()> {
-        let mut ready = self.0.readable().await?;
-        ready.clear_ready();
-        Ok(())
+        loop {
+            let mut ready = self.kernel.readable().await?;
+            if self.has_news()? {
+                return Ok(());
+            }
+            ready.clear_ready();
+        }
+    }
+
+    /// Reads what there is to read, up to the first event about one of the names or about a directory itself.
+    fn has_news(&self) -> io::Result<bool> {
+        let mut buffer = [MaybeUninit::uninit(); EVENTS];
+        let mut events = inotify::Reader::new(self.kernel.get_ref(), &mut buffer);
+        loop {
+            let event = match events.next() {
+                Ok(event) => event,
+                Err(Errno::AGAIN) => return Ok(false),
+                Err(Errno::INTR) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            let name = event.file_name().map(|name| OsStr::from_bytes(name.to_bytes()));
+            if name.is_none_or(|name| self.names.contains(name)) {
+                return Ok(true);
+            }
+        }
     }
 }
 
-/// The directory that a path is in, or the nearest one above it that exists.
-fn nearest(path: &Path) -> Option<&Path> {
-    path.ancestors().skip(1).find(|directory| directory.is_dir())
+/// The directory that a path is in, or the nearest one above it that exists, and what is awaited there.
+fn nearest(path: &Path) -> Option<(&Path, OsString)> {
+    let mut name = path.file_name()?;
+    for directory in path.ancestors().skip(1) {
+        if directory.is_dir() {
+            return Some((directory, name.to_owned()));
+        }
+        name = directory.file_name()?;
+    }
+    None
 }
 
 #[expect(unsafe_code, reason = "registering a descriptor is a promise about its lifetime")]
@@ -82,6 +126,11 @@ mod tests {
         fs::write(&file, "more").unwrap();
         let early = tokio::time::timeout(Duration::ZERO, presence.changed()).await;
         assert!(early.is_err(), "writing is no news");
+        fs::write(dir.path().join("a/other"), "").unwrap();
+        fs::rename(dir.path().join("a/other"), dir.path().join("a/third")).unwrap();
+        let early = tokio::time::timeout(Duration::ZERO, presence.changed()).await;
+        assert!(early.is_err(), "other names are no news");
+        fs::remove_file(dir.path().join("a/third")).unwrap();
         fs::remove_file(&file).unwrap();
         next_change(&presence).await;
         let presence = Presence::watch(&paths).unwrap();

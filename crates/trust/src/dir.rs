@@ -5,7 +5,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
 use crate::walk::{
@@ -105,10 +105,11 @@ impl TrustedDir {
         Self::of_own(place, path).map(|(dir, _)| dir)
     }
 
-    /// Whether it belongs to this user, and not to all.
+    /// Whether it belongs to this user, and not to all: root's `/tmp` is not root's own.
     #[must_use]
     pub fn is_own(&self) -> bool {
-        rustix::fs::fstat(&self.fd).is_ok_and(|found| found.st_uid == own_uid())
+        let found = rustix::fs::fstat(&self.fd);
+        found.is_ok_and(|it| it.st_uid == own_uid() && it.st_mode & WRITABLE_BY_ALL == 0)
     }
 
     fn at(path: &Path, missing: Missing) -> io::Result<(Self, Stat)> {
@@ -260,6 +261,18 @@ impl TrustedDir {
     pub fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         rustix::fs::renameat(&self.fd, from, &self.fd, to)
             .map_err(|error| about(&self.path.join(from), error))
+    }
+
+    /// The same, unless something has that name already.
+    ///
+    /// # Errors
+    /// `AlreadyExists`, else what the system says; the message names the file.
+    pub fn rename_new(&self, from: &str, to: &str) -> io::Result<()> {
+        match rustix::fs::renameat_with(&self.fd, from, &self.fd, to, RenameFlags::NOREPLACE) {
+            // The file system does not know it.
+            Err(Errno::INVAL | Errno::NOSYS) => self.rename(from, to),
+            renamed => renamed.map_err(|error| about(&self.path.join(to), error)),
+        }
     }
 
     /// Device and inode of what lies under a name, links not followed.

@@ -19,8 +19,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     call::Call,
-    connection::{Options, Outcome, run},
+    connection::{Outcome, run},
     framing::{FrameError, Framing, Ndjson},
+    options::Options,
     outbox::{ConnectionHandle, Outbox},
     protocol::{Protocol, Step},
     rpc::RpcError,

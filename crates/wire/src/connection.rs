@@ -15,55 +15,13 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use tokio::{io::AsyncReadExt as _, time::Sleep};
 
 use crate::{
+    admission::Gate,
     framing::{FrameError, Framing},
-    outbox::{ConnectionHandle, Directive, Outbox, OutboxLimits},
+    options::{Options, Order},
+    outbox::{ConnectionHandle, Directive, Outbox},
     protocol::{Protocol, Step},
     transport::Transport,
 };
-
-/// Whether requests of one connection may overtake each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Order {
-    /// Requests run side by side; replies go out as they are ready.
-    #[default]
-    Concurrent,
-    /// A request is taken only after the reply to the one before it.
-    Sequential,
-}
-
-/// Bounds and manners of one connection.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Whether requests may overtake each other.
-    pub order: Order,
-    /// Requests at work at the same time; more are refused.
-    pub max_pending: usize,
-    /// Bytes of the frames of requests at work; more are refused.
-    pub max_pending_bytes: usize,
-    /// Unwritten bytes above which no request is taken and no reply is computed.
-    pub write_high_water: usize,
-    /// Bounds of the out-queue.
-    pub outbox: OutboxLimits,
-    /// Write queued messages before each reply instead of after it, for dialects that promise
-    /// the events of a request before its reply.
-    pub outbox_first: bool,
-    /// How long the last bytes may wait for a peer that does not read.
-    pub linger: Duration,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            order: Order::Concurrent,
-            max_pending: 1024,
-            max_pending_bytes: 64 * 1024 * 1024,
-            write_high_water: 4 * 1024 * 1024,
-            outbox: OutboxLimits::default(),
-            outbox_first: false,
-            linger: Duration::from_secs(5),
-        }
-    }
-}
 
 /// How a connection ended.
 #[derive(Debug, thiserror::Error)]
@@ -120,6 +78,7 @@ where
     P: Protocol,
 {
     let mut connection = Connection {
+        gate: Gate::new(options.admission),
         io,
         framing,
         protocol,
@@ -164,6 +123,8 @@ enum Reading {
 }
 
 struct Connection<T, F, P: Protocol> {
+    /// Shut until the protocol admits the peer.
+    gate: Gate,
     io: T,
     framing: F,
     protocol: P,
@@ -218,6 +179,7 @@ impl<T: Transport, F: Framing, P: Protocol> Connection<T, F, P> {
                 Ok(progress) => progress,
                 Err(error) => return Poll::Ready(Outcome::Io(error)),
             };
+            self.open_gate();
             progress |= self.say_goodbye();
             if let Some(outcome) = self.ended() {
                 return Poll::Ready(outcome);
@@ -229,11 +191,21 @@ impl<T: Transport, F: Framing, P: Protocol> Connection<T, F, P> {
             match self.read(cx) {
                 Poll::Ready(Ok(())) => {}
                 Poll::Ready(Err(error)) => return Poll::Ready(Outcome::Io(error)),
+                Poll::Pending if self.gate.is_late(cx) => {
+                    return Poll::Ready(Outcome::Cut("peer did not say in time who it is".into()));
+                }
                 Poll::Pending => return self.wind_down(cx),
             }
         }
         cx.waker().wake_by_ref();
         Poll::Pending
+    }
+
+    /// From now on the peer may take its time, and the transport knows that it was admitted.
+    fn open_gate(&mut self) {
+        if self.gate.opens(self.protocol.is_admitted()) {
+            self.io.admitted();
+        }
     }
 
     /// Drops everything at work, then gives the transport its time to say goodbye.
@@ -324,8 +296,12 @@ impl<T: Transport, F: Framing, P: Protocol> Connection<T, F, P> {
                 _ => self.framing.decode_eof(&mut self.input),
             };
             match decoded {
-                Ok(Some(frame)) => self.accept(&frame, cx),
-                Ok(None) if self.reading == Reading::Open => break,
+                Ok(Some(frame)) if self.gate.takes(frame.len()) => self.accept(&frame, cx),
+                Ok(None) if self.reading == Reading::Open && self.gate.takes(self.input.len()) => {
+                    break;
+                }
+                Ok(Some(_)) => self.stop(stranger_says_too_much()),
+                Ok(None) if self.reading == Reading::Open => self.stop(stranger_says_too_much()),
                 Ok(None) => self.reading = Reading::Done,
                 Err(error) => self.bad_frame(error, cx),
             }
@@ -347,6 +323,7 @@ impl<T: Transport, F: Framing, P: Protocol> Connection<T, F, P> {
             self.protocol.accept(frame)
         };
         self.take(step, frame.len(), cx);
+        self.open_gate();
     }
 
     fn bad_frame(&mut self, error: FrameError, cx: &mut Context<'_>) {
@@ -483,6 +460,10 @@ impl<T: Transport, F: Framing, P: Protocol> Connection<T, F, P> {
         }
         Poll::Pending
     }
+}
+
+fn stranger_says_too_much() -> Outcome {
+    Outcome::Cut("peer sends too much before it says who it is".into())
 }
 
 impl<T, F, P: Protocol> Drop for Connection<T, F, P> {

@@ -26,12 +26,14 @@
 //! # }
 //! ```
 
+pub mod admission;
 pub mod call;
 pub mod client;
 pub mod connection;
 pub mod exchange;
 pub mod framing;
 pub mod ids;
+pub mod options;
 pub mod outbox;
 pub mod protocol;
 pub mod rights;
@@ -43,7 +45,8 @@ mod tests;
 
 pub use call::Call;
 pub use client::{Client, ClientError};
-pub use connection::{Options, Order, Outcome, serve_connection};
+pub use connection::{Outcome, serve_connection};
+pub use options::{Options, Order};
 pub use outbox::{ConnectionHandle, Outbox, Rejected, Subject};
 pub use protocol::{Protocol, Step};
 pub use transport::Transport;

@@ -37,6 +37,12 @@ pub trait Protocol: Send + 'static {
     /// queued in the outbox now goes out right behind it.
     fn replied(&mut self) {}
 
+    /// Whether the peer has said who it is, if it has to. Until then it has little time and may send little, see
+    /// [`Admission`](crate::admission::Admission).
+    fn is_admitted(&self) -> bool {
+        true
+    }
+
     /// Whether the peer is still told things though it has said all it had to say: then the
     /// connection lasts until the peer is gone.
     fn is_listening(&self) -> bool {

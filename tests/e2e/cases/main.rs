@@ -41,6 +41,7 @@ mod roder_turns;
 mod roder_ws;
 mod roo;
 mod roo_link;
+mod roo_listeners;
 mod roost;
 mod roost_bad_days;
 mod roost_docs;

@@ -21,7 +21,7 @@ use crate::roo_link::{Roo, script};
 use crate::roost_link::Link;
 
 /// A home whose listeners are set up by these lines.
-fn home_with(config: &str) -> Home {
+pub(crate) fn home_with(config: &str) -> Home {
     let home = Home::new();
     let dir = home.join("config/rookery");
     fs::create_dir_all(&dir).unwrap();
@@ -361,7 +361,7 @@ fn a_socket_of_another_server_is_left_alone() {
 }
 
 /// A port that was free a moment ago.
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 

@@ -82,21 +82,6 @@ impl Threads {
         world.threads.get(&id).is_some_and(|state| state.thread.assignment.is_some())
     }
 
-    /// The open threads that work for this one, the deepest last.
-    pub fn below(&self, id: ThreadId) -> Vec<ThreadId> {
-        let world = self.core.look();
-        let lead = |id: &ThreadId| world.threads.get(id)?.thread.assignment.as_ref()?.lead;
-        let mut below = vec![id];
-        let mut at = 0;
-        while let Some(parent) = below.get(at).copied() {
-            let open = world.threads.iter().filter(|(_, it)| !it.thread.archived);
-            let children = open.filter(|(child, _)| lead(child) == Some(parent));
-            below.extend(children.map(|(child, _)| *child));
-            at += 1;
-        }
-        below.split_off(1)
-    }
-
     /// All threads that are driven as a piece of work, in the order of their ids.
     pub fn assigned(&self) -> Vec<ThreadId> {
         let world = self.core.look();

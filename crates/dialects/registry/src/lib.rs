@@ -62,10 +62,23 @@ pub struct Endpoint {
     pub always: bool,
     /// Whether its clients look for it in `/tmp/NAME-UID` where there is no runtime directory.
     pub stand_in: bool,
-    /// Whether the daemon does without it where another program serves it.
-    pub yields: bool,
+    /// Whether the daemon starts where it cannot listen there.
+    pub need: Need,
+    /// Whether its socket may lie in a directory of all users, such as `/tmp`, where its clients expect it.
+    pub may_be_shared: bool,
     /// A file beside the socket that is locked while it listens, if its clients look for one.
     pub lock: Option<&'static str>,
+}
+
+/// Whether the daemon needs an endpoint to start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// It does.
+    Required,
+    /// It does without where another program serves it.
+    UnlessServed,
+    /// It does without whatever is in the way, and reports that.
+    Optional,
 }
 
 /// How the messages of a dialect are told apart, for those who speak it from outside.
@@ -100,7 +113,8 @@ pub static DIALECTS: &[Dialect] = &[
             moved_by: None,
             always: true,
             stand_in: false,
-            yields: false,
+            need: Need::Required,
+            may_be_shared: false,
             lock: None,
         },
         frames: Frames::Lines,
@@ -120,7 +134,8 @@ pub static DIALECTS: &[Dialect] = &[
             moved_by: None,
             always: false,
             stand_in: false,
-            yields: false,
+            need: Need::Required,
+            may_be_shared: false,
             lock: None,
         },
         frames: Frames::Lines,
@@ -140,7 +155,8 @@ pub static DIALECTS: &[Dialect] = &[
             moved_by: None,
             always: false,
             stand_in: true,
-            yields: false,
+            need: Need::Required,
+            may_be_shared: false,
             lock: Some("roost.lock"),
         },
         frames: Frames::Lines,
@@ -160,7 +176,8 @@ pub static DIALECTS: &[Dialect] = &[
             moved_by: None,
             always: false,
             stand_in: false,
-            yields: false,
+            need: Need::Required,
+            may_be_shared: false,
             lock: None,
         },
         frames: Frames::Lines,
@@ -180,7 +197,8 @@ pub static DIALECTS: &[Dialect] = &[
             moved_by: None,
             always: false,
             stand_in: true,
-            yields: true,
+            need: Need::UnlessServed,
+            may_be_shared: false,
             lock: None,
         },
         frames: Frames::Exchange,
@@ -200,7 +218,8 @@ pub static DIALECTS: &[Dialect] = &[
             moved_by: None,
             always: false,
             stand_in: false,
-            yields: true,
+            need: Need::Optional,
+            may_be_shared: true,
             lock: None,
         },
         frames: Frames::FormFeeds,
@@ -220,7 +239,8 @@ pub static DIALECTS: &[Dialect] = &[
             moved_by: Some("ROO_CODE_IPC_SOCKET_PATH"),
             always: false,
             stand_in: false,
-            yields: true,
+            need: Need::Optional,
+            may_be_shared: true,
             lock: None,
         },
         frames: Frames::FormFeeds,
@@ -247,18 +267,25 @@ impl Dialect {
 
     /// Serves one connection to its end, whatever carries it.
     pub async fn serve(&'static self, stream: impl Transport, served: Served) {
-        let pid = stream.peer_pid();
-        self.serve_process(stream, pid, served).await;
+        let pids: Vec<u32> = stream.peer_pid().into_iter().collect();
+        self.serve_processes(stream, &pids, served).await;
     }
 
-    /// The same for a process that is known to be at the other end.
-    pub async fn serve_process(
+    /// The same where these processes hold the other end; none if the transport has no such thing. If any of them
+    /// is an agent's, the connection is.
+    pub async fn serve_processes(
         &'static self,
         stream: impl Transport,
-        pid: Option<u32>,
+        pids: &[u32],
         served: Served,
     ) {
-        let caller = served.identify(pid, self.endpoint.name).await;
+        let mut caller = served.identify(pids.first().copied(), self.endpoint.name).await;
+        for pid in pids.iter().skip(1) {
+            if caller.is_agent() {
+                break;
+            }
+            caller = served.identify(Some(*pid), self.endpoint.name).await;
+        }
         (self.serve)(Box::new(stream), served.on_behalf_of(caller)).await;
     }
 

@@ -174,6 +174,10 @@ impl Protocol for Roo {
     }
 
     fn encode(&mut self, (): (), _: &mut Vec<u8>) {}
+
+    fn is_admitted(&self) -> bool {
+        self.cx.is_some()
+    }
 }
 
 /// Tells one client what its commands came to.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use bytes::{Buf, BytesMut};
+use bytes::BytesMut;
 use memchr::memchr;
 
 use super::{Frame, FrameError, Framing};
@@ -61,36 +61,99 @@ pub struct NodeIpc {
     discarding: bool,
 }
 
+/// Where a frame ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct End {
+    /// Bytes of the frame.
+    length: usize,
+    /// Where the next one begins.
+    next: usize,
+    is_line: bool,
+}
+
 /// Where in a document the bytes looked at so far end; only counted where newlines may end a frame.
 #[derive(Debug, Clone, Copy, Default)]
 struct Nesting {
     depth: u32,
+    /// A bit for each level, the innermost one last: whether it is a list. Deeper documents than it has bits are
+    /// not read anyway.
+    lists: u128,
     in_string: bool,
     is_escaped: bool,
-    has_begun: bool,
+    /// The last byte that means something, outside of strings; none before the first one.
+    last: Option<u8>,
+    /// The last byte of all was a newline within a document that is not whole.
+    is_after_newline: bool,
+}
+
+/// What a byte comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fed {
+    /// A part of the document.
+    Inside,
+    /// The newline that ends it.
+    Ends,
+    /// The first byte of the next one: what came before is broken, and ended with the newline before this.
+    Begins,
 }
 
 impl Nesting {
-    /// Takes one byte; true if a newline here ends the document.
-    fn feed(&mut self, byte: u8) -> bool {
-        if self.in_string {
-            match byte {
-                _ if self.is_escaped => self.is_escaped = false,
-                b'\\' => self.is_escaped = true,
-                b'"' => self.in_string = false,
-                _ => {}
-            }
-            return false;
+    fn feed(&mut self, byte: u8) -> Fed {
+        let was_newline = std::mem::take(&mut self.is_after_newline);
+        if was_newline && byte == b'{' && !self.may_be_followed_by_object() {
+            return Fed::Begins;
         }
+        if byte == b'\n' {
+            let is_whole = self.depth == 0 && !self.in_string;
+            if is_whole && self.last.is_some() {
+                return Fed::Ends;
+            }
+            self.is_after_newline = !is_whole;
+        }
+        match self.in_string {
+            true => self.feed_string(byte),
+            false => self.feed_structure(byte),
+        }
+        Fed::Inside
+    }
+
+    fn feed_string(&mut self, byte: u8) {
         match byte {
-            b'\n' => return self.depth == 0 && self.has_begun,
-            b'"' => self.in_string = true,
-            b'{' | b'[' => self.depth += 1,
-            b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+            _ if self.is_escaped => self.is_escaped = false,
+            b'\\' => self.is_escaped = true,
+            b'"' => self.in_string = false,
             _ => {}
         }
-        self.has_begun |= !byte.is_ascii_whitespace();
-        false
+    }
+
+    fn feed_structure(&mut self, byte: u8) {
+        match byte {
+            b'"' => self.in_string = true,
+            b'{' | b'[' => {
+                self.depth += 1;
+                self.lists = self.lists << 1 | u128::from(byte == b'[');
+            }
+            b'}' | b']' => {
+                self.depth = self.depth.saturating_sub(1);
+                self.lists >>= 1;
+            }
+            _ => {}
+        }
+        if !byte.is_ascii_whitespace() {
+            self.last = Some(byte);
+        }
+    }
+
+    /// Whether an object can stand here in a document. Within a string, or behind a value, it cannot: one line
+    /// with a quote or a brace too many must not swallow those after it.
+    fn may_be_followed_by_object(&self) -> bool {
+        let in_list = self.lists & 1 == 1;
+        match self.last {
+            _ if self.in_string => false,
+            Some(b'[' | b':') | None => true,
+            Some(b',') => in_list,
+            Some(_) => false,
+        }
     }
 }
 
@@ -115,54 +178,59 @@ impl NodeIpc {
         self.form.clone()
     }
 
-    /// Where the next frame ends, and whether with a newline.
-    fn find_end(&mut self, bytes: &[u8]) -> Option<(usize, bool)> {
+    /// Where the next frame ends.
+    fn find_end(&mut self, bytes: &[u8]) -> Option<End> {
+        let at_end = |at: usize, is_line| End { length: at, next: at + 1, is_line };
         if !self.takes_lines {
             let offset = memchr(FORM_FEED, &bytes[self.scanned..])?;
-            return Some((self.scanned + offset, false));
+            return Some(at_end(self.scanned + offset, false));
         }
         for (at, &byte) in bytes.iter().enumerate().skip(self.scanned) {
             if byte == FORM_FEED {
-                return Some((at, false));
+                return Some(at_end(at, false));
             }
-            if self.nesting.feed(byte) {
-                return Some((at, true));
+            match self.nesting.feed(byte) {
+                Fed::Inside => {}
+                Fed::Ends => return Some(at_end(at, true)),
+                // The newline is gone already if the frame is being thrown away.
+                Fed::Begins => {
+                    return Some(End { length: at.saturating_sub(1), next: at, is_line: true });
+                }
             }
         }
         None
     }
 
-    fn take(&mut self, buf: &mut BytesMut, end: usize) -> Result<Option<Frame>, FrameError> {
+    fn take(&mut self, buf: &mut BytesMut, end: End) -> Result<Option<Frame>, FrameError> {
         self.scanned = 0;
         self.nesting = Nesting::default();
+        let mut frame = buf.split_to(end.next);
         if std::mem::take(&mut self.discarding) {
-            buf.advance(end + 1);
             return Ok(None);
         }
-        if end > self.limit {
-            buf.advance(end + 1);
+        if end.length > self.limit {
             return Err(FrameError::TooLong { limit: self.limit });
         }
-        if buf[..end].trim_ascii().is_empty() {
-            buf.advance(end + 1);
-            return Ok(None);
-        }
-        let mut frame = buf.split_to(end + 1);
-        frame.truncate(end);
-        Ok(Some(frame.freeze()))
+        frame.truncate(end.length);
+        Ok((!frame.trim_ascii().is_empty()).then(|| frame.freeze()))
+    }
+
+    /// Bytes of a frame without an end, not counting a newline that may turn out to be it.
+    fn unended(&self, buf: &BytesMut) -> usize {
+        buf.len() - usize::from(self.nesting.is_after_newline && !buf.is_empty())
     }
 }
 
 impl Framing for NodeIpc {
     fn decode(&mut self, buf: &mut BytesMut) -> Result<Option<Frame>, FrameError> {
-        while let Some((end, is_line)) = self.find_end(buf) {
+        while let Some(end) = self.find_end(buf) {
             if let Some(frame) = self.take(buf, end)? {
-                self.form.note_end(is_line);
+                self.form.note_end(end.is_line);
                 return Ok(Some(frame));
             }
         }
         self.scanned = buf.len();
-        if self.discarding || buf.len() > self.limit {
+        if self.discarding || self.unended(buf) > self.limit {
             buf.clear();
             self.scanned = 0;
             if !std::mem::replace(&mut self.discarding, true) {
@@ -241,6 +309,51 @@ mod tests {
     }
 
     #[test]
+    fn attack_a_broken_line_does_not_swallow_those_after_it() {
+        for broken in [
+            "{\"a\":1",
+            "{\"a\":\"x",
+            "{\"a\":\"x\\",
+            "{\"a\":{}",
+            "{\"a\"",
+            "[1",
+            "\"",
+            "{\"a\":[{},",
+        ] {
+            let text = format!("{broken}\n{{\"b\":2}}\n{{\"c\":3}}\n");
+            let frames = decoded(&mut NodeIpc::with_limit(64).with_lines(), text.as_bytes());
+            let last = [broken, "{\"b\":2}", "{\"c\":3}"];
+            match broken.ends_with(',') {
+                // An object may well follow: it is only the one after it that cannot.
+                true => assert_eq!(frames[1..], last[2..], "{broken}"),
+                false => assert_eq!(frames, last, "{broken}"),
+            }
+            // The same where the broken line is too long.
+            let mut framing = NodeIpc::with_limit(16).with_lines();
+            let mut buf = BytesMut::from(format!("{broken}{}", " ".repeat(32)).as_bytes());
+            assert_eq!(framing.decode(&mut buf), Err(FrameError::TooLong { limit: 16 }));
+            buf.extend_from_slice(b"\n");
+            assert_eq!(framing.decode(&mut buf), Ok(None));
+            buf.extend_from_slice(b"{\"b\":2}\n{\"c\":3}\n");
+            let mut frames = Vec::new();
+            while let Ok(Some(frame)) = framing.decode(&mut buf) {
+                frames.push(frame);
+            }
+            assert_eq!(frames.last().unwrap(), &b"{\"c\":3}"[..], "{broken}");
+        }
+    }
+
+    #[test]
+    fn a_document_may_have_objects_at_the_beginning_of_its_lines() {
+        let document = "{\"a\":\n{\"b\":\n[\n{},\n{\"c\":\",[\"}\n]},\"d\":[[\n{}\n],\n{}]}";
+        for end in ["\n", "\x0c"] {
+            let text = format!("{document}{end}{{}}{end}");
+            let frames = decoded(&mut NodeIpc::with_limit(256).with_lines(), text.as_bytes());
+            assert_eq!(frames, [document, "{}"]);
+        }
+    }
+
+    #[test]
     fn answers_come_in_the_form_that_was_last_received() {
         let mut framing = NodeIpc::with_limit(64).with_lines();
         let form = framing.form();
@@ -281,10 +394,60 @@ mod tests {
         assert!(buf.is_empty());
     }
 
+    /// A document with line breaks wherever JSON allows them.
+    fn document() -> impl Strategy<Value = String> {
+        let space = || proptest::sample::select(vec!["", "\n", " \n", "\n\t"]);
+        let leaf =
+            proptest::sample::select(vec!["1", "null", "\"\"", "\"{\\\"[,:\\\\\"", "{}", "[]"]);
+        let value = leaf.prop_map(str::to_owned).prop_recursive(4, 24, 4, move |inner| {
+            let items = proptest::collection::vec((space(), inner, space()), 1..4);
+            (items, any::<bool>()).prop_map(|(items, is_list)| {
+                let key = if is_list { "" } else { "\"k\":" };
+                let items = items.iter().map(|(a, item, b)| match is_list {
+                    true => format!("{a}{item}{b}"),
+                    false => format!("{a}{key}{b}{item}"),
+                });
+                let joined = items.collect::<Vec<_>>().join(",");
+                if is_list { format!("[{joined}]") } else { format!("{{{joined}}}") }
+            })
+        });
+        value
+    }
+
     proptest! {
         #[test]
+        fn documents_are_whole_however_they_are_laid_out(
+            documents in proptest::collection::vec(document(), 1..5),
+            ends in proptest::collection::vec(proptest::sample::select(vec!["\n", "\x0c"]), 5),
+        ) {
+            let text: String =
+                documents.iter().zip(ends).map(|(document, end)| format!("{document}{end}")).collect();
+            let frames = decoded(&mut NodeIpc::with_limit(1 << 16).with_lines(), text.as_bytes());
+            prop_assert_eq!(frames, documents);
+        }
+
+        #[test]
+        fn attack_commands_are_found_behind_anything(
+            garbage in "[a-z{}\\[\\]\",:\\\\\n\x0c ]{0,60}",
+            limit in 8_usize..80,
+        ) {
+            let text = format!("{garbage}\n{{\"a\":1}}\n{{\"b\":2}}\n");
+            let (mut framing, mut buf) =
+                (NodeIpc::with_limit(limit).with_lines(), BytesMut::from(text.as_bytes()));
+            let mut last = None;
+            loop {
+                match framing.decode(&mut buf) {
+                    Ok(None) => break,
+                    Ok(Some(frame)) => last = Some(frame),
+                    Err(_) => {}
+                }
+            }
+            prop_assert_eq!(last.as_deref(), Some(&b"{\"b\":2}"[..]));
+        }
+
+        #[test]
         fn frames_do_not_depend_on_how_the_bytes_are_cut(
-            parts in proptest::collection::vec("[a-z{}\\[\\]\"\\\\\n \u{e4}]{0,12}", 0..6),
+            parts in proptest::collection::vec("[a-z{}\\[\\]\",:\\\\\n \u{e4}]{0,12}", 0..6),
             cuts in proptest::collection::vec(0_usize..40, 0..6),
             takes_lines: bool,
         ) {

@@ -1,5 +1,6 @@
 //! The whole crate together: methods served over memory, seen only through bytes.
 
+mod admission;
 mod companion;
 mod concurrency;
 mod envelope;

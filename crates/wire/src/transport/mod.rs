@@ -4,6 +4,7 @@
 pub mod memory;
 mod reserve;
 pub mod stdio;
+mod strangers;
 pub mod tcp;
 pub mod unix;
 pub mod ws;
@@ -40,6 +41,9 @@ pub trait Transport: AsyncRead + AsyncWrite + Send + Unpin + 'static {
         None
     }
 
+    /// Called once, when the protocol has admitted the peer.
+    fn admitted(&mut self) {}
+
     /// Tells the peer that and why the connection ends, where there is a way to say it. Called
     /// again until it is ready, but not for longer than the connection lingers.
     fn poll_farewell(&mut self, _cx: &mut Context<'_>, _outcome: &Outcome) -> Poll<()> {
@@ -56,6 +60,10 @@ impl Transport for Box<dyn Transport> {
 
     fn peer_pid(&self) -> Option<u32> {
         (**self).peer_pid()
+    }
+
+    fn admitted(&mut self) {
+        (**self).admitted();
     }
 
     fn poll_farewell(&mut self, cx: &mut Context<'_>, outcome: &Outcome) -> Poll<()> {

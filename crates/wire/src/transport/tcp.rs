@@ -5,6 +5,7 @@ use std::{io, net::SocketAddr};
 
 use tokio::net::{TcpListener, TcpStream};
 
+use super::strangers::{Place, Strangers};
 use super::{Slot, Slots, Transport, accept_patiently, delegate_io};
 
 /// Who may connect.
@@ -52,10 +53,13 @@ pub fn tokens_equal(presented: &str, secret: &str) -> bool {
 pub struct TcpEndpoint {
     listener: TcpListener,
     slots: Slots,
+    /// Peers that have not presented the token yet, if they have to.
+    strangers: Option<Strangers>,
 }
 
 impl TcpEndpoint {
-    /// Binds `address` if `access` permits it, for at most `max_connections` at a time.
+    /// Binds `address` if `access` permits it, for at most `max_connections` at a time. Of peers that have to present
+    /// a token and have not yet, there are far fewer.
     ///
     /// # Errors
     /// `PermissionDenied` for an address other machines can reach without a token; else what
@@ -72,7 +76,8 @@ impl TcpEndpoint {
             ));
         }
         let listener = TcpListener::bind(address).await?;
-        Ok(Self { listener, slots: Slots::new(max_connections) })
+        let strangers = matches!(access, Access::Token(_)).then(Strangers::default);
+        Ok(Self { listener, slots: Slots::new(max_connections), strangers })
     }
 
     /// The address bound, with the port the system chose for port 0.
@@ -94,10 +99,20 @@ impl TcpEndpoint {
                 tracing::warn!(%peer, "too many connections, closing the newest");
                 continue;
             };
+            let stranger = match &self.strangers {
+                None => None,
+                Some(strangers) => match strangers.take(peer.ip()) {
+                    Some(place) => Some(place),
+                    None => {
+                        tracing::warn!(%peer, "too many connections without a token, closing the newest");
+                        continue;
+                    }
+                },
+            };
             if let Err(error) = stream.set_nodelay(true) {
                 tracing::debug!(%error, "cannot set TCP_NODELAY");
             }
-            return Ok(TcpConnection { stream, peer, _slot: slot });
+            return Ok(TcpConnection { stream, peer, stranger, _slot: slot });
         }
     }
 }
@@ -107,6 +122,8 @@ impl TcpEndpoint {
 pub struct TcpConnection {
     stream: TcpStream,
     peer: SocketAddr,
+    /// Its place among those who have not presented the token.
+    stranger: Option<Place>,
     _slot: Slot,
 }
 
@@ -116,6 +133,14 @@ impl TcpConnection {
     pub fn peer(&self) -> SocketAddr {
         self.peer
     }
+
+    /// The address of this side: that of the listener only if it listens at one address.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn local(&self) -> io::Result<SocketAddr> {
+        self.stream.local_addr()
+    }
 }
 
 delegate_io!(TcpConnection, stream);
@@ -123,6 +148,10 @@ delegate_io!(TcpConnection, stream);
 impl Transport for TcpConnection {
     fn peer_gone(&self) -> bool {
         self.stream.peer_gone()
+    }
+
+    fn admitted(&mut self) {
+        self.stranger = None;
     }
 }
 
@@ -176,5 +205,34 @@ mod tests {
         }
         accepted.write_all(b"x").await.unwrap();
         assert_eq!(first.read_u8().await.unwrap(), b'x');
+    }
+
+    #[tokio::test]
+    async fn attack_peers_without_a_token_are_few_and_those_with_it_do_not_count() {
+        use super::super::strangers::MOST_FROM_ONE;
+
+        let address = "127.0.0.1:0".parse().unwrap();
+        let access = Access::Token("secret".into());
+        let endpoint = TcpEndpoint::bind(address, &access, 1000).await.unwrap();
+        let address = endpoint.local_addr().unwrap();
+        let (mut clients, mut held) = (Vec::new(), Vec::new());
+        for _ in 0..MOST_FROM_ONE + 2 {
+            clients.push(connect(address).await.unwrap());
+            let mut accepted = endpoint.accept().await.unwrap();
+            // Two of them present it.
+            if held.len() < 2 {
+                accepted.admitted();
+            }
+            held.push(accepted);
+        }
+        let mut late = connect(address).await.unwrap();
+        let mut byte = [0];
+        tokio::select! {
+            _ = endpoint.accept() => panic!("accepted over the limit"),
+            read = late.read(&mut byte) => assert_eq!(read.unwrap(), 0),
+        }
+        drop(held.pop());
+        clients.push(connect(address).await.unwrap());
+        endpoint.accept().await.unwrap();
     }
 }

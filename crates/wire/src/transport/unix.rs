@@ -68,13 +68,13 @@ pub fn bind(path: impl AsRef<Path>, options: &BindOptions) -> io::Result<UnixEnd
         return Err(named(io::Error::new(io::ErrorKind::InvalidInput, reason)));
     }
     let dir = TrustedDir::for_socket(parent, options.allow_shared_parent)?;
-    // Two servers that start together must not both find the old socket dead. Directories of
-    // others are not locked, since anybody could hold such a lock forever.
+    // Two servers that start together must not both find the old socket dead. Directories that are
+    // not ours alone are not locked, since anybody could hold such a lock forever.
     let is_locked = dir.is_own();
     if is_locked {
         flock(&dir, FlockOperation::LockExclusive).map_err(|error| named(error.into()))?;
     }
-    let bound = make_way(&dir, name, &path).and_then(|()| bind_private(&dir, name).map_err(named));
+    let bound = make_way(&dir, name, &path).and_then(|()| bind_private(&dir, name, &path));
     if is_locked {
         let _ = flock(&dir, FlockOperation::Unlock);
     }
@@ -107,16 +107,33 @@ fn make_way(dir: &TrustedDir, name: &str, path: &Path) -> io::Result<()> {
     match probe(&dir.short_path(name)) {
         Err(Errno::CONNREFUSED) => {
             tracing::info!(path = %path.display(), "removing a stale socket");
-            dir.remove(name)
+            remove_dead(dir, name, path)
         }
         Err(Errno::NOENT) => Ok(()),
         // A full backlog is a sign of life, too.
-        Ok(()) | Err(Errno::AGAIN | Errno::INPROGRESS) => Err(io::Error::new(
-            io::ErrorKind::AddrInUse,
-            format!("another process is listening on {}", path.display()),
-        )),
+        Ok(()) | Err(Errno::AGAIN | Errno::INPROGRESS) => Err(taken(path)),
         Err(error) => Err(about(path, error.into())),
     }
+}
+
+fn taken(path: &Path) -> io::Error {
+    let reason = format!("another process is listening on {}", path.display());
+    io::Error::new(io::ErrorKind::AddrInUse, reason)
+}
+
+/// Removes a socket that did not answer. Where the directory cannot be locked, another server may have put a live
+/// one in its place meanwhile, with the same inode even: so it is asked once more where no one else looks for it.
+fn remove_dead(dir: &TrustedDir, name: &str, path: &Path) -> io::Result<()> {
+    let aside = passing_name();
+    match dir.rename(name, &aside) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        moved => moved?,
+    }
+    if probe(&dir.short_path(&aside)) == Err(Errno::CONNREFUSED) {
+        return dir.remove(&aside);
+    }
+    dir.rename_new(&aside, name)?;
+    Err(taken(path))
 }
 
 /// Connects without waiting.
@@ -130,27 +147,33 @@ type Bound = (std::os::unix::net::UnixListener, (u64, u64));
 
 /// Binds under a passing name and moves the socket to `name` once its mode is right, so that it
 /// is never there with another mode (the umask cannot be used: it belongs to the whole process).
-fn bind_private(dir: &TrustedDir, name: &str) -> io::Result<Bound> {
-    let (listener, passing) = bind_passing(dir)?;
+fn bind_private(dir: &TrustedDir, name: &str, path: &Path) -> io::Result<Bound> {
+    let (listener, passing) = bind_passing(dir).map_err(|error| about(path, error))?;
     let moved = chmodat(dir, &passing, Mode::RUSR | Mode::WUSR, AtFlags::empty())
-        .map_err(io::Error::from)
+        .map_err(|error| about(path, error.into()))
         .and_then(|()| dir.identity(&passing))
-        .and_then(|identity| dir.rename(&passing, name).map(|()| identity));
+        .and_then(|identity| dir.rename_new(&passing, name).map(|()| identity));
     match moved {
         Ok(identity) => Ok((listener, identity)),
         Err(error) => {
             let _ = dir.remove(&passing);
-            Err(error)
+            let is_taken = error.kind() == io::ErrorKind::AlreadyExists;
+            Err(if is_taken { taken(path) } else { error })
         }
     }
 }
 
-fn bind_passing(dir: &TrustedDir) -> io::Result<(std::os::unix::net::UnixListener, String)> {
+/// A name that nothing of this process has, and that no client looks for.
+fn passing_name() -> String {
     static COUNTER: AtomicU32 = AtomicU32::new(0);
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    format!(".{:x}.{number:x}", std::process::id())
+}
+
+fn bind_passing(dir: &TrustedDir) -> io::Result<(std::os::unix::net::UnixListener, String)> {
     // Names left over from a crash are passed by; there cannot be many.
     for _ in 0..100 {
-        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-        let passing = format!(".{:x}.{number:x}", std::process::id());
+        let passing = passing_name();
         match std::os::unix::net::UnixListener::bind(dir.short_path(&passing)) {
             Ok(listener) => return Ok((listener, passing)),
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}

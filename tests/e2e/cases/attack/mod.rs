@@ -10,6 +10,7 @@ mod fence;
 mod full_store;
 mod logins;
 mod planted;
+mod roo_tcp;
 mod secrets;
 mod slow_clients;
 mod truth;

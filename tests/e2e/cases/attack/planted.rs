@@ -11,7 +11,7 @@ use rustix::process::Uid;
 
 const OTHER: u32 = 65_534;
 
-fn is_root() -> bool {
+pub(super) fn is_root() -> bool {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root {
         eprintln!("skipped: only root can be a second user");

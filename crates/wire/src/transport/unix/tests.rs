@@ -196,3 +196,51 @@ async fn attack_a_socket_that_was_moved_or_replaced_is_noticed() {
     let _other = bind_here(&path).unwrap();
     assert!(!bound.is_in_place());
 }
+
+#[tokio::test]
+async fn in_a_directory_of_all_users_the_socket_is_private_and_goes_with_its_server() {
+    let path = std::env::temp_dir().join(format!("rk-shared-{}.sock", std::process::id()));
+    let shared = path.parent().unwrap().metadata().unwrap();
+    if shared.uid() != 0 || shared.mode() & 0o1000 == 0 {
+        eprintln!("skipped: the temporary directory is not shared");
+        return;
+    }
+    let refused = bind_here(&path).unwrap_err();
+    assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied, "unless that is asked for");
+    let options = BindOptions { allow_shared_parent: true, ..BindOptions::default() };
+    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    let endpoint = bind(&path, &options).unwrap();
+    assert_eq!(mode(&path), 0o600);
+    let taken = bind(&path, &options).unwrap_err();
+    assert_eq!(taken.kind(), io::ErrorKind::AddrInUse);
+    let (client, accepted) = tokio::join!(connect(&path), endpoint.accept());
+    assert!(client.is_ok() && accepted.is_ok());
+    drop(endpoint);
+    assert!(!path.exists());
+}
+
+#[test]
+fn attack_a_live_socket_that_took_the_place_of_a_dead_one_is_put_back() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("s");
+    let dir = TrustedDir::for_socket(home.path(), false).unwrap();
+    let live = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let refused = remove_dead(&dir, "s", &path).unwrap_err();
+    assert_eq!(refused.kind(), io::ErrorKind::AddrInUse);
+    std::os::unix::net::UnixStream::connect(&path).unwrap();
+    drop(live);
+    remove_dead(&dir, "s", &path).unwrap();
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn attack_what_came_meanwhile_is_not_replaced() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("s");
+    let dir = TrustedDir::for_socket(home.path(), false).unwrap();
+    let _live = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let refused = bind_private(&dir, "s", &path).unwrap_err();
+    assert_eq!(refused.kind(), io::ErrorKind::AddrInUse);
+    std::os::unix::net::UnixStream::connect(&path).unwrap();
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
+}
