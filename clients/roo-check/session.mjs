@@ -136,12 +136,19 @@ await next("taskInteractive", named("taskInteractive", task));
 await client.reply("PressSecondaryButton");
 await completed(task);
 
-// A provider that fails, and is asked again.
-task = await start(base, [{ error: "the model is down" }, { text: "back again" }]);
+// A provider that fails before it answers: asked again by the button, then by a message.
+task = await start(base, [{ error: "the model is down" }]);
 await next("ask:api_req_failed", message("api_req_failed"));
 await next("taskIdle", named("taskIdle", task));
 await client.reply("PressPrimaryButton");
 await next("retried", message("api_req_retried"));
+await next("the next failure", message("api_req_failed"));
+client.send("SendMessage", { text: script([{ text: "back again" }]) });
+await completed(task);
+
+// One that fails in the middle of its answer is asked again by itself.
+task = await start(base, [{ text: "half" }, { error: "the line is cut" }, { text: "whole" }]);
+await next("the cut", message("api_req_started", (said) => JSON.parse(said.text).cancelReason === "streaming_failed"));
 await completed(task);
 
 // What can be asked.

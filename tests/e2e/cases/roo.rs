@@ -282,6 +282,17 @@ fn frames_that_are_no_messages_change_nothing() {
 }
 
 #[test]
+fn a_frame_that_never_ends_is_cut_off_and_others_go_on() {
+    let daemon = TestDaemon::start();
+    let (mut endless, mut other) = (Roo::to(&daemon), Roo::to(&daemon));
+    let chunk = vec![b'a'; 1 << 20];
+    // The server may hang up before all of it is written.
+    (0..66).take_while(|_| endless.try_raw(&chunk)).for_each(drop);
+    assert!(endless.is_cut_off());
+    assert_eq!(other.ask("IsReady", Value::Null), true);
+}
+
+#[test]
 fn wrong_commands_are_answered_and_change_nothing() {
     let daemon = TestDaemon::start();
     let mut roo = Roo::to(&daemon);

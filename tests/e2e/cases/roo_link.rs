@@ -48,6 +48,11 @@ impl Roo {
         self.stream.write_all(bytes).unwrap();
     }
 
+    /// The same; false if the server does not take them any more.
+    pub(crate) fn try_raw(&mut self, bytes: &[u8]) -> bool {
+        self.stream.write_all(bytes).is_ok()
+    }
+
     /// Sends a command without waiting for anything.
     pub(crate) fn send(&mut self, name: &str, data: Value) {
         self.frame(&json!({ "commandName": name, "data": data }));

@@ -190,7 +190,7 @@ impl Task {
             shows.tool = tool.clone();
         }
         let error = tool.error.as_deref().filter(|_| item.status == ItemStatus::Failed);
-        let was_let_through = self.close_ask(&item.id, tool, error);
+        let is_own_failure = self.close_ask(&item.id, tool, error);
         let name = tools::tool_name(&tool.name);
         let at = millis(item.at);
         let has_run = error.is_none() || tool.exit_code.is_some();
@@ -208,14 +208,14 @@ impl Task {
             }
             _ => self.close_stream(&item.id),
         }
-        if let Some(error) = error.filter(|_| was_let_through && !has_run) {
+        if let Some(error) = error.filter(|_| is_own_failure && !has_run) {
             self.tool_failed(name, error, at);
         }
         self.shown.remove(&item.id);
         self.counted(now);
     }
 
-    /// Ends the asks of a call that is over, as it went. False if a person said no.
+    /// Ends the asks of a call that is over, as it went. False if a person stopped it.
     fn close_ask(&mut self, id: &ItemId, tool: &ToolItem, error: Option<&str>) -> bool {
         let (is_final, is_asked, at) = match self.shown.get(id) {
             Some(shows) => (shows.is_final, shows.is_asked, shows.at),
@@ -241,7 +241,11 @@ impl Task {
                     self.change(Change::AskResponded);
                 }
             }
-            Some(text) if CUT_OFF.contains(&text) => self.finalize(id, None),
+            // The end of the turn says what became of it.
+            Some(text) if CUT_OFF.contains(&text) => {
+                self.finalize(id, None);
+                return false;
+            }
             _ if is_asked => {}
             _ => {
                 self.tool_runs(id);
