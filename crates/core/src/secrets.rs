@@ -263,10 +263,12 @@ fn hide_in_request(request: &mut Request) {
         asked_at: _,
         deadline: _,
         is_deferred: _,
+        given,
         state,
     } = request;
     hide(tool);
     hide_in_asked(asked);
+    hide_any(given.iter_mut().map(|part| &mut part.text));
     if let RequestState::Settled(Settled { answer, by, at: _ }) = state {
         hide(by);
         match answer {
@@ -434,7 +436,7 @@ fn hide_in_handoff(handoff: &mut Handoff) {
 
 #[cfg(test)]
 mod tests {
-    use rookery_model::{ExternalCall, RequestId, SessionId, Timestamp};
+    use rookery_model::{ExternalCall, PartAnswer, RequestId, SessionId, Timestamp};
 
     use super::*;
 
@@ -460,6 +462,25 @@ mod tests {
         let mut assignment = Assignment { settings: plain.clone(), ..Assignment::default() };
         hide_in_assignment(&mut assignment);
         assert_eq!(assignment.settings, plain);
+    }
+
+    #[test]
+    fn answers_to_some_questions_are_in_no_log() {
+        let part = PartAnswer {
+            question: "key".to_owned(),
+            text: SECRET.to_owned(),
+            at: Timestamp::default(),
+        };
+        let answered = Request { given: vec![part], ..request(RequestState::Pending) };
+        let settled =
+            Settled { answer: Answer::Cancelled, by: "me".to_owned(), at: Timestamp::default() };
+        let settled = Request { state: RequestState::Settled(settled), ..answered.clone() };
+        let mut change = Change::RequestUpserted(Box::new(settled));
+        hide_in_change(&mut change);
+        assert!(!format!("{change:?}").contains(SECRET));
+        let mut event = Event::RequestOpened(Box::new(answered));
+        hide_in_event(&mut event);
+        assert!(!format!("{event:?}").contains(SECRET));
     }
 
     #[test]

@@ -45,8 +45,8 @@ pub use item::{Item, ItemBody, ItemId, ItemStatus, Pruning, ToolItem};
 pub use mode::{Mode, Profile, ToolKind};
 pub use project::Project;
 pub use request::{
-    Answer, Asked, Asker, ExternalCall, Plan, Question, QuestionOption, Request, RequestState,
-    Settled,
+    Answer, Asked, Asker, ExternalCall, PartAnswer, Plan, Question, QuestionOption, Request,
+    RequestState, Settled,
 };
 pub use shown::{Unseen, is_unseen, spelled};
 pub use size::{Size, SizeError};

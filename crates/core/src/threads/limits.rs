@@ -107,6 +107,7 @@ impl Runner {
             asked_at: clock::wall(),
             deadline: self.core.requests().approval_deadline(),
             is_deferred: false,
+            given: Vec::new(),
             state: RequestState::Pending,
         }
     }

@@ -373,6 +373,7 @@ impl Job {
             asked_at: clock::wall(),
             deadline: limit.map(clock::after),
             is_deferred: false,
+            given: Vec::new(),
             state: RequestState::Pending,
         }
     }

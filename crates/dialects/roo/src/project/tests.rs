@@ -159,6 +159,7 @@ impl Bench {
             asked_at: at(self.now),
             deadline: None,
             is_deferred: false,
+            given: Vec::new(),
             state: RequestState::Pending,
         }
     }
