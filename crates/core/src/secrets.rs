@@ -196,8 +196,16 @@ pub(crate) fn hide_in_thread(thread: &mut Thread) {
 
 /// Lists of commands stay exact, because commands are compared with them.
 fn hide_in_assignment(assignment: &mut Assignment) {
-    let Assignment { role, roles, unasked: _, lead: _, prices: _, instructions, settings } =
-        assignment;
+    let Assignment {
+        role,
+        roles,
+        unasked: _,
+        bounds: _,
+        lead: _,
+        prices: _,
+        instructions,
+        settings,
+    } = assignment;
     role.iter_mut().chain(roles).for_each(hide_in_role);
     hide_any(instructions);
     hide_in_json(settings);
