@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use rookery_model::Usage;
+use rookery_model::{Prices, Usage};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -349,4 +349,6 @@ pub struct ModelInfo {
     pub default_reasoning: Option<String>,
     /// How hard it can think: effort and what that means.
     pub reasoning: Vec<(String, String)>,
+    /// What its tokens cost, if its server tells.
+    pub prices: Option<Prices>,
 }

@@ -105,6 +105,25 @@ pub struct SearchBounds {
     pub ignored_globs: Vec<String>,
 }
 
+/// How long commands may take, by what was set for the thread that runs them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandLimit {
+    /// How long.
+    pub limit: Duration,
+    /// Beginnings of commands that it does not hold for.
+    pub long_commands: Vec<String>,
+}
+
+impl CommandLimit {
+    /// How long a command may take; none if that is up to the tool.
+    pub fn of(&self, command: &str) -> Option<Duration> {
+        let beginnings = self.long_commands.iter().map(|beginning| beginning.trim());
+        let mut beginnings = beginnings.filter(|beginning| !beginning.is_empty());
+        let is_long = beginnings.any(|beginning| command.trim_start().starts_with(beginning));
+        (!is_long).then_some(self.limit)
+    }
+}
+
 /// What a tool works with.
 #[derive(Clone)]
 pub struct ToolContext {
@@ -137,6 +156,8 @@ pub struct ToolContext {
     pub shell: String,
     /// Variables that no program of a tool inherits: they hold keys.
     pub withheld: Vec<String>,
+    /// How long its commands may take; none leaves that to the tools.
+    pub command_limit: Option<CommandLimit>,
     /// Commands that were started earlier and may still run.
     pub sessions: Arc<Sessions>,
     /// Cancelled when the caller is gone.

@@ -196,8 +196,16 @@ pub(crate) fn hide_in_thread(thread: &mut Thread) {
 
 /// Lists of commands stay exact, because commands are compared with them.
 fn hide_in_assignment(assignment: &mut Assignment) {
-    let Assignment { role, roles, unasked: _, lead: _, prices: _, instructions, settings } =
-        assignment;
+    let Assignment {
+        role,
+        roles,
+        unasked: _,
+        bounds: _,
+        lead: _,
+        prices: _,
+        instructions,
+        settings,
+    } = assignment;
     role.iter_mut().chain(roles).for_each(hide_in_role);
     hide_any(instructions);
     hide_in_json(settings);
@@ -263,10 +271,12 @@ fn hide_in_request(request: &mut Request) {
         asked_at: _,
         deadline: _,
         is_deferred: _,
+        given,
         state,
     } = request;
     hide(tool);
     hide_in_asked(asked);
+    hide_any(given.iter_mut().map(|part| &mut part.text));
     if let RequestState::Settled(Settled { answer, by, at: _ }) = state {
         hide(by);
         match answer {
@@ -434,7 +444,7 @@ fn hide_in_handoff(handoff: &mut Handoff) {
 
 #[cfg(test)]
 mod tests {
-    use rookery_model::{ExternalCall, RequestId, SessionId, Timestamp};
+    use rookery_model::{ExternalCall, PartAnswer, RequestId, SessionId, Timestamp};
 
     use super::*;
 
@@ -460,6 +470,25 @@ mod tests {
         let mut assignment = Assignment { settings: plain.clone(), ..Assignment::default() };
         hide_in_assignment(&mut assignment);
         assert_eq!(assignment.settings, plain);
+    }
+
+    #[test]
+    fn answers_to_some_questions_are_in_no_log() {
+        let part = PartAnswer {
+            question: "key".to_owned(),
+            text: SECRET.to_owned(),
+            at: Timestamp::default(),
+        };
+        let answered = Request { given: vec![part], ..request(RequestState::Pending) };
+        let settled =
+            Settled { answer: Answer::Cancelled, by: "me".to_owned(), at: Timestamp::default() };
+        let settled = Request { state: RequestState::Settled(settled), ..answered.clone() };
+        let mut change = Change::RequestUpserted(Box::new(settled));
+        hide_in_change(&mut change);
+        assert!(!format!("{change:?}").contains(SECRET));
+        let mut event = Event::RequestOpened(Box::new(answered));
+        hide_in_event(&mut event);
+        assert!(!format!("{event:?}").contains(SECRET));
     }
 
     #[test]

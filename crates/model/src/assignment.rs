@@ -12,6 +12,8 @@ pub struct Assignment {
     pub roles: Vec<Role>,
     /// What may be done without asking. Policy has the last word: where it asks or denies, so it is.
     pub unasked: Unasked,
+    /// What its agent may use, and how much of it, whether or not it is asked for.
+    pub bounds: Bounds,
     /// The thread that waits for its result.
     pub lead: Option<ThreadId>,
     /// What its tokens cost, if that is known.
@@ -92,6 +94,24 @@ pub struct Unasked {
     pub max_calls: Option<u64>,
     /// How much they may cost, in millionths of a dollar.
     pub max_cost: Option<u64>,
+}
+
+/// What an agent may use, and how much of it. What is not set has the bounds of every thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// Tools that are off, by our names for them.
+    pub disabled_tools: Vec<String>,
+    /// Whether all tools of servers are off.
+    pub no_mcp: bool,
+    /// After how many seconds a command is ended.
+    pub command_seconds: Option<u64>,
+    /// Beginnings of commands that may take longer.
+    pub long_commands: Vec<String>,
+    /// After how many failed calls of tools in a row a turn ends. What a person denied does not count,
+    /// nor does a command that ran, however it ended.
+    pub failures_in_a_row: Option<u64>,
+    /// How many milliseconds lie between the beginnings of two model calls, at least.
+    pub between_calls: Option<u64>,
 }
 
 /// How far something may be done without asking.

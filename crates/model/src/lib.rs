@@ -29,7 +29,7 @@ pub use activity::{
     Activity, AgentState, Lifecycle, Owner, Pending, RunState, RunningAgent, ShellState,
 };
 pub use assignment::{
-    Assignment, Prices, QueuedMessage, Reach, Role, ToolGroup, ToolSort, Unasked,
+    Assignment, Bounds, Prices, QueuedMessage, Reach, Role, ToolGroup, ToolSort, Unasked,
 };
 pub use caller::{Caller, Home, Origin, Standing};
 pub use decision::{
@@ -45,8 +45,8 @@ pub use item::{Item, ItemBody, ItemId, ItemStatus, Pruning, ToolItem};
 pub use mode::{Mode, Profile, ToolKind};
 pub use project::Project;
 pub use request::{
-    Answer, Asked, Asker, ExternalCall, Plan, Question, QuestionOption, Request, RequestState,
-    Settled,
+    Answer, Asked, Asker, ExternalCall, PartAnswer, Plan, Question, QuestionOption, Request,
+    RequestState, Settled,
 };
 pub use shown::{Unseen, is_unseen, spelled};
 pub use size::{Size, SizeError};

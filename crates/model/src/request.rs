@@ -24,6 +24,8 @@ pub struct Request {
     pub deadline: Option<Timestamp>,
     /// Whether it was deferred.
     pub is_deferred: bool,
+    /// Answers to some of its questions, in the order in which they came, while it waits for others.
+    pub given: Vec<PartAnswer>,
     /// Whether it waits, or how it was settled.
     pub state: RequestState,
 }
@@ -89,6 +91,7 @@ impl Request {
             asked_at: at,
             deadline: None,
             is_deferred: false,
+            given: Vec::new(),
             state: RequestState::Pending,
         }
     }
@@ -171,6 +174,17 @@ pub struct Question {
     pub question: String,
     /// What may be answered.
     pub options: Vec<QuestionOption>,
+}
+
+/// The answer to one of several questions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartAnswer {
+    /// The id of the question.
+    pub question: String,
+    /// The answer.
+    pub text: String,
+    /// When it was given.
+    pub at: Timestamp,
 }
 
 /// One answer to choose.

@@ -84,6 +84,7 @@ impl Known {
             context_window: Some(self.context_window),
             default_reasoning: self.default_reasoning.map(str::to_owned),
             reasoning: described(self.efforts),
+            prices: None,
         }
     }
 }

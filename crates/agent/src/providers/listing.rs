@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rookery_host::http::Request;
+use rookery_model::Prices;
 use serde_json::Value;
 use tokio::sync::{OnceCell, watch};
 use tokio::time::Instant;
@@ -33,6 +34,9 @@ const FETCH_LIMIT: Duration = Duration::from_secs(30);
 /// How long a list may be, in bytes and in models.
 const BODY_LIMIT: usize = 8 * 1024 * 1024;
 const MODEL_LIMIT: usize = 5_000;
+
+/// Millionths of a dollar for a million tokens, where a server says dollars for one.
+const A_MILLION_MILLIONTHS: f64 = 1e12;
 
 /// What is remembered of every provider's models.
 pub(crate) struct Cache {
@@ -92,6 +96,12 @@ impl Cache {
         // The caller gets the cached list; the answer is cached when it comes.
         let _is_late = tokio::time::timeout(PATIENCE, answered).await;
         self.slots.lock().get(id).and_then(|slot| slot.models.clone()).unwrap_or_default()
+    }
+
+    /// A model of a provider that was listed before.
+    pub(crate) fn remembered(&self, id: &str, model: &str) -> Option<ModelInfo> {
+        let slots = self.slots.lock();
+        slots.get(id)?.models.as_ref()?.iter().find(|info| info.id == model).cloned()
     }
 
     /// A provider's models for one who asks, perhaps with a lent key: those may be others, so nothing
@@ -211,6 +221,26 @@ fn model(value: &Value) -> Option<ModelInfo> {
         id: id.to_owned(),
         name: text("name").or_else(|| text("display_name")).unwrap_or(id).to_owned(),
         context_window: sizes.iter().find_map(|key| value.get(key)?.as_u64()),
+        prices: value.get("pricing").and_then(prices),
         ..ModelInfo::default()
+    })
+}
+
+/// What a server says that a token costs, in dollars. Some models have a price that is only known later,
+/// which is told as less than nothing.
+fn prices(value: &Value) -> Option<Prices> {
+    let price = |names: [&str; 2]| {
+        let value = names.iter().find_map(|name| value.get(name))?;
+        let dollars = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())?;
+        // A saturating cast: what is too much is the most there is.
+        (dollars.is_finite() && dollars >= 0.0)
+            .then(|| (dollars * A_MILLION_MILLIONTHS).round() as u64)
+    };
+    let input = price(["prompt", "input"])?;
+    Some(Prices {
+        input,
+        output: price(["completion", "output"])?,
+        cached: price(["input_cache_read", "cache_read"]).unwrap_or(input),
+        cache_creation: price(["input_cache_write", "cache_write"]).unwrap_or(input),
     })
 }

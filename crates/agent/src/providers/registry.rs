@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rookery_host::http::Client;
+use rookery_model::Prices;
 use serde_json::Value;
 
 use self::private::Private;
@@ -202,6 +203,13 @@ impl Registry {
         let registered = self.find(id)?;
         let listed = registered.models.iter().find(|info| info.id == model);
         listed.cloned().or_else(|| catalog::find(registered.known, model).map(Known::info))
+    }
+
+    /// What tokens of a model cost, as far as its provider has told. Nothing is asked for it.
+    pub fn prices(&self, id: &str, model: &str) -> Option<Prices> {
+        let listed = || self.listings.remembered(&self.find(id)?.info.id, model);
+        let known = self.known_model(id, model).and_then(|model| model.prices);
+        known.or_else(|| listed().and_then(|model| model.prices))
     }
 
     /// How many tokens an answer of a provider may have, if that was set.

@@ -62,6 +62,7 @@ impl Bench {
             unattended: None,
             shell: "/bin/sh".into(),
             withheld: Vec::new(),
+            command_limit: None,
             sessions: self.sessions.clone(),
             cancel: CancellationToken::new(),
             time_left: None,

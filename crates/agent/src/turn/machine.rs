@@ -38,6 +38,7 @@ pub struct Turn {
     tool_rounds: u32,
     failures: u32,
     failures_in_a_row: u32,
+    mistakes: u32,
     pub(super) steers: Vec<Message>,
     pub(super) reminders: Vec<String>,
     ledger_reminders: u32,
@@ -85,6 +86,7 @@ impl Turn {
             tool_rounds: 0,
             failures: 0,
             failures_in_a_row: 0,
+            mistakes: 0,
             steers: Vec::new(),
             reminders: Vec::new(),
             ledger_reminders: 0,
@@ -113,6 +115,7 @@ impl Turn {
         turn.state = State::Working(work);
         let mut last = items.iter().filter(|item| item.step == turn.step);
         turn.is_completed = last.any(|item| turn.says_done(item));
+        items.iter().for_each(|item| turn.count_mistake(item));
         turn
     }
 
@@ -381,6 +384,7 @@ impl Turn {
         }
         let item = work.item.clone();
         self.is_completed |= self.says_done(&item);
+        self.count_mistake(&item);
         out.push(Effect::Completed(item));
         match is_error {
             true => {
@@ -390,6 +394,20 @@ impl Turn {
             false => self.failures_in_a_row = 0,
         }
         self.run_tools(view, out);
+    }
+
+    /// Counts mistakes of the agent one after the other. What a person denied is none, and neither is a
+    /// command that ran, however it ended.
+    fn count_mistake(&mut self, item: &Item) {
+        let ItemBody::Tool(tool) = &item.body else { return };
+        let is_denied = tool.approval == Some(Some(false));
+        match item.status {
+            _ if tool.hosted => {}
+            ItemStatus::Failed if tool.exit_code.is_none() && !is_denied => self.mistakes += 1,
+            ItemStatus::Failed if is_denied => {}
+            ItemStatus::Failed | ItemStatus::Completed => self.mistakes = 0,
+            ItemStatus::InProgress => {}
+        }
     }
 
     /// Whether an item is the agent's word that it is done.
@@ -405,6 +423,8 @@ impl Turn {
         let limits = self.setup.limits;
         let breach = if self.failures >= limits.tool_failures {
             Some(format!("{} tool calls failed in this turn", self.failures))
+        } else if self.mistakes >= limits.mistakes {
+            Some(format!("{} tool calls failed one after the other", self.mistakes))
         } else if self.tool_rounds >= limits.tool_rounds {
             Some(format!("the turn had {} rounds of tools", self.tool_rounds))
         } else {

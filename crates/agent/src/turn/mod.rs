@@ -33,6 +33,9 @@ pub struct Limits {
     pub tool_failures: u32,
     /// Tools that failed one after the other.
     pub consecutive_failures: u32,
+    /// Failed tools one after the other that end the turn, whoever is there: what a person denied and
+    /// commands that ran do not count.
+    pub mistakes: u32,
     /// Whether failures one after the other are only ever mentioned.
     pub continues_on_failures: bool,
     /// How often an unattended turn is asked whether it is really done.
@@ -46,6 +49,7 @@ impl Default for Limits {
             model_calls: 512,
             tool_failures: 128,
             consecutive_failures: 5,
+            mistakes: u32::MAX,
             continues_on_failures: false,
             nudges: 0,
         }

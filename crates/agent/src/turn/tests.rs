@@ -396,6 +396,61 @@ fn a_turn_that_waited_goes_on_where_it_was() {
 }
 
 #[test]
+fn a_turn_ends_after_as_many_mistakes_in_a_row_as_were_set() {
+    let limits = Limits { mistakes: 2, ..Limits::default() };
+    let begun = || {
+        let mut turn = Turn::new(Setup { limits, ..setup() });
+        run(&mut turn, [hello()]);
+        turn
+    };
+    let ended = |turn: &mut Turn, id: &str, output: ToolOutput, approval: Option<bool>| {
+        let done_tool = ToolDone { output, approval, duration_ms: None };
+        let item = ItemId::new(id);
+        let ended = Input::ToolDone { item, done: Box::new(done_tool) };
+        let effects = run(turn, [call(id), done(Stop::ToolUse), ended]);
+        match effects.last() {
+            Some(Effect::Finish(end)) => {
+                assert_eq!(end.error.as_ref().unwrap().kind, TurnErrorKind::ReliabilityLimit);
+                true
+            }
+            _ => false,
+        }
+    };
+    let wrong = || ToolOutput::error("wrong");
+    let failing = || ToolOutput { exit_code: Some(1), ..wrong() };
+    let mut turn = begun();
+    assert!(!ended(&mut turn, "a", wrong(), None));
+    assert!(!ended(&mut turn, "b", ToolOutput::default(), None));
+    assert!(!ended(&mut turn, "c", wrong(), Some(true)));
+    assert!(!ended(&mut turn, "d", failing(), None), "the command ran");
+    assert!(!ended(&mut turn, "e", wrong(), None));
+    assert!(!ended(&mut turn, "f", wrong(), Some(false)), "a person said no");
+    assert!(ended(&mut turn, "g", wrong(), None));
+    // Other turns go on, and are told about it.
+    let mut turn = Turn::new(setup());
+    run(&mut turn, [hello()]);
+    assert!((0..9).all(|number| !ended(&mut turn, &format!("t{number}"), wrong(), None)));
+}
+
+#[test]
+fn mistakes_before_a_restart_count() {
+    let limits = Limits { mistakes: 2, ..Limits::default() };
+    let set = || Setup { limits, parallel_tools: true, ..setup() };
+    let mut turn = Turn::new(set());
+    let steps = [hello(), call("a"), call("b"), done(Stop::ToolUse), tool_done("a", true)];
+    let mut items: Vec<Item> = Vec::new();
+    for effect in run(&mut turn, steps) {
+        if let Effect::Started(item) | Effect::Completed(item) = effect {
+            items.retain(|known| known.id != item.id);
+            items.push(item);
+        }
+    }
+    let mut turn = Turn::resume(set(), &items, Usage::default());
+    let effects = run(&mut turn, [Input::Resume, tool_done("b", true)]);
+    assert_eq!(sketch(&effects).last().unwrap(), "finish Failed");
+}
+
+#[test]
 fn an_agent_that_says_it_is_done_is_not_asked_again() {
     let assigned = || Turn::new(Setup { is_assigned: true, ..setup() });
     let steps = || [hello(), call("a"), call_of("c", "attempt_completion"), done(Stop::ToolUse)];

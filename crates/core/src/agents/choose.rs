@@ -1,7 +1,7 @@
 //! Which model answers.
 
 use rookery_agent::providers::{KeyError, Loan};
-use rookery_model::{Choice, Error, Result};
+use rookery_model::{Choice, Error, Prices, Result};
 
 use crate::rooms::Agents;
 
@@ -30,6 +30,8 @@ pub struct ModelFacts {
     pub takes_images: bool,
     /// Whether its provider caches what is sent again.
     pub caches_prompts: bool,
+    /// What its tokens cost, if its provider has told.
+    pub prices: Option<Prices>,
 }
 
 impl Agents {
@@ -43,6 +45,7 @@ impl Agents {
             max_tokens: registry.max_tokens(&choice.provider),
             takes_images: able.is_some_and(|able| able.image_input),
             caches_prompts: able.is_some_and(|able| able.prompt_cache),
+            prices: registry.prices(&choice.provider, &choice.model),
         }
     }
 

@@ -269,6 +269,13 @@ impl Room {
     pub(crate) fn may_use(&self, name: &str, thread: &Thread, allowed: Option<&[String]>) -> bool {
         let settings = self.settings();
         let is_in = |list: &[String]| list.iter().any(|known| known == name);
+        if let Some(bounds) = thread.assignment.as_deref().map(|set| &set.bounds) {
+            // Every tool of a server is named so, whether or not it is there now.
+            let is_off = bounds.no_mcp && name.starts_with(rookery_agent::mcp::PREFIX);
+            if is_off || is_in(&bounds.disabled_tools) {
+                return false;
+            }
+        }
         let general = &settings.tools.allowlist;
         (general.is_empty() || is_in(general))
             && thread.tool_allowlist.as_deref().is_none_or(is_in)

@@ -62,6 +62,7 @@ impl Commands {
             asked_at: clock::wall(),
             deadline: self.core.requests().approval_deadline(),
             is_deferred: false,
+            given: Vec::new(),
             state: RequestState::Pending,
         }
     }

@@ -114,6 +114,8 @@ pub enum ItemChange {
 pub enum RequestChange {
     /// It waits for an answer.
     Asked(Box<Request>),
+    /// The last of the answers that it has now was given, and it waits for others.
+    Part(Box<Request>),
     /// It was settled, and this mode holds now.
     Settled(Box<Request>, Mode),
 }

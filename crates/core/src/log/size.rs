@@ -1,7 +1,9 @@
 //! About how much memory a notice takes.
 
 use rookery_agent::turn::Delta;
-use rookery_model::{Answer, Asked, Item, ItemBody, QueuedMessage, Request, RequestState};
+use rookery_model::{
+    Answer, Asked, Item, ItemBody, PartAnswer, QueuedMessage, Request, RequestState,
+};
 
 use super::{ItemChange, Notice, NoticeBody, RequestChange, ThreadChange, TurnChange};
 
@@ -30,9 +32,9 @@ impl NoticeBody {
                 ItemChange::Output(_, text) => text.len(),
             },
             NoticeBody::Request(change) => match change {
-                RequestChange::Asked(request) | RequestChange::Settled(request, _) => {
-                    of_request(request)
-                }
+                RequestChange::Asked(request)
+                | RequestChange::Part(request)
+                | RequestChange::Settled(request, _) => of_request(request),
             },
             NoticeBody::Settings(_) => 0,
             NoticeBody::Warning(text) => text.len(),
@@ -120,5 +122,6 @@ fn of_request(request: &Request) -> usize {
         },
         RequestState::Pending => 0,
     };
-    size_of::<Request>() + asked + answer
+    let given = |part: &PartAnswer| size_of::<PartAnswer>() + part.question.len() + part.text.len();
+    size_of::<Request>() + asked + answer + request.given.iter().map(given).sum::<usize>()
 }

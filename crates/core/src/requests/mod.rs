@@ -6,6 +6,7 @@ mod chosen;
 pub(crate) mod decisions;
 mod dialogs;
 mod parked;
+mod parts;
 mod pending;
 mod resolve;
 mod room;

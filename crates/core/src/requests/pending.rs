@@ -2,7 +2,7 @@
 //! through those of all others.
 
 use imbl::OrdSet;
-use rookery_model::{Asker, Request, RequestId, SessionId, ThreadId};
+use rookery_model::{Asker, PartAnswer, Request, RequestId, SessionId, ThreadId};
 
 use crate::world::Table;
 
@@ -56,6 +56,13 @@ impl Pending {
     pub(super) fn put_off(&mut self, id: RequestId) -> Option<Request> {
         let request = self.all.get_mut(&id).filter(|request| !request.is_deferred)?;
         request.is_deferred = true;
+        Some(request.clone())
+    }
+
+    /// Notes the answer to one of the questions; gives the request as it is now.
+    pub(super) fn give_part(&mut self, id: RequestId, part: PartAnswer) -> Option<Request> {
+        let request = self.all.get_mut(&id)?;
+        request.given.push(part);
         Some(request.clone())
     }
 

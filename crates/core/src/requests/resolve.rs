@@ -6,6 +6,7 @@ use rookery_model::{
     Answer, Asked, Asker, Error, ErrorKind, Request, RequestId, RequestState, Result, Settled,
 };
 
+use super::parts::with_parts;
 use super::{Approval, ApprovalStatus, fits};
 use crate::clock;
 use crate::log::RequestChange;
@@ -105,6 +106,17 @@ impl Requests {
         by: &str,
     ) -> Result<Resolved> {
         let _turn = self.take_turn(id).await;
+        self.give_in_turn(id, answer, revises, by).await
+    }
+
+    /// The same for whoever has the turn to answer.
+    pub(super) async fn give_in_turn(
+        &self,
+        id: RequestId,
+        answer: Answer,
+        revises: bool,
+        by: &str,
+    ) -> Result<Resolved> {
         if let Some(resolved) = self.core.look().is_resolved(id, &answer, revises)? {
             return Ok(resolved);
         }
@@ -197,6 +209,7 @@ impl Tx<'_> {
     /// durable. False if it does not wait.
     pub(crate) fn resolve_request(&mut self, id: RequestId, answer: Answer, by: &str) -> bool {
         let Some(mut request) = self.world.requests.remove(id) else { return false };
+        let answer = with_parts(&request, answer);
         let settled = Settled { answer: answer.clone(), by: by.to_owned(), at: clock::wall() };
         let mode = self.world.mode_of_asker(request.asker);
         self.record_settled(&request, &settled, mode);

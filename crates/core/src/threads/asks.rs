@@ -6,13 +6,14 @@ use rookery_agent::policy::Judgement;
 use rookery_agent::tool::ToolOutput;
 use rookery_agent::tools;
 use rookery_model::{
-    Answer, Asked, Error, ExternalCall, Mode, Question, RequestId, Result, Timestamp,
+    Answer, Asked, Error, ExternalCall, Mode, Question, RequestId, Result, ThreadId, Timestamp,
 };
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
 use super::tools::{Job, Resumed};
 use crate::clock;
+use crate::world::World;
 
 /// How long a plan waits to be judged.
 const PLAN_LIMIT: Duration = Duration::from_secs(600);
@@ -92,35 +93,27 @@ impl Job {
     /// The answer to questions: of a person, of a message that waits, or the first of the options if
     /// the assignment says so. With it come images that were sent with the message.
     async fn questioned(&self, questions: Vec<Question>) -> Result<(Answer, Vec<String>)> {
-        let first = questions.first().map(|question| question.id.clone()).unwrap_or_default();
         let usual = first_options(&questions);
         let Waiting { id, mut answer, .. } =
             self.ask(Asked::Input { questions }, None, None).await?;
-        let images = self.core.threads().answer_queued(self.thread, id, &first).await?;
+        let images = self.core.threads().answer_queued(self.thread, id).await?;
         let gone = |_| Error::closed("the question will not be answered any more");
-        if let Some(left) = self.chooses_after(id) {
+        while let Some(left) = self.core.look().chooses_after(self.thread, id) {
             if let Ok(given) = tokio::time::timeout(left, &mut answer).await {
                 return Ok((given.map_err(gone)?, images));
             }
-            // An answer may come at this very moment; then that counts.
+            // An answer may come at this very moment; then that counts. So does one to another question,
+            // after which the rest waits as long again.
             self.core
                 .transact_durably(|tx| {
-                    tx.resolve_request(id, Answer::Given(usual), BY_ASSIGNMENT);
+                    if tx.world.chooses_after(self.thread, id) == Some(Duration::ZERO) {
+                        tx.resolve_request(id, Answer::Given(usual.clone()), BY_ASSIGNMENT);
+                    }
                     Ok(())
                 })
                 .await?;
         }
         Ok((answer.await.map_err(gone)?, images))
-    }
-
-    /// How long a question waits from now on before the first options count.
-    fn chooses_after(&self, id: RequestId) -> Option<Duration> {
-        let world = self.core.look();
-        let assignment = world.threads.get(&self.thread)?.thread.assignment.as_deref()?;
-        let after = assignment.unasked.answers_after.filter(|_| assignment.unasked.is_on)?;
-        let asked_at = world.requests.get(id)?.asked_at;
-        let passed = clock::wall().as_micros().saturating_sub(asked_at.as_micros()).max(0);
-        Some(Duration::from_millis(after).saturating_sub(Duration::from_micros(passed as u64)))
     }
 
     pub(super) async fn plan_exit(&self, arguments: Value) -> ToolOutput {
@@ -152,6 +145,19 @@ impl Job {
                 ToolOutput::error(format!("Plan rejected{why}; the mode is {mode}."))
             }
         }
+    }
+}
+
+impl World {
+    /// How long a request waits from now on before the first options count for what is not answered;
+    /// none if they never do.
+    fn chooses_after(&self, thread: ThreadId, id: RequestId) -> Option<Duration> {
+        let assignment = self.threads.get(&thread)?.thread.assignment.as_deref()?;
+        let after = assignment.unasked.answers_after.filter(|_| assignment.unasked.is_on)?;
+        let request = self.requests.get(id)?;
+        let since = request.given.last().map_or(request.asked_at, |part| part.at);
+        let passed = clock::wall().as_micros().saturating_sub(since.as_micros()).max(0);
+        Some(Duration::from_millis(after).saturating_sub(Duration::from_micros(passed as u64)))
     }
 }
 

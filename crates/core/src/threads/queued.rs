@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rookery_agent::turn::Message;
 use rookery_model::{
-    Answer, Error, ErrorKind, QueuedMessage, RequestId, Result, ThreadId, Timestamp,
+    Answer, Asked, Error, ErrorKind, QueuedMessage, RequestId, Result, ThreadId, Timestamp,
 };
 use rookery_store::{Change, Kept, Store};
 use serde_json::{Value, json};
@@ -74,21 +74,22 @@ impl Threads {
             .await
     }
 
-    /// Has a message that waits answer a question, if one does; gives its images.
+    /// Has a message that waits answer a question, if one does; gives its images. Of several questions
+    /// it is not known which one a message answers, so that it waits on.
     pub(super) async fn answer_queued(
         &self,
         id: ThreadId,
         request: RequestId,
-        question: &str,
     ) -> Result<Vec<String>> {
         if self.core.look().thread(id)?.queued.is_empty() {
             return Ok(Vec::new());
         }
         self.core
             .transact_durably(|tx| {
-                if !tx.world.requests.contains(request) {
-                    return Ok(Vec::new());
-                }
+                let asked = tx.world.requests.get(request).map(|request| &request.asked);
+                let Some(Asked::Input { questions }) = asked else { return Ok(Vec::new()) };
+                let [question] = &questions[..] else { return Ok(Vec::new()) };
+                let question = question.id.clone();
                 let state = tx.world.thread_mut(id)?;
                 if state.queued.is_empty() {
                     return Ok(Vec::new());

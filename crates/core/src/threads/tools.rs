@@ -11,12 +11,12 @@ use rookery_agent::policy::unasked::TouchedPath;
 use rookery_agent::policy::{Bound, Class, Judgement, Verdict};
 use rookery_agent::provider::{HostedTool, PermissionAnswer};
 use rookery_agent::providers::Loan;
-use rookery_agent::tool::{Tool, ToolContext, ToolOutput};
+use rookery_agent::tool::{CommandLimit, Tool, ToolContext, ToolOutput};
 use rookery_agent::tools;
 use rookery_agent::turn::ToolDone;
 use rookery_model::{
-    Answer, Asked, Asker, Decision, ItemId, Mode, Profile, Request, RequestId, RequestState,
-    Thread, ThreadId, Timestamp, ToolKind, TurnId,
+    Answer, Asked, Asker, Bounds, Decision, ItemId, Mode, Profile, Request, RequestId,
+    RequestState, Thread, ThreadId, Timestamp, ToolKind, TurnId,
 };
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -369,6 +369,7 @@ impl Job {
             asked_at: clock::wall(),
             deadline: limit.map(clock::after),
             is_deferred: false,
+            given: Vec::new(),
             state: RequestState::Pending,
         }
     }
@@ -412,8 +413,16 @@ impl Job {
             unattended: agents.unattended(),
             shell: shell.to_owned(),
             withheld: self.core.threads().withheld(),
+            command_limit: thread.assignment.as_deref().and_then(|set| command_limit(&set.bounds)),
         }
     }
+}
+
+/// How long commands of a task may take, if that was set.
+fn command_limit(bounds: &Bounds) -> Option<CommandLimit> {
+    let seconds = bounds.command_seconds.filter(|seconds| *seconds > 0)?;
+    let long_commands = bounds.long_commands.clone();
+    Some(CommandLimit { limit: Duration::from_secs(seconds), long_commands })
 }
 
 pub(super) fn told(output: ToolOutput) -> ToolDone {

@@ -220,17 +220,21 @@ impl Threads {
     /// How the machine of a turn is set up.
     pub(super) fn setup(&self, turn: &Turn, used_names: Vec<String>) -> Setup {
         let agents = &self.core.inner.agents;
-        let thread = self.get(turn.thread);
-        let is_assigned = thread.is_some_and(|seen| seen.thread.assignment.is_some());
+        let assignment = self.get(turn.thread).and_then(|seen| seen.thread.assignment);
+        let mut limits = agents.limits();
+        let mistakes = assignment.as_ref().and_then(|set| set.bounds.failures_in_a_row);
+        if let Some(most) = mistakes.filter(|most| *most > 0) {
+            limits.mistakes = u32::try_from(most).unwrap_or(u32::MAX);
+        }
         Setup {
             turn: turn.id,
             used_names,
             profile: turn.settings.profile,
-            limits: agents.limits(),
+            limits,
             needs_ledger: turn.settings.needs_ledger,
             compact_at: agents.compact_at(&turn.settings.choice),
             parallel_tools: agents.has_parallel_tools(&turn.settings.choice.provider),
-            is_assigned,
+            is_assigned: assignment.is_some(),
         }
     }
 

@@ -108,6 +108,8 @@ impl Messages<'_> {
             NoticeBody::Turn(change) => self.turn(notice.at, thread.unwrap_or_default(), change),
             NoticeBody::Item(turn, change) => self.item(notice, *turn, change),
             NoticeBody::Request(RequestChange::Asked(request)) => self.requested(cx, request),
+            // Its clients answer all questions at once.
+            NoticeBody::Request(RequestChange::Part(_)) => {}
             NoticeBody::Request(RequestChange::Settled(request, mode)) => {
                 self.settled(cx, request, *mode);
             }

@@ -37,6 +37,7 @@ pub(crate) async fn plan(cx: &Cx, configuration: Settings) -> Result<Plan, Failu
         prices: prices(&settings),
         instructions: instructions(&settings),
         settings: settings.without_secrets().to_value().to_string(),
+        ..Assignment::default()
     };
     Ok(Plan { cwd, choice, assignment })
 }

@@ -156,6 +156,55 @@ impl<'a> UnaskedJson<'a> {
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
+struct BoundsJson<'a> {
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    disabled_tools: Cow<'a, [String]>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    no_mcp: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command_seconds: Option<u64>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    long_commands: Cow<'a, [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failures_in_a_row: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    between_calls: Option<u64>,
+}
+
+impl<'a> BoundsJson<'a> {
+    fn of(bounds: &'a model::Bounds) -> Self {
+        let model::Bounds {
+            disabled_tools,
+            no_mcp,
+            command_seconds,
+            long_commands,
+            failures_in_a_row,
+            between_calls,
+        } = bounds;
+        BoundsJson {
+            disabled_tools: Cow::Borrowed(disabled_tools),
+            no_mcp: *no_mcp,
+            command_seconds: *command_seconds,
+            long_commands: Cow::Borrowed(long_commands),
+            failures_in_a_row: *failures_in_a_row,
+            between_calls: *between_calls,
+        }
+    }
+
+    fn into_model(self) -> model::Bounds {
+        model::Bounds {
+            disabled_tools: self.disabled_tools.into_owned(),
+            no_mcp: self.no_mcp,
+            command_seconds: self.command_seconds,
+            long_commands: self.long_commands.into_owned(),
+            failures_in_a_row: self.failures_in_a_row,
+            between_calls: self.between_calls,
+        }
+    }
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
 struct PricesJson {
     input: u64,
     output: u64,
@@ -183,6 +232,9 @@ pub(super) struct AssignmentJson<'a> {
     roles: Vec<RoleJson<'a>>,
     #[serde(default)]
     unasked: UnaskedJson<'a>,
+    /// Absent if none is set, and in what older versions stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bounds: Option<BoundsJson<'a>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lead: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -195,12 +247,21 @@ pub(super) struct AssignmentJson<'a> {
 
 impl<'a> AssignmentJson<'a> {
     pub(super) fn of(assignment: &'a model::Assignment) -> Self {
-        let model::Assignment { role, roles, unasked, lead, prices, instructions, settings } =
-            assignment;
+        let model::Assignment {
+            role,
+            roles,
+            unasked,
+            bounds,
+            lead,
+            prices,
+            instructions,
+            settings,
+        } = assignment;
         AssignmentJson {
             role: role.as_ref().map(RoleJson::of),
             roles: roles.iter().map(RoleJson::of).collect(),
             unasked: UnaskedJson::of(unasked),
+            bounds: (*bounds != model::Bounds::default()).then(|| BoundsJson::of(bounds)),
             lead: lead.map(|id| id.to_string().into()),
             prices: prices.as_ref().map(PricesJson::of),
             instructions: instructions.as_ref().map(Cow::from),
@@ -213,6 +274,7 @@ impl<'a> AssignmentJson<'a> {
             role: self.role.map(RoleJson::into_model),
             roles: self.roles.into_iter().map(RoleJson::into_model).collect(),
             unasked: self.unasked.into_model(),
+            bounds: self.bounds.map(BoundsJson::into_model).unwrap_or_default(),
             lead: self.lead.map(|id| id_from_text(&id)).transpose()?,
             prices: self.prices.map(PricesJson::into_model),
             instructions: self.instructions.map(Cow::into_owned),

@@ -27,6 +27,8 @@ pub(super) struct RequestJson<'a> {
     deadline: Option<i64>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_deferred: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    given: Vec<PartAnswerJson<'a>>,
     /// Absent while it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     settled: Option<SettledJson<'a>>,
@@ -44,6 +46,7 @@ impl<'a> RequestJson<'a> {
             asked_at,
             deadline,
             is_deferred,
+            given,
             state,
         } = request;
         RequestJson {
@@ -57,6 +60,7 @@ impl<'a> RequestJson<'a> {
             asked_at: asked_at.as_micros(),
             deadline: deadline.map(model::Timestamp::as_micros),
             is_deferred: *is_deferred,
+            given: given.iter().map(PartAnswerJson::of).collect(),
             settled: match state {
                 model::RequestState::Pending => None,
                 model::RequestState::Settled(settled) => Some(SettledJson::of(settled)),
@@ -87,6 +91,7 @@ impl<'a> RequestJson<'a> {
             asked_at: model::Timestamp::from_micros(self.asked_at),
             deadline: self.deadline.map(model::Timestamp::from_micros),
             is_deferred: self.is_deferred,
+            given: self.given.into_iter().map(PartAnswerJson::into_model).collect(),
             state: match self.settled {
                 None => model::RequestState::Pending,
                 Some(settled) => model::RequestState::Settled(settled.into_model()),
@@ -264,6 +269,28 @@ impl<'a> QuestionOptionJson<'a> {
         model::QuestionOption {
             label: self.label.into_owned(),
             description: self.description.into_owned(),
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct PartAnswerJson<'a> {
+    question: Cow<'a, str>,
+    text: Cow<'a, str>,
+    at: i64,
+}
+
+impl<'a> PartAnswerJson<'a> {
+    fn of(part: &'a model::PartAnswer) -> Self {
+        let model::PartAnswer { question, text, at } = part;
+        PartAnswerJson { question: question.into(), text: text.into(), at: at.as_micros() }
+    }
+
+    fn into_model(self) -> model::PartAnswer {
+        model::PartAnswer {
+            question: self.question.into_owned(),
+            text: self.text.into_owned(),
+            at: model::Timestamp::from_micros(self.at),
         }
     }
 }

@@ -113,6 +113,7 @@ pub(crate) fn request(number: u64, thread: u64, turn: u64) -> Request {
         asked_at: Timestamp::from_micros(7),
         deadline: None,
         is_deferred: false,
+        given: Vec::new(),
         state: RequestState::Pending,
     }
 }

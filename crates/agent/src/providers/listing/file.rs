@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use rookery_host::files;
+use rookery_model::Prices;
 use serde_json::{Value, json};
 
 use crate::provider::ModelInfo;
@@ -23,7 +24,15 @@ pub(super) fn read(path: &Path) -> Vec<(String, Vec<ModelInfo>)> {
 /// Replaces the file, whole or not at all.
 pub(super) fn write(path: &Path, lists: &[(String, Vec<ModelInfo>)]) -> std::io::Result<()> {
     let models = |list: &[ModelInfo]| -> Value {
-        let model = |model: &ModelInfo| json!({ "id": model.id, "name": model.name, "context_window": model.context_window });
+        let model = |model: &ModelInfo| {
+            let prices = model.prices.map(|it| [it.input, it.output, it.cached, it.cache_creation]);
+            json!({
+                "id": model.id,
+                "name": model.name,
+                "context_window": model.context_window,
+                "prices": prices,
+            })
+        };
         list.iter().map(model).collect()
     };
     let all: serde_json::Map<String, Value> =
@@ -35,5 +44,16 @@ fn model(value: &Value) -> Option<ModelInfo> {
     let id = value.get("id")?.as_str()?.to_owned();
     let name = value.get("name").and_then(Value::as_str).unwrap_or(&id).to_owned();
     let context_window = value.get("context_window").and_then(Value::as_u64);
-    Some(ModelInfo { id, name, context_window, ..ModelInfo::default() })
+    let prices = value.get("prices").and_then(prices);
+    Some(ModelInfo { id, name, context_window, prices, ..ModelInfo::default() })
+}
+
+fn prices(value: &Value) -> Option<Prices> {
+    let [input, output, cached, cache_creation] = value.as_array()?.as_slice() else { return None };
+    Some(Prices {
+        input: input.as_u64()?,
+        output: output.as_u64()?,
+        cached: cached.as_u64()?,
+        cache_creation: cache_creation.as_u64()?,
+    })
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rookery_model::Prices;
 use tokio::sync::Notify;
 
 use super::{Cache, FAILED, FRESH, PATIENCE, parse};
@@ -36,6 +37,7 @@ fn one() -> Vec<ModelInfo> {
         id: "m".into(),
         name: "M".into(),
         context_window: Some(9),
+        prices: Some(Prices { input: 1, output: 2, cached: 3, cache_creation: 4 }),
         ..ModelInfo::default()
     }]
 }
@@ -56,6 +58,27 @@ fn lists_are_read_with_what_servers_tell() {
     assert_eq!(read, [row("a", "a", None), row("b", "Bee", Some(8)), row("c", "Cee", Some(7))]);
     assert_eq!(parse(b"[]"), None);
     assert_eq!(parse(b"nonsense"), None);
+}
+
+#[test]
+fn prices_are_read_where_servers_tell_them() {
+    let told = |pricing: &str| {
+        let body = format!(r#"{{"data":[{{"id":"a","pricing":{pricing}}}]}}"#);
+        parse(body.as_bytes()).unwrap().remove(0).prices
+    };
+    let some =
+        Prices { input: 3_000_000, output: 15_000_000, cached: 300_000, cache_creation: 3_750_000 };
+    let whole = r#"{"prompt":"0.000003","completion":"0.000015","input_cache_read":"0.0000003","input_cache_write":"0.00000375"}"#;
+    assert_eq!(told(whole), Some(some));
+    // Without a price of its own, what is cached costs what the rest does.
+    let plain = Prices { cached: some.input, cache_creation: some.input, ..some };
+    assert_eq!(told(r#"{"input":0.000003,"output":0.000015}"#), Some(plain));
+    assert_eq!(told(r#"{"prompt":"0","completion":"0"}"#), Some(Prices::default()));
+    for unknown in
+        [r#"{"prompt":"-1","completion":"-1"}"#, r#"{"prompt":"1"}"#, "{}", "7", r#""x""#]
+    {
+        assert_eq!(told(unknown), None, "{unknown}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -106,6 +129,8 @@ async fn a_list_outlives_its_cache() {
     super::file::write(&path, &[("p".to_owned(), one())]).unwrap();
     let (cache, provider) = (Cache::new(Some(path.clone())), lister(Err("gone".into())));
     assert_eq!(cache.models("p", provider).await, one());
+    assert_eq!(cache.remembered("p", "m"), one().pop());
+    assert_eq!((cache.remembered("p", "n"), cache.remembered("q", "m")), (None, None));
     std::fs::write(&path, "broken").unwrap();
     let (cache, provider) = (Cache::new(Some(path.clone())), lister(Ok(one())));
     provider.go.notify_one();

@@ -241,9 +241,19 @@ fn bounded(mut output: TerminalOutput) -> TerminalOutput {
 /// How long a command may take: what was asked for, and no longer than the turn has.
 pub(super) fn clamped(context: &ToolContext, asked: Option<Duration>) -> Option<Duration> {
     let left = context.time_left.map(|left| left.saturating_sub(RESERVE).max(LEAST));
-    match (asked, left) {
-        (Some(asked), Some(left)) => Some(asked.min(left)),
-        (asked, left) => asked.or(left),
+    shorter(asked, left)
+}
+
+/// How long a command may take, by what was set for its thread.
+pub(super) fn command_limit(context: &ToolContext, command: &str) -> Option<Duration> {
+    context.command_limit.as_ref().and_then(|set| set.of(command))
+}
+
+/// The shorter of two limits.
+pub(super) fn shorter(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::arguments;
-use super::process::{Launch, clamped, not_blank, shell_words};
+use super::process::{Launch, clamped, command_limit, not_blank, shell_words, shorter};
 use super::sessions::{News, Session};
 use super::{report, status, within_tokens};
 use crate::tool::{Tool, ToolContext, ToolOutput};
@@ -242,7 +242,7 @@ async fn start(
 ) -> Result<Arc<Session>, String> {
     context.sessions.make_room(context.thread).await?;
     let process = launch.start(context).await?;
-    let limit = clamped(context, limit);
+    let limit = clamped(context, shorter(limit, command_limit(context, &launch.command)));
     Ok(context.sessions.add(context.thread, launch, process, limit))
 }
 

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::super::arguments;
 use super::clean::Cleaner;
-use super::process::{Launch, Process, clamped, exit_code, not_blank};
+use super::process::{Launch, Process, clamped, command_limit, exit_code, not_blank, shorter};
 use super::{dropped, report, status};
 use crate::tool::{TerminalOutput, Tool, ToolContext, ToolOutput};
 
@@ -52,9 +52,10 @@ pub(in super::super) fn preview_shell(_: &ToolContext, arguments: Value) -> Resu
 async fn run(context: ToolContext, args: Args) -> Result<ToolOutput, String> {
     not_blank("command", &args.command)?;
     let launch = Launch::new(&context, &args.command, args.workdir.as_deref())?.without_input();
-    let asked = args.timeout_seconds.unwrap_or(DEFAULT_SECONDS);
+    let asked = args.timeout_seconds.unwrap_or_else(|| usual_seconds(&context, &args.command));
     let limit = Duration::from_secs(asked.clamp(1, MAX_SECONDS));
-    let limit = clamped(&context, Some(limit)).unwrap_or(limit);
+    let limit = shorter(Some(limit), command_limit(&context, &args.command));
+    let limit = clamped(&context, limit).unwrap_or(Duration::from_secs(MAX_SECONDS));
     let started = Instant::now();
     let process = Attended::new(launch.start(&context).await?);
     let (output, was_late) = attend(&context, process.get(), limit).await?;
@@ -90,6 +91,14 @@ async fn run(context: ToolContext, args: Args) -> Result<ToolOutput, String> {
         terminal,
         ..ToolOutput::new(report(&format!("Exit code: {code}"), wall_time, &text), data)
     })
+}
+
+/// How long a command may take if the call does not say it: where a limit was set, as long as that lets it.
+fn usual_seconds(context: &ToolContext, command: &str) -> u64 {
+    match &context.command_limit {
+        None => DEFAULT_SECONDS,
+        Some(set) => set.of(command).map_or(MAX_SECONDS, |limit| limit.as_secs()),
+    }
 }
 
 /// A running command with a waiting caller. Dropped before it is done, it is ended.

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::super::test_world::Bench;
 use super::*;
-use crate::tool::{ToolContext, ToolOutput};
+use crate::tool::{CommandLimit, ToolContext, ToolOutput};
 
 /// The lines after `Output:`.
 fn said(output: &ToolOutput) -> &str {
@@ -141,6 +141,35 @@ async fn timeouts_are_clamped_to_what_the_turn_has() {
     let context = ToolContext { time_left: Some(Duration::from_secs(50)), ..bench.context() };
     let output = bench.run_in(context, "exec_command", json!({"cmd": "true"})).await;
     assert_eq!(output.data["effective_timeout_ms"], 20_000);
+}
+
+#[tokio::test]
+async fn commands_are_held_to_the_limit_of_their_thread_unless_they_may_take_longer() {
+    let bench = Bench::new();
+    let limit = Duration::from_secs(7);
+    let long_commands = vec![" true long".to_owned(), " ".to_owned()];
+    let set = Some(CommandLimit { limit, long_commands });
+    let effective = async |tool: &str, arguments: serde_json::Value| {
+        let context = ToolContext { command_limit: set.clone(), ..bench.context() };
+        bench.run_in(context, tool, arguments).await.data
+    };
+    for (command, asked, expected) in [
+        ("true", None, 7),
+        ("true", Some(5), 5),
+        ("true", Some(500), 7),
+        ("true long; true", None, 600),
+        ("true long", Some(500), 500),
+    ] {
+        let arguments = json!({"command": command, "timeout_seconds": asked});
+        let data = effective("shell", arguments).await;
+        assert_eq!(data["effective_timeout_seconds"], expected, "{command} {asked:?}");
+    }
+    for (command, expected) in [("true", json!(7000)), ("true long", json!(null))] {
+        let data = effective("exec_command", json!({"cmd": command})).await;
+        assert_eq!(data["effective_timeout_ms"], expected, "{command}");
+        let data = effective("unified_exec", json!({"input": command})).await;
+        assert_eq!(data["effective_timeout_ms"], expected, "{command}");
+    }
 }
 
 /// A command that starts another one and tells its number in a file.

@@ -2,6 +2,7 @@
 
 mod delegated;
 mod limits;
+mod questions;
 mod queued;
 
 use rookery_agent::turn::Message;
@@ -69,6 +70,26 @@ async fn assigned(core: &Core, home: &std::path::Path, unasked: Unasked) -> Thre
     let set = Assignment { unasked, ..assignment() };
     core.threads().assign(id, Some(set)).await.unwrap();
     id
+}
+
+/// A core that reads what another has stored, as if that one was killed: nothing was stopped.
+async fn killed(home: &std::path::Path) -> (tempfile::TempDir, Core) {
+    let other = tempfile::tempdir().unwrap();
+    std::fs::create_dir(other.path().join("state")).unwrap();
+    let stored = std::fs::read_dir(home.join("state")).unwrap();
+    for entry in stored.map(Result::unwrap).filter(|entry| entry.path().is_file()) {
+        std::fs::copy(entry.path(), other.path().join("state").join(entry.file_name())).unwrap();
+    }
+    let core = core_in(other.path()).await;
+    (other, core)
+}
+
+/// A call that asks questions of these names.
+fn questions(ids: &[&str]) -> serde_json::Value {
+    let options = json!([{"label": "A", "description": ""}, {"label": "B", "description": ""}]);
+    let ask = |id: &&str| json!({"header": "H", "id": id, "question": "Q?", "options": options});
+    let questions: Vec<_> = ids.iter().map(ask).collect();
+    json!({"tool": "request_user_input", "args": {"questions": questions}})
 }
 
 /// What users and agents said, and what tools came to, in order.

@@ -112,6 +112,8 @@ impl Teller {
             NoticeBody::Request(RequestChange::Asked(request)) => {
                 ThreadNews::RequestOpened { request: Box::new((&**request).into()) }
             }
+            // It waits as before.
+            NoticeBody::Request(RequestChange::Part(_)) => return None,
             NoticeBody::Request(RequestChange::Settled(request, _mode)) => {
                 ThreadNews::RequestSettled { request: Box::new((&**request).into()) }
             }

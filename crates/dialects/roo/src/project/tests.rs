@@ -154,6 +154,7 @@ impl Bench {
             asked_at: at(self.now),
             deadline: None,
             is_deferred: false,
+            given: Vec::new(),
             state: RequestState::Pending,
         }
     }

@@ -1,6 +1,6 @@
 //! The stored form of assignments.
 
-use rookery_model::{Assignment, Prices, Reach, Role, ToolGroup, ToolSort, Unasked};
+use rookery_model::{Assignment, Bounds, Prices, Reach, Role, ToolGroup, ToolSort, Unasked};
 
 use super::thread::{maybe, texts, thread_id};
 use super::*;
@@ -43,6 +43,20 @@ fn unasked() -> impl Strategy<Value = Unasked> {
     )
 }
 
+fn bounds() -> impl Strategy<Value = Bounds> {
+    let numbers = (option::of(any::<u64>()), option::of(any::<u64>()), option::of(any::<u64>()));
+    (texts(), any::<bool>(), texts(), numbers).prop_map(
+        |(disabled_tools, no_mcp, long_commands, numbers)| Bounds {
+            disabled_tools,
+            no_mcp,
+            command_seconds: numbers.0,
+            long_commands,
+            failures_in_a_row: numbers.1,
+            between_calls: numbers.2,
+        },
+    )
+}
+
 pub(super) fn assignment() -> impl Strategy<Value = Assignment> {
     let prices = any::<[u64; 4]>().prop_map(|[input, output, cached, cache_creation]| Prices {
         input,
@@ -52,11 +66,12 @@ pub(super) fn assignment() -> impl Strategy<Value = Assignment> {
     });
     let roles = (option::of(role()), vec(role(), 0..3));
     let texts = (maybe(), text());
-    (roles, unasked(), option::of(thread_id()), option::of(prices), texts).prop_map(
-        |((role, roles), unasked, lead, prices, (instructions, settings))| Assignment {
+    (roles, unasked(), bounds(), option::of(thread_id()), option::of(prices), texts).prop_map(
+        |((role, roles), unasked, bounds, lead, prices, (instructions, settings))| Assignment {
             role,
             roles,
             unasked,
+            bounds,
             lead,
             prices,
             instructions,
@@ -82,6 +97,7 @@ fn the_format_of_assignments_is_stable() {
     let unasked =
         Unasked { is_on: true, reads: Reach::Workspace, max_cost: Some(3), ..Unasked::default() };
     assert_eq!(set.unasked, unasked);
+    assert_eq!(set.bounds, Bounds::default(), "it is older than bounds");
     assert_eq!(set.lead.unwrap().to_string(), "0192d3c4-0001-7abc-8def-0123456789ab");
     assert_eq!(set.settings, "{}");
 }

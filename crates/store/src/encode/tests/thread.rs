@@ -2,10 +2,10 @@
 
 use rookery_model::{
     Answer, Asked, Asker, Choice, Decider, Decision, DecisionSource, DecisionVerdict, ExternalCall,
-    ExternalTool, Goal, GoalStatus, Item, ItemBody, ItemId, ItemStatus, Mode, ModelCall, Plan,
-    Profile, Pruning, Question, QuestionOption, Request, RequestId, RequestState, SessionId,
-    Settled, Task, TaskStatus, TerminalId, Thread, ThreadId, ToolItem, ToolKind, Turn, TurnError,
-    TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
+    ExternalTool, Goal, GoalStatus, Item, ItemBody, ItemId, ItemStatus, Mode, ModelCall,
+    PartAnswer, Plan, Profile, Pruning, Question, QuestionOption, Request, RequestId, RequestState,
+    SessionId, Settled, Task, TaskStatus, TerminalId, Thread, ThreadId, ToolItem, ToolKind, Turn,
+    TurnError, TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
 };
 
 use super::assignment::assignment;
@@ -288,8 +288,10 @@ pub(super) fn request() -> impl Strategy<Value = Request> {
         any::<u128>().prop_map(|session| Asker::Session(SessionId::new(session))),
     ];
     let names = (any::<u128>(), asker, text(), text());
-    (names, asked(), time(), option::of(time()), state).prop_map(
-        |(names, asked, asked_at, deadline, state)| Request {
+    let part =
+        (text(), text(), time()).prop_map(|(question, text, at)| PartAnswer { question, text, at });
+    (names, asked(), time(), option::of(time()), vec(part, 0..3), state).prop_map(
+        |(names, asked, asked_at, deadline, given, state)| Request {
             id: RequestId::new(names.0),
             asker: names.1,
             call_id: names.2,
@@ -298,6 +300,7 @@ pub(super) fn request() -> impl Strategy<Value = Request> {
             asked_at,
             deadline,
             is_deferred: deadline.is_some(),
+            given,
             state,
         },
     )

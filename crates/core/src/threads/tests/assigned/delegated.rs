@@ -365,18 +365,6 @@ async fn who_waits_for_work_that_waits_goes_on_after_a_restart() {
     assert_eq!((ended.status, ended.error), (TurnStatus::Completed, None));
 }
 
-/// A core that reads what another has stored, as if that one was killed: nothing was stopped.
-async fn killed(home: &std::path::Path) -> (tempfile::TempDir, Core) {
-    let other = tempfile::tempdir().unwrap();
-    std::fs::create_dir(other.path().join("state")).unwrap();
-    let stored = std::fs::read_dir(home.join("state")).unwrap();
-    for entry in stored.map(Result::unwrap).filter(|entry| entry.path().is_file()) {
-        std::fs::copy(entry.path(), other.path().join("state").join(entry.file_name())).unwrap();
-    }
-    let core = core_in(other.path()).await;
-    (other, core)
-}
-
 #[tokio::test]
 async fn work_that_was_lost_with_the_daemon_is_waited_for() {
     let home = tempfile::tempdir().unwrap();

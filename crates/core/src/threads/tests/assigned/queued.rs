@@ -7,12 +7,6 @@ fn message(text: &str) -> Message {
     Message { text: text.into(), ..Message::default() }
 }
 
-fn question() -> serde_json::Value {
-    let options = json!([{"label": "A", "description": ""}, {"label": "B", "description": ""}]);
-    let ask = |id: &str| json!({"header": "H", "id": id, "question": "Q?", "options": options});
-    json!({"tool": "request_user_input", "args": {"questions": [ask("one"), ask("two")]}})
-}
-
 fn has_begun(body: &NoticeBody) -> bool {
     matches!(body, NoticeBody::Item(_, ItemChange::Started(_)))
 }
@@ -96,7 +90,7 @@ async fn a_message_answers_the_next_question() {
     let id = assigned(&core, home.path(), Unasked::default()).await;
     let mut reader = core.log().subscribe(Topics::NOTICES, None);
     let write = json!({"tool": "write_file", "args": {"path": "a", "content": "x"}});
-    let tools = json!({"tools": [write, question()]});
+    let tools = json!({"tools": [write, questions(&["one"])]});
     let turn = start(&core, id, script(json!([tools, {"text": "ok"}]))).await;
     until(&mut reader, is_asked).await;
     core.threads().enqueue(id, message("neither")).await.unwrap();
@@ -177,28 +171,4 @@ async fn no_more_than_a_number_of_messages_wait() {
     assert_eq!(refused.kind(), ErrorKind::Busy);
     core.threads().stop_turn(plain).await.unwrap();
     core.threads().stop_turn(id).await.unwrap();
-}
-
-#[tokio::test]
-async fn a_question_answers_itself_if_the_assignment_says_so() {
-    let home = tempfile::tempdir().unwrap();
-    let core = core_in(home.path()).await;
-    let unasked = Unasked { is_on: true, answers_after: Some(1), ..Unasked::default() };
-    let id = assigned(&core, home.path(), unasked).await;
-    let ask = || script(json!([question(), {"text": "ok"}]));
-    run(&core, id, ask()).await;
-    let heard = said(&core, id).await;
-    assert!(heard[0].contains(r#"{"one":"A","two":"A"}"#), "{heard:?}");
-    let settled: Vec<_> = core.look().settled.values().cloned().collect();
-    let rookery_model::RequestState::Settled(settled) = &settled[0].state else { panic!() };
-    assert_eq!(settled.by, "auto-approval");
-    // Not if nothing may be done without asking.
-    let off = Unasked { is_on: false, answers_after: Some(1), ..Unasked::default() };
-    let id = assigned(&core, home.path(), off).await;
-    let mut reader = core.log().subscribe(Topics::NOTICES, None);
-    let turn = start(&core, id, ask()).await;
-    until(&mut reader, is_asked).await;
-    let request = core.requests().list().pop().unwrap();
-    core.requests().resolve(request.id, Answer::Given("{}".into()), "test").await.unwrap();
-    core.threads().turn_ended(id, turn.id).await;
 }
