@@ -21,9 +21,13 @@ use tokio_util::sync::CancellationToken;
 pub struct OutboxLimits {
     /// Messages waiting to be written.
     pub messages: usize,
-    /// Their bytes. A larger single message is still taken while the queue is empty.
+    /// Their bytes. Messages that are larger by themselves are counted apart, see [`LARGE`], so that one of them
+    /// reaches a peer that keeps up, and nothing that follows it is refused on its account.
     pub bytes: usize,
 }
+
+/// How many times the bytes of the limit messages may have together that are over it each. One is always taken.
+pub const LARGE: usize = 4;
 
 impl Default for OutboxLimits {
     fn default() -> Self {
@@ -70,43 +74,81 @@ struct Waiting {
     subject: Option<Subject>,
 }
 
+impl Waiting {
+    fn is_replaceable(&self) -> bool {
+        self.subject.is_some_and(|subject| subject.can_be_superseded)
+    }
+}
+
 #[derive(Debug, Default)]
 struct Queue {
     messages: VecDeque<Waiting>,
+    /// Bytes of those within the limit.
     bytes: usize,
+    /// Bytes of those over it.
+    large_bytes: usize,
+    /// Messages that may be dropped once they are superseded.
+    replaceable: usize,
     permits: usize,
     reason: Cow<'static, str>,
 }
 
 impl Queue {
     fn has_room(&self, limits: OutboxLimits, len: usize) -> bool {
-        let count = self.messages.len() + self.permits;
-        count < limits.messages && (self.messages.is_empty() || self.bytes + len <= limits.bytes)
+        let has_bytes = match len > limits.bytes {
+            true => {
+                let most = limits.bytes.saturating_mul(LARGE);
+                self.large_bytes == 0 || self.large_bytes + len <= most
+            }
+            false => self.bytes + len <= limits.bytes,
+        };
+        self.messages.len() + self.permits < limits.messages && has_bytes
     }
 
-    fn push(&mut self, body: Bytes, subject: Option<Subject>) {
-        self.bytes += body.len();
-        self.messages.push_back(Waiting { body, subject });
+    /// The same, after messages for which a newer one about the same is queued, or is about to be, were dropped.
+    fn makes_room(&mut self, limits: OutboxLimits, len: usize, coming: Option<Subject>) -> bool {
+        if !self.has_room(limits, len) && self.replaceable > 0 {
+            self.drop_superseded(limits, coming);
+        }
+        self.has_room(limits, len)
     }
 
-    /// Drops messages for which a newer one about the same is queued, or is about to be.
-    fn drop_superseded(&mut self, coming: Subject) {
-        let mut newer = HashSet::from([coming.key]);
-        let mut bytes = 0;
-        let kept: VecDeque<Waiting> = std::mem::take(&mut self.messages)
-            .into_iter()
-            .rev()
-            .filter(|waiting| {
-                let Some(subject) = waiting.subject else { return true };
-                let is_old = !newer.insert(subject.key) && subject.can_be_superseded;
-                if is_old {
-                    bytes += waiting.body.len();
-                }
-                !is_old
-            })
-            .collect();
-        self.messages = kept.into_iter().rev().collect();
-        self.bytes -= bytes;
+    fn push(&mut self, limits: OutboxLimits, body: Bytes, subject: Option<Subject>) {
+        let waiting = Waiting { body, subject };
+        *self.counter(limits, &waiting) += waiting.body.len();
+        self.replaceable += usize::from(waiting.is_replaceable());
+        self.messages.push_back(waiting);
+    }
+
+    fn pop(&mut self, limits: OutboxLimits) -> Option<Bytes> {
+        let waiting = self.messages.pop_front()?;
+        self.forget(limits, &waiting);
+        Some(waiting.body)
+    }
+
+    fn forget(&mut self, limits: OutboxLimits, waiting: &Waiting) {
+        *self.counter(limits, waiting) -= waiting.body.len();
+        self.replaceable -= usize::from(waiting.is_replaceable());
+    }
+
+    fn counter(&mut self, limits: OutboxLimits, waiting: &Waiting) -> &mut usize {
+        match waiting.body.len() > limits.bytes {
+            true => &mut self.large_bytes,
+            false => &mut self.bytes,
+        }
+    }
+
+    fn drop_superseded(&mut self, limits: OutboxLimits, coming: Option<Subject>) {
+        let mut newer: HashSet<u64> = coming.iter().map(|subject| subject.key).collect();
+        let mut kept = VecDeque::with_capacity(self.messages.len());
+        while let Some(waiting) = self.messages.pop_back() {
+            let is_newest = waiting.subject.is_none_or(|subject| newer.insert(subject.key));
+            match is_newest || !waiting.is_replaceable() {
+                true => kept.push_front(waiting),
+                false => self.forget(limits, &waiting),
+            }
+        }
+        self.messages = kept;
     }
 }
 
@@ -150,35 +192,21 @@ impl Outbox {
         }
     }
 
-    /// Queues a message if there is room.
-    ///
-    /// # Errors
-    /// [`Rejected::Full`] or [`Rejected::Closed`]; the message is then dropped.
-    pub fn try_send(&self, body: impl Into<Bytes>) -> Result<(), Rejected> {
-        self.offer(&body.into())
-    }
-
-    /// Queues a message about something. If there is no room, messages for which a newer one about the
+    /// Queues a message if there is room. If there is none, messages about something for which a newer one about the
     /// same is queued make room first.
     ///
     /// # Errors
     /// [`Rejected::Full`] or [`Rejected::Closed`]; the message is then dropped.
+    pub fn try_send(&self, body: impl Into<Bytes>) -> Result<(), Rejected> {
+        self.offer(&body.into(), None)
+    }
+
+    /// The same for a message about something, which supersedes older ones.
+    ///
+    /// # Errors
+    /// [`Rejected::Full`] or [`Rejected::Closed`]; the message is then dropped.
     pub fn try_send_about(&self, subject: Subject, body: impl Into<Bytes>) -> Result<(), Rejected> {
-        let body = body.into();
-        let mut queue = self.shared.queue();
-        if self.is_closed() {
-            return Err(Rejected::Closed);
-        }
-        if !queue.has_room(self.shared.limits, body.len()) {
-            queue.drop_superseded(subject);
-        }
-        if !queue.has_room(self.shared.limits, body.len()) {
-            return Err(Rejected::Full);
-        }
-        queue.push(body, Some(subject));
-        drop(queue);
-        self.shared.connection.wake();
-        Ok(())
+        self.offer(&body.into(), Some(subject))
     }
 
     /// Queues a message, waiting for room.
@@ -187,7 +215,7 @@ impl Outbox {
     /// [`Rejected::Closed`] if the connection ends first.
     pub async fn send(&self, body: impl Into<Bytes>) -> Result<(), Rejected> {
         let body = body.into();
-        self.when_room(|| self.offer(&body)).await
+        self.when_room(|| self.offer(&body, None)).await
     }
 
     /// Waits until the queue has room for one more message and keeps that place.
@@ -239,15 +267,15 @@ impl Outbox {
         }
     }
 
-    fn offer(&self, body: &Bytes) -> Result<(), Rejected> {
-        let mut queue = self.shared.queue();
+    fn offer(&self, body: &Bytes, subject: Option<Subject>) -> Result<(), Rejected> {
+        let (mut queue, limits) = (self.shared.queue(), self.shared.limits);
         if self.is_closed() {
             return Err(Rejected::Closed);
         }
-        if !queue.has_room(self.shared.limits, body.len()) {
+        if !queue.makes_room(limits, body.len(), subject) {
             return Err(Rejected::Full);
         }
-        queue.push(body.clone(), None);
+        queue.push(limits, body.clone(), subject);
         drop(queue);
         self.shared.connection.wake();
         Ok(())
@@ -258,7 +286,8 @@ impl Outbox {
         if self.is_closed() {
             return Err(Rejected::Closed);
         }
-        if !queue.has_room(self.shared.limits, 0) {
+        // Its size is not known yet: it may be a large one, too.
+        if queue.large_bytes > 0 || !queue.makes_room(self.shared.limits, 0, None) {
             return Err(Rejected::Full);
         }
         queue.permits += 1;
@@ -303,8 +332,7 @@ impl Outbox {
 
     pub(crate) fn pop(&self) -> Option<Bytes> {
         let mut queue = self.shared.queue();
-        let body = queue.messages.pop_front()?.body;
-        queue.bytes -= body.len();
+        let body = queue.pop(self.shared.limits)?;
         if queue.messages.is_empty() && queue.messages.capacity() > 64 {
             queue.messages = VecDeque::new();
         }
@@ -317,8 +345,11 @@ impl Outbox {
     pub(crate) fn retire(&self) {
         let mut queue = self.shared.queue();
         self.shared.directive.store(OVER, Ordering::Release);
-        queue.messages = VecDeque::new();
-        queue.bytes = 0;
+        *queue = Queue {
+            permits: queue.permits,
+            reason: std::mem::take(&mut queue.reason),
+            ..Queue::default()
+        };
         drop(queue);
         self.shared.over.cancel();
     }
@@ -340,7 +371,7 @@ impl Permit {
         if self.outbox.is_closed() {
             return Err(Rejected::Closed);
         }
-        queue.push(body.into(), None);
+        queue.push(self.outbox.shared.limits, body.into(), None);
         drop(queue);
         self.outbox.shared.connection.wake();
         Ok(())
@@ -405,12 +436,48 @@ mod tests {
         assert_eq!(outbox.try_send("a"), Err(Rejected::Full));
 
         let outbox = small();
-        outbox.try_send("a message over the limit").unwrap();
-        assert_eq!(outbox.try_send("a"), Err(Rejected::Full));
-        assert!(outbox.pop().is_some());
         outbox.try_send("0123456789").unwrap();
         assert_eq!(outbox.try_send(""), Ok(()));
         assert_eq!(outbox.try_send("a"), Err(Rejected::Full));
+    }
+
+    #[test]
+    fn a_message_over_the_limit_is_taken_behind_others_and_costs_none_after_it() {
+        let outbox = Outbox::new(OutboxLimits { messages: 9, bytes: 10 });
+        let large = "x".repeat(60);
+        outbox.try_send("0123").unwrap();
+        outbox.try_send(large.clone()).unwrap();
+        outbox.try_send("456789").unwrap();
+        assert_eq!(outbox.try_send("a"), Err(Rejected::Full), "small ones keep to their bound");
+        assert_eq!(outbox.try_send(large.clone()), Err(Rejected::Full), "one was over everything");
+        assert_eq!(outbox.pop().unwrap(), "0123");
+        assert_eq!(outbox.pop().unwrap(), large);
+        for _ in 0..LARGE - 1 {
+            outbox.try_send("0123456789a").unwrap();
+        }
+        assert_eq!(outbox.try_send("0123456789a"), Err(Rejected::Full));
+        assert_eq!(outbox.try_reserve().err(), Some(Rejected::Full), "it could be another one");
+        assert_eq!(outbox.pop().unwrap(), "456789");
+        outbox.try_send("0123456789").unwrap();
+    }
+
+    #[test]
+    fn a_reply_makes_room_as_an_event_does() {
+        let about = |key, can_be_superseded| Subject { key, can_be_superseded };
+        for is_patient in [false, true] {
+            let outbox = small();
+            outbox.try_send_about(about(1, true), "1a").unwrap();
+            outbox.try_send_about(about(1, true), "1b").unwrap();
+            outbox.try_send_about(about(2, true), "2").unwrap();
+            if is_patient {
+                drop(outbox.try_reserve().unwrap());
+            } else {
+                outbox.try_send("reply").unwrap();
+                assert_eq!(outbox.try_send("more"), Err(Rejected::Full));
+            }
+            assert_eq!(outbox.pop().unwrap(), "1b");
+            assert_eq!(outbox.pop().unwrap(), "2");
+        }
     }
 
     #[test]

@@ -399,7 +399,7 @@ mod tests {
         let space = || proptest::sample::select(vec!["", "\n", " \n", "\n\t"]);
         let leaf =
             proptest::sample::select(vec!["1", "null", "\"\"", "\"{\\\"[,:\\\\\"", "{}", "[]"]);
-        let value = leaf.prop_map(str::to_owned).prop_recursive(4, 24, 4, move |inner| {
+        leaf.prop_map(str::to_owned).prop_recursive(4, 24, 4, move |inner| {
             let items = proptest::collection::vec((space(), inner, space()), 1..4);
             (items, any::<bool>()).prop_map(|(items, is_list)| {
                 let key = if is_list { "" } else { "\"k\":" };
@@ -410,8 +410,7 @@ mod tests {
                 let joined = items.collect::<Vec<_>>().join(",");
                 if is_list { format!("[{joined}]") } else { format!("{{{joined}}}") }
             })
-        });
-        value
+        })
     }
 
     proptest! {

@@ -1,6 +1,7 @@
 //! Slow and fast requests beside each other, and in order.
 
 use super::*;
+use crate::outbox::OutboxLimits;
 
 #[tokio::test]
 async fn a_slow_request_does_not_block_a_fast_one() {
@@ -129,4 +130,26 @@ async fn a_server_on_a_socket_answers_many_clients() {
         within(client).await.unwrap();
     }
     accepting.abort();
+}
+
+#[tokio::test]
+async fn a_message_over_the_bound_of_the_queue_reaches_a_peer_that_reads() {
+    let outbox = OutboxLimits { messages: 64, bytes: 16 * 1024 };
+    let mut peer = serve(Options { outbox, write_high_water: 1024, ..Options::default() });
+    let sizes = [10, 10, 300 * 1024, 10, 10];
+    for (id, size) in (0..).zip(sizes) {
+        peer.request(id, "t.emit", json!({ "bytes": size })).await;
+    }
+    let (mut ticks, mut replies) = (Vec::new(), 0);
+    while ticks.len() + replies < 2 * sizes.len() {
+        let line = peer.reply().await;
+        match line["params"].as_str() {
+            Some(text) => ticks.push(text.len()),
+            None => {
+                assert_eq!(line["result"], "emitted", "{line}");
+                replies += 1;
+            }
+        }
+    }
+    assert_eq!(ticks, sizes);
 }
