@@ -221,6 +221,94 @@ fn decide(daemon: &TestDaemon, by: &str, idx0_id: &Value) {
 }
 
 #[test]
+fn questions_that_were_answered_are_not_asked_again_after_a_kill() {
+    let mut daemon = TestDaemon::start();
+    let mut roo = Roo::to(&daemon);
+    let question = |id: &str| {
+        let option = |label: &str| json!({ "label": label, "description": "" });
+        json!({ "header": "H", "id": id, "question": format!("{id}?"), "options": [option("x"), option("y")] })
+    };
+    let args = json!({ "questions": [question("one"), question("two")] });
+    let steps = json!([{ "tool": "request_user_input", "args": args }, { "text": "done" }]);
+    let task = roo.start(&steps);
+    let asks = |message: &Value, id: &str| message["text"].as_str().unwrap().contains(id);
+    assert!(asks(&roo.asked("followup"), "one?"));
+    roo.done("SendMessage", json!({ "text": "first" }));
+    assert!(asks(&roo.asked("followup"), "two?"));
+    daemon.kill9();
+    daemon.restart();
+    let mut roo = Roo::to(&daemon);
+    roo.done("ResumeTask", json!(task));
+    assert!(asks(&roo.asked("followup"), "two?"), "the first was answered");
+    roo.done("SendMessage", json!({ "text": "second" }));
+    roo.event("taskCompleted");
+    let messages = roo.ask("GetMessages", json!(task));
+    let said = messages.as_array().unwrap().iter().filter(|one| one["say"] == "user_feedback");
+    let said: Vec<_> = said.map(|one| one["text"].as_str().unwrap()).collect();
+    assert_eq!(said, ["first", "second"]);
+}
+
+#[test]
+fn a_client_that_comes_back_finds_what_a_subtask_asks() {
+    let (mut daemon, work) = daemon_with_work("");
+    let mut roo = Roo::to(&daemon);
+    let part = script(&writing("part"));
+    let new_task = json!({ "tool": "new_task", "args": { "mode": "code", "message": part } });
+    let task = roo.start(&json!([new_task, { "text": "all done" }]));
+    roo.asked("tool");
+    roo.done("PressPrimaryButton", Value::Null);
+    let child = roo.event("taskSpawned")["payload"][1].as_str().unwrap().to_owned();
+    roo.until("its ask", |event| {
+        event["payload"][0]["taskId"] == child.as_str()
+            && event["payload"][0]["message"]["ask"] == "tool"
+            && event["payload"][0]["message"]["partial"] == false
+    });
+    daemon.kill9();
+    daemon.restart();
+    let mut roo = Roo::to(&daemon);
+    roo.done("ResumeTask", json!(task));
+    let asked = roo.until("the ask", |event| event["payload"][0]["message"]["ask"] == "tool");
+    assert_eq!(asked["payload"][0]["taskId"], child.as_str());
+    assert_eq!(roo.ask("GetCurrentTaskStack", Value::Null), json!([task, child]));
+    roo.done("PressPrimaryButton", Value::Null);
+    let completed = roo.until("the result", |event| {
+        event["eventName"] == "taskCompleted" && event["payload"][0] == task.as_str()
+    });
+    assert_eq!(completed["payload"][3], json!({ "isSubtask": false }));
+    assert!(work.join("part").exists());
+}
+
+#[test]
+fn closing_a_task_closes_those_that_work_for_it() {
+    let (daemon, work) = daemon_with_work("");
+    let mut roo = Roo::to(&daemon);
+    let part = script(&writing("part"));
+    let new_task = json!({ "tool": "new_task", "args": { "mode": "code", "message": part } });
+    let task = roo.start(&json!([new_task, { "text": "all done" }]));
+    roo.asked("tool");
+    roo.done("PressPrimaryButton", Value::Null);
+    let child = roo.event("taskSpawned")["payload"][1].as_str().unwrap().to_owned();
+    roo.until("its ask", |event| {
+        event["payload"][0]["taskId"] == child.as_str()
+            && event["payload"][0]["message"]["ask"] == "tool"
+            && event["payload"][0]["message"]["partial"] == false
+    });
+    roo.done("CloseTask", Value::Null);
+    for closed in [&child, &task] {
+        roo.until("the end", |event| {
+            event["eventName"] == "taskAborted" && event["payload"][0] == closed.as_str()
+        });
+    }
+    assert_eq!(roo.ask("GetCurrentTaskStack", Value::Null), json!([]));
+    assert!(list(daemon.home(), "listApprovals", json!({ "status": "pending" })).is_empty());
+    // Nothing goes on behind it.
+    assert_eq!(roo.ask("IsReady", Value::Null), true);
+    let late: Vec<_> = roo.told.iter().map(|event| event["eventName"].clone()).collect();
+    assert!(late.is_empty(), "{late:?}");
+    assert!(!work.join("part").exists());
+}
+
+#[test]
 fn of_two_answers_at_once_one_counts() {
     let (daemon, work) = daemon_with_work("");
     for round in 0..8 {

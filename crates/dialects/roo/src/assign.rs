@@ -3,11 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use rookery_agent::turn::Message;
-use rookery_model::{Assignment, Choice, Prices, Reach, Role, ToolGroup, ToolSort, Unasked};
+use rookery_model::{
+    Assignment, Bounds, Choice, Prices, Reach, Role, ToolGroup, ToolSort, Unasked,
+};
 use serde_json::Value;
 
 use crate::context::Cx;
 use crate::errors::{Code, Failure};
+use crate::project::tools;
 use crate::provider;
 use crate::wire::{CustomMode, Group, Settings};
 
@@ -35,9 +38,9 @@ pub(crate) async fn plan(cx: &Cx, configuration: Settings) -> Result<Plan, Failu
         unasked: unasked(&settings),
         lead: None,
         prices: prices(&settings),
+        bounds: bounds(&settings),
         instructions: instructions(&settings),
         settings: settings.without_secrets().to_value().to_string(),
-        ..Assignment::default()
     };
     Ok(Plan { cwd, choice, assignment })
 }
@@ -119,6 +122,20 @@ fn unasked(settings: &Settings) -> Unasked {
             .map(|millis| millis as u64),
         max_calls: whole("allowedMaxRequests").map(|count| count as u64),
         max_cost: whole("allowedMaxCost").map(|dollars| (dollars * 1e6) as u64),
+    }
+}
+
+/// What the agent may use, and how much of it. Where the original has zero for no limit, so has this.
+fn bounds(settings: &Settings) -> Bounds {
+    let whole = |name: &str| settings.number(name).filter(|number| *number > 0.0);
+    let disabled = settings.texts("disabledTools");
+    Bounds {
+        disabled_tools: disabled.iter().flat_map(|name| tools::ours(name)).collect(),
+        no_mcp: settings.get("mcpEnabled") == Some(&Value::Bool(false)),
+        command_seconds: whole("commandExecutionTimeout").map(|seconds| seconds.ceil() as u64),
+        long_commands: settings.texts("commandTimeoutAllowlist"),
+        failures_in_a_row: whole("consecutiveMistakeLimit").map(|count| count as u64),
+        between_calls: whole("rateLimitSeconds").map(|seconds| (seconds * 1000.0) as u64),
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rookery_core::{NewTurn, ThreadQuery};
-use rookery_model::{Question, RequestId, Result, ThreadId};
+use rookery_model::{RequestId, Result, ThreadId};
 use tokio::sync::oneshot;
 
 use super::{Entry, GUARD, Hub, Inner};
@@ -13,16 +13,6 @@ use crate::wire::{ClineMessage, TokenUsage};
 
 /// How many threads are looked at to find the one that was last worked with.
 const RECENT: usize = 64;
-
-/// What became of an answer to a question.
-pub(crate) enum Answered {
-    /// Others are asked; all answers are not there yet.
-    Partly,
-    /// All answers are there: JSON text.
-    Wholly(String),
-    /// No question waits.
-    NoQuestion,
-}
 
 impl Inner {
     /// Reads a thread as a task, unless it is known as one.
@@ -262,32 +252,5 @@ impl Hub {
             Some(entry) => Ok(look(&entry.task)),
             None => Err(rookery_model::Error::not_found(format!("there is no task {id}"))),
         }
-    }
-
-    /// Takes an answer to the question of a request that waits; the next one is asked if there is one.
-    pub(crate) async fn answer(
-        &self,
-        id: ThreadId,
-        request: RequestId,
-        questions: &[Question],
-        text: &str,
-    ) -> Answered {
-        if self.inner.load(id).await.is_err() {
-            return Answered::NoQuestion;
-        }
-        let now = self.now();
-        let mut state = self.inner.state.lock();
-        let given = state.answers.entry(request).or_default();
-        let Some(question) = questions.iter().find(|it| !given.contains_key(&it.id)) else {
-            return Answered::NoQuestion;
-        };
-        given.insert(question.id.clone(), text.to_owned());
-        if given.len() < questions.len() {
-            drop(state);
-            self.with_entry(id, |entry| entry.task.answer_question(request, text, now));
-            return Answered::Partly;
-        }
-        let all = state.answers.remove(&request).unwrap_or_default();
-        Answered::Wholly(serde_json::to_string(&all).unwrap_or_default())
     }
 }

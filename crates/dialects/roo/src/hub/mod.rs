@@ -6,7 +6,7 @@ mod clock;
 mod routes;
 mod watch;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -16,7 +16,6 @@ use rookery_model::{RequestId, ThreadId};
 use rookery_wire::Outbox;
 use tokio::sync::{Notify, oneshot};
 
-pub(crate) use self::act::Answered;
 use self::clock::Clock;
 use self::routes::Route;
 use crate::listener::Listener;
@@ -59,8 +58,6 @@ struct State {
     expected: HashMap<ThreadId, Vec<oneshot::Sender<()>>>,
     /// Requests that connections answer right now.
     pressed: HashMap<RequestId, u64>,
-    /// Answers to questions of which others are still to be answered.
-    answers: HashMap<RequestId, BTreeMap<String, String>>,
 }
 
 struct Entry {

@@ -104,7 +104,6 @@ impl Inner {
         state.flush(id);
         match &notice.body {
             NoticeBody::Request(RequestChange::Settled(request, _)) => {
-                state.answers.remove(&request.id);
                 let by = state.pressed.remove(&request.id);
                 if let Some(entry) = state.tasks.get_mut(&id) {
                     entry.settled = Some((now, by));

@@ -7,7 +7,6 @@ use super::{Outcome, tasks};
 use crate::assign;
 use crate::context::{BY, Cx};
 use crate::errors::{Code, Failure};
-use crate::hub::Answered;
 use crate::project::Boundary;
 use crate::wire;
 
@@ -95,7 +94,7 @@ pub(crate) async fn send(cx: Cx, said: wire::SendMessage) -> Result<Outcome, Fai
             settle(&cx, request.id, Answer::Denied { message: Some(said.text) }).await?;
         }
         Waits::Questions(request) => {
-            answer(&cx, id, &request, &said.text).await?;
+            answer(&cx, &request, &said.text).await?;
             if !said.images.is_empty() {
                 offer(&cx, id, String::new(), said.images).await?;
             }
@@ -109,12 +108,23 @@ pub(crate) async fn send(cx: Cx, said: wire::SendMessage) -> Result<Outcome, Fai
     Outcome::done()
 }
 
-async fn answer(cx: &Cx, id: ThreadId, request: &Request, text: &str) -> Result<(), Failure> {
+/// Answers the question that is asked now: the first that has no answer.
+async fn answer(cx: &Cx, request: &Request, text: &str) -> Result<(), Failure> {
     let Asked::Input { questions } = &request.asked else { return Ok(()) };
-    match cx.hub.answer(id, request.id, questions, text).await {
-        Answered::Partly => Ok(()),
-        Answered::Wholly(answers) => settle(cx, request.id, Answer::Given(answers)).await,
-        Answered::NoQuestion => Err(no_ask()),
+    let is_open = |id: &str| !request.given.iter().any(|given| given.question == id);
+    let question = questions.iter().find(|question| is_open(&question.id)).ok_or_else(no_ask)?;
+    cx.hub.answers(cx.route, request.id);
+    let answered = cx.core.requests().answer_part(request.id, &question.id, text, BY).await;
+    match answered {
+        Ok(0) => Ok(()),
+        Ok(_) => {
+            cx.hub.release(request.id);
+            Ok(())
+        }
+        Err(error) => {
+            cx.hub.release(request.id);
+            Err(if error.kind() == ErrorKind::Conflict { no_ask() } else { error.into() })
+        }
     }
 }
 

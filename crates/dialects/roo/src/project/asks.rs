@@ -1,6 +1,10 @@
 //! Requests as asks: one can be answered at a time, the others wait behind it.
 
-use rookery_model::{Answer, Asked, ItemId, Question, Request, RequestId, RequestState, ToolItem};
+use std::collections::VecDeque;
+
+use rookery_model::{
+    Answer, Asked, ItemId, PartAnswer, Question, Request, RequestId, RequestState, ToolItem,
+};
 use serde_json::{Value, json};
 
 use super::calls::Shows;
@@ -25,8 +29,8 @@ pub(super) struct Pending {
 enum PendingKind {
     /// A tool call, with what it would change.
     Call(ItemId, Option<String>),
-    /// Questions, with the message of the one that is asked now.
-    Questions { questions: Vec<Question>, next: usize, message: Option<usize> },
+    /// Questions that are not answered yet, with the message of the first.
+    Questions { questions: VecDeque<Question>, message: Option<usize> },
     /// Another ask, with its text and its message.
     Other(Ask, String, Option<usize>),
 }
@@ -46,8 +50,13 @@ impl Task {
                 PendingKind::Call(self.asking_item(request, &input), None)
             }
             Asked::Input { questions } => {
-                let questions = questions.clone();
-                PendingKind::Questions { questions, next: 0, message: None }
+                let is_open =
+                    |one: &Question| !request.given.iter().any(|it| it.question == one.id);
+                for given in &request.given {
+                    self.replay_answer(questions, given, millis(request.asked_at));
+                }
+                let questions = questions.iter().filter(|one| is_open(one)).cloned().collect();
+                PendingKind::Questions { questions, message: None }
             }
             Asked::Permission { title, summary, action, .. } => {
                 match LIMITS.iter().find(|(call, _)| *call == request.call_id) {
@@ -102,8 +111,8 @@ impl Task {
                 self.finalize(&item, preview.as_deref());
                 Ask::Tool.waiting()
             }
-            PendingKind::Questions { questions, next, .. } => {
-                let question = questions.get(*next).cloned();
+            PendingKind::Questions { questions, .. } => {
+                let question = questions.front().cloned();
                 let index = question.map(|question| self.ask_question(&question, at));
                 if let Some(Pending { kind: PendingKind::Questions { message, .. }, .. }) =
                     self.asks.front_mut()
@@ -136,18 +145,33 @@ impl Task {
         index
     }
 
-    /// One of several questions was answered, and the next one is asked.
-    pub(crate) fn answer_question(&mut self, request: RequestId, answer: &str, now: u64) {
-        let Some(first) = self.asks.front_mut().filter(|first| first.request == request) else {
-            return;
-        };
-        let PendingKind::Questions { next, message, .. } = &mut first.kind else { return };
-        *next += 1;
-        let asked = message.take();
-        first.is_shown = false;
-        let at = first.at;
-        self.question_answered(asked, answer, at);
+    /// Some of several questions were answered, and the next one is asked.
+    pub(super) fn part_answered(&mut self, request: &Request, now: u64) {
+        for given in &request.given {
+            let Some(pending) = self.asks.iter_mut().find(|it| it.request == request.id) else {
+                return;
+            };
+            let PendingKind::Questions { questions, message } = &mut pending.kind else { return };
+            let Some(place) = questions.iter().position(|it| it.id == given.question) else {
+                continue;
+            };
+            questions.remove(place);
+            let asked = if place == 0 { message.take() } else { None };
+            if asked.is_some() {
+                pending.is_shown = false;
+                let at = pending.at;
+                self.question_answered(asked, &given.text, at);
+            }
+        }
         self.show_next(now);
+    }
+
+    /// Shows a question that was answered before.
+    fn replay_answer(&mut self, questions: &[Question], given: &PartAnswer, at: u64) {
+        let Some(question) = questions.iter().find(|it| it.id == given.question) else { return };
+        let index = self.ask_question(question, at);
+        self.update(index, |message| message.is_answered = Some(true));
+        self.feedback(&given.text, at);
     }
 
     fn question_answered(&mut self, message: Option<usize>, answer: &str, at: u64) {
@@ -195,8 +219,8 @@ impl Task {
                 self.mark_answered(item);
                 self.responded();
             }
-            (PendingKind::Questions { questions, next, message }, Answer::Given(answers)) => {
-                let id = questions.get(*next).map(|question| question.id.as_str());
+            (PendingKind::Questions { questions, message }, Answer::Given(answers)) => {
+                let id = questions.front().map(|question| question.id.as_str());
                 let answer = given(answers, id.unwrap_or_default());
                 self.question_answered(*message, &answer, pending.at);
             }

@@ -265,7 +265,7 @@ impl Task {
             NoticeBody::Item(turn, change) => self.item_changed(*turn, change, now),
             NoticeBody::Request(RequestChange::Asked(request)) => self.asked(request, now),
             NoticeBody::Request(RequestChange::Settled(request, _)) => self.settled(request, now),
-            NoticeBody::Request(RequestChange::Part(_)) => {}
+            NoticeBody::Request(RequestChange::Part(request)) => self.part_answered(request, now),
             NoticeBody::Settings(_) | NoticeBody::Warning(_) => {}
         }
     }

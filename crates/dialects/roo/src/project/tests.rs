@@ -3,9 +3,9 @@
 use rookery_agent::turn::Delta;
 use rookery_core::{ItemChange, NoticeBody, RequestChange, ThreadChange, TurnChange};
 use rookery_model::{
-    Answer, Asked, Asker, Item, ItemBody, ItemId, ItemStatus, Mode, ModelCall, Question,
-    QuestionOption, Request, RequestId, RequestState, Settled, ThreadId, Timestamp, ToolItem,
-    ToolKind, Turn, TurnError, TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
+    Answer, Asked, Asker, Item, ItemBody, ItemId, ItemStatus, Mode, ModelCall, PartAnswer,
+    Question, QuestionOption, Request, RequestId, RequestState, Settled, ThreadId, Timestamp,
+    ToolItem, ToolKind, Turn, TurnError, TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
 };
 use serde_json::{Value, json};
 
@@ -392,7 +392,9 @@ fn questions_are_asked_one_after_the_other() {
     let request = bench.request(Asked::Input { questions: vec![question("a"), question("b")] });
     bench.asks(&request);
     assert_eq!(bench.said(), ["c ask:followup partial", "u ask:followup final"]);
-    bench.task.answer_question(request.id, "yes", bench.now);
+    let part = PartAnswer { question: "a".into(), text: "yes".into(), at: at(bench.now) };
+    let request = Request { given: vec![part], ..request };
+    bench.take(RequestChange::Part(Box::new(request.clone())));
     assert_eq!(
         bench.said(),
         [

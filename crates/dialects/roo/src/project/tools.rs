@@ -4,6 +4,9 @@ use std::path::{Component, Path, PathBuf};
 
 use rookery_agent::policy::unasked;
 use rookery_model::ToolItem;
+use serde::Deserialize as _;
+use serde::de::IntoDeserializer as _;
+use serde::de::value::{Error as WordError, StrDeserializer};
 use serde_json::Value;
 
 use super::{About, diffs};
@@ -56,6 +59,13 @@ pub(crate) fn tool_name(name: &str) -> ToolName {
         return ToolName::UseMcpTool;
     }
     TOOLS.iter().find(|row| row.0 == name).map_or(ToolName::CustomTool, |row| row.1)
+}
+
+/// Our tools that go by a name of this dialect.
+pub(crate) fn ours(name: &str) -> impl Iterator<Item = String> {
+    let word: StrDeserializer<'_, WordError> = name.into_deserializer();
+    let known = ToolName::deserialize(word).ok();
+    TOOLS.iter().filter(move |row| Some(row.1) == known).map(|row| row.0.to_owned())
 }
 
 /// Whether a tool changes files, so that only what it would change, or has changed, says it all.
@@ -327,6 +337,12 @@ mod tests {
             json!({"tool": "readFile", "path": "../in.txt", "isOutsideWorkspace": true,
                 "content": "/in.txt", "reason": "(up to 10 lines)"})
         );
+    }
+
+    #[test]
+    fn a_name_of_the_client_stands_for_tools_of_ours() {
+        assert_eq!(ours("search_files").collect::<Vec<_>>(), ["glob", "grep"]);
+        assert_eq!(ours("fly").count(), 0);
     }
 
     #[test]
