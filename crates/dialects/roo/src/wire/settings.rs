@@ -359,7 +359,7 @@ mod tests {
             ("autoApprovalEnabled", json!("yes")),
             ("allowedCommands", json!(["*", 5])),
             ("mode", json!(1)),
-            ("apiProvider", json!("nobody")),
+            ("apiProvider", json!("unheard-of")),
             ("writeDelayMs", json!(-1)),
             ("checkpointTimeout", json!(61)),
             ("checkpointTimeout", json!(10.5)),
