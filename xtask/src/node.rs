@@ -34,7 +34,7 @@ fn is_current(root: &Path, dir: &Path) -> bool {
     let described = std::fs::read(root.join(PROJECT)).ok();
     let installed = std::fs::read(dir.join("package.json")).ok();
     let is_there = |name: &&str| dir.join("node_modules").join(name).is_file();
-    described.is_some() && described == installed && INSTALLED.iter().all(|name| is_there(name))
+    described.is_some() && described == installed && INSTALLED.iter().all(is_there)
 }
 
 fn fetch(root: &Path, dir: &Path) -> anyhow::Result<()> {

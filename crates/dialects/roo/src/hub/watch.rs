@@ -92,8 +92,7 @@ impl Inner {
             NoticeBody::Thread(ThreadChange::Assigned) => self.reassigned(id),
             _ => {}
         }
-        let is_known = self.state.lock().tasks.contains_key(&id);
-        if !is_known && !(self.core.threads().is_assigned(id) && self.load(id).await.is_ok()) {
+        if !self.is_task(id).await {
             return;
         }
         let now = self.clock.now();
@@ -118,6 +117,14 @@ impl Inner {
             }
             _ => {}
         }
+    }
+
+    /// Whether a thread is a task; reads it if it was not looked at yet.
+    async fn is_task(&self, id: ThreadId) -> bool {
+        if self.state.lock().tasks.contains_key(&id) {
+            return true;
+        }
+        self.core.threads().is_assigned(id) && self.load(id).await.is_ok()
     }
 
     /// A thread that began.

@@ -301,7 +301,7 @@ impl Settings {
     /// Those that belong to a profile.
     #[must_use]
     pub fn of_profile(&self) -> Settings {
-        self.only(|name| is_of_profile(name))
+        self.only(is_of_profile)
     }
 
     /// Those that belong to no profile.
