@@ -78,7 +78,7 @@ fn of_the_same_slug_the_nearest_counts() {
     let global = ["code", "own", "far", "near"].map(|slug| mode(slug, "global")).concat();
     place.write("config/roo/custom_modes.yaml", &format!("customModes:\n{global}"));
     let extra = Role { slug: "near".into(), name: "extra".into(), ..Role::default() };
-    let (roles, warnings) = place.list(&[extra.clone()]);
+    let (roles, warnings) = place.list(std::slice::from_ref(&extra));
     assert_eq!(warnings, Vec::<String>::new());
     let all = ["architect", "code", "ask", "debug", "orchestrator", "near", "own", "far"];
     assert_eq!(slugs(&roles), all);
