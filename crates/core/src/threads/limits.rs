@@ -25,9 +25,9 @@ const COST: &str = "limit-cost";
 /// A bound that the next call of the model would exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Limit {
-    /// So many calls followed one another.
+    /// This number of calls followed one another.
     Calls(u64),
-    /// So much was spent, in millionths of a dollar.
+    /// This was spent, in millionths of a dollar.
     Cost(u64),
     /// No more than this may be spent, and what is spent is not known.
     Unpriced(u64),
