@@ -125,6 +125,7 @@ impl Bench {
             unattended: None,
             shell: "/bin/sh".into(),
             withheld: Vec::new(),
+            command_limit: None,
             secrets: rookery_host::sandbox::Secrets::default(),
             sessions: Arc::new(Sessions::new()),
             cancel: CancellationToken::new(),

@@ -113,13 +113,24 @@ fn check_lists(entry: &str, command: &str) {
         let (kind, command) = (ToolKind::Exec, Some(command));
         unasked::judge(
             &unasked,
-            &Call { tool: "shell", kind, is_foreign: false, command, paths: Some(&[]) },
+            &Call {
+                tool: "shell",
+                kind,
+                is_foreign: false,
+                is_always_allowed: false,
+                command,
+                paths: Some(&[]),
+            },
         )
     };
     judged(command, entry);
     assert_ne!(judged(command, "*"), Wanted::Approve);
     if !command.ends_with('\\') {
-        assert_ne!(judged(&format!("{command}\nrm x"), "rm"), Wanted::Approve, "behind {command:?}");
+        assert_ne!(
+            judged(&format!("{command}\nrm x"), "rm"),
+            Wanted::Approve,
+            "behind {command:?}"
+        );
     }
     assert_ne!(judged(&format!("rm x\n{command}"), "rm"), Wanted::Approve, "before {command:?}");
 }

@@ -95,6 +95,11 @@ impl McpServers {
         self.find(name).map(|(_, _, kind)| kind)
     }
 
+    /// Whether the settings always allow the tool of this name; false if there is no such tool.
+    pub fn is_always_allowed(&self, name: &str) -> bool {
+        self.find(name).is_some_and(|(server, tool, _)| server.always_allows(&tool))
+    }
+
     /// Calls a tool by the name that [`Self::tools`] gave it. Errors are in the output.
     pub async fn call(
         &self,

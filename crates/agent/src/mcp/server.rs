@@ -102,6 +102,11 @@ impl Server {
         &self.name
     }
 
+    /// Whether the settings always allow a tool of it, by the server's own name for it.
+    pub(super) fn always_allows(&self, tool: &str) -> bool {
+        self.settings.always_allow.iter().any(|allowed| allowed == tool)
+    }
+
     /// The tools it offered last.
     pub(super) fn offers(&self) -> Arc<Vec<Offer>> {
         Arc::clone(&self.offered.lock().0)

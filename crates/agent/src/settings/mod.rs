@@ -348,6 +348,9 @@ pub struct McpServerSettings {
     pub headers: BTreeMap<String, Secret>,
     /// What its tools do; none leaves it to what they say of themselves.
     pub kind: Option<ToolKind>,
+    /// Tools, by the names that the server has for them, that a task may use without asking if it may use
+    /// any tool of a server so.
+    pub always_allow: Vec<String>,
     /// Whether it is used.
     pub enabled: bool,
     /// How long it may take until its tools are known.
@@ -364,6 +367,7 @@ impl Default for McpServerSettings {
             env: BTreeMap::new(),
             headers: BTreeMap::new(),
             kind: None,
+            always_allow: Vec::new(),
             enabled: true,
             startup_timeout: Duration::from_secs(10),
             tool_timeout: Duration::from_secs(60),

@@ -335,6 +335,7 @@ fn mcp_server(section: &Section<'_>) -> McpServerSettings {
         env: section.secrets("env"),
         headers: section.secrets("headers"),
         kind: section.choice("kind", TOOL_KINDS, kind),
+        always_allow: section.texts("always_allow"),
         enabled: section.flag("enabled").unwrap_or(default.enabled),
         startup_timeout: time("startup_timeout_seconds", default.startup_timeout),
         tool_timeout: time("tool_timeout_seconds", default.tool_timeout),

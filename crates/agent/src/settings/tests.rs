@@ -108,6 +108,7 @@ url = "http://s"
 env = { A = "sk-a" }
 headers = { B = "sk-b" }
 kind = "write"
+always_allow = ["log", "show"]
 enabled = false
 startup_timeout_seconds = 3
 tool_timeout_seconds = 4
@@ -212,6 +213,7 @@ fn git_server() -> McpServerSettings {
         env: BTreeMap::from([("A".to_owned(), Secret::new("sk-a"))]),
         headers: BTreeMap::from([("B".to_owned(), Secret::new("sk-b"))]),
         kind: Some(ToolKind::Write),
+        always_allow: vec!["log".into(), "show".into()],
         enabled: false,
         startup_timeout: Duration::from_secs(3),
         tool_timeout: Duration::from_secs(4),

@@ -45,7 +45,14 @@ mod tests {
 
     fn call<'a>(command: Option<&'a str>) -> Call<'a> {
         let kind = if command.is_some() { ToolKind::Exec } else { ToolKind::Read };
-        Call { tool: "x", kind, is_foreign: false, command, paths: Some(&[]) }
+        Call {
+            tool: "x",
+            kind,
+            is_foreign: false,
+            is_always_allowed: false,
+            command,
+            paths: Some(&[]),
+        }
     }
 
     fn assignment(unasked: Unasked) -> Assignment {

@@ -27,7 +27,7 @@ const COST: &str = "limit-cost";
 enum Limit {
     /// This number of calls followed one another.
     Calls(u64),
-    /// So much was spent, in millionths of a dollar.
+    /// This was spent, in millionths of a dollar.
     Cost(u64),
     /// No more than this may be spent, and what is spent is not known.
     Unpriced(u64),
@@ -140,15 +140,25 @@ impl Runner {
     /// What is spent is limited whether or not anything may be done without asking.
     fn too_much_cost(&self, world: &World, set: &Assignment, contents: &Contents) -> Option<Limit> {
         let most = set.unasked.max_cost?;
-        let since = last_answer(world, self.live.id, |request, settled| {
+        let is_allowed = |request: &Request, settled: &Settled| {
             request.call_id == COST && matches!(settled.answer, Answer::Approved { .. })
-        });
+        };
         let registry = &self.core.inner.agents.registry;
         let prices =
             |choice: &Choice| registry.prices(&choice.provider, &choice.model).or(set.prices);
-        if prices(&self.turn.settings.choice).is_none() {
-            return (since == Timestamp::default()).then_some(Limit::Unpriced(most));
+        let choice = &self.turn.settings.choice;
+        if prices(choice).is_none() {
+            // What was allowed for one model says nothing about another.
+            let is_same = |request: &Request| {
+                let turn = request.turn().and_then(|turn| contents.turn(turn));
+                turn.is_some_and(|turn| turn.settings.choice == *choice)
+            };
+            let allowed = last_answer(world, self.live.id, |request, settled| {
+                is_allowed(request, settled) && is_same(request)
+            });
+            return (allowed == Timestamp::default()).then_some(Limit::Unpriced(most));
         }
+        let since = last_answer(world, self.live.id, is_allowed);
         let costs = contents.turns.iter().filter_map(|turn| {
             let prices = prices(&turn.settings.choice)?;
             let calls = turn.calls.iter().filter(|call| call.at > since);

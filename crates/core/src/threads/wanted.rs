@@ -45,6 +45,7 @@ impl Job {
             tool: if self.is_hosted { "" } else { &self.name },
             kind,
             is_foreign: !self.is_hosted && agents.mcp.kind(&self.name).is_some(),
+            is_always_allowed: !self.is_hosted && agents.mcp.is_always_allowed(&self.name),
             command: command.as_deref(),
             paths: touched,
         };
@@ -56,6 +57,7 @@ impl Job {
 pub(super) fn has_tool(thread: &Thread, tool: &str, kind: ToolKind, is_foreign: bool) -> bool {
     let role = thread.assignment.as_ref().and_then(|assignment| assignment.role.as_ref());
     role.is_none_or(|role| {
-        unasked::has_tool(role, &Call { tool, kind, is_foreign, command: None, paths: None })
+        let (command, paths, is_always_allowed) = (None, None, false);
+        unasked::has_tool(role, &Call { tool, kind, is_foreign, is_always_allowed, command, paths })
     })
 }

@@ -25,6 +25,8 @@ mod reasons {
         "the task asks before files outside of its workspace are changed";
     pub(super) const PROTECTED: &str = "the task asks before settings of agents are changed";
     pub(super) const MCP: &str = "the task asks before tools of servers are used";
+    pub(super) const MCP_TOOL: &str =
+        "the task asks before tools of servers are used that are not always allowed";
     pub(super) const ROLES: &str = "the task asks before its role is switched";
     pub(super) const DELEGATIONS: &str = "the task asks before work is handed on";
     pub(super) const COMMANDS: &str = "the task asks before commands are run";
@@ -78,6 +80,8 @@ pub struct Call<'a> {
     pub kind: ToolKind,
     /// Whether it is a tool of a server.
     pub is_foreign: bool,
+    /// Whether the settings of its server always allow it.
+    pub is_always_allowed: bool,
     /// The command line that it runs, or what it types.
     pub command: Option<&'a str>,
     /// The paths that it touches; none if that is not known.
@@ -105,7 +109,11 @@ pub fn judge(unasked: &Unasked, call: &Call<'_>) -> Wanted {
         return Wanted::Ask(reasons::OFF);
     }
     if call.is_foreign {
-        return when(unasked.mcp, reasons::MCP);
+        return match (unasked.mcp, call.is_always_allowed) {
+            (true, true) => Wanted::Approve,
+            (true, false) => Wanted::Ask(reasons::MCP_TOOL),
+            (false, _) => Wanted::Ask(reasons::MCP),
+        };
     }
     match (call.tool, call.kind) {
         (SWITCH, _) => when(unasked.roles, reasons::ROLES),

@@ -13,7 +13,14 @@ fn path(shown: &str) -> TouchedPath {
 
 fn wanted(unasked: &Unasked, tool: &str, kind: ToolKind, paths: &[&str]) -> Wanted {
     let paths: Vec<TouchedPath> = paths.iter().map(|shown| path(shown)).collect();
-    let call = Call { tool, kind, is_foreign: false, command: None, paths: Some(&paths) };
+    let call = Call {
+        tool,
+        kind,
+        is_foreign: false,
+        is_always_allowed: false,
+        command: None,
+        paths: Some(&paths),
+    };
     judge(unasked, &call)
 }
 
@@ -53,8 +60,14 @@ fn nothing_goes_ahead_where_it_is_off_and_everything_where_it_is_on() {
     for tool in ["request_user_input", "exit_plan_mode", "attempt_completion"] {
         assert_eq!(wanted(&off, tool, ToolKind::Internal, &[]), Wanted::Approve, "{tool}");
         // Only ours: another's tool is not known by its name.
-        let call =
-            Call { tool, kind: ToolKind::Internal, is_foreign: true, command: None, paths: None };
+        let call = Call {
+            tool,
+            kind: ToolKind::Internal,
+            is_foreign: true,
+            is_always_allowed: false,
+            command: None,
+            paths: None,
+        };
         assert_eq!(judge(&off, &call), Wanted::Ask(reasons::OFF), "{tool}");
     }
     for kind in [ToolKind::Unknown, ToolKind::Network] {
@@ -85,17 +98,39 @@ fn each_switch_is_for_its_own_calls() {
     for (tool, why) in [("switch_mode", reasons::ROLES), ("new_task", reasons::DELEGATIONS)] {
         assert_eq!(wanted(&on, tool, ToolKind::Internal, &[]), Wanted::Ask(why));
     }
-    let foreign =
-        Call { tool: "x", kind: ToolKind::Read, is_foreign: true, command: None, paths: None };
+    let foreign = Call {
+        tool: "x",
+        kind: ToolKind::Read,
+        is_foreign: true,
+        is_always_allowed: false,
+        command: None,
+        paths: None,
+    };
     assert_eq!(judge(&reads, &foreign), Wanted::Ask(reasons::MCP));
-    assert_eq!(judge(&Unasked { mcp: true, ..on }, &foreign), Wanted::Approve);
+    let servers = Unasked { mcp: true, ..on.clone() };
+    assert_eq!(judge(&servers, &foreign), Wanted::Ask(reasons::MCP_TOOL));
+    // The switch and the tool's own flag, both.
+    let allowed = Call { is_always_allowed: true, ..foreign };
+    assert_eq!(judge(&servers, &allowed), Wanted::Approve);
+    assert_eq!(judge(&on, &allowed), Wanted::Ask(reasons::MCP));
+    assert_eq!(judge(&Unasked { is_on: false, ..servers }, &allowed), Wanted::Ask(reasons::OFF));
 }
 
 #[test]
 fn paths_that_are_not_known_are_taken_for_the_worst() {
     let inside = Unasked { reads: Reach::Workspace, writes: Reach::Workspace, ..all() };
     let judged = |unasked: &Unasked, kind| {
-        judge(unasked, &Call { tool: "", kind, is_foreign: false, command: None, paths: None })
+        judge(
+            unasked,
+            &Call {
+                tool: "",
+                kind,
+                is_foreign: false,
+                is_always_allowed: false,
+                command: None,
+                paths: None,
+            },
+        )
     };
     assert_eq!(judged(&inside, ToolKind::Read), Wanted::Ask(reasons::READS_OUTSIDE));
     assert_eq!(judged(&inside, ToolKind::Write), Wanted::Ask(reasons::WRITES_OUTSIDE));
@@ -112,6 +147,7 @@ fn commands_need_their_switch_and_their_lists() {
             tool: "shell",
             kind: ToolKind::Exec,
             is_foreign: false,
+            is_always_allowed: false,
             command: Some(command),
             paths: Some(&[]),
         };
@@ -158,7 +194,14 @@ fn role(groups: &[(ToolSort, Option<&str>)]) -> Role {
 
 fn refused(role: &Role, tool: &str, kind: ToolKind, paths: &[&str]) -> Option<String> {
     let paths: Vec<TouchedPath> = paths.iter().map(|shown| path(shown)).collect();
-    let call = Call { tool, kind, is_foreign: false, command: None, paths: Some(&paths) };
+    let call = Call {
+        tool,
+        kind,
+        is_foreign: false,
+        is_always_allowed: false,
+        command: None,
+        paths: Some(&paths),
+    };
     if !has_tool(role, &call) {
         assert!(refusal(role, &call).is_some(), "{tool} is not offered and not refused");
     }
@@ -185,6 +228,7 @@ fn a_role_has_the_tools_of_its_groups() {
         tool: "new_task",
         kind: ToolKind::Read,
         is_foreign: true,
+        is_always_allowed: false,
         command: None,
         paths: None,
     };
@@ -200,8 +244,14 @@ fn a_role_may_be_held_to_some_files() {
         refused(&writer, "edit", ToolKind::Write, &["a.md", "b.rs"]).unwrap(),
         r"role Docs may only change files that match \.md$: b.rs does not"
     );
-    let unknown =
-        Call { tool: "", kind: ToolKind::Write, is_foreign: false, command: None, paths: None };
+    let unknown = Call {
+        tool: "",
+        kind: ToolKind::Write,
+        is_foreign: false,
+        is_always_allowed: false,
+        command: None,
+        paths: None,
+    };
     assert!(refusal(&writer, &unknown).unwrap().contains("not known which files"));
     let broken = role(&[(ToolSort::Edit, Some("("))]);
     assert!(refused(&broken, "edit", ToolKind::Write, &["a"]).unwrap().contains("no regular"));

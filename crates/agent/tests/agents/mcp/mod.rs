@@ -27,6 +27,7 @@ macro_rules! cases {
 /// The tests.
 pub(crate) const CASES: &[(&str, Case)] = cases![
     tools_are_listed_by_names_that_models_take,
+    tools_are_always_allowed_by_the_names_of_their_server,
     a_call_comes_back,
     results_of_all_sorts_come_back,
     what_goes_wrong_is_told,
@@ -104,6 +105,16 @@ async fn tools_are_listed_by_names_that_models_take() {
     );
     assert_eq!(servers.kind("mcp__my_small__echo"), Some(ToolKind::Read));
     assert_eq!(servers.kind("echo"), None);
+}
+
+async fn tools_are_always_allowed_by_the_names_of_their_server() {
+    let always_allow =
+        vec!["last one".to_owned(), "gone".to_owned(), "mcp__my_small__echo".to_owned()];
+    let servers = ready(McpServerSettings { always_allow, ..program(&[]) }).await;
+    assert!(servers.is_always_allowed("mcp__my_small__last_one"));
+    for name in ["mcp__my_small__echo", "mcp__my_small__gone", "last one", "last_one", ""] {
+        assert!(!servers.is_always_allowed(name), "{name}");
+    }
 }
 
 async fn a_call_comes_back() {

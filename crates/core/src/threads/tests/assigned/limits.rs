@@ -1,6 +1,6 @@
 //! How much an agent may do before a person is asked.
 
-use rookery_model::{Asked, Bounds, Prices, Reach, Request, TurnErrorKind};
+use rookery_model::{Asked, Bounds, Choice, Prices, Reach, Request, TurnErrorKind};
 
 use super::*;
 
@@ -122,8 +122,14 @@ async fn a_limit_of_cost_without_a_price_is_asked_about_at_once() {
         let yes = Answer::Approved { remember: false };
         core.requests().resolve(request.id, yes, "test").await.unwrap();
         core.threads().turn_ended(id, turn.id).await;
-        // What was allowed is not asked again.
+        // What was allowed is not asked again, for the same model.
         assert_eq!(run(&core, id, says("and now")).await.status, TurnStatus::Completed);
+        let choice = Choice { model: "another".into(), ..Choice::default() };
+        let turn = start(&core, id, NewTurn { choice, ..says("and then") }).await;
+        let request = asked(&core, &mut reader).await;
+        assert_eq!(request.turn(), Some(turn.id));
+        core.threads().interrupt(id, None).unwrap();
+        core.threads().turn_ended(id, turn.id).await;
     }
 }
 
