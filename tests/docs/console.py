@@ -36,7 +36,8 @@ DURATION = re.compile(r"\b[\d.]+ m?s\b")
 NUMBER = re.compile(r"[:+-]?\d{1,2}")
 VARYING = re.compile(r"\b(process|event|step|(?:elapsedMs|lastEvent|pid|seq|sequence)\":) ?\d+")
 ID = re.compile(r"[0-9A-Za-z]{6}|[0-9a-f]{8}|[0-9A-Z]{26}|[0-9a-f-]{36}")
-SECONDS = 60
+# Less than a test waits for all of it, so that what is missing is said.
+SECONDS = 20
 PAUSE = 0.02
 COMMENT = re.compile(r"<!-- (run|until|unless): (.*?) -->", re.DOTALL)
 

@@ -8,6 +8,7 @@ mod redaction;
 mod requests;
 mod restart;
 mod roder;
+mod roo;
 mod roost;
 mod scale;
 mod supervision;
@@ -56,6 +57,8 @@ pub(crate) enum Section {
     Ptywright,
     /// The Roder protocol beside the published server: turns, deltas, threads.
     Roder,
+    /// Events, growing messages, commands and the history of the Roo Code protocol.
+    Roo,
     /// Checkpoints beside git by hand, approvals and the queue.
     Supervision,
     /// Lists, commits and turns in a world that is full.
@@ -64,7 +67,7 @@ pub(crate) enum Section {
 
 impl Section {
     /// All of them, in order.
-    pub(crate) const ALL: [Section; 13] = [
+    pub(crate) const ALL: [Section; 14] = [
         Section::Ingest,
         Section::Waiters,
         Section::Requests,
@@ -76,6 +79,7 @@ impl Section {
         Section::Roost,
         Section::Ptywright,
         Section::Roder,
+        Section::Roo,
         Section::Supervision,
         Section::Scale,
     ];
@@ -94,6 +98,7 @@ impl Section {
             Section::Roost => "roost",
             Section::Ptywright => "ptywright",
             Section::Roder => "roder",
+            Section::Roo => "roo",
             Section::Supervision => "supervision",
             Section::Scale => "scale",
         }
@@ -113,6 +118,7 @@ impl Section {
             Section::Roost => roost::run(bench, report),
             Section::Ptywright => ptywright::run(bench, report),
             Section::Roder => roder::run(bench, report),
+            Section::Roo => roo::run(bench, report),
             Section::Supervision => supervision::run(bench, report),
             Section::Scale => scale::run(bench, report),
         }
@@ -300,6 +306,13 @@ fn definitions() -> Vec<String> {
          notifications, each with the whole of what clients of both generations want, and joined and compared with \
          the text afterwards. Clients look at the heads of messages; nothing is decoded while time runs. Everyone \
          takes a turn in every round; of the batches, the best median and the best p99; of whole runs, the best.",
+        "roo: blocking clients on `roo-code.sock`; all tasks are answered by the scripted mock. Commands: one connection, \
+         one request at a time, until the reply is here. Events: one client runs tasks one after the other, each with \
+         ten tool calls, while twenty others hear of them, each on a thread of its own in this process; delivered are \
+         the frames at all of them together, from the start of the first task until the last frame is here. Partials: \
+         the model says one text in that many pieces; frames hold all of the text so far, so fewer are sent. History: \
+         tasks that are over; resident sets of daemon and keeper once they are steady. Of whole runs, the best. The \
+         original runs inside an editor and was measured for what it says, not for how fast: it has no figures here.",
         "supervision: over idx0's socket, one connection a request. A checkpoint: from the request until the reply that \
          says it is kept, with its differences; the floor is git by hand: everything into a copy of the index, \
          `write-tree`, `commit-tree`, `update-ref` and `diff-tree --numstat`. The original runs on macOS only, has \

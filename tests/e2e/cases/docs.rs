@@ -5,7 +5,7 @@ use std::process::Command;
 
 use rookery_testkit::{Finished, Home, TestDaemon, rookery_binary};
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/dialects/ptywright.md");
+const PAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/dialects");
 
 /// The program of the block that begins with this fence, and the output shown after it.
 fn example(page: &str, fence: &str) -> (String, String) {
@@ -25,33 +25,60 @@ fn on_path(home: &Home) -> String {
     format!("{}:{}", bin.display(), std::env::var("PATH").unwrap())
 }
 
-fn run(home: &Home, interpreter: &str, fence: &str) {
-    let page = fs::read_to_string(PAGE).unwrap();
-    let (program, shown) = example(&page, fence);
+fn run(home: &Home, page: &str, interpreter: &str, fence: &str) {
+    let text = fs::read_to_string(format!("{PAGES}/{page}")).unwrap();
+    let (program, shown) = example(&text, fence);
     let file = home.join("example");
     fs::write(&file, program).unwrap();
     let mut command: Command = home.command(interpreter);
     command.arg(&file).env("PATH", on_path(home)).env("PYTHONUNBUFFERED", "1");
+    // As a login has it; the home's own directory plays its part.
+    command.env("XDG_RUNTIME_DIR", home.join("run"));
     let printed = Finished::of(command).success();
-    assert_eq!(printed.trim_end(), shown.trim_end(), "{fence}");
+    assert_eq!(printed.trim_end(), shown.trim_end(), "{page}: {fence}");
+}
+
+/// Whether a program is there; says so if it is not.
+fn has(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = std::env::split_paths(&path).any(|dir| dir.join(program).is_file());
+    if !is_there {
+        eprintln!("skipped: {program} is not installed");
+    }
+    is_there
 }
 
 #[test]
 fn the_shell_example_prints_what_the_page_shows() {
     let home = Home::new();
-    run(&home, "sh", "sh run");
+    run(&home, "ptywright.md", "sh", "sh run");
     home.assert_no_processes_left();
 }
 
 #[test]
 fn the_python_example_prints_what_the_page_shows() {
     let home = Home::new();
-    run(&home, "python3", "python run");
+    run(&home, "ptywright.md", "python3", "python run");
     home.assert_no_processes_left();
 }
 
 #[test]
 fn the_node_example_prints_what_the_page_shows() {
     let daemon = TestDaemon::start();
-    run(daemon.home(), "node", "js run");
+    run(daemon.home(), "ptywright.md", "node", "js run");
+}
+
+#[test]
+fn the_python_example_of_the_roo_page_prints_what_it_shows() {
+    let daemon = TestDaemon::start();
+    run(daemon.home(), "roo.md", "python3", "python run");
+}
+
+#[test]
+fn the_node_example_of_the_roo_page_prints_what_it_shows() {
+    if !has("node") {
+        return;
+    }
+    let daemon = TestDaemon::start();
+    run(daemon.home(), "roo.md", "node", "js run");
 }

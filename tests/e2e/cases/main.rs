@@ -40,6 +40,7 @@ mod roder_server;
 mod roder_turns;
 mod roder_ws;
 mod roo;
+mod roo_cli;
 mod roo_link;
 mod roo_listeners;
 mod roost;

@@ -30,7 +30,7 @@ pub(crate) fn home_with(config: &str) -> Home {
 }
 
 /// A daemon whose tasks work in a directory of their own, with these further lines for their listener.
-fn daemon_with_work(more: &str) -> (TestDaemon, PathBuf) {
+pub(crate) fn daemon_with_work(more: &str) -> (TestDaemon, PathBuf) {
     let home = Home::new();
     let work = home.join("work");
     fs::create_dir(&work).unwrap();
@@ -146,7 +146,7 @@ fn bare_lines_are_answered_as_bare_lines() {
 }
 
 /// Steps that ask for a file and then say so.
-fn writing(path: &str) -> Value {
+pub(crate) fn writing(path: &str) -> Value {
     json!([{ "tool": "write_file", "args": { "path": path, "content": "x\n" } }, { "text": "done" }])
 }
 

@@ -19,7 +19,7 @@ pub(crate) enum RooAction {
     /// Start a task and follow it until it is done or waits
     ///
     /// Exits with 0 when the task completed, 3 when it waits for an answer, 1 when it failed or was
-    /// stopped.
+    /// stopped. Ctrl-C leaves it running.
     Start(RooStart),
     /// Send a message to a task: an answer, feedback, or what to do next
     Send(RooSend),
@@ -54,8 +54,11 @@ pub(crate) struct RooStart {
     #[arg(long, short, value_name = "SLUG")]
     pub(crate) mode: Option<String>,
     /// Profile whose model answers
-    #[arg(long, short, value_name = "NAME")]
+    #[arg(long, short, value_name = "PROFILE")]
     pub(crate) profile: Option<String>,
+    /// Directory to work in, inside the workspace of the listener [default: the current one]
+    #[arg(long, short = 'C', value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) cwd: Option<PathBuf>,
     /// Settings of Roo Code as a JSON object, or @FILE
     #[arg(long, short, value_name = "JSON")]
     pub(crate) config: Option<String>,
@@ -75,7 +78,7 @@ pub(crate) struct RooStart {
 
 #[derive(Debug, Args)]
 pub(crate) struct RooSend {
-    /// Task
+    /// Id of the task, or the end of it
     pub(crate) task: String,
     /// What to say
     #[arg(required = true)]
@@ -84,7 +87,7 @@ pub(crate) struct RooSend {
 
 #[derive(Debug, Args)]
 pub(crate) struct RooWatch {
-    /// Task; all tasks if none is named
+    /// Id of the task, or the end of it; all tasks if none is named
     pub(crate) task: Option<String>,
     /// Print every event as a line of JSON
     #[arg(long)]
@@ -93,7 +96,7 @@ pub(crate) struct RooWatch {
 
 #[derive(Debug, Args)]
 pub(crate) struct RooPress {
-    /// Task
+    /// Id of the task, or the end of it
     pub(crate) task: String,
     /// What to say along with it
     #[arg(long, short)]
@@ -102,13 +105,13 @@ pub(crate) struct RooPress {
 
 #[derive(Debug, Args)]
 pub(crate) struct RooTask {
-    /// Task
+    /// Id of the task, or the end of it
     pub(crate) task: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RooTaskJson {
-    /// Task
+    /// Id of the task, or the end of it
     pub(crate) task: String,
     /// Print JSON
     #[arg(long)]
@@ -149,12 +152,14 @@ pub(crate) enum RooProfileAction {
 #[derive(Debug, Args)]
 pub(crate) struct RooProfile {
     /// Name of the profile
+    #[arg(value_name = "PROFILE")]
     pub(crate) name: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RooProfileChange {
     /// Name of the profile
+    #[arg(value_name = "PROFILE")]
     pub(crate) name: String,
     /// Provider settings of Roo Code as a JSON object, or @FILE
     #[arg(long, short, value_name = "JSON")]

@@ -25,7 +25,7 @@ mod record;
 mod replay;
 mod restart;
 mod review;
-mod roo;
+pub(crate) mod roo;
 mod run;
 mod schema;
 mod send;

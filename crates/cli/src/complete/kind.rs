@@ -12,12 +12,16 @@ pub(super) enum Kind {
     Item,
     Mode,
     Model,
+    Profile,
     Project,
     Provider,
     Request,
     Review,
     Session,
     Signal,
+    /// A mode of tasks.
+    Slug,
+    Task,
     Terminal,
     Thread,
     /// An archived thread.
@@ -35,12 +39,14 @@ const WORDS: &[(&str, Kind)] = &[
     ("ITEM", Kind::Item),
     ("MODE", Kind::Mode),
     ("MODEL", Kind::Model),
+    ("PROFILE", Kind::Profile),
     ("PROJECT", Kind::Project),
     ("PROVIDER", Kind::Provider),
     ("REQUEST", Kind::Request),
     ("SESSION", Kind::Session),
     ("SIGNAL", Kind::Signal),
-    ("TASK", Kind::Thread),
+    ("SLUG", Kind::Slug),
+    ("TASK", Kind::Task),
     ("TERMINAL", Kind::Terminal),
     ("THREAD", Kind::Thread),
     ("TOOL", Kind::Tool),
@@ -70,6 +76,8 @@ impl Kind {
         let kind = WORDS.iter().find(|(known, _)| word == *known).map(|(_, kind)| *kind)?;
         match (kind, path) {
             (Kind::Thread, ["threads", "unarchive"]) => Some(Kind::Archived),
+            // A new one has a name that no other has.
+            (Kind::Profile, ["roo", "profiles", "create"]) => None,
             _ => Some(kind),
         }
     }

@@ -56,6 +56,10 @@ fn arguments_want_what_they_name() {
         ("rookery worktree land |", Kind::Worktree),
         ("rookery worktree attach --tool |", Kind::Tool),
         ("rookery open -p |", Kind::Project),
+        ("rookery roo send |", Kind::Task),
+        ("rookery roo start --mode |", Kind::Slug),
+        ("rookery roo start -p |", Kind::Profile),
+        ("rookery roo profiles use |", Kind::Profile),
     ];
     for (line, kind) in cases {
         assert_eq!(wanted(line).last(), Some(&Wanted::Kind(kind)), "{line}");
@@ -245,6 +249,28 @@ fn every_argument_was_thought_of() {
         idx0 args: text
         idx0-notify args: text
         roder args: text
+        roo start text: text
+        roo start mode: Slug
+        roo start profile: Profile
+        roo start config: text
+        roo send task: Task
+        roo send text: text
+        roo watch task: Task
+        roo approve task: Task
+        roo approve message: text
+        roo deny task: Task
+        roo deny message: text
+        roo resume task: Task
+        roo cancel task: Task
+        roo close task: Task
+        roo messages task: Task
+        roo profiles show name: Profile
+        roo profiles create name: text
+        roo profiles create config: text
+        roo profiles update name: Profile
+        roo profiles update config: text
+        roo profiles use name: Profile
+        roo profiles delete name: Profile
         ptywright args: text
         roostctl args: text
         setup provider: Provider

@@ -23,7 +23,11 @@ use rookery_wire::{Call, Client};
 
 use super::{candidate::Offer, kind::Kind, line::Place};
 use crate::{
-    commands, link,
+    commands::{
+        self,
+        roo::known::{Known, known as roo_known},
+    },
+    link,
     talk::{requests, sessions::current_dir, show},
 };
 
@@ -78,12 +82,35 @@ fn tools(offer: &mut Offer<'_>) {
 fn ask(kind: Kind, place: &Place, left: Duration, offer: &mut Offer<'_>) -> Option<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
     let asked = async {
+        if let Some(what) = of_tasks(kind) {
+            return tasks(what, offer).await;
+        }
         let client = link::try_reach(&link::homes().ok()?).await?;
         known(&client, kind, place, offer).await
     };
     let done = runtime.block_on(async { tokio::time::timeout(left, asked).await });
     runtime.shutdown_background();
     done.ok()?
+}
+
+/// What is asked for in the words of Roo Code.
+fn of_tasks(kind: Kind) -> Option<Known> {
+    match kind {
+        Kind::Task => Some(Known::Tasks),
+        Kind::Slug => Some(Known::Modes),
+        Kind::Profile => Some(Known::Profiles),
+        _ => None,
+    }
+}
+
+async fn tasks(what: Known, offer: &mut Offer<'_>) -> Option<()> {
+    for (name, about) in roo_known(what).await? {
+        match what {
+            Known::Tasks => offer.add_named(&[show::short_id(&name), &name], &about),
+            Known::Modes | Known::Profiles => offer.add_named(&[&name], &about),
+        }
+    }
+    Some(())
 }
 
 async fn call<P: Call>(client: &Client, params: P) -> Option<P::Reply> {
@@ -107,6 +134,7 @@ async fn known(client: &Client, kind: Kind, place: &Place, offer: &mut Offer<'_>
         Kind::Model => models(client, place, offer).await,
         Kind::Effort => efforts(client, place, offer).await,
         Kind::Mode | Kind::Signal | Kind::Tool | Kind::Who => Some(()),
+        Kind::Task | Kind::Slug | Kind::Profile => None,
     }
 }
 

@@ -1,12 +1,15 @@
 //! A client of Roo Code's protocol, in the shape that the published client knows.
 
-use std::io::{Read as _, Write as _};
-use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rookery_dialects::Dialect;
+use rookery_wire::transport::unix;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::UnixStream;
+use tokio::time::timeout;
 
 use crate::daemon_process;
 use crate::failure::{Failure, Outcome};
@@ -18,49 +21,78 @@ const ENDPOINT: &str = "roo-code";
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The longest frame that is read.
 const FRAME_LIMIT: usize = 256 << 20;
+/// The exit code of an answer that came too late.
+const SETTLED: u8 = 4;
+/// Room made for each read.
+const CHUNK: usize = 64 << 10;
 
 /// A connection.
 pub(super) struct Link {
     stream: UnixStream,
     buffer: Vec<u8>,
+    /// Bytes of the buffer that are known to hold no end of a frame.
+    scanned: usize,
     client: String,
     /// Events that came before the reply that was waited for.
-    early: std::collections::VecDeque<Value>,
+    early: VecDeque<Value>,
+}
+
+/// A command that the server refused.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub(super) code: String,
+    pub(super) message: String,
 }
 
 impl Link {
-    /// Connects, and starts the daemon if it is the usual socket and does not run.
-    pub(super) async fn connect(named: Option<PathBuf>) -> Outcome<Link> {
-        let path = match named {
-            Some(path) => path,
-            None => {
-                drop(daemon_process::connect_or_start().await?);
-                let homes = link::homes()?;
-                let dialect = Dialect::named(ENDPOINT);
-                let usual = || dialect.map(|dialect| homes.socket(&dialect.endpoint));
-                link::endpoint_socket(&homes, ENDPOINT).or_else(usual).ok_or_else(|| {
-                    Failure::new("the endpoint roo-code is turned off")
-                        .hint("remove `roo-code = false` from [endpoints] in the config")
-                })?
-            }
-        };
-        let unreachable = |error| {
-            Failure::new(format!("cannot connect to {}: {error}", path.display()))
-                .hint("start the daemon with `rookery up`, or name another socket with --socket")
-        };
-        let stream = UnixStream::connect(&path).map_err(unreachable)?;
-        rookery_trust::check_peer(&stream).map_err(unreachable)?;
-        let early = std::collections::VecDeque::new();
-        let mut link = Link { stream, buffer: Vec::new(), client: String::new(), early };
-        let ack = link.receive(Some(Instant::now() + PATIENCE))?;
+    /// Connects to a socket, or to the daemon's; that is started first if the command makes something.
+    pub(super) async fn connect(named: Option<PathBuf>, starts: bool) -> Outcome<Link> {
+        if let Some(path) = named {
+            let hint = "name the socket of a listener: see `path` in [[roo.listeners]]";
+            return Link::open(&path).await.map_err(|failure| failure.hint(hint));
+        }
+        match starts {
+            true => drop(daemon_process::connect_or_start().await?),
+            false => drop(link::connect().await?),
+        }
+        let path = usual_socket()?.ok_or_else(|| {
+            Failure::new("the endpoint roo-code is turned off")
+                .hint("remove `roo-code = false` from [endpoints] in the config")
+        })?;
+        let hint = "`rookery doctor` says why it is not served";
+        Link::open(&path).await.map_err(|failure| failure.hint(hint))
+    }
+
+    /// Connects to the daemon's socket if it is there; nothing is started, and nothing waited for.
+    pub(super) async fn reach() -> Option<Link> {
+        let path = usual_socket().ok()??;
+        Link::open(&path).await.ok()
+    }
+
+    async fn open(path: &Path) -> Outcome<Link> {
+        let stream = unix::connect(path).await.map_err(Failure::doing("cannot connect"))?;
+        let (buffer, client, early) = (Vec::new(), String::new(), VecDeque::new());
+        let mut link = Link { stream, buffer, scanned: 0, client, early };
+        let ack = link.receive_in_time().await?;
         let client = ack.pointer("/data/clientId").and_then(Value::as_str);
-        let client = client.ok_or_else(|| Failure::new("the server did not introduce itself"))?;
+        let client = client.ok_or_else(|| {
+            Failure::new(format!("{} does not speak Roo Code's protocol", path.display()))
+        })?;
         link.client = client.to_owned();
         Ok(link)
     }
 
     /// Sends a command and waits for its reply; events that come before it are kept.
-    pub(super) fn ask(&mut self, name: &str, data: Option<Value>) -> Outcome<Value> {
+    pub(super) async fn ask(&mut self, name: &str, data: Option<Value>) -> Outcome<Value> {
+        self.request(name, data).await?.map_err(Failure::from)
+    }
+
+    /// The same where a refusal is no failure yet.
+    pub(super) async fn request(
+        &mut self,
+        name: &str,
+        data: Option<Value>,
+    ) -> Outcome<Result<Value, Refusal>> {
         let mut command = json!({ "commandName": name, "requestId": name });
         if let Some(data) = data {
             command["data"] = data;
@@ -71,10 +103,9 @@ impl Link {
         });
         let mut bytes = message.to_string().into_bytes();
         bytes.push(0x0c);
-        self.stream.write_all(&bytes).map_err(Failure::doing("cannot send"))?;
-        let until = Instant::now() + PATIENCE;
+        self.stream.write_all(&bytes).await.map_err(Failure::doing("cannot send"))?;
         loop {
-            let event = self.receive(Some(until))?;
+            let event = self.receive_in_time().await?;
             let is_reply =
                 event.pointer("/data/eventName").and_then(Value::as_str) == Some("commandResponse");
             if !is_reply {
@@ -82,67 +113,102 @@ impl Link {
                 continue;
             }
             let payload = event.pointer("/data/payload/0/payload").cloned().unwrap_or_default();
-            return match payload.get("error") {
+            return Ok(match payload.get("error") {
                 None => Ok(payload),
-                Some(error) => Err(refused(error)),
-            };
+                Some(error) => Err(Refusal::read(error)),
+            });
         }
     }
 
     /// The next event; none when the server is gone.
-    pub(super) fn event(&mut self) -> Outcome<Option<Value>> {
-        if let Some(event) = self.early.pop_front() {
-            return Ok(Some(event));
-        }
-        match self.receive(None) {
-            Ok(event) => Ok(Some(event)),
-            Err(failure) if failure.message().contains("closed the connection") => Ok(None),
-            Err(failure) => Err(failure),
+    pub(super) async fn event(&mut self) -> Outcome<Option<Value>> {
+        match self.early.pop_front() {
+            Some(event) => Ok(Some(event)),
+            None => self.receive().await,
         }
     }
 
-    /// The next message, unwrapped.
-    fn receive(&mut self, until: Option<Instant>) -> Outcome<Value> {
+    async fn receive_in_time(&mut self) -> Outcome<Value> {
+        let received = timeout(PATIENCE, self.receive()).await.map_err(|_| {
+            Failure::new("the daemon did not answer in time")
+                .hint("see its log; `rookery doctor` shows its path")
+                .code(Failure::TIMED_OUT)
+        })?;
+        received?.ok_or_else(|| {
+            Failure::new("the daemon closed the connection").hint("check it with `rookery status`")
+        })
+    }
+
+    /// The next message, unwrapped; none at the end. Nothing is lost if it is not waited for any longer.
+    async fn receive(&mut self) -> Outcome<Option<Value>> {
         loop {
-            if let Some(end) = self.buffer.iter().position(|byte| *byte == 0x0c) {
+            let unseen = &self.buffer[self.scanned..];
+            if let Some(offset) = unseen.iter().position(|byte| *byte == 0x0c) {
+                let end = self.scanned + offset;
+                self.scanned = 0;
                 let frame: Vec<u8> = self.buffer.drain(..=end).collect();
                 let read: Result<Value, _> = serde_json::from_slice(&frame[..end]);
                 let mut wrapper = read.map_err(|error| {
                     Failure::new(format!("the server sent what is no JSON: {error}"))
                 })?;
-                return Ok(wrapper["data"].take());
+                return Ok(Some(wrapper["data"].take()));
             }
+            self.scanned = self.buffer.len();
             if self.buffer.len() > FRAME_LIMIT {
                 return Err(Failure::new("the server sent a frame without an end"));
             }
-            let patience = until.map(|until| {
-                until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
-            });
-            let cannot = "cannot receive";
-            self.stream.set_read_timeout(patience).map_err(Failure::doing(cannot))?;
-            let mut chunk = [0; 64 * 1024];
-            match self.stream.read(&mut chunk) {
-                Ok(0) => return Err(Failure::new("the server closed the connection")),
-                Ok(count) => self.buffer.extend_from_slice(&chunk[..count]),
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
-                    let message = "the server did not answer in time";
-                    return Err(Failure::new(message).code(Failure::TIMED_OUT));
+            self.buffer.reserve(CHUNK);
+            match self.stream.read_buf(&mut self.buffer).await {
+                Ok(0) => return Ok(None),
+                Ok(_) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => {
+                    return Ok(None);
                 }
-                Err(error) => return Err(Failure::doing(cannot)(error)),
+                Err(error) => return Err(Failure::doing("cannot receive")(error)),
             }
         }
     }
 }
 
-/// A command that was refused, and what to do next.
-fn refused(error: &Value) -> Failure {
-    let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
-    let failure = Failure::new(text("message"));
-    match text("code") {
-        "task_not_found" | "no_active_task" => failure.hint("see `rookery roo history`"),
-        "no_pending_ask" => failure.code(4),
-        "profile_not_found" => failure.hint("see `rookery roo profiles`"),
-        _ => failure,
+/// Where the daemon's socket is; none if it is turned off.
+fn usual_socket() -> Outcome<Option<PathBuf>> {
+    let homes = link::homes()?;
+    Ok(Dialect::at(ENDPOINT).and_then(|_| link::endpoint_socket(&homes, ENDPOINT)))
+}
+
+impl Refusal {
+    fn read(error: &Value) -> Refusal {
+        let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
+        Refusal { code: text("code").to_owned(), message: text("message").to_owned() }
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Failure {
+        let Refusal { code, message } = refusal;
+        let hint = match code.as_str() {
+            "task_not_found" if message.contains("was closed") => {
+                "bring it back with `rookery roo resume`"
+            }
+            "task_not_found" | "no_active_task" => "see `rookery roo history`",
+            "no_pending_ask" => "it was answered already; see `rookery roo messages`",
+            "profile_not_found" => "see `rookery roo profiles`",
+            "profile_exists" => "change it with `rookery roo profiles update`",
+            "last_profile" => "create another one first with `rookery roo profiles create`",
+            "invalid_parameter" if message.contains("configuration.mode") => {
+                "see `rookery roo modes`"
+            }
+            "permission_denied" if message.contains("workspace") => {
+                "name a directory inside of it with --cwd, or set `workspace` of a listener in [[roo.listeners]]"
+            }
+            "internal_error" => "see the daemon's log; `rookery doctor` shows its path",
+            "unknown_command" => {
+                "the daemon has a different version; replace it with `rookery restart`"
+            }
+            _ => "",
+        };
+        let code = if code == "no_pending_ask" { SETTLED } else { 1 };
+        let failure = Failure::new(message).code(code);
+        if hint.is_empty() { failure } else { failure.hint(hint) }
     }
 }

@@ -1,15 +1,18 @@
 //! `rookery roo`: tasks in the words of Roo Code, for the shell and for scripts.
 
+pub(crate) mod known;
 mod link;
+mod settings;
 mod show;
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use base64::Engine as _;
+use rookery_native::wire::{ListProviders, Providers};
 use serde_json::{Map, Value, json};
 
-use self::link::Link;
+use self::link::{Link, Refusal};
+use self::settings::{image, object};
 use self::show::{Show, Standing};
 use super::done;
 use crate::args::{
@@ -18,34 +21,71 @@ use crate::args::{
 };
 use crate::failure::{Failure, Outcome};
 use crate::output::{self, Table, Tone};
+use crate::stop::Stop;
+use crate::talk::{sessions::current_dir, show::short_id};
 
 /// The code of a task that waits for an answer.
 const WAITS: u8 = 3;
 
 pub(super) async fn run(args: Roo) -> Outcome {
-    let mut link = Link::connect(args.socket).await?;
+    let starts = matches!(args.action, RooAction::Start(_));
+    let is_named = args.socket.is_some();
+    let mut link = Link::connect(args.socket, starts).await?;
+    let link = &mut link;
     match args.action {
-        RooAction::Start(args) => start(&mut link, args),
-        RooAction::Send(args) => send(&mut link, args),
-        RooAction::Watch(args) => watch(&mut link, &args),
-        RooAction::Approve(args) => press(&mut link, "PressPrimaryButton", args),
-        RooAction::Deny(args) => press(&mut link, "PressSecondaryButton", args),
-        RooAction::Resume(args) => plain(&mut link, "ResumeTask", args.task),
-        RooAction::Cancel(args) => plain(&mut link, "CancelTask", args.task),
-        RooAction::Close(args) => plain(&mut link, "CloseTask", args.task),
-        RooAction::History(args) => history(&mut link, &args),
-        RooAction::Messages(args) => messages(&mut link, args),
-        RooAction::Modes(args) => modes(&mut link, &args),
-        RooAction::Profiles(args) => profiles(&mut link, args),
+        RooAction::Start(args) => start(link, args, is_named).await,
+        RooAction::Send(args) => send(link, args).await,
+        RooAction::Watch(args) => watch(link, &args).await,
+        RooAction::Approve(args) => press(link, "PressPrimaryButton", args).await,
+        RooAction::Deny(args) => press(link, "PressSecondaryButton", args).await,
+        RooAction::Resume(args) => resume(link, &args.task).await,
+        RooAction::Cancel(args) => plain(link, "CancelTask", &args.task).await,
+        RooAction::Close(args) => plain(link, "CloseTask", &args.task).await,
+        RooAction::History(args) => history(link, &args).await,
+        RooAction::Messages(args) => messages(link, &args).await,
+        RooAction::Modes(args) => modes(link, &args).await,
+        RooAction::Profiles(args) => profiles(link, args).await,
     }
 }
 
-fn plain(link: &mut Link, command: &str, task: String) -> Outcome {
-    link.ask(command, Some(task.into()))?;
+/// The id of a task that is named by it or by its end.
+async fn task(link: &mut Link, named: &str) -> Outcome<String> {
+    const WHOLE: usize = 36;
+    if named.len() >= WHOLE {
+        return Ok(named.to_owned());
+    }
+    let history = link.ask("GetTaskHistory", None).await?;
+    let ids = history.as_array().into_iter().flatten().filter_map(|item| item["id"].as_str());
+    let found: Vec<&str> = ids.filter(|id| !named.is_empty() && id.ends_with(named)).collect();
+    match found[..] {
+        [id] => Ok(id.to_owned()),
+        [] => Err(Failure::new(format!("there is no task {named}")).hint(SEE_HISTORY)),
+        _ => Err(Failure::new(format!("the ids of several tasks end with {named}"))
+            .hint("give more of it: `rookery roo history --json` prints whole ids")),
+    }
+}
+
+const SEE_HISTORY: &str = "see `rookery roo history`";
+
+async fn plain(link: &mut Link, command: &str, named: &str) -> Outcome {
+    let task = task(link, named).await?;
+    link.ask(command, Some(task.into())).await?;
     done()
 }
 
-fn start(link: &mut Link, args: RooStart) -> Outcome {
+async fn resume(link: &mut Link, named: &str) -> Outcome {
+    let task = task(link, named).await?;
+    link.ask("ResumeTask", Some(task.as_str().into())).await?;
+    say_how_to_answer(&task);
+    done()
+}
+
+fn say_how_to_answer(task: &str) {
+    let task = short_id(task);
+    output::note(format!("answer with `rookery roo approve {task}`, `deny` or `send`"));
+}
+
+async fn start(link: &mut Link, args: RooStart, is_named: bool) -> Outcome {
     let mut configuration = match &args.config {
         Some(text) => object(text)?,
         None => Map::new(),
@@ -63,15 +103,92 @@ fn start(link: &mut Link, args: RooStart) -> Outcome {
         }
     }
     let images = args.images.iter().map(|path| image(path)).collect::<Outcome<Vec<String>>>()?;
+    if !is_named {
+        check_provider(link, &configuration).await?;
+    }
+    let place = place(args.cwd.as_deref(), &mut configuration)?;
     let data =
         json!({ "configuration": configuration, "text": args.text.join(" "), "images": images });
-    let task = link.ask("StartNewTask", Some(data))?;
+    let task = match link.request("StartNewTask", Some(data.clone())).await? {
+        Err(refusal) if place == Place::Here && refusal.is_about_place() => {
+            start_elsewhere(link, data).await?
+        }
+        answer => answer.map_err(Failure::from)?,
+    };
     let task = task.as_str().unwrap_or_default().to_owned();
     if args.detach {
         output::line(&task)?;
         return done();
     }
-    follow(link, Some(&task), args.json, true)
+    let stop = Stop::new()?;
+    follow(link, Following { task: Some(&task), is_json: args.json, stop: Some(stop) }).await
+}
+
+/// Who said where a task works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// It was started there.
+    Here,
+    /// The user.
+    Named,
+}
+
+/// Puts the directory that a task works in into its settings.
+fn place(named: Option<&Path>, settings: &mut Map<String, Value>) -> Outcome<Place> {
+    const KEY: &str = "workingDirectory";
+    let here = current_dir()?;
+    let (dir, place) = match named {
+        Some(dir) => (here.join(dir), Place::Named),
+        None if settings.contains_key(KEY) => return Ok(Place::Named),
+        None => (here, Place::Here),
+    };
+    settings.insert(KEY.to_owned(), dir.display().to_string().into());
+    Ok(place)
+}
+
+impl Refusal {
+    fn is_about_place(&self) -> bool {
+        self.code == "permission_denied" && self.message.contains("workspace")
+    }
+}
+
+/// Starts a task where the listener's tasks work, and says where that is.
+async fn start_elsewhere(link: &mut Link, mut data: Value) -> Outcome<Value> {
+    if let Some(settings) = data["configuration"].as_object_mut() {
+        settings.remove("workingDirectory");
+    }
+    let task = link.ask("StartNewTask", Some(data)).await?;
+    let history = link.ask("GetTaskHistory", None).await?;
+    let mut items = history.as_array().into_iter().flatten();
+    let workspace = items.find(|item| item["id"] == task).map(|item| text(&item["workspace"]));
+    if let Some(workspace) = workspace {
+        output::note(format!(
+            "the task works in {}, the workspace of the daemon, not in this directory",
+            output::printable(&workspace)
+        ));
+    }
+    Ok(task)
+}
+
+/// Fails if only the mock would answer, which no user means by naming nothing.
+async fn check_provider(link: &mut Link, settings: &Map<String, Value>) -> Outcome<()> {
+    let is_named =
+        ["apiProvider", "currentApiConfigName"].iter().any(|it| settings.contains_key(*it));
+    if is_named {
+        return Ok(());
+    }
+    let standing = link.ask("GetConfiguration", None).await?;
+    if standing.get("apiProvider").is_some() {
+        return Ok(());
+    }
+    let client = crate::link::connect().await?;
+    let known: Providers = crate::link::call(&client, ListProviders).await?;
+    match known.default.chosen {
+        true => Ok(()),
+        false => Err(Failure::new("no provider is set up").hint(
+            "run `rookery setup`, or choose a profile with --profile or a provider with --config",
+        )),
+    }
 }
 
 /// The switches of auto-approval.
@@ -85,61 +202,110 @@ const AUTO: &[&str] = &[
     "alwaysAllowSubtasks",
 ];
 
-fn send(link: &mut Link, args: RooSend) -> Outcome {
-    let data = json!({ "text": args.text.join(" "), "taskId": args.task });
-    link.ask("SendMessage", Some(data))?;
+async fn send(link: &mut Link, args: RooSend) -> Outcome {
+    let task = task(link, &args.task).await?;
+    let data = json!({ "text": args.text.join(" "), "taskId": task });
+    link.ask("SendMessage", Some(data)).await?;
     done()
 }
 
-fn press(link: &mut Link, command: &str, args: RooPress) -> Outcome {
-    let data = json!({ "taskId": args.task, "text": args.message });
-    link.ask(command, Some(data))?;
+async fn press(link: &mut Link, command: &str, args: RooPress) -> Outcome {
+    let task = task(link, &args.task).await?;
+    let data = json!({ "taskId": task, "text": args.message });
+    link.ask(command, Some(data)).await?;
     done()
 }
 
-fn watch(link: &mut Link, args: &RooWatch) -> Outcome {
-    follow(link, args.task.as_deref(), args.json, false)
+async fn watch(link: &mut Link, args: &RooWatch) -> Outcome {
+    let task = match &args.task {
+        Some(named) => Some(task(link, named).await?),
+        None => None,
+    };
+    follow(link, Following { task: task.as_deref(), is_json: args.json, stop: None }).await
 }
 
-/// Prints events until the server is gone or, if wanted, until the task has come to a stand.
-fn follow(link: &mut Link, task: Option<&str>, is_json: bool, until_rest: bool) -> Outcome {
-    let mut show = Show::new();
-    while let Some(event) = link.event()? {
+/// What is followed, and how.
+struct Following<'a> {
+    task: Option<&'a str>,
+    is_json: bool,
+    /// Given where a task is followed from its beginning until it rests: ends that early.
+    stop: Option<Stop>,
+}
+
+/// Prints events until the server is gone or, where wanted, until the task rests.
+async fn follow(link: &mut Link, mut following: Following<'_>) -> Outcome {
+    let mut show = Show::new(following.task.is_none());
+    loop {
+        let event = match &mut following.stop {
+            None => link.event().await?,
+            Some(stop) => tokio::select! {
+                event = link.event() => event?,
+                code = stop.requested() => {
+                    show.end_line()?;
+                    return Ok(say_that_it_goes_on(following.task, code));
+                }
+            },
+        };
+        let Some(event) = event else { break };
         let about = show::task_of(&event);
         // Events of subtasks are shown as well where one task is followed from its beginning.
-        if !until_rest && task.is_some() && about != task {
+        if following.stop.is_none() && following.task.is_some() && about != following.task {
             continue;
         }
-        match is_json {
+        match following.is_json {
             true => output::json_line(&event["data"])?,
             false => show.event(&event)?,
         }
-        if !until_rest || about != task {
-            continue;
-        }
-        match show::standing(&event) {
-            Some(Standing::Completed) => return done(),
-            Some(Standing::Waits) => {
-                if !is_json && let Some(task) = task {
-                    output::note(format!(
-                        "answer with `rookery roo approve {task}`, `deny` or `send`"
-                    ));
-                }
-                return Ok(ExitCode::from(WAITS));
-            }
-            Some(Standing::Stopped) => return Ok(ExitCode::FAILURE),
-            Some(Standing::Works) | None => {}
+        if following.stop.is_some()
+            && about == following.task
+            && let Some(code) = rested(&event, &following)
+        {
+            return Ok(code);
         }
     }
-    match until_rest {
-        true => Err(Failure::new("the daemon went away while the task worked")
+    match following.stop {
+        Some(_) => Err(Failure::new("the daemon went away while the task worked")
             .hint("it goes on, or can be resumed: see `rookery roo history`")),
-        false => done(),
+        None => done(),
     }
 }
 
-fn history(link: &mut Link, args: &RooJson) -> Outcome {
-    let items = link.ask("GetTaskHistory", None)?;
+/// The exit code of a task that came to rest with an event.
+fn rested(event: &Value, following: &Following<'_>) -> Option<ExitCode> {
+    let told = following.task.filter(|_| !following.is_json);
+    match show::standing(event)? {
+        Standing::Completed => Some(ExitCode::SUCCESS),
+        Standing::Waits => {
+            told.into_iter().for_each(say_how_to_answer);
+            Some(ExitCode::from(WAITS))
+        }
+        Standing::Failed => {
+            told.into_iter().for_each(|task| {
+                output::note(format!("try again with `rookery roo approve {}`", short_id(task)));
+            });
+            Some(ExitCode::FAILURE)
+        }
+        Standing::Stopped => {
+            told.into_iter().for_each(|task| {
+                let task = short_id(task);
+                output::note(format!("it was stopped; `rookery roo resume {task}` brings it back"));
+            });
+            Some(ExitCode::FAILURE)
+        }
+        Standing::Works => None,
+    }
+}
+
+fn say_that_it_goes_on(task: Option<&str>, code: u8) -> ExitCode {
+    let task = short_id(task.unwrap_or_default());
+    output::note(format!(
+        "the task goes on: follow it with `rookery roo watch {task}`, stop it with `rookery roo cancel {task}`"
+    ));
+    ExitCode::from(code)
+}
+
+async fn history(link: &mut Link, args: &RooJson) -> Outcome {
+    let items = link.ask("GetTaskHistory", None).await?;
     if args.json {
         output::json(&items)?;
         return done();
@@ -148,9 +314,10 @@ fn history(link: &mut Link, args: &RooJson) -> Outcome {
         Table::new(&["TASK", "MODE", "IN", "OUT", "COST", "PROMPT"]).sparing(&["COST", "MODE"]);
     for item in items.as_array().into_iter().flatten() {
         let number = |name: &str| item[name].as_u64().unwrap_or(0).to_string();
+        let mode = Some(text(&item["mode"])).filter(|mode| !mode.is_empty());
         table.row(vec![
-            (Tone::Plain, text(&item["id"])),
-            (Tone::Plain, text(&item["mode"])),
+            (Tone::Plain, short_id(&text(&item["id"])).to_owned()),
+            (Tone::Plain, mode.unwrap_or_else(|| "-".to_owned())),
             (Tone::Faint, number("tokensIn")),
             (Tone::Faint, number("tokensOut")),
             (Tone::Faint, format!("{:.2}", item["totalCost"].as_f64().unwrap_or(0.0))),
@@ -161,21 +328,22 @@ fn history(link: &mut Link, args: &RooJson) -> Outcome {
     done()
 }
 
-fn messages(link: &mut Link, args: RooTaskJson) -> Outcome {
-    let messages = link.ask("GetMessages", Some(args.task.into()))?;
+async fn messages(link: &mut Link, args: &RooTaskJson) -> Outcome {
+    let task = task(link, &args.task).await?;
+    let messages = link.ask("GetMessages", Some(task.into())).await?;
     if args.json {
         output::json(&messages)?;
         return done();
     }
-    let mut show = Show::new();
+    let mut show = Show::new(false);
     for message in messages.as_array().into_iter().flatten() {
-        show.message(message)?;
+        show.record(message)?;
     }
     done()
 }
 
-fn modes(link: &mut Link, args: &RooJson) -> Outcome {
-    let modes = link.ask("GetModes", None)?;
+async fn modes(link: &mut Link, args: &RooJson) -> Outcome {
+    let modes = link.ask("GetModes", None).await?;
     if args.json {
         output::json(&modes)?;
         return done();
@@ -188,22 +356,30 @@ fn modes(link: &mut Link, args: &RooJson) -> Outcome {
     done()
 }
 
-fn profiles(link: &mut Link, args: RooProfiles) -> Outcome {
+async fn profiles(link: &mut Link, args: RooProfiles) -> Outcome {
     let change = |change: RooProfileChange| -> Outcome<Value> {
         let profile = change.config.as_deref().map(object).transpose()?;
         Ok(json!({ "name": change.name, "profile": profile, "activate": change.activate }))
     };
     let answer = match args.action {
-        None => return list_profiles(link, args.json),
+        None => return list_profiles(link, args.json).await,
         Some(RooProfileAction::Show(one)) => {
-            let shown = link.ask("GetProfile", Some(one.name.into()))?;
+            let shown = link.ask("GetProfile", Some(one.name.into())).await?;
             output::json(&shown)?;
             return done();
         }
-        Some(RooProfileAction::Create(one)) => link.ask("CreateProfile", Some(change(one)?))?,
-        Some(RooProfileAction::Update(one)) => link.ask("UpdateProfile", Some(change(one)?))?,
-        Some(RooProfileAction::Use(one)) => link.ask("SetActiveProfile", Some(one.name.into()))?,
-        Some(RooProfileAction::Delete(one)) => link.ask("DeleteProfile", Some(one.name.into()))?,
+        Some(RooProfileAction::Create(one)) => {
+            link.ask("CreateProfile", Some(change(one)?)).await?
+        }
+        Some(RooProfileAction::Update(one)) => {
+            link.ask("UpdateProfile", Some(change(one)?)).await?
+        }
+        Some(RooProfileAction::Use(one)) => {
+            link.ask("SetActiveProfile", Some(one.name.into())).await?
+        }
+        Some(RooProfileAction::Delete(one)) => {
+            link.ask("DeleteProfile", Some(one.name.into())).await?
+        }
     };
     if args.json {
         output::json(&answer)?;
@@ -211,16 +387,16 @@ fn profiles(link: &mut Link, args: RooProfiles) -> Outcome {
     done()
 }
 
-fn list_profiles(link: &mut Link, is_json: bool) -> Outcome {
-    let names = link.ask("GetProfiles", None)?;
-    let active = link.ask("GetActiveProfile", None)?;
+async fn list_profiles(link: &mut Link, is_json: bool) -> Outcome {
+    let names = link.ask("GetProfiles", None).await?;
+    let active = link.ask("GetActiveProfile", None).await?;
     if is_json {
         output::json(&json!({ "profiles": names, "active": active }))?;
         return done();
     }
     let mut table = Table::new(&["PROFILE", "ACTIVE"]);
     for name in names.as_array().into_iter().flatten() {
-        let mark = if *name == active { "yes" } else { "" };
+        let mark = if *name == active { "yes" } else { "-" };
         table.row(vec![(Tone::Plain, text(name)), (Tone::Good, mark.to_owned())]);
     }
     table.print()?;
@@ -229,37 +405,4 @@ fn list_profiles(link: &mut Link, is_json: bool) -> Outcome {
 
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
-}
-
-/// A JSON object from the command line, or from a file behind `@`.
-fn object(given: &str) -> Outcome<Map<String, Value>> {
-    let text = match given.strip_prefix('@') {
-        Some(path) => {
-            std::fs::read_to_string(path).map_err(Failure::doing(format!("cannot read {path}")))?
-        }
-        None => given.to_owned(),
-    };
-    match serde_json::from_str(&text) {
-        Ok(Value::Object(members)) => Ok(members),
-        Ok(_) => Err(Failure::new("settings must be a JSON object").code(2)),
-        Err(error) => Err(Failure::new(format!("settings are no JSON: {error}")).code(2)),
-    }
-}
-
-/// A picture as a `data:` address.
-fn image(path: &Path) -> Outcome<String> {
-    let bytes =
-        std::fs::read(path).map_err(Failure::doing(format!("cannot read {}", path.display())))?;
-    let media = match bytes.as_slice() {
-        [0x89, b'P', b'N', b'G', ..] => "image/png",
-        [0xff, 0xd8, ..] => "image/jpeg",
-        [b'G', b'I', b'F', ..] => "image/gif",
-        [b'R', b'I', b'F', b'F', ..] => "image/webp",
-        _ => {
-            let message = format!("{} is no png, jpeg, gif or webp image", path.display());
-            return Err(Failure::new(message).code(2));
-        }
-    };
-    let encoded = base64::engine::general_purpose::STANDARD.encode(&bytes);
-    Ok(format!("data:{media};base64,{encoded}"))
 }

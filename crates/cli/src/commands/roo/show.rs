@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::failure::Outcome;
 use crate::output::{self, Colors, Tone};
+use crate::talk::show::short_id;
 
 /// Where a task stands, as far as its events say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,38 +14,73 @@ pub(super) enum Standing {
     Works,
     Waits,
     Completed,
+    /// It cannot go on by itself, and can be told to.
+    Failed,
     Stopped,
 }
 
 /// Shows events one after the other.
 pub(super) struct Show {
     colors: Colors,
-    /// How much of each streamed message was printed.
+    /// How much of each streamed message of the task was printed.
     printed: HashMap<u64, usize>,
     /// The message whose last line is not ended.
     open: Option<u64>,
+    /// The task that was shown last, where there are several.
+    task: Option<String>,
+    names_tasks: bool,
 }
 
 impl Show {
-    pub(super) fn new() -> Show {
-        Show { colors: Colors::of_stdout(), printed: HashMap::new(), open: None }
+    /// With `names_tasks`, what is said is headed by the task that says it.
+    pub(super) fn new(names_tasks: bool) -> Show {
+        let (printed, open, task) = (HashMap::new(), None, None);
+        Show { colors: Colors::of_stdout(), printed, open, task, names_tasks }
     }
 
     /// Prints what an event says to people, if it does.
     pub(super) fn event(&mut self, event: &Value) -> Outcome<()> {
         let payload = &event["data"]["payload"];
-        match event["data"]["eventName"].as_str().unwrap_or_default() {
-            "message" => self.message(&payload[0]["message"]),
+        let name = event["data"]["eventName"].as_str().unwrap_or_default();
+        if matches!(name, "message" | "taskModeSwitched" | "taskSpawned") {
+            self.head(task_of(event).unwrap_or_default())?;
+        }
+        match name {
+            "message" => self.message(&payload[0]["message"], false),
             "taskModeSwitched" => self.note(Tone::Faint, &format!("mode: {}", text(&payload[1]))),
             "taskSpawned" => self.note(Tone::Faint, &format!("subtask: {}", text(&payload[1]))),
             _ => Ok(()),
         }
     }
 
-    pub(super) fn message(&mut self, message: &Value) -> Outcome<()> {
+    /// Prints a message of the past.
+    pub(super) fn record(&mut self, message: &Value) -> Outcome<()> {
+        self.message(message, true)
+    }
+
+    /// Names the task if it is another one than before.
+    fn head(&mut self, task: &str) -> Outcome<()> {
+        if self.task.as_deref() == Some(task) {
+            return Ok(());
+        }
+        // Messages are known by numbers that are unique in their task only.
+        self.end_line()?;
+        self.printed.clear();
+        self.task = Some(task.to_owned());
+        match self.names_tasks {
+            true => self.note(Tone::Faint, &format!("task {}", short_id(task))),
+            false => Ok(()),
+        }
+    }
+
+    fn message(&mut self, message: &Value, is_past: bool) -> Outcome<()> {
         let said = message["say"].as_str();
         let body = text(&message["text"]);
         match (said, message["ask"].as_str()) {
+            // Only what the user said is not streamed.
+            (Some("text"), _) if message.get("partial").is_none() => {
+                self.note(Tone::Strong, &format!("> {body}"))
+            }
             (Some("text" | "reasoning" | "command_output"), _) => self.grow(message, body),
             (Some("user_feedback"), _) => self.note(Tone::Strong, &format!("> {body}")),
             (Some("error" | "diff_error"), _) => self.note(Tone::Bad, &format!("error: {body}")),
@@ -53,8 +89,8 @@ impl Show {
             }
             (_, Some("command_output" | "completion_result")) | (Some(_), _) => Ok(()),
             (_, Some(ask)) if message["partial"] != Value::Bool(true) => {
-                let answered = message["isAnswered"] == Value::Bool(true);
-                if answered { Ok(()) } else { self.note(Tone::Warning, &asked(ask, body)) }
+                let is_news = is_past || message["isAnswered"] != Value::Bool(true);
+                if is_news { self.note(Tone::Warning, &asked(ask, body)) } else { Ok(()) }
             }
             _ => Ok(()),
         }
@@ -65,7 +101,7 @@ impl Show {
         let ts = message["ts"].as_u64().unwrap_or_default();
         let printed = self.printed.get(&ts).copied().unwrap_or(0);
         if self.open.is_some_and(|open| open != ts) {
-            output::line("")?;
+            self.end_line()?;
         }
         let new = body.get(printed..).unwrap_or_default();
         let tone = match message["say"].as_str() {
@@ -88,10 +124,16 @@ impl Show {
         Ok(())
     }
 
-    fn note(&mut self, tone: Tone, text: &str) -> Outcome<()> {
-        if self.open.take().is_some() {
-            output::line("")?;
+    /// Ends the line of a message that is not whole.
+    pub(super) fn end_line(&mut self) -> Outcome<()> {
+        match self.open.take() {
+            Some(_) => output::line(""),
+            None => Ok(()),
         }
+    }
+
+    fn note(&mut self, tone: Tone, text: &str) -> Outcome<()> {
+        self.end_line()?;
         let lines = text.lines().map(output::printable).collect::<Vec<_>>().join("\n");
         output::line(self.colors.paint(tone, &lines))
     }
@@ -138,7 +180,8 @@ pub(super) fn standing(event: &Value) -> Option<Standing> {
         "taskAborted" => Standing::Stopped,
         "taskInteractive" => Standing::Waits,
         "taskActive" | "taskStarted" => Standing::Works,
-        "taskIdle" | "taskResumable" => Standing::Stopped,
+        "taskIdle" => Standing::Failed,
+        "taskResumable" => Standing::Stopped,
         _ => return None,
     })
 }
