@@ -63,8 +63,9 @@ pub use terminals::{
 };
 pub use threads::Status as ThreadStatus;
 pub use threads::{
-    Compacted, DirectCall, DirectOutcome, Drained, Flag, GoalChange, LifecycleState, NewThread,
-    NewTurn, StartedTurn, Steered, ThreadPage, ThreadQuery, ThreadView, TurnLifecycle, TurnView,
+    APPROVAL_DENIED, Compacted, DirectCall, DirectOutcome, Drained, Flag, GoalChange,
+    LifecycleState, NO_ANSWER, NewThread, NewTurn, POLICY_DENIED, StartedTurn, Steered, ThreadPage,
+    ThreadQuery, ThreadView, TurnLifecycle, TurnView,
 };
 pub use workspace::{AgentReport, Attention, OwnershipAction, Tabs, WorkspaceTree};
 pub use worktrees::{LandOutcome, Tree};

@@ -252,17 +252,7 @@ fn questions_that_were_answered_are_not_asked_again_after_a_kill() {
 fn a_client_that_comes_back_finds_what_a_subtask_asks() {
     let (mut daemon, work) = daemon_with_work("");
     let mut roo = Roo::to(&daemon);
-    let part = script(&writing("part"));
-    let new_task = json!({ "tool": "new_task", "args": { "mode": "code", "message": part } });
-    let task = roo.start(&json!([new_task, { "text": "all done" }]));
-    roo.asked("tool");
-    roo.done("PressPrimaryButton", Value::Null);
-    let child = roo.event("taskSpawned")["payload"][1].as_str().unwrap().to_owned();
-    roo.until("its ask", |event| {
-        event["payload"][0]["taskId"] == child.as_str()
-            && event["payload"][0]["message"]["ask"] == "tool"
-            && event["payload"][0]["message"]["partial"] == false
-    });
+    let (task, child) = with_subtask(&mut roo);
     daemon.kill9();
     daemon.restart();
     let mut roo = Roo::to(&daemon);
@@ -278,10 +268,8 @@ fn a_client_that_comes_back_finds_what_a_subtask_asks() {
     assert!(work.join("part").exists());
 }
 
-#[test]
-fn closing_a_task_closes_those_that_work_for_it() {
-    let (daemon, work) = daemon_with_work("");
-    let mut roo = Roo::to(&daemon);
+/// Starts a task whose subtask asks for a file; gives both ids.
+fn with_subtask(roo: &mut Roo) -> (String, String) {
     let part = script(&writing("part"));
     let new_task = json!({ "tool": "new_task", "args": { "mode": "code", "message": part } });
     let task = roo.start(&json!([new_task, { "text": "all done" }]));
@@ -289,10 +277,81 @@ fn closing_a_task_closes_those_that_work_for_it() {
     roo.done("PressPrimaryButton", Value::Null);
     let child = roo.event("taskSpawned")["payload"][1].as_str().unwrap().to_owned();
     roo.until("its ask", |event| {
-        event["payload"][0]["taskId"] == child.as_str()
-            && event["payload"][0]["message"]["ask"] == "tool"
-            && event["payload"][0]["message"]["partial"] == false
+        let payload = &event["payload"][0];
+        payload["taskId"] == child.as_str()
+            && payload["message"]["ask"] == "tool"
+            && payload["message"]["partial"] == false
     });
+    (task, child)
+}
+
+#[test]
+fn a_subtask_that_was_cancelled_can_be_resumed_and_its_parent_goes_on() {
+    let (daemon, work) = daemon_with_work("");
+    let mut roo = Roo::to(&daemon);
+    let (task, child) = with_subtask(&mut roo);
+    roo.done("CancelTask", Value::Null);
+    roo.until("it can be resumed", |event| {
+        event["eventName"] == "taskResumable" && event["payload"][0] == child.as_str()
+    });
+    roo.done("ResumeTask", json!(child));
+    assert_eq!(roo.ask("GetCurrentTaskStack", Value::Null), json!([task, child]));
+    roo.done("SendMessage", json!({ "text": script(&json!([{ "text": "without the file" }])) }));
+    let handed = roo.event("taskDelegationCompleted");
+    assert_eq!(handed["payload"], json!([task, child, "without the file"]));
+    roo.until("the end", |event| {
+        event["eventName"] == "taskCompleted" && event["payload"][0] == task.as_str()
+    });
+    assert!(!work.join("part").exists());
+}
+
+#[test]
+fn a_connection_whose_task_is_closed_touches_no_task_of_others() {
+    let (daemon, _work) = daemon_with_work("");
+    let (mut first, mut second) = (Roo::to(&daemon), Roo::to(&daemon));
+    first.start(&json!([{ "text": "done" }]));
+    first.event("taskCompleted");
+    let other = second.start(&writing("asked"));
+    second.asked("tool");
+    first.done("CloseTask", Value::Null);
+    first.done("CloseTask", Value::Null);
+    first.done("CancelTask", Value::Null);
+    assert_eq!(first.refused("SendMessage", json!({ "text": "x" })), "no_active_task");
+    assert_eq!(second.ask("GetCurrentTaskStack", Value::Null), json!([other]));
+    second.done("PressPrimaryButton", Value::Null);
+    second.event("taskCompleted");
+}
+
+#[test]
+fn a_thread_of_another_dialect_is_no_task_before_it_is_resumed() {
+    let (daemon, work) = daemon_with_work("");
+    let mut roder = Peer::to(&daemon);
+    let thread = roder.thread(&work);
+    let turn = roder.turn(&thread, &script(&json!([{ "text": "private" }])));
+    roder.until_over(&turn);
+    let mut roo = Roo::to(&daemon);
+    for command in ["CancelTask", "CloseTask"] {
+        assert_eq!(roo.refused(command, json!(thread)), "task_not_found");
+    }
+    let send = json!({ "text": "x", "taskId": thread });
+    assert_eq!(roo.refused("SendMessage", send), "task_not_found");
+    let messages = roo.ask("GetMessages", json!(thread));
+    assert!(messages.to_string().contains("private"), "it can be read: {messages}");
+    let turn = roder.turn(&thread, &script(&json!([{ "text": "more" }])));
+    roder.until_over(&turn);
+    assert_eq!(roo.ask("IsReady", Value::Null), true);
+    assert!(roo.told.is_empty(), "{:?}", roo.told);
+    roo.done("ResumeTask", json!(thread));
+    roo.event("taskCreated");
+    roo.done("SendMessage", json!({ "text": script(&json!([{ "text": "as a task" }])) }));
+    roo.event("taskCompleted");
+}
+
+#[test]
+fn closing_a_task_closes_those_that_work_for_it() {
+    let (daemon, work) = daemon_with_work("");
+    let mut roo = Roo::to(&daemon);
+    let (task, child) = with_subtask(&mut roo);
     roo.done("CloseTask", Value::Null);
     for closed in [&child, &task] {
         roo.until("the end", |event| {

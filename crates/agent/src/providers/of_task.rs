@@ -99,9 +99,14 @@ pub fn of_task(task: TaskProvider<'_>) -> Result<Settings, TaskProviderError> {
     let given = task.base_url.map(str::trim).filter(|url| !url.is_empty());
     let base_url = match given {
         Some(given) if kind != Kind::Mock => address(given, is_versioned)?,
-        _ => kept.base_url.unwrap_or_else(|| usual.to_owned()),
+        _ => kept.base_url.clone().unwrap_or_else(|| usual.to_owned()),
     };
-    let api_key = task.key.and_then(Secret::key).or(kept.api_key);
+    let kept_url = kept.base_url;
+    // What was kept for one address is not sent to another.
+    let is_same_place = kept_url.is_none_or(|kept| kept == base_url);
+    let (kept_key, kept_headers) =
+        if is_same_place { (kept.api_key, kept.headers) } else { (None, Vec::new()) };
+    let api_key = task.key.and_then(Secret::key).or(kept_key);
     if api_key.as_ref().is_some_and(|key| !is_sendable(key.expose())) {
         return Err(TaskProviderError::Unusable("the key"));
     }
@@ -117,7 +122,7 @@ pub fn of_task(task: TaskProvider<'_>) -> Result<Settings, TaskProviderError> {
         name: Some(name.to_owned()),
         base_url: Some(base_url),
         api_key,
-        headers: if task.headers.is_empty() { kept.headers } else { task.headers },
+        headers: if task.headers.is_empty() { kept_headers } else { task.headers },
         models: task.model.map(str::to_owned).into_iter().collect(),
         max_tokens: task.max_tokens.filter(|limit| *limit > 0).or(kept.max_tokens),
         temperature: temperature
@@ -216,6 +221,32 @@ mod tests {
 
     fn of(service: &str, base_url: Option<&str>) -> Result<Settings, TaskProviderError> {
         of_task(TaskProvider { service, base_url, ..TaskProvider::default() })
+    }
+
+    #[test]
+    fn what_was_kept_fills_gaps_but_a_key_stays_with_its_address() {
+        let first = TaskProvider {
+            service: "openai",
+            base_url: Some("http://here/v1"),
+            key: Some("sk-kept"),
+            ..TaskProvider::default()
+        };
+        let kept = of_task(first).unwrap();
+        let with = |base_url| TaskProvider {
+            service: "openai",
+            base_url,
+            model: Some("m"),
+            kept: Some(kept.clone()),
+            ..TaskProvider::default()
+        };
+        for place in [None, Some("http://here/v1")] {
+            let same = of_task(with(place)).unwrap();
+            assert_eq!(same.base_url.as_deref(), Some("http://here/v1"));
+            assert_eq!(same.api_key, kept.api_key);
+        }
+        assert!(of_task(with(Some("http://elsewhere/v1"))).unwrap().api_key.is_none());
+        let other = TaskProvider { service: "xai", ..with(None) };
+        assert!(of_task(other).unwrap().api_key.is_none());
     }
 
     #[test]

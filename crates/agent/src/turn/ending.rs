@@ -9,6 +9,11 @@ use super::{Effect, End, Message};
 const ANSWER_NOW: &str = "The time is nearly up. Answer now with what you have; tools are no longer \
 available.";
 
+/// What is said of a call that was cut off because its turn was interrupted.
+pub const INTERRUPTED: &str = "the turn was interrupted";
+/// What is said of one whose turn failed meanwhile.
+pub const FAILED: &str = "the turn failed";
+
 impl Turn {
     /// What the user said too late for a turn that failed or was stopped, as items to be kept.
     pub fn late(&mut self, messages: Vec<Message>) -> Vec<Item> {
@@ -60,8 +65,8 @@ impl Turn {
         out: &mut Vec<Effect>,
     ) {
         let why = match status {
-            TurnStatus::Interrupted => "the turn was interrupted",
-            _ => "the turn failed",
+            TurnStatus::Interrupted => INTERRUPTED,
+            _ => FAILED,
         };
         match std::mem::replace(&mut self.state, State::New) {
             State::Calling(calling) => {

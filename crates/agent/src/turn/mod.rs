@@ -14,6 +14,7 @@ mod stream;
 mod work;
 
 pub use compaction::{Compaction, SUMMARY_INSTRUCTION, plan as plan_compaction};
+pub use ending::{FAILED, INTERRUPTED};
 pub use history::{entries, estimate, estimate_items, seal_opaque, window};
 pub use machine::Turn;
 

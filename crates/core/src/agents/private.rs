@@ -83,6 +83,9 @@ impl Agents {
                 tokio::task::spawn_blocking(move || files::replace(&path, text.as_bytes()));
             let written = written.await.map_err(|error| Error::failed(error.to_string()))?;
             written.map_err(|error| {
+                // What is not kept is not there, so that the next attempt writes it.
+                let added = ids(&agents.registry).into_iter().filter(|id| !before.contains(id));
+                added.for_each(|id| agents.registry.remove_private(&id));
                 Error::failed(format!("the provider of the task cannot be kept: {error}"))
             })?;
             Ok(value)
@@ -91,10 +94,11 @@ impl Agents {
     }
 }
 
-/// Providers that threads have chosen.
+/// Providers that open threads have chosen. One that was put away long ago may lose its own.
 fn used(core: &Core) -> HashSet<String> {
     let world = core.look();
-    world.threads.values().map(|state| state.thread.choice.provider.clone()).collect()
+    let open = world.threads.values().filter(|state| !state.thread.archived);
+    open.map(|state| state.thread.choice.provider.clone()).collect()
 }
 
 /// Adds those that an earlier process kept. A file that cannot be read is left as it is.

@@ -223,6 +223,8 @@ pub(super) fn result(contents: &Contents, turn: TurnId) -> Option<String> {
                 return tool.output.clone();
             }
             ItemBody::Agent { text, .. } if said.is_none() => said = Some(text.clone()),
+            // What was said before is no answer to this.
+            ItemBody::User { .. } if said.is_some() => return said,
             _ => {}
         }
     }

@@ -82,13 +82,13 @@ impl Threads {
         world.threads.get(&id).is_some_and(|state| state.thread.assignment.is_some())
     }
 
-    /// All threads that are driven as a piece of work, in the order of their ids.
+    /// All threads that are driven as a piece of work, in the order in which they began.
     pub fn assigned(&self) -> Vec<ThreadId> {
         let world = self.core.look();
         let assigned = world.threads.iter().filter(|(_, it)| it.thread.assignment.is_some());
-        let mut ids: Vec<ThreadId> = assigned.map(|(id, _)| *id).collect();
+        let mut ids: Vec<_> = assigned.map(|(id, it)| (it.thread.created_at, *id)).collect();
         ids.sort_unstable();
-        ids
+        ids.into_iter().map(|(_, id)| id).collect()
     }
 
     /// A thread with its turns and their items, the running ones as far as they are.

@@ -59,6 +59,7 @@ pub(crate) use self::restore::Interrupted;
 pub(crate) use self::room::Room;
 pub use self::status::{Flag, Status};
 use self::tools::Resumed;
+pub use self::tools::{APPROVAL_DENIED, NO_ANSWER, POLICY_DENIED};
 pub use self::turns::{NewTurn, StartedTurn, Steered};
 
 use crate::log::ThreadChange;

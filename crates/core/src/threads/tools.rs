@@ -30,6 +30,13 @@ use crate::core::Core;
 use crate::log::TurnChange;
 use crate::requests::decisions;
 
+/// What a model is told of a call that policy denied; the reason follows.
+pub const POLICY_DENIED: &str = "policy denied tool call: ";
+/// What it is told of one that a person denied; after a colon, that person's words may follow.
+pub const APPROVAL_DENIED: &str = "policy rejected tool call: approval denied";
+/// What stands in the place of those words if no person answered.
+pub const NO_ANSWER: &str = "no answer came in time";
+
 /// A request that outlived a daemon, with the place where its answer will come.
 pub(crate) struct Resumed {
     pub(crate) id: RequestId,
@@ -233,7 +240,7 @@ impl Job {
         kind: ToolKind,
     ) -> std::result::Result<Permit, Box<ToolDone>> {
         let denied = |judgement: &Judgement| {
-            let text = format!("policy denied tool call: {}", judgement.reason);
+            let text = format!("{POLICY_DENIED}{}", judgement.reason);
             Box::new(told(ToolOutput::error(text)))
         };
         let touched = self.touched(kind).await;
@@ -259,7 +266,7 @@ impl Job {
         let limit = self.core.inner.agents.approval_timeout();
         let answer = self.answer(asked, Some(&judgement), limit).await;
         let refused = |message: Option<String>| {
-            let mut text = "policy rejected tool call: approval denied".to_owned();
+            let mut text = APPROVAL_DENIED.to_owned();
             if let Some(message) = message.filter(|message| !message.trim().is_empty()) {
                 text.push_str(": ");
                 text.push_str(&message);
@@ -271,7 +278,7 @@ impl Job {
             Ok(Answer::Approved { .. }) => {}
             Ok(Answer::Denied { message }) => return Err(refused(message)),
             Ok(Answer::TimedOut) => {
-                return Err(refused(Some("no answer came in time".to_owned())));
+                return Err(refused(Some(NO_ANSWER.to_owned())));
             }
             Ok(
                 Answer::Cancelled | Answer::Given(_) | Answer::Output { .. } | Answer::AtTerminal,

@@ -34,6 +34,15 @@ impl Cx {
         id.filter(|id| self.core.threads().get(*id).is_some()).ok_or_else(|| Failure::no_task(text))
     }
 
+    /// The same for a thread that is a task already.
+    pub(crate) fn assigned(&self, text: &str) -> Result<ThreadId, Failure> {
+        let id = self.task(text)?;
+        match self.core.threads().is_assigned(id) {
+            true => Ok(id),
+            false => Err(no_task_yet(id)),
+        }
+    }
+
     /// The task of this id, or the current one.
     pub(crate) fn task_or_current(&self, text: Option<&str>) -> Result<Option<ThreadId>, Failure> {
         match text {
@@ -47,9 +56,7 @@ impl Cx {
         let thread = self.core.threads().get(id).map(|seen| seen.thread);
         let thread = thread.ok_or_else(|| Failure::no_task(&id.to_string()))?;
         if thread.assignment.is_none() {
-            let mut failure = Failure::no_task(&id.to_string());
-            failure.message = format!("thread {id} is no task: make it one with ResumeTask");
-            return Err(failure);
+            return Err(no_task_yet(id));
         }
         if thread.archived {
             let mut failure = Failure::no_task(&id.to_string());
@@ -58,4 +65,9 @@ impl Cx {
         }
         Ok(thread)
     }
+}
+
+fn no_task_yet(id: ThreadId) -> Failure {
+    let message = format!("thread {id} is no task: make it one with ResumeTask");
+    Failure { message, ..Failure::no_task(&id.to_string()) }
 }

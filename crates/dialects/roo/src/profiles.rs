@@ -21,8 +21,11 @@ struct Book {
     profiles: Vec<Profile>,
     /// The id of the active one.
     active: String,
-    /// Settings that belong to no profile.
+    /// Settings that hold unless a profile has its own.
     defaults: Map<String, Value>,
+    /// The provider that they describe, with its key.
+    #[serde(default)]
+    provider: Option<String>,
 }
 
 /// A named bundle of settings of a provider.
@@ -38,7 +41,12 @@ struct Profile {
 impl Default for Book {
     fn default() -> Self {
         let first = Profile { id: new_id(), name: FIRST.to_owned(), ..Profile::default() };
-        Book { active: first.id.clone(), profiles: vec![first], defaults: Map::new() }
+        Book {
+            active: first.id.clone(),
+            profiles: vec![first],
+            defaults: Map::new(),
+            provider: None,
+        }
     }
 }
 
@@ -150,10 +158,12 @@ impl Profiles {
             };
             let defaults = Settings::from_kept(book.defaults.clone());
             let Some(profile) = profile else {
-                return Ok(Base { settings: defaults, provider: None });
+                return Ok(Base { settings: defaults, provider: book.provider.clone() });
             };
             let own = Settings::from_kept(profile.settings.clone());
-            Ok(Base { settings: defaults.with(&own), provider: profile.provider.clone() })
+            let is_silent = profile.provider.is_none() && !own.has("apiProvider");
+            let provider = if is_silent { &book.provider } else { &profile.provider };
+            Ok(Base { settings: defaults.with(&own), provider: provider.clone() })
         })
         .await?
     }
@@ -193,7 +203,7 @@ impl Profiles {
         .await
     }
 
-    /// Sets what holds for tasks to come; what describes a provider goes to a profile.
+    /// Sets what holds for tasks to come; what describes a provider is kept in a profile as well.
     pub(crate) async fn configure(
         &self,
         name: &str,
@@ -202,11 +212,14 @@ impl Profiles {
     ) -> Result<(), Failure> {
         let is_named = settings.has("currentApiConfigName");
         let plain = settings.without_secrets();
-        let (own, others) = (plain.of_profile(), plain.of_no_profile());
+        let own = plain.of_profile();
         self.change(|book| {
-            if let Value::Object(members) = others.to_value() {
+            if let Value::Object(members) = plain.to_value() {
                 book.defaults.extend(members);
                 book.defaults.remove("currentApiConfigName");
+            }
+            if provider.is_some() {
+                book.provider.clone_from(&provider);
             }
             if own.is_empty() && provider.is_none() && !is_named {
                 return Ok(());

@@ -69,13 +69,14 @@ impl Registry {
         self.private.0.read().iter().map(|entry| entry.settings.clone()).collect()
     }
 
-    /// Forgets private providers until no more than `most` are left: first those that are not used, then
-    /// the others, each time the one that was asked for longest ago.
+    /// Forgets private providers that are not used until no more than `most` are left, each time the one
+    /// that was asked for longest ago.
     pub fn prune_private(&self, most: usize, is_used: impl Fn(&str) -> bool) {
         let mut entries = self.private.0.write();
         while entries.len() > most {
             let unused = entries.iter().position(|entry| !is_used(&entry.settings.id));
-            let gone = entries.remove(unused.unwrap_or(0));
+            let Some(unused) = unused else { return };
+            let gone = entries.remove(unused);
             self.keys.write().remove(&gone.settings.id);
         }
     }

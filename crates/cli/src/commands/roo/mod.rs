@@ -235,6 +235,7 @@ struct Following<'a> {
 /// Prints events until the server is gone or, where wanted, until the task rests.
 async fn follow(link: &mut Link, mut following: Following<'_>) -> Outcome {
     let mut show = Show::new(following.task.is_none());
+    let mut last_ask = None;
     loop {
         let event = match &mut following.stop {
             None => link.event().await?,
@@ -256,9 +257,15 @@ async fn follow(link: &mut Link, mut following: Following<'_>) -> Outcome {
             true => output::json_line(&event["data"])?,
             false => show.event(&event)?,
         }
+        if let Some(ask) = show::ask_of(&event) {
+            last_ask = Some(ask.to_owned());
+        }
+        let standing = show::standing(&event, last_ask.as_deref());
+        // A subtask that waits holds the whole task up.
+        let is_about_it = about == following.task || standing == Some(Standing::Waits);
         if following.stop.is_some()
-            && about == following.task
-            && let Some(code) = rested(&event, &following)
+            && is_about_it
+            && let Some(code) = standing.and_then(|standing| rested(standing, &following))
         {
             return Ok(code);
         }
@@ -270,10 +277,10 @@ async fn follow(link: &mut Link, mut following: Following<'_>) -> Outcome {
     }
 }
 
-/// The exit code of a task that came to rest with an event.
-fn rested(event: &Value, following: &Following<'_>) -> Option<ExitCode> {
+/// The exit code of a task that came to rest.
+fn rested(standing: Standing, following: &Following<'_>) -> Option<ExitCode> {
     let told = following.task.filter(|_| !following.is_json);
-    match show::standing(event)? {
+    match standing {
         Standing::Completed => Some(ExitCode::SUCCESS),
         Standing::Waits => {
             told.into_iter().for_each(say_how_to_answer);

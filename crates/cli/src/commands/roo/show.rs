@@ -173,13 +173,21 @@ pub(super) fn task_of(event: &Value) -> Option<&str> {
     first.as_str().or_else(|| first["taskId"].as_str())
 }
 
-/// Where a task stands after an event, if that says so.
-pub(super) fn standing(event: &Value) -> Option<Standing> {
+/// What an event asks, once that can be answered.
+pub(super) fn ask_of(event: &Value) -> Option<&str> {
+    let message = &event["data"]["payload"][0]["message"];
+    message["ask"].as_str().filter(|_| message["partial"] != Value::Bool(true))
+}
+
+/// Where a task stands after an event, if that says so; what it asked last says what it is idle for.
+pub(super) fn standing(event: &Value, last_ask: Option<&str>) -> Option<Standing> {
+    const ANSWERABLE: &[&str] = &["auto_approval_max_req_reached", "mistake_limit_reached"];
     Some(match event["data"]["eventName"].as_str()? {
         "taskCompleted" => Standing::Completed,
         "taskAborted" => Standing::Stopped,
         "taskInteractive" => Standing::Waits,
         "taskActive" | "taskStarted" => Standing::Works,
+        "taskIdle" if last_ask.is_some_and(|ask| ANSWERABLE.contains(&ask)) => Standing::Waits,
         "taskIdle" => Standing::Failed,
         "taskResumable" => Standing::Stopped,
         _ => return None,

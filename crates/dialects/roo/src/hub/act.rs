@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rookery_core::{NewTurn, ThreadQuery};
-use rookery_model::{RequestId, Result, ThreadId};
+use rookery_model::{Error, RequestId, Result, ThreadId, TurnId};
 use tokio::sync::oneshot;
 
-use super::{Entry, GUARD, Hub, Inner};
+use super::{Entry, GUARD, Hub, Inner, Place};
 use crate::project::{About, Boundary, Task};
 use crate::wire::{ClineMessage, TokenUsage};
 
@@ -17,33 +17,52 @@ const RECENT: usize = 64;
 impl Inner {
     /// Reads a thread as a task, unless it is known as one.
     pub(super) async fn load(&self, id: ThreadId) -> Result<()> {
+        self.load_without(id, None).await
+    }
+
+    /// The same without a turn that is about to be told from its beginning.
+    pub(super) async fn load_without(&self, id: ThreadId, turn: Option<TurnId>) -> Result<()> {
         if self.state.lock().tasks.contains_key(&id) {
             return Ok(());
         }
-        let (task, lead) = self.read(id).await?;
-        let (number, now) = (self.number(id), self.clock.now());
+        if !self.core.threads().is_assigned(id) {
+            return Err(no_task(id));
+        }
+        let task = self.read(id, turn).await?;
+        let place = self.place(id);
         let mut state = self.state.lock();
         if !state.tasks.contains_key(&id) {
-            state.insert(id, task, lead, (number, now));
+            state.insert(id, task, place);
         }
         Ok(())
     }
 
-    /// A thread as a task, with the one that it works for.
-    async fn read(&self, id: ThreadId) -> Result<(Task, Option<ThreadId>)> {
+    /// A thread as a task.
+    async fn read(&self, id: ThreadId, without: Option<TurnId>) -> Result<Task> {
         let seen = self.core.threads().read(id).await?;
         let requests = self.core.requests().list().into_iter();
         let pending: Vec<_> = requests.filter(|request| request.thread() == Some(id)).collect();
+        let mut turns = seen.turns.unwrap_or_default();
+        turns.retain(|view| Some(view.turn.id) != without);
         let mut task = Task::new(About::of(&seen.thread));
-        task.replay(seen.turns.as_deref().unwrap_or_default(), &pending, self.clock.now());
-        Ok((task, seen.thread.assignment.as_deref().and_then(|it| it.lead)))
+        task.replay(&turns, &pending, self.clock.now());
+        Ok(task)
     }
 
-    /// The place of a task among all tasks, in the order in which they began.
-    pub(super) fn number(&self, id: ThreadId) -> u64 {
-        let all = self.core.threads().assigned();
-        let place = all.binary_search(&id).unwrap_or_else(|place| place);
-        place as u64 + 1
+    /// Where a task stands among others: its number in the order in which they began, and the tasks that
+    /// it works for.
+    pub(super) fn place(&self, id: ThreadId) -> Place {
+        let threads = self.core.threads();
+        let number = threads.assigned().iter().position(|other| *other == id).unwrap_or(0);
+        let mut lineage = vec![id];
+        while let Some(last) = lineage.last().copied() {
+            let lead = threads.get(last).and_then(|seen| seen.thread.assignment?.lead);
+            match lead.filter(|lead| !lineage.contains(lead)) {
+                Some(lead) => lineage.push(lead),
+                None => break,
+            }
+        }
+        Place { number: number as u64 + 1, lineage, used: self.clock.now() }
     }
 
     /// Asks the provider of a task again.
@@ -66,7 +85,7 @@ impl Hub {
     /// A command that was to start or resume a task failed.
     pub(crate) fn give_up(&self, route: u64) {
         if let Some(route) = self.inner.state.lock().routes.get_mut(&route) {
-            route.give_up();
+            route.observe();
         }
     }
 
@@ -80,14 +99,17 @@ impl Hub {
         self.inner.state.lock().routes.get(&route)?.current
     }
 
-    /// The task that a connection works with: its own last one, else the one of its workspace that was
-    /// last looked at.
+    /// The task that a connection works with: its own last one; before it has any, the one of its
+    /// workspace that was last looked at.
     pub(crate) fn current(&self, route: u64) -> Option<ThreadId> {
         let (workspace, focus) = {
             let state = self.inner.state.lock();
             let route = state.routes.get(&route)?;
             if let Some(current) = route.current {
                 return Some(state.working_for(current));
+            }
+            if route.has_owned() {
+                return None;
             }
             (route.listener.workspace.clone(), state.focus.clone())
         };
@@ -128,16 +150,7 @@ impl Hub {
     /// The tasks from the one that the others work for to the one that works now.
     pub(crate) fn stack(&self, route: u64) -> Vec<ThreadId> {
         let Some(current) = self.current(route) else { return Vec::new() };
-        let mut stack = vec![current];
-        // A task cannot work for itself, and what works for it is bounded.
-        while let Some(last) = stack.last().copied() {
-            let thread = self.inner.core.threads().get(last).map(|seen| seen.thread);
-            let lead = thread.and_then(|thread| thread.assignment?.lead);
-            match lead.filter(|lead| !stack.contains(lead)) {
-                Some(lead) => stack.push(lead),
-                None => break,
-            }
-        }
+        let mut stack = self.inner.place(current).lineage;
         stack.reverse();
         stack
     }
@@ -184,8 +197,7 @@ impl Hub {
         }
         for child in self.inner.core.threads().below(id) {
             self.inner.load(child).await?;
-            let is_open = self.boundary(child).await? != Some(Boundary::Completed);
-            if is_open {
+            if self.with(child, Task::is_unfinished).await? {
                 self.resume_one(child).await?;
             }
         }
@@ -200,7 +212,7 @@ impl Hub {
         let now = self.now();
         self.inner.state.lock().focus(id);
         self.with_entry(id, |entry| {
-            entry.used = now;
+            entry.place.used = now;
             entry.task.resume(is_running, &queued, now);
         });
         Ok(())
@@ -244,13 +256,17 @@ impl Hub {
     /// Looks at a thread as a task. One that is no task stays none.
     async fn with<T>(&self, id: ThreadId, look: impl FnOnce(&Task) -> T) -> Result<T> {
         if !self.inner.core.threads().is_assigned(id) {
-            return Ok(look(&self.inner.read(id).await?.0));
+            return Ok(look(&self.inner.read(id, None).await?));
         }
         self.inner.load(id).await?;
         let state = self.inner.state.lock();
         match state.tasks.get(&id) {
             Some(entry) => Ok(look(&entry.task)),
-            None => Err(rookery_model::Error::not_found(format!("there is no task {id}"))),
+            None => Err(no_task(id)),
         }
     }
+}
+
+fn no_task(id: ThreadId) -> Error {
+    Error::not_found(format!("there is no task {id}"))
 }

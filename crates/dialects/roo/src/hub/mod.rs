@@ -62,14 +62,19 @@ struct State {
 
 struct Entry {
     task: Box<Task>,
+    place: Place,
+    /// When an ask of it was last answered, and by which connection of this dialect, if any.
+    settled: Option<(u64, Option<u64>)>,
+}
+
+/// Where a task stands among others.
+struct Place {
     /// Its number, for clients that want one.
     number: u64,
     /// Itself and the tasks that it works for.
     lineage: Vec<ThreadId>,
     /// When it was last of interest.
     used: u64,
-    /// When an ask of it was last answered, and by which connection of this dialect, if any.
-    settled: Option<(u64, Option<u64>)>,
 }
 
 impl Hub {
@@ -98,7 +103,7 @@ impl Hub {
     pub(crate) fn join(&self, outbox: Outbox, listener: Arc<Listener>) -> u64 {
         if !self.inner.is_watching.swap(true, Ordering::AcqRel) {
             let subscription = self.inner.subscribe();
-            tokio::spawn(watch::watch(Arc::clone(&self.inner), subscription));
+            tokio::spawn(watch::keep_watching(Arc::clone(&self.inner), subscription));
         }
         let mut state = self.inner.state.lock();
         state.next_route += 1;
@@ -125,14 +130,14 @@ impl State {
     fn send(&mut self, id: ThreadId, events: &[Event]) {
         let Some(entry) = self.tasks.get(&id) else { return };
         for event in events {
-            routes::send(&mut self.routes, event, &entry.lineage, entry.number);
+            routes::send(&mut self.routes, event, &entry.place.lineage, entry.place.number);
         }
     }
 
     /// The task that was last looked at among those that work for this one; itself if there is none.
     fn working_for(&self, id: ThreadId) -> ThreadId {
         let works_for = |other: &&ThreadId| {
-            self.tasks.get(*other).is_some_and(|entry| entry.lineage.contains(&id))
+            self.tasks.get(*other).is_some_and(|entry| entry.place.lineage.contains(&id))
         };
         self.focus.iter().rev().find(works_for).copied().unwrap_or(id)
     }
@@ -148,17 +153,8 @@ impl State {
         self.routes.values_mut().for_each(|route| route.drop_current(id));
     }
 
-    fn insert(&mut self, id: ThreadId, task: Task, lead: Option<ThreadId>, place: (u64, u64)) {
-        let mut lineage = vec![id];
-        if let Some(lead) = lead {
-            match self.tasks.get(&lead) {
-                Some(entry) => lineage.extend(&entry.lineage),
-                None => lineage.push(lead),
-            }
-        }
-        let (number, used) = place;
-        let entry = Entry { task: Box::new(task), number, lineage, used, settled: None };
-        self.tasks.insert(id, entry);
+    fn insert(&mut self, id: ThreadId, task: Task, place: Place) {
+        self.tasks.insert(id, Entry { task: Box::new(task), place, settled: None });
         self.forget_idle();
     }
 
@@ -166,7 +162,7 @@ impl State {
     fn forget_idle(&mut self) {
         let idle = self.tasks.iter().filter(|(_, entry)| entry.task.is_idle());
         let mut idle: Vec<(u64, ThreadId, usize)> =
-            idle.map(|(id, entry)| (entry.used, *id, entry.task.size())).collect();
+            idle.map(|(id, entry)| (entry.place.used, *id, entry.task.size())).collect();
         let mut bytes: usize = idle.iter().map(|(.., size)| size).sum();
         if idle.len() <= MAX_IDLE && bytes <= MAX_IDLE_BYTES {
             return;

@@ -57,30 +57,38 @@ impl Route {
         }
     }
 
-    /// It is about to start or resume a task: it hears of its own from now on.
+    /// It is about to start or resume a task: what it hears of is decided by what becomes of that.
     pub(super) fn begin_own(&mut self) {
+        self.hearing = match std::mem::replace(&mut self.hearing, Hearing::Owner) {
+            Hearing::Undecided { held, .. } => Hearing::Undecided { until: u64::MAX, held },
+            Hearing::Observer if self.listener.delivery == Delivery::Auto => {
+                Hearing::Undecided { until: u64::MAX, held: Vec::new() }
+            }
+            decided => decided,
+        };
+    }
+
+    /// It started or resumed a task, and hears of its own from now on. Gives the one before.
+    pub(super) fn own(&mut self, task: ThreadId) -> Option<ThreadId> {
         if self.listener.delivery == Delivery::Auto {
             self.hearing = Hearing::Owner;
         }
-    }
-
-    /// It did not after all.
-    pub(super) fn give_up(&mut self) {
-        if self.listener.delivery == Delivery::Auto && self.owned.is_empty() {
-            self.hearing = Hearing::Observer;
-        }
-    }
-
-    /// It started or resumed a task. Gives the one before.
-    pub(super) fn own(&mut self, task: ThreadId) -> Option<ThreadId> {
         self.owned.insert(task);
         self.current.replace(task)
+    }
+
+    /// Whether it started or resumed any task so far.
+    pub(super) fn has_owned(&self) -> bool {
+        !self.owned.is_empty()
     }
 
     /// There is no such task after all.
     pub(super) fn disown(&mut self, task: ThreadId, before: Option<ThreadId>) {
         self.owned.remove(&task);
         self.current = before;
+        if self.listener.delivery == Delivery::Auto && self.owned.is_empty() {
+            self.hearing = Hearing::Observer;
+        }
     }
 
     /// A task is closed.
@@ -93,7 +101,9 @@ impl Route {
     /// When it is decided by its silence, if anything is held back.
     pub(super) fn due(&self) -> Option<u64> {
         match &self.hearing {
-            Hearing::Undecided { until, held } if !held.is_empty() => Some(*until),
+            Hearing::Undecided { until, held } if !held.is_empty() && *until < u64::MAX => {
+                Some(*until)
+            }
             _ => None,
         }
     }

@@ -1,6 +1,7 @@
 //! The one reader of what happens to threads.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rookery_core::{
     News, Notice, NoticeBody, RequestChange, Subscription, ThreadChange, Topics, TurnChange,
@@ -8,9 +9,12 @@ use rookery_core::{
 use rookery_model::{ErrorKind, Event as CoreEvent, Thread, ThreadId, TurnStatus};
 
 use super::routes::Route;
-use super::{Inner, State};
+use super::{Entry, Inner, State};
 use crate::project::{About, Task};
 use crate::wire::{Bond, Change, Event};
+
+/// How long the reader rests after a failure.
+const PAUSE: Duration = Duration::from_secs(1);
 
 impl Inner {
     pub(super) fn subscribe(&self) -> Subscription {
@@ -18,8 +22,20 @@ impl Inner {
     }
 }
 
+/// Watches until the daemon stops, also if what happens to one task makes the reader panic.
+pub(super) async fn keep_watching(inner: Arc<Inner>, first: Subscription) {
+    let mut subscription = first;
+    while let Err(error) = tokio::spawn(watch(Arc::clone(&inner), subscription)).await {
+        tracing::error!(%error, "the reader of tasks panicked");
+        tokio::time::sleep(PAUSE).await;
+        inner.state.lock().tasks.clear();
+        subscription = inner.subscribe();
+    }
+}
+
 /// Until the daemon stops.
-pub(super) async fn watch(inner: Arc<Inner>, mut subscription: Subscription) {
+async fn watch(inner: Arc<Inner>, mut subscription: Subscription) {
+    inner.load_waiting().await;
     loop {
         let due = inner.state.lock().due();
         let timer = async {
@@ -35,12 +51,15 @@ pub(super) async fn watch(inner: Arc<Inner>, mut subscription: Subscription) {
                         inner.hear(news).await;
                     }
                 }
-                Err(error) if error.kind() == ErrorKind::Busy => {
-                    tracing::warn!("events of tasks were lost: the daemon cannot keep up");
+                Err(error) if error.kind() == ErrorKind::Closed => return,
+                Err(error) => {
+                    tracing::warn!(%error, "events of tasks were lost");
+                    if error.kind() != ErrorKind::Busy {
+                        tokio::time::sleep(PAUSE).await;
+                    }
                     subscription = inner.subscribe();
                     inner.read_again().await;
                 }
-                Err(_) => return,
             },
             () = timer => inner.tick(),
             () = inner.changed.notified() => {}
@@ -49,7 +68,7 @@ pub(super) async fn watch(inner: Arc<Inner>, mut subscription: Subscription) {
 }
 
 impl Inner {
-    async fn hear(self: &Arc<Self>, news: News) {
+    async fn hear(&self, news: News) {
         match news {
             News::Notice(notice) => self.take(&notice).await,
             News::Event(event) => {
@@ -61,77 +80,107 @@ impl Inner {
         }
     }
 
+    /// Reads the tasks that wait for an answer, so that what happens to them next is told from there on.
+    async fn load_waiting(&self) {
+        let waiting = self.core.requests().list().into_iter().filter_map(|it| it.thread());
+        for id in waiting {
+            // One that is no task, or gone, is not missed.
+            let _ = self.load(id).await;
+        }
+    }
+
     /// Reads what is at work once more, since some of what happened to it was missed.
-    async fn read_again(self: &Arc<Self>) {
-        let at_work: Vec<ThreadId> = {
+    async fn read_again(&self) {
+        let (at_work, expected) = {
             let mut state = self.state.lock();
             let open = state.tasks.iter().filter(|(_, entry)| !entry.task.is_idle());
-            let at_work = open.map(|(id, _)| *id).collect();
+            let at_work: Vec<ThreadId> = open.map(|(id, _)| *id).collect();
             state.tasks.clear();
-            // Whoever waits for a task learns of it from the world.
-            state.expected.drain().flat_map(|(_, waiting)| waiting).for_each(|waiter| {
-                let _ = waiter.send(());
-            });
-            at_work
+            (at_work, std::mem::take(&mut state.expected))
         };
         let now = self.clock.now();
         for id in at_work {
+            if self.load(id).await.is_ok()
+                && let Some(entry) = self.state.lock().tasks.get_mut(&id)
+            {
+                entry.task.wait_again(now);
+            }
+        }
+        for (id, waiting) in expected {
             if self.load(id).await.is_ok() {
                 let mut state = self.state.lock();
                 if let Some(entry) = state.tasks.get_mut(&id) {
-                    entry.task.wait_again(now);
+                    entry.task.announce();
                 }
+                state.focus(id);
+                state.flush(id);
+            }
+            for waiter in waiting {
+                // Whoever waited may be gone.
+                let _ = waiter.send(());
             }
         }
     }
 
-    async fn take(self: &Arc<Self>, notice: &Notice) {
+    async fn take(&self, notice: &Notice) {
         let Some(id) = notice.thread else { return };
-        match &notice.body {
+        let answered_by = match &notice.body {
             NoticeBody::Thread(ThreadChange::Started(thread, _)) => return self.started(thread),
-            NoticeBody::Thread(ThreadChange::Assigned) => self.reassigned(id),
-            _ => {}
-        }
-        if !self.is_task(id).await {
+            NoticeBody::Thread(ThreadChange::Assigned) => {
+                self.reassigned(id);
+                None
+            }
+            // Old news of a task that was brought back meanwhile.
+            NoticeBody::Thread(ThreadChange::Archived) if self.is_open(id) => return,
+            NoticeBody::Request(RequestChange::Settled(request, _)) => {
+                Some(self.state.lock().pressed.remove(&request.id))
+            }
+            _ => None,
+        };
+        if !self.is_task(id, &notice.body).await {
             return;
         }
         let now = self.clock.now();
         let mut state = self.state.lock();
         let Some(entry) = state.tasks.get_mut(&id) else { return };
-        entry.used = now;
+        entry.place.used = now;
+        if let Some(by) = answered_by {
+            entry.settled = Some((now, by));
+        }
         entry.task.take(&notice.body, now);
         state.flush(id);
         match &notice.body {
-            NoticeBody::Request(RequestChange::Settled(request, _)) => {
-                let by = state.pressed.remove(&request.id);
-                if let Some(entry) = state.tasks.get_mut(&id) {
-                    entry.settled = Some((now, by));
-                }
-            }
             NoticeBody::Thread(ThreadChange::Archived) => {
                 state.unfocus(id);
                 state.hand_back(id, false);
             }
-            NoticeBody::Turn(TurnChange::Ended(turn)) if turn.status == TurnStatus::Completed => {
-                state.hand_back(id, true);
-            }
+            NoticeBody::Turn(TurnChange::Ended(turn)) => match turn.status {
+                TurnStatus::Completed => state.hand_back(id, true),
+                TurnStatus::Interrupted if !state.is_closed(id) => state.focus(id),
+                _ => {}
+            },
             _ => {}
         }
     }
 
+    fn is_open(&self, id: ThreadId) -> bool {
+        self.core.threads().get(id).is_some_and(|seen| !seen.thread.archived)
+    }
+
     /// Whether a thread is a task; reads it if it was not looked at yet.
-    async fn is_task(&self, id: ThreadId) -> bool {
-        if self.state.lock().tasks.contains_key(&id) {
-            return true;
-        }
-        self.core.threads().is_assigned(id) && self.load(id).await.is_ok()
+    async fn is_task(&self, id: ThreadId, body: &NoticeBody) -> bool {
+        let begun = match body {
+            NoticeBody::Turn(TurnChange::Started(turn)) => Some(turn.id),
+            _ => None,
+        };
+        self.load_without(id, begun).await.is_ok()
     }
 
     /// A thread that began.
     fn started(&self, thread: &Thread) {
         let Some(assignment) = &thread.assignment else { return };
-        let (id, now) = (thread.id, self.clock.now());
-        let number = self.number(id);
+        let id = thread.id;
+        let place = self.place(id);
         let mut state = self.state.lock();
         if let Some(lead) = assignment.lead {
             let (task, child) = (lead.to_string(), id.to_string());
@@ -143,7 +192,7 @@ impl Inner {
             ];
             state.send(lead, &events);
         }
-        state.insert(id, Task::new(About::of(thread)), assignment.lead, (number, now));
+        state.insert(id, Task::new(About::of(thread)), place);
         if let Some(entry) = state.tasks.get_mut(&id) {
             entry.task.announce();
         }
@@ -167,8 +216,9 @@ impl Inner {
     fn deleted(&self, id: ThreadId) {
         let now = self.clock.now();
         let mut state = self.state.lock();
-        let Some(entry) = state.tasks.get_mut(&id) else { return };
-        entry.task.close(now);
+        if let Some(entry) = state.tasks.get_mut(&id) {
+            entry.task.close(now);
+        }
         state.flush(id);
         state.hand_back(id, false);
         state.unfocus(id);
@@ -198,17 +248,31 @@ impl Inner {
 }
 
 impl State {
-    /// A task is over; the one that waits for it goes on.
+    fn is_closed(&self, id: ThreadId) -> bool {
+        self.tasks.get(&id).is_some_and(|entry| entry.task.is_closed())
+    }
+
+    /// A task is over; the one that waits for it goes on, unless it waits for others as well.
     fn hand_back(&mut self, child: ThreadId, is_completed: bool) {
         let Some(entry) = self.tasks.get(&child) else { return };
-        let Some(lead) = entry.lineage.get(1).copied() else { return };
+        let Some(lead) = entry.place.lineage.get(1).copied() else { return };
         let summary = entry.task.result().unwrap_or_default().to_owned();
         let is_waiting = |lead: &Task| lead.is_delegating() && !lead.is_closed();
         if !self.tasks.get(&lead).is_some_and(|entry| is_waiting(&entry.task)) {
             return;
         }
-        let events = handed_back(lead, child, is_completed.then_some(summary));
-        self.focus(lead);
+        let is_sibling = |(id, entry): &(&ThreadId, &Entry)| {
+            **id != child
+                && entry.place.lineage.get(1) == Some(&lead)
+                && entry.task.is_unfinished()
+                && !entry.task.is_closed()
+        };
+        let sibling = self.tasks.iter().find(is_sibling).map(|(id, _)| *id);
+        let mut events = handed_back(lead, child, is_completed.then_some(summary));
+        if sibling.is_some() {
+            events.truncate(usize::from(is_completed));
+        }
+        self.focus(sibling.unwrap_or(lead));
         self.send(lead, &events);
     }
 }

@@ -138,21 +138,20 @@ pub(crate) async fn history(cx: Cx, _: wire::Nothing) -> Result<Outcome, Failure
             children.entry(lead).or_default().push(task.id.to_string());
         }
     }
-    let all = threads.assigned();
-    let number = |id| all.binary_search(&id).unwrap_or_else(|place| place) as u64 + 1;
+    let numbers: HashMap<ThreadId, u64> = threads.assigned().into_iter().zip(1..).collect();
     let first = tasks.len().saturating_sub(HISTORY);
     let newest = tasks[first..].iter().rev();
-    let entry = |thread: &Thread| item(number(thread.id), thread, children.get(&thread.id));
+    let entry = |thread: &Thread| item(numbers.get(&thread.id), thread, children.get(&thread.id));
     Outcome::of(&newest.map(entry).collect::<Vec<_>>())
 }
 
-fn item(number: u64, thread: &Thread, children: Option<&Vec<String>>) -> HistoryItem {
+fn item(number: Option<&u64>, thread: &Thread, children: Option<&Vec<String>>) -> HistoryItem {
     let assignment = thread.assignment.as_deref();
     let usage = thread.usage;
     let some = |count: u64| (count > 0).then_some(count);
     HistoryItem {
         id: thread.id.to_string(),
-        number,
+        number: number.copied().unwrap_or_default(),
         ts: millis(thread.updated_at),
         task: thread.preview.clone(),
         tokens_in: usage.prompt,

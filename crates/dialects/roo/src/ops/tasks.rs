@@ -38,11 +38,12 @@ pub(crate) async fn start(cx: Cx, data: wire::StartNewTask) -> Result<Outcome, F
         cx.hub.disown(cx.route, id, before);
         return Err(error.into());
     }
-    // The hub is gone only with the daemon.
-    let _ = announced.await;
+    // Without it the order of the first events is lost, but not the task.
+    let _ = tokio::time::timeout(STOP_LIMIT, announced).await;
     let turn = NewTurn { message, must_be_new: true, ..NewTurn::default() };
     if let Err(error) = cx.core.threads().start_turn(id, turn).await {
-        put_away(&cx, id).await?;
+        cx.core.threads().delete(id).await?;
+        cx.hub.disown(cx.route, id, before);
         return Err(error.into());
     }
     Outcome::of(&id.to_string())
@@ -61,7 +62,11 @@ fn new_id(cx: &Cx, chosen: Option<&str>) -> Result<ThreadId, Failure> {
 }
 
 pub(crate) async fn cancel(cx: Cx, data: wire::SomeTask) -> Result<Outcome, Failure> {
-    if let Some(id) = cx.task_or_current(data.0.as_deref())? {
+    let id = match data.0.as_deref() {
+        Some(text) => Some(cx.assigned(text)?),
+        None => cx.hub.current(cx.route),
+    };
+    if let Some(id) = id {
         stop(&cx, id).await?;
     }
     Outcome::done()
@@ -83,7 +88,7 @@ pub(crate) async fn stop(cx: &Cx, id: ThreadId) -> Result<(), Failure> {
 pub(crate) async fn close(cx: Cx, data: wire::SomeTask) -> Result<Outcome, Failure> {
     let own = || cx.hub.own_current(cx.route).or_else(|| cx.hub.current(cx.route));
     let id = match data.0.as_deref() {
-        Some(text) => Some(cx.task(text)?),
+        Some(text) => Some(cx.assigned(text)?),
         None => own(),
     };
     if let Some(id) = id {
@@ -123,10 +128,14 @@ pub(crate) async fn put_away(cx: &Cx, id: ThreadId) -> Result<(), Failure> {
 
 pub(crate) async fn resume(cx: Cx, data: wire::OneTask) -> Result<Outcome, Failure> {
     let id = cx.task(&data.0)?;
-    if let Some(previous) = cx.hub.own_current(cx.route).filter(|previous| *previous != id) {
+    let threads = cx.core.threads();
+    let previous = cx.hub.own_current(cx.route);
+    // One that works for the connection's own task is brought back beside it.
+    let is_below = previous.is_some_and(|previous| threads.below(previous).contains(&id));
+    let is_above = previous.is_some_and(|previous| threads.below(id).contains(&previous));
+    if let Some(previous) = previous.filter(|previous| *previous != id && !is_below && !is_above) {
         put_away(&cx, previous).await?;
     }
-    let threads = cx.core.threads();
     let thread =
         threads.get(id).map(|seen| seen.thread).ok_or_else(|| Failure::no_task(&data.0))?;
     if thread.archived {
@@ -137,7 +146,9 @@ pub(crate) async fn resume(cx: Cx, data: wire::OneTask) -> Result<Outcome, Failu
         let settings = json!({}).to_string();
         threads.assign(id, Some(Assignment { settings, ..Assignment::default() })).await?;
     }
-    cx.hub.own(cx.route, id);
+    if !is_below {
+        cx.hub.own(cx.route, id);
+    }
     cx.hub.resume(id).await?;
     Outcome::done()
 }

@@ -1,19 +1,14 @@
 //! Model calls and tool calls as messages. Messages carry the times of what is stored, so that they are
 //! the same when a task is read again.
 
+use rookery_agent::turn::{FAILED, INTERRUPTED};
+use rookery_core::{APPROVAL_DENIED, NO_ANSWER, POLICY_DENIED};
 use rookery_model::{Item, ItemId, ItemStatus, ModelCall, ToolItem, TurnId};
 use serde_json::{Map, Value, json};
 
 use super::tools::{self, Shown};
 use super::{Task, diffs, millis};
 use crate::wire::{Ask, Change, ClineMessage, Event, Say, ToolName};
-
-/// What a refusal by policy begins with, in the words for the model.
-const REFUSED: &str = "policy denied tool call: ";
-/// What a refusal by a person begins with; the person's own words may follow.
-const DENIED: &str = "policy rejected tool call: approval denied";
-/// What is said of calls that were cut off with their turn.
-const CUT_OFF: &[&str] = &["the turn was interrupted", "the turn failed"];
 
 /// A tool call with its messages.
 #[derive(Debug)]
@@ -134,7 +129,7 @@ impl Task {
                     messages[number]
                 }
             };
-            let is_protected = text.contains("\"isProtected\":true");
+            let is_protected = ask == Ask::Tool && tools::is_of_protected(&text);
             self.update(index, |message| {
                 (message.text, message.partial) = (Some(text), Some(false));
                 message.is_protected = Some(is_protected);
@@ -222,27 +217,28 @@ impl Task {
             None => return true,
         };
         let was_denied = tool.approval == Some(Some(false))
-            || error.is_some_and(|text| text.starts_with(DENIED));
+            || error.is_some_and(|text| text.starts_with(APPROVAL_DENIED));
         match error {
             _ if was_denied => {
                 // Told when it was answered, unless that was long ago.
                 if !is_final && self.shown.get(id).is_some_and(|shows| shows.ask.is_some()) {
                     self.finalize(id, None);
                     self.change(Change::AskResponded);
-                    let said = error.and_then(|text| text.strip_prefix(DENIED));
-                    if let Some(text) = said.and_then(|text| text.strip_prefix(": ")) {
+                    let said = error.and_then(|text| text.strip_prefix(APPROVAL_DENIED));
+                    let said = said.and_then(|text| text.strip_prefix(": "));
+                    if let Some(text) = said.filter(|text| *text != NO_ANSWER) {
                         self.feedback(text, at);
                     }
                 }
             }
-            Some(text) if text.starts_with(REFUSED) => {
+            Some(text) if text.starts_with(POLICY_DENIED) => {
                 if !is_final && self.shown.get(id).is_some_and(|shows| shows.ask.is_some()) {
                     self.finalize(id, None);
                     self.change(Change::AskResponded);
                 }
             }
             // The end of the turn says what became of it.
-            Some(text) if CUT_OFF.contains(&text) => {
+            Some(text) if [INTERRUPTED, FAILED].contains(&text) => {
                 self.finalize(id, None);
                 return false;
             }
@@ -258,7 +254,7 @@ impl Task {
 
     fn tool_failed(&mut self, tool: ToolName, error: &str, at: u64) {
         self.tally.failed(tool);
-        let error = match error.strip_prefix(REFUSED) {
+        let error = match error.strip_prefix(POLICY_DENIED) {
             Some(reason) => format!("permission_denied: {reason}"),
             None => error.to_owned(),
         };

@@ -204,6 +204,18 @@ impl Task {
         self.is_closed
     }
 
+    /// Whether it works, waits, or was stopped before it came to a result.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        let is_stopped = |boundary: Boundary| {
+            !matches!(boundary, Boundary::Completed | Boundary::CompletedAgain)
+        };
+        let is_working = self.turns.values().any(|is_over| !is_over);
+        is_working
+            || self.has_ask()
+            || self.retry.is_some()
+            || self.boundary.is_some_and(is_stopped)
+    }
+
     /// Whether it waits for the result of another task.
     pub(crate) fn is_delegating(&self) -> bool {
         let is_open = |shows: &Shows| tools::tool_name(&shows.tool.name) == ToolName::NewTask;
@@ -236,6 +248,8 @@ impl Task {
         if std::mem::replace(&mut self.is_closed, true) {
             return;
         }
+        self.close_streams();
+        self.end_retry();
         self.change(Change::Unfocused);
         self.flush_usage(now);
         self.change(Change::Aborted);
@@ -255,6 +269,7 @@ impl Task {
         if !is_news {
             self.out.truncate(told);
             self.stop_waiting();
+            self.usage_due = None;
         }
     }
 

@@ -14,11 +14,17 @@ impl Task {
         self.is_replayed = true;
         for seen in turns {
             self.turn_started(&seen.turn);
-            let mut next_call = 0;
-            for item in &seen.items {
+            let (mut next_call, mut last_step) = (0, None);
+            for (place, item) in seen.items.iter().enumerate() {
                 let is_spoken = matches!(item.body, ItemBody::User { .. });
                 if !is_spoken {
                     next_call = self.replay_calls(seen, next_call, item.step);
+                }
+                // Calls of one step were told together, before any of them was over.
+                if matches!(item.body, ItemBody::Tool(_))
+                    && last_step.replace(item.step) != Some(item.step)
+                {
+                    self.replay_starts(seen, place);
                 }
                 self.replay_item(seen.turn.id, item);
             }
@@ -48,6 +54,15 @@ impl Task {
             }
         }
         from.max(upto)
+    }
+
+    fn replay_starts(&mut self, seen: &TurnView, place: usize) {
+        let step = seen.items[place].step;
+        for item in seen.items[place..].iter().filter(|item| item.step == step) {
+            if let ItemBody::Tool(tool) = &item.body {
+                self.tool_started(seen.turn.id, item, tool, millis(item.at));
+            }
+        }
     }
 
     fn replay_item(&mut self, turn: TurnId, item: &Item) {

@@ -205,6 +205,8 @@ impl Task {
 
     /// What the user said: the first message is the task itself.
     fn user_said(&mut self, text: &str, images: &[String], at: u64, now: u64) {
+        // What was said before is no answer to this.
+        (self.result, self.last_text) = (None, None);
         if std::mem::replace(&mut self.has_begun, true) {
             let images = Some(images.to_vec());
             self.create(at, ClineMessage { images, ..ClineMessage::say(Say::UserFeedback, text) });

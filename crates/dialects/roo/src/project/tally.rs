@@ -26,7 +26,10 @@ impl Tally {
     /// A model call was counted.
     pub(super) fn count(&mut self, call: (TurnId, u32), usage: Usage) {
         self.calls.insert(call, usage);
-        self.context = usage.prompt.saturating_add(usage.completion);
+        // A call that was cut off counted nothing, and the conversation is as long as before.
+        if usage != Usage::default() {
+            self.context = usage.prompt.saturating_add(usage.completion);
+        }
     }
 
     /// The conversation was shortened.

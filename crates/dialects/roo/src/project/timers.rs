@@ -11,6 +11,9 @@ const USAGE_PACE: u64 = 2000;
 impl Task {
     /// When something is due by itself.
     pub(crate) fn due(&self) -> Option<u64> {
+        if self.is_closed {
+            return None;
+        }
         let state = self.state_due.map(|(at, _)| at);
         [state, self.usage_due, self.streams_due(), self.retry_due()].into_iter().flatten().min()
     }

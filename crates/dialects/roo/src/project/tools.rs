@@ -273,6 +273,12 @@ fn is_protected(root: &Path, path: &str) -> bool {
     unasked::is_protected(&inside.to_string_lossy())
 }
 
+/// Whether the text of an ask says that a protected file is concerned.
+pub(crate) fn is_of_protected(text: &str) -> bool {
+    let shown: Value = serde_json::from_str(text).unwrap_or_default();
+    shown.get("isProtected") == Some(&Value::Bool(true))
+}
+
 /// What a command put out, from what its model was told.
 pub(crate) fn command_output(tool: &ToolItem) -> String {
     let told = tool.output.as_deref().or(tool.error.as_deref()).unwrap_or_default();

@@ -304,12 +304,6 @@ impl Settings {
         self.only(is_of_profile)
     }
 
-    /// Those that belong to no profile.
-    #[must_use]
-    pub fn of_no_profile(&self) -> Settings {
-        self.only(|name| !is_of_profile(name))
-    }
-
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
