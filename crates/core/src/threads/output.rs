@@ -1,4 +1,4 @@
-//! What a command prints while it runs, told line by line to those who follow its thread.
+//! What a command prints while it runs, sent line by line to those who follow its thread.
 //!
 //! Whole lines only: a key that is cut in two by chunks would not be recognized and masked.
 
@@ -13,7 +13,7 @@ use super::world::{KEPT_OUTPUT, ThreadWorld};
 use crate::log::{ItemChange, NoticeBody};
 use crate::terminals::{Progress, TerminalHandle};
 
-/// How often output is told at most.
+/// The shortest time between two notices of output.
 const PACE: Duration = Duration::from_millis(100);
 
 /// Waits for the end of a terminal's program.
@@ -23,7 +23,7 @@ pub(super) async fn end_of(progress: &mut watch::Receiver<Progress>) -> ExitStat
 }
 
 impl ThreadWorld {
-    /// The same, and tells what the program prints until then.
+    /// The same, and sends what the program prints until then.
     pub(super) async fn follow(
         &self,
         terminal: &TerminalHandle,
@@ -34,14 +34,14 @@ impl ThreadWorld {
         let mut cleaner = Cleaner::default();
         let mut at = offset;
         loop {
-            // Of what ends at once all is told by the item itself.
+            // The item itself has all output of a program that ends at once.
             if let Ok(status) = tokio::time::timeout(PACE, end_of(progress)).await {
                 return status;
             }
             let (bytes, from) = terminal.last_bytes_since(at, KEPT_OUTPUT);
             at = from + bytes.len() as u64;
             cleaner.push(&bytes);
-            self.tell_output(item, cleaner.take_lines());
+            self.send_output(item, cleaner.take_lines());
             let seen = progress.borrow_and_update().sequence;
             let news = |now: &Progress| now.sequence != seen || now.exit.is_some() || now.is_closed;
             if progress.wait_for(news).await.is_err() {
@@ -50,7 +50,7 @@ impl ThreadWorld {
         }
     }
 
-    fn tell_output(&self, (turn, item): &(TurnId, ItemId), lines: String) {
+    fn send_output(&self, (turn, item): &(TurnId, ItemId), lines: String) {
         if lines.is_empty() {
             return;
         }

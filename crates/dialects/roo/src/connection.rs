@@ -103,13 +103,13 @@ impl Roo {
         let Some(cx) = self.cx.clone() else {
             return cut("the first message has to be the token");
         };
-        let teller = Teller {
+        let replies = Replies {
             outbox: self.connection.clone(),
             client: self.client.clone(),
             shape: self.listener.shape,
         };
         cx.hub.begin(cx.route, OWNING.contains(&incoming.name.as_str()));
-        let call: Call = Box::pin(run(cx, teller, incoming));
+        let call: Call = Box::pin(run(cx, replies, incoming));
         Step::Call(call)
     }
 
@@ -180,15 +180,15 @@ impl Protocol for Roo {
     }
 }
 
-/// Tells one client what its commands came to.
-struct Teller {
+/// Replies to one client.
+struct Replies {
     outbox: ConnectionHandle,
     client: String,
     shape: Shape,
 }
 
-impl Teller {
-    fn tell(&self, event: &Event) {
+impl Replies {
+    fn send(&self, event: &Event) {
         let bytes = event.to_bytes(self.shape, Some(&self.client), None);
         if self.outbox.outbox().try_send(bytes) == Err(Rejected::Full) {
             self.outbox.close("the client does not read what it asked for");
@@ -196,7 +196,7 @@ impl Teller {
     }
 }
 
-async fn run(cx: Cx, teller: Teller, incoming: Incoming) {
+async fn run(cx: Cx, replies: Replies, incoming: Incoming) {
     let Incoming { name, data, request, is_formed } = incoming;
     let row = table::find(&name);
     let is_due = row.is_none_or(|row| !row.is_published) || request.is_some();
@@ -220,17 +220,17 @@ async fn run(cx: Cx, teller: Teller, incoming: Incoming) {
     };
     match result {
         Ok(Outcome { events, payload }) => {
-            events.iter().for_each(|event| teller.tell(event));
+            events.iter().for_each(|event| replies.send(event));
             if is_due && !is_silent {
-                teller.tell(&reply(payload));
+                replies.send(&reply(payload));
             }
         }
-        Err(failure) if is_due => teller.tell(&reply(failure.to_payload())),
+        Err(failure) if is_due => replies.send(&reply(failure.to_payload())),
         Err(failure) => {
             let text = format!("{}: {}", failure.code.as_str(), failure.message);
             let message = Box::new(ClineMessage { ts: now, ..ClineMessage::say(Say::Error, text) });
             let task = failure.task.or(named).unwrap_or_default();
-            teller.tell(&Event::Message { task, action: Action::Created, message });
+            replies.send(&Event::Message { task, action: Action::Created, message });
         }
     }
 }

@@ -238,7 +238,7 @@ impl Profiles {
         .await
     }
 
-    /// Makes a profile, or changes one if what it holds is told.
+    /// Makes a profile, or changes one if settings for it are given.
     pub(crate) async fn create(
         &self,
         name: &str,

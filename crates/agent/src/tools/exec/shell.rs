@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::super::arguments;
@@ -57,7 +58,7 @@ async fn run(context: ToolContext, args: Args) -> Result<ToolOutput, String> {
     let limit = shorter(Some(limit), command_limit(&context, &args.command));
     let limit = clamped(&context, limit).unwrap_or(Duration::from_secs(MAX_SECONDS));
     let started = Instant::now();
-    let process = Attended::new(launch.start(&context).await?);
+    let process = Attended::start(&launch, &context).await?;
     let (output, was_late) = attend(&context, process.get(), limit).await?;
     let terminal = process.done();
     let wall_time = started.elapsed();
@@ -108,8 +109,18 @@ struct Attended {
 }
 
 impl Attended {
-    fn new(process: Process) -> Self {
-        Self { process: Arc::new(process), is_done: false }
+    /// Starts a command. If the caller goes away meanwhile, it is ended as soon as it runs.
+    async fn start(launch: &Launch, context: &ToolContext) -> Result<Self, String> {
+        let (sender, started) = oneshot::channel();
+        let (launch, context) = (launch.clone(), context.clone());
+        tokio::spawn(async move {
+            let process = launch.start(&context).await;
+            let attended =
+                process.map(|process| Self { process: Arc::new(process), is_done: false });
+            // Without a caller it is dropped here, which ends it.
+            let _ = sender.send(attended);
+        });
+        started.await.map_err(|_| "the command could not be started".to_owned())?
     }
 
     fn get(&self) -> &Process {

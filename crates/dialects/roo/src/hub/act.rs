@@ -20,7 +20,7 @@ impl Inner {
         self.load_without(id, None).await
     }
 
-    /// The same without a turn that is about to be told from its beginning.
+    /// The same without a turn whose events are still to come.
     pub(super) async fn load_without(&self, id: ThreadId, turn: Option<TurnId>) -> Result<()> {
         if self.state.lock().tasks.contains_key(&id) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Connections and what each of them is to be told.
+//! Connections, and which events each of them gets.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -11,7 +11,7 @@ use rookery_wire::{Outbox, Rejected, Subject};
 use crate::listener::{Delivery, Listener};
 use crate::wire::{Action, Event, Shape};
 
-/// How long a connection that has said nothing is not told of tasks of others, in milliseconds. A client
+/// How long a silent connection gets no events of other tasks, in milliseconds. A client
 /// that starts a task takes the next one that it hears of for its own.
 pub(super) const SILENCE: u64 = 1000;
 /// How much is held back for it meanwhile.
@@ -53,7 +53,7 @@ impl Route {
         if let Hearing::Undecided { held, .. } = &mut self.hearing {
             let held = std::mem::take(held);
             self.hearing = Hearing::Observer;
-            held.into_iter().for_each(|(subject, body)| self.tell(subject, body));
+            held.into_iter().for_each(|(subject, body)| self.send(subject, body));
         }
     }
 
@@ -115,14 +115,14 @@ impl Route {
             Hearing::Undecided { held, .. } if held.len() < MAX_HELD => held.push((subject, body)),
             Hearing::Undecided { .. } => {
                 self.observe();
-                self.tell(subject, body);
+                self.send(subject, body);
             }
-            Hearing::Owner | Hearing::Observer => self.tell(subject, body),
+            Hearing::Owner | Hearing::Observer => self.send(subject, body),
         }
     }
 
-    /// Tells an event. A client that does not keep up is cut off.
-    fn tell(&self, subject: Option<Subject>, body: Bytes) {
+    /// Sends an event. A client that does not keep up is cut off.
+    fn send(&self, subject: Option<Subject>, body: Bytes) {
         // Only what is superseded is dropped, and what is about nothing cannot be.
         let alone = Subject { key: u64::MAX, can_be_superseded: false };
         let sent = self.outbox.try_send_about(subject.unwrap_or(alone), body);

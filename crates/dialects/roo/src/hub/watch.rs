@@ -80,7 +80,7 @@ impl Inner {
         }
     }
 
-    /// Reads the tasks that wait for an answer, so that what happens to them next is told from there on.
+    /// Reads the tasks that wait for an answer, so that the next notice about them becomes an event.
     async fn load_waiting(&self) {
         let waiting = self.core.requests().list().into_iter().filter_map(|it| it.thread());
         for id in waiting {

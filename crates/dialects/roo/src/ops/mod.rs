@@ -14,9 +14,9 @@ use crate::wire::{Done, Event};
 /// What a command came to.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// What its client is told in any case.
+    /// Events for its client, sent in any case.
     pub(crate) events: Vec<Event>,
-    /// What it is told if the command is answered.
+    /// The payload of the reply, if there is one.
     pub(crate) payload: Value,
 }
 

@@ -16,7 +16,7 @@ use crate::wire::{self, CommandEntry, Event, ModeEntry, ModelInfo};
 
 /// What a model takes if that is not known.
 const USUAL_WINDOW: u64 = 128_000;
-/// How many tasks a history tells of.
+/// How many tasks a history lists.
 const HISTORY: usize = 1000;
 
 pub(crate) async fn commands(cx: Cx, _: wire::Nothing) -> Result<Outcome, Failure> {
@@ -95,7 +95,7 @@ pub(crate) async fn is_in_history(cx: Cx, data: wire::OneTask) -> Result<Outcome
     Outcome::of(&cx.task(&data.0).is_ok())
 }
 
-/// A task as a history tells of it.
+/// An entry of the history.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct HistoryItem {

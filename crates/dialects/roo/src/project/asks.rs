@@ -239,7 +239,7 @@ impl Task {
         self.asks.front().filter(|first| first.is_shown).map(|first| first.request)
     }
 
-    /// Tells what waits once more, for a client that was not there.
+    /// Repeats what waits, for a client that was not there.
     pub(super) fn repeat_ask(&mut self, now: u64) {
         let Some(first) = self.asks.front() else { return };
         let (messages, ask) = match &first.kind {
@@ -253,7 +253,7 @@ impl Task {
             PendingKind::Other(ask, _, message) => (message.iter().copied().collect(), *ask),
         };
         for index in messages {
-            self.tell(index, crate::wire::Action::Created);
+            self.emit(index, crate::wire::Action::Created);
         }
         self.wait(ask.waiting(), now);
     }

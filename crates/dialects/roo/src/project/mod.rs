@@ -258,16 +258,16 @@ impl Task {
         self.asks.clear();
     }
 
-    /// Takes something that happened to the thread. Of one that was closed nothing is told, unless it
+    /// Takes something that happened to the thread. A closed task emits nothing, unless it
     /// begins to work again.
     pub(crate) fn take(&mut self, body: &NoticeBody, now: u64) {
         if self.is_closed && matches!(body, NoticeBody::Turn(TurnChange::Started(_))) {
             self.announce();
         }
-        let (is_news, told) = (!self.is_closed, self.out.len());
+        let (is_news, before) = (!self.is_closed, self.out.len());
         self.apply(body, now);
         if !is_news {
-            self.out.truncate(told);
+            self.out.truncate(before);
             self.stop_waiting();
             self.usage_due = None;
         }
@@ -344,22 +344,22 @@ impl Task {
         self.last_ts = at.max(self.last_ts + 1);
         self.messages.push(ClineMessage { ts: self.last_ts, ..message });
         let index = self.messages.len() - 1;
-        self.tell(index, Action::Created);
+        self.emit(index, Action::Created);
         index
     }
 
-    /// Tells all of a message as it is now.
-    fn tell(&mut self, index: usize, action: Action) {
+    /// Emits all of a message as it is now.
+    fn emit(&mut self, index: usize, action: Action) {
         let Some(message) = self.messages.get(index) else { return };
         let message = Box::new(message.clone());
         self.out.push(Event::Message { task: self.about.id.clone(), action, message });
     }
 
-    /// Changes a message and tells of it.
+    /// Changes a message and emits it.
     fn update(&mut self, index: usize, change: impl FnOnce(&mut ClineMessage)) {
         if let Some(message) = self.messages.get_mut(index) {
             change(message);
-            self.tell(index, Action::Updated);
+            self.emit(index, Action::Updated);
         }
     }
 }

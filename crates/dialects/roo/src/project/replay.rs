@@ -20,7 +20,7 @@ impl Task {
                 if !is_spoken {
                     next_call = self.replay_calls(seen, next_call, item.step);
                 }
-                // Calls of one step were told together, before any of them was over.
+                // Calls of one step were announced together, before any of them was over.
                 if matches!(item.body, ItemBody::Tool(_))
                     && last_step.replace(item.step) != Some(item.step)
                 {

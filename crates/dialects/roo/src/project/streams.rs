@@ -6,7 +6,7 @@ use rookery_model::{Item, ItemBody, ItemId, TurnId};
 use super::{Task, millis};
 use crate::wire::{Ask, Change, ClineMessage, Condensed, Say};
 
-/// How often a message that grows is told at most, in milliseconds.
+/// The shortest time between two frames of a message that grows, in milliseconds.
 const PACE: u64 = 50;
 /// How much of the output of a command is shown: its last characters.
 const OUTPUT_CHARS: usize = 100_000;
@@ -19,10 +19,10 @@ pub(super) struct Stream {
     text: String,
     /// The message, once there is something to show.
     index: Option<usize>,
-    /// When it was last told.
-    told_at: u64,
+    /// When its last frame was sent.
+    sent_at: u64,
     is_dirty: bool,
-    /// Whether part of it was already there when it was first looked at: only its end is told.
+    /// Whether part of it was already there when it was first looked at: only its end is sent.
     is_stale: bool,
 }
 
@@ -33,7 +33,7 @@ impl Stream {
             at,
             text: String::new(),
             index: None,
-            told_at: 0,
+            sent_at: 0,
             is_dirty: false,
             is_stale: false,
         }
@@ -71,7 +71,7 @@ impl Task {
         }
         stream.text.push_str(text);
         stream.is_dirty = true;
-        self.tell_stream(id, now);
+        self.emit_stream(id, now);
     }
 
     /// A command put something out.
@@ -94,22 +94,22 @@ impl Task {
         stream.text.push_str(text);
         keep_tail(&mut stream.text);
         stream.is_dirty = true;
-        self.tell_stream(id, now);
+        self.emit_stream(id, now);
         if is_first {
             // Answered by itself: commands always may put something out.
             self.change(Change::AskResponded);
         }
     }
 
-    /// Tells a stream unless that was done a moment ago.
-    fn tell_stream(&mut self, id: &ItemId, now: u64) {
+    /// Sends a frame of a stream unless the last one is too recent.
+    fn emit_stream(&mut self, id: &ItemId, now: u64) {
         let Some(stream) = self.streams.get_mut(id).filter(|stream| stream.is_dirty) else {
             return;
         };
-        if now < stream.told_at + PACE {
+        if now < stream.sent_at + PACE {
             return;
         }
-        (stream.is_dirty, stream.told_at) = (false, now);
+        (stream.is_dirty, stream.sent_at) = (false, now);
         let (say, at, text, index) = (stream.say, stream.at, stream.text.clone(), stream.index);
         match index {
             Some(index) => self.update(index, |message| message.text = Some(text)),
@@ -126,15 +126,15 @@ impl Task {
     /// When a stream that was held back is due.
     pub(super) fn streams_due(&self) -> Option<u64> {
         let held = self.streams.values().filter(|stream| stream.is_dirty);
-        held.map(|stream| stream.told_at + PACE).min()
+        held.map(|stream| stream.sent_at + PACE).min()
     }
 
-    pub(super) fn tell_streams(&mut self, now: u64) {
-        let due = |stream: &Stream| stream.is_dirty && stream.told_at + PACE <= now;
+    pub(super) fn emit_streams(&mut self, now: u64) {
+        let due = |stream: &Stream| stream.is_dirty && stream.sent_at + PACE <= now;
         let due: Vec<ItemId> =
             self.streams.iter().filter(|(_, it)| due(it)).map(|(id, _)| id.clone()).collect();
         for id in due {
-            self.tell_stream(&id, now);
+            self.emit_stream(&id, now);
         }
     }
 
@@ -172,7 +172,7 @@ impl Task {
         self.finish_stream(id, Say::CommandOutput, at, output);
     }
 
-    /// What was told of an item so far is all of it.
+    /// Ends the stream of an item with the text so far.
     pub(super) fn close_stream(&mut self, id: &ItemId) {
         let Some(stream) = self.streams.remove(id) else { return };
         if let Some(index) = stream.index {
@@ -214,9 +214,9 @@ impl Task {
         }
         let images = (!images.is_empty()).then(|| images.to_vec());
         self.create(at, ClineMessage { images, ..ClineMessage::say(Say::Text, text) });
-        self.tell_usage(now);
-        // Zeros are no change: the first one is told at once.
-        self.tally.told_at = None;
+        self.emit_usage(now);
+        // Zeros are no change: the first one is sent at once.
+        self.tally.sent_at = None;
     }
 
     fn condensed(&mut self, summary: &str, at: u64) {
@@ -235,7 +235,7 @@ impl Task {
         self.create(at, message);
     }
 
-    /// A text of which only the end will be told, since its beginning was not seen.
+    /// A text of which only the end will be sent, since its beginning was not seen.
     pub(super) fn stale_stream(&mut self, item: &Item) {
         let say = match &item.body {
             ItemBody::Reasoning { .. } => Say::Reasoning,

@@ -13,9 +13,9 @@ pub(super) struct Tally {
     calls: HashMap<(TurnId, u32), Usage>,
     context: u64,
     tools: ToolUsage,
-    /// What was last told, and when.
-    pub(super) told: Option<(TokenUsage, ToolUsage)>,
-    pub(super) told_at: Option<u64>,
+    /// The counts that were sent last, and when.
+    pub(super) sent: Option<(TokenUsage, ToolUsage)>,
+    pub(super) sent_at: Option<u64>,
 }
 
 impl Tally {
@@ -49,10 +49,10 @@ impl Tally {
         &self.tools
     }
 
-    /// Whether anything was counted since counts were last told.
+    /// Whether anything was counted since counts were last sent.
     pub(super) fn is_new(&self) -> bool {
-        let told = self.told.as_ref();
-        told.is_none_or(|(usage, tools)| *usage != self.usage() || *tools != self.tools)
+        let sent = self.sent.as_ref();
+        sent.is_none_or(|(usage, tools)| *usage != self.usage() || *tools != self.tools)
     }
 
     /// What tokens cost, in dollars.

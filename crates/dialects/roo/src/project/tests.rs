@@ -16,7 +16,7 @@ mod bad_days;
 const TURN: TurnId = TurnId::new(7);
 const THREAD: ThreadId = ThreadId::new(1);
 
-/// A task with a clock, and what it told in short words.
+/// A task with a clock, and its events in short.
 struct Bench {
     task: Task,
     now: u64,
@@ -192,7 +192,7 @@ impl Bench {
         self.now = end;
     }
 
-    /// What was told since it was last asked, in short words.
+    /// The events since the last call, in short.
     fn said(&mut self) -> Vec<String> {
         let events = self.task.take_events();
         let short = events.iter().map(short).collect();
@@ -565,8 +565,8 @@ fn many_small_pieces_are_told_together() {
         bench.take(NoticeBody::Item(TURN, ItemChange::Delta(ItemId::new("agent"), delta)));
         bench.pass(1);
     }
-    let told = bench.said().len();
-    assert!((2..=4).contains(&told), "{told}");
+    let frames = bench.said().len();
+    assert!((2..=4).contains(&frames), "{frames}");
     bench.pass(50);
     bench.said();
     assert_eq!(

@@ -5,7 +5,7 @@ use crate::wire::{Change, Event, Waiting};
 
 /// After how many milliseconds a task that waits is said to wait.
 pub(crate) const STATE_DELAY: u64 = 2000;
-/// How often counts are told at most, in milliseconds.
+/// The shortest time between two events of counts, in milliseconds.
 const USAGE_PACE: u64 = 2000;
 
 impl Task {
@@ -20,7 +20,7 @@ impl Task {
 
     /// Does what is due.
     pub(crate) fn tick(&mut self, now: u64) {
-        self.tell_streams(now);
+        self.emit_streams(now);
         self.tick_retry(now);
         if self.usage_due.is_some_and(|at| at <= now) {
             self.flush_usage(now);
@@ -64,31 +64,31 @@ impl Task {
         self.change(Change::AskResponded);
     }
 
-    /// Counts have changed: told at once, or when they were not told for a while.
+    /// Counts have changed: sends them, at once or when the last ones are old enough.
     pub(super) fn counted(&mut self, now: u64) {
         if !self.tally.is_new() {
             return;
         }
-        match self.tally.told_at.map(|at| at + USAGE_PACE) {
+        match self.tally.sent_at.map(|at| at + USAGE_PACE) {
             Some(due) if due > now => self.usage_due = Some(due),
-            _ => self.tell_usage(now),
+            _ => self.emit_usage(now),
         }
     }
 
-    /// Tells counts if they have changed since they were told.
+    /// Sends counts if they have changed since they were sent.
     pub(super) fn flush_usage(&mut self, now: u64) {
         self.usage_due = None;
         if self.tally.is_new() {
-            self.tell_usage(now);
+            self.emit_usage(now);
         }
     }
 
-    /// Tells counts.
-    pub(super) fn tell_usage(&mut self, now: u64) {
+    /// Sends counts.
+    pub(super) fn emit_usage(&mut self, now: u64) {
         self.usage_due = None;
         let (usage, tools) = (self.tally.usage(), self.tally.tools().clone());
-        self.tally.told = Some((usage, tools.clone()));
-        self.tally.told_at = Some(now);
+        self.tally.sent = Some((usage, tools.clone()));
+        self.tally.sent_at = Some(now);
         self.out.push(Event::Usage { task: self.about.id.clone(), usage, tools });
     }
 }

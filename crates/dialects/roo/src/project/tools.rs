@@ -175,11 +175,11 @@ impl Call<'_> {
 
     /// A tool that changes no file.
     fn described(&self, say: SayTool, name: &str) -> ClineSayTool {
-        let told = |name: &str| text(self.arguments, name);
+        let argument = |name: &str| text(self.arguments, name);
         let base = ClineSayTool::new(say);
         match say {
             SayTool::ReadFile | SayTool::ListFilesTopLevel => {
-                let path = told("path").unwrap_or_else(|| ".".to_owned());
+                let path = argument("path").unwrap_or_else(|| ".".to_owned());
                 let content = absolute(&self.about.root, &path).to_string_lossy().into_owned();
                 let lines = self.arguments.get("limit").and_then(Value::as_u64);
                 ClineSayTool {
@@ -191,22 +191,22 @@ impl Call<'_> {
                 }
             }
             SayTool::SearchFiles => {
-                let path = told("path").unwrap_or_else(|| ".".to_owned());
+                let path = argument("path").unwrap_or_else(|| ".".to_owned());
                 let (regex, file_pattern) = match name {
-                    "glob" => (None, told("pattern")),
-                    _ => (told("query"), None),
+                    "glob" => (None, argument("pattern")),
+                    _ => (argument("query"), None),
                 };
                 let is_outside_workspace = Some(is_outside(&self.about.root, &path));
                 ClineSayTool { path: Some(path), regex, file_pattern, is_outside_workspace, ..base }
             }
             SayTool::SwitchMode => ClineSayTool {
-                mode: told("mode_slug").or_else(|| told("target_mode")),
-                reason: told("reason").or_else(|| told("summary")),
+                mode: argument("mode_slug").or_else(|| argument("target_mode")),
+                reason: argument("reason").or_else(|| argument("summary")),
                 ..base
             },
             SayTool::NewTask => ClineSayTool {
-                mode: told("mode").map(|slug| self.about.mode_name(&slug)),
-                content: told("message"),
+                mode: argument("mode").map(|slug| self.about.mode_name(&slug)),
+                content: argument("message"),
                 todos: Some(Vec::new()),
                 ..base
             },
@@ -216,7 +216,7 @@ impl Call<'_> {
                 ClineSayTool { todos, ..base }
             }
             SayTool::Skill => {
-                ClineSayTool { skill: told("name").or_else(|| told("skill")), ..base }
+                ClineSayTool { skill: argument("name").or_else(|| argument("skill")), ..base }
             }
             _ => base,
         }
@@ -279,12 +279,12 @@ pub(crate) fn is_of_protected(text: &str) -> bool {
     shown.get("isProtected") == Some(&Value::Bool(true))
 }
 
-/// What a command put out, from what its model was told.
+/// The output of a command, from its result for the model.
 pub(crate) fn command_output(tool: &ToolItem) -> String {
-    let told = tool.output.as_deref().or(tool.error.as_deref()).unwrap_or_default();
-    match told.split_once("\nOutput:\n") {
+    let result = tool.output.as_deref().or(tool.error.as_deref()).unwrap_or_default();
+    match result.split_once("\nOutput:\n") {
         Some((_, output)) => output.to_owned(),
-        None => told.to_owned(),
+        None => result.to_owned(),
     }
 }
 

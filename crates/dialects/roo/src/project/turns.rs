@@ -104,7 +104,7 @@ impl Task {
         self.flush_usage(now);
         self.change(Change::Aborted);
         self.announce();
-        self.tell_usage(now);
+        self.emit_usage(now);
         self.raise(Boundary::Stopped, None, at, now);
     }
 
@@ -134,11 +134,11 @@ impl Task {
         self.wait(ask.waiting(), now);
     }
 
-    /// Its client comes back to it: what waits is told again, or whether it shall go on is asked.
+    /// Its client comes back to it: repeats what waits, or asks whether to go on.
     pub(crate) fn resume(&mut self, is_running: bool, queued: &[QueuedMessage], now: u64) {
         self.stop_waiting();
         self.announce();
-        self.tell_usage(now);
+        self.emit_usage(now);
         if !queued.is_empty() {
             let messages = queued.iter().map(super::queued).collect();
             self.out.push(Event::Queued { task: self.about.id.clone(), messages });

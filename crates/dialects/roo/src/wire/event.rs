@@ -108,7 +108,7 @@ pub enum Event {
     },
 }
 
-/// Declares events that are told by their names alone, with the names of both shapes.
+/// Declares events that have a name and a task only, with the names of both shapes.
 macro_rules! named {
     ($(#[$doc:meta])* $Type:ident { $( $(#[$vdoc:meta])* $Variant:ident = $published:literal, $seed:literal; )* }) => {
         $(#[$doc])*
@@ -221,7 +221,7 @@ pub struct ModelInfo {
     /// Whether it sees images.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supports_images: Option<bool>,
-    /// Whether it can be told how hard to think.
+    /// Whether its reasoning effort can be set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supports_reasoning_effort: Option<bool>,
     /// What it is.
