@@ -70,7 +70,7 @@ pub(crate) fn bind_all(
     Ok(all)
 }
 
-/// Binds the sockets of further listeners of Roo Code; those that cannot be had are told by `left_out`.
+/// Binds the sockets of further listeners of Roo Code; those that cannot be had are reported by `left_out`.
 pub(crate) fn bind_listeners(
     homes: &Homes,
     listeners: &[(PathBuf, Arc<Listener>)],

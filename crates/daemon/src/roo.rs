@@ -173,7 +173,7 @@ pub(crate) struct BoundTcp {
     listener: Arc<Listener>,
 }
 
-/// Binds addresses; those that cannot be had are told by `left_out`.
+/// Binds addresses; those that cannot be had are reported by `left_out`.
 pub(crate) async fn bind_tcp(
     addresses: Vec<(SocketAddr, Arc<Listener>)>,
     left_out: &mut Vec<String>,

@@ -164,7 +164,7 @@ impl Roo {
     }
 }
 
-/// What a mock is told to do.
+/// A prompt that scripts the mock.
 pub(crate) fn script(steps: &Value) -> String {
     format!("MOCK_SCRIPT:{steps}")
 }

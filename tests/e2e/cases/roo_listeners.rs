@@ -19,7 +19,7 @@ fn shared_path(home: &Home, name: &str) -> PathBuf {
     Path::new("/tmp").join(format!("{own}-{name}.sock"))
 }
 
-/// A daemon that is told by the original's variable where to listen.
+/// A daemon whose socket is moved by the original's variable.
 fn told_by_variable(home: &Home, path: &Path) -> Child {
     let mut command = home.command(rookery_binary());
     command.arg("daemon").env("ROO_CODE_IPC_SOCKET_PATH", path);

@@ -426,7 +426,7 @@ fn a_turn_ends_after_as_many_mistakes_in_a_row_as_were_set() {
     assert!(!ended(&mut turn, "e", wrong(), None));
     assert!(!ended(&mut turn, "f", wrong(), Some(false)), "a person said no");
     assert!(ended(&mut turn, "g", wrong(), None));
-    // Other turns go on, and are told about it.
+    // Other turns go on, and hear of it.
     let mut turn = Turn::new(setup());
     run(&mut turn, [hello()]);
     assert!((0..9).all(|number| !ended(&mut turn, &format!("t{number}"), wrong(), None)));

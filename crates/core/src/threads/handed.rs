@@ -16,7 +16,7 @@ use super::tools::Job;
 use crate::rooms::Threads;
 use crate::world::{Tx, World};
 
-/// What the model is told of work that will not be done.
+/// The result for the model of work that will not be done.
 const CLOSED: &str = "the task that the work was handed on to was closed before it was done";
 
 impl Job {

@@ -30,9 +30,9 @@ use crate::core::Core;
 use crate::log::TurnChange;
 use crate::requests::decisions;
 
-/// What a model is told of a call that policy denied; the reason follows.
+/// The result for the model of a call that policy denied; the reason follows.
 pub const POLICY_DENIED: &str = "policy denied tool call: ";
-/// What it is told of one that a person denied; after a colon, that person's words may follow.
+/// The result of one that a person denied; after a colon, that person's words may follow.
 pub const APPROVAL_DENIED: &str = "policy rejected tool call: approval denied";
 /// What stands in the place of those words if no person answered.
 pub const NO_ANSWER: &str = "no answer came in time";

@@ -94,7 +94,7 @@ pub(crate) fn of_idx0(generator: &mut SchemaGenerator) -> Vec<Op> {
     rookery_idx0::COMMANDS.iter().map(describe).collect()
 }
 
-/// The rows of Roo Code. What a command comes to is told by events, or by a reply of any kind.
+/// The rows of Roo Code. Results are events, or a reply of any kind.
 pub(crate) fn of_roo(generator: &mut SchemaGenerator) -> Vec<Op> {
     let reply = json!({ "description": "The payload of the event `commandResponse`, or an object with `error`." });
     generator.definitions_mut().insert("Reply".to_owned(), reply);

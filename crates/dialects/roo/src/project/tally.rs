@@ -75,15 +75,7 @@ impl Tally {
     }
 }
 
-/// What tokens cost, in dollars, as far as prices are known.
+/// What tokens cost, in dollars, as far as prices are known: by the same sum that limits go by.
 pub(crate) fn cost(prices: Option<Prices>, usage: Usage) -> f64 {
-    let Some(prices) = prices else { return 0.0 };
-    let plain = usage.prompt.saturating_sub(usage.cached).saturating_sub(usage.cache_creation);
-    let parts = [
-        (plain, prices.input),
-        (usage.completion, prices.output),
-        (usage.cached, prices.cached),
-        (usage.cache_creation, prices.cache_creation),
-    ];
-    parts.iter().map(|&(tokens, price)| tokens as f64 * price as f64 / 1e12).sum()
+    prices.map_or(0.0, |prices| prices.cost(&usage) as f64 / 1e6)
 }

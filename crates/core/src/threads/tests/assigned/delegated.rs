@@ -200,7 +200,7 @@ async fn work_that_failed_is_waited_for_until_its_user_has_it_done() {
     assert_eq!(again.status, TurnStatus::Completed);
     core.threads().turn_ended(id, turn.id).await;
     assert_eq!(said(&core, id).await, ["new_task hello from roder", "agent oh"]);
-    // Where no user is, it is told at once.
+    // Where no user is, it is reported at once.
     let steps = json!([hand_on(json!([{"error": "broken"}])), {"text": "well"}]);
     let alone = NewTurn { profile: Some(Profile::NonInteractive), ..script(steps) };
     run(&core, id, alone).await;
