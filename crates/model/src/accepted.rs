@@ -43,6 +43,8 @@ pub enum AcceptedWork {
     Session(Box<AcceptedSession>),
     /// A worktree that belongs to no session.
     Worktree(PlannedTree),
+    /// A worktree that an agent works in, made and not given back yet.
+    LentWorktree(PlannedTree),
     /// Comments of a review that go to the agent.
     Delivery(ReviewId),
 }
@@ -104,7 +106,7 @@ impl AcceptedWork {
             AcceptedWork::Answer { request, .. } => request.get(),
             AcceptedWork::Checkpoint { checkpoint, .. } => checkpoint.get(),
             AcceptedWork::Session(session) => session.session.get(),
-            AcceptedWork::Worktree(tree) => tree.id(),
+            AcceptedWork::Worktree(tree) | AcceptedWork::LentWorktree(tree) => tree.id(),
             AcceptedWork::Delivery(review) => review.get(),
         }
     }

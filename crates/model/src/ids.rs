@@ -104,6 +104,10 @@ long_id_type! {
     TurnId, write_uuid, read_uuid
 }
 long_id_type! {
+    /// A background task; printed as a UUID. It follows from who submitted it under which key.
+    TaskId, write_uuid, read_uuid
+}
+long_id_type! {
     /// Something that waits for an answer; printed as a ULID.
     RequestId, write_ulid, read_ulid
 }
@@ -122,6 +126,10 @@ long_id_type! {
     QueueItemId, write_uuid, read_uuid
 }
 long_id_type! {
+    /// A team of agents.
+    TeamId, write_uuid, read_uuid
+}
+long_id_type! {
     /// Changes that need a review.
     ReviewId, write_uuid, read_uuid
 }
@@ -132,6 +140,10 @@ long_id_type! {
 long_id_type! {
     /// Work that goes from one session to another.
     HandoffId, write_uuid, read_uuid
+}
+long_id_type! {
+    /// One run of a child agent for a turn.
+    TraceId, write_uuid, read_uuid
 }
 long_id_type! {
     /// A line of the timeline.

@@ -7,17 +7,23 @@ mod accepted;
 mod activity;
 mod assignment;
 mod caller;
+mod change;
+mod child;
 mod decision;
 mod error;
 mod event;
 mod ids;
 mod item;
+mod memory;
 mod mode;
+mod plan_review;
 mod project;
 mod request;
+mod runner;
 mod shown;
 mod size;
 mod supervision;
+mod task;
 mod terminal;
 mod thread;
 mod time;
@@ -32,6 +38,11 @@ pub use assignment::{
     Assignment, Bounds, Prices, QueuedMessage, Reach, Role, ToolGroup, ToolSort, Unasked,
 };
 pub use caller::{Caller, Home, Origin, Standing};
+pub use change::{
+    ChangeKind, ChangeRecord, Edit, FileOperation, FileStatus, Hunk, HunkLine, LineKind,
+    Observation, ObservedFile, PlanKey, Rollback, Undone,
+};
+pub use child::{ChildExit, ChildOf, Lane, ParentTurn, Trace, TraceBody, TraceEntry, TraceStatus};
 pub use decision::{
     Decider, Decision, DecisionQuery, DecisionSource, DecisionVerdict, NumberedDecision,
 };
@@ -39,15 +50,18 @@ pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, NumberedEvent};
 pub use ids::{
     CheckpointId, EventId, EventSeq, HandoffId, IdError, ProjectId, QueueItemId, RequestId,
-    ReviewId, SessionId, TerminalId, ThreadId, TimelineItemId, TurnId,
+    ReviewId, SessionId, TaskId, TeamId, TerminalId, ThreadId, TimelineItemId, TraceId, TurnId,
 };
 pub use item::{Item, ItemBody, ItemId, ItemStatus, Pruning, ToolItem};
+pub use memory::{Memory, MemoryScope, ScopeName};
 pub use mode::{Mode, Profile, ToolKind};
+pub use plan_review::{PlanAnchor, PlanRewrite, PlanStage, ReviewedPlan, ReviewedStep};
 pub use project::Project;
 pub use request::{
     Answer, Asked, Asker, ExternalCall, PartAnswer, Plan, Question, QuestionOption, Request,
     RequestState, Settled,
 };
+pub use runner::RunnerBinding;
 pub use shown::{Unseen, is_unseen, spelled};
 pub use size::{Size, SizeError};
 pub use supervision::{
@@ -55,13 +69,17 @@ pub use supervision::{
     Handoff, HandoffStatus, QueueItem, Record, RecordKind, Related, Review, ReviewComment,
     ReviewStatus, Source, TestStatus, TestSummary, TimelineItem, TimelineKind,
 };
+pub use task::{
+    Attempt, Cancel, Fate, Holder, Lifetime, LogChunk, LogStream, Lost, Retry, Task, TaskLog,
+    TaskResult, TaskRunner, TaskSpec, TaskState, TaskTerminal,
+};
 pub use terminal::{
     Checkout, ExitStatus, LaunchSpec, NotificationText, OnExit, Terminal, TerminalState,
     TerminalUuid, title_of_dir,
 };
 pub use thread::{
-    Choice, ExternalTool, Goal, GoalStatus, ModelCall, Task, TaskStatus, Thread, Turn, TurnError,
-    TurnErrorKind, TurnSettings, TurnStatus, Usage,
+    Choice, ExternalTool, Goal, GoalStatus, ModelCall, PlanStep, PlanStepStatus, Thread, Turn,
+    TurnError, TurnErrorKind, TurnSettings, TurnStatus, Usage,
 };
 pub use time::Timestamp;
 pub use words::Words;

@@ -14,6 +14,20 @@ pub enum Mode {
     Bypass,
 }
 
+impl Mode {
+    /// The one of two that allows less.
+    #[must_use]
+    pub fn stricter(self, other: Mode) -> Mode {
+        let rank = |mode| match mode {
+            Mode::Plan => 0,
+            Mode::Default => 1,
+            Mode::AcceptAll => 2,
+            Mode::Bypass => 3,
+        };
+        if rank(other) < rank(self) { other } else { self }
+    }
+}
+
 /// What a tool does, as it declares itself. Policy judges by this, never by a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ToolKind {

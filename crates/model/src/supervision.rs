@@ -7,8 +7,8 @@
 use std::path::PathBuf;
 
 use crate::{
-    Accepted, CheckpointId, EventId, HandoffId, QueueItemId, ReviewId, SessionId, TimelineItemId,
-    Timestamp, WorkPlace,
+    Accepted, CheckpointId, EventId, HandoffId, PlanAnchor, QueueItemId, ReviewId, ReviewedPlan,
+    SessionId, TimelineItemId, Timestamp, WorkPlace,
 };
 
 /// How urgent something is; the most urgent first.
@@ -174,9 +174,11 @@ pub struct ReviewComment {
     pub at: Timestamp,
     /// Whether it was delivered to the agent.
     pub is_delivered: bool,
+    /// What of a plan it is about, if the review is about one.
+    pub anchor: Option<PlanAnchor>,
 }
 
-/// Changes that need a review.
+/// Changes, or a plan, that need a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Review {
     /// Its id, never reused.
@@ -195,6 +197,8 @@ pub struct Review {
     pub status: ReviewStatus,
     /// What was said.
     pub comments: Vec<ReviewComment>,
+    /// The plan, if it is about one and not about changes.
+    pub plan: Option<Box<ReviewedPlan>>,
 }
 
 /// Who made a checkpoint.

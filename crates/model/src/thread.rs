@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{Assignment, Mode, Profile, ThreadId, Timestamp, TurnId};
+use crate::{Assignment, ChildOf, Mode, Profile, RunnerBinding, ThreadId, Timestamp, TurnId};
 
 /// Which model answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,6 +63,13 @@ impl Thread {
             _ => &self.preview,
         }
     }
+
+    /// The thread that waits for what comes of this one.
+    pub fn lead(&self) -> Option<ThreadId> {
+        let parent = self.child.as_deref().and_then(|child| child.parent);
+        let lead = self.assignment.as_deref().and_then(|assignment| assignment.lead);
+        lead.or(parent.map(|parent| parent.thread))
+    }
 }
 
 /// Where a goal stands.
@@ -101,9 +108,9 @@ pub struct Goal {
     pub updated_at: Timestamp,
 }
 
-/// Where a step of a plan or a task of the ledger stands.
+/// Where a step of a plan or an entry of the ledger stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TaskStatus {
+pub enum PlanStepStatus {
     /// Not begun.
     Pending,
     /// Worked on; at most one is.
@@ -114,15 +121,15 @@ pub enum TaskStatus {
     Blocked,
 }
 
-/// A step of a plan, or a task of the ledger.
+/// A step of a plan, or an entry of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Task {
+pub struct PlanStep {
     /// Its name in the ledger; empty in a plan.
     pub id: String,
     /// What is to be done.
     pub content: String,
     /// Where it stands.
-    pub status: TaskStatus,
+    pub status: PlanStepStatus,
     /// What shows that it is done.
     pub evidence: Option<String>,
 }
@@ -167,9 +174,9 @@ pub struct Thread {
     /// What it is meant to reach.
     pub goal: Option<Goal>,
     /// The agent's plan.
-    pub plan: Vec<Task>,
+    pub plan: Vec<PlanStep>,
     /// The agent's ledger of tasks.
-    pub ledger: Vec<Task>,
+    pub ledger: Vec<PlanStep>,
     /// Up to which number its notifications may have been counted.
     pub seq_reserved: u64,
     /// The workspace it was started in, and the root of that; none if it was not given.
@@ -178,6 +185,10 @@ pub struct Thread {
     pub retired: Vec<String>,
     /// What its client set for it, if it is driven as a piece of work.
     pub assignment: Option<Box<Assignment>>,
+    /// Where its tools run, if that is a runner.
+    pub runner: Option<Box<RunnerBinding>>,
+    /// What makes it a child agent, if it is one.
+    pub child: Option<Box<ChildOf>>,
 }
 
 /// Where a turn is in its life.

@@ -3,9 +3,11 @@
 //! differently has a table of its own.
 
 use crate::{
-    AgentState, Category, CheckpointSource, DecisionSource, DecisionVerdict, GoalStatus,
-    HandoffStatus, ItemStatus, Mode, Profile, Reach, RecordKind, ReviewStatus, Source, TaskStatus,
-    TestStatus, TimelineKind, ToolKind, ToolSort, TurnErrorKind, TurnStatus,
+    AgentState, Category, ChangeKind, CheckpointSource, ChildExit, DecisionSource, DecisionVerdict,
+    Fate, FileOperation, FileStatus, GoalStatus, HandoffStatus, ItemStatus, Lane, Lifetime,
+    LineKind, LogStream, Lost, Mode, PlanStage, PlanStepStatus, Profile, Reach, RecordKind,
+    ReviewStatus, Source, TaskState, TestStatus, TimelineKind, ToolKind, ToolSort, TraceStatus,
+    TurnErrorKind, TurnStatus,
 };
 
 /// An enum whose values have a word each.
@@ -74,10 +76,48 @@ words! {
         Completed = "completed",
         Informational = "informational",
     }
+    ChangeKind {
+        Hunk = "hunk",
+        Observation = "observation",
+    }
+    FileOperation {
+        Modify = "modify",
+        Create = "create",
+        Delete = "delete",
+        Rename = "rename",
+    }
+    FileStatus {
+        Added = "added",
+        Modified = "modified",
+        Deleted = "deleted",
+        Renamed = "renamed",
+        Untracked = "untracked",
+    }
+    PlanStage {
+        Drafted = "drafted",
+        AwaitingReview = "awaiting_review",
+        Rewritten = "rewritten",
+        Approved = "approved",
+        Executing = "executing",
+        Completed = "completed",
+        Rejected = "rejected",
+    }
+    LineKind {
+        Context = "context",
+        Added = "added",
+        Removed = "removed",
+    }
     CheckpointSource {
         Manual = "manual",
         AgentEvent = "agent_event",
         Automatic = "automatic",
+    }
+    ChildExit {
+        Completed = "completed",
+        MaxTurns = "max_turns",
+        Timeout = "timeout",
+        Cancelled = "cancelled",
+        Failed = "failed",
     }
     DecisionSource {
         Model = "model",
@@ -113,6 +153,7 @@ words! {
         Completed = "completed",
         Failed = "failed",
     }
+    Lane { Scout = "scout", Editor = "editor", Reviewer = "reviewer", Runner = "runner" }
     Mode {
         Default = "default",
         AcceptAll = "accept_all",
@@ -145,11 +186,42 @@ words! {
         Screen = "screen",
         Program = "program",
     }
-    TaskStatus {
+    PlanStepStatus {
         Pending = "pending",
         InProgress = "in_progress",
         Completed = "completed",
         Blocked = "blocked",
+    }
+    TaskState {
+        Queued = "queued",
+        Claimed = "claimed",
+        Running = "running",
+        Done = "done",
+        Failed = "failed",
+        Cancelled = "cancelled",
+        Lost = "lost",
+    }
+    Fate {
+        Running = "running",
+        Done = "done",
+        Failed = "failed",
+        Cancelled = "cancelled",
+        Released = "released",
+        Unknown = "unknown",
+    }
+    Lost {
+        Hold = "hold",
+        Fail = "fail",
+    }
+    Lifetime {
+        Turn = "turn",
+        Thread = "thread",
+        Server = "server",
+    }
+    LogStream {
+        Stdout = "stdout",
+        Stderr = "stderr",
+        Log = "log",
     }
     TestStatus {
         Passed = "passed",
@@ -184,6 +256,14 @@ words! {
     }
     Reach { Nowhere = "nowhere", Workspace = "workspace", Anywhere = "anywhere" }
     ToolSort { Read = "read", Edit = "edit", Command = "command", Mcp = "mcp", Roles = "roles" }
+    TraceStatus {
+        Queued = "queued",
+        Running = "running",
+        Waiting = "waiting_for_approval",
+        Completed = "completed",
+        Failed = "failed",
+        Cancelled = "cancelled",
+    }
     TurnErrorKind {
         RuntimeRestart = "runtime_restart",
         ReliabilityLimit = "reliability_limit",
