@@ -1,0 +1,292 @@
+//! A script that runs: its thread, and the task that does for it what it asks of its host.
+//!
+//! The thread owns the context and nothing else. It sends calls, waits for replies, and ends when the
+//! script ended; whoever drops the run ends the script.
+
+mod thread;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc as calls, oneshot};
+use tokio::time::{Instant, sleep_until};
+
+use crate::sandbox::{GRACE, LONGEST_STRETCH, Watchdog, on_thread, stuck};
+use crate::{ErrorKind, Host, HostError, Launch, LaunchKey, Limits, Outcome, Script, ScriptError};
+
+/// Calls that wait to be taken up.
+const CALLS: usize = 64;
+/// Other workflows that one run starts.
+const MAX_NESTED: u32 = 64;
+
+/// What a script is run with.
+#[derive(Clone, Debug, Default)]
+pub struct RunInput {
+    /// The run's id.
+    pub run: String,
+    /// Its arguments.
+    pub arguments: Value,
+    /// The limits that hold for it.
+    pub limits: Limits,
+    /// What it kept before.
+    pub checkpoints: BTreeMap<String, Value>,
+}
+
+/// What came of a script.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finished {
+    /// Its report.
+    pub report: String,
+    /// What it returned; only of a workflow that another one started.
+    pub value: Value,
+}
+
+/// What the script asks.
+enum Call {
+    Agent(u64, Box<Launch>),
+    Nested(u64, String, Value),
+    Phase(String),
+    Log(String),
+    Save(String, Value, mpsc::SyncSender<Result<(), HostError>>),
+}
+
+/// What it gets.
+enum Reply {
+    Settled(u64, Result<String, String>),
+    Fatal(ScriptError),
+    Abort,
+}
+
+/// What all scripts of one run share.
+#[derive(Default)]
+struct Shared {
+    counts: Mutex<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    agents: u32,
+    nested: u32,
+    seen: HashMap<LaunchKey, u32>,
+}
+
+impl Shared {
+    fn counts(&self) -> std::sync::MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts one more agent, and says which of its content it is.
+    fn launch(&self, mut launch: Launch, limits: &Limits) -> Result<Launch, ScriptError> {
+        let mut counts = self.counts();
+        if counts.agents >= limits.max_agents_per_run {
+            let most = limits.max_agents_per_run;
+            let message = format!("the run starts more than {most} agents");
+            return Err(ScriptError::new(ErrorKind::LimitExceeded, message));
+        }
+        counts.agents += 1;
+        let key = LaunchKey::first(&launch);
+        let before = counts.seen.entry(key.clone()).or_default();
+        launch.key = LaunchKey { occurrence: *before, ..key };
+        *before += 1;
+        Ok(launch)
+    }
+
+    fn nested(&self) -> Result<(), ScriptError> {
+        let mut counts = self.counts();
+        counts.nested += 1;
+        if counts.nested > MAX_NESTED {
+            let message = format!("the run starts more than {MAX_NESTED} other workflows");
+            return Err(ScriptError::new(ErrorKind::LimitExceeded, message));
+        }
+        Ok(())
+    }
+}
+
+/// Runs a script to its end. Dropping the future stops it.
+///
+/// # Errors
+/// If the script throws, goes beyond a limit, or its host cannot keep what has to be kept.
+pub async fn run(
+    script: Script,
+    input: RunInput,
+    host: Arc<dyn Host>,
+) -> Result<Finished, ScriptError> {
+    drive(script, input, host, Arc::new(Shared::default()), false).await
+}
+
+/// Tells the thread to end when the run is not wanted any more.
+struct EndThread {
+    watchdog: Arc<Watchdog>,
+    replies: mpsc::Sender<Reply>,
+}
+
+impl Drop for EndThread {
+    fn drop(&mut self) {
+        self.watchdog.abort();
+        // It may have ended.
+        let _ = self.replies.send(Reply::Abort);
+    }
+}
+
+type Work = BoxFuture<'static, Option<Reply>>;
+
+async fn drive(
+    script: Script,
+    input: RunInput,
+    host: Arc<dyn Host>,
+    shared: Arc<Shared>,
+    is_nested: bool,
+) -> Result<Finished, ScriptError> {
+    let (send_call, mut from_script) = calls::channel(CALLS);
+    let (replies, from_host) = mpsc::channel();
+    let (send_end, mut ended) = oneshot::channel();
+    let watchdog = Watchdog::new();
+    let thread = thread::ScriptThread {
+        script,
+        input: input.clone(),
+        shared: Arc::clone(&shared),
+        calls: send_call,
+        replies: from_host,
+        is_nested,
+    };
+    let watched = Arc::clone(&watchdog);
+    on_thread(move || {
+        // Who dropped the run does not want to know.
+        let _ = send_end.send(thread.run(watched));
+    })?;
+    let end = EndThread { watchdog: Arc::clone(&watchdog), replies };
+    let mut work: FuturesUnordered<Work> = FuturesUnordered::new();
+    let patience = LONGEST_STRETCH + GRACE;
+    let mut look_at = Some(Instant::now() + patience);
+    loop {
+        let look = async {
+            match look_at {
+                Some(at) => sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            // Calls come first, so that none is behind the end of the script that made it.
+            biased;
+            Some(call) = from_script.recv() => {
+                work.extend(take_up(call, &host, &shared, &input));
+            }
+            done = &mut ended => return done.unwrap_or_else(|_| Err(stuck())),
+            Some(reply) = work.next(), if !work.is_empty() => {
+                if let Some(reply) = reply {
+                    watchdog.wake();
+                    let _ = end.replies.send(reply);
+                    look_at = Some(Instant::now() + patience);
+                }
+            }
+            () = look => {
+                if watchdog.is_stuck() {
+                    return Err(stuck());
+                }
+                look_at = watchdog.is_running().then(|| Instant::now() + patience);
+            }
+        }
+    }
+}
+
+/// Begins what a call asks for.
+fn take_up(
+    call: Call,
+    host: &Arc<dyn Host>,
+    shared: &Arc<Shared>,
+    input: &RunInput,
+) -> Option<Work> {
+    match call {
+        Call::Phase(title) => host.phase(title),
+        Call::Log(message) => host.log(message),
+        Call::Agent(id, launch) => {
+            let outcome = host.launch(*launch);
+            return Some(Box::pin(async move {
+                Some(reply(id, outcome.await.map(|done| shown(&done))))
+            }));
+        }
+        Call::Save(key, value, done) => {
+            let kept = host.checkpoint(key, value);
+            return Some(Box::pin(async move {
+                // The script waits for it, unless it was ended.
+                let _ = done.send(kept.await);
+                None
+            }));
+        }
+        Call::Nested(id, name, arguments) => {
+            let (host, shared) = (Arc::clone(host), Arc::clone(shared));
+            let input = RunInput { arguments, ..input.clone() };
+            return Some(Box::pin(
+                async move { Some(nested(id, name, input, host, shared).await) },
+            ));
+        }
+    }
+    None
+}
+
+fn reply(id: u64, result: Result<String, HostError>) -> Reply {
+    match result {
+        Ok(text) => Reply::Settled(id, Ok(text)),
+        Err(HostError::Refused(why)) => Reply::Settled(id, Err(why)),
+        Err(HostError::Store(why)) => Reply::Fatal(ScriptError::new(ErrorKind::Store, why)),
+    }
+}
+
+/// Runs another workflow for a script.
+async fn nested(
+    id: u64,
+    name: String,
+    input: RunInput,
+    host: Arc<dyn Host>,
+    shared: Arc<Shared>,
+) -> Reply {
+    let source = match host.script(name.clone()).await {
+        Ok(source) => source,
+        Err(error) => return reply(id, Err(error)),
+    };
+    let read = tokio::task::spawn_blocking(move || Script::read(&source)).await;
+    let script = match read {
+        Ok(Ok(script)) => script,
+        Ok(Err(error)) => return Reply::Settled(id, Err(format!("{name}: {error}"))),
+        Err(error) => return Reply::Settled(id, Err(format!("{name}: {error}"))),
+    };
+    if let Err(why) = script.check_arguments(&input.arguments) {
+        return Reply::Settled(id, Err(format!("the arguments of {name} do not fit: {why}")));
+    }
+    let limits = match input.limits.lowered(script.limits.as_ref()) {
+        Ok(limits) => limits,
+        Err(error) => return Reply::Settled(id, Err(format!("{name}: {error}"))),
+    };
+    let input = RunInput { limits, ..input };
+    let run: BoxFuture<'static, Result<Finished, ScriptError>> =
+        Box::pin(drive(script, input, host, shared, true));
+    match run.await {
+        Ok(finished) => Reply::Settled(id, Ok(finished.value.to_string())),
+        Err(error) if matches!(error.kind, ErrorKind::LimitExceeded | ErrorKind::Store) => {
+            Reply::Fatal(error)
+        }
+        Err(error) => Reply::Settled(id, Err(format!("{name}: {error}"))),
+    }
+}
+
+/// An outcome as scripts see it.
+fn shown(outcome: &Outcome) -> String {
+    let shown = json!({
+        "agentId": outcome.agent,
+        "status": outcome.end.as_str(),
+        "output": outcome.output,
+        "structured": outcome.structured,
+        "error": outcome.error,
+        "usage": outcome.usage.map(|used| json!({
+            "promptTokens": used.prompt,
+            "completionTokens": used.completion,
+            "totalTokens": used.prompt.saturating_add(used.completion),
+        })),
+    });
+    shown.to_string()
+}
