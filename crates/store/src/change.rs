@@ -1,8 +1,8 @@
 //! What can be written: a closed list of changes, and the SQL of each.
 
 use rookery_model::{
-    Decision, EventSeq, Item, NumberedEvent, Project, ProjectId, Record, RecordKind, Request,
-    Terminal, TerminalId, Thread, ThreadId, Turn, TurnId,
+    ChangeRecord, Decision, EventSeq, Item, NumberedEvent, Project, ProjectId, Record, RecordKind,
+    Request, Task, TaskId, TaskLog, Terminal, TerminalId, Thread, ThreadId, Trace, Turn, TurnId,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -11,8 +11,10 @@ use crate::reserved::{LARGEST, Numbers};
 use crate::{decision, encode};
 
 mod record;
+mod task;
 mod thread;
 
+pub(crate) use task::read_log as task_log;
 pub(crate) use thread::{Key, is_open, is_pending};
 
 /// One change to what is stored.
@@ -45,11 +47,11 @@ pub enum Change {
     },
     /// A thread is new or has changed.
     ThreadUpserted(Box<Thread>),
-    /// A thread is gone, and so are its turns, items and requests.
+    /// A thread is gone, and so are its turns, items, traces, changes and requests.
     ThreadDeleted(ThreadId),
     /// A turn is new or has changed. Its thread is stored already and stays the same.
     TurnUpserted(Box<Turn>),
-    /// A turn is gone, and so are its items and requests.
+    /// A turn is gone, and so are its items, traces, changes and requests.
     TurnDeleted(TurnId),
     /// An item is new or has changed. Its turn is stored already.
     ItemUpserted {
@@ -62,6 +64,12 @@ pub enum Change {
         /// The item.
         item: Box<Item>,
     },
+    /// What a child agent did is new or has changed. The turn that it works for is stored already.
+    TraceUpserted(Box<Trace>),
+    /// What happened to files is new or has changed. Its thread and its turn are stored already.
+    ChangeUpserted(Box<ChangeRecord>),
+    /// What happened to files is forgotten.
+    ChangeDeleted(ThreadId, u64),
     /// A request is new or was settled. Its turn is stored already.
     RequestUpserted(Box<Request>),
     /// The policy, or a person, decided something.
@@ -70,6 +78,12 @@ pub enum Change {
     RecordUpserted(Box<Record>),
     /// Something that supervision kept is gone.
     RecordDeleted(RecordKind, u128),
+    /// A background task is new or has changed.
+    TaskUpserted(Box<Task>),
+    /// The end of what a task wrote. The task is stored already.
+    TaskLogged(TaskId, Box<TaskLog>),
+    /// A background task is gone, and so is its log.
+    TaskDeleted(TaskId),
 }
 
 /// Changes and events that become durable together or not at all.
@@ -161,10 +175,18 @@ impl Change {
             Change::ItemUpserted { thread, turn, position, item } => {
                 thread::put_item(connection, *thread, *turn, *position, item)
             }
+            Change::TraceUpserted(trace) => thread::put_trace(connection, trace),
+            Change::ChangeUpserted(record) => thread::put_change(connection, record),
+            Change::ChangeDeleted(thread, number) => {
+                thread::delete_change(connection, *thread, *number)
+            }
             Change::RequestUpserted(request) => thread::put_request(connection, request),
             Change::DecisionMade(decision) => decision::append(connection, decision),
             Change::RecordUpserted(changed) => record::put(connection, changed),
             Change::RecordDeleted(kind, id) => record::delete(connection, *kind, *id),
+            Change::TaskUpserted(changed) => task::put(connection, changed),
+            Change::TaskLogged(id, log) => task::put_log(connection, *id, log),
+            Change::TaskDeleted(id) => task::delete(connection, *id),
         }
     }
 }

@@ -16,20 +16,28 @@ use thiserror::Error;
 mod accepted;
 mod activity;
 mod assignment;
+mod change;
+mod child;
 mod decision;
 mod event;
 mod item;
+mod plan;
 mod record;
 mod request;
+mod runner;
+mod task;
 mod thread;
 mod word;
 
 use activity::ActivityJson;
+use change::ChangeRecordJson;
+use child::TraceJson;
 use decision::DecisionJson;
 use event::EventJson;
 use item::ItemJson;
 use record::RecordJson;
 use request::RequestJson;
+use task::{LogJson, TaskJson};
 use thread::{ThreadJson, TurnJson};
 
 /// Why stored text could not be turned back into a domain value.
@@ -401,6 +409,26 @@ pub(crate) fn turn_from_json(text: &str) -> Result<model::Turn, DecodeError> {
     serde_json::from_str::<TurnJson<'_>>(text)?.into_model()
 }
 
+/// The stored form of a trace.
+pub(crate) fn trace_to_json(trace: &model::Trace) -> String {
+    to_json(&TraceJson::of(trace))
+}
+
+/// Reads [`trace_to_json`] back.
+pub(crate) fn trace_from_json(text: &str) -> Result<model::Trace, DecodeError> {
+    serde_json::from_str::<TraceJson<'_>>(text)?.into_model()
+}
+
+/// The stored form of what happened to files.
+pub(crate) fn change_to_json(record: &model::ChangeRecord) -> String {
+    to_json(&ChangeRecordJson::of(record))
+}
+
+/// Reads [`change_to_json`] back.
+pub(crate) fn change_from_json(text: &str) -> Result<model::ChangeRecord, DecodeError> {
+    serde_json::from_str::<ChangeRecordJson<'_>>(text)?.into_model()
+}
+
 /// The stored form of an item, without its thread, turn and position.
 pub(crate) fn item_to_json(item: &model::Item) -> String {
     to_json(&ItemJson::of(item))
@@ -439,6 +467,29 @@ pub(crate) fn record_to_json(record: &model::Record) -> String {
 /// Reads [`record_to_json`] back.
 pub(crate) fn record_from_json(text: &str) -> Result<model::Record, DecodeError> {
     serde_json::from_str::<RecordJson<'_>>(text)?.into_model()
+}
+
+/// The stored form of a background task.
+pub(crate) fn task_to_json(task: &model::Task) -> String {
+    to_json(&TaskJson::of(task))
+}
+
+/// Reads [`task_to_json`] back.
+pub(crate) fn task_from_json(text: &str) -> Result<model::Task, DecodeError> {
+    serde_json::from_str::<TaskJson<'_>>(text)?.into_model()
+}
+
+/// The stored form of what a task wrote.
+pub(crate) fn task_log_to_json(log: &model::TaskLog) -> String {
+    to_json(&LogJson::of(log))
+}
+
+/// Reads [`task_log_to_json`] back; what was never written is empty.
+pub(crate) fn task_log_from_json(text: &str) -> Result<model::TaskLog, DecodeError> {
+    if text.is_empty() {
+        return Ok(model::TaskLog::default());
+    }
+    Ok(serde_json::from_str::<LogJson<'_>>(text)?.into_model())
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ use rookery_model::{TerminalId, ThreadId, TurnId};
 pub enum Kept {
     /// The selected project.
     ActiveProject,
+    /// Artifacts whose images wait for the next turn of a thread.
+    Attached(ThreadId),
     /// The word by which the mode that asks was last called.
     AskingWord,
     /// That the child of a closed terminal is still to be ended.
@@ -24,8 +26,12 @@ pub enum Kept {
     Mode,
     /// Up to which offset a terminal's words were noted.
     Noted(TerminalId),
+    /// The mark of the directory of sockets, by which the next daemon knows it again.
+    Place,
     /// Messages that wait until the agent of a thread takes what a user says.
     Queued(ThreadId),
+    /// Destinations of runners: which there are, which is selected, and their sessions.
+    Runners,
     /// What the user said to a running turn and no item holds yet.
     Steers(TurnId),
     /// Sets of directories that threads work in.
@@ -37,6 +43,7 @@ impl fmt::Display for Kept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Kept::ActiveProject => f.write_str("active_project"),
+            Kept::Attached(thread) => write!(f, "attached/{thread}"),
             Kept::AskingWord => f.write_str("asking_mode"),
             Kept::Closing(id) => write!(f, "closing/{id}"),
             Kept::Commits => f.write_str("commits"),
@@ -44,7 +51,9 @@ impl fmt::Display for Kept {
             Kept::Masked => f.write_str("masked"),
             Kept::Mode => f.write_str("policy_mode"),
             Kept::Noted(id) => write!(f, "noted/{id}"),
+            Kept::Place => f.write_str("place"),
             Kept::Queued(thread) => write!(f, "queued/{thread}"),
+            Kept::Runners => f.write_str("runners"),
             Kept::Steers(turn) => write!(f, "steers/{turn}"),
             Kept::Workspaces => f.write_str("workspaces"),
         }

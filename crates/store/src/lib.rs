@@ -13,6 +13,7 @@ mod error;
 mod files;
 mod kept;
 mod load;
+mod memories;
 mod open;
 mod prune;
 mod reserved;
@@ -28,6 +29,10 @@ mod writer;
 pub use change::{Batch, Change};
 pub use error::StoreError;
 pub use kept::Kept;
+pub use memories::{
+    Embedded, FoundMemory, MOST_MEMORIES, Memories, MemoryDraft, MemoryProvider, MemoryQuery,
+    SavedMemory, Unembedded, VectorQuery,
+};
 pub use open::{Damage, Loaded};
 pub use prune::Retention;
 pub use salvage::Salvage;

@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 
 use rookery_model::{
-    EventSeq, Project, ProjectId, Record, Request, Terminal, TerminalId, Thread, Timestamp, Turn,
+    EventSeq, Project, ProjectId, Record, Request, Task, Terminal, TerminalId, Thread, Timestamp,
+    Turn,
 };
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -17,6 +18,7 @@ use crate::scrub;
 use crate::thread::lately_settled;
 
 mod record;
+mod task;
 mod thread;
 
 /// How many settled requests are read at start.
@@ -39,6 +41,8 @@ pub(crate) struct Contents {
     pub(crate) settled: Vec<Request>,
     /// What supervision keeps.
     pub(crate) records: Vec<Record>,
+    /// Background tasks.
+    pub(crate) tasks: Vec<Task>,
     /// The next numbers as written down; `None` in a database that was never in use.
     pub(crate) written: Option<Numbers>,
     /// The next numbers as the rows themselves tell.
@@ -60,7 +64,8 @@ pub(crate) fn load(connection: &mut Connection, find_orphans: bool) -> rusqlite:
     let agents = thread::load(&transaction, find_orphans)?;
     let settled = lately_settled(&transaction, SETTLED)?;
     let (records, damaged_records) = record::load(&transaction)?;
-    damaged_rows += agents.damaged_rows + damaged_records;
+    let (tasks, damaged_tasks) = task::load(&transaction)?;
+    damaged_rows += agents.damaged_rows + damaged_records + damaged_tasks;
     // Only now: a damaged id may be anything.
     let seen = Numbers {
         event: EventSeq::new(highest(&transaction, "SELECT max(seq) FROM events WHERE seq < ?1")?)
@@ -96,6 +101,7 @@ pub(crate) fn load(connection: &mut Connection, find_orphans: bool) -> rusqlite:
         requests: agents.requests,
         settled,
         records,
+        tasks,
         written,
         seen,
         damaged_rows,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rookery_model::{
-    EventSeq, Project, ProjectId, Record, Request, Terminal, TerminalId, Thread, Turn,
+    EventSeq, Project, ProjectId, Record, Request, Task, Terminal, TerminalId, Thread, Turn,
 };
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -49,6 +49,8 @@ pub struct Loaded {
     pub settled: Vec<Request>,
     /// What supervision keeps.
     pub records: Vec<Record>,
+    /// Background tasks, those that are over among them.
+    pub tasks: Vec<Task>,
     /// The number of the next event; no event ever had it.
     pub next_event: EventSeq,
     /// The id of the next project; no project ever had it.
@@ -241,6 +243,7 @@ fn loaded(contents: Contents, next: Numbers, damage: Option<Damage>) -> Loaded {
         requests: contents.requests,
         settled: contents.settled,
         records: contents.records,
+        tasks: contents.tasks,
         next_event: next.event,
         next_project: next.project,
         next_terminal: next.terminal,

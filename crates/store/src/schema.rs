@@ -113,6 +113,40 @@ const STEPS: &[&str] = &[
     CREATE INDEX requests_by_turn ON requests (thread, turn);
     CREATE INDEX requests_pending ON requests (thread) WHERE is_pending = 1;
 ",
+    "
+    -- Background tasks, each with the end of what it wrote.
+    CREATE TABLE tasks (
+        id BLOB PRIMARY KEY CHECK (length(id) = 16),
+        is_over INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        log TEXT NOT NULL DEFAULT ''
+    ) STRICT, WITHOUT ROWID;
+",
+    "
+    -- What child agents did for a turn. Ids begin with the time, so that they are in order.
+    CREATE TABLE traces (
+        thread BLOB NOT NULL,
+        id BLOB NOT NULL CHECK (length(id) = 16),
+        turn BLOB NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (thread, id),
+        FOREIGN KEY (thread, turn) REFERENCES turns (thread, id) ON DELETE CASCADE
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX traces_by_turn ON traces (thread, turn);
+",
+    "
+    -- What tools and commands changed in files, numbered in each thread. What a client did has no turn.
+    CREATE TABLE changes (
+        thread BLOB NOT NULL REFERENCES threads (id) ON DELETE CASCADE,
+        number INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        turn BLOB,
+        body TEXT NOT NULL,
+        PRIMARY KEY (thread, number),
+        FOREIGN KEY (thread, turn) REFERENCES turns (thread, id) ON DELETE CASCADE
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX changes_by_turn ON changes (thread, turn);
+",
 ];
 
 /// The newest format known here.

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rookery_model::{
-    DecisionQuery, EventSeq, NumberedDecision, NumberedEvent, Request, RequestId, ThreadId,
-    Timestamp,
+    DecisionQuery, EventSeq, NumberedDecision, NumberedEvent, Request, RequestId, TaskId, TaskLog,
+    ThreadId, Timestamp,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::change::next_event;
+use crate::change::{self, next_event};
 use crate::decision;
 use crate::encode::event_from_json;
 use crate::kept::Kept;
@@ -216,6 +216,11 @@ impl Store {
     /// are left out. Blocks.
     pub fn settled_requests(&self, id: ThreadId) -> Result<Vec<Request>, StoreError> {
         self.read(|connection| thread::settled_requests(connection, id))
+    }
+
+    /// The end of what a task wrote, as last made durable; empty if there is no such task. Blocks.
+    pub fn task_log(&self, id: TaskId) -> Result<TaskLog, StoreError> {
+        self.read(|connection| change::task_log(connection, id))
     }
 
     /// The newest decisions that are wanted, at most `limit`, oldest first, as last made durable.

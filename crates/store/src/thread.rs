@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use rookery_model::{Item, Request, RequestId, Thread, ThreadId, Timestamp, Turn, TurnId};
+use rookery_model::{
+    ChangeRecord, Item, Request, RequestId, Thread, ThreadId, Timestamp, Trace, Turn, TurnId,
+};
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -28,6 +30,10 @@ pub struct ThreadContents {
     pub turns: Vec<Turn>,
     /// Its items, by position. The turn of each is among the turns.
     pub items: Vec<StoredItem>,
+    /// What child agents did for its turns, in the order in which they were asked for.
+    pub traces: Vec<Trace>,
+    /// What happened to files, by number.
+    pub changes: Vec<ChangeRecord>,
     /// Turns and items left out because this version cannot read them, and items of such turns:
     /// a newer version wrote them, or they are damaged. They stay where they are.
     pub skipped: u64,
@@ -47,6 +53,30 @@ pub(crate) fn read_turn(row: &Row<'_>) -> Result<Turn, String> {
     same_id(row, 1, "id", turn.id)?;
     same_flag(row, 2, "is_open", is_open(&turn))?;
     Ok(turn)
+}
+
+/// Reads columns `thread, id, turn, body` of a trace.
+fn read_trace(row: &Row<'_>) -> Result<Trace, String> {
+    let trace = decode(row, 3, encode::trace_from_json)?;
+    same_id(row, 0, "thread", trace.parent.thread)?;
+    same_id(row, 1, "id", trace.id)?;
+    same_id(row, 2, "turn", trace.parent.turn)?;
+    Ok(trace)
+}
+
+/// Reads columns `thread, number, turn, body` of what happened to files.
+fn read_change(row: &Row<'_>) -> Result<ChangeRecord, String> {
+    let record = decode(row, 3, encode::change_from_json)?;
+    same_id(row, 0, "thread", record.thread())?;
+    match record.turn() {
+        Some(turn) => same_id(row, 2, "turn", turn)?,
+        None => none_there(row, 2, "turn")?,
+    }
+    let number = row.get::<_, i64>(1).map_err(|error| error.to_string())?;
+    match u64::try_from(number) == Ok(record.number()) {
+        true => Ok(record),
+        false => Err("its number is another in the table".to_owned()),
+    }
 }
 
 /// Reads columns `id, thread, turn, is_pending, body` of a request.
@@ -148,6 +178,29 @@ pub(crate) fn contents(
                 None => contents.skip("item", thread, "its turn is missing"),
             },
             Err(reason) => contents.skip("item", thread, &reason),
+        }
+    }
+    let mut statement = transaction.prepare_cached(
+        "SELECT thread, id, turn, body FROM traces WHERE thread = ?1 ORDER BY id",
+    )?;
+    let mut rows = statement.query([thread.key()])?;
+    while let Some(row) = rows.next()? {
+        match read_trace(row) {
+            Ok(trace) if turns.contains_key(&trace.parent.turn) => contents.traces.push(trace),
+            Ok(_) => contents.skip("trace", thread, "its turn is missing"),
+            Err(reason) => contents.skip("trace", thread, &reason),
+        }
+    }
+    let mut statement = transaction.prepare_cached(
+        "SELECT thread, number, turn, body FROM changes WHERE thread = ?1 ORDER BY number",
+    )?;
+    let mut rows = statement.query([thread.key()])?;
+    while let Some(row) = rows.next()? {
+        let is_known = |turn: TurnId| turns.contains_key(&turn);
+        match read_change(row) {
+            Ok(record) if record.turn().is_none_or(is_known) => contents.changes.push(record),
+            Ok(_) => contents.skip("change", thread, "its turn is missing"),
+            Err(reason) => contents.skip("change", thread, &reason),
         }
     }
     Ok(contents)

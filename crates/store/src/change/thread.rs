@@ -1,8 +1,8 @@
 //! The SQL of changes to threads, turns, items and requests.
 
 use rookery_model::{
-    Item, ItemStatus, RecordKind, Request, RequestId, RequestState, Thread, ThreadId, Turn, TurnId,
-    TurnStatus,
+    ChangeRecord, Item, ItemStatus, RecordKind, Request, RequestId, RequestState, Thread, ThreadId,
+    Trace, TraceId, Turn, TurnId, TurnStatus, Words as _,
 };
 use rusqlite::{Connection, ToSql, params};
 
@@ -22,6 +22,12 @@ impl Key for ThreadId {
 }
 
 impl Key for TurnId {
+    fn key(self) -> [u8; 16] {
+        self.get().to_be_bytes()
+    }
+}
+
+impl Key for TraceId {
     fn key(self) -> [u8; 16] {
         self.get().to_be_bytes()
     }
@@ -51,9 +57,14 @@ impl Change {
         match self {
             Change::TurnUpserted(turn) => !is_open(turn),
             Change::ItemUpserted { item, .. } => item.status != ItemStatus::InProgress,
+            Change::TraceUpserted(trace) => trace.status.is_final(),
+            // A file was changed; without the record that could not be taken back.
+            Change::ChangeUpserted(_) => true,
             Change::RequestUpserted(_) => true,
             Change::DecisionMade(decision) => decision.by.is_some(),
             Change::RecordUpserted(record) => is_promise(record.key().0),
+            // It is done once, so what was begun must be known after a crash of the machine, too.
+            Change::TaskUpserted(_) => true,
             _ => false,
         }
     }
@@ -112,6 +123,48 @@ pub(super) fn put_item(
         "INSERT INTO items (thread, position, turn, body) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (thread, position) DO UPDATE SET turn = excluded.turn, body = excluded.body",
         params![thread.key(), sql_int(position)?, turn.key(), encode::item_to_json(item)],
+    )
+}
+
+pub(super) fn put_trace(connection: &Connection, trace: &Trace) -> rusqlite::Result<()> {
+    run(
+        connection,
+        "INSERT INTO traces (thread, id, turn, body) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (thread, id) DO UPDATE SET turn = excluded.turn, body = excluded.body",
+        params![
+            trace.parent.thread.key(),
+            trace.id.key(),
+            trace.parent.turn.key(),
+            encode::trace_to_json(trace)
+        ],
+    )
+}
+
+pub(super) fn put_change(connection: &Connection, record: &ChangeRecord) -> rusqlite::Result<()> {
+    run(
+        connection,
+        "INSERT INTO changes (thread, number, kind, turn, body) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (thread, number) DO UPDATE
+         SET kind = excluded.kind, turn = excluded.turn, body = excluded.body",
+        params![
+            record.thread().key(),
+            sql_int(record.number())?,
+            record.kind().word(),
+            record.turn().map(Key::key),
+            encode::change_to_json(record)
+        ],
+    )
+}
+
+pub(super) fn delete_change(
+    connection: &Connection,
+    thread: ThreadId,
+    number: u64,
+) -> rusqlite::Result<()> {
+    run(
+        connection,
+        "DELETE FROM changes WHERE thread = ?1 AND number = ?2",
+        params![thread.key(), sql_int(number)?],
     )
 }
 

@@ -36,6 +36,7 @@ enum WorkJson<'a> {
     },
     Session(SessionJson<'a>),
     Worktree(TreeJson<'a>),
+    LentWorktree(TreeJson<'a>),
     Delivery(Cow<'a, str>),
 }
 
@@ -111,6 +112,7 @@ impl<'a> WorkJson<'a> {
             }
             Work::Session(session) => WorkJson::Session(SessionJson::of(session)),
             Work::Worktree(tree) => WorkJson::Worktree(TreeJson::of(tree)),
+            Work::LentWorktree(tree) => WorkJson::LentWorktree(TreeJson::of(tree)),
             Work::Delivery(review) => WorkJson::Delivery(review.to_string().into()),
         }
     }
@@ -134,6 +136,7 @@ impl<'a> WorkJson<'a> {
             }
             WorkJson::Session(session) => Work::Session(Box::new(session.into_model()?)),
             WorkJson::Worktree(tree) => Work::Worktree(tree.into_model()),
+            WorkJson::LentWorktree(tree) => Work::LentWorktree(tree.into_model()),
             WorkJson::Delivery(review) => Work::Delivery(id_from_text(&review)?),
         })
     }

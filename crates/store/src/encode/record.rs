@@ -6,6 +6,7 @@ use rookery_model as model;
 use serde::{Deserialize, Serialize};
 
 use super::accepted::AcceptedJson;
+use super::plan::{AnchorJson, PlanJson};
 use super::word::{
     CategoryJson, CheckpointSourceJson, HandoffStatusJson, ReviewStatusJson, SourceJson,
     TestStatusJson, TimelineKindJson,
@@ -231,6 +232,8 @@ struct CommentJson<'a> {
     at: i64,
     #[serde(default)]
     is_delivered: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    anchor: Option<AnchorJson<'a>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -248,6 +251,8 @@ pub(super) struct ReviewJson<'a> {
     status: ReviewStatusJson,
     #[serde(default)]
     comments: Vec<CommentJson<'a>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    plan: Option<Box<PlanJson<'a>>>,
 }
 
 impl<'a> ReviewJson<'a> {
@@ -258,6 +263,7 @@ impl<'a> ReviewJson<'a> {
             text: (&comment.text).into(),
             at: comment.at.as_micros(),
             is_delivered: comment.is_delivered,
+            anchor: comment.anchor.as_ref().map(AnchorJson::of),
         };
         ReviewJson {
             id: review.id.to_string().into(),
@@ -269,6 +275,7 @@ impl<'a> ReviewJson<'a> {
             differences: DifferencesJson::of(&review.differences),
             status: ReviewStatusJson::of(review.status),
             comments: review.comments.iter().map(comment).collect(),
+            plan: review.plan.as_deref().map(|plan| Box::new(PlanJson::of(plan))),
         }
     }
 
@@ -279,7 +286,9 @@ impl<'a> ReviewJson<'a> {
             text: comment.text.into_owned(),
             at: model::Timestamp::from_micros(comment.at),
             is_delivered: comment.is_delivered,
+            anchor: comment.anchor.map(AnchorJson::into_model),
         };
+        let plan = self.plan.map(|plan| plan.into_model()).transpose()?;
         Ok(model::Review {
             id: id_from_text(&self.id)?,
             place: place(&self.session, self.tree)?,
@@ -289,6 +298,7 @@ impl<'a> ReviewJson<'a> {
             differences: self.differences.into_model(),
             status: self.status.into_model(),
             comments: self.comments.into_iter().map(comment).collect(),
+            plan: plan.map(Box::new),
         })
     }
 }

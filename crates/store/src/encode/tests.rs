@@ -12,7 +12,10 @@ use rookery_model::{
 use super::*;
 
 mod assignment;
+mod change;
+mod child;
 mod record;
+mod task;
 mod thread;
 
 /// Any text, control characters and NUL among it.

@@ -6,8 +6,10 @@ use rookery_model as model;
 use serde::{Deserialize, Serialize};
 
 use super::assignment::AssignmentJson;
+use super::child::ChildOfJson;
+use super::runner::RunnerJson;
 use super::word::{
-    GoalStatusJson, ModeJson, ProfileJson, TaskStatusJson, TurnErrorKindJson, TurnStatusJson,
+    GoalStatusJson, ModeJson, PlanStepStatusJson, ProfileJson, TurnErrorKindJson, TurnStatusJson,
 };
 use super::{DecodeError, PathJson, id_from_text};
 
@@ -41,7 +43,7 @@ impl<'a> ChoiceJson<'a> {
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
-struct UsageJson {
+pub(super) struct UsageJson {
     prompt: u64,
     completion: u64,
     cached: u64,
@@ -50,12 +52,12 @@ struct UsageJson {
 
 impl UsageJson {
     /// Nothing for a count of nothing.
-    fn of(usage: &model::Usage) -> Option<Self> {
+    pub(super) fn of(usage: &model::Usage) -> Option<Self> {
         let model::Usage { prompt, completion, cached, cache_creation } = *usage;
         (!usage.is_zero()).then_some(UsageJson { prompt, completion, cached, cache_creation })
     }
 
-    fn into_model(self) -> model::Usage {
+    pub(super) fn into_model(self) -> model::Usage {
         let UsageJson { prompt, completion, cached, cache_creation } = self;
         model::Usage { prompt, completion, cached, cache_creation }
     }
@@ -142,24 +144,24 @@ struct TaskJson<'a> {
     #[serde(default)]
     id: Cow<'a, str>,
     content: Cow<'a, str>,
-    status: TaskStatusJson,
+    status: PlanStepStatusJson,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     evidence: Option<Cow<'a, str>>,
 }
 
 impl<'a> TaskJson<'a> {
-    fn of(task: &'a model::Task) -> Self {
-        let model::Task { id, content, status, evidence } = task;
+    fn of(task: &'a model::PlanStep) -> Self {
+        let model::PlanStep { id, content, status, evidence } = task;
         TaskJson {
             id: id.into(),
             content: content.into(),
-            status: TaskStatusJson::of(*status),
+            status: PlanStepStatusJson::of(*status),
             evidence: evidence.as_ref().map(Cow::from),
         }
     }
 
-    fn into_model(self) -> model::Task {
-        model::Task {
+    fn into_model(self) -> model::PlanStep {
+        model::PlanStep {
             id: self.id.into_owned(),
             content: self.content.into_owned(),
             status: self.status.into_model(),
@@ -213,6 +215,10 @@ pub(super) struct ThreadJson<'a> {
     retired: Cow<'a, [String]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     assignment: Option<Box<AssignmentJson<'a>>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    child: Option<Box<ChildOfJson<'a>>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    runner: Option<Box<RunnerJson<'a>>>,
 }
 
 impl<'a> ThreadJson<'a> {
@@ -242,6 +248,8 @@ impl<'a> ThreadJson<'a> {
             place,
             retired,
             assignment,
+            runner,
+            child,
         } = thread;
         ThreadJson {
             id: id.to_string().into(),
@@ -268,6 +276,8 @@ impl<'a> ThreadJson<'a> {
             place: place.as_ref().map(|(workspace, root)| (workspace.into(), root.into())),
             retired: Cow::Borrowed(retired),
             assignment: assignment.as_deref().map(|set| Box::new(AssignmentJson::of(set))),
+            runner: runner.as_deref().map(|bound| Box::new(RunnerJson::of(bound))),
+            child: child.as_deref().map(|child| Box::new(ChildOfJson::of(child))),
         }
     }
 
@@ -298,6 +308,8 @@ impl<'a> ThreadJson<'a> {
             place: self.place.map(|(workspace, root)| (workspace.into_owned(), root.into_owned())),
             retired: self.retired.into_owned(),
             assignment: self.assignment.map(|set| set.into_model()).transpose()?.map(Box::new),
+            runner: self.runner.map(|bound| Box::new(bound.into_model())),
+            child: self.child.map(|child| child.into_model()).transpose()?.map(Box::new),
         })
     }
 }

@@ -43,8 +43,20 @@ const REQUESTS: Table = Table {
 };
 
 /// Children first: deleting a parent would delete them before they are kept.
-const TABLES: [Table; 4] = [
+const TABLES: [Table; 6] = [
     REQUESTS,
+    Table {
+        name: "traces",
+        row: "0",
+        key: "hex(id) || ' ' || hex(thread) || ' ' || hex(turn)",
+        lost: "thread = ?1 AND (?2 IS NULL OR turn = ?2)",
+    },
+    Table {
+        name: "changes",
+        row: "number",
+        key: "hex(thread) || ' ' || coalesce(hex(turn), '')",
+        lost: "thread = ?1 AND (?2 IS NULL OR turn = ?2)",
+    },
     Table {
         name: "items",
         row: "position",
@@ -61,7 +73,7 @@ const TABLES: [Table; 4] = [
 ];
 
 /// Threads that turns, and turns that items and requests belong to, though they do not exist.
-const ORPHANS: [(&str, &str); 3] = [
+const ORPHANS: [(&str, &str); 6] = [
     (
         "SELECT DISTINCT thread, NULL FROM turns
          WHERE NOT EXISTS (SELECT 1 FROM threads WHERE threads.id = turns.thread)",
@@ -70,6 +82,23 @@ const ORPHANS: [(&str, &str); 3] = [
     (
         "SELECT thread, turn FROM (SELECT DISTINCT thread, turn FROM items) AS used
          WHERE NOT EXISTS (
+            SELECT 1 FROM turns WHERE turns.thread = used.thread AND turns.id = used.turn)",
+        "its turn is missing",
+    ),
+    (
+        "SELECT thread, turn FROM (SELECT DISTINCT thread, turn FROM traces) AS used
+         WHERE NOT EXISTS (
+            SELECT 1 FROM turns WHERE turns.thread = used.thread AND turns.id = used.turn)",
+        "its turn is missing",
+    ),
+    (
+        "SELECT DISTINCT thread, NULL FROM changes
+         WHERE NOT EXISTS (SELECT 1 FROM threads WHERE threads.id = changes.thread)",
+        "its thread is missing",
+    ),
+    (
+        "SELECT thread, turn FROM (SELECT DISTINCT thread, turn FROM changes) AS used
+         WHERE turn IS NOT NULL AND NOT EXISTS (
             SELECT 1 FROM turns WHERE turns.thread = used.thread AND turns.id = used.turn)",
         "its turn is missing",
     ),

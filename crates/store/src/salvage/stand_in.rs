@@ -101,5 +101,7 @@ fn thread(id: ThreadId) -> Thread {
         place: None,
         retired: Vec::new(),
         assignment: None,
+        runner: None,
+        child: None,
     }
 }

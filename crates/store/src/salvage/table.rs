@@ -80,6 +80,22 @@ pub(super) const TABLES: &[Table] = &[
         columns: &[("thread", Id), ("position", Integer), ("turn", Id), ("body", Text)],
     },
     Table {
+        name: "traces",
+        has_numbers: false,
+        columns: &[("thread", Id), ("id", Id), ("turn", Id), ("body", Text)],
+    },
+    Table {
+        name: "changes",
+        has_numbers: false,
+        columns: &[
+            ("thread", Id),
+            ("number", Integer),
+            ("kind", Text),
+            ("turn", IdOrNull),
+            ("body", Text),
+        ],
+    },
+    Table {
         name: "decisions",
         has_numbers: true,
         columns: &[("seq", RowId), ("at", Integer), ("thread", IdOrNull), ("body", Text)],
@@ -88,6 +104,11 @@ pub(super) const TABLES: &[Table] = &[
         name: "records",
         has_numbers: false,
         columns: &[("kind", Text), ("id", Id), ("body", Text)],
+    },
+    Table {
+        name: "tasks",
+        has_numbers: false,
+        columns: &[("id", Id), ("is_over", Integer), ("body", Text), ("log", Text)],
     },
     Table {
         name: "requests",

@@ -20,6 +20,7 @@ const TABLES: &[&str] = &[
     "requests",
     "decisions",
     "records",
+    "tasks",
 ];
 
 /// A store with trees of several levels, rows in free pages, and rows larger than a page.
@@ -34,6 +35,7 @@ fn grown(dir: &Path) {
         let (turn, first) = (11 * number, 4);
         wanted.extend((first..first + 8).map(|place| talk::put_item(number, turn, place)));
     }
+    wanted.extend((1..=12).flat_map(crate::tasks::put));
     store.commit(changes(wanted)).wait_blocking().unwrap();
     ring(&store, &mut next, 600);
     let gone =

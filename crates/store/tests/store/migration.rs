@@ -79,7 +79,7 @@ fn the_first_format_is_brought_up_to_date() {
     assert_eq!(store.kept(&Kept::Mode).unwrap().as_deref(), Some("plan"));
     store.commit(changes(talk::conversation(1))).wait_blocking().unwrap();
     drop(store);
-    assert_eq!(version(dir.path()), 4);
+    assert_eq!(version(dir.path()), 7);
     let (store, again) = Store::open(dir.path()).unwrap();
     assert_eq!((again.threads.len(), again.terminals), (1, loaded.terminals));
     assert_eq!(store.thread_contents(talk::thread_id(1)).unwrap().items.len(), 4);
@@ -100,7 +100,7 @@ fn an_upgrade_that_was_cut_short_is_taken_up_again() {
         assert_eq!((loaded.damage, loaded.terminals.len()), (None, 1));
         store.close().unwrap();
     }
-    assert_eq!(version(dir.path()), 4);
+    assert_eq!(version(dir.path()), 7);
 }
 
 #[test]

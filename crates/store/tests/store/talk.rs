@@ -58,6 +58,8 @@ pub(crate) fn thread(number: u64) -> Thread {
         place: Some(("ws_1".to_owned(), "root_1".to_owned())),
         retired: vec!["call".to_owned()],
         assignment: None,
+        runner: None,
+        child: None,
     }
 }
 

@@ -3,7 +3,10 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use rookery_model::{Item, ItemBody, ItemStatus, Thread, Timestamp, TurnStatus};
+use rookery_model::{
+    ChangeRecord, Edit, FileOperation, Hunk, HunkLine, Item, ItemBody, ItemStatus, Lane, LineKind,
+    ParentTurn, Rollback, Thread, Timestamp, Trace, TraceId, TraceStatus, TurnStatus,
+};
 use rookery_store::{Batch, Change, Loaded, Store, StoreError, ThreadContents};
 
 use crate::common::*;
@@ -258,4 +261,103 @@ fn appending_one_by_one_and_large_items_work_in_memory_too() {
     let contents = store.thread_contents(thread_id(1)).unwrap();
     assert_eq!(contents.items.len(), 500);
     assert_eq!(contents.items[4].item, large);
+}
+
+fn trace(number: u128, turn: u64) -> Trace {
+    Trace {
+        id: TraceId::new(number),
+        parent: ParentTurn { thread: thread_id(1), turn: turn_id(turn) },
+        child: thread_id(9),
+        child_turn: None,
+        title: "look".to_owned(),
+        agent: "explore".to_owned(),
+        model: None,
+        lane: Some(Lane::Scout),
+        status: TraceStatus::Running,
+        created_at: Timestamp::from_micros(1),
+        started_at: None,
+        ended_at: None,
+        usage: None,
+        activity: None,
+        exit: None,
+        error: None,
+        entries: Vec::new(),
+    }
+}
+
+#[test]
+fn traces_are_read_with_their_thread_and_go_with_their_turn() {
+    let dir = scratch();
+    let (store, _) = Store::open(dir.path()).unwrap();
+    let conversation = vec![
+        Change::ThreadUpserted(Box::new(thread(1))),
+        Change::TurnUpserted(Box::new(turn(1, 1, TurnStatus::Completed))),
+        Change::TurnUpserted(Box::new(turn(2, 1, TurnStatus::Completed))),
+    ];
+    store.commit(changes(conversation)).wait_blocking().unwrap();
+    let done = Trace { status: TraceStatus::Completed, ..trace(7, 2) };
+    let made = [trace(8, 1), trace(7, 2), done.clone()];
+    let made = made.map(|trace| Change::TraceUpserted(Box::new(trace))).to_vec();
+    store.commit(changes(made)).wait_blocking().unwrap();
+    drop(store);
+    let (store, _) = Store::open(dir.path()).unwrap();
+    let read = || store.thread_contents(thread_id(1)).unwrap().traces;
+    assert_eq!(read(), [done, trace(8, 1)]);
+    store.commit(changes(vec![Change::TurnDeleted(turn_id(2))])).wait_blocking().unwrap();
+    assert_eq!(read(), [trace(8, 1)]);
+    store.commit(changes(vec![Change::ThreadDeleted(thread_id(1))])).wait_blocking().unwrap();
+    assert_eq!(read(), []);
+}
+
+fn hunk(number: u64, turn: Option<u64>) -> ChangeRecord {
+    let edit = Edit {
+        path: "a".to_owned(),
+        old_path: None,
+        operation: FileOperation::Create,
+        old_start: 0,
+        old_lines: 0,
+        new_start: 1,
+        new_lines: 1,
+        lines: vec![HunkLine { kind: LineKind::Added, text: "x\n".to_owned() }],
+        mode: None,
+        obstacle: None,
+    };
+    ChangeRecord::Hunk(Hunk {
+        number,
+        id: format!("c-hunk-{number}"),
+        thread: thread_id(1),
+        turn: turn.map(turn_id),
+        call: "c".to_owned(),
+        tool: "write_file".to_owned(),
+        edit,
+        plan: None,
+        rollback: Rollback::Available,
+        is_begun: false,
+        undone: None,
+        at: Timestamp::from_micros(1),
+    })
+}
+
+#[test]
+fn changes_of_files_are_read_with_their_thread_and_go_with_their_turn() {
+    let dir = scratch();
+    let (store, _) = Store::open(dir.path()).unwrap();
+    let conversation = vec![
+        Change::ThreadUpserted(Box::new(thread(1))),
+        Change::TurnUpserted(Box::new(turn(1, 1, TurnStatus::Completed))),
+        Change::TurnUpserted(Box::new(turn(2, 1, TurnStatus::Completed))),
+    ];
+    store.commit(changes(conversation)).wait_blocking().unwrap();
+    let all = [hunk(4, Some(2)), hunk(1, Some(1)), hunk(2, None), hunk(3, None)];
+    let made = all.map(|record| Change::ChangeUpserted(Box::new(record)));
+    let made = made.into_iter().chain([Change::ChangeDeleted(thread_id(1), 3)]);
+    store.commit(changes(made.collect())).wait_blocking().unwrap();
+    drop(store);
+    let (store, _) = Store::open(dir.path()).unwrap();
+    let read = || store.thread_contents(thread_id(1)).unwrap().changes;
+    assert_eq!(read(), [hunk(1, Some(1)), hunk(2, None), hunk(4, Some(2))]);
+    store.commit(changes(vec![Change::TurnDeleted(turn_id(2))])).wait_blocking().unwrap();
+    assert_eq!(read(), [hunk(1, Some(1)), hunk(2, None)]);
+    store.commit(changes(vec![Change::ThreadDeleted(thread_id(1))])).wait_blocking().unwrap();
+    assert_eq!(read(), []);
 }

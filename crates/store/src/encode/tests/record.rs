@@ -78,6 +78,7 @@ fn review() -> impl Strategy<Value = Review> {
         text,
         at,
         is_delivered,
+        anchor: None,
     });
     let status = select(vec![
         ReviewStatus::Open,
@@ -95,6 +96,7 @@ fn review() -> impl Strategy<Value = Review> {
             differences: parts.5,
             status: parts.6,
             comments: parts.7,
+            plan: None,
         })
 }
 
@@ -230,6 +232,7 @@ fn accepted() -> impl Strategy<Value = Accepted> {
         }),
         session.prop_map(|session| AcceptedWork::Session(Box::new(session))),
         planned_tree().prop_map(AcceptedWork::Worktree),
+        planned_tree().prop_map(AcceptedWork::LentWorktree),
         raw().prop_map(|id| AcceptedWork::Delivery(ReviewId::new(id))),
     ];
     (time(), work).prop_map(|(at, work)| Accepted { at, work })

@@ -3,12 +3,14 @@
 use rookery_model::{
     Answer, Asked, Asker, Choice, Decider, Decision, DecisionSource, DecisionVerdict, ExternalCall,
     ExternalTool, Goal, GoalStatus, Item, ItemBody, ItemId, ItemStatus, Mode, ModelCall,
-    PartAnswer, Plan, Profile, Pruning, Question, QuestionOption, Request, RequestId, RequestState,
-    SessionId, Settled, Task, TaskStatus, TerminalId, Thread, ThreadId, ToolItem, ToolKind, Turn,
-    TurnError, TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
+    PartAnswer, Plan, PlanStep, PlanStepStatus, Profile, Pruning, Question, QuestionOption,
+    Request, RequestId, RequestState, RunnerBinding, SessionId, Settled, TerminalId, Thread,
+    ThreadId, ToolItem, ToolKind, Turn, TurnError, TurnErrorKind, TurnId, TurnSettings, TurnStatus,
+    Usage,
 };
 
 use super::assignment::assignment;
+use super::child::child_of;
 use super::*;
 
 pub(super) fn thread_id() -> impl Strategy<Value = ThreadId> {
@@ -45,7 +47,7 @@ fn choice() -> impl Strategy<Value = Choice> {
     })
 }
 
-fn usage() -> impl Strategy<Value = Usage> {
+pub(super) fn usage() -> impl Strategy<Value = Usage> {
     let some = any::<[u64; 4]>().prop_map(|[prompt, completion, cached, cache_creation]| Usage {
         prompt,
         completion,
@@ -72,16 +74,23 @@ fn goal() -> impl Strategy<Value = Goal> {
     )
 }
 
-fn tasks() -> impl Strategy<Value = Vec<Task>> {
-    use TaskStatus::*;
+fn tasks() -> impl Strategy<Value = Vec<PlanStep>> {
+    use PlanStepStatus::*;
     let status = prop::sample::select(vec![Pending, InProgress, Completed, Blocked]);
-    let task = (text(), text(), status, maybe()).prop_map(|(id, content, status, evidence)| Task {
-        id,
-        content,
-        status,
-        evidence,
-    });
+    let task = (text(), text(), status, maybe())
+        .prop_map(|(id, content, status, evidence)| PlanStep { id, content, status, evidence });
     vec(task, 0..3)
+}
+
+fn runner() -> impl Strategy<Value = RunnerBinding> {
+    (text(), text(), path(), vec(path(), 0..2)).prop_map(
+        |(destination, provider, workspace, read_roots)| RunnerBinding {
+            destination,
+            provider,
+            workspace,
+            read_roots,
+        },
+    )
 }
 
 fn thread() -> impl Strategy<Value = Thread> {
@@ -94,7 +103,8 @@ fn thread() -> impl Strategy<Value = Thread> {
     let place = (path(), path(), choice(), any::<(bool, bool)>());
     let rules = (option::of(mode()), option::of(texts()), maybe(), vec(tool, 0..2));
     let counts = (usage(), any::<u64>(), any::<u64>(), time(), time());
-    let aims = (option::of(goal()), tasks(), tasks(), option::of(assignment()));
+    let bonds = (option::of(assignment()), option::of(child_of()), option::of(runner()));
+    let aims = (option::of(goal()), tasks(), tasks(), bonds);
     (names, place, rules, counts, aims).prop_map(|(names, place, rules, counts, aims)| Thread {
         id: names.0,
         created_at: counts.3,
@@ -119,7 +129,9 @@ fn thread() -> impl Strategy<Value = Thread> {
         seq_reserved: counts.2,
         place: Some(("ws_1".to_owned(), "root_1".to_owned())),
         retired: vec!["call-1".to_owned()],
-        assignment: aims.3.map(Box::new),
+        assignment: aims.3.0.map(Box::new),
+        child: aims.3.1.map(Box::new),
+        runner: aims.3.2.map(Box::new),
     })
 }
 
@@ -415,7 +427,7 @@ fn the_format_of_threads_and_turns_is_stable() {
     assert_eq!((thread.id.to_string(), thread.cwd.to_str()), (THREAD.to_owned(), Some("/a/b")));
     assert_eq!((thread.mode, thread.usage), (Some(Mode::AcceptAll), Usage::default()));
     assert_eq!(thread.goal.unwrap().status, GoalStatus::BudgetLimited);
-    assert_eq!(thread.plan[0].status, TaskStatus::InProgress);
+    assert_eq!(thread.plan[0].status, PlanStepStatus::InProgress);
     let line = format!(
         r#"{{"id":"{TURN}","thread":"{THREAD}","status":"failed","started_at":5,"later":[],"#
     ) + r#""error":{"message":"gone","kind":"runtime_restart"},"usage":{"prompt":7}}"#;

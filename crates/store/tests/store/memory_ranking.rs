@@ -1,0 +1,200 @@
+//! The ranking of memories against its definition, written down once more without any database.
+
+use std::collections::HashSet;
+
+use rookery_model::{MemoryScope, Timestamp};
+use rookery_store::{Memories, MemoryDraft, MemoryQuery};
+
+/// Records of the corpus.
+const RECORDS: usize = 10_000;
+
+/// Words of the corpus by their stem: forms of one line are one word.
+const WORDS: &[&[&str]] = &[
+    &["deploy", "deploys", "deployed", "Deploying", "DEPLOY"],
+    &["release", "releases", "released", "releasing"],
+    &["café", "Cafe", "CAFÉ", "cafés"],
+    &["test", "tests", "tested", "testing"],
+    &["naïve", "naive"],
+    &["branch", "branches"],
+    &["fix", "fixes", "fixed"],
+    &["Straße", "straße"],
+    &["v2"],
+    &["the", "THE"],
+    &["token", "tokens"],
+    &["запуск", "ЗАПУСК"],
+];
+
+/// A record as the definition sees it.
+struct Record {
+    id: String,
+    scope: MemoryScope,
+    words: HashSet<usize>,
+    text: String,
+    use_count: u64,
+    updated_at: i64,
+}
+
+/// Numbers that look drawn, the same in every run.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        ((self.0 >> 33) as usize) % end
+    }
+}
+
+/// The definition.
+fn ranked<'a>(
+    records: &'a [Record],
+    query: &[usize],
+    scopes: Option<&[MemoryScope]>,
+    limit: usize,
+) -> Vec<(&'a str, f64)> {
+    let is_wanted = |record: &&Record| {
+        scopes.is_none_or(|scopes| scopes.iter().any(|scope| scope.key() == record.scope.key()))
+    };
+    let collection: Vec<&Record> = records.iter().filter(is_wanted).collect();
+    let size = collection.len().max(1_000) as f64;
+    let idf = |word: &usize| {
+        let having = collection.iter().filter(|record| record.words.contains(word)).count();
+        let having = having.max(1) as f64;
+        (1.0 + (size - having + 0.5) / (having + 0.5)).ln()
+    };
+    let weights: Vec<(usize, f64)> = query.iter().map(|word| (*word, idf(word))).collect();
+    let sum = |wanted: &dyn Fn(&usize) -> bool| -> f64 {
+        weights.iter().filter(|(word, _)| wanted(word)).map(|(_, weight)| weight).sum()
+    };
+    let all = sum(&|_| true);
+    let mut scored: Vec<(&Record, f64)> = collection
+        .into_iter()
+        .map(|record| (record, sum(&|word| record.words.contains(word)) / all))
+        .filter(|(_, score)| *score > 0.0)
+        .collect();
+    scored.sort_by(|one, two| {
+        two.1
+            .total_cmp(&one.1)
+            .then(two.0.use_count.cmp(&one.0.use_count))
+            .then(two.0.updated_at.cmp(&one.0.updated_at))
+            .then_with(|| one.0.id.cmp(&two.0.id))
+    });
+    scored.truncate(limit);
+    scored.into_iter().map(|(record, score)| (record.id.as_str(), score)).collect()
+}
+
+fn scopes() -> [MemoryScope; 4] {
+    [
+        MemoryScope::Global,
+        MemoryScope::Project("/a".into()),
+        MemoryScope::Workspace("/a".into()),
+        MemoryScope::User("ada".into()),
+    ]
+}
+
+fn corpus(draw: &mut Draw) -> Vec<Record> {
+    let record = |number: usize, draw: &mut Draw| {
+        // A few words of the list, some of them several times, among others that no query has.
+        let count = 1 + draw.below(6);
+        let chosen: Vec<usize> = (0..count).map(|_| draw.below(WORDS.len())).collect();
+        let mut text = format!("[{number}]");
+        for word in &chosen {
+            text +=
+                &format!(", {} filler{}", WORDS[*word][draw.below(WORDS[*word].len())], number % 7);
+        }
+        Record {
+            id: format!("m{:05}", draw.below(90_000) * RECORDS + number),
+            scope: scopes()[draw.below(4)].clone(),
+            words: chosen.into_iter().collect(),
+            text,
+            use_count: draw.below(3) as u64,
+            updated_at: draw.below(500) as i64,
+        }
+    };
+    (0..RECORDS).map(|number| record(number, draw)).collect()
+}
+
+#[test]
+fn ten_thousand_records_are_ranked_as_defined() {
+    let mut draw = Draw(20_261_118);
+    let records = corpus(&mut draw);
+    let memories = Memories::in_memory().unwrap();
+    let drafts: Vec<MemoryDraft> = records
+        .iter()
+        .map(|record| MemoryDraft {
+            id: record.id.clone(),
+            scope: record.scope.clone(),
+            text: record.text.clone(),
+            content_hash: record.id.clone(),
+            metadata: "null".into(),
+            created_at: Timestamp::from_micros(0),
+            updated_at: Timestamp::from_micros(record.updated_at),
+            use_count: record.use_count,
+        })
+        .collect();
+    assert_eq!(memories.import(&drafts).unwrap(), RECORDS);
+    let mut compared = 0;
+    for _ in 0..200 {
+        let mut query: Vec<usize> =
+            (0..1 + draw.below(5)).map(|_| draw.below(WORDS.len())).collect();
+        let forms = query.iter().map(|word| WORDS[*word][draw.below(WORDS[*word].len())]);
+        let text = forms.collect::<Vec<_>>().join(" - ");
+        let mut seen = HashSet::new();
+        query.retain(|word| seen.insert(*word));
+        let wanted = match draw.below(3) {
+            0 => None,
+            1 => Some(vec![scopes()[draw.below(4)].clone()]),
+            _ => Some(vec![scopes()[1].clone(), MemoryScope::Global]),
+        };
+        let limit = [1, 5, 10, 100][draw.below(4)];
+        let expected = ranked(&records, &query, wanted.as_deref(), limit);
+        let keys: Option<Vec<String>> =
+            wanted.as_ref().map(|scopes| scopes.iter().map(MemoryScope::key).collect());
+        let query = MemoryQuery { text: &text, scopes: keys.as_deref(), limit, vector: None };
+        let found = memories.search(&query).unwrap();
+        let found: Vec<(&str, f64)> =
+            found.iter().map(|found| (found.memory.id.as_str(), found.score)).collect();
+        assert_eq!(found, expected, "{text:?} in {wanted:?}");
+        compared += found.len();
+    }
+    assert!(compared > 2_000, "{compared}");
+}
+
+#[test]
+fn a_record_with_every_word_scores_one_and_one_with_none_is_left_out() {
+    let memories = Memories::in_memory().unwrap();
+    let mut number = 0;
+    let mut save = |text: &str| {
+        number += 1;
+        let draft = MemoryDraft {
+            id: format!("m{number}"),
+            scope: MemoryScope::Global,
+            text: text.to_owned(),
+            content_hash: text.to_owned(),
+            metadata: "null".into(),
+            created_at: Timestamp::from_micros(number),
+            updated_at: Timestamp::from_micros(number),
+            use_count: 0,
+        };
+        memories.save(&draft).unwrap();
+    };
+    save(&format!("alpha {} beta", "padding ".repeat(500)));
+    save("alpha alpha alpha alpha");
+    save("gamma");
+    let scores = |text: &str| -> Vec<(String, f64, usize)> {
+        let query = MemoryQuery { text, limit: 10, ..MemoryQuery::default() };
+        let found = memories.search(&query).unwrap();
+        found.into_iter().map(|it| (it.memory.id, it.score, it.first_match)).collect()
+    };
+    let found = scores("alpha beta");
+    assert_eq!((found.len(), found[0].0.as_str(), found[0].1), (2, "m1", 1.0));
+    assert!(found[1].1 > 0.3 && found[1].1 < 0.7, "{found:?}");
+    // Words that no record has do not drown those that one has.
+    let found = scores("what do we know of alpha");
+    assert!(found.iter().all(|(_, score, _)| *score > 0.15 && *score < 0.25), "{found:?}");
+    assert_eq!(scores("beta")[0].2, "alpha  ".len() + 500 * "padding ".len());
+    assert_eq!(scores("delta"), []);
+    // Only 64 words of a query count: those that stand first.
+    let many: Vec<String> = (0..64).map(|number| format!("unheard{number}")).collect();
+    assert_eq!(scores(&format!("{} gamma", many.join(" "))), []);
+    assert_eq!(scores(&format!("{} gamma", many[1..].join(" "))).len(), 1);
+}
