@@ -3,15 +3,30 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Component, Path};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, openat, openat2, statat};
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, linkat, mkdirat, openat, openat2, renameat,
+    statat, unlinkat,
+};
 use rustix::io::Errno;
 
 use crate::files::{READING, regular};
+
+/// How many links may lead to one file that is written.
+const MAX_LINKS: usize = 8;
+
+/// How a directory is opened to work in.
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
+
+/// The directory of a path, and its last part.
+fn split(path: &Path) -> io::Result<(&Path, &std::ffi::OsStr)> {
+    let unnamed = || io::Error::new(io::ErrorKind::InvalidInput, "the path names no file");
+    path.parent().zip(path.file_name()).ok_or_else(unnamed)
+}
 
 /// What an entry of a directory is, itself: a link is a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +95,107 @@ impl Beneath {
             }
         }
         Ok(found)
+    }
+
+    /// Replaces a file below, or makes it with its directories; at no moment it has half of the content.
+    /// A link that stays below is followed, and what it leads to is replaced.
+    pub fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.write_at(path, bytes, MAX_LINKS)
+    }
+
+    fn write_at(&self, path: &Path, bytes: &[u8], links: usize) -> io::Result<()> {
+        let (parent, name) = split(path)?;
+        let dir = self.make_dirs(parent)?;
+        let found = statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW);
+        let mode = match found.map(|found| (FileType::from_raw_mode(found.st_mode), found.st_mode))
+        {
+            Ok((FileType::Symlink, _)) if links > 0 => {
+                let target = rustix::fs::readlinkat(&dir, name, Vec::new())?;
+                let target = OsString::from_vec(target.into_bytes());
+                if Path::new(&target).is_absolute() {
+                    return Err(Errno::XDEV.into());
+                }
+                return self.write_at(&parent.join(target), bytes, links - 1);
+            }
+            Ok((FileType::RegularFile, mode)) => Some(mode & 0o7777),
+            Ok(_) => return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
+            Err(Errno::NOENT) => None,
+            Err(error) => return Err(error.into()),
+        };
+        let fresh = format!(".rookery-{:016x}.new", fastrand::u64(..));
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+        let first = Mode::from_raw_mode(if mode.is_some() { 0o600 } else { 0o666 });
+        let mut file = File::from(openat(&dir, &fresh, flags | OFlags::CLOEXEC, first)?);
+        let written = (|| {
+            file.write_all(bytes)?;
+            if let Some(mode) = mode {
+                rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+            }
+            file.sync_all()?;
+            Ok(rustix::fs::renameat(&dir, &fresh, &dir, name)?)
+        })();
+        if written.is_err() {
+            let _ = rustix::fs::unlinkat(&dir, &fresh, AtFlags::empty());
+        }
+        written
+    }
+
+    /// Writes a file whole, or not at all; makes the directories above it. No link is followed. One that
+    /// is there already is `AlreadyExists`, unless it may be replaced.
+    pub fn put(&self, path: &Path, bytes: &[u8], replaces: bool) -> io::Result<()> {
+        let Some(name) = path.file_name() else { return Err(Errno::ISDIR.into()) };
+        let mut dir = openat(&self.root, ".", DIRECTORY, Mode::empty())?;
+        for part in path.parent().unwrap_or(Path::new("")).components() {
+            let Component::Normal(name) = part else { return Err(Errno::XDEV.into()) };
+            match mkdirat(&dir, name, Mode::from_raw_mode(0o755)) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+            dir = openat(&dir, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())?;
+        }
+        let mut fresh = OsString::from(".");
+        fresh.push(name);
+        fresh.push(format!(".{}.new", std::process::id()));
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let mut file = File::from(openat(&dir, &fresh, flags, Mode::from_raw_mode(0o644))?);
+        let written = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| {
+            if replaces {
+                return Ok(renameat(&dir, &fresh, &dir, name)?);
+            }
+            linkat(&dir, &fresh, &dir, name, AtFlags::empty())?;
+            Ok(unlinkat(&dir, &fresh, AtFlags::empty())?)
+        });
+        if written.is_err() {
+            let _ = unlinkat(&dir, &fresh, AtFlags::empty());
+        }
+        written
+    }
+
+    /// Removes a file or a link below.
+    pub fn remove(&self, path: &Path) -> io::Result<()> {
+        let (parent, name) = split(path)?;
+        let dir = self.reach(parent, DIRECTORY)?;
+        Ok(rustix::fs::unlinkat(&dir, name, AtFlags::empty())?)
+    }
+
+    /// Makes a directory below with those around it.
+    pub fn make_dir(&self, path: &Path) -> io::Result<()> {
+        self.make_dirs(path).map(drop)
+    }
+
+    /// Opens a directory below; what is missing of it is made.
+    fn make_dirs(&self, path: &Path) -> io::Result<OwnedFd> {
+        match self.reach(path, DIRECTORY) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            other => return other,
+        }
+        let (parent, name) = split(path)?;
+        let above = self.make_dirs(parent)?;
+        match rustix::fs::mkdirat(&above, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => self.reach(path, DIRECTORY),
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn reach(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
@@ -177,6 +293,51 @@ mod attack {
     }
 
     #[test]
+    fn nothing_is_written_or_removed_outside() {
+        let (dir, tree) = tree();
+        let secret = || fs::read_to_string(dir.path().join("secret")).unwrap();
+        for path in [
+            "out",
+            "up/secret",
+            "up/new",
+            "absolute",
+            "loop",
+            "../new",
+            "in/../../new",
+            "/tmp/rookery-never",
+            "pipe",
+            "in",
+            "",
+        ] {
+            assert!(tree.write(Path::new(path), b"x").is_err(), "{path:?}");
+        }
+        for path in ["up/secret", "../secret", "in/../../secret"] {
+            assert!(tree.remove(Path::new(path)).is_err(), "{path:?}");
+        }
+        assert_eq!(secret(), "outside");
+        assert!(!dir.path().join("new").exists());
+        assert!(!Path::new("/tmp/rookery-never").exists());
+    }
+
+    #[test]
+    fn what_stays_inside_is_written_with_its_directories() {
+        let (dir, tree) = tree();
+        let read = |path: &str| fs::read_to_string(dir.path().join("root").join(path)).unwrap();
+        tree.write(Path::new("a/b/c"), b"new").unwrap();
+        tree.write(Path::new("dir/also"), b"linked").unwrap();
+        tree.write(Path::new("good"), b"through").unwrap();
+        assert_eq!(read("a/b/c"), "new");
+        assert_eq!(read("in/also"), "linked");
+        // The link stays a link.
+        assert_eq!(read("in/file"), "through");
+        assert!(dir.path().join("root/good").is_symlink());
+        tree.remove(Path::new("a/b/c")).unwrap();
+        assert!(!dir.path().join("root/a/b/c").exists());
+        let names = fs::read_dir(dir.path().join("root/a/b")).unwrap().count();
+        assert_eq!(names, 0, "nothing is left beside");
+    }
+
+    #[test]
     fn a_directory_is_listed_as_it_is() {
         let (_dir, tree) = tree();
         let mut names = tree.list(Path::new(""), 100).unwrap();
@@ -187,5 +348,25 @@ mod attack {
         assert_eq!(kind("out"), EntryKind::Link);
         assert_eq!(tree.list(Path::new("dir"), 1).unwrap().len(), 1);
         assert!(tree.list(Path::new("up"), 9).is_err());
+    }
+
+    #[test]
+    fn files_are_written_and_removed_below_and_nowhere_else() {
+        let (dir, tree) = tree();
+        let path = Path::new("new/deep/file.js");
+        tree.put(path, b"one", false).unwrap();
+        let again = tree.put(path, b"two", false).unwrap_err();
+        assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
+        tree.put(path, b"three", true).unwrap();
+        assert_eq!(tree.read_start(path, 100).unwrap(), b"three");
+        assert_eq!(tree.list(Path::new("new/deep"), 9).unwrap().len(), 1);
+        for wrong in ["up/planted", "../planted", "dir/planted", "/tmp/planted", ""] {
+            assert!(tree.put(Path::new(wrong), b"x", true).is_err(), "{wrong}");
+        }
+        // A link is replaced, not followed.
+        tree.put(Path::new("out"), b"mine", true).unwrap();
+        assert_eq!(fs::read(dir.path().join("secret")).unwrap(), b"outside");
+        tree.remove(path).unwrap();
+        assert!(tree.remove(path).is_err() && tree.remove(Path::new("up/secret")).is_err());
     }
 }

@@ -42,6 +42,41 @@ impl From<io::Error> for ReadError {
     }
 }
 
+/// Why a path may not be looked at.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfinedError {
+    /// It leads out of the directories that may be read.
+    #[error("{}: outside the directories that may be read", .0.display())]
+    Outside(PathBuf),
+    /// It cannot be found.
+    #[error("{}: {}", .0.display(), .1)]
+    Io(PathBuf, io::Error),
+}
+
+/// The path without links, if there are roots, and then only within one of them. Blocks.
+///
+/// # Errors
+/// If it leads elsewhere, or nowhere.
+pub fn confined(path: &Path, roots: &[PathBuf]) -> Result<PathBuf, ConfinedError> {
+    if roots.is_empty() {
+        return Ok(path.to_owned());
+    }
+    let roots: Vec<PathBuf> = roots.iter().filter_map(|root| root.canonicalize().ok()).collect();
+    let is_inside = |real: &Path| roots.iter().any(|root| real.starts_with(root));
+    match path.canonicalize() {
+        Ok(real) if is_inside(&real) => Ok(real),
+        Ok(_) => Err(ConfinedError::Outside(path.to_owned())),
+        Err(error) => {
+            // What is not there is said only where one may look; elsewhere that would tell as well.
+            let nearest = path.ancestors().find_map(|above| above.canonicalize().ok());
+            match nearest.is_some_and(|above| is_inside(&above)) {
+                true => Err(ConfinedError::Io(path.to_owned(), error)),
+                false => Err(ConfinedError::Outside(path.to_owned())),
+            }
+        }
+    }
+}
+
 /// The first bytes of a file, up to a limit.
 pub fn read_start(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -113,6 +148,43 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         return done;
     }
     File::open(dir)?.sync_all()
+}
+
+/// Makes a file of our own, with its directory, that no other user can read; what is there already stays.
+pub fn create_private(path: &Path) -> io::Result<File> {
+    if let Some(dir) = path.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    }
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Makes a directory of our own, with those around it, that no other user can look into.
+pub fn make_private_dir(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Removes a file for good; one that is not there is no error.
+pub fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        removed => removed?,
+    }
+    path.parent().map_or(Ok(()), |dir| File::open(dir)?.sync_all())
+}
+
+/// Removes a directory of ours with all that is in it; links in it are removed, not followed, and one that
+/// is not there is no error.
+pub fn remove_tree(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+/// Gives a file another name in its directory.
+pub fn rename(path: &Path, name: &Path) -> io::Result<()> {
+    fs::rename(path, name)?;
+    path.parent().map_or(Ok(()), |dir| File::open(dir)?.sync_all())
 }
 
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -210,5 +282,39 @@ mod tests {
                 ("d", true, false)
             ]
         );
+    }
+
+    #[test]
+    fn roots_hold_whatever_links_and_dots_say() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let (inside, outside) = (base.join("in"), base.join("out"));
+        for dir in [&inside, &outside] {
+            std::fs::create_dir(dir).unwrap();
+            std::fs::write(dir.join("file"), "x").unwrap();
+        }
+        std::os::unix::fs::symlink(&outside, inside.join("link")).unwrap();
+        let linked_root = base.join("root");
+        std::os::unix::fs::symlink(&inside, &linked_root).unwrap();
+        let roots = [linked_root.clone()];
+        let check = |path: PathBuf| confined(&path, &roots);
+        assert_eq!(check(inside.join("file")).unwrap(), inside.join("file"));
+        assert_eq!(check(linked_root.join("file")).unwrap(), inside.join("file"));
+        assert_eq!(check(inside.clone()).unwrap(), inside);
+        let missing = check(inside.join("none")).unwrap_err().to_string();
+        assert!(!missing.contains("outside"), "{missing}");
+        for wrong in [
+            outside.join("file"),
+            outside.join("none"),
+            inside.join("../out/file"),
+            inside.join("link/file"),
+            inside.join("link/none"),
+            base.clone(),
+        ] {
+            let error = check(wrong.clone()).unwrap_err().to_string();
+            assert!(error.contains("outside the directories"), "{}: {error}", wrong.display());
+        }
+        assert_eq!(confined(&outside, &[]).unwrap(), outside);
+        assert!(confined(&outside, &[base.join("gone")]).is_err());
     }
 }

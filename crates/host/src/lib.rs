@@ -10,7 +10,9 @@ mod clipboard;
 pub mod files;
 pub mod git;
 pub mod http;
+pub mod journal;
 mod limits;
+mod listening;
 mod memory;
 mod name;
 mod own_program;
@@ -18,6 +20,7 @@ mod pipes;
 mod presence;
 mod processes;
 mod program;
+mod project_root;
 pub mod sandbox;
 mod script;
 mod settings_file;
@@ -36,22 +39,24 @@ pub use beneath::{Beneath, EntryKind};
 pub use clipboard::{CLIPBOARD_LIMIT, ClipboardTarget, Clipboards, TooLong};
 pub use git::metrics as git_metrics;
 pub use limits::{inherited_descriptor_limit, raise_descriptor_limit};
+pub use listening::listening_ports;
 pub use memory::release_freed;
 pub use name::host_name;
 pub use own_program::own_program;
 pub use pipes::{Partner, PartnerPipes, PipeCommand, PipeOutput, PipeStream, Pipes};
 pub use presence::Presence;
 pub use processes::{
-    Ancestor, Ancestry, Family, Leftover, Orphans, ProcessTag, Root, SUPERVISOR_ARGUMENT, Strays,
-    TERMINAL_MARK, cwd_of, descendants, foreground_agent, kill_session, kill_tree, let_orphans_go,
-    orphans_ended, session_members,
+    Ancestor, Ancestry, Family, Leftover, Orphans, ProcessTag, Root, SUPERVISOR_ARGUMENT,
+    SessionMark, Strays, TERMINAL_MARK, cwd_of, descendants, foreground_agent, kill_marked,
+    kill_session, kill_tree, let_orphans_go, orphans_ended, session_members,
 };
 pub use program::{
     MAX_CHUNK, Program, ProgramCommand, ProgramControl, ProgramEnd, ProgramStream, WriteError,
     find_program,
 };
+pub use project_root::project_root;
 pub use script::{End, Outcome, Script};
 pub use settings_file::{SettingsFile, SettingsFileError, remove_setting, set_setting};
 pub use tcp_peer::{TcpPeer, tcp_peer};
-pub use user::{User, current_user};
+pub use user::{User, current_user, current_user_name};
 pub use watch::{Watch, Watched};

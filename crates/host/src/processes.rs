@@ -22,7 +22,7 @@ pub use foreground::foreground_agent;
 pub use mentioned::orphans_ended;
 pub(crate) use orphans::start_child;
 pub use orphans::{Orphans, let_orphans_go};
-pub use process_tag::ProcessTag;
+pub use process_tag::{ProcessTag, SessionMark, kill_marked};
 
 /// What one line of `/proc/PID/stat` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,6 +17,19 @@ pub fn current_user() -> Option<User> {
     find(&std::fs::read_to_string("/etc/passwd").ok()?, uid)
 }
 
+/// The name of the user we run as; their number if the password file has none.
+pub fn current_user_name() -> String {
+    let uid = rustix::process::getuid().as_raw();
+    let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    name_of(&passwd, uid).unwrap_or_else(|| uid.to_string())
+}
+
+fn name_of(passwd: &str, uid: u32) -> Option<String> {
+    let mut users = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let fields = users.find(|fields| fields.get(2).and_then(|id| id.parse().ok()) == Some(uid))?;
+    fields.first().filter(|name| !name.is_empty()).map(|name| (*name).to_owned())
+}
+
 fn find(passwd: &str, uid: u32) -> Option<User> {
     passwd.lines().find_map(|line| {
         let fields: Vec<&str> = line.split(':').collect();
@@ -39,5 +52,7 @@ mod tests {
         assert_eq!(find(passwd, 7), Some(User { home: "/home/u".into(), shell: "/bin/sh".into() }));
         assert_eq!(find(passwd, 8), None, "no home to speak of");
         assert_eq!(find(passwd, 9), None);
+        assert_eq!(name_of(passwd, 7).as_deref(), Some("u"));
+        assert_eq!(name_of(passwd, 9), None);
     }
 }

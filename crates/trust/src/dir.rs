@@ -226,21 +226,63 @@ impl TrustedDir {
     /// What the system says; the message names the file.
     pub fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
         let path = self.path.join(name);
-        let fresh = format!(".{name}.{}", std::process::id());
+        let fresh = fresh_name(name);
         self.write_new(&fresh, content)
-            .and_then(|()| Ok(rustix::fs::renameat(&self.fd, &fresh, &self.fd, name)?))
+            .and_then(|_| Ok(rustix::fs::renameat(&self.fd, &fresh, &self.fd, name)?))
             .map_err(|error| {
                 let _ = rustix::fs::unlinkat(&self.fd, &fresh, AtFlags::empty());
                 about(&path, error)
             })
     }
 
-    fn write_new(&self, name: &str, content: &[u8]) -> io::Result<()> {
+    fn write_new(&self, name: &str, content: &[u8]) -> io::Result<File> {
         // Left by a process that died and whose number came around again.
         let _ = rustix::fs::unlinkat(&self.fd, name, AtFlags::empty());
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR)?;
-        File::from(file).write_all(content)
+        let mut file = File::from(file);
+        file.write_all(content)?;
+        Ok(file)
+    }
+
+    /// The same, and what was written outlives a crash of the machine.
+    ///
+    /// # Errors
+    /// As for [`TrustedDir::replace`].
+    pub fn replace_durably(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        let path = self.path.join(name);
+        let fresh = fresh_name(name);
+        let written = self.write_new(&fresh, content).and_then(|file| file.sync_all());
+        written
+            .and_then(|()| Ok(rustix::fs::renameat(&self.fd, &fresh, &self.fd, name)?))
+            .map_err(|error| {
+                let _ = rustix::fs::unlinkat(&self.fd, &fresh, AtFlags::empty());
+                about(&path, error)
+            })?;
+        self.sync()
+    }
+
+    /// Waits until the names in it are on disk.
+    ///
+    /// # Errors
+    /// What the system says; the message names the directory.
+    pub fn sync(&self) -> io::Result<()> {
+        rustix::fs::fsync(&self.fd).map_err(|error| about(&self.path, error))
+    }
+
+    /// The names of what lies in it, in no order; what is no UTF-8 is left out.
+    ///
+    /// # Errors
+    /// What the system says; the message names the directory.
+    pub fn names(&self) -> io::Result<Vec<String>> {
+        let entries =
+            rustix::fs::Dir::read_from(&self.fd).map_err(|error| about(&self.path, error))?;
+        let name = |entry: rustix::fs::DirEntry| entry.file_name().to_str().ok().map(str::to_owned);
+        let names = entries.filter_map(|entry| entry.map(name).transpose());
+        let names: Result<Vec<String>, Errno> = names.collect();
+        let mut names = names.map_err(|error| about(&self.path, error))?;
+        names.retain(|name| name != "." && name != "..");
+        Ok(names)
     }
 
     /// Removes a file; one that is missing is as good.
@@ -289,6 +331,11 @@ impl AsFd for TrustedDir {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
+}
+
+/// What a file is called until it is whole.
+fn fresh_name(name: &str) -> String {
+    format!(".{name}.{}", std::process::id())
 }
 
 fn check_file(path: &Path, found: &Stat) -> io::Result<()> {

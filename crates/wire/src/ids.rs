@@ -40,8 +40,18 @@ pub enum IdKind {
     Wait,
     /// A process that the client, or a thread, runs.
     Process,
+    /// A background task.
+    Task,
+    /// A run of a workflow.
+    Run,
     /// A set of directories.
     Workspace,
+    /// A team of agents.
+    Team,
+    /// A memory.
+    Memory,
+    /// An artifact: an image or another file that is kept.
+    Artifact,
     /// Nothing of the world, though it is called like an id: a time, a switch, an option of a list, a name that
     /// another program gave.
     NoId,
@@ -55,6 +65,7 @@ impl IdKind {
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
+            Self::Task => "task",
             Self::Terminal => "terminal",
             Self::Project => "project",
             Self::Thread => "thread",
@@ -72,7 +83,11 @@ impl IdKind {
             Self::Adapter => "adapter",
             Self::Wait => "wait",
             Self::Process => "process",
+            Self::Run => "run",
             Self::Workspace => "workspace",
+            Self::Team => "team",
+            Self::Memory => "memory",
+            Self::Artifact => "artifact",
             Self::NoId => "none",
         }
     }

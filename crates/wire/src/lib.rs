@@ -38,6 +38,7 @@ pub mod outbox;
 pub mod protocol;
 pub mod rights;
 pub mod rpc;
+mod secret;
 pub mod transport;
 
 #[cfg(test)]
@@ -49,4 +50,5 @@ pub use connection::{Outcome, serve_connection};
 pub use options::{Options, Order};
 pub use outbox::{ConnectionHandle, Outbox, Rejected, Subject};
 pub use protocol::{Protocol, Step};
+pub use secret::Secret;
 pub use transport::Transport;

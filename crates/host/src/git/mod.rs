@@ -3,6 +3,7 @@
 //! Only `run` and `stream` start git, and only with settings under which a repository that may be
 //! anybody's gets nothing run and nothing fetched. Nothing here knows sessions or threads.
 
+pub mod changes;
 pub mod metrics;
 mod own_filters;
 mod repo;

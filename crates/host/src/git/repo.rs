@@ -144,6 +144,16 @@ impl Repository {
         Ok(Head { commit: commit.map(line).and_then(|oid| Oid::read(&oid)), branch })
     }
 
+    /// Whether there is a branch of this name.
+    ///
+    /// # Errors
+    /// If git cannot tell.
+    pub async fn has_branch(&self, branch: &str) -> Result<bool, GitError> {
+        let reference = format!("refs/heads/{branch}");
+        let known = ["rev-parse", "--verify", "--quiet", "--end-of-options", &reference];
+        Ok(self.git.call(known).answer().await?.is_some())
+    }
+
     /// The user's index, which need not be there.
     pub(super) fn index(&self) -> &Path {
         &self.index

@@ -3,6 +3,7 @@
 //! It knows neither what is asked nor what the bytes mean; [`sse`] cuts them into frames for callers that
 //! speaks to a server that streams.
 
+pub mod loopback;
 pub mod sse;
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,19 @@ pub struct Client {
     inner: Arc<OnceLock<Result<reqwest::Client, String>>>,
 }
 
+/// What a server is asked to do with what the address names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// To show it.
+    Get,
+    /// To take something in.
+    Post,
+    /// To put something in its place.
+    Put,
+    /// To remove it.
+    Delete,
+}
+
 /// What is asked of a server.
 #[derive(Clone, Default)]
 pub struct Request {
@@ -40,7 +54,9 @@ pub struct Request {
     pub url: String,
     /// Headers, later ones of a name replacing earlier ones.
     pub headers: Vec<(String, String)>,
-    /// What is sent. With a body it is a POST, without one a GET.
+    /// What is asked for; without a word a POST if there is a body, else a GET.
+    pub method: Option<Method>,
+    /// What is sent.
     pub body: Option<Bytes>,
     /// How long the server may be silent: until its headers, and then between any two reads.
     pub idle: Duration,
@@ -119,10 +135,16 @@ impl Client {
     pub async fn send(&self, request: Request) -> Result<Response, Error> {
         let headers = headers(&request.headers)?;
         let client = self.shared().await?;
-        let builder = match request.body {
-            Some(body) => client.post(&request.url).body(body),
-            None => client.get(&request.url),
+        let usual = if request.body.is_some() { Method::Post } else { Method::Get };
+        let mut builder = match request.method.unwrap_or(usual) {
+            Method::Get => client.get(&request.url),
+            Method::Post => client.post(&request.url),
+            Method::Put => client.put(&request.url),
+            Method::Delete => client.delete(&request.url),
         };
+        if let Some(body) = request.body {
+            builder = builder.body(body);
+        }
         let sent = tokio::time::timeout(request.idle, builder.headers(headers).send()).await;
         match sent {
             Err(_) => Err(Error::Idle(request.idle)),

@@ -101,9 +101,11 @@ impl Family {
 
 /// The families of terminals without those that are never meant.
 fn find(roots: &[Root], never: &HashSet<u32>) -> Vec<Family> {
+    // The table comes second: it says of everything that bears a mark which session it is in, also of
+    // what was started just now.
+    let marked = bearers(roots, never);
     let table = all();
     let children = by_parent(&table);
-    let marked = bearers(roots, never);
     let families = roots.iter().enumerate().map(|(place, root)| {
         let mut session = super::members(root.leader, &table);
         session.retain(|pid| !never.contains(pid));
@@ -244,5 +246,19 @@ mod tests {
             assert!(std::time::Instant::now() < until, "{:?}", family.left());
             std::thread::yield_now();
         }
+    }
+
+    #[test]
+    fn what_starts_during_the_look_is_not_taken_for_a_stray() {
+        let mark = format!("busy-family-{}", std::process::id());
+        let (mut child, mut output) =
+            shell(&mark, "echo $$; for i in $(seq 5000); do /bin/true; done");
+        let root = Root { leader: read(&mut output), mark };
+        for _ in 0..200 {
+            let family = find(std::slice::from_ref(&root), &HashSet::new()).pop().unwrap();
+            assert!(family.has_no_strays(), "{:?}", family.strays);
+        }
+        super::super::kill_session(root.leader);
+        child.wait().unwrap();
     }
 }

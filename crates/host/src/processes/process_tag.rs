@@ -52,38 +52,103 @@ impl ProcessTag {
     /// Kills every process that has the tag, and its descendants. Looks through `/proc`, so it
     /// may block.
     pub fn kill(&self) {
-        let mut stopped: Vec<u32> = Vec::new();
-        for _ in 0..ROUNDS {
-            let mut found = self.processes();
-            let table = all();
-            let below: Vec<u32> = found.iter().flat_map(|pid| offspring(*pid, &table)).collect();
-            found.extend(below);
-            found.sort_unstable();
-            found.dedup();
-            found.retain(|pid| *pid != std::process::id() && !stopped.contains(pid));
-            if found.is_empty() {
-                break;
-            }
-            // Stopped, they start nothing more.
-            found.iter().for_each(|pid| signal(*pid, Signal::STOP));
-            stopped.append(&mut found);
-        }
-        stopped.iter().for_each(|pid| signal(*pid, Signal::KILL));
+        kill_marked(Self::VARIABLE, &self.0);
     }
 
-    /// Processes of this user that have the mark.
+    #[cfg(test)]
     fn processes(&self) -> Vec<u32> {
-        let wanted = format!("{}={}", Self::VARIABLE, self.0);
-        let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-        let bears = |entry: fs::DirEntry| {
-            let pid = entry.file_name().to_str()?.parse::<u32>().ok()?;
-            let is_ours = entry.metadata().ok()?.uid() == getuid().as_raw();
-            let variables = fs::read(entry.path().join("environ")).ok().filter(|_| is_ours)?;
-            let mut each = variables.split(|byte| *byte == 0);
-            each.any(|variable| variable == wanted.as_bytes()).then_some(pid)
-        };
-        entries.filter_map(|entry| bears(entry.ok()?)).collect()
+        marked(Self::VARIABLE, &self.0)
     }
+}
+
+/// The mark of everything that was started for one session of a runner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionMark(String);
+
+impl SessionMark {
+    /// The variable that carries it.
+    pub const VARIABLE: &str = "ROOKERY_RUNNER_SESSION";
+
+    /// The mark of a session by its id.
+    #[must_use]
+    pub fn new(session: &str) -> Self {
+        Self(session.to_owned())
+    }
+
+    /// The value of the variable.
+    #[must_use]
+    pub fn value(&self) -> &str {
+        &self.0
+    }
+
+    /// The processes of this user that carry it, with their descendants. Looks through `/proc`, so it
+    /// may block.
+    #[must_use]
+    pub fn processes(&self) -> Vec<u32> {
+        let mut found = marked(Self::VARIABLE, &self.0);
+        let table = all();
+        let below: Vec<u32> = found.iter().flat_map(|pid| offspring(*pid, &table)).collect();
+        found.extend(below);
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Asks all of them to end. May block as well.
+    pub fn ask_to_end(&self) {
+        self.processes().iter().for_each(|pid| signal(*pid, Signal::TERM));
+    }
+
+    /// Holds all of them. May block as well.
+    pub fn hold(&self) {
+        self.processes().iter().for_each(|pid| signal(*pid, Signal::STOP));
+    }
+
+    /// Lets all of them go on. May block as well.
+    pub fn go_on(&self) {
+        self.processes().iter().for_each(|pid| signal(*pid, Signal::CONT));
+    }
+
+    /// Kills all of them. May block as well.
+    pub fn kill(&self) {
+        kill_marked(Self::VARIABLE, &self.0);
+    }
+}
+
+/// Kills every process of this user that has this variable in its environment, and its descendants.
+/// Looks through `/proc`, so it may block.
+pub fn kill_marked(variable: &str, value: &str) {
+    let mut stopped: Vec<u32> = Vec::new();
+    for _ in 0..ROUNDS {
+        let mut found = marked(variable, value);
+        let table = all();
+        let below: Vec<u32> = found.iter().flat_map(|pid| offspring(*pid, &table)).collect();
+        found.extend(below);
+        found.sort_unstable();
+        found.dedup();
+        found.retain(|pid| *pid != std::process::id() && !stopped.contains(pid));
+        if found.is_empty() {
+            break;
+        }
+        // Stopped, they start nothing more.
+        found.iter().for_each(|pid| signal(*pid, Signal::STOP));
+        stopped.append(&mut found);
+    }
+    stopped.iter().for_each(|pid| signal(*pid, Signal::KILL));
+}
+
+/// Processes of this user whose environment has a variable with this value.
+fn marked(variable: &str, value: &str) -> Vec<u32> {
+    let wanted = format!("{variable}={value}");
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let bears = |entry: fs::DirEntry| {
+        let pid = entry.file_name().to_str()?.parse::<u32>().ok()?;
+        let is_ours = entry.metadata().ok()?.uid() == getuid().as_raw();
+        let variables = fs::read(entry.path().join("environ")).ok().filter(|_| is_ours)?;
+        let mut each = variables.split(|byte| *byte == 0);
+        each.any(|variable| variable == wanted.as_bytes()).then_some(pid)
+    };
+    entries.filter_map(|entry| bears(entry.ok()?)).collect()
 }
 
 fn signal(pid: u32, signal: Signal) {

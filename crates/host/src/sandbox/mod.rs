@@ -32,7 +32,7 @@ pub use quiet::quiet_env;
 use reads::Map;
 pub use reads::Reads;
 pub use seal::{SEAL_ARGUMENT, seal_and_exec, wrap_sealed};
-pub use secrets::Secrets;
+pub use secrets::{Secrets, hidden_around};
 pub use support::{Support, support};
 pub use unattended::{UNATTENDED_ARGUMENT, leave_terminal_and_exec, wrap_unattended};
 

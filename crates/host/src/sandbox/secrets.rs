@@ -124,6 +124,35 @@ impl Secrets {
     }
 }
 
+/// How many names are looked at on the way to a place that stays open.
+const MOST_NAMES: usize = 1000;
+
+/// Private places, where some directories below them stay open: what lies beside the way to one of these
+/// is hidden by its name instead. Looks at the disk.
+pub fn hidden_around(private: &[PathBuf], open: &[&Path]) -> Vec<PathBuf> {
+    let mut hidden = Vec::new();
+    for place in private {
+        let inside: Vec<&Path> =
+            open.iter().copied().filter(|open| open.starts_with(place)).collect();
+        hide_beside(place, &inside, &mut hidden);
+    }
+    hidden
+}
+
+fn hide_beside(place: &Path, open: &[&Path], hidden: &mut Vec<PathBuf>) {
+    if open.is_empty() {
+        hidden.push(place.to_owned());
+    } else if !open.contains(&place) {
+        let entries = fs::read_dir(place).into_iter().flatten().filter_map(Result::ok);
+        for entry in entries.take(MOST_NAMES) {
+            let path = entry.path();
+            let inside: Vec<&Path> =
+                open.iter().copied().filter(|open| open.starts_with(&path)).collect();
+            hide_beside(&path, &inside, hidden);
+        }
+    }
+}
+
 /// A path as it is written and as it is without links.
 pub(super) fn spellings(path: &Path) -> BTreeSet<PathBuf> {
     let written = path.is_absolute().then(|| path.to_owned());
@@ -148,6 +177,23 @@ mod tests {
             assert!(!secrets.hold(&home.join(path)), "{path}");
         }
         assert!(secrets.hold(Path::new("/etc/shadow")));
+    }
+
+    #[test]
+    fn what_lies_beside_an_open_place_stays_hidden() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = dir.path().join("data");
+        for name in ["auth", "worktrees/a/one/src", "worktrees/a/two"] {
+            fs::create_dir_all(data.join(name)).unwrap();
+        }
+        let one = data.join("worktrees/a/one");
+        let private = [data.clone(), dir.path().join("state")];
+        let mut hidden = hidden_around(&private, &[&one]);
+        hidden.sort();
+        let expected = [data.join("auth"), data.join("worktrees/a/two"), dir.path().join("state")];
+        assert_eq!(hidden, expected);
+        assert_eq!(hidden_around(&private, &[dir.path()]), private);
+        assert!(hidden_around(&private[..1], &[&data]).is_empty());
     }
 
     #[test]

@@ -157,3 +157,21 @@ fn links_of_ones_own_are_followed_but_not_in_circles() {
     let error = TrustedDir::private(&home.path().join("file")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotADirectory);
 }
+
+#[test]
+fn a_file_is_replaced_durably_and_listed() {
+    let home = home();
+    let dir = TrustedDir::private(&home.path().join("a")).unwrap();
+    dir.replace_durably("f", b"one").unwrap();
+    dir.replace_durably("f", b"two").unwrap();
+    assert_eq!(dir.read("f").unwrap(), b"two");
+    assert_eq!(mode(&home.path().join("a/f")), 0o600);
+    dir.replace("g", b"").unwrap();
+    let mut names = dir.names().unwrap();
+    names.sort();
+    assert_eq!(names, ["f", "g"]);
+    // What cannot be replaced leaves nothing of the attempt.
+    fs::create_dir(home.path().join("a/d")).unwrap();
+    assert!(dir.replace_durably("d", b"x").is_err());
+    assert_eq!(dir.names().unwrap().len(), 3);
+}

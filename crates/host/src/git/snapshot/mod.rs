@@ -12,6 +12,7 @@ mod diff;
 mod history;
 mod listing;
 mod meta;
+mod pinned;
 mod restore;
 mod scan;
 mod scratch;
@@ -32,6 +33,7 @@ pub(super) use submodules::has_dirty_submodule;
 pub use capture::capture;
 pub use diff::{Against, Difference, PATCH_LIMIT, diff};
 pub use history::{Details, Keep, captured, delete, list, prune, show};
+pub use pinned::{SNAPSHOTS, pin, pinned};
 pub use restore::{HeadChange, RestoreOptions, Restored, What, restore};
 pub use scratch::tidy;
 

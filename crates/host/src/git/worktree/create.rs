@@ -176,9 +176,7 @@ fn wanted_branch(repo: &Repository, request: &NewWorktree) -> String {
 }
 
 async fn has_branch(repo: &Repository, branch: &str) -> Result<bool, WorktreeError> {
-    let reference = format!("refs/heads/{branch}");
-    let known = ["rev-parse", "--verify", "--quiet", "--end-of-options", &reference];
-    Ok(repo.git.call(known).answer().await?.is_some())
+    Ok(repo.has_branch(branch).await?)
 }
 
 async fn make(repo: &Repository, request: &NewWorktree) -> Result<Created, WorktreeError> {

@@ -271,3 +271,47 @@ async fn work_is_not_lost_by_removing() {
     remove(&repo, &RemoveRequest { path: gone.path, ..RemoveRequest::default() }).await.unwrap();
     assert_eq!(list(&repo).await.unwrap().len(), 1);
 }
+
+#[tokio::test]
+async fn what_was_lent_goes_with_its_branch_unless_there_is_work_in_it() {
+    let place = Place::new().await;
+    let lent = async |name: &str| {
+        let path = place.top.parent().unwrap().join(format!("lent-{name}"));
+        let request = NewWorktree {
+            path: Some(path),
+            branch: Some(format!("rookery/{name}")),
+            ..titled(name)
+        };
+        let planned = plan(&place.top, &request, "token").await.unwrap();
+        create(&place.top, &request).await.unwrap();
+        planned
+    };
+    let has =
+        async |planned: &Planned| place.repo().await.has_branch(&planned.branch).await.unwrap();
+    let kept = |planned: &Planned| Ok(GivenBack::Kept(Some(planned.branch.clone())));
+
+    let unchanged = lent("unchanged").await;
+    assert_eq!(give_back(&unchanged).await, Ok(GivenBack::Removed));
+    assert!(!unchanged.path.exists() && !has(&unchanged).await);
+    // A second time there is nothing left to do.
+    assert_eq!(give_back(&unchanged).await, Ok(GivenBack::Removed));
+
+    let dirty = lent("dirty").await;
+    fs::write(dirty.path.join("new"), "x").unwrap();
+    assert_eq!(give_back(&dirty).await, kept(&dirty));
+    assert!(dirty.path.join("new").exists() && has(&dirty).await);
+
+    let committed = lent("committed").await;
+    work(&committed.path, "kept", "other").await;
+    assert_eq!(give_back(&committed).await, kept(&committed));
+
+    let moved = lent("moved").await;
+    git_in(&moved.path, ["switch", "--quiet", "--create", "elsewhere"]).await;
+    assert_eq!(give_back(&moved).await, Ok(GivenBack::Kept(Some("elsewhere".into()))));
+
+    // The directory is gone, and what git remembers of it goes too.
+    let lost = lent("lost").await;
+    fs::remove_dir_all(&lost.path).unwrap();
+    assert_eq!(give_back(&lost).await, Ok(GivenBack::Removed));
+    assert!(!has(&lost).await);
+}
