@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use rookery_model::{Prices, Usage};
+use rookery_signin::Account;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -317,8 +318,8 @@ pub enum Auth {
     None,
     /// By a key; the variable that may hold it.
     ApiKey(String),
-    /// By a login of its own.
-    OAuth,
+    /// By a token of an account that is signed in to.
+    OAuth(Account),
 }
 
 /// What a provider can do.

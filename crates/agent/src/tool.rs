@@ -1,18 +1,18 @@
 //! What a tool is: a name, a kind, a schema, and a function of its arguments.
 
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rookery_host::sandbox::Secrets;
-use rookery_model::{Goal, GoalStatus, TerminalId, ThreadId, ToolKind, TurnId};
+use rookery_model::{Edit, Goal, GoalStatus, TerminalId, ThreadId, ToolKind, TurnId};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::provider::ToolSpec;
-use crate::tools::Sessions;
+use crate::tools::{MemoryAnswer, MemoryCall, Sessions};
 
 /// The result of a tool. A failure is a result as well, which the model gets.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,6 +29,8 @@ pub struct ToolOutput {
     pub exit_code: Option<i32>,
     /// The terminal it ran in.
     pub terminal: Option<TerminalId>,
+    /// What it changed in files, if it edits them.
+    pub edits: Vec<Edit>,
 }
 
 impl ToolOutput {
@@ -164,8 +166,75 @@ pub struct ToolContext {
     pub cancel: CancellationToken,
     /// At what time it has to be done, measured from now.
     pub time_left: Option<Duration>,
+    /// How commands run, if they do not run on this machine.
+    pub commands: Option<Arc<dyn RemoteCommands>>,
+    /// Where files are, if they are not on this machine; then `root` is a path there.
+    pub files: Option<Arc<dyn RemoteFiles>>,
     /// The rest of the world, as far as tools may touch it.
     pub world: Arc<dyn ToolWorld>,
+}
+
+/// A command that runs elsewhere.
+#[derive(Clone, Debug)]
+pub struct RemoteCommand {
+    /// Program and arguments, as they run there.
+    pub argv: Vec<String>,
+    /// Where it runs: as the tool calls it, which may be a path of this machine that is there as well.
+    pub cwd: PathBuf,
+    /// What it changes in the environment.
+    pub env: Vec<(String, String)>,
+    /// Whether it has a terminal.
+    pub has_terminal: bool,
+    /// Ends it.
+    pub cancel: CancellationToken,
+}
+
+/// What came of a command that ran elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RemoteEnd {
+    /// What it wrote.
+    pub output: Vec<u8>,
+    /// Its status, or minus the signal.
+    pub code: i32,
+    /// How many bytes of its output are not kept.
+    pub dropped: u64,
+}
+
+/// What a path is elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemoteKind {
+    /// A file.
+    File,
+    /// A directory.
+    Dir,
+}
+
+/// How commands of tools run elsewhere. What cannot be done there is an error; nothing is done here instead.
+pub trait RemoteCommands: Send + Sync {
+    /// Program and arguments of this machine that run a command there in a terminal or on pipes of ours,
+    /// and by which name it is ended. None if only [`RemoteCommands::run`] can.
+    fn in_terminal(&self, command: &RemoteCommand)
+    -> Result<Option<(Vec<String>, String)>, String>;
+    /// Runs a command to its end.
+    fn run(&self, command: RemoteCommand) -> WorldFuture<'_, RemoteEnd>;
+    /// Ends a command of [`RemoteCommands::in_terminal`] with all that it started there.
+    fn end<'a>(&'a self, id: &'a str) -> WorldFuture<'a, ()>;
+}
+
+/// Files that are elsewhere. Paths are absolute there; what leads out of the place is an error.
+pub trait RemoteFiles: Send + Sync {
+    /// What a path is; none if there is nothing.
+    fn kind<'a>(&'a self, path: &'a Path) -> WorldFuture<'a, Option<RemoteKind>>;
+    /// Reads a file whole.
+    fn read<'a>(&'a self, path: &'a Path, limit: u64) -> WorldFuture<'a, Vec<u8>>;
+    /// Makes or replaces a file with its directories.
+    fn write<'a>(&'a self, path: &'a Path, bytes: Vec<u8>) -> WorldFuture<'a, ()>;
+    /// Removes a file.
+    fn remove<'a>(&'a self, path: &'a Path) -> WorldFuture<'a, ()>;
+    /// Names in a directory, and whether each is a directory.
+    fn list<'a>(&'a self, path: &'a Path) -> WorldFuture<'a, Vec<(String, bool)>>;
+    /// Files below a directory by their paths from there on, sorted; at most `most`.
+    fn find<'a>(&'a self, path: &'a Path, most: usize) -> WorldFuture<'a, Vec<String>>;
 }
 
 /// A command to run in a terminal of the world.
@@ -227,8 +296,18 @@ pub trait ToolWorld: Send + Sync {
     /// Says where the thread's goal stands.
     fn update_goal(&self, thread: ThreadId, status: GoalStatus) -> WorldFuture<'_, Goal>;
     /// Replaces the thread's plan.
-    fn set_plan(&self, thread: ThreadId, plan: Vec<rookery_model::Task>) -> WorldFuture<'_, ()>;
-    /// Replaces the thread's ledger.
-    fn set_ledger(&self, thread: ThreadId, ledger: Vec<rookery_model::Task>)
+    fn set_plan(&self, thread: ThreadId, plan: Vec<rookery_model::PlanStep>)
     -> WorldFuture<'_, ()>;
+    /// Replaces the thread's ledger.
+    fn set_ledger(
+        &self,
+        thread: ThreadId,
+        ledger: Vec<rookery_model::PlanStep>,
+    ) -> WorldFuture<'_, ()>;
+    /// What is to be known in other threads: saved, found, changed or deleted.
+    fn memory<'a>(
+        &'a self,
+        context: &'a ToolContext,
+        call: MemoryCall,
+    ) -> WorldFuture<'a, MemoryAnswer>;
 }

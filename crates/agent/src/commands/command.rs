@@ -9,6 +9,7 @@ use super::front_matter::{self, Includes};
 use super::include::{Include, IncludeKind, What};
 use super::template::Template;
 use super::{CommandInfo, Source};
+use crate::front_matter::split;
 
 /// The longest file that is read as a command.
 pub(super) const FILE_LIMIT: u64 = 256 << 10;
@@ -49,7 +50,7 @@ impl Command {
     /// `stem` is the file's name without its ending, which names the command unless the file does.
     /// Never panics, whatever the text is: this is where untrusted files come in.
     pub fn parse(text: &str, stem: &str, source: Source) -> Result<Self, String> {
-        let (head, body) = front_matter::split::<front_matter::FrontMatter>(text)?;
+        let (head, body) = split::<front_matter::FrontMatter>(text)?;
         let body = body.trim_start_matches('\n').trim_end();
         if body.is_empty() {
             return Err("its body is empty".into());
@@ -85,7 +86,7 @@ impl Command {
     ///
     /// Never panics, whatever the text is.
     pub fn parse_plain(text: &str, stem: &str, source: Source) -> Result<Self, String> {
-        let (head, body) = front_matter::split::<front_matter::PlainFrontMatter>(text)?;
+        let (head, body) = split::<front_matter::PlainFrontMatter>(text)?;
         let body = body.trim();
         if body.is_empty() {
             return Err("its body is empty".into());

@@ -1,10 +1,10 @@
-//! The head of a command file: YAML between two lines of dashes, with a fixed set of keys.
+//! The head of a command file: a fixed set of keys.
 //!
-//! Pure. It knows the spelling of the file and nothing of what the keys mean.
+//! Pure. It knows the spelling of the keys and nothing of what they mean.
 
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, MapAccess, Visitor};
 
 /// The keys of a head.
 #[derive(Debug, Default, Deserialize)]
@@ -115,41 +115,4 @@ pub(super) struct PlainFrontMatter {
     pub(super) description: Option<String>,
     pub(super) argument_hint: Option<Hint>,
     pub(super) mode: Option<String>,
-}
-
-/// Splits a file into its head and its body. A file without a head is all body.
-pub(super) fn split<Head: DeserializeOwned + Default>(
-    text: &str,
-) -> Result<(Head, String), String> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
-    let mut lines = text.split_inclusive('\n');
-    let Some(first) = lines.next().filter(|line| is_fence(line)) else {
-        return Ok((Head::default(), text));
-    };
-    let mut end = first.len();
-    for line in lines {
-        if is_fence(line) {
-            let head = read(&text[first.len()..end])?;
-            return Ok((head, text[end + line.len()..].to_owned()));
-        }
-        end += line.len();
-    }
-    Err("its front matter has no closing --- line".into())
-}
-
-fn is_fence(line: &str) -> bool {
-    line.trim_end() == "---"
-}
-
-fn read<Head: DeserializeOwned + Default>(yaml: &str) -> Result<Head, String> {
-    if yaml.trim().is_empty() {
-        return Ok(Head::default());
-    }
-    let options = serde_saphyr::options! { with_snippet: false };
-    serde_saphyr::from_str_with_options::<Option<Head>>(yaml, options)
-        .map(Option::unwrap_or_default)
-        .map_err(|error| {
-            let text = error.to_string();
-            format!("its front matter is wrong: {}", text.lines().next().unwrap_or_default())
-        })
 }

@@ -22,6 +22,7 @@ fn endpoint() -> Endpoint {
         base_url: "http://127.0.0.1:1".into(),
         key_variables: Vec::new(),
         needs_key: false,
+        sign_in: None,
         headers: Vec::new(),
         max_tokens: None,
         temperature: None,

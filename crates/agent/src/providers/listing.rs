@@ -182,8 +182,9 @@ impl Cache {
 /// Asks a server for its models.
 pub(crate) async fn fetch(remote: &Remote, lent: Option<Loan>) -> Result<Vec<ModelInfo>, String> {
     let endpoint = &remote.endpoint;
-    let key = endpoint.key_with(lent.as_ref())?;
+    let key = endpoint.credential(lent.as_ref()).await.map_err(|failed| failed.failure.message)?;
     let request = Request {
+        method: None,
         url: remote.protocol.models_url(&endpoint.base_url),
         headers: remote.request_headers(key.as_ref()),
         body: None,

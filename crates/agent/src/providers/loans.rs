@@ -31,6 +31,26 @@ struct Lent {
     loans: Loans,
 }
 
+/// The keys that one caller lends by now. Clones share them.
+#[derive(Clone, Default)]
+pub struct KeyRing(Arc<Mutex<Vec<Loan>>>);
+
+impl KeyRing {
+    /// Takes a key in place of the one that was lent for the same before.
+    pub fn add(&self, key: Loan) {
+        let mut keys = self.0.lock();
+        keys.retain(|known| {
+            (known.provider(), known.variable()) != (key.provider(), key.variable())
+        });
+        keys.push(key);
+    }
+
+    /// All of them.
+    pub fn keys(&self) -> Vec<Loan> {
+        self.0.lock().clone()
+    }
+}
+
 impl Loans {
     pub(crate) fn lend(&self, provider: String, variable: Option<String>, key: Secret) -> Loan {
         let mut state = self.0.lock();

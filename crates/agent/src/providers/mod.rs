@@ -30,7 +30,7 @@ mod transcript;
 
 pub use builtin::{KnownProvider, known_providers, normalize};
 pub use efforts::{EFFORTS, Fitted, UnsupportedEffort};
-pub use loans::Loan;
+pub use loans::{KeyRing, Loan};
 pub use of_task::{TaskProvider, TaskProviderError, kept_as_json, kept_from_json, of_task};
 pub use registry::{KeyError, Registry, RegistryOptions};
 pub(crate) use settings::mask;

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rookery_host::http::Client;
-use rookery_model::Prices;
+use rookery_model::{Edit, Prices};
+use rookery_signin::{Account, Accounts};
 use serde_json::Value;
 
 use self::private::Private;
@@ -22,7 +23,7 @@ use super::efforts::{self, Fitted, UnsupportedEffort};
 use super::listing::Cache;
 use super::loans::{Loan, Loans};
 use super::settings::{Environment, Retry, Settings, mask};
-use crate::provider::{ModelInfo, Provider, ProviderInfo};
+use crate::provider::{Auth, ModelInfo, Provider, ProviderInfo};
 use crate::settings::Secret;
 use crate::tool::ToolOutput;
 
@@ -37,6 +38,8 @@ pub struct RegistryOptions {
     pub retry: Retry,
     /// Where lists of models are kept across restarts.
     pub cache_file: Option<PathBuf>,
+    /// Accounts whose tokens providers may be sent.
+    pub accounts: Accounts,
 }
 
 /// A key cannot be set.
@@ -75,6 +78,15 @@ fn mask_text(text: &mut String, secrets: &[String]) {
     // Looked for first: hardly any text has one, and then nothing is copied.
     if secrets.iter().any(|secret| text.contains(secret.as_str())) {
         *text = mask(text, secrets);
+    }
+}
+
+/// Lines that hold a key are not kept as they were, so that they cannot be brought back.
+fn mask_edit(edit: &mut Edit, secrets: &[String]) {
+    let has_key = |text: &str| secrets.iter().any(|secret| text.contains(secret));
+    if edit.lines.iter().any(|line| has_key(&line.text)) {
+        edit.lines.iter_mut().for_each(|line| mask_text(&mut line.text, secrets));
+        edit.obstacle = Some("the change holds a key, which is not kept".to_owned());
     }
 }
 
@@ -138,6 +150,11 @@ impl Registry {
     /// A provider, by any spelling of its id.
     pub fn get(&self, id: &str) -> Option<Arc<dyn Provider>> {
         self.find(id).map(|registered| Arc::clone(&registered.provider))
+    }
+
+    /// Whether a provider is a program: an agent with tools of its own.
+    pub fn is_program(&self, id: &str) -> bool {
+        self.find(id).is_some_and(|registered| registered.acp.is_some())
     }
 
     /// A provider as clients see it now.
@@ -259,6 +276,21 @@ impl Registry {
         Ok(())
     }
 
+    /// Lists of models of providers that are sent tokens of an account may be others now. Whether there are any
+    /// such providers.
+    pub fn account_changed(&self, account: Account) -> bool {
+        let of_account =
+            |registered: &&Arc<Registered>| registered.info.auth == Auth::OAuth(account);
+        let ids: Vec<&String> = self
+            .providers
+            .values()
+            .filter(of_account)
+            .map(|registered| &registered.info.id)
+            .collect();
+        ids.iter().for_each(|id| self.listings.forget_age(id));
+        !ids.is_empty()
+    }
+
     /// Takes every key that is known now, set or from the environment, out of what a tool found, so
     /// that no conversation has it.
     #[must_use]
@@ -267,6 +299,7 @@ impl Registry {
         if !secrets.is_empty() {
             mask_text(&mut output.text, &secrets);
             mask_value(&mut output.data, &secrets);
+            output.edits.iter_mut().for_each(|edit| mask_edit(edit, &secrets));
         }
         output
     }
@@ -289,7 +322,9 @@ impl Registry {
         let endpoints = all.filter_map(|registered| registered.endpoint.as_ref());
         let used =
             endpoints.flat_map(|endpoint| endpoint.secrets(endpoint.key().ok().flatten().as_ref()));
-        let mut all: Vec<String> = set.into_iter().chain(used).chain(self.loans.keys()).collect();
+        let tokens = self.options.accounts.secrets();
+        let lent = self.loans.keys();
+        let mut all: Vec<String> = set.into_iter().chain(used).chain(lent).chain(tokens).collect();
         all.retain(|secret| secret.len() >= SHORTEST_SECRET);
         // The longest first: one may be the beginning of another.
         all.sort_by(|one, other| (other.len(), other).cmp(&(one.len(), one)));

@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rookery_signin::Account;
+
 use crate::settings::Secret;
 
 /// Looks up a variable of the environment, at the time it is asked.
@@ -100,6 +102,8 @@ pub struct Settings {
     pub api_key: Option<Secret>,
     /// The variable that holds its key, asked before the usual one.
     pub api_key_env: Option<String>,
+    /// The account whose token it is sent in place of a key.
+    pub account: Option<Account>,
     /// Headers to send besides ours; they win over ours.
     pub headers: Vec<(String, String)>,
     /// The models it has; empty means that it is asked.

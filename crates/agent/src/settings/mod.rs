@@ -3,27 +3,35 @@
 //! Pure but for [`Settings::load`]: [`Settings::read`] takes a document that was read,
 //! [`Settings::apply_environment`] a function that looks variables up, [`Edit`] changes a document.
 
+mod auth;
 mod edit;
 mod problem;
 mod read;
 mod secret;
+mod services;
 mod spelled;
 mod unknown;
+mod workflows;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rookery_model::{Mode, Profile, ToolKind};
+use rookery_model::{Lane, Mode, Profile, ToolKind};
+use rookery_signin::Account;
 
+use crate::definitions::{self, LANES, LaneRow};
 use crate::providers::Kind;
 
 pub use crate::providers::normalize as normalize_provider;
 pub use crate::tool::PathScope;
+pub use auth::AuthSettings;
 pub use edit::Edit;
 pub use secret::Secret;
+pub use services::{MediaSettings, MemorySettings, ServiceSettings};
 pub use spelled::{Spelled, WebSearchMode};
 pub use unknown::likeliest;
+pub use workflows::WorkflowSettings;
 
 /// The keys and sections at the top of the settings file that are read here. Other parts of the
 /// program read the rest of the same file.
@@ -40,11 +48,17 @@ pub const TOP_LEVEL: &[&str] = &[
     "policy_modes",
     "commands",
     "tools",
+    "subagents",
     "search_index",
     "lifecycle",
+    "teams",
     "fs",
+    "auth",
     "providers",
     "mcp_servers",
+    "dynamic_workflows",
+    "memory",
+    "media",
 ];
 
 /// Everything that the settings file says, or would say.
@@ -74,16 +88,28 @@ pub struct Settings {
     pub commands: CommandSettings,
     /// What tools may do.
     pub tools: ToolSettings,
+    /// How much child agents may do.
+    pub subagents: SubagentSettings,
     /// The search index.
     pub search_index: SearchIndex,
     /// How long the end may take.
     pub lifecycle: Lifecycle,
+    /// Teams of agents.
+    pub teams: TeamSettings,
     /// The only directories whose files clients may read; empty for all.
     pub fs_roots: Vec<PathBuf>,
+    /// Accounts that can be signed in to.
+    pub auth: AuthSettings,
     /// Providers, by their normalized ids.
     pub providers: BTreeMap<String, ProviderSettings>,
     /// Servers of the Model Context Protocol, by name.
     pub mcp_servers: BTreeMap<String, McpServerSettings>,
+    /// Workflows.
+    pub workflows: WorkflowSettings,
+    /// Memories.
+    pub memory: MemorySettings,
+    /// Images and other media.
+    pub media: MediaSettings,
 }
 
 /// What is borne before a turn is given up.
@@ -270,6 +296,56 @@ impl Default for ToolSettings {
     }
 }
 
+/// How much child agents may do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubagentSettings {
+    /// How many work at once.
+    pub max_concurrent: u32,
+    /// How long one may work; what it waits for a person does not count.
+    pub timeout: Duration,
+    /// How many calls of the model one may make, unless its definition says otherwise.
+    pub max_turns: u32,
+    /// How many characters of an answer its parent gets, unless its definition says otherwise.
+    pub max_result_chars: u32,
+    /// How many of each lane work at once, and for how long, in the order of the table of lanes.
+    pub lanes: [LaneBounds; 4],
+}
+
+/// The bounds of a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneBounds {
+    /// How many work at once.
+    pub max_concurrent: u32,
+    /// How long one may work.
+    pub timeout: Duration,
+}
+
+impl SubagentSettings {
+    /// The bounds of a lane.
+    pub fn lane(&self, lane: Lane) -> LaneBounds {
+        let at = LANES.iter().position(|row| row.lane == lane);
+        at.map_or(LaneBounds::of(definitions::lane(lane)), |at| self.lanes[at])
+    }
+}
+
+impl LaneBounds {
+    fn of(row: &LaneRow) -> Self {
+        LaneBounds { max_concurrent: row.concurrent, timeout: row.timeout }
+    }
+}
+
+impl Default for SubagentSettings {
+    fn default() -> Self {
+        Self {
+            max_concurrent: 16,
+            timeout: Duration::from_secs(180),
+            max_turns: 8,
+            max_result_chars: 4000,
+            lanes: LANES.each_ref().map(LaneBounds::of),
+        }
+    }
+}
+
 /// The search index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchIndex {
@@ -284,6 +360,19 @@ pub struct SearchIndex {
 impl Default for SearchIndex {
     fn default() -> Self {
         Self { enabled: true, max_file_bytes: 1_048_576, ignored_globs: Vec::new() }
+    }
+}
+
+/// Teams of agents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TeamSettings {
+    /// How many teammates a lead may have.
+    pub max_teammates: usize,
+}
+
+impl Default for TeamSettings {
+    fn default() -> Self {
+        Self { max_teammates: 5 }
     }
 }
 
@@ -319,6 +408,8 @@ pub struct ProviderSettings {
     pub base_url: Option<String>,
     /// Which API it speaks; none for what its id says.
     pub kind: Option<Kind>,
+    /// The account whose token it is sent in place of a key.
+    pub auth: Option<Account>,
     /// Models that it has beside those it lists.
     pub models: Vec<String>,
     /// Headers that go with each request; they may carry keys as well.

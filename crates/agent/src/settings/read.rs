@@ -3,6 +3,10 @@
 //! What has a wrong type, and what is unknown, is reported by its key and ignored. Where that concerns policy,
 //! everything is asked for. No message has a value in it, for values can be keys.
 
+mod auth;
+mod delegated;
+mod services;
+
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -10,6 +14,7 @@ use std::time::Duration;
 
 use rookery_host::SettingsFile;
 use rookery_model::{Mode, Profile, ToolKind, Words as _};
+use rookery_signin::Account;
 use toml_edit::{DocumentMut, Item, TableLike};
 
 use super::problem::{Problem, ProblemKind};
@@ -64,11 +69,17 @@ impl Settings {
             policy: policy(&root.section("policy_modes")),
             commands: commands(&root.section("commands")),
             tools: tools(&root.section("tools")),
+            subagents: delegated::subagents(&root.section("subagents")),
             search_index: search_index(&root.section("search_index")),
             lifecycle: lifecycle(&root.section("lifecycle")),
+            workflows: delegated::workflows(&root.section("dynamic_workflows")),
+            teams: delegated::teams(&root.section("teams")),
             fs_roots: root.section("fs").absolute_paths("roots"),
+            auth: auth::auth(&root.section("auth")),
             providers: providers(&root.section("providers")),
             mcp_servers: mcp_servers(&root.section("mcp_servers")),
+            memory: services::memory(&root.section("memory")),
+            media: services::media(&root.section("media")),
         };
         let mut problems: Vec<Problem> = problems.into_inner();
         problems.extend(unknown::keys(document.as_table(), &known.into_inner()));
@@ -121,6 +132,8 @@ impl Settings {
                 _ => warnings.push("RODER_DISABLE_CONTEXT_ARTIFACTS must be true or false".into()),
             }
         }
+        warnings.extend(self.workflows.apply_environment(text));
+        self.auth.apply_environment(text);
         warnings
     }
 }
@@ -141,6 +154,7 @@ const PROFILES: &str = "interactive, non_interactive or eval";
 const WEB_SEARCH: &str = "disabled, cached, live or auto";
 const MODES: &str = "default, ask, accept_all, plan or bypass";
 const KINDS: &str = "openai_responses, openai_chat, anthropic, acp or mock";
+const ACCOUNTS: &str = "codex or supergrok";
 const TOOL_KINDS: &str = "read, write, exec or network";
 const SECOND: Duration = Duration::from_secs(1);
 const MILLISECOND: Duration = Duration::from_millis(1);
@@ -303,6 +317,7 @@ fn provider(section: &Section<'_>) -> ProviderSettings {
         api_key_env: section.text("api_key_env"),
         base_url: section.text("base_url"),
         kind: section.choice("kind", KINDS, Kind::parse),
+        auth: section.choice("auth", ACCOUNTS, Account::from_name),
         models: section.texts("models"),
         headers: section.secrets("headers"),
         max_tokens: section.count("max_tokens").filter(|&tokens| tokens > 0),

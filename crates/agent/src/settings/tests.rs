@@ -80,6 +80,30 @@ path_scope = "global"
 shell = "/bin/zsh"
 allowlist = ["grep"]
 external_timeout_seconds = 8
+[subagents]
+max_concurrent = 2
+timeout_seconds = 11
+max_turns = 12
+max_result_chars = 13
+[subagents.lanes.runner]
+max_concurrent = 14
+timeout_seconds = 15
+[teams]
+max_teammates = 16
+[dynamic_workflows]
+enabled = false
+max_concurrent_agents = 17
+max_agents_per_run = 18
+default_agent_timeout_seconds = 19
+default_run_timeout_seconds = 20
+default_checkpoint_bytes = 21
+max_report_bytes = 22
+workspace_workflows_dir = "flows"
+user_workflows_dir = "/flows"
+[dynamic_workflows.approval]
+require_approval = false
+allow_always_for_script_and_workspace = false
+consent_ttl_seconds = 23
 [search_index]
 enabled = false
 max_file_bytes = 9
@@ -90,11 +114,16 @@ process_grace_timeout_ms = 2
 process_kill_timeout_ms = 3
 [fs]
 roots = ["/srv"]
+[auth]
+persist = false
+[auth.codex]
+client_id = "client"
 [providers.X-AI]
 api_key = "sk-secret"
 api_key_env = "XAI_KEY"
 base_url = "http://x"
 kind = "openai_chat"
+auth = "supergrok"
 models = ["m1"]
 headers = { Authorization = "sk-header" }
 max_tokens = 7
@@ -112,6 +141,18 @@ always_allow = ["log", "show"]
 enabled = false
 startup_timeout_seconds = 3
 tool_timeout_seconds = 4
+[memory]
+recall = false
+[memory.providers.house]
+base_url = "http://h"
+api_key_env = "H_KEY"
+model = "hm"
+dimensions = 24
+[media]
+keep = false
+[media.providers.painter]
+base_url = "http://p"
+model = "pm"
 "#;
 
 fn full() -> Settings {
@@ -168,6 +209,32 @@ fn full() -> Settings {
             max_include_bytes: 10,
             live_reload: false,
         },
+        subagents: SubagentSettings {
+            max_concurrent: 2,
+            timeout: Duration::from_secs(11),
+            max_turns: 12,
+            max_result_chars: 13,
+            lanes: {
+                let mut lanes = SubagentSettings::default().lanes;
+                lanes[3] = LaneBounds { max_concurrent: 14, timeout: Duration::from_secs(15) };
+                lanes
+            },
+        },
+        teams: TeamSettings { max_teammates: 16 },
+        workflows: WorkflowSettings {
+            is_enabled: false,
+            max_concurrent_agents: 17,
+            max_agents_per_run: 18,
+            agent_timeout_seconds: 19,
+            run_timeout_seconds: 20,
+            checkpoint_bytes: 21,
+            report_bytes: 22,
+            workspace_dir: Some("flows".into()),
+            user_dir: Some("/flows".into()),
+            requires_approval: false,
+            allows_always: false,
+            consent_ttl: Some(Duration::from_secs(23)),
+        },
         tools: ToolSettings {
             path_scope: PathScope::Global,
             shell: Some("/bin/zsh".into()),
@@ -185,9 +252,39 @@ fn full() -> Settings {
             process_kill_timeout: Duration::from_millis(3),
         },
         fs_roots: vec!["/srv".into()],
+        auth: auth(),
         providers: BTreeMap::from([("xai".to_owned(), xai())]),
         mcp_servers: BTreeMap::from([("git".to_owned(), git_server())]),
+        memory: MemorySettings {
+            recalls: false,
+            providers: BTreeMap::from([(
+                "house".to_owned(),
+                ServiceSettings {
+                    base_url: "http://h".into(),
+                    api_key_env: Some("H_KEY".into()),
+                    model: "hm".into(),
+                    dimensions: Some(24),
+                },
+            )]),
+        },
+        media: MediaSettings {
+            keeps: false,
+            providers: BTreeMap::from([(
+                "painter".to_owned(),
+                ServiceSettings {
+                    base_url: "http://p".into(),
+                    model: "pm".into(),
+                    ..ServiceSettings::default()
+                },
+            )]),
+        },
     }
+}
+
+fn auth() -> AuthSettings {
+    let mut auth = AuthSettings { persist: false, ..AuthSettings::default() };
+    auth.accounts.entry(Account::Codex).or_default().client_id = Some("client".into());
+    auth
 }
 
 fn xai() -> ProviderSettings {
@@ -196,6 +293,7 @@ fn xai() -> ProviderSettings {
         api_key_env: Some("XAI_KEY".into()),
         base_url: Some("http://x".into()),
         kind: Some(Kind::OpenaiChat),
+        auth: Some(Account::Supergrok),
         models: vec!["m1".into()],
         headers: BTreeMap::from([("Authorization".to_owned(), Secret::new("sk-header"))]),
         max_tokens: Some(7),
@@ -304,10 +402,12 @@ fn the_environment_beats_the_file() {
     assert_eq!(settings.apply_environment(|_| None), Vec::<String>::new());
     assert_eq!(settings, before);
     let warnings = settings.apply_environment(|name| {
-        (!matches!(name, "RODER_PROVIDER" | "RODER_MODEL" | "RODER_REASONING"))
-            .then(|| "what".to_owned())
+        let is_text = matches!(name, "RODER_PROVIDER" | "RODER_MODEL" | "RODER_REASONING")
+            || name.ends_with("_WORKFLOWS_DIR")
+            || name.ends_with("_ISSUER");
+        (!is_text).then(|| "what".to_owned())
     });
-    assert_eq!(warnings.len(), 4);
+    assert_eq!(warnings.len(), 14, "{warnings:?}");
     assert_eq!(settings, before);
 }
 
@@ -478,4 +578,63 @@ proptest! {
         let stored = &settings.providers[&normalize_provider(&provider)];
         prop_assert_eq!(stored.api_key.as_ref().map(Secret::expose), Some(&*key));
     }
+}
+
+#[test]
+fn servers_of_vectors_and_images_are_read_by_their_names() {
+    let (settings, warnings) = read(
+        r#"
+        [memory]
+        recall = false
+        [memory.providers.house]
+        base_url = "http://127.0.0.1:1/v1/"
+        api_key_env = "HOUSE_KEY"
+        model = "tiny"
+        dimensions = 8
+        [media]
+        keep = false
+        [media.providers.painter]
+        base_url = "https://images.example/v1"
+        model = "brush"
+        "#,
+    );
+    assert_eq!(warnings, Vec::<String>::new());
+    let house = &settings.memory.providers["house"];
+    assert_eq!((house.base_url.as_str(), house.dimensions), ("http://127.0.0.1:1/v1", Some(8)));
+    assert_eq!(house.api_key_env.as_deref(), Some("HOUSE_KEY"));
+    assert!(!settings.memory.recalls && !settings.media.keeps);
+    assert_eq!(settings.media.providers["painter"].model, "brush");
+    let default = Settings::default();
+    assert!(default.memory.recalls && default.media.keeps);
+}
+
+#[test]
+fn servers_that_cannot_be_asked_are_left_out_and_named() {
+    for (text, warning) in [
+        ("[memory.providers.x]\nmodel = \"m\"", "setting memory.providers.x.base_url must be set"),
+        (
+            "[memory.providers.x]\nbase_url = \"ftp://h\"\nmodel = \"m\"",
+            "setting memory.providers.x.base_url must be an address that begins with http",
+        ),
+        (
+            "[memory.providers.x]\nbase_url = \"http://h\"",
+            "setting memory.providers.x.model must be set",
+        ),
+        (
+            "[memory.providers.local]\nbase_url = \"http://h\"\nmodel = \"m\"",
+            "setting memory.providers.local must be named by letters, digits, - and _, and not as a built-in one",
+        ),
+        (
+            "[media.providers.\"a b\"]\nbase_url = \"http://h\"\nmodel = \"m\"",
+            "setting media.providers.a b must be named by letters, digits, - and _, and not as a built-in one",
+        ),
+    ] {
+        let (settings, warnings) = read(text);
+        assert_eq!(warnings, [warning], "{text}");
+        assert!(settings.memory.providers.is_empty() && settings.media.providers.is_empty());
+    }
+    let (settings, warnings) =
+        read("[memory.providers.x]\nbase_url = \"http://h\"\nmodel = \"m\"\ndimensions = 0");
+    assert_eq!(warnings.len(), 1);
+    assert_eq!(settings.memory.providers["x"].dimensions, None);
 }

@@ -265,7 +265,7 @@ pub(super) fn load(context: &ToolContext, id: &str) -> Result<String, String> {
         path.exists().then_some(path)
     });
     let place = Place { path: path.ok_or_else(unknown)?, shown: id.to_owned() };
-    let bytes = paths::read(&place, MAX_BYTES)?;
+    let bytes = paths::read_here(&place, MAX_BYTES)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::planned::{Planned, Touched};
+use super::planned::{Planned, Touched, shown as shown_edits};
 use super::writing::{self, Change};
 use super::{arguments, paths};
 use crate::tool::{Tool, ToolContext, ToolOutput};
@@ -100,7 +100,7 @@ fn planned(
         return Err(arguments::invalid("edits", "must not be empty"));
     }
     let place = paths::resolve(context, &args.path)?;
-    let old = paths::read_text(&place)?;
+    let old = paths::read_text(context, &place)?;
     let mut new = old.clone();
     for (index, edit) in args.edits.iter().enumerate() {
         new = replaced(&new, edit).map_err(|why| complain(index, why))?;
@@ -109,7 +109,14 @@ fn planned(
     let (old, new) = (Some(old), Some(new));
     Ok(Planned {
         changes: vec![Change { path: place.path, content, mode: None }],
-        files: vec![Touched { path: place.shown, old_path: None, old, new, was_binary: false }],
+        files: vec![Touched {
+            path: place.shown,
+            old_path: None,
+            old,
+            new,
+            was_binary: false,
+            mode: None,
+        }],
     })
 }
 
@@ -118,13 +125,15 @@ fn apply(
     args: &MultiEditArgs,
     complain: Complain,
 ) -> Result<ToolOutput, String> {
-    let _alone = writing::exclusive();
+    let _alone = writing::exclusive(context);
     let planned = planned(context, args, complain)?;
-    planned.commit()?;
+    planned.commit(context)?;
     let shown = planned.files.first().map(|file| file.path.clone()).unwrap_or_default();
     let replacements = args.edits.len();
-    let data = json!({"path": shown, "replacements": replacements, "hunks": planned.hunks()});
-    Ok(ToolOutput::new(format!("edited {shown}"), data))
+    let edits = planned.edits();
+    let hunks = shown_edits(&edits);
+    let data = json!({"path": shown, "replacements": replacements, "hunks": hunks});
+    Ok(ToolOutput { edits, ..ToolOutput::new(format!("edited {shown}"), data) })
 }
 
 fn replaced(text: &str, edit: &Replacement) -> Result<String, String> {

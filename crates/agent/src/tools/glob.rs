@@ -43,7 +43,7 @@ fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
         .compile_matcher();
     let mut paths = Vec::new();
     let mut considered = 0_usize;
-    for file in walk::files(&place.path, &context.secrets) {
+    for file in walk::files(context, &place.path)? {
         if context.cancel.is_cancelled() {
             return Err("the search was cancelled".into());
         }

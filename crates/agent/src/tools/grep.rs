@@ -99,16 +99,17 @@ fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
     let matcher = args.matcher()?;
     let asked = args.path.clone().unwrap_or_else(|| ".".to_owned());
     let place = paths::resolve(context, &asked)?;
-    if !place.path.exists() {
+    if !paths::exists(context, &place)? {
         return Err(format!("no such file or directory: {}", place.shown));
     }
     let most = context.search.max_file_bytes.unwrap_or(MAX_FILE).min(MAX_FILE);
     let ignored = walk::Ignored::new(&context.search.ignored_globs);
-    let root = context.root.canonicalize().unwrap_or_else(|_| context.root.clone());
+    let real = context.files.is_none().then(|| context.root.canonicalize().ok()).flatten();
+    let root = real.unwrap_or_else(|| context.root.clone());
     let mut searcher = SearcherBuilder::new().line_number(true).build();
     let mut page = Page::new(args.offset, args.limit);
     let (mut searched, mut hit) = (0_usize, 0_usize);
-    for file in walk::files(&place.path, &context.secrets) {
+    for file in walk::files(context, &place.path)? {
         if context.cancel.is_cancelled() {
             return Err("the search was cancelled".into());
         }
@@ -118,7 +119,7 @@ fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
         let shown = paths::shown_below(&place, &file);
         let file = paths::Place { path: file, shown };
         // What cannot be read, or is too large, is passed over as ripgrep does.
-        let Ok(bytes) = paths::read(&file, most) else { continue };
+        let Ok(bytes) = paths::read(context, &file, most) else { continue };
         if bytes.contains(&0) {
             continue;
         }

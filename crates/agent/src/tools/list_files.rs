@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::paging::Page;
-use super::{arguments, paths};
+use super::{arguments, elsewhere, paths};
 use crate::tool::{Tool, ToolContext, ToolOutput};
 
 /// How many names of one directory are looked at.
@@ -42,8 +42,12 @@ fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
         std::io::ErrorKind::NotADirectory => format!("{} is not a directory", place.shown),
         _ => format!("cannot list {}: {error}", place.shown),
     };
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(&place.path).map_err(failed)? {
+    let mut names = match elsewhere::files(context) {
+        Some(files) => elsewhere::names(files.as_ref(), &place)?,
+        None => Vec::new(),
+    };
+    let here = context.files.is_none().then(|| std::fs::read_dir(&place.path)).transpose();
+    for entry in here.map_err(failed)?.into_iter().flatten() {
         let entry = entry.map_err(failed)?;
         // A link to a directory is listed as one: that is how it can be used.
         let is_dir = std::fs::metadata(entry.path()).is_ok_and(|found| found.is_dir());

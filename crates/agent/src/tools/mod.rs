@@ -1,7 +1,7 @@
 //! One file for each built-in tool or small family, and the table of them all.
 //!
 //! Beside them: [`parse_arguments`] reads the text of a call, [`preview`] shows it, [`call`] runs it,
-//! [`finish`] shortens what it came to, and [`questions`], [`plan`], [`delegation`], [`role_switch`] and
+//! [`finish`] shortens what it came to, and [`questions`], [`plan`], [`task_call`], [`delegation`], [`role_switch`] and
 //! [`completion`] read what only the driver of a turn can carry out.
 
 mod answers;
@@ -11,18 +11,22 @@ mod artifacts;
 mod delegation;
 mod echo;
 mod edit;
+mod elsewhere;
 mod exec;
 mod glob;
 mod goals;
 mod grep;
 mod hunks;
 mod list_files;
+mod memory;
 mod paging;
 mod paths;
 mod planned;
 mod plans;
 mod read_artifacts;
 mod read_file;
+mod rollback;
+mod task;
 mod touched;
 mod view_image;
 mod walk;
@@ -45,8 +49,11 @@ pub use delegation::{
     COMPLETION, DELEGATION, Delegation, ROLE_SWITCH, completion, delegation, role_switch,
 };
 pub use exec::{Cleaner, Sessions, shell_argv};
+pub use memory::{MemoryAnswer, MemoryCall};
+pub use rollback::{RollbackError, read_lines, roll_back};
+pub use task::{CHILD, TaskCall, task_call};
 pub use touched::touched;
-pub use view_image::media_type;
+pub use view_image::read_image;
 
 /// All built-in tools, in the order in which models get them.
 pub const TOOLS: &[Tool] = &[
@@ -73,7 +80,13 @@ pub const TOOLS: &[Tool] = &[
     read_artifacts::READ_ARTIFACT,
     read_artifacts::GREP_ARTIFACT,
     read_artifacts::TAIL_ARTIFACT,
+    memory::SAVE,
+    memory::QUERY,
+    memory::READ,
+    memory::UPDATE,
+    memory::DELETE,
     echo::ECHO,
+    task::TASK,
     delegation::NEW_TASK,
     delegation::SWITCH_MODE,
     delegation::ATTEMPT_COMPLETION,
@@ -97,6 +110,8 @@ const PREVIEWS: &[(&str, Preview)] = &[
     ("exec_command", exec::preview_exec_command),
     ("write_stdin", exec::preview_write_stdin),
     ("unified_exec", exec::preview_unified_exec),
+    ("memory_save", memory::preview_save),
+    ("memory_update", memory::preview_update),
 ];
 
 /// What a call would do, as a preview for approval: a diff, or a command line.

@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 
+use super::elsewhere;
 use crate::tool::{PathScope, ToolContext};
 
 /// How many links may lead to one file.
@@ -29,6 +30,9 @@ pub(super) struct Place {
 
 /// Finds the place that a path of a tool call means.
 pub(super) fn resolve(context: &ToolContext, text: &str) -> Result<Place, String> {
+    if elsewhere::files(context).is_some() {
+        return elsewhere::resolve(context, text);
+    }
     let path = expand(context, text)?;
     let lost = |error: io::Error| format!("cannot resolve {text}: {error}");
     let root = real(&context.root).map_err(lost)?;
@@ -140,8 +144,30 @@ pub(super) fn open(path: &Path, flags: OFlags) -> io::Result<File> {
     Ok(file.into())
 }
 
+/// Whether there is something at a place.
+pub(super) fn exists(context: &ToolContext, place: &Place) -> Result<bool, String> {
+    match elsewhere::files(context) {
+        Some(files) => Ok(elsewhere::kind(files.as_ref(), &place.path)?.is_some()),
+        None => Ok(std::fs::symlink_metadata(&place.path).is_ok()),
+    }
+}
+
+/// The permissions of what is at a place. Elsewhere a file keeps them by being replaced there.
+pub(super) fn mode(context: &ToolContext, place: &Place) -> Option<u32> {
+    let found = std::fs::symlink_metadata(&place.path).ok().filter(|_| context.files.is_none())?;
+    Some(std::os::unix::fs::MetadataExt::mode(&found) & 0o7777)
+}
+
 /// Reads a regular file whole, up to a limit of bytes.
-pub(super) fn read(place: &Place, limit: u64) -> Result<Vec<u8>, String> {
+pub(super) fn read(context: &ToolContext, place: &Place, limit: u64) -> Result<Vec<u8>, String> {
+    match elsewhere::files(context) {
+        Some(files) => elsewhere::read(files.as_ref(), place, limit),
+        None => read_here(place, limit),
+    }
+}
+
+/// The same on this machine, wherever the tools of the thread work.
+pub(super) fn read_here(place: &Place, limit: u64) -> Result<Vec<u8>, String> {
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => format!("no such file: {}", place.shown),
         _ => format!("cannot read {}: {error}", place.shown),
@@ -164,14 +190,14 @@ pub(super) fn read(place: &Place, limit: u64) -> Result<Vec<u8>, String> {
 }
 
 /// Reads a text file whole. What is no UTF-8 is an error: it could not be written back unchanged.
-pub(super) fn read_text(place: &Place) -> Result<String, String> {
-    let bytes = read(place, MAX_FILE)?;
+pub(super) fn read_text(context: &ToolContext, place: &Place) -> Result<String, String> {
+    let bytes = read(context, place, MAX_FILE)?;
     String::from_utf8(bytes).map_err(|_| format!("{} is not UTF-8 text", place.shown))
 }
 
 /// Reads a text file to be looked at. Bytes that are no UTF-8 are replaced; binaries are refused.
-pub(super) fn read_text_lossy(place: &Place) -> Result<String, String> {
-    let bytes = read(place, MAX_FILE)?;
+pub(super) fn read_text_lossy(context: &ToolContext, place: &Place) -> Result<String, String> {
+    let bytes = read(context, place, MAX_FILE)?;
     if bytes.contains(&0) {
         return Err(format!("{} is a binary file", place.shown));
     }
@@ -261,7 +287,10 @@ mod tests {
         symlink("real", bench.root().join("link")).unwrap();
         let place = resolve(&bench.context(), "link/new/b.txt").unwrap();
         assert_eq!(place.shown, "real/new/b.txt");
-        assert_eq!(read(&resolve(&bench.context(), "link/a.txt").unwrap(), 10).unwrap(), b"text");
+        assert_eq!(
+            read_here(&resolve(&bench.context(), "link/a.txt").unwrap(), 10).unwrap(),
+            b"text"
+        );
     }
 
     #[test]
@@ -271,7 +300,7 @@ mod tests {
         let place = resolve(&bench.context(), "dir/secret").unwrap();
         std::fs::rename(bench.root().join("dir"), bench.root().join("moved")).unwrap();
         symlink(bench.root().join("moved"), bench.root().join("dir")).unwrap();
-        assert!(read(&place, 10).is_err());
+        assert!(read_here(&place, 10).is_err());
     }
 
     #[test]
@@ -279,16 +308,19 @@ mod tests {
         let bench = Bench::new();
         bench.file("five", "12345");
         let place = |name: &str| resolve(&bench.context(), name).unwrap();
-        assert_eq!(read(&place("five"), 5).unwrap(), b"12345");
-        assert_eq!(read(&place("five"), 4).unwrap_err(), "five is larger than 4 bytes");
-        assert_eq!(read(&place("."), 4).unwrap_err(), ". is a directory");
-        assert_eq!(read(&place("none"), 4).unwrap_err(), "no such file: none");
+        assert_eq!(read_here(&place("five"), 5).unwrap(), b"12345");
+        assert_eq!(read_here(&place("five"), 4).unwrap_err(), "five is larger than 4 bytes");
+        assert_eq!(read_here(&place("."), 4).unwrap_err(), ". is a directory");
+        assert_eq!(read_here(&place("none"), 4).unwrap_err(), "no such file: none");
         let pipe = bench.root().join("pipe");
         rustix::fs::mkfifoat(CWD, &pipe, Mode::RWXU).unwrap();
-        assert_eq!(read(&place("pipe"), 4).unwrap_err(), "pipe is not a regular file");
+        assert_eq!(read_here(&place("pipe"), 4).unwrap_err(), "pipe is not a regular file");
         std::fs::write(bench.root().join("odd"), b"a\xff").unwrap();
-        assert_eq!(read_text(&place("odd")).unwrap_err(), "odd is not UTF-8 text");
-        assert_eq!(read_text_lossy(&place("odd")).unwrap(), "a\u{fffd}");
+        assert_eq!(
+            read_text(&bench.context(), &place("odd")).unwrap_err(),
+            "odd is not UTF-8 text"
+        );
+        assert_eq!(read_text_lossy(&bench.context(), &place("odd")).unwrap(), "a\u{fffd}");
     }
 
     proptest! {

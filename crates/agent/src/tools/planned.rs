@@ -1,14 +1,22 @@
 //! What a tool that writes is about to do: worked out in memory, shown to the person who has to approve it,
 //! and then done.
 
+use std::time::Duration;
+
+use rookery_changes::FileEdit;
+use rookery_model::Edit;
 use serde_json::Value;
 use similar::{TextDiff, TextDiffConfig};
 
-use super::hunks::{FileChange, PATIENCE, hunks};
+use super::elsewhere;
+use super::hunks::hunk;
 use super::writing::{self, Change};
+use crate::tool::ToolContext;
 
 /// Lines around a change in a preview.
 const CONTEXT: usize = 3;
+/// How long a good diff may be looked for; after that a worse one has to do.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Changes that were worked out and not made yet.
 #[derive(Debug, Default)]
@@ -32,17 +40,22 @@ pub(super) struct Touched {
     pub(super) new: Option<String>,
     /// Whether it is something else than text now, so that no lines of it can be told.
     pub(super) was_binary: bool,
+    /// Its permissions now, where they are known.
+    pub(super) mode: Option<u32>,
 }
 
 impl Planned {
     /// Makes the changes, all or none.
-    pub(super) fn commit(&self) -> Result<(), String> {
-        writing::commit(&self.changes)
+    pub(super) fn commit(&self, context: &ToolContext) -> Result<(), String> {
+        match elsewhere::files(context) {
+            Some(files) => elsewhere::commit(files.as_ref(), &self.changes),
+            None => writing::commit(&self.changes),
+        }
     }
 
     /// The hunks of all files.
-    pub(super) fn hunks(&self) -> Vec<Value> {
-        self.files.iter().flat_map(Touched::hunks).collect()
+    pub(super) fn edits(&self) -> Vec<Edit> {
+        self.files.iter().flat_map(Touched::edits).collect()
     }
 
     /// A unified diff of all files.
@@ -52,24 +65,15 @@ impl Planned {
 }
 
 impl Touched {
-    fn change(&self) -> FileChange<'_> {
-        FileChange {
+    fn edits(&self) -> Vec<Edit> {
+        rookery_changes::edits(FileEdit {
             path: &self.path,
             old_path: self.old_path.as_deref(),
             old: self.old.as_deref(),
             new: self.new.as_deref(),
-        }
-    }
-
-    fn hunks(&self) -> Vec<Value> {
-        let mut hunks = hunks(self.change());
-        if self.was_binary {
-            // There are no lines to bring back.
-            hunks.iter_mut().filter_map(Value::as_object_mut).for_each(|hunk| {
-                hunk.remove("reversePatch");
-            });
-        }
-        hunks
+            mode: self.mode,
+            was_binary: self.was_binary,
+        })
     }
 
     fn diff(&self) -> String {
@@ -92,6 +96,11 @@ impl Touched {
     }
 }
 
+/// Hunks as details for programs.
+pub(super) fn shown(edits: &[Edit]) -> Vec<Value> {
+    edits.iter().map(hunk).collect()
+}
+
 fn lines(text: Option<&str>) -> Vec<&str> {
     text.unwrap_or_default().split_inclusive('\n').collect()
 }
@@ -108,6 +117,7 @@ mod tests {
             old: Some("one\rtwo\nlast".into()),
             new: Some("one\rthree\nlast".into()),
             was_binary: false,
+            mode: None,
         };
         let shown = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-one\rtwo\n+one\rthree\n last\n\\ No newline at end of file\n";
         assert_eq!(touched.diff(), shown);

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use rookery_model::{Task, TaskStatus, ToolKind, Words as _};
+use rookery_model::{PlanStep, PlanStepStatus, ToolKind, Words as _};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ enum LedgerStatus {
     Blocked,
 }
 
-impl From<StepStatus> for TaskStatus {
+impl From<StepStatus> for PlanStepStatus {
     fn from(status: StepStatus) -> Self {
         match status {
             StepStatus::Pending => Self::Pending,
@@ -95,7 +95,7 @@ impl From<StepStatus> for TaskStatus {
     }
 }
 
-impl From<LedgerStatus> for TaskStatus {
+impl From<LedgerStatus> for PlanStepStatus {
     fn from(status: LedgerStatus) -> Self {
         match status {
             LedgerStatus::Pending => Self::Pending,
@@ -107,10 +107,10 @@ impl From<LedgerStatus> for TaskStatus {
 }
 
 async fn update_plan(context: ToolContext, args: PlanArgs) -> Result<ToolOutput, String> {
-    let tasks: Vec<Task> = args
+    let tasks: Vec<PlanStep> = args
         .plan
         .into_iter()
-        .map(|step| Task {
+        .map(|step| PlanStep {
             id: String::new(),
             content: step.step,
             status: step.status.into(),
@@ -131,10 +131,10 @@ async fn update_plan(context: ToolContext, args: PlanArgs) -> Result<ToolOutput,
 }
 
 async fn update_ledger(context: ToolContext, args: LedgerArgs) -> Result<ToolOutput, String> {
-    let tasks: Vec<Task> = args
+    let tasks: Vec<PlanStep> = args
         .tasks
         .into_iter()
-        .map(|task| Task {
+        .map(|task| PlanStep {
             id: task.id,
             content: task.content,
             status: task.status.into(),
@@ -149,7 +149,7 @@ async fn update_ledger(context: ToolContext, args: LedgerArgs) -> Result<ToolOut
             return Err(arguments::invalid("tasks", &format!("the id {:?} occurs twice", task.id)));
         }
         let is_required = args.require_completion_evidence.unwrap_or(false);
-        if is_required && task.status == TaskStatus::Completed && task.evidence.is_none() {
+        if is_required && task.status == PlanStepStatus::Completed && task.evidence.is_none() {
             let why = format!("task {:?} is completed without evidence", task.id);
             return Err(arguments::invalid("tasks", &why));
         }
@@ -171,22 +171,22 @@ async fn update_ledger(context: ToolContext, args: LedgerArgs) -> Result<ToolOut
     Ok(ToolOutput::new(text, data))
 }
 
-fn validate(member: &str, tasks: &[Task]) -> Result<(), String> {
+fn validate(member: &str, tasks: &[PlanStep]) -> Result<(), String> {
     if tasks.len() > MAX_TASKS {
         return Err(arguments::invalid(member, &format!("more than {MAX_TASKS}")));
     }
     for (index, task) in tasks.iter().enumerate() {
         arguments::not_blank(&format!("{member}[{index}]"), &task.content)?;
     }
-    if tasks.iter().filter(|task| task.status == TaskStatus::InProgress).count() > 1 {
+    if tasks.iter().filter(|task| task.status == PlanStepStatus::InProgress).count() > 1 {
         return Err(arguments::invalid(member, "more than one is in_progress"));
     }
     Ok(())
 }
 
 /// How far it is, and a line for each task.
-fn summary(what: &str, tasks: &[Task]) -> (String, usize) {
-    let done = tasks.iter().filter(|task| task.status == TaskStatus::Completed).count();
+fn summary(what: &str, tasks: &[PlanStep]) -> (String, usize) {
+    let done = tasks.iter().filter(|task| task.status == PlanStepStatus::Completed).count();
     let mut text = format!("{what}: {done}/{} completed", tasks.len());
     for task in tasks {
         let name = if task.id.is_empty() { String::new() } else { format!("{}: ", task.id) };
@@ -237,7 +237,7 @@ mod tests {
             "Task ledger: 1/2 completed\n- [completed] 1: do it (tests pass)\n- [blocked] 2: do it"
         );
         assert_eq!(output.data["tasks"][0]["evidence"], "tests pass");
-        assert_eq!(bench.world.ledger()[1].status, TaskStatus::Blocked);
+        assert_eq!(bench.world.ledger()[1].status, PlanStepStatus::Blocked);
         for (arguments, why) in [
             (
                 json!({"tasks": [task("1", "pending"), task("1", "pending")]}),

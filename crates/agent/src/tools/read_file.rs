@@ -37,7 +37,7 @@ struct Args {
 
 fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
     let place = paths::resolve(context, &args.path)?;
-    let text = paths::read_text_lossy(&place)?;
+    let text = paths::read_text_lossy(context, &place)?;
     let format = args.response_format.unwrap_or_default();
     let start_line = args.start_line.map_or(1, NonZeroUsize::get);
     let mut page = Page::new(Some(start_line - 1), args.limit);

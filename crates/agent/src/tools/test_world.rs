@@ -8,11 +8,13 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rookery_host::sandbox::Secrets;
 use rookery_host::{PipeCommand, PipeStream, Pipes};
-use rookery_model::{Goal, GoalStatus, Task, TerminalId, ThreadId, Timestamp};
+use rookery_model::{
+    Goal, GoalStatus, Memory, MemoryScope, PlanStep, ScopeName, TerminalId, ThreadId, Timestamp,
+};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::Sessions;
+use super::{MemoryAnswer, MemoryCall, Sessions};
 use crate::tool::{
     PathScope, SearchBounds, TerminalCommand, TerminalOutput, ToolContext, ToolOutput, ToolWorld,
     WorldFuture,
@@ -66,6 +68,8 @@ impl Bench {
             sessions: self.sessions.clone(),
             cancel: CancellationToken::new(),
             time_left: None,
+            commands: None,
+            files: None,
             world: self.world.clone(),
         }
     }
@@ -125,8 +129,9 @@ struct State {
     commands: Vec<TerminalCommand>,
     terminals: HashMap<TerminalId, Arc<Pipes>>,
     goal: Option<Goal>,
-    plan: Vec<Task>,
-    ledger: Vec<Task>,
+    plan: Vec<PlanStep>,
+    ledger: Vec<PlanStep>,
+    memory: Option<Memory>,
 }
 
 impl TestWorld {
@@ -135,11 +140,11 @@ impl TestWorld {
         self.state.lock().commands.clone()
     }
 
-    pub(super) fn plan(&self) -> Vec<Task> {
+    pub(super) fn plan(&self) -> Vec<PlanStep> {
         self.state.lock().plan.clone()
     }
 
-    pub(super) fn ledger(&self) -> Vec<Task> {
+    pub(super) fn ledger(&self) -> Vec<PlanStep> {
         self.state.lock().ledger.clone()
     }
 
@@ -224,13 +229,56 @@ impl ToolWorld for TestWorld {
         Box::pin(async move { goal.ok_or_else(|| "no goal".into()) })
     }
 
-    fn set_plan(&self, _thread: ThreadId, plan: Vec<Task>) -> WorldFuture<'_, ()> {
+    fn set_plan(&self, _thread: ThreadId, plan: Vec<PlanStep>) -> WorldFuture<'_, ()> {
         self.state.lock().plan = plan;
         Box::pin(async { Ok(()) })
     }
 
-    fn set_ledger(&self, _thread: ThreadId, ledger: Vec<Task>) -> WorldFuture<'_, ()> {
+    fn set_ledger(&self, _thread: ThreadId, ledger: Vec<PlanStep>) -> WorldFuture<'_, ()> {
         self.state.lock().ledger = ledger;
         Box::pin(async { Ok(()) })
+    }
+
+    fn memory<'a>(
+        &'a self,
+        _context: &'a ToolContext,
+        call: MemoryCall,
+    ) -> WorldFuture<'a, MemoryAnswer> {
+        let mut state = self.state.lock();
+        let known = state.memory.clone();
+        let answer = match call {
+            MemoryCall::Save { text, .. } => {
+                let is_known = known.is_some();
+                let memory = known.unwrap_or_else(|| remembered(text));
+                state.memory = Some(memory.clone());
+                Ok(MemoryAnswer::Saved(Box::new(memory), is_known))
+            }
+            MemoryCall::Query { scope, text, .. } => {
+                let is_wanted = scope.is_none_or(|scope| scope == ScopeName::Here);
+                let found = known.filter(|memory| is_wanted && memory.text.contains(&text));
+                Ok(MemoryAnswer::Found(found.into_iter().map(|memory| (memory, 1.0)).collect()))
+            }
+            MemoryCall::Read(_) => Ok(MemoryAnswer::Read(known.map(Box::new))),
+            MemoryCall::Update { text, .. } => {
+                state.memory = Some(remembered(text.clone()));
+                Ok(MemoryAnswer::Updated(Box::new(remembered(text))))
+            }
+            MemoryCall::Delete(_) => Ok(MemoryAnswer::Deleted(state.memory.take().is_some())),
+        };
+        Box::pin(async { answer })
+    }
+}
+
+fn remembered(text: String) -> Memory {
+    Memory {
+        id: "mem-1".into(),
+        scope: MemoryScope::Project("/here".into()),
+        text,
+        content_hash: String::new(),
+        metadata: "null".into(),
+        use_count: 0,
+        last_used_at: None,
+        created_at: Timestamp::from_micros(0),
+        updated_at: Timestamp::from_micros(0),
     }
 }

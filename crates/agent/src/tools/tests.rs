@@ -24,6 +24,7 @@ fn example(schema: &Value) -> Value {
             let count = schema["minItems"].as_u64().unwrap_or(1);
             (0..count).map(|_| example(&schema["items"])).collect()
         }
+        Some("object") if schema.get("properties").is_none() => json!({}),
         Some("object") => {
             properties(schema).iter().map(|(name, of)| (name.clone(), example(of))).collect()
         }
@@ -130,7 +131,13 @@ fn the_table_is_the_contract() {
         ("read_artifact", Read, &["artifact_id"], &["start_line", "limit"]),
         ("grep_artifact", Read, &["artifact_id", "query"], &["offset", "limit"]),
         ("tail_artifact", Read, &["artifact_id"], &["lines"]),
+        ("memory_save", Write, &["text"], &["scope", "metadata"]),
+        ("memory_query", Read, &["text"], &["scope", "limit"]),
+        ("memory_read", Read, &["memory_id"], &[]),
+        ("memory_update", Write, &["memory_id", "text"], &["metadata"]),
+        ("memory_delete", Write, &["memory_id"], &[]),
         ("echo", Read, &["text"], &[]),
+        ("task", ToolKind::Agents, &["description", "prompt"], &["subagent_type", "model", "lane"]),
         ("new_task", Internal, &["mode", "message"], &[]),
         ("switch_mode", Internal, &["mode_slug"], &["reason"]),
         ("attempt_completion", Internal, &["result"], &[]),

@@ -19,6 +19,8 @@ enum Named {
     Patch,
     /// Not at all.
     Nothing,
+    /// Not at all, but what it changes is told to agents that work elsewhere.
+    Beyond,
 }
 
 /// The tools that work on files.
@@ -35,6 +37,11 @@ const NAMED: &[(&str, Named)] = &[
     ("read_artifact", Named::Nothing),
     ("grep_artifact", Named::Nothing),
     ("tail_artifact", Named::Nothing),
+    ("memory_save", Named::Beyond),
+    ("memory_query", Named::Nothing),
+    ("memory_read", Named::Nothing),
+    ("memory_update", Named::Beyond),
+    ("memory_delete", Named::Beyond),
     ("echo", Named::Nothing),
 ];
 
@@ -51,6 +58,10 @@ pub fn touched(context: &ToolContext, name: &str, arguments: &Value) -> Option<V
         }
         Named::Patch => apply_patch::named_paths(arguments.clone()).unwrap_or_default(),
         Named::Nothing => Vec::new(),
+        Named::Beyond => {
+            let shown = "memories".to_owned();
+            return Some(vec![TouchedPath { shown, is_inside: false, is_protected: true }]);
+        }
     };
     let touched = texts.iter().filter_map(|text| {
         let place = paths::resolve(context, text).ok()?;

@@ -1,5 +1,7 @@
 //! `view_image`: shows an image file to the model.
 
+use std::path::Path;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rookery_model::ToolKind;
@@ -32,7 +34,7 @@ struct Args {
 
 fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
     let place = paths::resolve(context, &args.path)?;
-    let bytes = paths::read(&place, MAX_IMAGE)?;
+    let bytes = paths::read(context, &place, MAX_IMAGE)?;
     let Some(media_type) = media_type(&bytes) else {
         return Err(format!("{} is not a png, jpeg, gif or webp image", place.shown));
     };
@@ -42,8 +44,22 @@ fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
     Ok(ToolOutput { images: vec![image], ..ToolOutput::new(text, data) })
 }
 
+/// An image file of the user as a `data:` address. Blocks while it is read.
+///
+/// # Errors
+/// If it cannot be read, is too large, or is no image.
+pub fn read_image(path: &Path) -> Result<String, String> {
+    let unreadable = |_| format!("image cannot be read, or is too large: {}", path.display());
+    let bytes = rookery_host::files::read_range(path, 0, None, MAX_IMAGE).map_err(unreadable)?;
+    address(&bytes).ok_or_else(|| "image must be png, jpeg, gif or webp".to_owned())
+}
+
+fn address(bytes: &[u8]) -> Option<String> {
+    media_type(bytes).map(|kind| format!("data:{kind};base64,{}", STANDARD.encode(bytes)))
+}
+
 /// What an image is by its first bytes; names lie.
-pub fn media_type(bytes: &[u8]) -> Option<&'static str> {
+fn media_type(bytes: &[u8]) -> Option<&'static str> {
     let begins = |magic: &[u8]| bytes.starts_with(magic);
     if begins(b"\x89PNG\r\n\x1a\n") {
         Some("image/png")

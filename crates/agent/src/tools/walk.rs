@@ -6,12 +6,25 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use ignore::{DirEntry, WalkBuilder};
 use rookery_host::sandbox::Secrets;
 
+use super::elsewhere;
+use crate::tool::ToolContext;
+
 /// Directories that are never searched.
 const SKIPPED: [&str; 3] = [".git", ".roder", "target"];
 
 /// All files below a directory, sorted, without what ignore files leave out; or the file itself.
 /// Links are not followed: what they lead to may lie outside. Secrets are left out.
-pub(super) fn files(base: &Path, secrets: &Secrets) -> impl Iterator<Item = PathBuf> {
+pub(super) fn files(
+    context: &ToolContext,
+    base: &Path,
+) -> Result<Box<dyn Iterator<Item = PathBuf>>, String> {
+    match elsewhere::files(context) {
+        Some(files) => Ok(Box::new(elsewhere::find(files.as_ref(), base)?.into_iter())),
+        None => Ok(Box::new(files_here(base, &context.secrets))),
+    }
+}
+
+fn files_here(base: &Path, secrets: &Secrets) -> impl Iterator<Item = PathBuf> + use<> {
     let secrets = secrets.clone();
     WalkBuilder::new(base)
         .hidden(false)

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::planned::{Planned, Touched};
+use super::planned::{Planned, Touched, shown as shown_edits};
 use super::writing::{self, Change};
 use super::{arguments, paths};
 use crate::tool::{Tool, ToolContext, ToolOutput};
@@ -30,15 +30,22 @@ struct Args {
 
 fn planned(context: &ToolContext, args: &Args) -> Result<Planned, String> {
     let place = paths::resolve(context, &args.path)?;
-    let exists = std::fs::symlink_metadata(&place.path).is_ok();
-    let old = exists.then(|| paths::read_text(&place));
+    let exists = paths::exists(context, &place)?;
+    let old = exists.then(|| paths::read_text(context, &place));
     let was_binary = matches!(old, Some(Err(_)));
     let old = old.map(Result::unwrap_or_default);
     let content = Some(args.content.as_bytes().to_vec());
     let new = Some(args.content.clone());
     Ok(Planned {
         changes: vec![Change { path: place.path, content, mode: None }],
-        files: vec![Touched { path: place.shown, old_path: None, old, new, was_binary }],
+        files: vec![Touched {
+            path: place.shown,
+            old_path: None,
+            old,
+            new,
+            was_binary,
+            mode: None,
+        }],
     })
 }
 
@@ -48,18 +55,19 @@ pub(super) fn preview(context: &ToolContext, arguments: Value) -> Result<String,
 }
 
 fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
-    let _alone = writing::exclusive();
+    let _alone = writing::exclusive(context);
     let planned = planned(context, &args)?;
     let shown = planned.files.first().map(|file| file.path.clone()).unwrap_or_default();
-    planned.commit()?;
+    planned.commit(context)?;
     let created = planned.files.iter().all(|file| file.old.is_none());
+    let edits = planned.edits();
     let data = json!({
         "path": shown,
         "bytes": args.content.len(),
         "created": created,
-        "hunks": planned.hunks(),
+        "hunks": shown_edits(&edits),
     });
-    Ok(ToolOutput::new(format!("wrote {shown}"), data))
+    Ok(ToolOutput { edits, ..ToolOutput::new(format!("wrote {shown}"), data) })
 }
 
 #[cfg(test)]

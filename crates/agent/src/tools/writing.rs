@@ -16,13 +16,20 @@ use rustix::fs::{
 };
 
 use super::paths;
+use crate::tool::ToolContext;
 
 /// Held while files are read, changed and written back, so that no two changes mix.
 static WRITING: Mutex<()> = Mutex::new(());
 
+/// The same for files elsewhere, which may take their time.
+static WRITING_ELSEWHERE: Mutex<()> = Mutex::new(());
+
 /// Waits until no other change is being made, and keeps others waiting.
-pub(super) fn exclusive() -> MutexGuard<'static, ()> {
-    WRITING.lock()
+pub(super) fn exclusive(context: &ToolContext) -> MutexGuard<'static, ()> {
+    match context.files {
+        Some(_) => WRITING_ELSEWHERE.lock(),
+        None => WRITING.lock(),
+    }
 }
 
 /// What is to become of one path, which must be resolved.

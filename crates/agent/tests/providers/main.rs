@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so at once")]
 
+mod accounts;
 mod failures;
 mod fixtures;
 mod proxy;
@@ -42,8 +43,13 @@ impl Setup {
                 ..Settings::default()
             })
             .collect();
-        let options =
-            RegistryOptions { client: Client::new(), environment, retry, cache_file: None };
+        let options = RegistryOptions {
+            client: Client::new(),
+            environment,
+            retry,
+            cache_file: None,
+            accounts: rookery_signin::Accounts::none(),
+        };
         Self { registry: Registry::new(settings, &options), variables }
     }
 

@@ -40,6 +40,7 @@ impl Remote {
         let request = Request {
             url: self.protocol.url(&endpoint.base_url),
             headers: self.request_headers(key),
+            method: None,
             body: Some(Bytes::from(body.to_string())),
             idle: endpoint.idle(),
         };

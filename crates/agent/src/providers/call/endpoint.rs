@@ -7,6 +7,8 @@ use std::time::Duration;
 use parking_lot::RwLock;
 use rookery_host::http::Client;
 
+use super::retry::Failed;
+use super::sign_in::SignIn;
 use crate::providers::loans::Loan;
 use crate::providers::settings::{self, Environment, Retry};
 use crate::settings::Secret;
@@ -35,6 +37,8 @@ pub(crate) struct Endpoint {
     pub(crate) keys: Keys,
     pub(crate) environment: Environment,
     pub(crate) client: Client,
+    /// The account whose token is sent in place of a key.
+    pub(crate) sign_in: Option<SignIn>,
 }
 
 impl Endpoint {
@@ -49,11 +53,35 @@ impl Endpoint {
         }
     }
 
-    /// The client's key, if one was lent for this provider, or else our own.
-    pub(crate) fn key_with(&self, lent: Option<&Loan>) -> Result<Option<Secret>, String> {
-        match lent.filter(|loan| loan.provider() == self.id) {
-            Some(loan) => Ok(Some(loan.key().clone())),
-            None => self.key(),
+    /// What a call is sent with: the client's key, if one was lent for this provider, or else a token of the
+    /// account or our own key.
+    pub(crate) async fn credential(&self, lent: Option<&Loan>) -> Result<Option<Secret>, Failed> {
+        if let Some(loan) = self.lent(lent) {
+            return Ok(Some(loan.key().clone()));
+        }
+        match &self.sign_in {
+            Some(sign_in) => sign_in.token(&self.name, &self.base_url).await.map(Some),
+            None => self.key().map_err(Failed::auth),
+        }
+    }
+
+    /// Whether another token takes the place of one that the server refused.
+    pub(crate) async fn renews(&self, lent: Option<&Loan>, refused: Option<&Secret>) -> bool {
+        match (&self.sign_in, refused, self.lent(lent)) {
+            (Some(sign_in), Some(refused), None) => sign_in.renew(refused).await,
+            _ => false,
+        }
+    }
+
+    fn lent<'a>(&self, lent: Option<&'a Loan>) -> Option<&'a Loan> {
+        lent.filter(|loan| loan.provider() == self.id)
+    }
+
+    /// Whether a call can be made now, as far as that is known without asking.
+    pub(crate) fn is_usable(&self) -> bool {
+        match &self.sign_in {
+            Some(sign_in) => sign_in.is_signed_in(),
+            None => self.key().is_ok(),
         }
     }
 
@@ -69,7 +97,8 @@ impl Endpoint {
         let headers = self.headers.iter().filter(|(name, _)| is_secret(name));
         // The scheme in front of a token is no secret, what follows is.
         let values = headers.map(|(_, value)| value.rsplit(' ').next().unwrap_or(value).to_owned());
-        key.map(|key| key.expose().to_owned()).into_iter().chain(values).collect()
+        let tokens = self.sign_in.iter().flat_map(SignIn::secrets);
+        key.map(|key| key.expose().to_owned()).into_iter().chain(values).chain(tokens).collect()
     }
 
     fn missing_key(&self) -> String {

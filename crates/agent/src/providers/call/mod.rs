@@ -6,6 +6,7 @@ mod attempt;
 mod endpoint;
 mod failure;
 mod retry;
+mod sign_in;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -18,13 +19,12 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use endpoint::{Endpoint, Keys};
 pub(crate) use failure::{StreamError, classify, status_failure};
 pub(crate) use retry::{Failed, delay};
+pub(crate) use sign_in::SignIn;
 
 use super::listing;
 use super::loans::Loan;
 use super::names::{Names, Spelling};
-use crate::provider::{
-    Failure, FailureKind, Listing, ModelEvent, ModelRequest, ModelStream, Provider,
-};
+use crate::provider::{Listing, ModelEvent, ModelRequest, ModelStream, Provider};
 use crate::settings::Secret;
 
 /// How freely a model answers, as all protocols call it.
@@ -131,21 +131,24 @@ impl Remote {
         let names = Names::new(&request, self.protocol.spelling());
         let mut body = self.protocol.encode(&request, &names, &self.endpoint);
         temper(&mut body, self.endpoint.temperature);
-        let (mut number, mut is_amended) = (1, false);
+        let (mut number, mut is_amended, mut is_renewed) = (1, false, false);
+        let lent = request.keys.first();
         loop {
-            let key = match self.endpoint.key_with(request.keys.first()) {
-                Ok(key) => key,
-                Err(message) => {
-                    return out
-                        .send(ModelEvent::Failed(Failure { message, kind: FailureKind::Auth }))
-                        .await;
-                }
-            };
-            let Err(failed) = self.attempt(&body, &names, key.as_ref(), &out).await? else {
-                return Ok(());
+            let (key, failed) = match self.endpoint.credential(lent).await {
+                Err(failed) => (None, failed),
+                Ok(key) => match self.attempt(&body, &names, key.as_ref(), &out).await? {
+                    Ok(()) => return Ok(()),
+                    Err(failed) => (key, failed),
+                },
             };
             if is_temper_refused(&failed, &mut body) {
                 continue;
+            }
+            if !is_renewed && failed.status == Some(401) {
+                is_renewed = true;
+                if self.endpoint.renews(lent, key.as_ref()).await {
+                    continue;
+                }
             }
             if !is_amended && self.protocol.amend(&failed, &mut body) {
                 is_amended = true;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::provider::Failure;
+use crate::provider::{Failure, FailureKind};
 use crate::providers::settings::Retry;
 
 /// The longest wait that a server may ask for.
@@ -22,6 +22,14 @@ pub(crate) struct Failed {
     pub(crate) is_retryable: bool,
     /// How long the server wants to be left alone.
     pub(crate) retry_after: Option<Duration>,
+}
+
+impl Failed {
+    /// There is nothing to know us by.
+    pub(crate) fn auth(message: String) -> Self {
+        let failure = Failure { message, kind: FailureKind::Auth };
+        Self { failure, status: None, is_retryable: false, retry_after: None }
+    }
 }
 
 /// How long to wait before the attempt after this one; none if there is none. `random` is from 0 to 1.
@@ -53,7 +61,6 @@ pub(crate) fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::FailureKind;
 
     fn failed(is_retryable: bool, retry_after: Option<Duration>) -> Failed {
         let failure = Failure { message: String::new(), kind: FailureKind::Unavailable };

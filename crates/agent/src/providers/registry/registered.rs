@@ -7,7 +7,7 @@ use crate::provider::{Auth, ModelInfo, Provider, ProviderInfo};
 use crate::providers::acp::{self, Acp};
 use crate::providers::anthropic::Anthropic;
 use crate::providers::builtin::{self, ADDED_SORT_ORDER, BUILTINS, Builtin, capabilities};
-use crate::providers::call::{Endpoint, Keys, Protocol, Remote};
+use crate::providers::call::{Endpoint, Keys, Protocol, Remote, SignIn};
 use crate::providers::catalog::{self, Known};
 use crate::providers::mock::Mock;
 use crate::providers::openai_chat::OpenaiChat;
@@ -91,13 +91,14 @@ impl Registered {
             keys: Arc::clone(keys),
             environment: Arc::clone(&shared.environment),
             client: shared.client.clone(),
+            sign_in: sign_in(&settings, shared),
         });
         let provider = Arc::new(Remote { endpoint: Arc::clone(&endpoint), protocol });
         registered(provider, Some(endpoint), None)
     }
 
     pub(super) fn info(&self) -> ProviderInfo {
-        let is_authenticated = self.endpoint.as_ref().is_none_or(|endpoint| endpoint.key().is_ok());
+        let is_authenticated = self.endpoint.as_ref().is_none_or(|endpoint| endpoint.is_usable());
         let mut info = ProviderInfo { is_authenticated, ..self.info.clone() };
         if let Some(acp) = &self.acp {
             info.capabilities.image_input = acp.takes_images();
@@ -144,10 +145,10 @@ fn models(
 fn info(settings: &Settings, builtin: Option<&Builtin>, kind: Kind) -> ProviderInfo {
     let name = settings.name.clone().or_else(|| builtin.map(|builtin| builtin.name.to_owned()));
     let has_key = needs_key(settings, builtin) || settings.api_key.is_some();
-    let auth = match key_variables(settings, builtin).into_iter().next() {
-        Some(variable) if has_key && !matches!(kind, Kind::Mock | Kind::Acp) => {
-            Auth::ApiKey(variable)
-        }
+    let is_program = matches!(kind, Kind::Mock | Kind::Acp);
+    let auth = match (settings.account, key_variables(settings, builtin).into_iter().next()) {
+        (Some(account), _) if !is_program => Auth::OAuth(account),
+        (_, Some(variable)) if has_key && !is_program => Auth::ApiKey(variable),
         _ => Auth::None,
     };
     ProviderInfo {
@@ -164,6 +165,12 @@ fn info(settings: &Settings, builtin: Option<&Builtin>, kind: Kind) -> ProviderI
     }
 }
 
+/// The account whose token a provider is sent.
+fn sign_in(settings: &Settings, shared: &RegistryOptions) -> Option<SignIn> {
+    let account = settings.account?;
+    Some(SignIn { accounts: shared.accounts.clone(), account })
+}
+
 /// Where a provider is. One that only settings know is where its protocol is at home, unless it says.
 fn base_url(settings: &Settings, builtin: Option<&Builtin>, kind: Kind) -> String {
     let home = || {
@@ -171,6 +178,8 @@ fn base_url(settings: &Settings, builtin: Option<&Builtin>, kind: Kind) -> Strin
             |candidate: &&Builtin| candidate.kind == kind && candidate.key_variable.is_some();
         BUILTINS.iter().find(same)
     };
+    // A token is for one server alone, so that one has to be named.
+    let home = || home().filter(|_| settings.account.is_none());
     let default = builtin.or_else(home).map_or("", |builtin| builtin.base_url);
     let set = settings.base_url.as_deref().map(str::trim).filter(|url| !url.is_empty());
     set.unwrap_or(default).trim_end_matches('/').to_owned()
@@ -213,7 +222,9 @@ fn needs_key(settings: &Settings, builtin: Option<&Builtin>) -> bool {
         .headers
         .iter()
         .any(|(name, _)| KEY_HEADERS.contains(&name.to_lowercase().as_str()));
-    !is_in_header && (is_named || builtin.is_some_and(|builtin| builtin.key_variable.is_some()))
+    settings.account.is_none()
+        && !is_in_header
+        && (is_named || builtin.is_some_and(|builtin| builtin.key_variable.is_some()))
 }
 
 fn headers(settings: &Settings) -> Vec<(String, String)> {

@@ -20,6 +20,7 @@ fn options(pairs: &'static [(&'static str, &'static str)]) -> RegistryOptions {
         environment,
         retry: Retry::default(),
         cache_file: None,
+        accounts: rookery_signin::Accounts::none(),
     }
 }
 

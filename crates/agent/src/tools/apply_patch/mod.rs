@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::arguments;
 use super::paths::{self, Place};
-use super::planned::{Planned, Touched};
+use super::planned::{Planned, Touched, shown as shown_edits};
 use super::writing::{self, Change};
 use crate::tool::{Tool, ToolContext, ToolOutput};
 
@@ -127,12 +127,13 @@ pub(super) fn preview(context: &ToolContext, arguments: Value) -> Result<String,
 }
 
 fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
-    let _alone = writing::exclusive();
+    let _alone = writing::exclusive(context);
     let (planned, done) = planned(context, &args.patch)?;
-    planned.commit()?;
+    planned.commit(context)?;
     let files: Vec<&str> = planned.files.iter().map(|file| file.path.as_str()).collect();
-    let data = json!({"files": files, "hunks": planned.hunks()});
-    Ok(ToolOutput::new(format!("Success. {}", done.join("\n")), data))
+    let edits = planned.edits();
+    let data = json!({"files": files, "hunks": shown_edits(&edits)});
+    Ok(ToolOutput { edits, ..ToolOutput::new(format!("Success. {}", done.join("\n")), data) })
 }
 
 /// All files that a patch has touched so far, as they would be.
@@ -208,9 +209,9 @@ impl Drafts {
             std::collections::btree_map::Entry::Occupied(entry) => return Ok(entry.into_mut()),
             std::collections::btree_map::Entry::Vacant(entry) => entry,
         };
-        let found = std::fs::symlink_metadata(&place.path).ok();
-        let before = found.as_ref().map(|_| paths::read_text(&place)).transpose()?;
-        let mode = found.map(|found| std::os::unix::fs::MetadataExt::mode(&found) & 0o7777);
+        let exists = paths::exists(context, &place)?;
+        let before = exists.then(|| paths::read_text(context, &place)).transpose()?;
+        let mode = paths::mode(context, &place);
         let now = before.clone();
         Ok(entry.insert(Draft { place, before, now, moved_from: None, mode }))
     }
@@ -243,6 +244,7 @@ impl Drafts {
                 old: source.map_or(&draft.before, |from| &from.before).clone(),
                 new: draft.now.clone(),
                 was_binary: false,
+                mode: draft.mode,
             }
         };
         self.files.values().filter(is_told).map(touched).collect()

@@ -1,16 +1,21 @@
 //! A command at work: in a terminal of the world, or on pipes of its own.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use rookery_host::{PipeCommand, PipeStream, Pipes};
 use rookery_model::TerminalId;
+use tokio::sync::watch;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use super::super::paging::cut;
 use super::super::{arguments, paths};
-use crate::tool::{TerminalCommand, TerminalOutput, ToolContext, ToolWorld};
+use crate::tool::{
+    RemoteCommand, RemoteCommands, RemoteEnd, TerminalCommand, TerminalOutput, ToolContext,
+    ToolWorld,
+};
 
 /// What a turn needs to come to its end; commands get the time before that.
 const RESERVE: Duration = Duration::from_secs(30);
@@ -63,7 +68,8 @@ impl Launch {
             return Err("the command contains a NUL character".into());
         }
         let place = paths::resolve(context, workdir.unwrap_or("."))?;
-        if !place.path.is_dir() {
+        // Elsewhere the command itself finds out.
+        if context.files.is_none() && !place.path.is_dir() {
             return Err(format!("no such directory: {}", place.shown));
         }
         Ok(Self {
@@ -112,12 +118,53 @@ impl Launch {
 
     /// Starts it.
     pub(super) async fn start(&self, context: &ToolContext) -> Result<Process, String> {
-        let argv = self.argv(context);
+        if let Some(commands) = &context.commands {
+            return self.start_elsewhere(context, commands).await;
+        }
+        self.start_here(context, self.argv(context), &self.cwd).await
+    }
+
+    /// Starts it where the thread's commands run, through a program of this machine if that can be.
+    async fn start_elsewhere(
+        &self,
+        context: &ToolContext,
+        commands: &Arc<dyn RemoteCommands>,
+    ) -> Result<Process, String> {
+        // The user's shell may not be there; one that a call names has to be.
+        let is_own = self.shell == context.shell;
+        let shell = if is_own { "/bin/sh" } else { &self.shell };
+        let command = RemoteCommand {
+            argv: shell_words(shell, self.is_login && !is_own, &self.command),
+            cwd: self.cwd.clone(),
+            env: self.environment(context),
+            has_terminal: self.has_terminal && self.has_input,
+            cancel: CancellationToken::new(),
+        };
+        match commands.in_terminal(&command)? {
+            Some((argv, id)) => {
+                let argv = if self.has_input { argv } else { with_empty_input(argv) };
+                let started = self.start_here(context, argv, &context.home).await?;
+                let (inner, commands) = (Box::new(started), commands.clone());
+                Ok(Process::Wrapped { inner, commands, id })
+            }
+            None if self.has_input => {
+                Err("this runner runs commands to their end only; use the shell tool".to_owned())
+            }
+            None => Ok(Process::Elsewhere(Elsewhere::start(commands.clone(), command))),
+        }
+    }
+
+    async fn start_here(
+        &self,
+        context: &ToolContext,
+        argv: Vec<String>,
+        cwd: &Path,
+    ) -> Result<Process, String> {
         if self.has_terminal {
             let env = self.environment(context);
             let title = cut(self.command.lines().next().unwrap_or_default(), 80);
             let without = context.withheld.clone();
-            let command = TerminalCommand { argv, cwd: self.cwd.clone(), env, without, title };
+            let command = TerminalCommand { argv, cwd: cwd.to_owned(), env, without, title };
             let id = context.world.open(command).await?;
             return Ok(Process::Terminal { id, world: context.world.clone() });
         }
@@ -125,7 +172,7 @@ impl Launch {
             argv: argv.into_iter().map(Into::into).collect(),
             env: self.environment(context).into_iter().map(|(k, v)| (k.into(), v.into())).collect(),
             env_remove: context.withheld.iter().map(Into::into).collect(),
-            cwd: Some(self.cwd.clone()),
+            cwd: Some(cwd.to_owned()),
         };
         Ok(Process::Pipes(Pipes::start(command).await?))
     }
@@ -171,6 +218,59 @@ pub(super) enum Process {
     },
     /// On pipes.
     Pipes(Pipes),
+    /// Elsewhere, through a program of this machine.
+    Wrapped {
+        /// That program.
+        inner: Box<Process>,
+        /// Where it really runs.
+        commands: Arc<dyn RemoteCommands>,
+        /// By which name it is ended there.
+        id: String,
+    },
+    /// Elsewhere, to its end.
+    Elsewhere(Elsewhere),
+}
+
+/// A command that runs elsewhere to its end; nothing is heard of it before.
+pub(super) struct Elsewhere {
+    cancel: CancellationToken,
+    ended: watch::Receiver<Option<Result<RemoteEnd, String>>>,
+}
+
+impl Elsewhere {
+    fn start(commands: Arc<dyn RemoteCommands>, command: RemoteCommand) -> Self {
+        let cancel = command.cancel.clone();
+        let (says_end, ended) = watch::channel(None);
+        tokio::spawn(async move {
+            let end = commands.run(command).await;
+            says_end.send_replace(Some(end));
+        });
+        Self { cancel, ended }
+    }
+
+    async fn wait(&self) -> Option<Result<RemoteEnd, String>> {
+        let mut ended = self.ended.clone();
+        let end = ended.wait_for(Option::is_some).await.ok()?;
+        end.clone()
+    }
+
+    async fn output(&self, offset: u64, wait: Duration) -> Result<TerminalOutput, String> {
+        let end = timeout(wait, self.wait()).await.ok().flatten().transpose()?;
+        let Some(end) = end else { return Ok(TerminalOutput::default()) };
+        let from = usize::try_from(offset).unwrap_or(usize::MAX).min(end.output.len());
+        Ok(TerminalOutput {
+            bytes: end.output[from..].to_vec(),
+            next: end.output.len() as u64,
+            lost: if offset == 0 { end.dropped } else { 0 },
+            ended: Some(end.code),
+        })
+    }
+}
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+    }
 }
 
 impl Process {
@@ -181,6 +281,8 @@ impl Process {
         wait: Duration,
     ) -> Result<TerminalOutput, String> {
         match self {
+            Self::Wrapped { inner, .. } => Box::pin(inner.output(offset, wait)).await,
+            Self::Elsewhere(running) => running.output(offset, wait).await,
             Self::Terminal { id, world } => world.output(*id, offset, wait).await.map(bounded),
             Self::Pipes(pipes) => {
                 let _ = timeout(wait, pipes.wait()).await;
@@ -195,6 +297,8 @@ impl Process {
     pub(super) async fn write(&self, text: &str) -> Result<(), String> {
         let bytes = text.as_bytes().to_vec();
         match self {
+            Self::Wrapped { inner, .. } => Box::pin(inner.write(text)).await,
+            Self::Elsewhere(_) => Err("this runner hands commands no input".to_owned()),
             Self::Terminal { id, world } => world.write(*id, bytes).await,
             // Without a terminal there is no line discipline that gives these keys their meaning.
             Self::Pipes(pipes) => match text.strip_suffix(['\u{3}', '\u{4}']) {
@@ -218,6 +322,15 @@ impl Process {
             // A terminal that is gone already is as good as ended.
             Self::Terminal { id, world } => drop(world.end(*id).await),
             Self::Pipes(pipes) => drop(pipes.end().await),
+            Self::Wrapped { inner, commands, id } => {
+                // Its own program first: it would not learn of the end of the one here.
+                let _ = commands.end(id).await;
+                Box::pin(inner.end()).await;
+            }
+            Self::Elsewhere(running) => {
+                running.cancel.cancel();
+                let _ = running.wait().await;
+            }
         }
     }
 
@@ -225,7 +338,8 @@ impl Process {
     pub(super) fn terminal(&self) -> Option<TerminalId> {
         match self {
             Self::Terminal { id, .. } => Some(*id),
-            Self::Pipes(_) => None,
+            Self::Pipes(_) | Self::Elsewhere(_) => None,
+            Self::Wrapped { inner, .. } => inner.terminal(),
         }
     }
 }

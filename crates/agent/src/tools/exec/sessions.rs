@@ -86,6 +86,11 @@ impl Sessions {
         end(gone.into_values().collect()).await;
     }
 
+    /// Whether a command of a thread was not reported as ended yet.
+    pub fn has(&self, thread: ThreadId, id: u64) -> bool {
+        self.find(thread, id).is_some()
+    }
+
     /// A command of a thread.
     pub(super) fn find(&self, thread: ThreadId, id: u64) -> Option<Arc<Session>> {
         let table = self.table.lock();

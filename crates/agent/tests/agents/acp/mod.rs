@@ -60,6 +60,7 @@ fn registry(env: &[(&str, &str)]) -> Registry {
         environment: Arc::new(|_| None),
         retry: Retry::default(),
         cache_file: None,
+        accounts: rookery_signin::Accounts::none(),
     };
     let settings = Settings {
         id: "small".into(),
@@ -270,6 +271,7 @@ async fn a_program_that_is_not_there_is_told() {
         environment: Arc::new(|_| None),
         retry: Retry::default(),
         cache_file: None,
+        accounts: rookery_signin::Accounts::none(),
     };
     let settings = |command: &[&str]| Settings {
         id: "none".into(),
