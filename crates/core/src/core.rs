@@ -16,7 +16,9 @@ use crate::seats::{self, UiConfig};
 use crate::terminals::{self, TerminalLimits};
 use crate::threads::{self, Interrupted};
 use crate::world::{Doors, ModeWords, World};
-use crate::{clock, commands, log, requests, reviews, secrets};
+use crate::{children, clock, commands, file_changes, log, media, memories};
+use crate::{requests, reviews, runners, secrets};
+use crate::{tasks, teams, workflows};
 
 /// What core needs to know to start.
 #[derive(Clone, Debug)]
@@ -52,6 +54,8 @@ pub struct CoreConfig {
     pub agent: AgentConfig,
     /// The agent that is started where one is wanted and none is named.
     pub default_tool: Option<String>,
+    /// How many background tasks run at once.
+    pub max_running_tasks: usize,
 }
 
 /// How long a stop waits for the programs of closed terminals.
@@ -89,13 +93,21 @@ pub(crate) struct Inner {
     pub(crate) signals: log::Signals,
     // What belongs to one room alone; each is private to it.
     pub(crate) agents: agents::Room,
+    pub(crate) children: children::Room,
     pub(crate) commands: Arc<commands::Room>,
+    pub(crate) file_changes: file_changes::Room,
     pub(crate) log: log::Room,
+    pub(crate) media: media::Room,
+    pub(crate) memories: memories::Room,
     pub(crate) requests: requests::Room,
     pub(crate) reviews: reviews::Room,
+    pub(crate) runners: runners::Room,
     pub(crate) seats: seats::Room,
+    pub(crate) tasks: tasks::Room,
+    pub(crate) teams: teams::Room,
     pub(crate) terminals: terminals::Room,
     pub(crate) threads: threads::Room,
+    pub(crate) workflows: workflows::Room,
 }
 
 impl Core {
@@ -109,10 +121,10 @@ impl Core {
         let seats = blocking(move || seats::Room::start(ui, plain, &raised));
         let (loaded, seats) = tokio::try_join!(blocking(move || masked(loaded)), seats)?;
         let (kept, cwd) = (store.clone(), config.agent.cwd.clone());
-        let (words, places) = blocking(move || {
+        let (words, places, runners) = blocking(move || {
             let word = |what: Kept| kept.kept(&what).ok().flatten();
             let words = ModeWords { mode: word(Kept::Mode), asking: word(Kept::AskingWord) };
-            (words, Places::load(&kept, &cwd))
+            (words, Places::load(&kept, &cwd), word(Kept::Runners))
         })
         .await?;
         let interrupted =
@@ -131,13 +143,21 @@ impl Core {
                 places,
                 signals.clone(),
             ),
+            children: children::Room::new(&config.agent.settings.subagents),
             commands: Arc::new(commands::Room::new(&signals)),
+            file_changes: file_changes::Room::default(),
             log: log::Room::new(published),
+            media: media::Room::new(config.agent.media_dir.clone()),
+            memories: memories::Room::new(config.agent.memories_file.clone()),
             requests: requests::Room::default(),
             reviews: reviews::Room::default(),
+            runners: runners::Room::new(runners, &signals),
             seats,
+            tasks: tasks::Room::new(config.max_running_tasks),
+            teams: teams::Room::new(config.agent.teams_dir.clone()),
             terminals: terminals::Room::start(config.keeper.clone())?,
             threads: threads::Room::default(),
+            workflows: workflows::Room::new(config.agent.workflows_dir.clone()),
             signals,
             config,
         });
@@ -154,6 +174,10 @@ impl Core {
         let restored = self.terminals().restore().await?;
         self.threads().restore_turns(interrupted).await?;
         self.sessions().resume_accepted();
+        self.tasks().restore().await;
+        self.workflows().restore_soon();
+        self.runners().sweep_soon();
+        self.teams().restore().await?;
         self.report_damage();
         self.transact_durably(|tx| {
             let version = env!("CARGO_PKG_VERSION").to_owned();
@@ -191,6 +215,8 @@ impl Core {
         self.inner.stopping.send_replace(true);
         self.threads().rest_turns().await;
         self.commands().stop_all().await;
+        self.runners().let_go_of_all().await;
+        self.workflows().flush().await;
         if kind == StopKind::EndTerminals {
             self.terminals().end_all().await;
         }

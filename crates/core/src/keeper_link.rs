@@ -143,6 +143,18 @@ impl KeeperLink {
         }
     }
 
+    /// The path of a file beside the keeper's socket.
+    pub(crate) fn beside_socket(&self, name: &str) -> Option<PathBuf> {
+        Some(self.launch.socket.parent()?.join(name))
+    }
+
+    /// Whether there is a socket, of a keeper that runs or of one that did not come to end itself.
+    pub(crate) async fn has_left_socket(&self) -> bool {
+        let path = self.launch.socket.clone();
+        let looked = tokio::task::spawn_blocking(move || std::fs::symlink_metadata(path)).await;
+        !matches!(looked, Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound)
+    }
+
     /// Connects, starting a keeper if none runs.
     pub(crate) async fn ensure(&self, notices: Arc<dyn KeeperNotices>) -> Result<()> {
         if self.pid().is_some() {

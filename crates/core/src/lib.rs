@@ -8,47 +8,76 @@
 mod agents;
 mod callers;
 mod checkpoints;
+mod children;
 mod clock;
 mod commands;
 mod core;
+mod file_changes;
 mod handoffs;
 mod keeper_link;
 mod log;
+mod media;
+mod memories;
 mod queue;
 mod requests;
 mod reviews;
 mod rooms;
+mod runners;
 
 mod seats;
 mod secrets;
 mod sessions;
 mod status;
+mod tasks;
+mod teams;
 mod terminals;
 mod threads;
+mod workflows;
 mod workspace;
 mod worktrees;
 mod world;
 
-pub use crate::agents::{AgentConfig, FittedChoice, ModelFacts, NewRoot, Place, ProviderState};
+pub use crate::agents::{
+    AgentConfig, FittedChoice, ModelFacts, NewRoot, Place, ProviderState, SigningIn,
+};
 pub use crate::core::{Core, CoreConfig, StopKind};
 pub use checkpoints::{Compared, NewCheckpoint};
-pub use commands::{
-    Artifact, ExecChunk, ExecEnd, ExecRequest, ExecStart, ExecStream, ExecWords, Execution,
-    ProcessOutput, ProcessState, ProcessView, Shows as ExecShows,
+pub use children::{
+    Child, ChildDone, NewChild, TraceContent, TraceItem, TracePage, TracePlace, TraceSummary,
 };
+pub use commands::{
+    Artifact, ExecChunk, ExecEnd, ExecRequest, ExecRunner, ExecStart, ExecStream, ExecWords,
+    Execution, ProcessOutput, ProcessState, ProcessView, Shows as ExecShows,
+};
+pub use file_changes::{HunkQuery, RolledBack};
 pub use handoffs::NewHandoff;
 pub use keeper_link::KeeperLaunch;
 pub use log::{
-    Changes, EventPage, ItemChange, News, Notice, NoticeBody, RequestChange, SettingsChange, Shows,
-    Subscription, ThreadChange, Topics, TurnChange,
+    Changes, EventPage, FileChange, ItemChange, News, Notice, NoticeBody, PlanChange, PlanRef,
+    RequestChange, RunnerChange, SettingsChange, Shows, Subscription, TaskChange, TaskOutput,
+    ThreadChange, Topics, TraceChange, TurnChange,
+};
+pub use media::{
+    Brought, ImageAction, ImageModel, ImageProvider, MadeArtifact, MadeArtifacts, MediaAttachment,
+    MediaChange, NewArtifact, NewImage, NewImageInput,
+};
+pub use memories::{
+    Citation, MemoryChange, MemoryChoice, MemoryHit, MemoryModel, MemoryPlace, MemoryProviderView,
+    MemoryResults,
 };
 pub use requests::{
     Approval, ApprovalStatus, Resolution, Resolved, Responder, SeenDialog, Shown, Typing,
 };
 pub use reviews::{NewComment, NewReview};
 pub use rooms::{
-    Agents, Checkpoints, Commands, Handoffs, Log, Queue, Requests, Reviews, Seats, Sessions,
-    Terminals, Threads, Workspace, Worktrees,
+    Agents, Checkpoints, Children, Commands, FileChanges, Handoffs, Log, Media, Memories, Queue,
+    Requests, Reviews, Runners, Seats, Sessions, Tasks, Teams, Terminals, Threads, Workflows,
+    Workspace, Worktrees,
+};
+pub use runners::{
+    Deleted, NewDestination, PortAction, ProviderView, RunnerActed, RunnerAction, RunnerDirs,
+    RunnerProcess, RunnerRequest, RunnerSession, RunnerState, RunnerStatus, RunnerUse, RunnersView,
+    TakenSnapshot,
 };
 pub use seats::{Clipboard, Presented, SceneCounts, UiConfig, WindowMetrics};
 pub use sessions::{
@@ -56,6 +85,11 @@ pub use sessions::{
     Session, SessionError, SessionHome, SessionNotice, Taken,
 };
 pub use status::{KeeperState, McpServer, Status};
+pub use tasks::{
+    ExecutorInfo, NewTask, Submitted, TaskCancel, TaskPage, TaskQuery, TaskSite,
+    USUAL_RUNNING_TASKS,
+};
+pub use teams::{NewMember, NewMessage, NewTeam, Starter};
 pub use terminals::{
     AgentSeen, Attachment, Expansion, MouseOutcome, OpenTerminal, Output, OutputStream, Piece,
     Preedit, Progress, RawLog, Scene, Selected, StrayAction, TerminalHandle, TerminalLimits, View,
@@ -67,6 +101,11 @@ pub use threads::{
     LifecycleState, NO_ANSWER, NewThread, NewTurn, POLICY_DENIED, StartedTurn, Steered, ThreadPage,
     ThreadQuery, ThreadView, TurnLifecycle, TurnView,
 };
+pub use workflows::{
+    AgentStatus, CostEstimate, NewRun, Phase, PhaseStatus, Planned, Run, RunAgent, RunApproval,
+    RunChange, RunDecision, RunEnd, RunHandle, RunNotice, RunStatus, RunSummary, ScriptInfo,
+    ScriptKind, ScriptProblem, ScriptQuery, Scripts, TaskInput,
+};
 pub use workspace::{AgentReport, Attention, OwnershipAction, Tabs, WorkspaceTree};
-pub use worktrees::{LandOutcome, Tree};
+pub use worktrees::{KeptTree, LandOutcome, Tree};
 pub use world::Active;

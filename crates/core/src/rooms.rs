@@ -29,26 +29,42 @@ rooms! {
     agents => Agents,
     /// Snapshots of work trees.
     checkpoints => Checkpoints,
+    /// Child agents, and traces of what they did.
+    children => Children,
     /// Programs that clients run.
     commands => Commands,
+    /// What happened to files: edits of tools, and what commands were seen to change.
+    file_changes => FileChanges,
     /// Work that one session hands to another.
     handoffs => Handoffs,
     /// What happened, for all who follow it.
     log => Log,
+    /// Images and other files that are kept.
+    media => Media,
+    /// What is to be known in other threads as well.
+    memories => Memories,
     /// What asks for attention, and the timeline.
     queue => Queue,
     /// Approvals, questions, plans, dialogs and parked calls.
     requests => Requests,
     /// Reviews of changes.
     reviews => Reviews,
+    /// Places where tools and tasks run.
+    runners => Runners,
     /// What each viewer has in front of it: scene, palette, scroll, selection.
     seats => Seats,
     /// Terminals and threads as supervisors see them.
     sessions => Sessions,
+    /// Background tasks.
+    tasks => Tasks,
+    /// Teams of agents: a lead and its teammates.
+    teams => Teams,
     /// Programs on pseudo-terminals.
     terminals => Terminals,
     /// Conversations with agents, and their turns.
     threads => Threads,
+    /// Scripts that start child agents, and their runs.
+    workflows => Workflows,
     /// Projects, tabs and their order.
     workspace => Workspace,
     /// Work trees of repositories.

@@ -11,7 +11,8 @@ use std::sync::LazyLock;
 use rookery_model::{
     Activity, Answer, Asked, Assignment, Checkpoint, Decision, Differences, Event, Handoff,
     LaunchSpec, NotificationText, Owner, Pending, Project, QueueItem, Record, Request,
-    RequestState, Review, Role, Settled, Terminal, Thread, TimelineItem, Turn,
+    RequestState, Review, ReviewedPlan, Role, Settled, Task, TaskResult, Terminal, Thread,
+    TimelineItem, Trace, Turn,
 };
 use rookery_store::{Change, Loaded};
 use rookery_term::redact::{DEFAULT_REPLACEMENT, Policy};
@@ -60,6 +61,7 @@ pub(crate) fn hide_in_loaded(loaded: &mut Loaded) {
     loaded.threads.iter_mut().for_each(hide_in_thread);
     loaded.settled.iter_mut().for_each(hide_in_stored_request);
     loaded.records.iter_mut().for_each(hide_in_record);
+    loaded.tasks.iter_mut().for_each(hide_in_task);
 }
 
 /// Hides what a change must not bring to the disk. What is left exact is listed in the documentation.
@@ -69,18 +71,24 @@ pub(crate) fn hide_in_change(change: &mut Change) {
         Change::TerminalUpserted(terminal) => hide_in_terminal(terminal),
         Change::ThreadUpserted(thread) => hide_in_thread(thread),
         Change::TurnUpserted(turn) => hide_in_turn(turn),
+        Change::TraceUpserted(trace) => hide_in_trace(trace),
         Change::RequestUpserted(request) => hide_in_stored_request(request),
         Change::DecisionMade(decision) => hide_in_decision(decision),
         Change::RecordUpserted(record) => hide_in_record(record),
+        Change::TaskUpserted(task) => hide_in_task(task),
+        Change::TaskLogged(_, log) => hide_any(log.chunks.iter_mut().map(|chunk| &mut chunk.text)),
         // What was said and done in a thread is told to the model again, word for word; values are
         // places, settings, and messages that wait for their turn.
-        Change::ItemUpserted { .. } | Change::KeptSet { .. } => {}
+        // Lines of files are brought back as they were; what holds a key of ours has none of it.
+        Change::ItemUpserted { .. } | Change::KeptSet { .. } | Change::ChangeUpserted(_) => {}
         Change::ProjectDeleted(_)
         | Change::TerminalDeleted(_)
         | Change::ActiveSet { .. }
         | Change::ThreadDeleted(_)
         | Change::TurnDeleted(_)
-        | Change::RecordDeleted(..) => {}
+        | Change::ChangeDeleted(..)
+        | Change::RecordDeleted(..)
+        | Change::TaskDeleted(_) => {}
     }
 }
 
@@ -194,6 +202,11 @@ pub(crate) fn hide_in_thread(thread: &mut Thread) {
     }
 }
 
+/// Hides what the work of a child agent is called. Its words are those of the thread that it traces.
+pub(crate) fn hide_in_trace(trace: &mut Trace) {
+    hide(&mut trace.title);
+}
+
 /// Lists of commands stay exact, because commands are compared with them.
 fn hide_in_assignment(assignment: &mut Assignment) {
     let Assignment {
@@ -217,7 +230,7 @@ fn hide_in_role(role: &mut Role) {
 }
 
 /// Hides in the strings of a JSON text, so that it stays one.
-fn hide_in_json(text: &mut String) {
+pub(crate) fn hide_in_json(text: &mut String) {
     if matches!(POLICY.redact(text), Cow::Borrowed(_)) {
         return;
     }
@@ -252,6 +265,21 @@ fn hide_in_value(value: &mut Value, name: &str) {
 fn hide_in_turn(turn: &mut Turn) {
     let errors = turn.error.iter_mut().map(|error| &mut error.message);
     hide_any(errors.chain(turn.calls.iter_mut().filter_map(|call| call.error.as_mut())));
+}
+
+/// A task that is not over stays exact, because what was submitted is what is done.
+fn hide_in_task(task: &mut Task) {
+    if !task.state.is_over() {
+        return;
+    }
+    hide_in_json(&mut task.spec.input);
+    if let Some(TaskResult { exit_code: _, payload, error, error_kind: _, partial }) =
+        &mut task.result
+    {
+        payload.iter_mut().for_each(hide_in_json);
+        hide_any(error.iter_mut().chain(partial));
+    }
+    hide_any(task.cancel.iter_mut().filter_map(|cancel| cancel.reason.as_mut()));
 }
 
 /// A request that waits stays exact, because what is shown and approved is what is done.
@@ -393,11 +421,39 @@ fn hide_in_review(review: &mut Review, for_log: bool) {
         differences,
         status: _,
         comments,
+        plan,
     } = review;
     hide(summary);
     hide_in_differences(differences);
+    if let Some(plan) = plan {
+        hide_in_plan(plan, for_log);
+    }
     let told = comments.iter_mut().filter(|comment| for_log || comment.is_delivered);
     told.for_each(|comment| hide(&mut comment.text));
+}
+
+/// What the agent is still to be told stays exact, unless it is for the log.
+fn hide_in_plan(plan: &mut ReviewedPlan, for_log: bool) {
+    let ReviewedPlan {
+        key: _,
+        thread: _,
+        turn: _,
+        stage: _,
+        title,
+        markdown,
+        steps,
+        rewrites,
+        unheard,
+        updated_at: _,
+    } = plan;
+    hide_any([title, markdown]);
+    for step in steps {
+        hide_any([&mut step.title].into_iter().chain(&mut step.detail));
+    }
+    hide_any(rewrites.iter_mut().map(|rewrite| &mut rewrite.markdown));
+    if for_log {
+        hide_any(unheard);
+    }
 }
 
 fn hide_in_checkpoint(checkpoint: &mut Checkpoint) {

@@ -15,11 +15,12 @@ impl Room {
     pub(crate) fn sandbox(&self, home: &Path, open: &[&Path]) -> Option<Sandbox> {
         let program = self.config.sandbox.clone().filter(|_| has_sandbox(&self.config))?;
         let is_global = self.path_scope() == PathScope::Global;
+        let around: Vec<&Path> = open.to_vec();
         let open = open.iter().copied().chain(is_global.then_some(home));
         let reads = sandbox::Reads {
             home: Some(home.to_owned()),
             open: open.map(Path::to_owned).collect(),
-            hidden: self.config.private.clone(),
+            hidden: sandbox::hidden_around(&self.config.private, &around),
         };
         let sandbox = sandbox::Sandbox { reads: Some(reads), ..sandbox::Sandbox::reading() };
         Some(Arc::new(move |argv: Vec<String>| sandbox::wrap(&program, &sandbox, &argv)))
@@ -27,11 +28,11 @@ impl Room {
 
     /// How a command that may do more than read is kept off the control sockets, where that is wanted
     /// and the kernel can do it.
-    pub(crate) fn seal(&self) -> Option<Sandbox> {
+    pub(crate) fn seal(&self, open: &[&Path]) -> Option<Sandbox> {
         let is_wanted = self.settings().policy.seal_sockets;
         let program = self.config.sandbox.clone();
         let program = program.filter(|_| is_wanted && sandbox::support().seals_sockets())?;
-        let sealed = self.config.private.clone();
+        let sealed = sandbox::hidden_around(&self.config.private, open);
         Some(Arc::new(move |argv: Vec<String>| sandbox::wrap_sealed(&program, &sealed, &argv)))
     }
 

@@ -7,8 +7,10 @@ pub(crate) mod choose;
 mod commands;
 mod fences;
 mod instructions;
+mod judging;
 mod private;
 mod settings;
+mod sign_in;
 #[cfg(test)]
 mod tests;
 mod workspaces;
@@ -22,23 +24,30 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
 use rookery_agent::commands::Catalog;
+use rookery_agent::definitions::is_for_children;
 use rookery_agent::mcp::McpServers;
-use rookery_agent::policy::{self, Action, Command, Judgement, Rule, Rules, ToolRequest};
+use rookery_agent::policy::{Action, Rule, Rules};
 use rookery_agent::provider::{Provider, ProviderInfo};
 use rookery_agent::providers::{self, Environment, Registry, RegistryOptions, Retry};
-use rookery_agent::settings::{Lifecycle, ProviderSettings, SearchIndex, Secret, Settings};
+use rookery_agent::services::Service;
+use rookery_agent::settings::{
+    Lifecycle, ProviderSettings, SearchIndex, Secret, ServiceSettings, Settings,
+};
 use rookery_agent::tool::{PathScope, SearchBounds};
 use rookery_agent::tools::Sessions;
 use rookery_agent::turn::Limits;
 use rookery_host::http;
 use rookery_host::sandbox;
 use rookery_model::{Choice, Mode, Profile, Thread, Timestamp, ToolKind};
+use rookery_signin::Accounts;
 use serde_json::Value;
 
 use crate::log::{Shows, Signals};
+use crate::runners::RunnerDirs;
 
 pub use self::choose::{FittedChoice, ModelFacts};
 pub use self::settings::ProviderState;
+pub use self::sign_in::SigningIn;
 pub(crate) use self::workspaces::Places;
 pub use self::workspaces::{NewRoot, Place};
 
@@ -70,8 +79,20 @@ pub struct AgentConfig {
     pub config_home: Option<PathBuf>,
     /// Where lists of models are kept.
     pub cache_dir: Option<PathBuf>,
+    /// Where runs of workflows are kept; none forgets them with this process.
+    pub workflows_dir: Option<PathBuf>,
+    /// Where teams are kept; none forgets them with this process.
+    pub teams_dir: Option<PathBuf>,
+    /// Where tokens of accounts are kept; none lets no one sign in.
+    pub auth_dir: Option<PathBuf>,
+    /// Where memories are kept; none forgets them with this process.
+    pub memories_file: Option<PathBuf>,
+    /// Where images and other files are kept; none forgets them with this process.
+    pub media_dir: Option<PathBuf>,
     /// What is wrong with the settings, to be told to clients.
     pub warnings: Vec<String>,
+    /// Where runners keep what they make; none offers only those that need nothing.
+    pub runners: Option<RunnerDirs>,
 }
 
 impl std::fmt::Debug for AgentConfig {
@@ -93,7 +114,13 @@ impl Default for AgentConfig {
             commands_dir: None,
             config_home: None,
             cache_dir: None,
+            workflows_dir: None,
+            teams_dir: None,
+            auth_dir: None,
+            memories_file: None,
+            media_dir: None,
             warnings: Vec::new(),
+            runners: None,
         }
     }
 }
@@ -108,6 +135,8 @@ pub(crate) struct Room {
     settings: RwLock<Arc<Settings>>,
     rules: RwLock<Arc<Rules>>,
     pub(crate) registry: Registry,
+    /// Accounts that can be signed in to.
+    accounts: Accounts,
     sessions: Arc<Sessions>,
     /// Servers whose tools agents may call.
     pub(crate) mcp: McpServers,
@@ -140,9 +169,11 @@ impl Room {
     ) -> Self {
         let mut settings = config.settings.clone();
         let client = http::Client::new();
-        let registry = registry(&config, client.clone());
+        let accounts = sign_in::accounts(&config, &client);
+        let registry = registry(&config, client.clone(), &accounts);
         private::restore(&registry, &config);
-        let withheld: Vec<String> = registry.key_variables().iter().cloned().collect();
+        let withheld = registry.key_variables().iter().chain(config.settings.service_keys());
+        let withheld: Vec<String> = withheld.cloned().collect();
         let mcp = McpServers::new(&config.settings.mcp_servers, &client, &withheld);
         // Settled once: a key that comes later makes a provider usable, and chooses nothing.
         let provider = settings.provider.clone().or_else(|| first_provider(&registry));
@@ -154,6 +185,7 @@ impl Room {
             rules: RwLock::new(Arc::new(rules(&settings, has_sandbox(&config)))),
             settings: RwLock::new(settings),
             registry,
+            accounts,
             sessions: Arc::default(),
             mcp,
             client,
@@ -181,6 +213,12 @@ impl Room {
         *current = Arc::new(changed);
         drop(current);
         self.signals.raise(Shows::Agents);
+    }
+
+    /// A server that makes vectors or images.
+    pub(crate) fn service(&self, set: &ServiceSettings) -> Service {
+        let environment = Arc::clone(&self.config.environment);
+        Service::new(set.clone(), environment, self.client.clone())
     }
 
     pub(crate) fn is_draining(&self) -> bool {
@@ -276,6 +314,12 @@ impl Room {
                 return false;
             }
         }
+        if let Some(child) = thread.child.as_deref() {
+            let is_listed = child.tools.as_deref().is_none_or(is_in);
+            if !is_listed || !is_for_children(name) {
+                return false;
+            }
+        }
         let general = &settings.tools.allowlist;
         (general.is_empty() || is_in(general))
             && thread.tool_allowlist.as_deref().is_none_or(is_in)
@@ -338,6 +382,7 @@ impl Room {
     /// have one, and tokens of our own.
     pub(crate) fn withheld(&self, env: &[(OsString, OsString)]) -> Vec<String> {
         let mut names = self.registry.key_variables().clone();
+        names.extend(self.settings().service_keys().cloned());
         let secret = env.iter().filter_map(|(name, value)| {
             let (name, value) = (name.to_str()?, value.to_string_lossy());
             (is_own_token(name) || self.registry.has_key(&value)).then(|| name.to_owned())
@@ -345,57 +390,13 @@ impl Room {
         names.extend(secret);
         names.into_iter().collect()
     }
-
-    /// Judges a call by what the tool is and what it would do.
-    pub(crate) fn judge(
-        &self,
-        tool: &str,
-        kind: ToolKind,
-        input: &str,
-        mode: Mode,
-        profile: Profile,
-    ) -> Judgement {
-        let rules = Arc::clone(&self.rules.read());
-        let command = self.command_of(tool, kind, input);
-        // Looking at what a running program printed does nothing.
-        let only_looks = tool == "write_stdin" && command.as_deref().is_none_or(str::is_empty);
-        let kind = if only_looks { ToolKind::Read } else { kind };
-        // What is typed into a program is no command of a shell.
-        let is_shell = !matches!(tool, "write_stdin") && !is_continued(tool, input);
-        let command = command.as_deref().filter(|_| is_shell).map(Command::Shell);
-        let request = ToolRequest { tool, kind, command, env: &[] };
-        policy::judge(&request, mode, &rules, profile.is_unattended())
-    }
-
-    /// Judges a command line that runs as it is, held to nothing.
-    pub(crate) fn judge_line(&self, line: &str, mode: Mode) -> Judgement {
-        let rules = Rules { sandboxed: false, ..Rules::clone(&self.rules.read()) };
-        let command = Some(Command::Shell(line));
-        let request = ToolRequest { tool: "shell", kind: ToolKind::Exec, command, env: &[] };
-        policy::judge(&request, mode, &rules, false)
-    }
-
-    /// Judges a program with its arguments, under the name by which rules know it.
-    pub(crate) fn judge_argv(
-        &self,
-        tool: &str,
-        argv: &[String],
-        env: &[(String, Option<String>)],
-        mode: Mode,
-        profile: Profile,
-    ) -> Judgement {
-        let rules = Arc::clone(&self.rules.read());
-        let command = Some(Command::Argv(argv));
-        let request = ToolRequest { tool, kind: ToolKind::Exec, command, env };
-        policy::judge(&request, mode, &rules, profile.is_unattended())
-    }
 }
 
-/// What answers where nothing was chosen: the first provider with a key.
+/// What answers where nothing was chosen: the first provider with a key or a token.
 fn first_provider(registry: &Registry) -> Option<String> {
     let infos = registry.infos();
     let usable = infos.iter().find(|info| {
-        info.is_authenticated && matches!(info.auth, rookery_agent::provider::Auth::ApiKey(_))
+        info.is_authenticated && !matches!(info.auth, rookery_agent::provider::Auth::None)
     });
     usable.map(|info| info.id.clone())
 }
@@ -408,13 +409,6 @@ fn is_own_token(name: &str) -> bool {
 
 fn has_sandbox(config: &AgentConfig) -> bool {
     config.sandbox.is_some() && sandbox::support().is_complete()
-}
-
-/// Whether the call types into a program that runs already.
-fn is_continued(tool: &str, input: &str) -> bool {
-    tool == "unified_exec"
-        && serde_json::from_str::<Value>(input)
-            .is_ok_and(|input| input.get("session_id").is_some_and(|id| !id.is_null()))
 }
 
 /// What the settings say about policy; commands are held to reading where the kernel can do that.
@@ -436,7 +430,7 @@ fn rules(settings: &Settings, has_sandbox: bool) -> Rules {
     }
 }
 
-fn registry(config: &AgentConfig, client: http::Client) -> Registry {
+fn registry(config: &AgentConfig, client: http::Client, accounts: &Accounts) -> Registry {
     let set = &config.settings.reliability;
     let retry = Retry {
         max_attempts: u32::try_from(set.provider_retry_max_attempts).unwrap_or(u32::MAX),
@@ -450,6 +444,7 @@ fn registry(config: &AgentConfig, client: http::Client) -> Registry {
         environment: Arc::clone(&config.environment),
         retry,
         cache_file: config.cache_dir.as_ref().map(|dir| dir.join("models.json")),
+        accounts: accounts.clone(),
     };
     let providers = config.settings.providers.iter().map(|(id, set)| provider(id, set));
     Registry::new(providers.collect(), &options)
@@ -460,6 +455,7 @@ fn provider(id: &str, set: &ProviderSettings) -> providers::Settings {
     providers::Settings {
         id: id.to_owned(),
         kind: set.kind,
+        account: set.auth,
         base_url: set.base_url.clone(),
         api_key: set.api_key.as_ref().and_then(|key| Secret::key(key.expose())),
         api_key_env: set.api_key_env.clone(),

@@ -69,7 +69,7 @@ impl Agents {
         let state = |info: ProviderInfo| ProviderState {
             key_variable: match info.auth {
                 Auth::ApiKey(variable) => Some(variable),
-                Auth::None | Auth::OAuth => None,
+                Auth::None | Auth::OAuth(_) => None,
             },
             id: info.id,
             name: info.name,
@@ -89,6 +89,18 @@ impl Agents {
             (info, models)
         });
         join_all(listed).await
+    }
+
+    /// The models of one provider, as [`model_providers`](Self::model_providers) lists them.
+    ///
+    /// # Errors
+    /// If there is no such provider.
+    pub async fn models(&self, provider: &str, keys: &[Loan]) -> Result<Vec<ModelInfo>> {
+        let registry = &self.core.inner.agents.registry;
+        let known = registry
+            .info(provider)
+            .ok_or_else(|| Error::invalid("provider", format!("unknown provider: {provider}")))?;
+        Ok(registry.models_with(&known.id, keys).await)
     }
 
     /// Sets and keeps the key of a provider, which is used from the next call on; its id is returned.

@@ -59,6 +59,7 @@ impl Home {
             resources: None,
             helpers: None,
             default_tool: None,
+            max_running_tasks: crate::tasks::USUAL_RUNNING_TASKS,
             agent,
         };
         Core::start(config).await.unwrap()

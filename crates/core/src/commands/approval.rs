@@ -2,12 +2,14 @@
 
 use rookery_agent::policy::{Bound, Judgement};
 use rookery_agent::tools::shown_in_part;
-use rookery_model::{Asked, Asker, Decision, Request, RequestId, RequestState, Result, ToolKind};
+use rookery_model::{
+    Answer, Asked, Asker, Decision, Request, RequestId, RequestState, Result, ToolKind,
+};
 use rookery_term::redact::Policy;
 use rookery_view::palette::launch::quote;
 use serde_json::{Map, Value, json};
 
-use super::request::ExecRequest;
+use super::request::{ExecRequest, ExecRunner};
 use crate::clock;
 use crate::requests::decisions;
 use crate::rooms::Commands;
@@ -39,11 +41,31 @@ impl Commands {
         self.core.requests().park(asking, judgement, bound).await.map(Permission::Asked)
     }
 
+    /// Asks for a command and waits for the answer: whether it may run.
+    pub(super) async fn ask_exec(
+        &self,
+        request: &ExecRequest,
+        judgement: &Judgement,
+    ) -> Result<bool> {
+        let asking = self.exec_asking(request, judgement);
+        let Some(bound) = Bound::of(request.words.tool, &asking.asked) else { return Ok(true) };
+        let is_remembered = self.core.look().parked.covers(&bound);
+        if is_remembered || self.core.requests().take_grant(None, &bound) {
+            self.record_exec(request, &judgement.granted());
+            return Ok(true);
+        }
+        let answer = self.core.requests().ask_and_wait(asking, Some(judgement)).await?;
+        Ok(matches!(answer, Answer::Approved { .. }))
+    }
+
     /// Records what the policy decided on a command.
     pub(super) fn record_exec(&self, request: &ExecRequest, judgement: &Judgement) {
         let asking = self.exec_asking(request, judgement);
-        let mut decision =
-            decisions::asked(&asking, judgement, self.core.threads().mode_for(request.owner, None));
+        let mut decision = decisions::asked(
+            &asking,
+            judgement,
+            self.core.threads().mode_for(request.owner, request.thread),
+        );
         if judgement.is_read_only() {
             // It changes nothing; what was looked for need not be known later.
             decision.subject = request.command.first().cloned().unwrap_or_default();
@@ -55,7 +77,7 @@ impl Commands {
     fn exec_asking(&self, request: &ExecRequest, judgement: &Judgement) -> Request {
         Request {
             id: RequestId::new(uuid::Uuid::now_v7().as_u128()),
-            asker: Asker::Client,
+            asker: request.thread.map_or(Asker::Client, Asker::Caller),
             call_id: uuid::Uuid::now_v7().to_string(),
             tool: request.words.tool.to_owned(),
             asked: self.exec_asked(request, judgement),
@@ -78,13 +100,19 @@ impl Commands {
         if let Some(id) = request.process_id.as_deref().filter(|id| !id.is_empty()) {
             input[request.words.process_id] = id.into();
         }
+        let mut env = request.env.clone();
+        if let Some(runner) = &request.runner {
+            input["runner"] = runner.destination.as_str().into();
+            // What is approved for one place is not approved for another.
+            env.push((ExecRunner::VARIABLE.to_owned(), Some(runner.destination.clone())));
+        }
         Asked::Approval {
             kind: ToolKind::Exec,
             reason: judgement.reason.clone(),
             input: input.to_string(),
             argv: request.command.clone(),
             cwd,
-            env: request.env.clone(),
+            env,
             preview: Some(shown_in_part(&words.join(" "))),
         }
     }

@@ -16,5 +16,6 @@ mod start;
 pub use execution::{Artifact, ExecChunk, ExecEnd, ExecStream, Execution};
 pub use process::{ProcessOutput, ProcessState, ProcessView};
 pub(crate) use processes::Room;
-pub use request::{ExecRequest, ExecWords, Shows};
+pub use request::{ExecRequest, ExecRunner, ExecWords, Shows};
+pub(crate) use start::ExecPermit;
 pub use start::ExecStart;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rookery_model::{Error, Result, Size};
+use rookery_model::{Error, Result, Size, ThreadId};
 
 /// How long the name of a process may be, in bytes.
 const MAX_ID: usize = 1024;
@@ -34,11 +34,29 @@ pub struct ExecRequest {
     pub size: Option<Size>,
     /// The connection that asks.
     pub owner: u64,
+    /// The thread that it is run for: its mode holds then, and it keeps what was seen to change.
+    pub thread: Option<ThreadId>,
+    /// The runner that it is to run at, if policy has to know: nothing here starts it there.
+    pub runner: Option<ExecRunner>,
     /// How much of its two outputs can be shown at the end; what is cut is kept on disk. All of
     /// what is within the cap if not said.
     pub shows: Option<Shows>,
     /// What the client's protocol calls this where it is shown, remembered and judged.
     pub words: ExecWords,
+}
+
+/// A runner, as far as policy has to know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExecRunner {
+    /// The destination.
+    pub destination: String,
+    /// Whether no sandbox of ours holds what runs there.
+    pub is_elsewhere: bool,
+}
+
+impl ExecRunner {
+    /// The variable that names the destination to what runs there.
+    pub const VARIABLE: &str = "ROOKERY_RUNNER";
 }
 
 /// The words of a client's protocol for a command that it runs.
@@ -73,6 +91,8 @@ impl Default for ExecRequest {
             stdin: false,
             size: None,
             owner: 0,
+            thread: None,
+            runner: None,
             shows: None,
             words: ExecWords::default(),
         }

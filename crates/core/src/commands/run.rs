@@ -16,6 +16,7 @@ use super::request::Shows;
 use super::source::{Brake, Source, Status};
 use crate::clock;
 use crate::core::Core;
+use crate::file_changes::{ObservedBy, Window};
 
 /// How long a reader that does not read holds up the end of a command that was told to end.
 const READER_LIMIT: Duration = Duration::from_secs(1);
@@ -29,6 +30,8 @@ pub(super) struct Run {
     pub(super) sink: Sink,
     pub(super) started: Instant,
     pub(super) timeout: Option<Duration>,
+    /// What it may change, and for whom that is kept.
+    pub(super) watched: Option<(Window, ObservedBy)>,
     pub(super) abandoned: CancellationToken,
     pub(super) end: oneshot::Sender<ExecEnd>,
 }
@@ -42,7 +45,7 @@ pub(super) enum Sink {
 impl Run {
     pub(super) async fn run(self) {
         let Run { core, process, mut source, brake, mut sink, started, timeout, .. } = self;
-        let (abandoned, end) = (self.abandoned, self.end);
+        let (abandoned, end, watched) = (self.abandoned, self.end, self.watched);
         let is_late = AtomicBool::new(false);
         let hurry = CancellationToken::new();
         let status = {
@@ -77,6 +80,10 @@ impl Run {
             Status::Signaled(signal) => ProcessState::Signaled { signal },
         };
         core.inner.commands.end(&process, state, clock::wall());
+        if let Some((mut window, by)) = watched {
+            // Nothing of it is left that could be watched on.
+            let _ = core.file_changes().observe(&mut window, &by, false).await;
+        }
         // The caller may be gone.
         let _ = end.send(told);
     }

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rookery_agent::policy::Verdict;
+use rookery_agent::policy::{Judgement, Verdict};
 use rookery_host::{ProcessTag, Program, ProgramCommand, find_program, sandbox};
 use rookery_model::{Error, Mode, OnExit, RequestId, Result, Size, TerminalId};
 use tokio::sync::{mpsc, oneshot};
@@ -21,6 +21,7 @@ use super::request::{ExecRequest, Shows};
 use super::run::{Run, Sink};
 use super::source::{Brake, Source};
 use crate::clock;
+use crate::file_changes::ObservedBy;
 use crate::rooms::Commands;
 use crate::terminals::OpenTerminal;
 
@@ -54,6 +55,30 @@ pub enum ExecStart {
     Running(Execution),
 }
 
+/// Whether a command may run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ExecPermit {
+    /// It may.
+    Given {
+        /// Whether it is held to reading.
+        is_reading: bool,
+    },
+    /// The policy says no.
+    Denied {
+        /// Why not.
+        reason: String,
+        /// The mode that says so.
+        mode: Mode,
+    },
+    /// It was asked for, and not approved.
+    Refused {
+        /// Why it was asked for.
+        reason: String,
+        /// The mode that asks.
+        mode: Mode,
+    },
+}
+
 /// How a command is really started.
 struct Launch {
     argv: Vec<String>,
@@ -81,15 +106,8 @@ impl Commands {
     /// `Closed` if the daemon is stopping, `Failed` if the command cannot be started.
     pub async fn run(&self, request: ExecRequest) -> Result<ExecStart> {
         request.check()?;
-        let mode = self.core.threads().mode_for(request.owner, None);
-        let agents = &self.core.inner.agents;
-        let profile = agents.profile();
-        let judgement =
-            agents.judge_argv(request.words.tool, &request.command, &request.env, mode, profile);
+        let (judgement, mode) = self.judge_exec(&request);
         let reason = judgement.reason.clone();
-        if judgement.verdict != Verdict::Ask {
-            self.record_exec(&request, &judgement);
-        }
         match judgement.verdict {
             Verdict::Deny => return Ok(ExecStart::Denied { reason, mode }),
             Verdict::Ask => {
@@ -101,18 +119,82 @@ impl Commands {
             }
             Verdict::Allow | Verdict::AutoApprove => {}
         }
+        self.run_permitted(request, judgement.is_read_only()).await.map(ExecStart::Running)
+    }
+
+    /// What the policy says to a command, in which mode. What needs no approval is recorded.
+    fn judge_exec(&self, request: &ExecRequest) -> (Judgement, Mode) {
+        let mode = self.core.threads().mode_for(request.owner, request.thread);
+        let agents = &self.core.inner.agents;
+        let profile = agents.profile();
+        let is_held = request.runner.as_ref().is_none_or(|runner| !runner.is_elsewhere);
+        let (tool, argv, env) = (request.words.tool, &request.command, &request.env);
+        let judgement = match is_held {
+            true => agents.judge_argv(tool, argv, env, mode, profile),
+            false => agents.judge_argv_unheld(tool, argv, env, mode, profile),
+        };
+        if judgement.verdict != Verdict::Ask {
+            self.record_exec(request, &judgement);
+        }
+        (judgement, mode)
+    }
+
+    /// Whether a command may run, for one who waits for the answer if it has to be asked for.
+    ///
+    /// # Errors
+    /// `Invalid` if the request is wrong, `Closed` if the daemon is stopping.
+    pub(crate) async fn permit(&self, request: &ExecRequest) -> Result<ExecPermit> {
+        request.check()?;
+        let (judgement, mode) = self.judge_exec(request);
+        let reason = judgement.reason.clone();
+        let is_reading = judgement.is_read_only();
+        match judgement.verdict {
+            Verdict::Deny => Ok(ExecPermit::Denied { reason, mode }),
+            Verdict::Ask if !self.ask_exec(request, &judgement).await? => {
+                Ok(ExecPermit::Refused { reason, mode })
+            }
+            Verdict::Allow | Verdict::AutoApprove | Verdict::Ask => {
+                Ok(ExecPermit::Given { is_reading })
+            }
+        }
+    }
+
+    /// Runs a command that may run.
+    ///
+    /// # Errors
+    /// As for [`Commands::run`].
+    pub(crate) async fn run_permitted(
+        &self,
+        request: ExecRequest,
+        is_reading: bool,
+    ) -> Result<Execution> {
         if self.core.inner.agents.is_draining() {
             return Err(Error::closed("the server is shutting down and runs no new commands"));
         }
-        let launch = self.command_launch(&request, judgement.is_read_only());
+        let launch = self.command_launch(&request, is_reading);
         let asked = request.process_id.clone().filter(|id| !id.is_empty());
         let seat = self.core.inner.commands.reserve(asked.unwrap_or_else(new_id))?;
         let core = self.core.clone();
         // A task of its own: a caller that gives up in the middle leaves nothing half started.
         let starting =
             tokio::spawn(async move { core.commands().begin_command(request, launch, seat).await });
-        let started = starting.await.map_err(|error| Error::failed(error.to_string()))?;
-        started.map(ExecStart::Running)
+        starting.await.map_err(|error| Error::failed(error.to_string()))?
+    }
+
+    /// How the terminal of a command that may run is opened.
+    ///
+    /// # Errors
+    /// If its program is not there.
+    pub(crate) async fn permitted_terminal(
+        &self,
+        request: &ExecRequest,
+        is_reading: bool,
+    ) -> Result<OpenTerminal> {
+        let launch = self.command_launch(request, is_reading);
+        if launch.is_held {
+            self.check_program(&request.command, &launch).await?;
+        }
+        Ok(terminal_request(launch, request))
     }
 
     fn command_launch(&self, request: &ExecRequest, is_reading: bool) -> Launch {
@@ -143,6 +225,17 @@ impl Commands {
         if launch.is_held {
             self.check_program(&request.command, &launch).await?;
         }
+        let window = match request.thread.filter(|_| !launch.is_held) {
+            Some(_) => self.core.file_changes().watch(&cwd).await,
+            None => None,
+        };
+        let by = request.thread.map(|thread| ObservedBy {
+            thread,
+            turn: None,
+            call: seat.id().to_owned(),
+            item: None,
+            tool: request.words.tool.to_owned(),
+        });
         let started_at = clock::wall();
         let started = Instant::now();
         let begun = match request.tty {
@@ -181,6 +274,7 @@ impl Commands {
             sink,
             started,
             timeout: request.timeout,
+            watched: window.zip(by),
             abandoned,
             end: says_end,
         };
@@ -254,24 +348,7 @@ impl Commands {
 
     async fn begin_in_terminal(&self, launch: Launch, asked: &ExecRequest) -> Result<Started> {
         let (tap, tapped) = mpsc::channel(MAX_TAPPED);
-        let title = asked.command.join(" ");
-        let title: String =
-            title.chars().filter(|char| !char.is_control()).take(MAX_TITLE).collect();
-        let (set, removed): (Vec<_>, Vec<_>) =
-            launch.env.into_iter().partition(|(_, value)| value.is_some());
-        let set = set.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let brand = (ProcessTag::VARIABLE.to_owned(), ProcessTag::fresh().value().to_owned());
-        let request = OpenTerminal {
-            argv: launch.argv,
-            cwd: Some(launch.cwd),
-            env: set.chain(std::iter::once(brand)).collect(),
-            env_remove: removed.into_iter().map(|(name, _)| name).collect(),
-            size: asked.size.unwrap_or(Size::DEFAULT),
-            first_title: Some(title).filter(|title| !title.trim().is_empty()),
-            on_exit: OnExit::Keep,
-            tap: Some(tap),
-            ..OpenTerminal::default()
-        };
+        let request = OpenTerminal { tap: Some(tap), ..terminal_request(launch, asked) };
         let opened = self.core.terminals().open(request).await?;
         let handle = self.core.terminals().get(opened.id)?;
         Ok(Started {
@@ -281,6 +358,26 @@ impl Commands {
             reins: Reins::Terminal(opened.id),
             terminal: Some(opened.id),
         })
+    }
+}
+
+/// The terminal that a command is run in.
+fn terminal_request(launch: Launch, asked: &ExecRequest) -> OpenTerminal {
+    let title = asked.command.join(" ");
+    let title: String = title.chars().filter(|char| !char.is_control()).take(MAX_TITLE).collect();
+    let (set, removed): (Vec<_>, Vec<_>) =
+        launch.env.into_iter().partition(|(_, value)| value.is_some());
+    let set = set.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    let brand = (ProcessTag::VARIABLE.to_owned(), ProcessTag::fresh().value().to_owned());
+    OpenTerminal {
+        argv: launch.argv,
+        cwd: Some(launch.cwd),
+        env: set.chain(std::iter::once(brand)).collect(),
+        env_remove: removed.into_iter().map(|(name, _)| name).collect(),
+        size: asked.size.unwrap_or(Size::DEFAULT),
+        first_title: Some(title).filter(|title| !title.trim().is_empty()),
+        on_exit: OnExit::Keep,
+        ..OpenTerminal::default()
     }
 }
 

@@ -44,6 +44,8 @@ shows! {
     Reviews,
     /// What viewers have in front of them.
     Seats,
+    /// Background tasks. Not what they write.
+    Tasks,
     /// Terminals, their titles, states and places. Not their screens, which tell their own progress.
     Terminals,
     /// The heads of threads, and the mode that holds for all of them.

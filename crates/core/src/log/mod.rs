@@ -22,7 +22,8 @@ use crate::rooms::Log;
 pub use changes::{Changes, Shows};
 pub(crate) use changes::{Signalled, Signals};
 pub use notice::{
-    ItemChange, Notice, NoticeBody, RequestChange, SettingsChange, ThreadChange, TurnChange,
+    FileChange, ItemChange, Notice, NoticeBody, PlanChange, PlanRef, RequestChange, RunnerChange,
+    SettingsChange, TaskChange, TaskOutput, ThreadChange, TraceChange, TurnChange,
 };
 pub(crate) use spine::Spine;
 pub use subscription::{News, Subscription, Topics};

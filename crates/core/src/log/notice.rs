@@ -2,11 +2,17 @@
 
 use rookery_agent::turn::Delta;
 use rookery_model::{
-    Goal, Item, ItemId, Mode, ModelCall, QueuedMessage, Request, Thread, ThreadId, Timestamp, Turn,
-    TurnId,
+    Goal, Hunk, Item, ItemId, LogChunk, Mode, ModelCall, Observation, ParentTurn, PlanKey,
+    PlanRewrite, PlanStage, QueuedMessage, Request, Review, ReviewComment, ReviewId, Task, TaskId,
+    Thread, ThreadId, Timestamp, TraceId, TraceStatus, Turn, TurnId,
 };
 
+use crate::children::{TraceItem, TraceSummary};
+use crate::media::MediaChange;
+use crate::memories::MemoryChange;
+use crate::runners::RunnerState;
 use crate::threads::{Status, TurnLifecycle};
+use crate::workflows::{RunChange, RunNotice};
 
 /// Something that happened to a thread.
 #[derive(Debug)]
@@ -30,10 +36,28 @@ pub enum NoticeBody {
     Turn(TurnChange),
     /// To an item of this turn.
     Item(TurnId, ItemChange),
+    /// To a child agent that works for a turn of the thread.
+    Trace(TraceChange),
     /// To a request.
     Request(RequestChange),
+    /// To a runner.
+    Runner(RunnerChange),
+    /// To a team.
+    Team(rookery_teams::Change),
     /// To what all threads share.
     Settings(SettingsChange),
+    /// To files.
+    Files(FileChange),
+    /// To the review of a plan.
+    Plan(PlanChange),
+    /// To a background task.
+    Task(TaskChange),
+    /// To a run of a workflow.
+    Workflow(Box<RunNotice>),
+    /// To memories.
+    Memory(Box<MemoryChange>),
+    /// To an artifact.
+    Media(Box<MediaChange>),
     /// Something that people should read.
     Warning(String),
 }
@@ -109,6 +133,118 @@ pub enum ItemChange {
     Completed(Box<Item>),
 }
 
+/// What happens to files.
+#[derive(Clone, Debug)]
+pub enum FileChange {
+    /// A tool changed lines of one.
+    Recorded(Box<Hunk>),
+    /// A hunk is to be taken back.
+    RollbackRequested {
+        /// The turn that made it.
+        turn: Option<TurnId>,
+        /// Its name.
+        hunk: String,
+    },
+    /// It was taken back, or was not.
+    RollbackCompleted {
+        /// The turn that made it.
+        turn: Option<TurnId>,
+        /// Its name.
+        hunk: String,
+        /// Why it was not.
+        error: Option<String>,
+    },
+    /// A command was seen to change some.
+    Observed(Box<Observation>),
+}
+
+/// Which review of which plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanRef {
+    /// The review.
+    pub review: ReviewId,
+    /// The plan.
+    pub key: PlanKey,
+    /// Its thread.
+    pub thread: ThreadId,
+    /// The turn that made it.
+    pub turn: TurnId,
+}
+
+/// What happens to reviews of plans.
+#[derive(Clone, Debug)]
+pub enum PlanChange {
+    /// A plan is to be reviewed.
+    Created(Box<Review>),
+    /// It stands elsewhere.
+    Status {
+        /// Which.
+        of: PlanRef,
+        /// Where.
+        stage: PlanStage,
+        /// Why.
+        detail: Option<String>,
+    },
+    /// A comment was made on it.
+    Commented {
+        /// Which.
+        of: PlanRef,
+        /// The place of the comment among all.
+        index: usize,
+        /// The comment.
+        comment: ReviewComment,
+    },
+    /// It was replaced.
+    Rewritten {
+        /// Which.
+        of: PlanRef,
+        /// The place of the new plan among all that replaced it.
+        index: usize,
+        /// The new plan.
+        rewrite: PlanRewrite,
+    },
+    /// It may be carried out.
+    Approved(PlanRef),
+    /// It may not.
+    Rejected {
+        /// Which.
+        of: PlanRef,
+        /// Why.
+        reason: Option<String>,
+    },
+}
+
+/// What happens to child agents that work for a turn.
+#[derive(Clone, Debug)]
+pub enum TraceChange {
+    /// It was asked for.
+    Created(Box<TraceSummary>),
+    /// Something happened in it.
+    Item {
+        /// Its trace.
+        trace: TraceId,
+        /// The turn that it works for.
+        parent: ParentTurn,
+        /// What happened.
+        item: Box<TraceItem>,
+    },
+    /// It is at another place in its life, or still where it was.
+    Status {
+        /// Its trace.
+        trace: TraceId,
+        /// The turn that it works for.
+        parent: ParentTurn,
+        /// Where it is.
+        status: TraceStatus,
+        /// What it did last.
+        detail: Option<String>,
+        /// How long it has worked.
+        elapsed_ms: u64,
+    },
+    /// It came to its end.
+    Ended(Box<TraceSummary>),
+}
+
 /// What happens to requests.
 #[derive(Clone, Debug)]
 pub enum RequestChange {
@@ -118,6 +254,47 @@ pub enum RequestChange {
     Part(Box<Request>),
     /// It was settled, and this mode holds now.
     Settled(Box<Request>, Mode),
+}
+
+/// What happens to runners.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunnerChange {
+    /// The destination.
+    pub destination: String,
+    /// Its provider.
+    pub provider: String,
+    /// The state it is in now.
+    pub state: RunnerState,
+    /// Its session, if it has one.
+    pub session: Option<String>,
+}
+
+/// What happens to background tasks.
+#[derive(Clone, Debug)]
+pub enum TaskChange {
+    /// It waits, for the first time or again.
+    Queued(Box<Task>),
+    /// It begins, while this number of others wait.
+    Started(Box<Task>, usize),
+    /// It wrote something. Its log has the end of all that it wrote.
+    Output(TaskOutput),
+    /// It is over. Nothing follows.
+    Ended(Box<Task>),
+}
+
+/// Something that a task wrote.
+#[derive(Clone, Debug)]
+pub struct TaskOutput {
+    /// The task.
+    pub task: TaskId,
+    /// Its thread.
+    pub thread: Option<ThreadId>,
+    /// Its turn.
+    pub turn: Option<TurnId>,
+    /// What it wrote.
+    pub chunk: LogChunk,
+    /// How many bytes of its log are gone by now.
+    pub dropped: u64,
 }
 
 /// What happens to settings of agents.
@@ -134,9 +311,19 @@ impl NoticeBody {
         matches!(self, NoticeBody::Item(..))
     }
 
-    /// Whether a reader that missed it still learns all of it, from the item that follows.
+    /// Whether a reader that missed it still learns all of it: from the item that follows, from the
+    /// trace, or from the log of its task.
     pub(super) fn is_delta(&self) -> bool {
-        matches!(self, NoticeBody::Item(_, ItemChange::Delta(..) | ItemChange::Output(..)))
+        match self {
+            NoticeBody::Item(_, change) => {
+                matches!(change, ItemChange::Delta(..) | ItemChange::Output(..))
+            }
+            NoticeBody::Trace(change) => matches!(change, TraceChange::Item { .. }),
+            NoticeBody::Workflow(notice) => matches!(notice.change, RunChange::Output { .. }),
+            NoticeBody::Task(change) => matches!(change, TaskChange::Output(_)),
+            NoticeBody::Team(change) => matches!(change, rookery_teams::Change::Said { .. }),
+            _ => false,
+        }
     }
 }
 
@@ -151,4 +338,14 @@ macro_rules! becomes_body {
     };
 }
 
-becomes_body!(ThreadChange => Thread, TurnChange => Turn, RequestChange => Request, SettingsChange => Settings);
+becomes_body!(
+    ThreadChange => Thread,
+    TurnChange => Turn,
+    FileChange => Files,
+    PlanChange => Plan,
+    TraceChange => Trace,
+    RequestChange => Request,
+    RunnerChange => Runner,
+    SettingsChange => Settings,
+    TaskChange => Task
+);

@@ -2,10 +2,15 @@
 
 use rookery_agent::turn::Delta;
 use rookery_model::{
-    Answer, Asked, Item, ItemBody, PartAnswer, QueuedMessage, Request, RequestState,
+    Answer, Asked, Item, ItemBody, ObservedFile, PartAnswer, QueuedMessage, Request, RequestState,
+    Task,
 };
 
-use super::{ItemChange, Notice, NoticeBody, RequestChange, ThreadChange, TurnChange};
+use super::{
+    FileChange, ItemChange, Notice, NoticeBody, PlanChange, RequestChange, TaskChange,
+    ThreadChange, TraceChange, TurnChange,
+};
+use crate::children::TraceContent;
 
 /// What a notice takes besides its texts: itself, its place in the queue, and the allocations of its
 /// short strings.
@@ -31,15 +36,66 @@ impl NoticeBody {
                 ItemChange::Delta(_, delta) => of_delta(delta),
                 ItemChange::Output(_, text) => text.len(),
             },
+            NoticeBody::Trace(change) => of_trace(change),
             NoticeBody::Request(change) => match change {
                 RequestChange::Asked(request)
                 | RequestChange::Part(request)
                 | RequestChange::Settled(request, _) => of_request(request),
             },
+            NoticeBody::Runner(change) => change.destination.len() + change.provider.len(),
+            NoticeBody::Team(change) => of_team(change),
             NoticeBody::Settings(_) => 0,
+            NoticeBody::Files(change) => of_files(change),
+            NoticeBody::Plan(change) => of_plan(change),
+            NoticeBody::Task(change) => match change {
+                TaskChange::Queued(task)
+                | TaskChange::Started(task, _)
+                | TaskChange::Ended(task) => of_task(task),
+                TaskChange::Output(output) => output.chunk.text.len(),
+            },
+            NoticeBody::Workflow(notice) => size_of_val(&**notice) + notice.change.size(),
+            NoticeBody::Memory(change) => size_of_val(&**change) + change.size(),
+            NoticeBody::Media(change) => size_of_val(&**change) + change.size(),
             NoticeBody::Warning(text) => text.len(),
         };
         FIXED + more
+    }
+}
+
+fn of_files(change: &FileChange) -> usize {
+    match change {
+        FileChange::Recorded(hunk) => HEAD + hunk.edit.len(),
+        FileChange::Observed(seen) => {
+            let file = |file: &ObservedFile| size_of::<ObservedFile>() + file.path.len();
+            HEAD + seen.files.iter().map(file).sum::<usize>()
+        }
+        FileChange::RollbackRequested { .. } | FileChange::RollbackCompleted { .. } => HEAD,
+    }
+}
+
+fn of_plan(change: &PlanChange) -> usize {
+    match change {
+        PlanChange::Created(review) => {
+            HEAD + review.plan.as_ref().map_or(0, |plan| 2 * plan.markdown.len())
+        }
+        PlanChange::Commented { comment, .. } => HEAD + comment.text.len(),
+        PlanChange::Rewritten { rewrite, .. } => HEAD + rewrite.markdown.len(),
+        PlanChange::Status { .. } | PlanChange::Approved(_) | PlanChange::Rejected { .. } => HEAD,
+    }
+}
+
+fn of_trace(change: &TraceChange) -> usize {
+    match change {
+        TraceChange::Created(_) | TraceChange::Ended(_) => HEAD,
+        TraceChange::Status { detail, .. } => detail.as_ref().map_or(0, String::len),
+        TraceChange::Item { item, .. } => match &item.content {
+            TraceContent::Told(text) | TraceContent::Said(text) | TraceContent::Thought(text) => {
+                text.len()
+            }
+            TraceContent::Called { call, tool, input } => call.len() + tool.len() + input.len(),
+            TraceContent::Returned { call, is_error: _, output } => call.len() + output.len(),
+            TraceContent::Status(_) => 0,
+        },
     }
 }
 
@@ -61,6 +117,28 @@ fn of_thread(change: &ThreadChange) -> usize {
         | ThreadChange::GoalCleared
         | ThreadChange::Role { .. }
         | ThreadChange::Assigned => 0,
+    }
+}
+
+fn of_task(task: &Task) -> usize {
+    let result = task.result.as_ref().map_or(0, |result| {
+        let texts = [&result.payload, &result.error, &result.partial];
+        texts.into_iter().flatten().map(String::len).sum()
+    });
+    size_of::<Task>() + HEAD + task.spec.input.len() + result
+}
+
+fn of_team(change: &rookery_teams::Change) -> usize {
+    use rookery_teams::Change;
+    match change {
+        Change::Started(team) => HEAD * (1 + team.members.len() + team.tasks.len()),
+        Change::MemberStarted(..) => HEAD,
+        Change::Said { text, .. } => text.len(),
+        Change::Ended { end, .. } => {
+            end.message.as_ref().map_or(0, String::len) + end.error.as_ref().map_or(0, String::len)
+        }
+        Change::Task(_, task) => task.title.len(),
+        Change::Status(..) | Change::Display(..) | Change::Cleaned { .. } => 0,
     }
 }
 

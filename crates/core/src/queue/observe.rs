@@ -179,6 +179,10 @@ impl Tx<'_> {
 
     fn observe_end(&mut self, thread: ThreadId, status: TurnStatus) {
         let Ok(state) = self.world.thread(thread) else { return };
+        // Whoever a child agent works for knows.
+        if state.thread.child.is_some() {
+            return;
+        }
         let (session, title) = (session_of_thread(thread), state.thread.title().to_owned());
         let (category, word, kind) = match status {
             TurnStatus::Completed => {

@@ -274,6 +274,12 @@ impl Tx<'_> {
             // A client runs it; no person is waited for.
             (_, None) => return,
         };
+        let asker = request.thread().and_then(|thread| self.world.asked_by(thread));
+        let with_asker = |text: String| match &asker {
+            Some(asker) if !text.contains(asker.as_str()) => format!("{text}; asked by {asker}"),
+            _ => text,
+        };
+        let summary = with_asker(summary);
         let related = Some(Related::Request(request.id));
         self.file_once(NewItem {
             session,
@@ -290,7 +296,8 @@ impl Tx<'_> {
         let was_told = self.has_open_item(session, vague);
         self.resolve_items(session, vague);
         if let Some(terminal) = self.shown_on(session) {
-            let body = Approval::of(request).map_or(summary, |approval| approval.action);
+            let body =
+                Approval::of(request).map_or(summary, |approval| with_asker(approval.action));
             let text = (!was_told).then_some(NotificationText { title, body });
             self.wait_on(terminal, request.id, text);
         }

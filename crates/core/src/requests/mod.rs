@@ -22,6 +22,7 @@ use rookery_store::Change;
 use tokio::sync::oneshot;
 
 use crate::clock;
+use crate::core::Core;
 use crate::log::RequestChange;
 use crate::rooms::Requests;
 use crate::world::{Tx, World};
@@ -72,6 +73,7 @@ impl Requests {
                 tx.world.requests.insert(request.clone());
                 tx.save_request(&request);
                 tx.announce(request.thread(), RequestChange::Asked(Box::new(request.clone())));
+                tx.review_request(&request);
                 if let Some(thread) = request.thread() {
                     tx.announce_status(thread);
                 }
@@ -79,6 +81,18 @@ impl Requests {
             })
             .await?;
         Ok(answer)
+    }
+
+    /// Asks and waits for the answer. What is asked is taken back if the one who waits is gone before.
+    pub(crate) async fn ask_and_wait(
+        &self,
+        request: Request,
+        judgement: Option<&Judgement>,
+    ) -> Result<Answer> {
+        let (id, deadline) = (request.id, request.deadline);
+        let _asking = Asking { core: self.core.clone(), id };
+        let answer = self.ask(request, judgement).await?;
+        self.await_answer(id, answer, deadline).await
     }
 
     /// When something that is asked for now is refused without an answer.
@@ -125,6 +139,28 @@ impl Requests {
             let meant = meant.filter(|one| one.asker.is_client() && one.call_id == call_id);
             let ids = meant.map(|request| request.id).collect();
             tx.cancel_requests(ids, by);
+            Ok(())
+        });
+        if let Err(error) = cancelled {
+            tracing::warn!(%error, "a request that is not waited for stays");
+        }
+    }
+}
+
+/// Takes back what is asked for once the one who waits for it is gone.
+struct Asking {
+    core: Core,
+    id: RequestId,
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        let requests = self.core.requests();
+        if requests.get(self.id).is_none() {
+            return;
+        }
+        let cancelled = self.core.transact(|tx| {
+            tx.cancel_requests(vec![self.id], "gone");
             Ok(())
         });
         if let Err(error) = cancelled {

@@ -223,7 +223,9 @@ impl Tx<'_> {
         self.save_request(&request);
         self.archive(request.clone());
         let mode = target.unwrap_or_else(|| self.world.mode_of_asker(asker));
-        self.announce(asker.thread(), RequestChange::Settled(Box::new(request), mode));
+        let settled = RequestChange::Settled(Box::new(request.clone()), mode);
+        self.announce(asker.thread(), settled);
+        self.settle_reviewed(&request, &answer);
         if let (Some(target), Asker::Turn { thread, turn }) = (target, asker) {
             self.leave_plan(thread, turn, target);
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use rookery_agent::turn::Message;
 use rookery_model::{
     AcceptedWork, Error, ErrorKind, Event, Record, Related, Result, Review, ReviewComment,
-    ReviewId, SessionId, TerminalId, TimelineKind,
+    ReviewId, ReviewedPlan, SessionId, TerminalId, TimelineKind,
 };
 
 use crate::rooms::Reviews;
@@ -30,6 +30,9 @@ impl Reviews {
         // Two at once would tell everything twice.
         let _one = self.core.inner.reviews.deliveries.lock().await;
         let review = self.get(id)?;
+        if let Some(plan) = &review.plan {
+            return self.deliver_plan(&review, plan).await;
+        }
         let fresh: Vec<&ReviewComment> =
             review.comments.iter().filter(|comment| !comment.is_delivered).collect();
         if fresh.is_empty() {
@@ -62,6 +65,17 @@ impl Reviews {
                 Ok(review)
             })
             .await
+    }
+
+    /// Begins a turn in which the agent hears what it was not told of its plan.
+    async fn deliver_plan(&self, review: &Review, plan: &ReviewedPlan) -> Result<Review> {
+        if !plan.unheard.is_empty() {
+            let text = format!("Take up what was said about your plan ({}).", review.summary);
+            let message = Message { text, ..Message::default() };
+            let new = NewTurn { message, ..NewTurn::default() };
+            self.core.threads().start_turn(plan.thread, new).await?;
+        }
+        self.get(review.id)
     }
 
     /// Accepts to do the same, durably, and does it in the background; that it did not work becomes

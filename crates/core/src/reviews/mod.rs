@@ -1,10 +1,13 @@
 //! Reviews: changes to be looked at, and the comments on them.
 
 mod deliver;
+mod plan_text;
+mod plan_words;
+mod plans;
 
 use rookery_model::{
-    Category, CheckpointId, Differences, Error, Event, Record, Related, Result, Review,
-    ReviewComment, ReviewId, ReviewStatus, Source, TimelineKind, WorkPlace,
+    Answer, Category, CheckpointId, Differences, Error, Event, PlanAnchor, Record, Related, Result,
+    Review, ReviewComment, ReviewId, ReviewStatus, ReviewedPlan, Source, TimelineKind, WorkPlace,
 };
 
 use crate::clock;
@@ -13,6 +16,8 @@ use crate::requests::decisions;
 use crate::rooms::Reviews;
 use crate::world::Tx;
 use crate::world::draw;
+
+pub(crate) use plans::BlockedEdit;
 
 /// Comments of one review at most.
 const MAX_COMMENTS: usize = 1_000;
@@ -84,6 +89,9 @@ impl Reviews {
     /// If there is no such review, an agent's own program says so, or that cannot be kept.
     pub async fn set_status(&self, id: ReviewId, status: ReviewStatus, by: &str) -> Result<Review> {
         self.core.refuse_agents()?;
+        if let Some(plan) = self.get(id)?.plan {
+            return self.set_plan_status(id, &plan, status, by).await;
+        }
         self.core
             .transact_durably(|tx| {
                 let mut review = tx.review(id)?;
@@ -108,6 +116,9 @@ impl Reviews {
     /// # Errors
     /// If there is no such review, it has too many comments, or they cannot be kept.
     pub async fn comment(&self, id: ReviewId, comments: Vec<NewComment>) -> Result<Review> {
+        if let Some(plan) = self.get(id)?.plan {
+            return self.comment_on_plan(id, &plan, comments).await;
+        }
         self.core
             .transact_durably(|tx| {
                 let mut review = tx.review(id)?;
@@ -118,13 +129,50 @@ impl Reviews {
                 let at = clock::wall();
                 review.comments.extend(comments.into_iter().map(|comment| {
                     let NewComment { path, line, text } = comment;
-                    ReviewComment { path, line, text, at, is_delivered: false }
+                    ReviewComment { path, line, text, at, is_delivered: false, anchor: None }
                 }));
                 tx.keep(Record::Review(review.clone()));
                 tx.emit(Event::ReviewChanged(Box::new(review.clone())));
                 Ok(review)
             })
             .await
+    }
+}
+
+impl Reviews {
+    /// A decision on a plan settles the plan.
+    async fn set_plan_status(
+        &self,
+        id: ReviewId,
+        plan: &ReviewedPlan,
+        status: ReviewStatus,
+        by: &str,
+    ) -> Result<Review> {
+        let answer = match status {
+            ReviewStatus::Approved => Answer::Approved { remember: false },
+            ReviewStatus::ChangesRequested => Answer::Denied { message: None },
+            ReviewStatus::Open | ReviewStatus::Deferred => {
+                return self.put_off_plan(id, status).await;
+            }
+        };
+        self.decide_plan(plan.thread, &plan.key, answer, by).await?;
+        self.get(id)
+    }
+
+    async fn comment_on_plan(
+        &self,
+        id: ReviewId,
+        plan: &ReviewedPlan,
+        comments: Vec<NewComment>,
+    ) -> Result<Review> {
+        for NewComment { path, line, text } in comments {
+            let anchor = match path {
+                Some(path) => PlanAnchor::File { path, first: line, last: line },
+                None => PlanAnchor::Whole,
+            };
+            self.comment_plan(plan.thread, &plan.key, anchor, text).await?;
+        }
+        self.get(id)
     }
 }
 
@@ -155,6 +203,7 @@ impl Tx<'_> {
             differences,
             status: ReviewStatus::Open,
             comments: Vec::new(),
+            plan: None,
         };
         let related = Some(Related::Review(review.id));
         self.keep(Record::Review(review.clone()));

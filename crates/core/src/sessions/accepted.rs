@@ -5,7 +5,8 @@
 
 use std::time::Duration;
 
-use rookery_host::git::{Repository, snapshot, worktree};
+use rookery_host::git::worktree::{self, GivenBack};
+use rookery_host::git::{Repository, snapshot};
 use rookery_host::orphans_ended;
 use rookery_model::{
     Accepted, AcceptedSession, AcceptedWork, Answer, Category, CheckpointId, Error, PlannedTree,
@@ -101,6 +102,7 @@ impl Sessions {
             }
             AcceptedWork::Session(session) => self.resume_session(*session).await,
             AcceptedWork::Worktree(tree) => self.resume_worktree(tree).await,
+            AcceptedWork::LentWorktree(tree) => self.resume_lent(tree).await,
             AcceptedWork::Delivery(review) => self.resume_delivery(review).await,
         }
     }
@@ -178,6 +180,47 @@ impl Sessions {
         self.core.checkpoints().file_failure_of(SessionId::NONE, &title, &error, Some(id)).await;
     }
 
+    /// The agent that worked in it is over: it goes unless there is work in it.
+    async fn resume_lent(&self, tree: PlannedTree) {
+        let id = AcceptedWork::LentWorktree(tree.clone()).id();
+        let kept = match ended_in(&tree).await {
+            Ok(()) => worktree::give_back(&planned(&tree)).await.map_err(told),
+            Err(error) => Err(error),
+        };
+        let shown = tree.path.display();
+        match kept {
+            Ok(GivenBack::Removed) => self.give_up(id),
+            Ok(GivenBack::Kept(branch)) => {
+                let branch = branch.map(|branch| format!(", branch {branch}"));
+                let text = format!("{shown}{}", branch.unwrap_or_default());
+                self.report_kept(text, id).await;
+            }
+            Err(error) => {
+                let title = format!("Worktree {shown} not given back");
+                let checkpoints = self.core.checkpoints();
+                checkpoints.file_failure_of(SessionId::NONE, &title, &error, Some(id)).await;
+            }
+        }
+    }
+
+    async fn report_kept(&self, text: String, accepted: u128) {
+        let filed = self.core.transact_durably(|tx| {
+            tx.file(NewItem {
+                session: SessionId::NONE,
+                related: None,
+                category: Category::Informational,
+                title: "Work of an interrupted agent was kept".to_owned(),
+                subtitle: Some(text.clone()),
+                source: Source::Protocol,
+            });
+            tx.done(accepted);
+            Ok(())
+        });
+        if let Err(error) = filed.await {
+            tracing::error!(%error, text, "kept work of an agent could not be reported");
+        }
+    }
+
     /// It may have reached the agent already, so it is not said a second time.
     async fn resume_delivery(&self, id: ReviewId) {
         let review = self.core.reviews().get(id).ok();
@@ -203,11 +246,17 @@ impl Sessions {
 
 /// Removes what was made of a worktree, once the last daemon's git has let go of it.
 async fn undo_tree(tree: &PlannedTree) -> Result<()> {
-    let word = tree.path.to_string_lossy().into_owned();
-    if !orphans_ended(&word, ORPHANS).await {
-        return Err(Error::busy(format!("a program still works on {word}")));
-    }
+    ended_in(tree).await?;
     worktree::undo_planned(&planned(tree)).await.map_err(told)
+}
+
+/// Waits for the last daemon's programs to let go of a worktree.
+async fn ended_in(tree: &PlannedTree) -> Result<()> {
+    let word = tree.path.to_string_lossy().into_owned();
+    match orphans_ended(&word, ORPHANS).await {
+        true => Ok(()),
+        false => Err(Error::busy(format!("a program still works on {word}"))),
+    }
 }
 
 impl Tx<'_> {

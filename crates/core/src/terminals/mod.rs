@@ -21,6 +21,7 @@ mod meta;
 mod notes;
 mod notices;
 mod open;
+mod past;
 mod plan;
 mod raw_log;
 mod recognise;

@@ -34,12 +34,13 @@ struct Restored {
 impl Terminals {
     /// Brings the world and the keeper's terminals together. Returns how many live on.
     pub(crate) async fn restore(&self) -> Result<usize> {
-        let entries = match self.core.inner.terminals.keeper.connect_existing(self.notices()).await
-        {
-            Ok(true) => self.core.inner.terminals.keeper.list().await?,
-            Ok(false) => Vec::new(),
-            Err(error) => return Err(error),
+        let is_same_place = self.is_same_place().await;
+        let keeper = &self.core.inner.terminals.keeper;
+        let (entries, is_past_known) = match keeper.connect_existing(self.notices()).await? {
+            true => (keeper.list().await?, true),
+            false => (Vec::new(), is_same_place && !keeper.has_left_socket().await),
         };
+        let _ = self.core.inner.terminals.is_past_known.set(is_past_known);
         let entries = self.end_half_closed(entries).await;
         self.adopt_unknown(&entries)?;
         let missed = self.forget_vanished(&entries)?;

@@ -1,7 +1,7 @@
 //! What belongs to terminals alone.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::RwLock;
 use rookery_model::{Result, TerminalId};
@@ -22,6 +22,8 @@ pub(crate) struct Room {
     /// Read while a child runs whose terminal is not live yet; written by who waits for such.
     pub(super) openings: tokio::sync::RwLock<()>,
     pub(super) keeper: KeeperLink,
+    /// Whether all that the last daemon had is known: its keeper answered, or ended since it held nothing.
+    pub(super) is_past_known: OnceLock<bool>,
     pub(super) shards: Shards,
     pub(super) sweeps: Sweeps,
     /// Which terminals are shown in which.
@@ -40,6 +42,7 @@ impl Room {
             live: RwLock::default(),
             openings: tokio::sync::RwLock::default(),
             keeper: KeeperLink::new(keeper),
+            is_past_known: OnceLock::new(),
             shards: Shards::start()?,
             sweeps: Sweeps::default(),
             views: Views::default(),

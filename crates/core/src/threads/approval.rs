@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rookery_agent::policy::Judgement;
 use rookery_agent::tools;
-use rookery_model::{Asked, ToolKind, spelled};
+use rookery_model::{Asked, ThreadId, ToolKind, spelled};
 use serde_json::Value;
 
 use super::tools::Job;
@@ -29,14 +29,24 @@ impl Threads {
             input.get("workdir").and_then(Value::as_str).map_or(root.clone(), |dir| root.join(dir));
         Asked::Approval {
             kind,
-            reason: judgement.reason.clone(),
+            reason: self.with_asker(job.thread, &judgement.reason),
             input: job.arguments.clone(),
             preview: preview.or_else(|| command.map(|command| tools::shown_in_part(&command))).map(
-                |preview| with_shell(preview, &argv, &cwd, self.core.inner.agents.seal().is_some()),
+                |preview| {
+                    with_shell(preview, &argv, &cwd, self.core.inner.agents.seal(&[]).is_some())
+                },
             ),
             argv,
             cwd,
             env: Vec::new(),
+        }
+    }
+
+    /// A reason with who asks, if that is a child agent: those who decide see whom it works for.
+    fn with_asker(&self, thread: ThreadId, reason: &str) -> String {
+        match self.core.look().asked_by(thread) {
+            Some(asker) => format!("{reason}; asked by {asker}"),
+            None => reason.to_owned(),
         }
     }
 

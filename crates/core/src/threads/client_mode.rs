@@ -45,9 +45,19 @@ impl ClientModes {
 impl World {
     /// The mode that holds for a turn: that of the client which started it, else its thread's.
     pub(crate) fn mode_in(&self, thread: ThreadId, turn: TurnId) -> Mode {
+        match self.parent_of(thread) {
+            Some(_) => self.mode_of(thread),
+            None => self.mode_of_turn(thread, turn),
+        }
+    }
+
+    /// The same for a turn that works for no other.
+    pub(crate) fn mode_of_turn(&self, thread: ThreadId, turn: TurnId) -> Mode {
+        let own = || self.threads.get(&thread).and_then(|state| state.thread.mode);
         self.client_of(thread, turn)
             .and_then(|client| self.client_modes.of(client, Some(thread)))
-            .unwrap_or_else(|| self.mode_of(thread))
+            .or_else(own)
+            .unwrap_or(self.mode)
     }
 
     /// The mode that holds for whoever asks.
@@ -61,6 +71,8 @@ impl World {
 
     /// Whether a turn runs in the mode of the client that started it.
     pub(crate) fn has_client_mode(&self, thread: ThreadId, turn: TurnId) -> bool {
+        let parent = self.parent_of(thread);
+        let (thread, turn) = parent.map_or((thread, turn), |it| (it.thread, it.turn));
         self.client_of(thread, turn)
             .is_some_and(|client| self.client_modes.of(client, Some(thread)).is_some())
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rookery_agent::providers::Loan;
 use rookery_model::{
-    Assignment, Choice, Error, Event, ExternalTool, Mode, Result, Thread, ThreadId, Usage,
+    Assignment, ChildOf, Choice, Error, Event, ExternalTool, Mode, Result, Thread, ThreadId, Usage,
 };
 
 use super::live::LiveThread;
@@ -14,6 +14,7 @@ use crate::agents::choose::FittedChoice;
 use crate::clock;
 use crate::log::{NoticeBody, ThreadChange};
 use crate::rooms::Threads;
+use crate::runners::RunnerUse;
 
 /// What a new thread shall be.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +45,10 @@ pub struct NewThread {
     pub mode: Option<Mode>,
     /// What its client sets for it, if it is driven as a piece of work.
     pub assignment: Option<Assignment>,
+    /// Where its tools run.
+    pub runner: RunnerUse,
+    /// What makes it a child agent.
+    pub child: Option<ChildOf>,
     /// Keys that the client lends, by which a provider tells its models.
     pub keys: Vec<Loan>,
 }
@@ -95,12 +100,33 @@ impl Threads {
             place: new.place,
             retired: Vec::new(),
             assignment: new.assignment.map(Box::new),
+            runner: None,
+            child: new.child.map(Box::new),
         };
-        let started = self.add(thread, LiveThread::new).await?;
+        let started = self.add_bound(thread, new.runner).await?;
         if let Some(warning) = warning {
             self.core.log().warn(Some(started.thread.id), warning);
         }
         Ok(started)
+    }
+
+    /// Puts a new thread into the world, at the runner that was chosen for it. If that fails, nothing is
+    /// left of what was made there.
+    async fn add_bound(&self, mut thread: Thread, wanted: RunnerUse) -> Result<ThreadView> {
+        let runners = self.core.runners();
+        let Some(bound) = runners.bind(thread.id, wanted, &thread.cwd).await? else {
+            return self.add(thread, LiveThread::new).await;
+        };
+        if let Some(cwd) = bound.cwd {
+            (thread.cwd, thread.root) = (cwd, bound.root);
+        }
+        let destination = bound.binding.destination.clone();
+        thread.runner = Some(Box::new(bound.binding));
+        let added = self.add(thread, LiveThread::new).await;
+        if added.is_err() && bound.is_new {
+            runners.abandon(&destination).await;
+        }
+        added
     }
 
     /// Puts a thread into the world with what was said in it.
@@ -124,6 +150,10 @@ impl Threads {
                 }
                 for placed in &live.contents.lock().items {
                     tx.save_item(id, placed.turn, placed.position, &placed.item);
+                }
+                let traces = live.contents.lock().traces.clone();
+                for trace in &traces {
+                    tx.save_trace(&live, trace);
                 }
                 tx.emit_of(id, Event::ThreadStarted { id });
                 let started = NoticeBody::Thread(ThreadChange::Started(

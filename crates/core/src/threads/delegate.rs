@@ -15,6 +15,7 @@ use super::{NewThread, NewTurn};
 use crate::clock;
 use crate::log::ThreadChange;
 use crate::rooms::Threads;
+use crate::runners::RunnerUse;
 use crate::world::World;
 
 /// How often work may be handed on.
@@ -118,6 +119,7 @@ impl Job {
             external_tools: thread.external_tools.clone(),
             mode: thread.mode,
             assignment: Some(assignment),
+            runner: RunnerUse::Like(thread.id),
             keys: self.keys.clone(),
             ..NewThread::default()
         };
@@ -146,7 +148,7 @@ impl Job {
     }
 
     /// Notes in the item of the call which thread does the work.
-    async fn note_child(&self, child: ThreadId) -> Result<()> {
+    pub(super) async fn note_child(&self, child: ThreadId) -> Result<()> {
         let live = self.core.threads().live(self.thread).await?;
         self.core
             .transact_durably(|tx| {
@@ -166,7 +168,7 @@ impl Job {
     }
 
     /// The thread that this call handed work on to before a restart.
-    async fn handed_on_before(&self) -> Option<ThreadId> {
+    pub(super) async fn handed_on_before(&self) -> Option<ThreadId> {
         let live = self.core.threads().live(self.thread).await.ok()?;
         let contents = live.contents.lock();
         child_of(&contents.tool(self.turn, &self.call_id)?.item)
@@ -205,7 +207,7 @@ impl Threads {
 impl World {
     /// How many threads wait for the result of this one, each for that of the one before.
     pub(crate) fn depth(&self, id: ThreadId) -> usize {
-        let lead = |id: &ThreadId| self.threads.get(id)?.thread.assignment.as_deref()?.lead;
+        let lead = |id: &ThreadId| self.threads.get(id)?.thread.lead();
         // One more than may be, so that threads that lead each other come to an end.
         std::iter::successors(lead(&id), lead).take(DEEPEST + 1).count()
     }
@@ -234,7 +236,8 @@ pub(super) fn result(contents: &Contents, turn: TurnId) -> Option<String> {
 /// The thread that a call of a tool handed work on to.
 pub(super) fn child_of(item: &Item) -> Option<ThreadId> {
     let ItemBody::Tool(tool) = &item.body else { return None };
-    let data = tool.data.as_ref().filter(|_| tool.name == tools::DELEGATION)?;
+    let hands_on = matches!(tool.name.as_str(), tools::DELEGATION | tools::CHILD);
+    let data = tool.data.as_ref().filter(|_| hands_on)?;
     let data: Value = serde_json::from_str(data).ok()?;
     data.get("thread")?.as_str()?.parse().ok()
 }

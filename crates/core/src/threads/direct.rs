@@ -1,9 +1,9 @@
 //! Tools that a client calls without a turn, through the same gate as in one.
 
 use rookery_agent::policy::{Bound, Judgement, Verdict};
-use rookery_agent::tool::ToolOutput;
+use rookery_agent::tool::{ToolContext, ToolOutput};
 use rookery_agent::tools;
-use rookery_model::{Error, Mode, RequestId, Result, ThreadId, ToolKind};
+use rookery_model::{Error, Mode, RequestId, Result, Thread, ThreadId, ToolKind};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -118,6 +118,35 @@ impl Threads {
         };
         let output = job.execute(tool, &thread, arguments, &permit).await;
         Ok(DirectOutcome::Ran(output))
+    }
+}
+
+impl Threads {
+    /// What work on files of a thread needs that a client asks for: its directory, wherever that is.
+    ///
+    /// # Errors
+    /// If the thread's runner cannot be used.
+    pub(crate) async fn file_context(&self, thread: &Thread) -> Result<ToolContext> {
+        let elsewhere = self.core.runners().elsewhere(thread).await?;
+        let job = Job {
+            core: self.core.clone(),
+            thread: thread.id,
+            turn: None,
+            deadline: None,
+            allowed: None,
+            profile: self.core.inner.agents.profile(),
+            name: String::new(),
+            arguments: String::new(),
+            call_id: String::new(),
+            stop: CancellationToken::new(),
+            turnstile: Turnstile::default(),
+            client: None,
+            shell: self.tool_shell(),
+            item: None,
+            is_hosted: false,
+            keys: Vec::new(),
+        };
+        Ok(job.tool_context(thread, None, true, &job.shell, elsewhere))
     }
 }
 

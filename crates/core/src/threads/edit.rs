@@ -6,7 +6,8 @@ use rookery_agent::provider::{ModelRequest, ToolChoice};
 use rookery_agent::providers::Loan;
 use rookery_agent::turn::{estimate_items, plan_compaction, window};
 use rookery_model::{
-    Choice, Error, Event, Item, ItemBody, ItemStatus, Result, ThreadId, Timestamp, TurnId,
+    Choice, Error, Event, Item, ItemBody, ItemStatus, ParentTurn, Result, Thread, ThreadId,
+    Timestamp, TraceId, TurnId,
 };
 use rookery_store::Change;
 
@@ -16,7 +17,7 @@ use super::live::LiveThread;
 use crate::clock;
 use crate::log::ThreadChange;
 use crate::rooms::Threads;
-use crate::world::no_thread;
+use crate::world::{Tx, no_thread};
 
 /// What compacting a thread came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,20 +88,53 @@ impl Threads {
             return Ok(false);
         }
         self.end_work(id).await?;
-        self.core
+        let bound = self.get(id).and_then(|seen| seen.thread.runner);
+        // Its child agents worked for it alone.
+        let children = self.children_of(id);
+        for child in &children {
+            self.end_work(*child).await?;
+        }
+        let deleted = self
+            .core
             .transact_durably(|tx| {
-                tx.emit_of(id, Event::ThreadDeleted { id });
-                tx.cancel_all(id, "deleted");
-                tx.forget_queued(id);
-                let Some(state) = tx.world.threads.remove(&id) else { return Ok(false) };
-                if !state.thread.ephemeral {
-                    tx.save(Change::ThreadDeleted(id));
+                for child in children {
+                    self.forget(tx, child);
                 }
-                self.core.inner.threads.live_threads.remove(id);
+                let is_gone = self.forget(tx, id);
                 tx.tell_closed();
-                Ok(true)
+                Ok(is_gone)
             })
-            .await
+            .await?;
+        if let Some(bound) = bound {
+            self.core.runners().released(id, &bound.destination).await;
+        }
+        Ok(deleted)
+    }
+
+    /// Takes a thread out of the world and the store. False if there is none.
+    fn forget(&self, tx: &mut Tx<'_>, id: ThreadId) -> bool {
+        tx.emit_of(id, Event::ThreadDeleted { id });
+        tx.cancel_all(id, "deleted");
+        tx.forget_queued(id);
+        tx.forget_plans(id, None);
+        tx.forget_attached(id);
+        let Some(state) = tx.world.threads.remove(&id) else { return false };
+        if !state.thread.ephemeral {
+            tx.save(Change::ThreadDeleted(id));
+        }
+        self.core.inner.threads.live_threads.remove(id);
+        true
+    }
+
+    /// The child agents that worked for turns of a thread.
+    fn children_of(&self, id: ThreadId) -> Vec<ThreadId> {
+        let world = self.core.look();
+        let is_child = |thread: &Thread| {
+            let parent = thread.child.as_deref().and_then(|child| child.parent);
+            parent.is_some_and(|parent| parent.thread == id)
+        };
+        let all = world.threads.iter().filter(|(_, state)| is_child(&state.thread));
+        all.map(|(child, _)| *child).collect()
     }
 
     /// Ends what works in a thread that is closed: its turn, and what its tools left running.
@@ -139,6 +173,9 @@ impl Threads {
         if let Some(assignment) = &mut thread.assignment {
             assignment.lead = None;
         }
+        if let Some(child) = &mut thread.child {
+            (child.parent, child.trace) = (None, None);
+        }
         let copy = copy(&live, thread.id, from)?;
         self.add(thread, |_| copy).await
     }
@@ -165,9 +202,12 @@ impl Threads {
                 state.thread.message_count = count as u64;
                 state.thread.updated_at = clock::wall();
                 let is_kept = !state.thread.ephemeral;
+                drop(contents);
                 for turn in gone.iter().filter(|_| is_kept) {
                     tx.save(Change::TurnDeleted(turn.id));
                 }
+                let gone: Vec<TurnId> = gone.iter().map(|turn| turn.id).collect();
+                tx.forget_plans(id, Some(&gone));
                 tx.save_thread(id);
                 Ok(())
             })
@@ -267,6 +307,14 @@ fn copy(live: &LiveThread, id: ThreadId, until: Option<TurnId>) -> Result<LiveTh
     for placed in &contents.items {
         if let Some(turn) = names.get(&placed.turn) {
             copied.put(*turn, &mut placed.item.clone());
+        }
+    }
+    for trace in &contents.traces {
+        if let Some(turn) = names.get(&trace.parent.turn) {
+            let mut trace = trace.clone();
+            trace.id = TraceId::new(uuid::Uuid::now_v7().as_u128());
+            trace.parent = ParentTurn { thread: id, turn: *turn };
+            copied.put_trace(trace);
         }
     }
     drop(copied);

@@ -1,6 +1,6 @@
 //! What a thread is meant to reach, its plan and its ledger of tasks.
 
-use rookery_model::{Error, Goal, GoalStatus, Result, Task, ThreadId, Timestamp};
+use rookery_model::{Error, Goal, GoalStatus, PlanStep, Result, ThreadId, Timestamp};
 
 use crate::clock;
 use crate::log::ThreadChange;
@@ -57,7 +57,7 @@ impl Threads {
     pub(crate) async fn set_tasks(
         &self,
         id: ThreadId,
-        tasks: Vec<Task>,
+        tasks: Vec<PlanStep>,
         is_ledger: bool,
     ) -> Result<()> {
         self.core

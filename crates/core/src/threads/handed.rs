@@ -81,7 +81,7 @@ impl Job {
         ToolOutput::error("the work that was handed on was interrupted")
     }
 
-    fn note_awaited(&self, change: impl FnOnce(&mut Vec<ThreadId>)) {
+    pub(super) fn note_awaited(&self, change: impl FnOnce(&mut Vec<ThreadId>)) {
         self.core.adjust(|world| {
             let state = world.threads.get_mut(&self.thread);
             let active = state.and_then(|state| state.active.as_mut());
@@ -100,10 +100,10 @@ impl Threads {
         let (mut below, mut level) = (Vec::new(), vec![id]);
         while !level.is_empty() {
             let works = |lead: Option<ThreadId>| lead.is_some_and(|lead| level.contains(&lead));
-            let led = world.threads.iter().filter(|(child, state)| {
-                let lead = state.thread.assignment.as_deref().and_then(|set| set.lead);
-                works(lead) && !seen.contains(child)
-            });
+            let led = world
+                .threads
+                .iter()
+                .filter(|(child, state)| works(state.thread.lead()) && !seen.contains(child));
             let led: Vec<(ThreadId, bool)> =
                 led.map(|(child, state)| (*child, state.thread.archived)).collect();
             level = led.iter().map(|(child, _)| *child).collect();
@@ -113,9 +113,13 @@ impl Threads {
         below
     }
 
-    /// Whether an open call waits for the work of a thread that is there.
+    /// Whether an open call waits for the work of a thread that is there; if that is a child agent, of
+    /// one that is at work: it is not taken up again.
     pub(super) fn is_led(&self, item: &Item) -> bool {
-        child_of(item).is_some_and(|child| self.core.look().threads.contains_key(&child))
+        let Some(child) = child_of(item) else { return false };
+        let world = self.core.look();
+        let state = world.threads.get(&child);
+        state.is_some_and(|state| state.thread.child.is_none() || state.active.is_some())
     }
 }
 
@@ -123,7 +127,19 @@ impl World {
     /// Whether a turn does nothing but wait: for an answer, or for the work of another thread.
     pub(crate) fn waits(&self, thread: ThreadId, turn: TurnId) -> bool {
         let active = self.threads.get(&thread).and_then(|state| state.active.as_ref());
-        let awaits = active.is_some_and(|it| it.turn == turn && !it.awaited.is_empty());
+        let rests = |child: &ThreadId| {
+            let state = self.threads.get(child).filter(|state| state.thread.child.is_some());
+            let active = state.and_then(|state| state.active.as_ref());
+            // A child agent that works is stopped, and its parent has nothing to wait for.
+            match (state, active) {
+                (Some(_), Some(active)) => self.waits(*child, active.turn),
+                (Some(_), None) => false,
+                (None, _) => true,
+            }
+        };
+        let awaits = active.is_some_and(|it| {
+            it.turn == turn && !it.awaited.is_empty() && it.awaited.iter().all(rests)
+        });
         awaits || self.requests.of_thread(thread).any(|request| request.turn() == Some(turn))
     }
 }

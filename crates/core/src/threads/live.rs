@@ -1,10 +1,13 @@
 //! A thread with all that was said in it, in memory while it is used.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use rookery_agent::turn::Delta;
-use rookery_model::{Item, ItemBody, ItemId, ThreadId, Timestamp, Turn, TurnId};
+use rookery_model::{
+    ChangeRecord, Item, ItemBody, ItemId, ThreadId, Timestamp, Trace, TraceId, Turn, TurnId,
+};
 use rookery_store::ThreadContents;
 
 use crate::clock;
@@ -22,6 +25,11 @@ pub(crate) struct LiveThread {
 pub(crate) struct Contents {
     pub(crate) turns: Vec<Turn>,
     pub(crate) items: Vec<Placed>,
+    /// What child agents did for its turns.
+    pub(crate) traces: Vec<Trace>,
+    /// What happened to files, by number.
+    pub(crate) changes: Vec<Arc<ChangeRecord>>,
+    last_change: u64,
     /// Where an item is in the list.
     index: HashMap<ItemId, usize>,
     next_position: u64,
@@ -42,7 +50,10 @@ impl LiveThread {
 
     pub(crate) fn from_stored(id: ThreadId, stored: ThreadContents) -> Self {
         let unreadable = stored.skipped;
-        let mut contents = Contents { turns: stored.turns, ..Contents::default() };
+        let (turns, traces) = (stored.turns, stored.traces);
+        let changes: Vec<_> = stored.changes.into_iter().map(Arc::new).collect();
+        let last_change = changes.iter().map(|record| last_number(record)).max().unwrap_or(0);
+        let mut contents = Contents { turns, traces, changes, last_change, ..Contents::default() };
         for stored in stored.items {
             contents.index.insert(stored.item.id.clone(), contents.items.len());
             contents.next_position = contents.next_position.max(stored.position + 1);
@@ -116,6 +127,41 @@ impl Contents {
         }
     }
 
+    /// An item by its name.
+    pub(crate) fn item(&self, id: &ItemId) -> Option<&Item> {
+        self.index.get(id).and_then(|at| self.items.get(*at)).map(|placed| &placed.item)
+    }
+
+    pub(crate) fn trace(&self, id: TraceId) -> Option<&Trace> {
+        self.traces.iter().rev().find(|trace| trace.id == id)
+    }
+
+    pub(crate) fn trace_mut(&mut self, id: TraceId) -> Option<&mut Trace> {
+        self.traces.iter_mut().rev().find(|trace| trace.id == id)
+    }
+
+    pub(crate) fn put_trace(&mut self, trace: Trace) {
+        match self.trace_mut(trace.id) {
+            Some(known) => *known = trace,
+            None => self.traces.push(trace),
+        }
+    }
+
+    /// A number that no change of a file has yet.
+    pub(crate) fn next_change(&mut self) -> u64 {
+        self.last_change += 1;
+        self.last_change
+    }
+
+    /// Puts what happened to files in its place.
+    pub(crate) fn put_change(&mut self, record: Arc<ChangeRecord>) {
+        let known = self.changes.iter_mut().rev().find(|it| it.number() == record.number());
+        match known {
+            Some(known) => *known = record,
+            None => self.changes.push(record),
+        }
+    }
+
     /// Items with the turns they belong to, as the machine wants them.
     pub(crate) fn told(&self) -> impl DoubleEndedIterator<Item = (TurnId, &Item)> + Clone {
         self.items.iter().map(|placed| (placed.turn, &placed.item))
@@ -154,6 +200,9 @@ impl Contents {
             .filter(|placed| is_gone(placed) && matches!(placed.item.body, ItemBody::Tool(_)));
         let names = names.map(|placed| placed.item.id.as_str().to_owned()).collect();
         self.items.retain(|placed| !is_gone(placed));
+        self.traces.retain(|trace| gone.iter().all(|turn| turn.id != trace.parent.turn));
+        let is_of = |record: &ChangeRecord| gone.iter().any(|turn| record.turn() == Some(turn.id));
+        self.changes.retain(|record| !is_of(record));
         self.index = self
             .items
             .iter()
@@ -162,4 +211,13 @@ impl Contents {
             .collect();
         (gone, names)
     }
+}
+
+/// The highest number that a record has.
+fn last_number(record: &ChangeRecord) -> u64 {
+    let undone = match record {
+        ChangeRecord::Hunk(hunk) => hunk.undone.map_or(0, |undone| undone.number),
+        ChangeRecord::Observation(_) => 0,
+    };
+    record.number().max(undone)
 }

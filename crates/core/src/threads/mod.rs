@@ -6,8 +6,10 @@
 mod approval;
 mod asks;
 mod assign;
+mod attached;
 mod cache;
 mod calls;
+mod child;
 mod client_mode;
 mod compact;
 mod create;
@@ -54,6 +56,7 @@ pub use self::edit::Compacted;
 pub use self::goal::GoalChange;
 pub use self::lifecycle::{LifecycleState, TurnLifecycle};
 pub use self::list::{ThreadPage, ThreadQuery};
+pub(crate) use self::live::{Contents, LiveThread};
 pub(crate) use self::mode::is_asking;
 pub(crate) use self::restore::Interrupted;
 pub(crate) use self::room::Room;
@@ -78,6 +81,8 @@ pub(crate) struct ThreadState {
     pub(crate) remembered: Remembered,
     /// Messages that wait until the agent takes what a user says.
     pub(crate) queued: Arc<Vec<QueuedMessage>>,
+    /// Artifacts whose images wait for the next turn; none if the store was not asked yet.
+    pub(crate) attached: Option<Arc<Vec<String>>>,
     /// What was decided lately, if the thread is kept in memory only.
     pub(crate) decisions: VecDeque<Decision>,
 }
@@ -123,8 +128,15 @@ impl ActiveTurn {
 impl ThreadState {
     pub(crate) fn new(thread: rookery_model::Thread) -> Self {
         let (told, remembered) = (Status::default(), Remembered::default());
-        let queued = Arc::default();
-        ThreadState { thread, active: None, told, remembered, queued, decisions: VecDeque::new() }
+        ThreadState {
+            thread,
+            active: None,
+            told,
+            remembered,
+            queued: Arc::default(),
+            attached: None,
+            decisions: VecDeque::new(),
+        }
     }
 }
 
@@ -185,6 +197,7 @@ impl Tx<'_> {
         let Ok(state) = self.world.thread_mut(id) else { return };
         if state.told != status {
             state.told = status.clone();
+            self.trace_waiting(id, &status);
             self.announce(id, ThreadChange::Status(status));
         }
     }

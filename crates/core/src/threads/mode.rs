@@ -2,7 +2,7 @@
 
 use rookery_agent::policy::{self, Verdict};
 use rookery_model::{
-    Answer, Asked, Asker, Event, Mode, Profile, Request, RequestId, Result, ThreadId,
+    Answer, Asked, Asker, Event, Mode, Profile, Request, RequestId, Result, ThreadId, ToolKind,
 };
 use rookery_store::{Change, Kept};
 
@@ -93,7 +93,10 @@ impl Threads {
             .requests
             .values()
             .filter(|request| tx.world.is_reached(request, thread))
-            .filter_map(|request| Some((request.id, self.decided(request, mode)?)))
+            .filter_map(|request| {
+                let mode = tx.world.capped(request, thread, mode);
+                Some((request.id, self.decided(request, mode)?))
+            })
             .collect();
         self.switch_mode(tx, thread, mode, word, reason, decided.len() as u64);
         for (id, answer) in decided {
@@ -108,10 +111,16 @@ impl Threads {
         };
         let agents = &self.core.inner.agents;
         let judgement = match request.thread() {
+            Some(thread) if self.core.runners().is_elsewhere(thread) => {
+                agents.judge_unheld(&request.tool, *kind, input, mode, Profile::Interactive)
+            }
             Some(_) => agents.judge(&request.tool, *kind, input, mode, Profile::Interactive),
             None => agents.judge_argv(&request.tool, argv, env, mode, Profile::Interactive),
         };
+        let asks = !matches!(mode, Mode::AcceptAll | Mode::Bypass);
         match judgement.verdict {
+            // What asks besides the policy, as a workflow does, is not answered by a mode that asks.
+            Verdict::Allow if *kind == ToolKind::Internal && asks => None,
             // A client wants to be asked, whatever the mode is.
             Verdict::Allow | Verdict::AutoApprove if policy::unasked::is_wanted(reason) => None,
             Verdict::Allow | Verdict::AutoApprove => Some(Answer::Approved { remember: false }),
@@ -122,11 +131,26 @@ impl Threads {
 }
 
 impl World {
+    /// The mode that a request is judged by once this one holds for a thread: that of a child agent is
+    /// never looser than that of the turn it works for, and may be stricter.
+    fn capped(&self, request: &Request, thread: Option<ThreadId>, mode: Mode) -> Mode {
+        let Some(asker) = request.thread() else { return mode };
+        let Some(parent) = self.parent_of(asker) else { return mode };
+        let other = match thread == Some(asker) {
+            true => Some(self.mode_of_turn(parent.thread, parent.turn)),
+            false => self.threads.get(&asker).and_then(|state| state.thread.mode),
+        };
+        other.map_or(mode, |other| mode.stricter(other))
+    }
+
     /// Whether what a request waits for is decided by the mode of this thread; by the world's, if none
     /// is named.
     fn is_reached(&self, request: &Request, thread: Option<ThreadId>) -> bool {
+        let parent = request.thread().and_then(|asker| self.parent_of(asker));
+        // A child agent has the mode of the turn that it works for.
+        let decides = parent.map(|parent| parent.thread).or_else(|| request.thread());
         let has_own = || {
-            let state = request.thread().and_then(|thread| self.threads.get(&thread));
+            let state = decides.and_then(|thread| self.threads.get(&thread));
             let own = state.and_then(|state| state.thread.mode);
             let is_clients = match request.asker {
                 Asker::Turn { thread, turn } => self.has_client_mode(thread, turn),
@@ -135,7 +159,7 @@ impl World {
             own.is_some() || is_clients
         };
         match thread {
-            Some(thread) => request.thread() == Some(thread),
+            Some(thread) => request.thread() == Some(thread) || decides == Some(thread),
             None => !has_own(),
         }
     }

@@ -1,11 +1,13 @@
 //! Performs the effects of a turn, in order: announcements that have to last in one transaction,
 //! streamed ones as they come.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rookery_agent::turn::{CallShape, Delta, Effect, End, Message};
 use rookery_model::{
-    Event, Item, ItemBody, ItemId, ThreadId, Timestamp, TurnError, TurnErrorKind, TurnStatus, Usage,
+    Event, Item, ItemBody, ItemId, ParentTurn, ThreadId, Timestamp, TurnError, TurnErrorKind,
+    TurnStatus, Usage,
 };
 
 use super::run::Runner;
@@ -318,6 +320,11 @@ impl Threads {
         let cut_off = calls::end(turn, Usage::default(), why, false);
         live.contents.lock().put_turn(turn);
         tx.cancel_of_turn(turn.thread, turn.id, "end of turn");
+        tx.complete_plans(turn.thread, turn.id);
+        // What works for it is not waited for any more.
+        let inner = Arc::clone(&self.core.inner);
+        let parent = ParentTurn { thread: turn.thread, turn: turn.id };
+        tx.once_visible(move || inner.children.stop_of(parent));
         let mut goal = None;
         if let Ok(state) = tx.world.thread_mut(live.id) {
             state.active = None;

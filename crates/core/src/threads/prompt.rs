@@ -55,10 +55,11 @@ impl Runner {
         if let Some(info) = info
             && self.is_resumed
             && failure.kind == FailureKind::Auth
+            && !matches!(info.auth, Auth::OAuth(_))
         {
             let named = match info.auth {
                 Auth::ApiKey(variable) => vec![variable],
-                Auth::None | Auth::OAuth => info.wanted_keys,
+                Auth::None | Auth::OAuth(_) => info.wanted_keys,
             };
             let shell = match named.is_empty() {
                 true => "a shell that has the key".to_owned(),
@@ -150,6 +151,9 @@ impl Runner {
         if let Some(assignment) = &thread.assignment {
             instructions.extend(agents.guidance(assignment, &thread.root));
         }
+        if let Some(child) = &thread.child {
+            instructions.push(child.instructions.clone());
+        }
         instructions.extend(thread.developer_instructions.clone());
         instructions.extend(self.turn.settings.developer_context.clone());
         instructions
@@ -158,7 +162,7 @@ impl Runner {
 
 impl crate::core::Core {
     /// The tools that a thread's model is told of.
-    pub(super) fn offered_tools(
+    pub(crate) fn offered_tools(
         &self,
         thread: &Thread,
         allowed: Option<&[String]>,

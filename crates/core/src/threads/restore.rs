@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rookery_agent::turn::{self, End, Input};
 use rookery_model::{
-    Answer, Item, ItemBody, ItemId, ItemStatus, Request, RequestState, Result, Timestamp, Turn,
-    TurnError, TurnErrorKind, TurnId, TurnStatus,
+    Answer, Item, ItemBody, ItemId, ItemStatus, ParentTurn, Request, RequestState, Result,
+    Timestamp, Turn, TurnError, TurnErrorKind, TurnId, TurnStatus,
 };
 
 use super::live::LiveThread;
@@ -36,6 +36,9 @@ impl Threads {
         self.restore_queued().await;
         // Who waits for the work of another looks at what has become of it.
         turns.sort_by_key(|turn| std::cmp::Reverse(self.core.look().depth(turn.thread)));
+        for turn in &turns {
+            self.core.children().adopt(turn.thread).await;
+        }
         for turn in turns {
             let waiting: Vec<&Request> =
                 requests.iter().filter(|request| request.turn() == Some(turn.id)).collect();
@@ -43,6 +46,7 @@ impl Threads {
                 tracing::error!(%error, "a turn could not be taken up again");
             }
         }
+        self.core.children().stop_abandoned().await;
         self.end_left_tools().await;
         // Requests whose turn is gone are not waited for.
         self.core
@@ -70,6 +74,8 @@ impl Threads {
 
     async fn restore_turn(&self, turn: Turn, waiting: &[&Request]) -> Result<()> {
         let live = self.live(turn.thread).await?;
+        let parent = ParentTurn { thread: turn.thread, turn: turn.id };
+        self.core.children().settle_lost(&live, parent).await;
         let items = live.contents.lock().items_of(turn.id);
         let led = items.iter().filter(|item| is_open_tool(item) && self.is_led(item));
         let led: Vec<ItemId> = led.map(|item| item.id.clone()).collect();

@@ -9,7 +9,7 @@ use rookery_agent::provider::{ModelEvent, ModelStream, PermissionAnswer};
 use rookery_agent::providers::Loan;
 use rookery_agent::tool::ToolOutput;
 use rookery_agent::turn::{CallShape, Effect, Input, ToolDone, Turn as Machine, View};
-use rookery_model::{ItemId, Profile, Pruning, TaskStatus, Timestamp, Turn};
+use rookery_model::{ItemId, PlanStepStatus, Profile, Pruning, Timestamp, Turn};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -87,6 +87,7 @@ impl Runner {
     /// Runs to the end of the turn. A fault of ours ends the turn as failed, and nothing else.
     pub(super) async fn run(mut self, effects: Vec<Effect>) {
         let outcome = AssertUnwindSafe(self.drive(effects)).catch_unwind().await;
+        self.core.file_changes().turn_ends(self.live.id).await;
         if outcome.is_err() {
             tracing::error!(turn = %self.turn.id, "a turn panicked");
             self.abandon("internal error: the turn panicked").await;
@@ -113,9 +114,9 @@ impl Runner {
         let world = self.core.look();
         let ledger = world.threads.get(&self.live.id).map(|state| &state.thread.ledger);
         let has_open_tasks = ledger.is_some_and(|ledger| {
-            ledger
-                .iter()
-                .any(|task| matches!(task.status, TaskStatus::Pending | TaskStatus::InProgress))
+            ledger.iter().any(|task| {
+                matches!(task.status, PlanStepStatus::Pending | PlanStepStatus::InProgress)
+            })
         });
         drop(world);
         View { tokens: self.core.threads().tokens(&self.live, &self.turn), has_open_tasks }

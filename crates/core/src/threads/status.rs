@@ -13,6 +13,13 @@ pub struct Status {
     pub flags: Vec<Flag>,
 }
 
+impl Status {
+    /// Whether the turn waits for something that a person or a client has to do.
+    pub fn waits_for_answer(&self) -> bool {
+        self.flags.iter().any(|flag| *flag != Flag::Interrupting)
+    }
+}
+
 /// What a turn waits for, in the order in which it is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Flag {

@@ -1,7 +1,7 @@
 //! What the user said to a running turn and no item holds yet: kept, since it was accepted.
 
 use rookery_agent::turn::Message;
-use rookery_model::{ThreadId, TurnId};
+use rookery_model::{ItemBody, Result, ThreadId, Timestamp, TurnId};
 use rookery_store::{Change, Kept};
 use serde_json::{Value, json};
 
@@ -18,6 +18,16 @@ impl Tx<'_> {
         let wake = std::sync::Arc::clone(&active.wake);
         self.keep_steers(id);
         self.afterwards(move || wake.notify_one());
+    }
+
+    /// Takes a message for the turn that runs. False if none does, or it is about to stop.
+    pub(crate) fn steer_active(&mut self, id: ThreadId, message: Message) -> bool {
+        let active = self.world.threads.get(&id).and_then(|state| state.active.as_ref());
+        let hears = active.is_some_and(|active| !active.is_interrupting);
+        if hears {
+            self.accept_steer(id, message);
+        }
+        hears
     }
 
     /// The oldest message that was accepted is an item now.
@@ -42,6 +52,29 @@ impl Tx<'_> {
 }
 
 impl Threads {
+    /// What the turn of a thread was told and has not taken up yet.
+    pub(crate) fn unheard(&self, id: ThreadId) -> Vec<String> {
+        let world = self.core.look();
+        let active = world.threads.get(&id).and_then(|state| state.active.as_ref());
+        let texts = active.into_iter().flat_map(|active| &active.unrecorded);
+        texts.map(|message| message.text.clone()).collect()
+    }
+
+    /// What was said to a thread from a moment on.
+    ///
+    /// # Errors
+    /// If there is no such thread, or it cannot be read.
+    pub(crate) async fn said_since(&self, id: ThreadId, at: Timestamp) -> Result<Vec<String>> {
+        let live = self.live(id).await?;
+        let contents = live.contents.lock();
+        let said = contents.items.iter().filter(|placed| placed.item.at >= at);
+        let said = said.filter_map(|placed| match &placed.item.body {
+            ItemBody::User { text, .. } => Some(text.clone()),
+            _ => None,
+        });
+        Ok(said.collect())
+    }
+
     /// What was accepted for a turn before the last daemon ended.
     pub(super) async fn kept_steers(&self, turn: TurnId) -> Vec<Message> {
         let store = self.core.inner.store.clone();

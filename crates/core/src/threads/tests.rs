@@ -9,6 +9,7 @@ mod unasked;
 use std::path::Path;
 use std::time::Duration;
 
+use rookery_agent::settings::Settings;
 use rookery_agent::turn::Message;
 use rookery_model::DecisionQuery;
 use rookery_model::{
@@ -25,9 +26,13 @@ use crate::log::{
 use crate::{AgentConfig, KeeperLaunch, TerminalLimits, UiConfig};
 
 /// How long anything here may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) async fn core_in(home: &Path) -> Core {
+    core_with(home, Settings::default()).await
+}
+
+pub(crate) async fn core_with(home: &Path, settings: Settings) -> Core {
     let config = CoreConfig {
         state_dir: Some(home.join("state")),
         keeper: KeeperLaunch {
@@ -39,6 +44,7 @@ pub(crate) async fn core_in(home: &Path) -> Core {
         env: Vec::new(),
         shell: "/bin/sh".to_owned(),
         default_tool: None,
+        max_running_tasks: crate::tasks::USUAL_RUNNING_TASKS,
         child_env: Vec::new(),
         limits: TerminalLimits::default(),
         palette: rookery_term::Palette::default(),
@@ -47,7 +53,7 @@ pub(crate) async fn core_in(home: &Path) -> Core {
         tab_env: Vec::new(),
         resources: None,
         helpers: None,
-        agent: AgentConfig { cwd: home.to_owned(), ..AgentConfig::default() },
+        agent: AgentConfig { cwd: home.to_owned(), settings, ..AgentConfig::default() },
     };
     Core::start(config).await.unwrap()
 }
@@ -58,16 +64,16 @@ pub(crate) async fn thread_in(core: &Core, home: &Path) -> ThreadId {
     core.threads().start(new).await.unwrap().thread.id
 }
 
-fn says(text: impl Into<String>) -> NewTurn {
+pub(crate) fn says(text: impl Into<String>) -> NewTurn {
     let message = Message { text: text.into(), ..Message::default() };
     NewTurn { message, ..NewTurn::default() }
 }
 
-fn script(steps: serde_json::Value) -> NewTurn {
+pub(crate) fn script(steps: serde_json::Value) -> NewTurn {
     says(format!("MOCK_SCRIPT:{steps}"))
 }
 
-async fn start(core: &Core, thread: ThreadId, new: NewTurn) -> Turn {
+pub(crate) async fn start(core: &Core, thread: ThreadId, new: NewTurn) -> Turn {
     match core.threads().start_turn(thread, new).await.unwrap() {
         StartedTurn::New(turn) => *turn,
         StartedTurn::Steered(turn) => panic!("turn {turn} ran already"),
@@ -75,7 +81,7 @@ async fn start(core: &Core, thread: ThreadId, new: NewTurn) -> Turn {
 }
 
 /// A turn to its end.
-async fn run(core: &Core, thread: ThreadId, new: NewTurn) -> Turn {
+pub(crate) async fn run(core: &Core, thread: ThreadId, new: NewTurn) -> Turn {
     let turn = start(core, thread, new).await;
     tokio::time::timeout(PATIENCE, core.threads().turn_ended(thread, turn.id))
         .await
@@ -84,7 +90,10 @@ async fn run(core: &Core, thread: ThreadId, new: NewTurn) -> Turn {
 }
 
 /// Reads the log until something fits; gives all that came, in short.
-async fn until(reader: &mut Subscription, is_last: impl Fn(&NoticeBody) -> bool) -> Vec<String> {
+pub(crate) async fn until(
+    reader: &mut Subscription,
+    is_last: impl Fn(&NoticeBody) -> bool,
+) -> Vec<String> {
     let mut seen = Vec::new();
     loop {
         let batch = tokio::time::timeout(PATIENCE, reader.next()).await.expect("news").unwrap();
@@ -97,7 +106,7 @@ async fn until(reader: &mut Subscription, is_last: impl Fn(&NoticeBody) -> bool)
     }
 }
 
-fn sketch(body: &NoticeBody) -> String {
+pub(crate) fn sketch(body: &NoticeBody) -> String {
     match body {
         NoticeBody::Thread(ThreadChange::Started(..)) => "thread started".into(),
         NoticeBody::Thread(ThreadChange::Status(status)) => match status.active_turn {
@@ -118,6 +127,7 @@ fn sketch(body: &NoticeBody) -> String {
         }
         NoticeBody::Request(RequestChange::Asked(_)) => "asked".into(),
         NoticeBody::Request(RequestChange::Settled(..)) => "settled".into(),
+        NoticeBody::Files(_) => "files".into(),
         other => format!("{other:?}"),
     }
 }
@@ -134,11 +144,11 @@ fn kind(body: &ItemBody) -> &'static str {
     }
 }
 
-fn is_idle(body: &NoticeBody) -> bool {
+pub(crate) fn is_idle(body: &NoticeBody) -> bool {
     matches!(body, NoticeBody::Thread(ThreadChange::Status(status)) if status.active_turn.is_none())
 }
 
-fn is_asked(body: &NoticeBody) -> bool {
+pub(crate) fn is_asked(body: &NoticeBody) -> bool {
     matches!(body, NoticeBody::Request(RequestChange::Asked(_)))
 }
 
@@ -209,8 +219,12 @@ async fn an_approval_is_asked_for_and_the_answer_decides() {
         );
         assert!(!core.requests().resolve(request.id, answer, "test").await.unwrap().is_now());
         let seen = until(&mut reader, is_idle).await;
-        let status = if approved { "end tool Completed" } else { "end tool Failed" };
-        assert_eq!(seen[..3], ["settled", "running []", status]);
+        // What was edited is said before the call is over.
+        let expected_notices: &[&str] = match approved {
+            true => &["settled", "running []", "files", "end tool Completed"],
+            false => &["settled", "running []", "end tool Failed"],
+        };
+        assert_eq!(seen[..expected_notices.len()], *expected_notices);
         assert_eq!(std::fs::read_to_string(&file).ok().as_deref(), expected);
         let turn = core.threads().turn(thread, turn.id).await.unwrap().unwrap();
         assert_eq!(turn.status, TurnStatus::Completed);

@@ -15,7 +15,7 @@ use rookery_agent::tool::{CommandLimit, Tool, ToolContext, ToolOutput};
 use rookery_agent::tools;
 use rookery_agent::turn::ToolDone;
 use rookery_model::{
-    Answer, Asked, Asker, Bounds, Decision, ItemId, Mode, Profile, Request, RequestId,
+    Answer, Asked, Asker, Bounds, Decision, ItemId, Mode, PlanKey, Profile, Request, RequestId,
     RequestState, Thread, ThreadId, Timestamp, ToolKind, TurnId,
 };
 use serde_json::Value;
@@ -25,10 +25,14 @@ use tokio_util::sync::CancellationToken;
 use super::approval::approved_shell;
 use super::run::{Runner, panicked};
 use super::world::ThreadWorld;
+use crate::children::has_kind;
 use crate::clock;
 use crate::core::Core;
+use crate::file_changes::{EditsMade, ObservedBy};
 use crate::log::TurnChange;
 use crate::requests::decisions;
+use crate::reviews::BlockedEdit;
+use crate::runners::Elsewhere;
 
 /// The result for the model of a call that policy denied; the reason follows.
 pub const POLICY_DENIED: &str = "policy denied tool call: ";
@@ -174,7 +178,10 @@ impl Job {
         if let Some(kind) = foreign {
             return self.foreign(kind).await;
         }
-        let is_there = |tool: &&Tool| !tool.needs_assignment || thread.assignment.is_some();
+        let is_there = |tool: &&Tool| {
+            (!tool.needs_assignment || thread.assignment.is_some())
+                && thread.child.as_deref().is_none_or(|child| has_kind(child, tool.kind))
+        };
         let found = tools::find(&self.name).filter(|_| is_allowed);
         let Some(tool) = found.filter(is_there) else {
             return told(ToolOutput::error("tool not found"));
@@ -192,6 +199,7 @@ impl Job {
             tools::COMPLETION => return told(self.completed(arguments)),
             tools::ROLE_SWITCH => return self.switch_role(&thread, arguments).await,
             tools::DELEGATION => return self.hand_on(&thread, arguments).await,
+            tools::CHILD => return self.start_child(&thread, arguments).await,
             _ => {}
         }
         let permit = match self.permitted(tool.kind).await {
@@ -227,11 +235,116 @@ impl Job {
         arguments: Value,
         permit: &Permit,
     ) -> ToolOutput {
-        let context = self.tool_context(thread, self.turn, permit.read_only, &permit.shell);
-        let output = (tool.run)(context.clone(), arguments).await;
-        // Before it is kept anywhere.
-        let output = self.core.inner.agents.registry.mask(output);
+        let is_placed = matches!(tool.kind, ToolKind::Read | ToolKind::Write | ToolKind::Exec);
+        let elsewhere = match is_placed {
+            true => self.core.runners().elsewhere(thread).await,
+            false => Ok(Elsewhere::default()),
+        };
+        let elsewhere = match elsewhere {
+            Ok(elsewhere) => elsewhere,
+            // Never done here instead.
+            Err(error) => {
+                return ToolOutput::error(format!("the thread's runner cannot be used: {error}"));
+            }
+        };
+        let (read_only, shell) = (permit.read_only, &permit.shell);
+        let context = self.tool_context(thread, self.turn, read_only, shell, elsewhere);
+        let output = match tool.kind {
+            ToolKind::Write => self.edit(tool, context.clone(), arguments).await,
+            ToolKind::Exec => self.run_command(tool, &context, arguments).await,
+            _ => {
+                let output = (tool.run)(context.clone(), arguments).await;
+                // Before it is kept anywhere.
+                self.core.inner.agents.registry.mask(output)
+            }
+        };
         tools::finish(&context, output).await
+    }
+
+    /// Runs a tool that runs a command, and keeps what that was seen to change.
+    async fn run_command(
+        &self,
+        tool: &'static Tool,
+        context: &ToolContext,
+        arguments: Value,
+    ) -> ToolOutput {
+        let changes = self.core.file_changes();
+        let window = changes.before_command(tool.name, &arguments, context).await;
+        let output = (tool.run)(context.clone(), arguments.clone()).await;
+        let by = ObservedBy {
+            thread: self.thread,
+            turn: self.turn,
+            call: self.call_id.clone(),
+            item: self.item.clone(),
+            tool: tool.name.to_owned(),
+        };
+        changes.after_command(by, window, &arguments, &output).await;
+        self.core.inner.agents.registry.mask(output)
+    }
+
+    /// Runs a tool that changes files, and keeps what it changed. A caller that goes away meanwhile stops
+    /// neither.
+    async fn edit(
+        &self,
+        tool: &'static Tool,
+        context: ToolContext,
+        arguments: Value,
+    ) -> ToolOutput {
+        self.begin_plan().await;
+        let core = self.core.detached();
+        let (thread, turn) = (self.thread, self.turn);
+        let (call, item) = (self.call_id.clone(), self.item.clone());
+        let work = tokio::spawn(async move {
+            let editing = core.file_changes().editing(&context.root);
+            let output = (tool.run)(context, arguments).await;
+            drop(editing);
+            let mut output = core.inner.agents.registry.mask(output);
+            let edits = std::mem::take(&mut output.edits);
+            if !edits.is_empty() {
+                let tool = tool.name.to_owned();
+                let made = EditsMade { thread, turn, call, item, tool, edits };
+                core.file_changes().record(made).await;
+            }
+            output
+        });
+        work.await.unwrap_or_else(|_| panicked().output)
+    }
+
+    /// Files change now: a plan of this turn that may be carried out is.
+    async fn begin_plan(&self) {
+        let Some(turn) = self.turn else { return };
+        if !self.core.look().has_approved_plan(self.thread, turn) {
+            return;
+        }
+        let begun = self.core.transact_durably(|tx| {
+            tx.begin_plan(self.thread, turn);
+            Ok(())
+        });
+        if let Err(error) = begun.await {
+            tracing::error!(%error, "that a plan is carried out was not recorded");
+        }
+    }
+
+    /// Keeps a change that an agent wants to make while it plans, to be looked at.
+    async fn block_edit(&self, kind: ToolKind) {
+        let (Some(turn), Some(item)) = (self.turn, self.item.clone()) else { return };
+        let is_edit = kind == ToolKind::Write && tools::find(&self.name).is_some();
+        if !is_edit || self.mode() != Mode::Plan {
+            return;
+        }
+        let touched = self.paths().await.unwrap_or_default();
+        let paths = touched.into_iter().map(|path| path.shown);
+        let edit = BlockedEdit {
+            thread: self.thread,
+            turn,
+            key: PlanKey::Call(item),
+            tool: self.name.clone(),
+            paths: paths.collect(),
+            preview: self.preview().await,
+        };
+        if let Err(error) = self.core.reviews().block(edit).await {
+            tracing::error!(%error, "a change that was blocked was not recorded");
+        }
     }
 
     /// Whether the call may be made: by policy, or because it was approved.
@@ -251,11 +364,14 @@ impl Job {
         match judgement.verdict {
             Verdict::Allow | Verdict::AutoApprove => {
                 self.turnstile.pass();
-                let read_only =
-                    judgement.class == Some(Class::ReadOnly) && self.mode() != Mode::Bypass;
+                let read_only = judgement.class == Some(Class::ReadOnly)
+                    && (self.mode() != Mode::Bypass || self.is_held_to_reading());
                 return Ok(Permit { shell: self.shell.clone(), approval: None, read_only });
             }
-            Verdict::Deny => return Err(denied(&judgement)),
+            Verdict::Deny => {
+                self.block_edit(kind).await;
+                return Err(denied(&judgement));
+            }
             Verdict::Ask => {}
         }
         let asked = match self.asked_before() {
@@ -293,7 +409,7 @@ impl Job {
                 self.record(kind, &judgement);
                 Err(denied(&judgement))
             }
-            _ => Ok(Permit { shell, approval: Some(true), read_only: false }),
+            _ => Ok(Permit { shell, approval: Some(true), read_only: self.is_held_to_reading() }),
         }
     }
 
@@ -324,7 +440,8 @@ impl Job {
     pub(super) async fn preview(&self) -> Option<String> {
         let thread = self.core.threads().get(self.thread)?.thread;
         let arguments = tools::parse_arguments(&self.arguments).ok()?;
-        let context = self.tool_context(&thread, None, true, &self.shell);
+        let elsewhere = self.core.runners().at_hand(&thread);
+        let context = self.tool_context(&thread, None, true, &self.shell, elsewhere);
         tools::preview(context, &self.name, arguments).await
     }
 
@@ -340,6 +457,18 @@ impl Job {
         let mode = self.mode();
         let judged =
             self.core.inner.agents.judge(&self.name, kind, &self.arguments, mode, self.profile);
+        let judged = match self.core.runners().is_elsewhere(self.thread) {
+            // No sandbox of ours holds it there.
+            true => self.core.inner.agents.judge_unheld(
+                &self.name,
+                kind,
+                &self.arguments,
+                mode,
+                self.profile,
+            ),
+            false => judged,
+        };
+        let judged = self.confined(judged, kind);
         let mut judgement = self.assigned(judged, kind, touched);
         if judgement.verdict != Verdict::Ask {
             return judgement;
@@ -383,9 +512,9 @@ impl Job {
 }
 
 impl Job {
-    fn world(&self, thread: ThreadId, turn: Option<TurnId>) -> ThreadWorld {
+    fn world(&self, thread: ThreadId, turn: Option<TurnId>, runner: Option<String>) -> ThreadWorld {
         let item = turn.zip(self.item.clone());
-        ThreadWorld { core: self.core.detached(), thread, item }
+        ThreadWorld { core: self.core.detached(), thread, item, runner }
     }
 
     pub(super) fn tool_context(
@@ -394,6 +523,7 @@ impl Job {
         turn: Option<TurnId>,
         read_only: bool,
         shell: &str,
+        elsewhere: Elsewhere,
     ) -> ToolContext {
         let inner = &self.core.inner;
         let agents = &inner.agents;
@@ -404,7 +534,7 @@ impl Job {
         ToolContext {
             thread: thread.id,
             turn,
-            root: thread.cwd.clone(),
+            root: elsewhere.root.unwrap_or_else(|| thread.cwd.clone()),
             home: inner.config.home.clone(),
             scope: agents.path_scope(),
             secrets: agents.secrets(&inner.config.home, &thread.cwd),
@@ -413,10 +543,12 @@ impl Job {
             read_only,
             cancel: self.stop.clone(),
             time_left: left,
-            world: Arc::new(self.world(thread.id, turn)),
+            commands: elsewhere.commands,
+            files: elsewhere.files,
+            world: Arc::new(self.world(thread.id, turn, elsewhere.session)),
             sessions: agents.sessions(),
             sandbox: agents.sandbox(&inner.config.home, &[&thread.cwd, &thread.root]),
-            seal: agents.seal(),
+            seal: agents.seal(&[&thread.cwd, &thread.root]),
             unattended: agents.unattended(),
             shell: shell.to_owned(),
             withheld: self.core.threads().withheld(),

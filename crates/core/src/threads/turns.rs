@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use rookery_agent::commands::Expanded;
 use rookery_agent::providers::Loan;
 use rookery_agent::turn::{self, Effect, Input, Message, Setup, View};
 use rookery_model::{
-    Choice, Error, Event, Item, ItemBody, Mode, Profile, Result, ThreadId, Timestamp, Turn,
+    Choice, Error, Event, Item, ItemBody, Mode, Profile, Result, Thread, ThreadId, Timestamp, Turn,
     TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
 };
 use rookery_store::Change;
@@ -17,6 +18,7 @@ use crate::agents::choose::FittedChoice;
 use crate::clock;
 use crate::core::Core;
 use crate::log::{ItemChange, NoticeBody, TurnChange};
+use crate::memories::Recalled;
 use crate::rooms::Threads;
 use crate::world::Tx;
 
@@ -54,6 +56,29 @@ pub struct NewTurn {
     pub keys: Vec<Loan>,
 }
 
+impl NewTurn {
+    /// The turn that a slash command asks for.
+    pub fn of_command(expanded: &Expanded) -> Self {
+        let context = expanded.blocks.iter();
+        let context = context.map(|block| format!("[context:{}]\n{}", block.id, block.text));
+        let allowed = &expanded.allowed_tools;
+        Self {
+            message: Message {
+                text: expanded.message.clone(),
+                context: context.collect(),
+                ..Message::default()
+            },
+            choice: Choice {
+                model: expanded.model.clone().unwrap_or_default(),
+                ..Choice::default()
+            },
+            allowed_tools: (!allowed.is_empty()).then(|| allowed.clone()),
+            must_be_new: true,
+            ..Self::default()
+        }
+    }
+}
+
 /// What became of a turn to be started.
 #[derive(Clone, Debug)]
 pub enum StartedTurn {
@@ -85,7 +110,12 @@ impl Threads {
         let fitted =
             self.core.agents().fit_choice(new.choice.clone(), &thread.choice, &new.keys).await?;
         let live = self.live(id).await?;
-        let started = self.core.transact(|tx| self.begin(tx, &live, new, fitted));
+        let extras = match self.is_idle(id) && !new.is_continued {
+            true => self.extras(&thread, &new.message).await,
+            false => Extras::default(),
+        };
+        let given = extras.recalled.as_ref().map(Recalled::ids);
+        let started = self.core.transact(|tx| self.begin(tx, &live, new, fitted, extras));
         let (begun, ticket) = started?;
         let begun = match begun {
             Begun::Steered(turn) => {
@@ -97,17 +127,36 @@ impl Threads {
         let (turn, effects) = (begun.runner.turn.clone(), begun.effects);
         // The turn is in the world, so it runs even if the store is slow to say so.
         let durable = ticket.await;
+        if let Some(given) = given {
+            self.core.memories().were_given(given);
+        }
         self.core.inner.threads.turns.spawn(begun.runner.run(effects));
         durable?;
         Ok(StartedTurn::New(Box::new(turn)))
+    }
+
+    /// What a new turn is given beside what is said: memories that fit, and images that wait.
+    async fn extras(&self, thread: &Thread, message: &Message) -> Extras {
+        let attached = self.attached(thread.id).await;
+        Extras {
+            recalled: self.core.memories().recall(thread, &message.text).await,
+            images: self.core.media().images(&attached).await,
+            attached: attached.to_vec(),
+        }
+    }
+
+    /// Whether a message would begin a turn.
+    fn is_idle(&self, id: ThreadId) -> bool {
+        self.core.look().threads.get(&id).is_some_and(|state| state.active.is_none())
     }
 
     fn begin(
         &self,
         tx: &mut Tx<'_>,
         live: &Arc<LiveThread>,
-        new: NewTurn,
+        mut new: NewTurn,
         fitted: FittedChoice,
+        extras: Extras,
     ) -> Result<Begun> {
         let state = tx.world.thread_mut(live.id)?;
         if state.thread.archived {
@@ -166,8 +215,18 @@ impl Threads {
         tx.announce(live.id, TurnChange::Started(Box::new(turn.clone())));
         tx.announce(live.id, TurnChange::Lifecycle(TurnLifecycle::of(&turn, None)));
         tx.announce_status(live.id);
+        new.message.images.extend(extras.images);
+        tx.take_attached(live.id, &extras.attached);
+        if let Some(recalled) = extras.recalled {
+            let change = recalled.change(live.id, turn.id);
+            tx.announce(live.id, NoticeBody::Memory(Box::new(change)));
+            new.message.context.push(recalled.text);
+        }
+        tx.trace_turn(live.id, turn.id);
         let view = View { tokens: self.tokens(live, &turn), has_open_tasks: false };
-        let said = if new.is_continued { Vec::new() } else { vec![new.message] };
+        // What was said about plans while no turn ran comes first.
+        let mut said = tx.take_unheard(live.id);
+        said.extend((!new.is_continued).then_some(new.message));
         let mut effects = machine.step(Input::Begin(said), view);
         // What the user said is part of the beginning; what the turn does comes after the reply.
         let spoken =
@@ -220,8 +279,13 @@ impl Threads {
     /// How the machine of a turn is set up.
     pub(super) fn setup(&self, turn: &Turn, used_names: Vec<String>) -> Setup {
         let agents = &self.core.inner.agents;
-        let assignment = self.get(turn.thread).and_then(|seen| seen.thread.assignment);
+        let thread = self.get(turn.thread).map(|seen| seen.thread);
+        let child = thread.as_ref().and_then(|thread| thread.child.as_deref());
         let mut limits = agents.limits();
+        if let Some(child) = child {
+            limits.model_calls = limits.model_calls.min(child.max_calls);
+        }
+        let assignment = thread.and_then(|thread| thread.assignment);
         let mistakes = assignment.as_ref().and_then(|set| set.bounds.failures_in_a_row);
         if let Some(most) = mistakes.filter(|most| *most > 0) {
             limits.mistakes = u32::try_from(most).unwrap_or(u32::MAX);
@@ -341,6 +405,15 @@ impl Threads {
     }
 }
 
+/// What a new turn is given beside what is said.
+#[derive(Default)]
+struct Extras {
+    recalled: Option<Recalled>,
+    /// Images that waited, and the artifacts that they are of.
+    images: Vec<String>,
+    attached: Vec<String>,
+}
+
 enum Begun {
     New(Box<NewlyBegun>),
     Steered(TurnId),
@@ -386,6 +459,11 @@ impl Tx<'_> {
         if is_message && let Ok(state) = self.world.thread_mut(live.id) {
             state.thread.message_count += 1;
         }
+        self.trace_item(live.id, &item);
+        if self.is_kept(live.id) && has_images(&item.body) {
+            let (media, thread, item) = (self.core.media(), live.id, item.clone());
+            self.afterwards(move || media.keep_images_of(thread, turn, &item));
+        }
         if item.is_shown() {
             let completed = ItemChange::Completed(Box::new(item));
             self.announce(live.id, NoticeBody::Item(turn, completed));
@@ -397,8 +475,17 @@ impl Tx<'_> {
         let position = live.contents.lock().put(turn, &mut item);
         if matches!(item.body, ItemBody::Tool(_)) {
             self.save_item(live.id, turn, position, &item);
+            self.trace_item(live.id, &item);
         }
         self.announce(live.id, NoticeBody::Item(turn, ItemChange::Started(Box::new(item))));
+    }
+}
+
+fn has_images(body: &ItemBody) -> bool {
+    match body {
+        ItemBody::User { images, .. } => !images.is_empty(),
+        ItemBody::Tool(tool) => !tool.images.is_empty(),
+        _ => false,
     }
 }
 

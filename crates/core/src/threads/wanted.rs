@@ -8,6 +8,7 @@ use rookery_model::{Thread, ToolKind};
 
 use super::tools::Job;
 use crate::agents::assigned::stricter;
+use crate::children::has_kind;
 
 impl Job {
     /// The paths that the call touches, if anything is decided by them and they are known.
@@ -15,10 +16,16 @@ impl Job {
         if self.is_hosted || !matches!(kind, ToolKind::Read | ToolKind::Write) {
             return None;
         }
+        self.core.threads().get(self.thread)?.thread.assignment.as_ref()?;
+        self.paths().await
+    }
+
+    /// The paths that the call touches, if they are known.
+    pub(super) async fn paths(&self) -> Option<Vec<TouchedPath>> {
         let thread = self.core.threads().get(self.thread)?.thread;
-        thread.assignment.as_ref()?;
         let arguments = tools::parse_arguments(&self.arguments).ok()?;
-        let context = self.tool_context(&thread, None, true, &self.shell);
+        let elsewhere = self.core.runners().at_hand(&thread);
+        let context = self.tool_context(&thread, None, true, &self.shell, elsewhere);
         let name = self.name.clone();
         let found =
             tokio::task::spawn_blocking(move || tools::touched(&context, &name, &arguments));
@@ -53,8 +60,11 @@ impl Job {
     }
 }
 
-/// Whether the role that a thread works in has a tool.
+/// Whether the role that a thread works in has a tool, and its lane if it is a child agent.
 pub(super) fn has_tool(thread: &Thread, tool: &str, kind: ToolKind, is_foreign: bool) -> bool {
+    if thread.child.as_deref().is_some_and(|child| !has_kind(child, kind)) {
+        return false;
+    }
     let role = thread.assignment.as_ref().and_then(|assignment| assignment.role.as_ref());
     role.is_none_or(|role| {
         let (command, paths, is_always_allowed) = (None, None, false);

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use rookery_agent::tool::{TerminalCommand, TerminalOutput, ToolWorld, WorldFuture};
+use rookery_agent::tool::{TerminalCommand, TerminalOutput, ToolContext, ToolWorld, WorldFuture};
+use rookery_agent::tools::{MemoryAnswer, MemoryCall};
 use rookery_model::{
-    ExitStatus, Goal, GoalStatus, ItemId, OnExit, Origin, Task, Terminal, TerminalId, ThreadId,
+    ExitStatus, Goal, GoalStatus, ItemId, OnExit, Origin, PlanStep, Terminal, TerminalId, ThreadId,
     TurnId,
 };
 
@@ -26,6 +27,8 @@ pub(super) struct ThreadWorld {
     pub(super) thread: ThreadId,
     /// The item that shows what commands print, if a turn runs them.
     pub(super) item: Option<(TurnId, ItemId)>,
+    /// The session of a runner that its programs belong to.
+    pub(super) runner: Option<String>,
 }
 
 impl ToolWorld for ThreadWorld {
@@ -34,6 +37,8 @@ impl ToolWorld for ThreadWorld {
             let TerminalCommand { argv, cwd, mut env, without, title } = command;
             let brand = rookery_host::ProcessTag::fresh();
             env.push((rookery_host::ProcessTag::VARIABLE.to_owned(), brand.value().to_owned()));
+            let runner = self.runner.clone();
+            env.extend(runner.map(|id| (rookery_host::SessionMark::VARIABLE.to_owned(), id)));
             let request = OpenTerminal {
                 argv,
                 cwd: Some(cwd),
@@ -127,7 +132,7 @@ impl ToolWorld for ThreadWorld {
         })
     }
 
-    fn set_plan(&self, thread: ThreadId, plan: Vec<Task>) -> WorldFuture<'_, ()> {
+    fn set_plan(&self, thread: ThreadId, plan: Vec<PlanStep>) -> WorldFuture<'_, ()> {
         Box::pin(async move {
             self.core
                 .threads()
@@ -137,13 +142,25 @@ impl ToolWorld for ThreadWorld {
         })
     }
 
-    fn set_ledger(&self, thread: ThreadId, ledger: Vec<Task>) -> WorldFuture<'_, ()> {
+    fn set_ledger(&self, thread: ThreadId, ledger: Vec<PlanStep>) -> WorldFuture<'_, ()> {
         Box::pin(async move {
             self.core
                 .threads()
                 .set_tasks(thread, ledger, true)
                 .await
                 .map_err(|error| error.to_string())
+        })
+    }
+
+    fn memory<'a>(
+        &'a self,
+        context: &'a ToolContext,
+        call: MemoryCall,
+    ) -> WorldFuture<'a, MemoryAnswer> {
+        let turn = context.turn.map(|turn| (self.thread, turn));
+        Box::pin(async move {
+            let done = self.core.memories().for_tool(self.thread, turn, call).await;
+            done.map_err(|error| error.message().to_owned())
         })
     }
 }
@@ -169,6 +186,34 @@ impl Threads {
             let _ = tokio::task::spawn_blocking(kill).await;
         }
         closed
+    }
+
+    /// Terminals in which tools run programs, with their threads; the oldest first.
+    pub fn tool_terminals(&self) -> Vec<(ThreadId, Terminal)> {
+        let world = self.core.look();
+        let tools = world.terminals.values().filter_map(|terminal| match terminal.origin {
+            Origin::Tool(thread) => Some((thread, terminal.clone())),
+            _ => None,
+        });
+        let mut tools: Vec<(ThreadId, Terminal)> = tools.collect();
+        tools.sort_by_key(|(_, terminal)| (terminal.created_at, terminal.id));
+        tools
+    }
+
+    /// Ends the program of a tool. False if it had ended before.
+    ///
+    /// # Errors
+    /// If that is no terminal of a tool.
+    pub async fn stop_tool(&self, id: TerminalId) -> rookery_model::Result<bool> {
+        let found = self.tool_terminals().into_iter().find(|(_, terminal)| terminal.id == id);
+        let (_, terminal) = found.ok_or_else(|| {
+            rookery_model::Error::not_found(format!("no tool runs in terminal {id}"))
+        })?;
+        match self.end_tool_terminal(id).await {
+            // Whoever waited for its end has closed it.
+            Err(error) if error.kind() != rookery_model::ErrorKind::NotFound => Err(error),
+            _ => Ok(terminal.is_alive()),
+        }
     }
 
     /// Ends what tools of the last daemon left running: nothing waits for it any more.

@@ -51,6 +51,7 @@ impl World {
             checkpoints: Table::default(),
             handoffs: Table::default(),
             handled: Handled::default(),
+            tasks: loaded.tasks.into_iter().map(|task| (task.id, task)).collect(),
             unfinished: Shared::default(),
             last_order: 0,
             parked: Shared::default(),

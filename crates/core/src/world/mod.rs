@@ -17,9 +17,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rookery_model::{
-    Accepted, Checkpoint, CheckpointId, Error, EventSeq, Handoff, HandoffId, Mode, Project,
-    ProjectId, Request, RequestId, Result, Review, ReviewId, Terminal, TerminalId, ThreadId,
-    TimelineItem,
+    Accepted, Checkpoint, CheckpointId, Error, EventSeq, Handoff, HandoffId, Mode, ParentTurn,
+    Project, ProjectId, Request, RequestId, Result, Review, ReviewId, Task, TaskId, Terminal,
+    TerminalId, ThreadId, TimelineItem,
 };
 
 use imbl::{OrdMap, OrdSet};
@@ -76,6 +76,8 @@ pub(crate) struct World {
     pub(crate) checkpoints: Table<CheckpointId, Checkpoint>,
     pub(crate) handoffs: Table<HandoffId, Handoff>,
     pub(crate) handled: Handled,
+    /// Background tasks, those that are over among them.
+    pub(crate) tasks: Table<TaskId, Task>,
     /// Work that the last daemon accepted and did not finish.
     pub(crate) unfinished: Shared<Vec<Accepted>>,
     /// The last number that was given to a record.
@@ -118,8 +120,22 @@ impl World {
     }
 
     /// The mode of a thread, whoever starts its turns.
+    ///
+    /// A child agent has that of the turn it works for, or a stricter one of its own.
     pub(crate) fn mode_of(&self, id: ThreadId) -> Mode {
-        self.threads.get(&id).and_then(|state| state.thread.mode).unwrap_or(self.mode)
+        let Some(state) = self.threads.get(&id) else { return self.mode };
+        match self.parent_of(id) {
+            None => state.thread.mode.unwrap_or(self.mode),
+            Some(parent) => {
+                let inherited = self.mode_of_turn(parent.thread, parent.turn);
+                state.thread.mode.map_or(inherited, |own| own.stricter(inherited))
+            }
+        }
+    }
+
+    /// The turn that a child agent works for.
+    pub(crate) fn parent_of(&self, id: ThreadId) -> Option<ParentTurn> {
+        self.threads.get(&id)?.thread.child.as_deref()?.parent
     }
 
     /// The terminals of a project as they are shown, ended ones among them.

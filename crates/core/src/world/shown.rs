@@ -17,6 +17,7 @@ const SHOWN: &[Shown] = &[
         one.requests.is_same(&other.requests) && one.settled.is_same(&other.settled)
     }),
     (Shows::Reviews, |one, other| one.reviews.is_same(&other.reviews)),
+    (Shows::Tasks, |one, other| one.tasks.is_same(&other.tasks)),
     (Shows::Terminals, |one, other| one.terminals.is_same(&other.terminals)),
     (Shows::Threads, |one, other| {
         one.threads.is_same(&other.threads)

@@ -77,6 +77,7 @@ impl World {
             env: vec![("PATH".into(), programs), ("HERE".into(), "yes".into())],
             shell: "/bin/sh".to_owned(),
             default_tool: None,
+            max_running_tasks: rookery_core::USUAL_RUNNING_TASKS,
             child_env: Vec::new(),
             limits: TerminalLimits::default(),
             palette: rookery_term::Palette::default(),

@@ -2,6 +2,8 @@
 //!
 //! How git does it is the host's business; that nothing is taken from under a program is ours.
 
+mod lent;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +14,8 @@ use rookery_host::git::{GitError, Repository};
 use rookery_model::{
     AcceptedWork, Checkout, Error, ErrorKind, PlannedTree, Result, SessionId, Terminal, TerminalId,
 };
+
+pub use self::lent::KeptTree;
 
 use crate::rooms::Worktrees;
 use crate::sessions::AgentChoice;
@@ -96,11 +100,32 @@ impl Worktrees {
     /// # Errors
     /// If it cannot be made. Then nothing is left of it.
     pub async fn create(&self, place: &Path, new: &NewWorktree) -> Result<Created> {
-        // Undone after a restart if no client was answered. What cannot be planned fails
-        // below, and says why.
+        let (created, tree) = self.create_held(place, new).await?;
+        self.core.sessions().give_up(AcceptedWork::Worktree(tree).id());
+        Ok(created)
+    }
+
+    /// Makes a worktree that is undone after a restart, until the caller forgets its record together with
+    /// noting what it is for.
+    ///
+    /// # Errors
+    /// If it cannot be made. Then nothing is left of it.
+    pub(crate) async fn create_held(
+        &self,
+        place: &Path,
+        new: &NewWorktree,
+    ) -> Result<(Created, PlannedTree)> {
         let token = format!("{:012x}", draw() & 0xffff_ffff_ffff);
+        // What cannot be planned fails below, and says why.
         let Ok(plan) = worktree::plan(place, new, &token).await else {
-            return worktree::create(place, new).await.map_err(told);
+            let made = worktree::create(place, new).await.map_err(told)?;
+            let tree = PlannedTree {
+                top: discover(place).await?.top().to_owned(),
+                path: made.path.clone(),
+                branch: made.branch.clone(),
+                base: made.base.as_ref().map(|base| base.as_str().to_owned()),
+            };
+            return Ok((made, tree));
         };
         let tree = PlannedTree {
             top: plan.top,
@@ -108,15 +133,19 @@ impl Worktrees {
             branch: plan.branch.clone(),
             base: plan.base.clone(),
         };
-        let accepted = AcceptedWork::Worktree(tree);
+        let accepted = AcceptedWork::Worktree(tree.clone());
         let id = accepted.id();
         self.core.sessions().accept(accepted).await?;
         let (path, branch) = (Some(plan.path), Some(plan.branch));
         let base = plan.base.map_or_else(|| new.base.clone(), Base::Ref);
         let new = NewWorktree { path, branch, base, fetch: false, ..new.clone() };
-        let made = worktree::create(place, &new).await;
-        self.core.sessions().give_up(id);
-        made.map_err(told)
+        match worktree::create(place, &new).await {
+            Ok(made) => Ok((made, tree)),
+            Err(error) => {
+                self.core.sessions().give_up(id);
+                Err(told(error))
+            }
+        }
     }
 
     /// Copies what a worktree should have besides what git gives it, from another checkout of the

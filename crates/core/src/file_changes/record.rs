@@ -1,0 +1,124 @@
+//! Writes down what tools changed, with the thread that they work for.
+
+use std::sync::Arc;
+
+use rookery_model::{ChangeRecord, Edit, Hunk, ItemId, PlanKey, Rollback, ThreadId, TurnId};
+use rookery_store::Change;
+
+use crate::clock;
+use crate::log::FileChange;
+use crate::rooms::FileChanges;
+use crate::threads::{Contents, LiveThread};
+use crate::world::Tx;
+
+/// How many records a thread has; the oldest go first.
+const MAX_RECORDS: usize = 10_000;
+/// How many bytes of lines a thread has; the oldest go first.
+const MAX_BYTES: usize = 32 << 20;
+
+/// What a tool changed.
+#[derive(Clone, Debug)]
+pub(crate) struct EditsMade {
+    /// For which thread it worked.
+    pub(crate) thread: ThreadId,
+    /// For which turn; none if a client called it.
+    pub(crate) turn: Option<TurnId>,
+    /// The call.
+    pub(crate) call: String,
+    /// The item of the call, if a turn made it.
+    pub(crate) item: Option<ItemId>,
+    /// The tool.
+    pub(crate) tool: String,
+    /// What it did.
+    pub(crate) edits: Vec<Edit>,
+}
+
+impl FileChanges {
+    /// Keeps what a tool changed, and sends it to those who follow its thread.
+    pub(crate) async fn record(&self, made: EditsMade) {
+        let Ok(live) = self.core.threads().live(made.thread).await else { return };
+        let recorded = self.core.transact_durably(|tx| {
+            let plan = made.turn.and_then(|turn| tx.world.executing_plan(made.thread, turn));
+            tx.record_edits(&live, made, plan);
+            Ok(())
+        });
+        if let Err(error) = recorded.await {
+            tracing::error!(%error, "what a tool changed was not recorded");
+        }
+    }
+}
+
+impl Tx<'_> {
+    fn record_edits(&mut self, live: &LiveThread, made: EditsMade, plan: Option<PlanKey>) {
+        let EditsMade { thread, turn, call, item, tool, edits } = made;
+        // Calls of different turns may have the same name; their items never do.
+        let base = item.as_ref().map_or(call.as_str(), ItemId::as_str);
+        let at = clock::wall();
+        for (index, edit) in edits.into_iter().enumerate() {
+            let rollback = rollback_of(&edit);
+            let hunk = Hunk {
+                number: live.contents.lock().next_change(),
+                id: format!("{base}-hunk-{}", index + 1),
+                thread,
+                turn,
+                call: call.clone(),
+                tool: tool.clone(),
+                edit,
+                plan: plan.clone(),
+                rollback,
+                is_begun: false,
+                undone: None,
+                at,
+            };
+            self.keep_change(live, ChangeRecord::Hunk(hunk.clone()));
+            self.announce(thread, FileChange::Recorded(Box::new(hunk)));
+        }
+    }
+
+    /// Keeps a record, in the place of the one with its number.
+    pub(super) fn keep_change(&mut self, live: &LiveThread, record: ChangeRecord) {
+        let gone = {
+            let mut contents = live.contents.lock();
+            contents.put_change(Arc::new(record.clone()));
+            surplus(&mut contents)
+        };
+        let is_kept = self.world.thread(live.id).is_ok_and(|state| !state.thread.ephemeral);
+        // A turn that was taken away meanwhile took its changes along.
+        let has_turn = |turn: TurnId| live.contents.lock().turn(turn).is_some();
+        if !is_kept || !record.turn().is_none_or(has_turn) {
+            return;
+        }
+        self.save(Change::ChangeUpserted(Box::new(record)));
+        for number in gone {
+            self.save(Change::ChangeDeleted(live.id, number));
+        }
+    }
+}
+
+/// Takes away what is too much, the oldest first; gives the numbers.
+fn surplus(contents: &mut Contents) -> Vec<u64> {
+    let size = |record: &ChangeRecord| match record {
+        ChangeRecord::Hunk(hunk) => hunk.edit.len(),
+        ChangeRecord::Observation(_) => 0,
+    };
+    let mut bytes: usize = contents.changes.iter().map(|record| size(record)).sum();
+    let mut gone = Vec::new();
+    while contents.changes.len() > 1 && (contents.changes.len() > MAX_RECORDS || bytes > MAX_BYTES)
+    {
+        let oldest = contents.changes.remove(0);
+        bytes -= size(&oldest);
+        gone.push(oldest.number());
+    }
+    gone
+}
+
+/// Whether an edit can be undone, as far as that is known when it is made.
+fn rollback_of(edit: &Edit) -> Rollback {
+    match &edit.obstacle {
+        Some(reason) => Rollback::Unavailable(reason.clone()),
+        None if edit.path.starts_with('/') => {
+            Rollback::Unavailable("the file is outside of the workspace".to_owned())
+        }
+        None => Rollback::Available,
+    }
+}

@@ -1,0 +1,146 @@
+//! The records and the queue of this one node: the world with its store, and a list in memory.
+//!
+//! A record and its message cannot part here: whatever is not over gets a message at each start.
+
+use std::time::Duration;
+
+use rookery_model::{Error, Result, Task, TaskId, TaskState};
+use rookery_store::Change;
+use rookery_tasks::{Message, Queue, Records, SetError};
+
+use crate::log::TaskChange;
+use crate::rooms::Tasks;
+use crate::world::Tx;
+
+/// Tasks that are over and kept. The oldest makes room.
+const MAX_OVER: usize = 200;
+
+impl Records for Tasks {
+    type Error = Error;
+
+    async fn read(&self, id: TaskId) -> Result<Option<Task>> {
+        Ok(self.core.look().tasks.get(&id).cloned())
+    }
+
+    async fn create(&self, task: Task) -> std::result::Result<Task, SetError<Error>> {
+        if self.core.look().tasks.contains_key(&task.id) {
+            return Err(SetError::Changed);
+        }
+        // Saved or forgotten, before anyone is promised that it will be done.
+        let change = Change::TaskUpserted(Box::new(task.clone()));
+        let saved = self.core.inner.store.commit_or_forget(vec![change]).await;
+        saved.map_err(|error| SetError::Unknown(error.into()))?;
+        let kept = self.core.transact(|tx| {
+            if tx.world.tasks.contains_key(&task.id) {
+                return Ok(false);
+            }
+            tx.world.tasks.insert(task.id, task.clone());
+            tx.announce(task.thread, TaskChange::Queued(Box::new(task.clone())));
+            Ok(true)
+        });
+        match kept {
+            Ok((true, _)) => Ok(task),
+            Ok((false, _)) => Err(SetError::Changed),
+            Err(error) => {
+                // It is not in the world, so it must not be found at the next start.
+                let forget = vec![Change::TaskDeleted(task.id)];
+                let _ = self.core.inner.store.commit_or_forget(forget).await;
+                Err(SetError::Unknown(error))
+            }
+        }
+    }
+
+    async fn set(&self, task: Task) -> std::result::Result<Task, SetError<Error>> {
+        let waiting = self.core.inner.tasks.waiting();
+        let set = self.core.transact_durably(|tx| {
+            let Some(before) = tx.world.tasks.get(&task.id) else { return Ok(None) };
+            if before.revision != task.revision {
+                return Ok(None);
+            }
+            let (before, mut kept) = (before.state, task.clone());
+            kept.revision += 1;
+            tx.put_task(kept.clone());
+            if let Some(change) = change_between(before, &kept, waiting) {
+                tx.announce(kept.thread, change);
+            }
+            Ok(Some(kept))
+        });
+        match set.await {
+            Ok(Some(kept)) => {
+                if kept.state.is_over() {
+                    self.core.inner.tasks.state.lock().lenders.remove(&kept.id);
+                }
+                Ok(kept)
+            }
+            Ok(None) => Err(SetError::Changed),
+            Err(error) => Err(SetError::Unknown(error)),
+        }
+    }
+}
+
+/// What those who follow tasks hear of a change. That it is over they hear once, for nothing leads back.
+fn change_between(before: TaskState, task: &Task, waiting: usize) -> Option<TaskChange> {
+    let now = task.state;
+    match now {
+        _ if now == before => None,
+        TaskState::Queued => Some(TaskChange::Queued(Box::new(task.clone()))),
+        TaskState::Claimed => None,
+        TaskState::Running => Some(TaskChange::Started(Box::new(task.clone()), waiting)),
+        TaskState::Done | TaskState::Failed | TaskState::Cancelled | TaskState::Lost => {
+            Some(TaskChange::Ended(Box::new(task.clone())))
+        }
+    }
+}
+
+impl Tx<'_> {
+    /// Keeps a task as it is now, and lets go of the oldest ones that are over.
+    fn put_task(&mut self, task: Task) {
+        let is_over = task.state.is_over();
+        self.save(Change::TaskUpserted(Box::new(task.clone())));
+        self.world.tasks.insert(task.id, task);
+        if !is_over {
+            return;
+        }
+        let over = self.world.tasks.values().filter(|task| task.state.is_over());
+        let mut over: Vec<_> = over.map(|task| (task.ended_at, task.id)).collect();
+        over.sort_unstable();
+        for (_, id) in over.iter().take(over.len().saturating_sub(MAX_OVER)) {
+            self.world.tasks.remove(id);
+            self.save(Change::TaskDeleted(*id));
+        }
+    }
+}
+
+impl Queue for Tasks {
+    type Error = Error;
+
+    async fn publish(&self, task: &Task) -> Result<u64> {
+        let number = self.core.inner.tasks.next_message();
+        let message = Message { number, task: task.id };
+        match task.spec.is_unasked {
+            // A person waits for it.
+            true => self.begin_at_once(message),
+            false => self.core.inner.tasks.state.lock().waiting.push_back(message),
+        }
+        Ok(number)
+    }
+
+    async fn ack(&self, _message: Message) -> Result<()> {
+        // It left the list when it was taken.
+        Ok(())
+    }
+
+    async fn nak(&self, message: Message, after: Duration) -> Result<()> {
+        let core = self.core.detached();
+        let again = async move {
+            tokio::select! {
+                () = tokio::time::sleep(after) => {}
+                () = core.stopping() => return,
+            }
+            core.inner.tasks.state.lock().waiting.push_back(message);
+            core.tasks().hand_out();
+        };
+        self.core.inner.runtime.spawn(again);
+        Ok(())
+    }
+}

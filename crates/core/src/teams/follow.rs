@@ -1,0 +1,297 @@
+//! What happens to the threads of members, and what that makes of the members.
+
+use std::sync::Arc;
+
+use rookery_agent::turn::Delta;
+use rookery_model::{
+    ErrorKind, Event, Item, ItemBody, ThreadId, TurnError, TurnErrorKind, TurnId, TurnStatus,
+};
+use rookery_teams::{Change, Member, MemberId, MemberStatus, Role, TurnEnd};
+
+use super::desk::Desk;
+use super::start::stricter;
+use super::{Starter, mail};
+use crate::log::{
+    ItemChange, News, Notice, NoticeBody, RequestChange, Subscription, ThreadChange, Topics,
+    TurnChange,
+};
+use crate::rooms::Teams;
+use crate::threads::Flag;
+use crate::{clock, secrets};
+
+/// Bytes of a member's last words that its record keeps.
+const LONGEST_LAST_WORDS: usize = 64 << 10;
+
+impl Teams {
+    pub(super) fn spawn_follower(&self) {
+        let news = self.core.log().subscribe(Topics::ALL, None);
+        let teams = self.core.detached().teams();
+        self.core.inner.runtime.spawn(teams.follow(news));
+    }
+
+    async fn follow(self, mut news: Subscription) {
+        loop {
+            match news.next().await {
+                Ok(batch) => {
+                    for one in batch {
+                        self.take(&one).await;
+                    }
+                }
+                // Too much happened at once; what members do is read from their threads.
+                Err(error) if error.kind() == ErrorKind::Busy => {
+                    news = self.core.log().subscribe(Topics::ALL, None);
+                    self.catch_up().await;
+                }
+                Err(_) => return,
+            }
+        }
+    }
+
+    async fn take(&self, news: &News) {
+        match news {
+            News::Event(numbered) => match &numbered.event {
+                Event::ThreadDeleted { id } => self.closed(*id, true),
+                Event::ThreadArchived { id, is_archived } => self.closed(*id, *is_archived),
+                _ => {}
+            },
+            News::Notice(notice) => self.noticed(notice).await,
+            News::EventsMissed(_) | News::DeltasMissed(_) => {}
+        }
+    }
+
+    async fn noticed(&self, notice: &Notice) {
+        if let NoticeBody::Thread(ThreadChange::Mode { .. }) = &notice.body {
+            return self.mode_changed().await;
+        }
+        let Some(thread) = notice.thread else { return };
+        for desk in self.room().of_thread(thread) {
+            match &notice.body {
+                NoticeBody::Turn(TurnChange::Started(turn)) => {
+                    self.begun(&desk, thread, turn.id);
+                    self.tell_lead(&desk).await;
+                }
+                NoticeBody::Turn(TurnChange::Ended(turn)) => {
+                    self.turn_ended(&desk, thread, turn.id).await;
+                }
+                NoticeBody::Request(RequestChange::Asked(_) | RequestChange::Settled(..)) => {
+                    self.waits(&desk, thread);
+                }
+                NoticeBody::Item(turn, ItemChange::Delta(_, Delta::Text { text, .. })) => {
+                    self.said(&desk, thread, *turn, text);
+                }
+                NoticeBody::Item(_, ItemChange::Completed(item)) => {
+                    self.completed(&desk, thread, item);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn begun(&self, desk: &Arc<Desk>, thread: ThreadId, turn: TurnId) {
+        // The turn may be over already, if this comes late.
+        let runs = self.core.threads().get(thread).and_then(|seen| seen.status.active_turn);
+        if runs == Some(turn) {
+            self.apply(desk, |state| state.team.begin_turn(thread, turn, clock::wall()));
+        }
+    }
+
+    /// A turn of a member is over; told once, however often it is said.
+    pub(super) async fn turn_ended(&self, desk: &Arc<Desk>, thread: ThreadId, turn: TurnId) {
+        let Some((end, _)) = self.end_of(thread, turn).await else { return };
+        let status = end.status;
+        self.apply(desk, |state| {
+            mail::release(state, turn);
+            state.end_turn(thread, turn, end, clock::wall())
+        });
+        self.tell_lead(desk).await;
+        if status == MemberStatus::Completed {
+            self.send_what_waits(desk, thread).await;
+        }
+    }
+
+    /// Hands the lead what waits for it, if a turn of its thread runs.
+    pub(super) async fn tell_lead(&self, desk: &Arc<Desk>) {
+        let lead = desk.look(|state| {
+            let lead = state.team.member(MemberId::LEAD)?;
+            let waiting = state.team.undelivered(&lead.id, &state.on_their_way());
+            (!waiting.is_empty()).then(|| lead.clone())
+        });
+        let Some(lead) = lead else { return };
+        let seen = self.core.threads().get(lead.thread);
+        let Some(turn) = seen.and_then(|seen| seen.status.active_turn) else { return };
+        if let Err(error) = self.send(desk, &lead, Some(turn), &Starter::default()).await {
+            tracing::debug!(%error, team = %desk.id, "answers wait for the lead's next turn");
+        }
+    }
+
+    /// How a turn of a thread ended, and why if it failed; none while it runs.
+    pub(super) async fn end_of(
+        &self,
+        thread: ThreadId,
+        turn: TurnId,
+    ) -> Option<(TurnEnd, Option<TurnErrorKind>)> {
+        let threads = self.core.threads();
+        let ended = threads.turn(thread, turn).await.ok().flatten()?;
+        let last = threads.result(thread, turn).await.ok().flatten();
+        let (status, error) = match ended.status {
+            TurnStatus::InProgress => return None,
+            TurnStatus::Completed => (MemberStatus::Completed, None),
+            TurnStatus::Interrupted => (MemberStatus::Interrupted, None),
+            TurnStatus::Failed => (MemberStatus::Failed, Some(reason(ended.error.as_ref()))),
+        };
+        let message = last.filter(|text| !text.trim().is_empty()).map(|text| last_words(&text));
+        let kind = ended.error.map(|error| error.kind);
+        Some((TurnEnd { status, message, error }, kind))
+    }
+
+    /// Starts a turn for what the last one did not take up.
+    pub(super) async fn send_what_waits(&self, desk: &Arc<Desk>, thread: ThreadId) {
+        let member = desk.look(|state| {
+            let member = state.team.of_thread(thread).filter(|it| it.role == Role::Teammate)?;
+            let waiting = state.team.undelivered(&member.id, &state.on_their_way());
+            (!waiting.is_empty()).then(|| member.clone())
+        });
+        let Some(member) = member else { return };
+        match self.send(desk, &member, None, &Starter::default()).await {
+            Ok(_) => desk.save_soon(&self.core.inner.runtime),
+            Err(error) => {
+                tracing::warn!(%error, team = %desk.id, member = %member.id, "messages wait on");
+            }
+        }
+    }
+
+    /// A request of a member's thread was asked or settled.
+    fn waits(&self, desk: &Arc<Desk>, thread: ThreadId) {
+        let blocked = self.is_blocked(thread);
+        self.apply(desk, |state| state.team.set_blocked(thread, blocked, clock::wall()));
+    }
+
+    pub(super) fn is_blocked(&self, thread: ThreadId) -> bool {
+        let seen = self.core.threads().get(thread);
+        seen.is_some_and(|it| it.status.flags.iter().any(|flag| *flag != Flag::Interrupting))
+    }
+
+    fn said(&self, desk: &Arc<Desk>, thread: ThreadId, turn: TurnId, text: &str) {
+        let member = desk.look(|state| state.team.of_thread(thread).map(|it| it.id.clone()));
+        let Some(member) = member else { return };
+        self.tell([Change::Said { team: desk.id, member, turn, text: text.to_owned() }]);
+    }
+
+    fn completed(&self, desk: &Arc<Desk>, thread: ThreadId, item: &Item) {
+        match &item.body {
+            ItemBody::User { text, .. } => {
+                let member =
+                    desk.look(|state| state.team.of_thread(thread).map(|it| it.id.clone()));
+                if let Some(member) = member {
+                    self.taken_up(desk, &member, text);
+                }
+            }
+            // Any tool may be the one that keeps the ledger; only a change is told.
+            ItemBody::Tool(_) => self.sync_tasks(desk, thread),
+            _ => {}
+        }
+    }
+
+    /// The lead's tasks are those of its ledger.
+    pub(super) fn sync_tasks(&self, desk: &Arc<Desk>, thread: ThreadId) {
+        let Some(seen) = self.core.threads().get(thread) else { return };
+        let is_new = desk.look(|state| {
+            state.team.lead == thread && {
+                let known: Vec<_> =
+                    state.team.tasks.iter().map(|it| (&*it.id, &*it.title)).collect();
+                let ledger = &seen.thread.ledger;
+                let now: Vec<_> = ledger.iter().map(|it| (&*it.id, &*it.content)).collect();
+                let stands = state.team.tasks.iter().map(|it| it.status);
+                known != now || !stands.eq(ledger.iter().map(|it| it.status.into()))
+            }
+        });
+        if is_new {
+            let mut ledger = seen.thread.ledger;
+            ledger.iter_mut().for_each(|task| secrets::hide(&mut task.content));
+            self.apply(desk, |state| state.team.set_tasks(&ledger, clock::wall()));
+        }
+    }
+
+    fn closed(&self, thread: ThreadId, is_closed: bool) {
+        for desk in self.room().of_thread(thread) {
+            self.apply(&desk, |state| match is_closed {
+                true => state.team.close(thread, clock::wall()),
+                false => state.team.reopen(thread, clock::wall()),
+            });
+        }
+    }
+
+    /// A mode changed somewhere: no teammate may do more than its lead, and each is shown with the mode
+    /// that holds for it.
+    async fn mode_changed(&self) {
+        let desks: Vec<Arc<Desk>> = self.room().desks.lock().values().cloned().collect();
+        for desk in desks {
+            let team = desk.team();
+            let limit = self.core.threads().mode(Some(team.lead));
+            for member in &team.members {
+                self.hold_to(&desk, member, limit).await;
+            }
+        }
+    }
+
+    async fn hold_to(&self, desk: &Arc<Desk>, member: &Member, limit: rookery_model::Mode) {
+        let threads = self.core.threads();
+        let mut mode = threads.mode(Some(member.thread));
+        let held = stricter(mode, limit);
+        if member.role == Role::Teammate && held != mode {
+            let why = Some("no teammate may do more than its lead".to_owned());
+            if threads.set_mode(Some(member.thread), held, None, why).await.is_ok() {
+                mode = held;
+            }
+        }
+        if member.mode != mode {
+            desk.change(|state| {
+                let is_this = |one: &&mut Member| one.id == member.id;
+                if let Some(found) = state.team.members.iter_mut().find(is_this) {
+                    found.mode = mode;
+                }
+            });
+            desk.save_soon(&self.core.inner.runtime);
+        }
+    }
+
+    /// Reads from threads what was missed.
+    async fn catch_up(&self) {
+        let desks: Vec<Arc<Desk>> = self.room().desks.lock().values().cloned().collect();
+        for desk in desks {
+            for member in desk.team().members {
+                let seen = self.core.threads().get(member.thread);
+                let Some(seen) = seen.filter(|seen| !seen.thread.archived) else {
+                    self.closed(member.thread, true);
+                    continue;
+                };
+                let runs = seen.status.active_turn;
+                if let Some(old) = member.turn.filter(|old| runs != Some(*old)) {
+                    self.turn_ended(&desk, member.thread, old).await;
+                }
+                if let Some(turn) = runs {
+                    self.begun(&desk, member.thread, turn);
+                    self.waits(&desk, member.thread);
+                }
+                self.sync_tasks(&desk, member.thread);
+            }
+            self.tell_lead(&desk).await;
+        }
+        self.mode_changed().await;
+    }
+}
+
+fn reason(error: Option<&TurnError>) -> String {
+    let message = error.map_or("the turn failed", |error| &*error.message);
+    secrets::hidden(message).into_owned()
+}
+
+/// What a member said last, without secrets and not longer than it is kept.
+fn last_words(text: &str) -> String {
+    let hidden = secrets::hidden(text);
+    let mut end = hidden.len().min(LONGEST_LAST_WORDS);
+    while !hidden.is_char_boundary(end) {
+        end -= 1;
+    }
+    hidden[..end].to_owned()
+}

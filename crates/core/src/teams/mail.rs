@@ -1,0 +1,275 @@
+//! Messages to members: written down first, then brought into a turn of the member's thread, and marked
+//! once that turn has taken them up.
+//!
+//! A message comes at least once. What a turn did not take up is sent again, with the next message, when
+//! that turn has completed, or by the next daemon. Answers of teammates go to the lead's turn that runs, or
+//! wait for its next one: a lead is not woken.
+
+use std::sync::Arc;
+
+use rookery_agent::turn::Message as Said;
+use rookery_model::{Error, ErrorKind, Result, TeamId, TurnId};
+use rookery_teams::{Letter, Member, MemberId, MemberStatus, Message, MessageKind, WAITING_BYTES};
+
+use super::desk::{Desk, Sent, State};
+use super::{Starter, lead};
+use crate::rooms::Teams;
+use crate::threads::{NewTurn, StartedTurn, Steered};
+use crate::{clock, secrets};
+
+/// Bytes of one message.
+const LONGEST_MESSAGE: usize = 1 << 20;
+/// Messages that may wait for one member.
+const MOST_WAITING: usize = 100;
+
+/// A message to a member.
+#[derive(Clone, Debug)]
+pub struct NewMessage {
+    /// The team.
+    pub team: TeamId,
+    /// Who is told.
+    pub member: String,
+    /// The words.
+    pub text: String,
+    /// The turn that is expected to run.
+    pub expected: Option<TurnId>,
+    /// On whose behalf.
+    pub starter: Starter,
+}
+
+impl Teams {
+    /// Tells a member something: starts a turn, or steers the one that runs. That turn is returned.
+    ///
+    /// # Errors
+    /// If there is no such team or member, the member is closed, another turn than the expected one
+    /// runs, or it cannot be kept; nothing was sent then.
+    pub async fn message(&self, new: NewMessage) -> Result<TurnId> {
+        if new.text.trim().is_empty() {
+            return Err(Error::invalid("text", "text must not be empty"));
+        }
+        if new.text.len() > LONGEST_MESSAGE {
+            let message = format!("text is longer than {LONGEST_MESSAGE} bytes");
+            return Err(Error::invalid("text", message));
+        }
+        let desk = self.desk(new.team)?;
+        let _order = desk.order.lock().await;
+        // It may have been cleaned up meanwhile.
+        self.desk(new.team)?;
+        let member = self.open_member(&desk, &new)?;
+        let message = Message {
+            id: uuid::Uuid::now_v7().to_string(),
+            from: Some(lead()),
+            to: member.id.clone(),
+            kind: MessageKind::NewTask,
+            text: secrets::hidden(&new.text).into_owned(),
+            delivered: false,
+            at: clock::wall(),
+        };
+        let id = message.id.clone();
+        // On its way from the first moment on: the end of the last turn must not send it as well.
+        let letter = desk.change(|state| {
+            state.team.put(message);
+            put_on_the_way(state, &member.id, Some((&id, &new.text)))
+        });
+        let sent = match (letter, desk.save().await) {
+            (Some(letter), Ok(())) => {
+                self.hand(&desk, &member, letter, new.expected, &new.starter).await
+            }
+            (letter, saved) => {
+                let (ids, _) = letter.unwrap_or_default();
+                desk.change(|state| drop_letter(state, &ids));
+                Err(saved.err().unwrap_or_else(nothing_waits))
+            }
+        };
+        if sent.is_err() {
+            desk.change(|state| state.team.withdraw(&id));
+        }
+        // What was answered is on disk; a failure here would lie about a turn that runs.
+        if let Err(error) = desk.save().await {
+            tracing::error!(%error, team = %desk.id, "a team could not be written");
+        }
+        sent
+    }
+
+    /// The member that a message is for, if it can take one.
+    fn open_member(&self, desk: &Arc<Desk>, new: &NewMessage) -> Result<Member> {
+        let team = desk.team();
+        let member = team.member(&new.member).ok_or_else(|| super::no_member(&new.member))?;
+        let seen = self.core.threads().get(member.thread);
+        let Some(seen) = seen.filter(|seen| !seen.thread.archived) else {
+            return Err(Error::invalid("member_id", format!("member {} is closed", member.name)));
+        };
+        if member.status == MemberStatus::Closed {
+            self.apply(desk, |state| state.team.reopen(member.thread, clock::wall()));
+        }
+        let runs = seen.status.active_turn;
+        if new.expected.is_some_and(|expected| runs != Some(expected)) {
+            return Err(mismatch(runs));
+        }
+        let asked = |one: &&Message| one.kind != MessageKind::FinalAnswer;
+        let (waiting, bytes) = desk.look(|state| {
+            let waiting = state.team.undelivered(&member.id, &[]).into_iter().filter(asked);
+            (waiting.count(), state.team.waiting_bytes())
+        });
+        if waiting >= MOST_WAITING {
+            let message = format!("{MOST_WAITING} messages wait for member {}", member.name);
+            return Err(Error::new(ErrorKind::Busy, message));
+        }
+        if bytes + new.text.len() > WAITING_BYTES {
+            let message = format!("more than {WAITING_BYTES} bytes of messages wait for the team");
+            return Err(Error::new(ErrorKind::Busy, message));
+        }
+        Ok(member.clone())
+    }
+
+    /// Brings all that waits for a member into a turn of its thread.
+    pub(super) async fn send(
+        &self,
+        desk: &Arc<Desk>,
+        member: &Member,
+        expected: Option<TurnId>,
+        starter: &Starter,
+    ) -> Result<TurnId> {
+        let letter = desk.change(|state| put_on_the_way(state, &member.id, None));
+        let letter = letter.ok_or_else(nothing_waits)?;
+        self.hand(desk, member, letter, expected, starter).await
+    }
+
+    /// Brings a letter into a turn of a member's thread.
+    async fn hand(
+        &self,
+        desk: &Arc<Desk>,
+        member: &Member,
+        (ids, text): (Vec<String>, String),
+        expected: Option<TurnId>,
+        starter: &Starter,
+    ) -> Result<TurnId> {
+        let said = Said { text, ..Said::default() };
+        let sent = self.bring(member, said, expected, starter).await;
+        match sent {
+            Ok(StartedTurn::New(turn)) => {
+                // Its first item is what was said, and is as durable as the turn.
+                self.apply(desk, |state| {
+                    drop_letter(state, &ids);
+                    state.team.deliver(&ids, clock::wall());
+                    state.team.begin_turn(member.thread, turn.id, clock::wall())
+                });
+                Ok(turn.id)
+            }
+            Ok(StartedTurn::Steered(turn)) => {
+                self.expect_in(desk, member, &ids, turn);
+                Ok(turn)
+            }
+            Err(error) => {
+                desk.change(|state| drop_letter(state, &ids));
+                Err(error)
+            }
+        }
+    }
+
+    async fn bring(
+        &self,
+        member: &Member,
+        message: Said,
+        expected: Option<TurnId>,
+        starter: &Starter,
+    ) -> Result<StartedTurn> {
+        let threads = self.core.threads();
+        if let Some(expected) = expected {
+            return match threads.steer(member.thread, expected, Some(message)).await? {
+                Steered::Told(turn) => Ok(StartedTurn::Steered(turn)),
+                Steered::Mismatch(runs) => Err(mismatch(runs)),
+            };
+        }
+        let new = NewTurn {
+            message,
+            client: starter.client,
+            profile: starter.profile,
+            keys: starter.keys.clone(),
+            ..NewTurn::default()
+        };
+        threads.start_turn(member.thread, new).await
+    }
+
+    /// A letter was handed to a turn that ran: its item will say that it was taken up.
+    fn expect_in(&self, desk: &Arc<Desk>, member: &Member, ids: &[String], turn: TurnId) {
+        desk.change(|state| {
+            let is_this = |sent: &&mut Sent| sent.letter.ids == ids;
+            if let Some(sent) = state.letters.iter_mut().find(is_this) {
+                (sent.letter.turn, sent.is_sent) = (turn, true);
+            }
+        });
+        let runs = self.core.threads().get(member.thread).and_then(|it| it.status.active_turn);
+        if runs != Some(turn) {
+            // It ended before this was noted, so its end released nothing.
+            desk.change(|state| release(state, turn));
+        }
+    }
+
+    /// A turn of a member has taken something up.
+    pub(super) fn taken_up(&self, desk: &Arc<Desk>, to: &MemberId, said: &str) {
+        let said = secrets::hidden(said);
+        let is_delivered = desk.change(|state| {
+            let is_this =
+                |sent: &Sent| sent.letter.to == *to && secrets::hidden(&sent.letter.text) == said;
+            let Some(at) = state.letters.iter().position(is_this) else { return false };
+            let sent = state.letters.remove(at);
+            state.team.deliver(&sent.letter.ids, clock::wall())
+        });
+        if is_delivered {
+            desk.save_soon(&self.core.inner.runtime);
+        }
+    }
+}
+
+fn nothing_waits() -> Error {
+    Error::conflict("nothing waits for the member")
+}
+
+/// Joins what waits for a member to one letter, which counts as on its way from now on. A message that has
+/// just come is said as it came; what is written down has no secrets.
+fn put_on_the_way(
+    state: &mut State,
+    to: &MemberId,
+    fresh: Option<(&str, &str)>,
+) -> Option<(Vec<String>, String)> {
+    let waiting = state.team.undelivered(to, &state.on_their_way());
+    let said = |message: &&Message| match fresh {
+        Some((id, text)) if message.id == id => text.to_owned(),
+        _ if message.kind == MessageKind::FinalAnswer => {
+            let from = message.from.as_ref().map(MemberId::as_str).unwrap_or_default();
+            let name = state.team.member(from).map_or(from, |member| &*member.name);
+            format!("[Answer of teammate {name}]\n{}", message.text)
+        }
+        _ => message.text.clone(),
+    };
+    let texts: Vec<String> = waiting.iter().map(said).collect();
+    let ids: Vec<String> = waiting.iter().map(|message| message.id.clone()).collect();
+    if ids.is_empty() {
+        return None;
+    }
+    let text = texts.join("\n\n");
+    let (turn, to) = (TurnId::new(0), to.clone());
+    let letter = Letter { turn, to, ids: ids.clone(), text: text.clone() };
+    state.letters.push(Sent { letter, is_sent: false });
+    Some((ids, text))
+}
+
+fn drop_letter(state: &mut State, ids: &[String]) {
+    state.letters.retain(|sent| sent.letter.ids != ids);
+}
+
+/// What a turn that is over did not take up waits again; false if there is nothing.
+pub(super) fn release(state: &mut State, turn: TurnId) -> bool {
+    let before = state.letters.len();
+    state.letters.retain(|sent| !sent.is_sent || sent.letter.turn != turn);
+    state.letters.len() < before
+}
+
+fn mismatch(runs: Option<TurnId>) -> Error {
+    let message = match runs {
+        Some(turn) => format!("expected_turn_id does not match: turn {turn} is running"),
+        None => "expected_turn_id does not match: no turn is running".to_owned(),
+    };
+    Error::invalid("expected_turn_id", message)
+}

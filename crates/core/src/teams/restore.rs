@@ -1,0 +1,150 @@
+//! Teams of an earlier daemon: read from their files, put as their threads are, and told what waits.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rookery_host::files;
+use rookery_model::{Result, TeamId, ThreadId, TurnErrorKind, TurnId};
+use rookery_teams::{Letter, Team};
+
+use super::desk::{Desk, Sent, load};
+use crate::core::blocking;
+use crate::rooms::Teams;
+use crate::{clock, secrets};
+
+/// What files of teams end with.
+const ENDING: &str = ".json";
+
+impl Teams {
+    /// Takes up the teams that an earlier daemon left. A file that cannot be read is moved aside and
+    /// reported; the others are there all the same.
+    pub(crate) async fn restore(&self) -> Result<()> {
+        let Some(dir) = self.room().dir.clone() else { return Ok(()) };
+        let read = blocking(move || read_all(&dir)).await?;
+        for (path, reason) in read.damaged {
+            let message = format!("the team in {} cannot be read: {reason}", path.display());
+            tracing::warn!("{message}");
+            self.core.log().warn(None, message);
+        }
+        if read.teams.is_empty() {
+            return Ok(());
+        }
+        self.follow_threads();
+        for kept in read.teams {
+            let mut team = kept.clone();
+            self.settle(&mut team).await;
+            self.find_delivered(&mut team).await;
+            team.recover(|thread| self.now(thread));
+            let is_changed = team != kept;
+            let path = self.room().file(team.id);
+            let desk = Desk::new(team, path);
+            if let Err(error) = self.add(Arc::clone(&desk)) {
+                tracing::warn!(%error, team = %desk.id, "a team stays on disk alone");
+                continue;
+            }
+            if is_changed {
+                desk.save_soon(&self.core.inner.runtime);
+            }
+            self.take_up(&desk);
+        }
+        Ok(())
+    }
+
+    /// Notes how turns ended whose end the last daemon had no time to write down. One that was lost with
+    /// that daemon has come to no end of its own, and leaves its member idle.
+    async fn settle(&self, team: &mut Team) {
+        for member in team.members.clone() {
+            let Some(turn) = member.turn else { continue };
+            let end = self.end_of(member.thread, turn).await;
+            let is_lost = |kind: &Option<_>| *kind == Some(TurnErrorKind::RuntimeRestart);
+            if let Some((end, _)) = end.filter(|(_, kind)| !is_lost(kind)) {
+                team.end_turn(member.thread, turn, end, clock::wall());
+            }
+        }
+    }
+
+    /// Notes messages that are items of their threads, though the last daemon had no time to write down
+    /// that they were delivered.
+    async fn find_delivered(&self, team: &mut Team) {
+        let mut delivered = Vec::new();
+        for message in team.mailbox.iter().filter(|message| !message.delivered) {
+            let Some(member) = team.member(message.to.as_str()) else { continue };
+            let said = self.core.threads().said_since(member.thread, message.at).await;
+            let is_it = |text: &String| secrets::hidden(text).contains(&message.text);
+            if said.is_ok_and(|said| said.iter().any(is_it)) {
+                delivered.push(message.id.clone());
+            }
+        }
+        team.deliver(&delivered, clock::wall());
+    }
+
+    /// What a thread does: the turn that it has, and whether that waits. None if it is not there.
+    fn now(&self, thread: ThreadId) -> Option<(Option<TurnId>, bool)> {
+        let seen = self.core.threads().get(thread).filter(|seen| !seen.thread.archived)?;
+        Some((seen.status.active_turn, self.is_blocked(thread)))
+    }
+
+    /// Sends what members were not told, once the core is up.
+    fn take_up(&self, desk: &Arc<Desk>) {
+        let team = desk.team();
+        self.sync_tasks(desk, team.lead);
+        self.expect_kept(desk, &team);
+        let (teams, desk) = (self.core.detached().teams(), Arc::clone(desk));
+        self.core.inner.runtime.spawn(async move {
+            let _order = desk.order.lock().await;
+            for member in team.teammates() {
+                teams.send_what_waits(&desk, member.thread).await;
+            }
+            teams.tell_lead(&desk).await;
+        });
+    }
+
+    /// A turn that waits has what it was told before the daemon ended, so it is not told again.
+    fn expect_kept(&self, desk: &Arc<Desk>, team: &Team) {
+        for member in &team.members {
+            let Some(turn) = member.turn else { continue };
+            for text in self.core.threads().unheard(member.thread) {
+                let is_said = |one: &&rookery_teams::Message| text.contains(&one.text);
+                let waiting = team.undelivered(&member.id, &[]);
+                let ids: Vec<String> =
+                    waiting.into_iter().filter(is_said).map(|one| one.id.clone()).collect();
+                if !ids.is_empty() {
+                    let letter = Letter { turn, to: member.id.clone(), ids, text };
+                    desk.change(|state| state.letters.push(Sent { letter, is_sent: true }));
+                }
+            }
+        }
+    }
+}
+
+/// The files of a directory.
+#[derive(Default)]
+struct Read {
+    teams: Vec<Team>,
+    damaged: Vec<(PathBuf, String)>,
+}
+
+fn read_all(dir: &Path) -> Read {
+    let mut read = Read::default();
+    // There is none before the first team.
+    for entry in files::read_dir(dir).unwrap_or_default() {
+        let id = entry.name.strip_suffix(ENDING).and_then(|name| name.parse::<TeamId>().ok());
+        let (Some(id), true) = (id, entry.is_file) else { continue };
+        let path = dir.join(&entry.name);
+        let team = load(&path).and_then(|team| match team.id == id {
+            true => Ok(team),
+            false => Err("it is the file of another team".to_owned()),
+        });
+        match team {
+            Ok(team) => read.teams.push(team),
+            Err(reason) => {
+                let millis = clock::wall().as_micros() / 1_000;
+                let aside = dir.join(format!("{}.corrupt-{millis}", entry.name));
+                let moved = files::rename(&path, &aside);
+                let more = moved.err().map(|error| format!("; and not moved aside: {error}"));
+                read.damaged.push((path, reason + &more.unwrap_or_default()));
+            }
+        }
+    }
+    read
+}

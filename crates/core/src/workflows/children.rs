@@ -1,0 +1,180 @@
+//! The agents of runs are children, like those that turns start. One that is to be apart works in a worktree
+//! that is lent to it.
+
+use std::path::PathBuf;
+
+use futures_util::future::{BoxFuture, FutureExt as _};
+use rookery_model::{ChildExit, Error, Lane, Mode, Result, ThreadId, TurnId, Words as _};
+use tokio_util::sync::CancellationToken;
+
+use super::dispatch::{Dispatch, Done, Exit, Started, Work};
+use crate::children::{ChildDone, NewChild};
+use crate::core::Core;
+
+/// Why no worktree is made in a mode that changes nothing.
+const PLANNING: &str = "no worktree is made in plan mode; restart the agent in another mode";
+/// Why no worktree is made for a thread that works elsewhere.
+const ELSEWHERE: &str = "no worktree can be made: the thread of this run works at a runner that keeps its \
+                         files or commands elsewhere";
+
+/// Runs agents as children.
+pub(crate) struct ByChildren {
+    pub(crate) core: Core,
+}
+
+impl Dispatch for ByChildren {
+    fn run(&self, work: Work, started: Started) -> BoxFuture<'static, Done> {
+        let core = self.core.clone();
+        async move {
+            let is_apart = match work.tree.is_some() {
+                true => needs_tree(&core, &work).await,
+                false => Ok(false),
+            };
+            // Goes off when this is dropped.
+            let stop = CancellationToken::new();
+            let _stop = stop.clone().drop_guard();
+            match is_apart {
+                Err(error) => Done::failed(error.to_string()),
+                Ok(false) => to_end(&core, work, None, started, stop).await,
+                Ok(true) => {
+                    // In a task of its own, so that the worktree is given back in any case.
+                    let task = in_tree(core.clone(), work, started, stop);
+                    let done = core.inner.runtime.spawn(task).await;
+                    done.unwrap_or_else(|error| Done::failed(error.to_string()))
+                }
+            }
+        }
+        .boxed()
+    }
+}
+
+/// Whether an agent needs a worktree to be apart: not if it can only read.
+async fn needs_tree(core: &Core, work: &Work) -> Result<bool> {
+    let thread = work.thread;
+    if core.children().reads_only(&new_child(work, None, None)).await? {
+        return Ok(false);
+    }
+    if thread.is_some_and(|thread| core.runners().is_elsewhere(thread)) {
+        return Err(Error::failed(ELSEWHERE));
+    }
+    let mode = {
+        let world = core.look();
+        let active = work.parent.filter(|parent| is_active(core, *parent));
+        match (active, work.client) {
+            (Some((thread, turn)), _) => world.mode_of_turn(thread, turn),
+            (None, Some(client)) => core.threads().mode_for(client, thread),
+            (None, None) => thread.map_or(world.mode, |thread| world.mode_of(thread)),
+        }
+    };
+    // It would be made in the repository, and could not be used.
+    if mode == Mode::Plan { Err(Error::failed(PLANNING)) } else { Ok(true) }
+}
+
+/// Runs an agent in a worktree of its own, and takes that back.
+async fn in_tree(core: Core, work: Work, started: Started, stop: CancellationToken) -> Done {
+    let place = work.cwd.clone().unwrap_or_else(|| core.agents().cwd());
+    let name = work.tree.clone().unwrap_or_default();
+    let lent = match core.worktrees().lend(&place, &name).await {
+        Ok(lent) => lent,
+        Err(error) => return Done::failed(format!("no worktree could be made: {error}")),
+    };
+    let tree = lent.path().to_owned();
+    let work = Work { cwd: Some(lent.cwd.clone()), ..work };
+    let mut done = to_end(&core, work, Some(tree), started, stop).await;
+    done.kept = core.worktrees().take_back(&lent).await.unwrap_or_else(|error| {
+        tracing::warn!(%error, tree = %lent.path().display(), "a worktree was not taken back");
+        Some(lent.unsettled())
+    });
+    done
+}
+
+/// Runs an agent to its end, which comes early if it is stopped.
+async fn to_end(
+    core: &Core,
+    work: Work,
+    tree: Option<PathBuf>,
+    started: Started,
+    stop: CancellationToken,
+) -> Done {
+    let mut started = Some(started);
+    let mut parent = work.parent.filter(|parent| is_active(core, *parent));
+    loop {
+        if stop.is_cancelled() {
+            return Done { exit: Exit::Cancelled, ..Done::failed("it was stopped".to_owned()) };
+        }
+        let new = new_child(&work, parent, tree.clone());
+        let mut child = match core.children().start(new).await {
+            Ok(child) => child,
+            Err(error) => return Done::failed(error.to_string()),
+        };
+        let canceller = child.canceller();
+        let worked = async {
+            child.started().await;
+            if let Some(started) = started.take() {
+                started(Some(child.thread()), child.turn());
+            }
+            child.wait().await
+        };
+        tokio::pin!(worked);
+        let ended = tokio::select! {
+            ended = &mut worked => ended,
+            () = stop.cancelled() => {
+                canceller.cancel();
+                worked.await
+            }
+        };
+        let is_orphan = parent.is_some_and(|parent| !is_active(core, parent));
+        if ended.exit == ChildExit::Cancelled && is_orphan {
+            // The turn is over and took its children along; the run goes on without it.
+            parent = None;
+            continue;
+        }
+        return done(ended);
+    }
+}
+
+/// Whether a turn is at work: only then it has children.
+fn is_active(core: &Core, (thread, turn): (ThreadId, TurnId)) -> bool {
+    let world = core.look();
+    let active = world.threads.get(&thread).and_then(|state| state.active.as_ref());
+    active.is_some_and(|active| active.turn == turn)
+}
+
+fn new_child(work: &Work, parent: Option<(ThreadId, TurnId)>, tree: Option<PathBuf>) -> NewChild {
+    NewChild {
+        parent,
+        description: work.description.clone(),
+        prompt: work.prompt.clone(),
+        agent_type: work.agent_type.clone(),
+        lane: work.lane.as_deref().and_then(Lane::from_word),
+        model: work.model.clone(),
+        tools: None,
+        schema: work.schema.clone(),
+        timeout: Some(work.timeout),
+        cwd: work.cwd.clone(),
+        thread: work.thread,
+        tree,
+        client: work.client,
+        keys: work.keys.clone(),
+    }
+}
+
+fn done(done: ChildDone) -> Done {
+    Done {
+        thread: Some(done.thread),
+        turn: done.turn,
+        model: done.model,
+        message: done.message,
+        structured: done.structured,
+        usage: done.usage,
+        exit: match done.exit {
+            ChildExit::Completed => Exit::Completed,
+            ChildExit::MaxTurns => Exit::MaxTurns,
+            ChildExit::Timeout => Exit::Timeout,
+            ChildExit::Cancelled => Exit::Cancelled,
+            ChildExit::Failed => Exit::Failed,
+        },
+        error: done.error,
+        kept: None,
+    }
+}
