@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rookery_agent::providers::Loan;
+use rookery_agent::providers::{KeyRing, Loan};
 use rookery_core::Core;
 use rookery_model as model;
 use rookery_wire::ConnectionHandle;
@@ -38,7 +38,7 @@ pub struct Cx {
     pub(crate) subscriptions: Arc<Streams>,
     pub(crate) attachments: Arc<Streams>,
     pub(crate) thread_subscriptions: Arc<Streams>,
-    keys: Arc<dyn Fn() -> Vec<Loan> + Send + Sync>,
+    pub(crate) key_ring: KeyRing,
 }
 
 impl Cx {
@@ -51,19 +51,19 @@ impl Cx {
             subscriptions: Streams::new("subscription"),
             attachments: Streams::new("attachment"),
             thread_subscriptions: Streams::new("subscription"),
-            keys: Arc::new(Vec::new),
+            key_ring: KeyRing::default(),
         }
     }
 
-    /// The same, with the keys that the connection lends for what it starts.
+    /// The same, with keys that the connection lends in other dialects as well.
     #[must_use]
-    pub fn with_keys(self, keys: impl Fn() -> Vec<Loan> + Send + Sync + 'static) -> Self {
-        Self { keys: Arc::new(keys), ..self }
+    pub fn with_keys(self, key_ring: KeyRing) -> Self {
+        Self { key_ring, ..self }
     }
 
     /// The keys that the connection lends by now.
     pub(crate) fn keys(&self) -> Vec<Loan> {
-        (self.keys)()
+        self.key_ring.keys()
     }
 }
 

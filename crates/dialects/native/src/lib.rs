@@ -22,19 +22,23 @@ pub use errors::{Error, code};
 pub use ids::{ProjectRef, TerminalRef};
 
 use wire::{
-    AnswerRequest, Attach, AuditList, CheckpointCreate, CheckpointDelete, CheckpointDiff,
-    CheckpointList, CheckpointPrune, CheckpointRestore, CheckpointShow, DeferRequest, Detach, Dump,
-    EventList, GetStatus, HandoffCreate, HandoffList, HandoffSetStatus, ListProjects,
-    ListProviders, ProjectCreate, ProjectDelete, ProjectRename, QueueList, QueueResolve,
-    RequestList, ReviewAddComments, ReviewDeliver, ReviewGet, ReviewList, ReviewRequest,
-    ReviewSetStatus, SessionClose, SessionCreate, SessionList, Shutdown, Subscribe,
-    TerminalActivate, TerminalClose, TerminalFilter, TerminalGet, TerminalKill, TerminalMove,
-    TerminalOpen, TerminalPaste, TerminalPress, TerminalRename, TerminalResize, TerminalSignal,
-    TerminalWrite, ThreadArchive, ThreadCompact, ThreadDelete, ThreadFork, ThreadGet, ThreadList,
-    ThreadRead, ThreadRename, ThreadSetMode, ThreadSetModel, ThreadStart, ThreadSubscribe,
-    ThreadUnarchive, ThreadUnsubscribe, TimelineList, TurnInterrupt, TurnStart, TurnSteer,
-    Unsubscribe, Wait, WorktreeAttach, WorktreeBootstrap, WorktreeCreate, WorktreeLand,
-    WorktreeList, WorktreeRemove,
+    AnswerRequest, Attach, AuditList, AuthLogin, AuthLogout, AuthStatus, ChangeList, ChangeShow,
+    CheckpointCreate, CheckpointDelete, CheckpointDiff, CheckpointList, CheckpointPrune,
+    CheckpointRestore, CheckpointShow, CommandList, CommandRun, DeferRequest, Detach, Dump,
+    EventList, GetStatus, HandoffCreate, HandoffList, HandoffSetStatus, HunkList, HunkRollback,
+    HunkShow, LendKey, ListProjects, ListProviders, MediaDelete, MediaGet, MediaImport, MediaList,
+    MemoryDelete, MemoryGet, MemoryList, MemorySave, MemorySearch, MemoryUpdate, ModelList,
+    ProjectCreate, ProjectDelete, ProjectRename, QueueList, QueueResolve, RequestList,
+    ReviewAddComments, ReviewDeliver, ReviewGet, ReviewList, ReviewRequest, ReviewSetStatus,
+    SessionClose, SessionCreate, SessionList, Shutdown, Subscribe, TaskCancel, TaskList, TaskLogs,
+    TaskRetry, TaskShow, TaskSubmit, TerminalActivate, TerminalClose, TerminalFilter, TerminalGet,
+    TerminalKill, TerminalMove, TerminalOpen, TerminalPaste, TerminalPress, TerminalRename,
+    TerminalResize, TerminalSignal, TerminalWrite, ThreadArchive, ThreadCompact, ThreadDelete,
+    ThreadFork, ThreadGet, ThreadList, ThreadRead, ThreadRename, ThreadSetMode, ThreadSetModel,
+    ThreadStart, ThreadSubscribe, ThreadUnarchive, ThreadUnsubscribe, TimelineList, TurnInterrupt,
+    TurnStart, TurnSteer, Unsubscribe, Wait, WorkflowApprove, WorkflowGet, WorkflowList,
+    WorkflowPause, WorkflowPlan, WorkflowResume, WorkflowStop, WorkflowWait, WorktreeAttach,
+    WorktreeBootstrap, WorktreeCreate, WorktreeLand, WorktreeList, WorktreeRemove,
 };
 
 /// Every method of this dialect.
@@ -60,12 +64,25 @@ pub const METHODS: &[Method<Cx>] = &[
     method!(SessionList, LOOK, [] => ops::sessions::list),
     method!(SessionCreate, INSIDE, [existingWorktree: Worktree, worktree: NoId] => ops::sessions::create),
     method!(SessionClose, INSIDE, [session: Session] => ops::sessions::close),
+    method!(WorkflowPlan, FULL, [] => ops::workflows::plan),
+    method!(WorkflowApprove, DECIDE, [run: Run] => ops::workflows::approve),
+    method!(WorkflowList, LOOK, [] => ops::workflows::list),
+    method!(WorkflowGet, LOOK, [run: Run] => ops::workflows::get),
+    method!(WorkflowWait, LOOK, [run: Run, since: NoId] => ops::workflows::wait),
+    method!(WorkflowPause, FULL, [run: Run] => ops::workflows::pause),
+    method!(WorkflowResume, FULL, [run: Run] => ops::workflows::resume),
+    method!(WorkflowStop, FULL, [run: Run] => ops::workflows::stop),
     method!(ReviewList, LOOK, [session: Session, tree: Worktree] => ops::reviews::list),
     method!(ReviewGet, LOOK, [id: Review] => ops::reviews::get),
     method!(ReviewRequest, REPORT, [session: Session, tree: Worktree, checkpoint: Checkpoint] => ops::reviews::request),
     method!(ReviewAddComments, FULL, [id: Review] => ops::reviews::comment),
     method!(ReviewSetStatus, DECIDE, [id: Review] => ops::reviews::set_status),
     method!(ReviewDeliver, FULL, [id: Review, to: Session] => ops::reviews::deliver),
+    method!(ChangeList, FULL, [thread: Thread, workspace: NoId] => ops::changes::list),
+    method!(ChangeShow, FULL, [thread: Thread, workspace: NoId] => ops::changes::show),
+    method!(HunkList, LOOK, [thread: Thread, turn: Turn] => ops::changes::hunks),
+    method!(HunkShow, LOOK, [thread: Thread, hunk: NoId] => ops::changes::hunk),
+    method!(HunkRollback, FULL, [thread: Thread, hunk: NoId] => ops::changes::rollback),
     method!(CheckpointList, LOOK, [session: Session, tree: Worktree] => ops::checkpoints::list),
     method!(CheckpointCreate, REPORT, [session: Session, tree: Worktree, review: NoId] => ops::checkpoints::create),
     method!(CheckpointShow, LOOK, [id: Checkpoint] => ops::checkpoints::show),
@@ -83,6 +100,13 @@ pub const METHODS: &[Method<Cx>] = &[
     method!(HandoffCreate, REPORT, [from: Session, tree: Worktree, to: Session, checkpoint: Checkpoint] => ops::handoffs::create),
     method!(HandoffSetStatus, DECIDE, [id: Handoff] => ops::handoffs::set_status),
     method!(ListProviders, LOOK, [] => ops::agents::providers),
+    method!(ModelList, LOOK, [] => ops::agents::models),
+    method!(LendKey, OWN, [] => ops::agents::lend),
+    method!(AuthStatus, FULL, [] => ops::auth::status),
+    method!(AuthLogin, FULL, [] => ops::auth::login),
+    method!(AuthLogout, FULL, [] => ops::auth::logout),
+    method!(CommandList, LOOK, [] => ops::commands::list),
+    method!(CommandRun, FULL, [thread: Thread] => ops::commands::run),
     method!(AuditList, LOOK, [thread: Thread, since: NoId] => ops::audit::list),
     method!(ThreadList, LOOK, [] => ops::threads::list),
     method!(ThreadGet, LOOK, [thread: Thread] => ops::threads::get),
@@ -101,6 +125,22 @@ pub const METHODS: &[Method<Cx>] = &[
     method!(TurnStart, FULL, [thread: Thread] => ops::turns::start),
     method!(TurnSteer, FULL, [thread: Thread, turn: Turn] => ops::turns::steer),
     method!(TurnInterrupt, FULL, [thread: Thread, turn: Turn] => ops::turns::interrupt),
+    method!(TaskSubmit, INSIDE, [project: Project] => ops::tasks::submit),
+    method!(TaskList, LOOK, [] => ops::tasks::list),
+    method!(TaskShow, LOOK, [task: Task] => ops::tasks::show),
+    method!(TaskLogs, LOOK, [task: Task, after: NoId] => ops::tasks::logs),
+    method!(TaskCancel, INSIDE, [task: Task] => ops::tasks::cancel),
+    method!(TaskRetry, INSIDE, [task: Task] => ops::tasks::retry),
+    method!(MediaList, LOOK, [thread: Thread] => ops::media::list),
+    method!(MediaGet, LOOK, [artifact: Artifact] => ops::media::get),
+    method!(MediaImport, FULL, [thread: Thread] => ops::media::import),
+    method!(MediaDelete, FULL, [artifact: Artifact] => ops::media::delete),
+    method!(MemoryList, LOOK, [] => ops::memories::list),
+    method!(MemoryGet, LOOK, [memory: Memory] => ops::memories::get),
+    method!(MemorySave, FULL, [] => ops::memories::save),
+    method!(MemoryUpdate, FULL, [memory: Memory] => ops::memories::update),
+    method!(MemoryDelete, FULL, [memory: Memory] => ops::memories::delete),
+    method!(MemorySearch, LOOK, [] => ops::memories::query),
     method!(TerminalFilter, LOOK, [project: Project] => ops::terminals::list),
     method!(TerminalGet, LOOK, [terminal: Terminal] => ops::terminals::get),
     method!(TerminalOpen, INSIDE, [project: Project] => ops::terminals::open),
@@ -124,8 +164,12 @@ pub const METHODS: &[Method<Cx>] = &[
 pub mod notification {
     /// Carries a [`wire::EventNotification`](crate::wire::EventNotification).
     pub const EVENT: &str = "rookery/event";
+    /// Carries a [`wire::LoginNotification`](crate::wire::LoginNotification), to the connection that logs in.
+    pub const LOGIN: &str = "rookery/login";
     /// Carries a [`wire::OutputNotification`](crate::wire::OutputNotification).
     pub const OUTPUT: &str = "rookery/output";
+    /// Carries a [`wire::TaskNotification`](crate::wire::TaskNotification).
+    pub const TASK: &str = "rookery/task";
     /// Carries a [`wire::ThreadNotification`](crate::wire::ThreadNotification).
     pub const THREAD: &str = "rookery/thread";
 }

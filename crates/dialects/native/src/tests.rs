@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use rookery_agent::providers::KeyRing;
 use rookery_core::{Core, CoreConfig, KeeperLaunch, TerminalLimits};
 use rookery_wire::{
-    Client, ClientError, Options,
+    Client, ClientError, Options, Secret,
     framing::Ndjson,
     rpc::{JsonRpc, Table},
     serve_connection,
@@ -17,8 +18,8 @@ use schemars::SchemaGenerator;
 use crate::{
     Control, Cx, Ending, METHODS, code, notification,
     wire::{
-        EventList, EventNotification, GetStatus, ProjectCreate, Shutdown, Subscribe,
-        TerminalFilter, TerminalOpen, ThreadStart, TurnStart, Unsubscribe,
+        EventList, EventNotification, GetStatus, LendKey, ProjectCreate, Shutdown, Subscribe,
+        TerminalFilter, TerminalOpen, Unsubscribe,
     },
 };
 
@@ -32,7 +33,7 @@ impl Control for Asked {
 }
 
 struct World {
-    home: tempfile::TempDir,
+    _home: tempfile::TempDir,
     core: Core,
     asked: Arc<Asked>,
 }
@@ -59,10 +60,11 @@ async fn world() -> World {
         resources: None,
         helpers: None,
         default_tool: None,
+        max_running_tasks: rookery_core::USUAL_RUNNING_TASKS,
         agent: rookery_core::AgentConfig::default(),
     };
     let core = Core::start(config).await.unwrap();
-    World { home, core, asked: Arc::default() }
+    World { _home: home, core, asked: Arc::default() }
 }
 
 impl World {
@@ -172,34 +174,28 @@ async fn subscriptions_are_bounded_and_end_with_their_connection() {
 }
 
 #[tokio::test]
-async fn keys_that_a_connection_lends_are_asked_for_when_it_starts_something() {
+async fn keys_that_a_connection_lends_are_shared_with_its_other_dialects() {
     let world = world().await;
-    let asked = Arc::new(Mutex::new(0));
-    let (counted, control) = (Arc::clone(&asked), Arc::clone(&world.asked));
+    let (shared, control) = (KeyRing::default(), Arc::clone(&world.asked));
     let (near, far) = memory::pair();
-    let core = world.core.clone();
+    let (core, ring) = (world.core.clone(), shared.clone());
     tokio::spawn(serve_connection(far, Ndjson::default(), Options::default(), move |connection| {
-        let count = move || {
-            *counted.lock() += 1;
-            Vec::new()
-        };
-        let cx = Cx::new(core, connection, control).with_keys(count);
+        let cx = Cx::new(core, connection, control).with_keys(ring);
         JsonRpc::new(Arc::new(Table::new([METHODS])), cx)
     }));
     let client = Client::over(near, Ndjson::default());
-    let start = ThreadStart {
-        cwd: world.home.path().to_owned(),
-        name: None,
-        provider: None,
-        model: None,
-        reasoning: None,
-        ephemeral: true,
+    let lend = |provider: &str| LendKey {
+        provider: provider.to_owned(),
+        key: Secret::new("sk-lent"),
+        variable: None,
     };
-    let thread = client.send(start).await.unwrap().id;
-    assert_eq!(*asked.lock(), 1);
-    let turn = TurnStart { thread, text: "hello".to_owned(), ..TurnStart::default() };
-    client.send(turn).await.unwrap();
-    assert_eq!(*asked.lock(), 2);
+    for provider in ["anthropic", "openai", "anthropic"] {
+        client.send(lend(provider)).await.unwrap();
+    }
+    assert_eq!(refused(client.send(lend("nowhere")).await), code::INVALID);
+    let keys = shared.keys();
+    let of: Vec<&str> = keys.iter().map(|loan| loan.provider()).collect();
+    assert_eq!(of, ["openai", "anthropic"]);
 }
 
 #[tokio::test]

@@ -70,7 +70,7 @@ impl Served {
             control,
             native: Arc::new(Table::new([native::METHODS])),
             ptywright: Arc::new(Table::new([ptywright::METHODS])),
-            roder: Arc::new(Table::new([roder::METHODS, roder::KEY_METHODS])),
+            roder: Arc::new(Table::new([roder::METHODS])),
             shared,
             roost: Arc::new(roost::Settings::new(PathBuf::new())),
             idx0: None,
@@ -116,9 +116,8 @@ impl Served {
         let link = roder::Link::default();
         let roder = roder::Cx::new(self.core.clone(), connection.clone(), link, false);
         let companions = [ptywright.companion(), roder.companion()];
-        let lender = roder.clone();
         let cx = native::Cx::new(self.core.clone(), connection, Arc::clone(&self.control))
-            .with_keys(move || lender.lent_keys());
+            .with_keys(roder.key_ring());
         let protocol = JsonRpc::new(Arc::clone(&self.native), cx)
             .and(Arc::clone(&self.ptywright), ptywright)
             .and(Arc::clone(&self.roder), roder)

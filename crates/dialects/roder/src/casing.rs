@@ -294,7 +294,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
 }
 
 /// `thread_id` as `threadId`.
-fn camel(name: &str) -> String {
+pub(crate) fn camel(name: &str) -> String {
     let mut words = name.split('_');
     let mut folded = words.next().unwrap_or_default().to_owned();
     for word in words {
@@ -306,7 +306,7 @@ fn camel(name: &str) -> String {
 }
 
 /// `threadId` as `thread_id`.
-fn snake(name: &str) -> String {
+pub(crate) fn snake(name: &str) -> String {
     let mut unfolded = String::with_capacity(name.len() + 4);
     for letter in name.chars() {
         if letter.is_ascii_uppercase() {

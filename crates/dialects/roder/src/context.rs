@@ -1,24 +1,40 @@
 //! What the methods of one connection work with: the world, and what this client said of itself.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use parking_lot::RwLock;
-use rookery_agent::providers::Loan;
+use parking_lot::{Mutex, RwLock};
+use rookery_agent::providers::{KeyRing, Loan};
 use rookery_core::{Core, Topics};
 use rookery_model as model;
 use rookery_wire::ConnectionHandle;
 use rookery_wire::rights::{self, Rights};
 use rookery_wire::rpc::{Admit, Companion, RpcError};
-use tokio::sync::{Notify, OnceCell};
+use tokio::sync::{Notify, OnceCell, mpsc, oneshot};
 
 use crate::errors::Error;
 use crate::forward;
+use crate::tasks::TaskFilter;
 
 /// Methods whose reply carries an id that the client needs before it gets any notification.
-const HOLDING: &[&str] = &["turn/start", "thread/start", "thread/fork", "commands/run"];
+const HOLDING: &[&str] = &[
+    "turn/start",
+    "thread/start",
+    "thread/fork",
+    "commands/run",
+    "team/start",
+    "team/member/start",
+    "team/member/message",
+];
+/// What the methods of the team family begin with.
+const TEAM: &str = "team/";
+/// Requests of one connection that may wait for its notifications at the same time.
+const FLUSHES: usize = 1024;
+
+/// Subscriptions to tasks that one connection may have.
+const MAX_SUBSCRIPTIONS: usize = 64;
 
 /// The warning for a client that brought a mode in which it is never asked.
 const BYPASSED: &str = "the policy mode of this server is bypass: every tool call of its own turns runs without being asked for";
@@ -55,9 +71,17 @@ pub struct Client {
     preferences: RwLock<Preferences>,
     /// Requests at work whose reply has to come before notifications.
     holding: AtomicUsize,
+    /// Those of them that have notifications of their own to come before the reply.
+    holding_team: AtomicUsize,
     released: Notify,
+    /// Those who wait until what was said so far is on its way to the client.
+    flushes: mpsc::Sender<oneshot::Sender<()>>,
+    /// Where the task that forwards notifications hears of them; taken by it.
+    flush_requests: Mutex<Option<mpsc::Receiver<oneshot::Sender<()>>>>,
     is_following: AtomicBool,
     watches_processes: AtomicBool,
+    /// What it wants to hear of tasks, by the number of the subscription.
+    task_filters: RwLock<(u64, BTreeMap<u64, TaskFilter>)>,
     /// Whether it has drained the server, and so wants nothing new of it.
     is_drained: AtomicBool,
     /// Tells this connection's commands from those of others.
@@ -65,7 +89,7 @@ pub struct Client {
     /// Set once the mode that it brought along holds.
     mode: OnceCell<()>,
     /// Keys that it lends for what it starts; they go with the connection and its turns.
-    keys: RwLock<Vec<Loan>>,
+    keys: KeyRing,
 }
 
 /// Counts connections.
@@ -96,17 +120,22 @@ impl Cx {
     /// A connection of a client; with `follows` it gets every notification from now on, otherwise once
     /// it uses this dialect.
     pub fn new(core: Core, connection: ConnectionHandle, link: Link, follows: bool) -> Self {
+        let (flushes, flush_requests) = mpsc::channel(FLUSHES);
         let client = Client {
+            flushes,
+            flush_requests: Mutex::new(Some(flush_requests)),
             link: RwLock::new(link),
             preferences: RwLock::default(),
             holding: AtomicUsize::new(0),
+            holding_team: AtomicUsize::new(0),
             released: Notify::new(),
             is_following: AtomicBool::new(false),
             watches_processes: AtomicBool::new(false),
+            task_filters: RwLock::default(),
             is_drained: AtomicBool::new(false),
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             mode: OnceCell::new(),
-            keys: RwLock::default(),
+            keys: KeyRing::default(),
         };
         let cx = Cx { core, connection, client: Arc::new(client) };
         if follows {
@@ -119,11 +148,32 @@ impl Cx {
     pub(crate) fn follow(&self) {
         if !self.client.is_following.swap(true, Ordering::AcqRel) {
             let reader = self.core.log().subscribe(Topics::NOTICES, None);
-            tokio::spawn(forward::forward(self.clone(), reader));
+            if let Some(flushes) = self.client.flush_requests.lock().take() {
+                tokio::spawn(forward::forward(self.clone(), reader, flushes));
+            }
             for warning in self.core.threads().settings_warnings() {
                 forward::warn(self, warning);
             }
         }
+    }
+
+    /// Resolves when what was said so far is on its way to this client, apart from what has to come
+    /// behind a reply. A family's own notifications come before the reply of the request that caused them.
+    pub(crate) async fn flush(&self) {
+        let (done, flushed) = oneshot::channel();
+        if self.client.is_following.load(Ordering::Acquire)
+            && self.client.flushes.send(done).await.is_ok()
+        {
+            // A task that has ended has no client to tell.
+            let _ = flushed.await;
+        }
+    }
+
+    /// Does something whose own notifications come before its reply.
+    pub(crate) async fn flushed<T>(&self, work: impl Future<Output = T>) -> T {
+        let done = work.await;
+        self.flush().await;
+        done
     }
 
     /// Refuses an agent's own program to say what agents may do.
@@ -169,8 +219,8 @@ impl Cx {
 
     /// The keys that this client lends for what it starts.
     #[must_use]
-    pub fn lent_keys(&self) -> Vec<Loan> {
-        self.client.keys()
+    pub fn key_ring(&self) -> KeyRing {
+        self.client.keys.clone()
     }
 
     /// Keeps notifications behind the replies they belong to.
@@ -211,15 +261,7 @@ impl Client {
 
     /// The keys that it lends.
     pub(crate) fn keys(&self) -> Vec<Loan> {
-        self.keys.read().clone()
-    }
-
-    /// Takes a key in place of the one it lent for the same before.
-    pub(crate) fn take_key(&self, key: Loan) {
-        let mut keys = self.keys.write();
-        let place = |loan: &Loan| (loan.provider().to_owned(), loan.variable().map(str::to_owned));
-        keys.retain(|known| place(known) != place(&key));
-        keys.push(key);
+        self.keys.keys()
     }
 
     /// Which notifications it wants.
@@ -241,6 +283,41 @@ impl Client {
         !self.watches_processes.swap(true, Ordering::AcqRel)
     }
 
+    /// What it wants to hear of tasks.
+    pub(crate) fn task_filters(&self) -> Vec<TaskFilter> {
+        self.task_filters.read().1.values().cloned().collect()
+    }
+
+    /// From now on it hears of tasks; gives the name of the subscription.
+    pub(crate) fn subscribe_tasks(&self, filter: TaskFilter) -> Result<String, Error> {
+        let mut filters = self.task_filters.write();
+        if filters.1.len() >= MAX_SUBSCRIPTIONS {
+            let message = format!(
+                "this connection has {MAX_SUBSCRIPTIONS} subscriptions to tasks; unsubscribe some"
+            );
+            return Err(Error::runtime(message));
+        }
+        filters.0 += 1;
+        let number = filters.0;
+        filters.1.insert(number, filter);
+        Ok(format!("task-sub-{number}"))
+    }
+
+    /// It does not want to hear of those any more.
+    pub(crate) fn unsubscribe_tasks(&self, name: &str) -> Result<(), Error> {
+        let number = name.strip_prefix("task-sub-").and_then(|number| number.parse::<u64>().ok());
+        let known = number.and_then(|number| self.task_filters.write().1.remove(&number));
+        match known {
+            Some(_) => Ok(()),
+            None => Err(Error::invalid("unknown subscriptionId; it is what tasks/subscribe gave")),
+        }
+    }
+
+    /// It wants to hear of no tasks any more.
+    pub(crate) fn unsubscribe_all_tasks(&self) {
+        self.task_filters.write().1.clear();
+    }
+
     /// It wants nothing new from now on. The daemon goes on for others.
     pub(crate) fn drained(&self) {
         self.is_drained.store(true, Ordering::Release);
@@ -254,12 +331,22 @@ impl Client {
         }
     }
 
+    /// Whether a reply has to come first.
+    pub(crate) fn is_holding(&self) -> bool {
+        self.holding.load(Ordering::Acquire) > 0
+    }
+
+    /// Whether one of those replies has notifications of its own before it.
+    pub(crate) fn is_holding_team(&self) -> bool {
+        self.holding_team.load(Ordering::Acquire) > 0
+    }
+
     /// Waits until no reply has to come first.
     pub(crate) async fn released(&self) {
         loop {
             let mut released = std::pin::pin!(self.released.notified());
             released.as_mut().enable();
-            if self.holding.load(Ordering::Acquire) == 0 {
+            if !self.is_holding() {
                 return;
             }
             released.await;
@@ -278,13 +365,18 @@ impl Companion for Steps {
         if HOLDING.contains(&method) {
             self.0.client.holding.fetch_add(1, Ordering::AcqRel);
         }
+        if HOLDING.contains(&method) && method.starts_with(TEAM) {
+            self.0.client.holding_team.fetch_add(1, Ordering::AcqRel);
+        }
     }
 
     fn replied(&self, method: Option<&'static str>) {
-        if method.is_some_and(|method| HOLDING.contains(&method)) {
-            self.0.client.holding.fetch_sub(1, Ordering::AcqRel);
-            self.0.client.released.notify_waiters();
+        let Some(method) = method.filter(|method| HOLDING.contains(method)) else { return };
+        if method.starts_with(TEAM) {
+            self.0.client.holding_team.fetch_sub(1, Ordering::AcqRel);
         }
+        self.0.client.holding.fetch_sub(1, Ordering::AcqRel);
+        self.0.client.released.notify_waiters();
     }
 
     fn ending(&self) {}

@@ -87,6 +87,13 @@ impl Error {
         Self::new(code::INVALID_PARAMS, message)
     }
 
+    /// An error of core with its message as details, whatever its code is.
+    pub fn with_details(error: model::Error) -> Self {
+        let error = Self::from(error);
+        let details = error.message.clone();
+        error.with("details", details)
+    }
+
     /// The server, or the world outside, failed.
     pub fn runtime(message: impl Into<String>) -> Self {
         let error = Self::new(code::RUNTIME, message);
@@ -99,6 +106,11 @@ impl Error {
         Self::new(code::DENIED, message).kind("policy_denied").with("mode", mode)
     }
 
+    /// It was asked for, and not approved.
+    pub fn approval_denied(message: impl Into<String>, mode: &str) -> Self {
+        Self::new(code::DENIED, message).kind("approval_denied").with("mode", mode)
+    }
+
     /// It needs approval first; `approval` names the open request.
     pub fn approval_required(message: impl Into<String>, mode: &str, approval: &str) -> Self {
         let error = Self::new(code::DENIED, message).kind("approval_required");
@@ -108,6 +120,12 @@ impl Error {
     /// It cannot be done here at all.
     pub fn unsupported(message: impl Into<String>, mode: &str) -> Self {
         Self::new(code::DENIED, message).kind("unsupported").with("mode", mode)
+    }
+
+    /// Members are not shown in panes here.
+    pub fn no_panes() -> Self {
+        let message = "only available in a split-pane backend; use team/member/focus";
+        Self::new(code::UNKNOWN_METHOD, message).with("supportedAlternative", "team/member/focus")
     }
 
     /// The turn that was meant does not run; `active` is the one that does.

@@ -21,7 +21,8 @@ pub const RESULT: usize = (16 << 20) - 1024;
 const OUTPUTS: usize = RESULT - 8 * 1024;
 
 /// Methods whose result is bytes or names of the file system, as many as were asked for.
-const BYTE_READS: &[&str] = &["fs/readFile", "fs/readDirectory"];
+const BYTE_READS: &[&str] =
+    &["fs/readFile", "fs/readDirectory", "media/read", "media/attachToTurn"];
 
 /// Texts that are shorter than this on the wire are never cut.
 const FLOOR: usize = 256;

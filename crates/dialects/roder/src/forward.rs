@@ -1,47 +1,139 @@
 //! Tells a client what happens to threads: core's notices as this dialect's notifications, in order.
 
+use std::collections::VecDeque;
+
+use futures_util::FutureExt as _;
 use rookery_core::{
     ItemChange, News, Notice, NoticeBody, RequestChange, SettingsChange, Subscription,
-    ThreadChange, TurnChange,
+    ThreadChange, TraceChange, TurnChange,
 };
-use rookery_model as model;
+use rookery_model::{self as model, Words as _};
+use rookery_teams::{Change, MemberStatus};
 use rookery_wire::Rejected;
 use serde::Serialize;
+use tokio::sync::{mpsc, oneshot};
 
+use crate::changes;
 use crate::context::{Cx, Preferences};
 use crate::fit;
 use crate::items::{self, Stamp};
+use crate::media;
+use crate::memories;
+use crate::ops;
+use crate::plans;
+use crate::runs;
 use crate::show;
+use crate::tasks;
+use crate::teams;
+use crate::traces;
+use crate::wire::dual::Dual;
 use crate::wire::notification::{self, name, twin};
-use crate::wire::{session, tool, upkeep};
+use crate::wire::{session, team, tool, trace, upkeep};
 
 /// What a connection that cannot keep up is cut off with.
 const TOO_SLOW: &str = "the client does not read its notifications";
 
+/// Notices that may be held back for a reply; more wait where all clients have them.
+const MOST_HELD: usize = 4096;
+
 /// Sends notifications until the connection or the world ends.
-pub(crate) async fn forward(cx: Cx, mut reader: Subscription) {
+pub(crate) async fn forward(
+    cx: Cx,
+    mut reader: Subscription,
+    mut flushes: mpsc::Receiver<oneshot::Sender<()>>,
+) {
     let outbox = cx.connection.outbox().clone();
+    let mut held = VecDeque::new();
     loop {
         let batch = tokio::select! {
-            batch = reader.next() => batch,
+            batch = reader.next(), if held.len() < MOST_HELD => batch,
+            () = cx.client.released(), if !held.is_empty() => Ok(Vec::new()),
+            Some(done) = flushes.recv() => {
+                let all = drain(&cx, &mut reader, &mut held).await;
+                let _ = done.send(());
+                all
+            }
             () = outbox.cancelled() => return,
         };
-        let batch = match batch {
-            Ok(batch) => batch,
-            Err(error) => {
-                match error.kind() == model::ErrorKind::Busy {
-                    true => cx.connection.close(TOO_SLOW),
-                    // The world is over and all of it was told.
-                    false => cx.connection.finish(),
-                }
-                return;
-            }
+        let (batch, end) = match batch {
+            Ok(batch) => (batch, None),
+            Err(error) => (Vec::new(), Some(error)),
         };
-        for news in batch {
-            cx.client.released().await;
-            if send(&cx, &news).await.is_err() {
-                return;
+        if end.is_some() {
+            tokio::select! {
+                () = cx.client.released() => {}
+                () = outbox.cancelled() => return,
             }
+        }
+        if pass(&cx, batch, &mut held).await.is_err() {
+            return;
+        }
+        if let Some(error) = end {
+            match error.kind() == model::ErrorKind::Busy {
+                true => cx.connection.close(TOO_SLOW),
+                // The world is over and all of it was told.
+                false => cx.connection.finish(),
+            }
+            return;
+        }
+    }
+}
+
+/// Passes on all that was said so far.
+async fn drain(
+    cx: &Cx,
+    reader: &mut Subscription,
+    held: &mut VecDeque<News>,
+) -> model::Result<Vec<News>> {
+    while held.len() < MOST_HELD {
+        match reader.next().now_or_never() {
+            // A client that is gone is noticed by the loop.
+            Some(Ok(batch)) => drop(pass(cx, batch, held).await),
+            Some(Err(error)) => return Err(error),
+            None => break,
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Sends news, apart from what has to come behind a reply that is not out yet.
+async fn pass(cx: &Cx, batch: Vec<News>, held: &mut VecDeque<News>) -> Result<(), Rejected> {
+    while !held.is_empty() && !cx.client.is_holding() {
+        if let Some(news) = held.pop_front() {
+            send(cx, &news).await?;
+        }
+    }
+    for news in batch {
+        // What tells of a thread is behind the reply that has its id; a family's own comes before it.
+        let is_first = is_of_family(&news, cx.client.is_holding_team());
+        if !is_first && (cx.client.is_holding() || !held.is_empty()) {
+            held.push_back(news);
+        } else {
+            send(cx, &news).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether news are what a request of the families of workflows, tasks, runners and teams does itself. What
+/// a turn does that a team's request started is behind its reply, as every turn is.
+fn is_of_family(news: &News, is_holding_team: bool) -> bool {
+    let change = match news.notice().map(|notice| &notice.body) {
+        Some(
+            NoticeBody::Workflow(_)
+            | NoticeBody::Task(_)
+            | NoticeBody::Runner(_)
+            | NoticeBody::Media(_),
+        ) => return true,
+        Some(NoticeBody::Memory(change)) => return memories::is_own(change),
+        Some(NoticeBody::Team(change)) if is_holding_team => change,
+        _ => return false,
+    };
+    match change {
+        Change::Started(_) | Change::Display(..) | Change::MemberStarted(..) => true,
+        Change::Status(_, _, status) => *status == MemberStatus::Running,
+        Change::Said { .. } | Change::Ended { .. } | Change::Task(..) | Change::Cleaned { .. } => {
+            false
         }
     }
 }
@@ -107,17 +199,48 @@ impl Messages<'_> {
             NoticeBody::Thread(change) => self.thread(cx, thread, change),
             NoticeBody::Turn(change) => self.turn(notice.at, thread.unwrap_or_default(), change),
             NoticeBody::Item(turn, change) => self.item(notice, *turn, change),
+            NoticeBody::Trace(change) => self.trace(notice.at, change),
             NoticeBody::Request(RequestChange::Asked(request)) => self.requested(cx, request),
             // Its clients answer all questions at once.
             NoticeBody::Request(RequestChange::Part(_)) => {}
             NoticeBody::Request(RequestChange::Settled(request, mode)) => {
                 self.settled(cx, request, *mode);
             }
+            NoticeBody::Runner(change) => {
+                self.push(name::RUNNER_LIFECYCLE, &ops::runners::lifecycle(notice.at, change));
+            }
+            NoticeBody::Team(change) => self.team(cx, change),
             NoticeBody::Settings(SettingsChange::Providers) => {
                 self.push(name::PROVIDERS_CHANGED, &show::providers_changed(cx));
             }
             NoticeBody::Settings(SettingsChange::Other) => {
                 self.push(name::SETTINGS_CHANGED, &show::settings_changed(cx));
+            }
+            NoticeBody::Task(change) => {
+                if let Some((name, params)) = tasks::notification(cx, notice.at, change) {
+                    self.push(name, &params);
+                }
+            }
+            NoticeBody::Files(change) => {
+                let (name, params) = changes::notification(change, thread, notice.at);
+                self.push(name, &params);
+            }
+            NoticeBody::Plan(change) => {
+                if let Some((name, params)) = plans::notification(change, notice.at) {
+                    self.push(name, &params);
+                }
+            }
+            NoticeBody::Workflow(happened) => {
+                let (name, params) = runs::notification(happened, thread, notice.at);
+                self.push(name, &params);
+            }
+            NoticeBody::Memory(change) => {
+                let (name, params) = memories::notification(notice.at, change);
+                self.push(name, &params);
+            }
+            NoticeBody::Media(change) => {
+                let (name, params) = media::notification(cx, notice.at, change);
+                self.push(name, &params);
             }
             NoticeBody::Warning(message) => {
                 let warning = notification::Warning { message: message.clone(), thread_id: thread };
@@ -196,6 +319,60 @@ impl Messages<'_> {
         }
     }
 
+    fn team(&mut self, cx: &Cx, change: &Change) {
+        match change {
+            Change::Started(started) => {
+                let team = teams::team(cx, started);
+                self.push(name::TEAM_STARTED, &team::TeamResult { team });
+            }
+            Change::Display(id, mode) => {
+                let (team_id, display_mode) = (id.to_string(), teams::display(*mode));
+                let changed = team::TeamDisplayModeChanged { team_id, display_mode };
+                self.push(name::TEAM_DISPLAY_MODE_CHANGED, &changed);
+            }
+            Change::MemberStarted(id, member) => {
+                let (team_id, member) = (id.to_string(), teams::member(cx, member));
+                let started = team::TeamMemberStarted { team_id, member };
+                self.push(name::TEAM_MEMBER_STARTED, &started);
+            }
+            Change::Status(id, member, status) => {
+                let (team_id, member_id) = (id.to_string(), member.to_string());
+                let status = teams::status(*status);
+                let changed = team::TeamMemberStatusChanged { team_id, member_id, status };
+                self.push(name::TEAM_MEMBER_STATUS_CHANGED, &changed);
+            }
+            Change::Said { team, member, turn, text } => {
+                let said = team::TeamMemberMessageDelta {
+                    team_id: team.to_string(),
+                    member_id: member.to_string(),
+                    turn_id: turn.to_string(),
+                    delta: text.clone(),
+                };
+                self.push(name::TEAM_MEMBER_MESSAGE_DELTA, &said);
+            }
+            Change::Ended { team, member, turn, end } => {
+                let ended = team::TeamMemberCompleted {
+                    team_id: team.to_string(),
+                    member_id: member.to_string(),
+                    turn_id: turn.map(|turn| turn.to_string()),
+                    status: teams::status(end.status),
+                    final_message: end.message.clone(),
+                    error: end.error.clone(),
+                };
+                self.push(name::TEAM_MEMBER_COMPLETED, &ended);
+            }
+            Change::Task(id, task) => {
+                let (team_id, task) = (id.to_string(), teams::task(task));
+                self.push(name::TEAM_TASK_CHANGED, &team::TeamTaskChanged { team_id, task });
+            }
+            Change::Cleaned { team, forced } => {
+                let (team_id, forced) = (team.to_string(), *forced);
+                let cleaned = team::TeamCleanupCompleted { team_id, forced };
+                self.push(name::TEAM_CLEANUP_COMPLETED, &cleaned);
+            }
+        }
+    }
+
     fn whole_turn(&mut self, name: &str, thread_id: String, turn: &model::Turn) {
         let turn = show::turn(turn, Vec::new());
         self.push(name, &notification::TurnNotification { thread_id, turn });
@@ -220,12 +397,50 @@ impl Messages<'_> {
         }
     }
 
+    fn trace(&mut self, at: model::Timestamp, change: &TraceChange) {
+        let timestamp = show::time(at);
+        match change {
+            TraceChange::Created(summary) => {
+                let summary = Dual(traces::summary(summary));
+                self.push(name::TRACE_CREATED, &trace::TraceCreated { summary, timestamp });
+            }
+            TraceChange::Item { trace: id, parent, item } => {
+                let delta = Dual(traces::delta(*id, *parent, item, 0));
+                self.push(name::TRACE_DELTA, &trace::TraceDeltaSent { delta, timestamp });
+            }
+            TraceChange::Status { trace: id, parent, status, detail, elapsed_ms } => {
+                let changed = trace::TraceStatusChanged {
+                    trace_id: id.to_string(),
+                    parent: traces::parent(*parent),
+                    status: status.word().to_owned(),
+                    detail: detail.clone(),
+                    elapsed_ms: *elapsed_ms,
+                    timestamp,
+                };
+                self.push(name::TRACE_STATUS_CHANGED, &Dual(changed));
+            }
+            TraceChange::Ended(ended) => {
+                let (error, summary) = (ended.trace.error.clone(), Dual(traces::summary(ended)));
+                match error {
+                    None => {
+                        let completed = trace::TraceCreated { summary, timestamp };
+                        self.push(name::TRACE_COMPLETED, &completed);
+                    }
+                    Some(error) => {
+                        let failed = trace::TraceFailed { summary, error, timestamp };
+                        self.push(name::TRACE_FAILED, &failed);
+                    }
+                }
+            }
+        }
+    }
+
     fn requested(&mut self, cx: &Cx, request: &model::Request) {
         match &request.asked {
             model::Asked::Approval { .. }
             | model::Asked::Permission { .. }
             | model::Asked::Dialog { .. } => {
-                self.push_twin(twin::APPROVAL_REQUESTED, &show::approval(request));
+                self.push_twin(twin::APPROVAL_REQUESTED, &show::approval(cx, request));
             }
             model::Asked::Input { .. } => {
                 self.push_twin(twin::USER_INPUT_REQUESTED, &show::user_input(request));

@@ -9,6 +9,12 @@ use crate::errors::Error;
 /// What stands where a thread would, if a client runs a command by itself.
 pub const APP_SERVER: &str = "app-server";
 
+/// The team that a text names.
+pub fn team(text: &str) -> Result<model::TeamId, Error> {
+    let shown: String = text.chars().take(64).collect();
+    text.parse().map_err(|_| Error::invalid(format!("unknown team: {shown}")))
+}
+
 /// The kinds of requests, each with ids of its own look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestKind {

@@ -8,14 +8,15 @@ use crate::context::Cx;
 use crate::ids::{self, RequestKind};
 use crate::items;
 use crate::modes;
+use crate::ops;
 use crate::wire::Moment;
 use crate::wire::discovery::ToolSpec;
 use crate::wire::item::Item;
 use crate::wire::notification::{ProvidersChanged, SettingsChanged};
 use crate::wire::provider::SelectionMode;
 use crate::wire::session::{
-    ApprovalRequested, ApprovalResolved, PlanExitRequested, PlanExitResolved, Question,
-    QuestionOption, UserInputRequested, UserInputResolved,
+    ApprovalRequested, ApprovalResolved, ParentThread, PlanExitRequested, PlanExitResolved,
+    Question, QuestionOption, UserInputRequested, UserInputResolved,
 };
 use crate::wire::thread::{self, ActiveFlag, PolicyDecision, ThreadState, Usage};
 use crate::wire::tool::{ToolCall, ToolExecutionRequested, ToolExecutionResolved, ToolOutcome};
@@ -105,7 +106,9 @@ pub(crate) fn thread_of(cx: &Cx, it: &model::Thread, now: &ThreadStatus) -> thre
         developer_instructions: it.developer_instructions.clone(),
         external_tools: external_tools(&it.external_tools),
         parent_thread_id: it.parent.map(|parent| parent.to_string()),
+        lead_thread_id: it.lead().map(|lead| lead.to_string()),
         archived: Some(it.archived),
+        runner: it.runner.as_deref().map(|bound| ops::runners::of_thread(cx, bound)),
     }
 }
 
@@ -252,10 +255,10 @@ pub(crate) fn decision(cx: &Cx, it: &model::Decision) -> PolicyDecision {
     }
 }
 
-pub(crate) fn approval(request: &model::Request) -> ApprovalRequested {
+pub(crate) fn approval(cx: &Cx, request: &model::Request) -> ApprovalRequested {
     let (reason, input, preview) = match &request.asked {
         model::Asked::Approval { reason, input, preview, .. } => {
-            (Some(reason.clone()), Some(json(input)), preview.clone())
+            (Some(reason.clone()), Some(spelled_input(request, json(input))), preview.clone())
         }
         model::Asked::Permission { summary, action, .. } => {
             (Some(summary.clone()), None, Some(model::spelled(action)))
@@ -275,7 +278,34 @@ pub(crate) fn approval(request: &model::Request) -> ApprovalRequested {
         reason,
         input,
         preview,
+        parents: parents(cx, request),
     }
+}
+
+/// The threads that whoever asks works for.
+fn parents(cx: &Cx, request: &model::Request) -> Vec<ParentThread> {
+    let above = request.thread().map(|thread| cx.core.children().parents(thread));
+    let shown = |thread: model::Thread| ParentThread {
+        thread_id: thread.id.to_string(),
+        title: thread.title().to_owned(),
+    };
+    above.into_iter().flatten().map(shown).collect()
+}
+
+/// What is asked, with the members that core wrote in the spelling of this dialect.
+fn spelled_input(request: &model::Request, mut input: Value) -> Value {
+    const MEMBERS: [(&str, &str); 3] =
+        [("run_id", "runId"), ("script_hash", "scriptHash"), ("max_agents", "maxAgents")];
+    if request.tool == "workflow"
+        && let Some(members) = input.as_object_mut()
+    {
+        for (ours, theirs) in MEMBERS {
+            if let Some(value) = members.remove(ours) {
+                members.insert(theirs.to_owned(), value);
+            }
+        }
+    }
+    input
 }
 
 pub(crate) fn approval_resolved(

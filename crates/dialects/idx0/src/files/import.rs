@@ -276,6 +276,7 @@ mod tests {
             differences: checkpoint.differences.clone(),
             status: model::ReviewStatus::Deferred,
             comments: Vec::new(),
+            plan: None,
         };
         let handoff = model::Handoff {
             id: model::HandoffId::new(3),

@@ -175,6 +175,7 @@ pub(super) fn review(one: wire::ReviewRequest) -> Option<Review> {
         differences: differences(one.changed_files, one.diff_stat, one.test_summary)?,
         status: wire::read_review_status(&one.status)?,
         comments: Vec::new(),
+        plan: None,
     })
 }
 

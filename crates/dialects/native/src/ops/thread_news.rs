@@ -117,8 +117,22 @@ impl Teller {
             NoticeBody::Request(RequestChange::Settled(request, _mode)) => {
                 ThreadNews::RequestSettled { request: Box::new((&**request).into()) }
             }
+            // A child agent is a thread of its own, whose news are told.
+            NoticeBody::Trace(_) => return None,
+            // Runners are this machine's own business; no thread is told of them here.
+            NoticeBody::Runner(_) => return None,
+            // This dialect knows no teams; what their members do is told of their threads.
+            NoticeBody::Team(_) => return None,
             NoticeBody::Settings(SettingsChange::Providers) => ThreadNews::ProvidersChanged {},
             NoticeBody::Settings(SettingsChange::Other) => ThreadNews::SettingsChanged {},
+            // Tasks have subscribers of their own; changes of files and reviews have lists.
+            NoticeBody::Task(_) | NoticeBody::Files(_) | NoticeBody::Plan(_) => return None,
+            // Runs have a subscription of their own.
+            NoticeBody::Workflow(_) => return None,
+            // Memories belong to no thread.
+            NoticeBody::Memory(_) => return None,
+            // Images are in the items that brought them.
+            NoticeBody::Media(_) => return None,
             NoticeBody::Warning(message) => ThreadNews::Warning { message: message.clone() },
         })
     }

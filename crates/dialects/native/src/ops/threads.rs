@@ -224,7 +224,7 @@ fn unknown(text: &str) -> Error {
     model::Error::not_found(format!("no thread {shown:?}")).into()
 }
 
-fn known(core: &Core, id: model::ThreadId) -> Result<ThreadView, Error> {
+pub(super) fn known(core: &Core, id: model::ThreadId) -> Result<ThreadView, Error> {
     core.threads().get(id).ok_or_else(|| unknown(&id.to_string()))
 }
 

@@ -1,5 +1,6 @@
 //! Turns: started, steered, interrupted.
 
+use rookery_agent::tools::read_image;
 use rookery_agent::turn::Message;
 use rookery_core::{NewTurn, StartedTurn, Steered};
 use rookery_model as model;
@@ -24,7 +25,7 @@ pub(crate) async fn start(cx: Cx, params: TurnStart) -> Result<TurnStarted, Erro
         },
         deadline_seconds: params.deadline_seconds,
         keys: cx.keys(),
-        message: message(params)?,
+        message: message(params).await?,
         ..NewTurn::default()
     };
     let (turn, steered) = match cx.core.threads().start_turn(thread, new).await? {
@@ -34,19 +35,32 @@ pub(crate) async fn start(cx: Cx, params: TurnStart) -> Result<TurnStarted, Erro
     Ok(TurnStarted { thread: thread.to_string(), turn: turn.to_string(), steered })
 }
 
-fn message(params: TurnStart) -> Result<Message, Error> {
-    if params.text.trim().is_empty() && params.images.is_empty() && params.files.is_empty() {
+async fn message(params: TurnStart) -> Result<Message, Error> {
+    let is_blank = params.text.trim().is_empty()
+        && params.images.is_empty()
+        && params.image_files.is_empty()
+        && params.files.is_empty();
+    if is_blank {
         return Err(Error::invalid("text", "say something: text, images or files"));
     }
     let is_known = |url: &String| SCHEMES.iter().any(|scheme| url.starts_with(scheme));
     if !params.images.iter().all(is_known) {
         return Err(Error::invalid("images", "an image is a data: or http address"));
     }
+    params.image_files.iter().try_for_each(|file| absolute("imageFiles", file))?;
     params.files.iter().try_for_each(|file| absolute("files", file))?;
+    let mut images = params.images;
+    for file in params.image_files {
+        let read = tokio::task::spawn_blocking(move || read_image(&file));
+        let read = read
+            .await
+            .map_err(|error| model::Error::new(model::ErrorKind::Internal, error.to_string()))?;
+        images.push(read.map_err(|message| Error::invalid("imageFiles", message))?);
+    }
     let named =
         |file: &std::path::PathBuf| format!("The user refers to the file {}", file.display());
     let context = params.files.iter().map(named).collect();
-    Ok(Message { text: params.text, images: params.images, context })
+    Ok(Message { text: params.text, images, context })
 }
 
 pub(crate) async fn steer(cx: Cx, params: TurnSteer) -> Result<TurnOnly, Error> {

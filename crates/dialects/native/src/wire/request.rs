@@ -108,6 +108,9 @@ pub struct Request {
     /// Questions, if that is what is asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<Question>,
+    /// What follows a plan, if that is what is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Plan>,
     /// When it was asked.
     pub asked_at: Time,
     /// When it will be denied if it is not answered.
@@ -185,6 +188,20 @@ pub struct Question {
     pub question: String,
     /// What may be answered.
     pub options: Vec<String>,
+    /// What each of the options means, in their order; absent if none has a description.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub descriptions: Vec<String>,
+}
+
+/// What follows a plan that is approved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Plan {
+    /// The mode that the thread goes on in.
+    pub mode: Mode,
+    /// What comes first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub next_steps: Vec<String>,
 }
 
 /// The thread that asks; an id of zeros if none does.
@@ -209,6 +226,7 @@ impl From<&model::Request> for Request {
             preview: None,
             unseen: None,
             questions: Vec::new(),
+            plan: None,
             asked_at: format_time(request.asked_at),
             deadline: request.deadline.map(format_time),
             deferred: request.is_deferred,
@@ -238,6 +256,8 @@ impl From<&model::Request> for Request {
             model::Asked::PlanExit(plan) => {
                 shown.summary = first_line(&plan.summary);
                 shown.preview = Some(model::spelled(&plan.summary));
+                let next_steps = plan.next_steps.clone();
+                shown.plan = Some(Plan { mode: plan.target.into(), next_steps });
             }
             model::Asked::Permission { title, summary, action, scope } => {
                 shown.summary = beside_title(title, [action, summary]);
@@ -304,11 +324,14 @@ fn variable((name, value): &(String, Option<String>)) -> (String, Option<String>
 }
 
 fn question(question: &model::Question) -> Question {
+    let meant = question.options.iter().map(|option| option.description.clone());
+    let meant: Vec<String> = meant.collect();
     Question {
         id: question.id.clone(),
         header: question.header.clone(),
         question: question.question.clone(),
         options: question.options.iter().map(|option| option.label.clone()).collect(),
+        descriptions: if meant.iter().all(String::is_empty) { Vec::new() } else { meant },
     }
 }
 

@@ -1,6 +1,6 @@
 //! Supervision: what asks for attention, and what goes between people and agents.
 
-use rookery_model as model;
+use rookery_model::{self as model, Words as _};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -267,6 +267,50 @@ pub struct Review {
     pub status: ReviewStatus,
     /// What was said.
     pub comments: Vec<ReviewComment>,
+    /// The plan, if it is about one and not about changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<ReviewedPlan>,
+}
+
+/// The plan that a review is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewedPlan {
+    pub thread: String,
+    /// The turn that made it.
+    pub turn: String,
+    /// The request that waits for it, or waited; none if it is a change that was blocked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+    /// `drafted`, `awaiting_review`, `rewritten`, `approved`, `executing`, `completed` or `rejected`.
+    pub stage: String,
+    /// The plan.
+    pub markdown: String,
+    /// Its steps, in a few words each.
+    pub steps: Vec<String>,
+    /// How often it was replaced.
+    pub rewrites: u64,
+    /// When anything of it last changed.
+    pub updated_at: Time,
+}
+
+impl From<&model::ReviewedPlan> for ReviewedPlan {
+    fn from(plan: &model::ReviewedPlan) -> Self {
+        let request = match &plan.key {
+            model::PlanKey::Request(id) => Some(id.to_string()),
+            model::PlanKey::Call(_) => None,
+        };
+        ReviewedPlan {
+            thread: plan.thread.to_string(),
+            turn: plan.turn.to_string(),
+            request,
+            stage: plan.stage.word().to_owned(),
+            markdown: plan.markdown.clone(),
+            steps: plan.steps.iter().map(|step| step.title.clone()).collect(),
+            rewrites: plan.rewrites.len() as u64,
+            updated_at: format_time(plan.updated_at),
+        }
+    }
 }
 
 impl From<&model::Review> for Review {
@@ -288,6 +332,7 @@ impl From<&model::Review> for Review {
             differences: (&review.differences).into(),
             status: review.status.into(),
             comments: review.comments.iter().map(comment).collect(),
+            plan: review.plan.as_deref().map(Into::into),
         }
     }
 }

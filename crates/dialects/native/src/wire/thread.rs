@@ -225,7 +225,7 @@ pub struct ThreadItems {
 }
 
 /// Params of `rookery/threads/start`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadStart {
     /// Where it works; absolute.
     pub cwd: PathBuf,

@@ -24,6 +24,9 @@ pub struct Turn {
     pub started_at: Time,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<Time>,
+    /// How long it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
     /// Why the model stopped, in the provider's word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<String>,
@@ -39,6 +42,10 @@ impl From<&model::Turn> for Turn {
             error: turn.error.as_ref().map(|error| error.message.clone()),
             started_at: format_time(turn.started_at),
             completed_at: turn.completed_at.map(format_time),
+            duration_ms: turn.completed_at.map(|end| {
+                let micros = end.as_micros().saturating_sub(turn.started_at.as_micros());
+                u64::try_from(micros / 1_000).unwrap_or(0)
+            }),
             finish_reason: turn.finish_reason.clone(),
             usage: turn.usage.into(),
         }
@@ -220,6 +227,9 @@ pub struct TurnStart {
     /// Images, as `data:` or `http` addresses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<String>,
+    /// Files of images, which the daemon reads; absolute.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub image_files: Vec<PathBuf>,
     /// Files that the user refers to; absolute.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<PathBuf>,

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use rookery_agent::commands::{Block, CommandInfo, Expanded};
-use rookery_agent::turn::Message;
 use rookery_core::{NewTurn, StartedTurn};
 use rookery_model as model;
 
@@ -42,7 +41,7 @@ pub(crate) async fn run(cx: Cx, params: CommandsRunParams) -> Result<CommandsRun
     let workspace = workspace(params.workspace, || seen.thread.cwd)?;
     let expanded = expanded(&cx, &params.name, &params.arguments, &workspace, Some(thread)).await?;
     let (profile, client) = (cx.client.link().profile, Some(cx.client.number()));
-    let new = NewTurn { profile, client, keys: cx.client.keys(), ..turn_of(&expanded) };
+    let new = NewTurn { profile, client, keys: cx.client.keys(), ..NewTurn::of_command(&expanded) };
     let turn = match cx.core.threads().start_turn(thread, new).await {
         Ok(StartedTurn::New(turn)) => turn.id,
         Ok(StartedTurn::Steered(turn)) => return Err(busy(turn)),
@@ -64,26 +63,6 @@ pub(crate) async fn run(cx: Cx, params: CommandsRunParams) -> Result<CommandsRun
 
 fn busy(turn: model::TurnId) -> Error {
     Error::turn_active("a turn is running", turn)
-}
-
-/// The turn that a command asks for.
-fn turn_of(expanded: &Expanded) -> NewTurn {
-    let context = expanded.blocks.iter();
-    let context = context.map(|block| format!("[context:{}]\n{}", block.id, block.text));
-    NewTurn {
-        message: Message {
-            text: expanded.message.clone(),
-            context: context.collect(),
-            ..Message::default()
-        },
-        choice: model::Choice {
-            model: expanded.model.clone().unwrap_or_default(),
-            ..model::Choice::default()
-        },
-        allowed_tools: (!expanded.allowed_tools.is_empty()).then(|| expanded.allowed_tools.clone()),
-        must_be_new: true,
-        ..NewTurn::default()
-    }
 }
 
 async fn expanded(

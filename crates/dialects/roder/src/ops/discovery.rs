@@ -3,21 +3,18 @@
 use std::collections::BTreeMap;
 
 use rookery_agent::tools::TOOLS;
-use rookery_model::ToolKind;
 use rookery_wire::rpc::NoParams;
 
 use crate::context::Cx;
 use crate::errors::Error;
 use crate::wire::discovery::{
-    AgentSpec, AgentsListResult, CapabilityStatus, Decision, Extension, ExtensionsListResult,
-    Model, ModelListResult, PermissionMode, Provides, RequiredCapability, ToolSpec,
-    ToolsListResult,
+    CapabilityStatus, Decision, Extension, ExtensionsListResult, Model, ModelListResult, Provides,
+    RequiredCapability, ToolSpec, ToolsListResult,
 };
+use crate::wire::dual::Dual;
 
 /// The version of the interface that our own features are made for.
 const API_VERSION: &str = "1";
-/// The feature that brings every provider without a feature of its own.
-const COMPATIBLE: &str = "openai-compatible";
 
 /// One built-in feature.
 struct Feature {
@@ -32,11 +29,12 @@ struct Feature {
 /// Makes an entry of what a feature provides.
 type Kind = fn(String) -> Provides;
 
-const NETWORK: (&str, &str) = ("network", "to reach the models");
-const READING: (&str, &str) = ("filesystem.read", "to read files of the workspace");
-const WRITING: (&str, &str) = ("filesystem.write", "to change files of the workspace");
-const RUNNING: (&str, &str) = ("process.spawn", "to run commands");
-const STATE: (&str, &str) = ("state", "to keep what outlives the server");
+const NETWORK: (&str, &str) = ("network.http", "to reach the models");
+const NETWORK_RUNNER: (&str, &str) = ("network.http", "to reach the runner");
+const READING: (&str, &str) = ("fs.read.workspace", "to read files of the workspace");
+const WRITING: (&str, &str) = ("fs.readwrite.workspace", "to change files of the workspace");
+const RUNNING: (&str, &str) = ("process.spawn.shell", "to run commands");
+const STATE: (&str, &str) = ("state.readwrite", "to keep what outlives the server");
 
 /// Our built-in features, by id.
 const FEATURES: &[Feature] = &[
@@ -69,6 +67,20 @@ const FEATURES: &[Feature] = &[
         needs: &[STATE],
     },
     Feature {
+        id: "media",
+        name: "Media",
+        description: "Keeps images and other files, shows them and has them made",
+        provides: &[],
+        needs: &[STATE],
+    },
+    Feature {
+        id: "memory",
+        name: "Memory",
+        description: "Keeps what is to be known in other threads, and tells turns what fits",
+        provides: &[(Provides::MemoryStore, "memory"), (Provides::ToolProvider, "memory")],
+        needs: &[STATE],
+    },
+    Feature {
         id: "mock",
         name: "Mock provider",
         description: "Scripted answers without any network, for tests",
@@ -80,13 +92,6 @@ const FEATURES: &[Feature] = &[
         name: "OpenAI",
         description: "GPT models by OpenAI's Responses API",
         provides: &[(Provides::InferenceEngine, "openai")],
-        needs: &[NETWORK],
-    },
-    Feature {
-        id: COMPATIBLE,
-        name: "OpenAI compatible",
-        description: "Models behind servers that speak as OpenAI's do",
-        provides: &[],
         needs: &[NETWORK],
     },
     Feature {
@@ -107,6 +112,41 @@ const FEATURES: &[Feature] = &[
         needs: &[],
     },
     Feature {
+        id: "runner-docker",
+        name: "Docker runner",
+        description: "Runs tools in a container",
+        provides: &[(Provides::RemoteRunnerProvider, "docker")],
+        needs: &[READING, WRITING, RUNNING],
+    },
+    Feature {
+        id: "runner-git-worktree",
+        name: "Git worktree runner",
+        description: "Runs tools in a worktree on a branch of its own",
+        provides: &[(Provides::RemoteRunnerProvider, "git-worktree")],
+        needs: &[READING, WRITING, RUNNING],
+    },
+    Feature {
+        id: "runner-hosted-http",
+        name: "Hosted runner",
+        description: "Runs tools in a sandbox behind a REST interface",
+        provides: &[(Provides::RemoteRunnerProvider, "hosted-http")],
+        needs: &[NETWORK_RUNNER],
+    },
+    Feature {
+        id: "runner-ssh",
+        name: "SSH runner",
+        description: "Runs tools on another machine",
+        provides: &[(Provides::RemoteRunnerProvider, "ssh")],
+        needs: &[RUNNING, NETWORK_RUNNER],
+    },
+    Feature {
+        id: "runner-unix-local",
+        name: "Local runner",
+        description: "Runs tools in a directory of this machine",
+        provides: &[(Provides::RemoteRunnerProvider, "unix-local")],
+        needs: &[READING, WRITING, RUNNING],
+    },
+    Feature {
         id: "slash-commands",
         name: "Slash commands",
         description: "Prompts with arguments and included context",
@@ -114,11 +154,42 @@ const FEATURES: &[Feature] = &[
         needs: &[READING],
     },
     Feature {
+        id: "subagents",
+        name: "Child agents",
+        description: "Starts agents for pieces of work, and traces what they do",
+        provides: &[
+            (Provides::SubagentDispatcher, "subagents"),
+            (Provides::ToolProvider, "subagents"),
+        ],
+        needs: &[READING, STATE],
+    },
+    Feature {
+        id: "task-dynamic-workflow",
+        name: "Workflow tasks",
+        description: "Runs scripts that start child agents, in the background",
+        provides: &[(Provides::TaskExecutor, "dynamic-workflow")],
+        needs: &[READING, STATE],
+    },
+    Feature {
         id: "task-ledger",
         name: "Task ledger",
         description: "What is to be done, what is done, and the evidence for it",
         provides: &[(Provides::ToolProvider, "task-ledger")],
         needs: &[STATE],
+    },
+    Feature {
+        id: "task-process",
+        name: "Process tasks",
+        description: "Runs programs in the background, here or at a runner",
+        provides: &[(Provides::TaskExecutor, "process")],
+        needs: &[RUNNING, STATE],
+    },
+    Feature {
+        id: "task-subagent",
+        name: "Agent tasks",
+        description: "Has child agents do pieces of work in the background",
+        provides: &[(Provides::TaskExecutor, "subagent")],
+        needs: &[READING, STATE],
     },
     Feature {
         id: "thread-store",
@@ -136,46 +207,61 @@ const FEATURES: &[Feature] = &[
     },
 ];
 
-pub(crate) async fn extensions(cx: Cx, _: NoParams) -> Result<ExtensionsListResult, Error> {
-    let ids = cx.core.agents().providers().into_iter().map(|info| info.id).collect();
-    Ok(list_features(ids))
+pub(crate) async fn extensions(cx: Cx, _: NoParams) -> Result<Dual<ExtensionsListResult>, Error> {
+    let providers = cx.core.agents().providers().into_iter();
+    Ok(Dual(list_features(providers.map(|info| (info.id, info.name)).collect())))
 }
 
-fn list_features(providers: Vec<String>) -> ExtensionsListResult {
-    let is_own = |id: &String| FEATURES.iter().any(|feature| feature.id == id);
-    let others: Vec<String> = providers.into_iter().filter(|id| !is_own(id)).collect();
-    let extension = |feature: &Feature| {
+/// What is built in, then each provider that is set up and has no entry there.
+fn list_features(providers: Vec<(String, String)>) -> ExtensionsListResult {
+    let is_own = |id: &str| FEATURES.iter().any(|feature| feature.id == id);
+    let others = providers.into_iter().filter(|(id, _)| !is_own(id));
+    let others = others.map(|(id, name)| {
+        let description = format!("Models of {name}");
+        let provides = vec![Provides::InferenceEngine(id.clone())];
+        entry(id, name, description, provides, &[NETWORK])
+    });
+    let built_in = FEATURES.iter().map(|feature| {
         let named = feature.provides.iter().map(|(kind, id)| kind((*id).to_owned()));
-        let mut provides: Vec<Provides> = named.collect();
-        if feature.id == COMPATIBLE {
-            provides.extend(others.iter().cloned().map(Provides::InferenceEngine));
-        }
-        let needs = feature.needs.iter().map(|(id, reason)| RequiredCapability {
-            id: (*id).to_owned(),
-            reason: Some((*reason).to_owned()),
-        });
-        Extension {
-            id: feature.id.to_owned(),
-            name: feature.name.to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            api_version: API_VERSION.to_owned(),
-            description: feature.description.to_owned(),
-            provides,
-            required_capabilities: needs.collect(),
-        }
-    };
-    let granted = |feature: &Feature| {
-        let status = |(id, _): &(&str, &str)| CapabilityStatus {
-            id: (*id).to_owned(),
-            decision: Decision::Granted,
-            reason: Some("built in".to_owned()),
-        };
-        (feature.id.to_owned(), feature.needs.iter().map(status).collect())
-    };
+        let [id, name, description] =
+            [feature.id, feature.name, feature.description].map(str::to_owned);
+        entry(id, name, description, named.collect(), feature.needs)
+    });
+    let (extensions, granted): (Vec<_>, Vec<_>) = built_in.chain(others).unzip();
     ExtensionsListResult {
-        extensions: FEATURES.iter().map(extension).collect(),
-        capability_statuses: FEATURES.iter().map(granted).collect::<BTreeMap<_, _>>(),
+        extensions: extensions.into_iter().map(Dual).collect(),
+        capability_statuses: granted.into_iter().collect::<BTreeMap<_, _>>(),
     }
+}
+
+/// An extension, and what it was allowed: all that is built in is.
+fn entry(
+    id: String,
+    name: String,
+    description: String,
+    provides: Vec<Provides>,
+    needs: &[(&str, &str)],
+) -> (Extension, (String, Vec<CapabilityStatus>)) {
+    let status = |(id, _): &(&str, &str)| CapabilityStatus {
+        id: (*id).to_owned(),
+        decision: Decision::Granted,
+        reason: Some("built in".to_owned()),
+    };
+    let needed = |(id, reason): &(&str, &str)| RequiredCapability {
+        id: (*id).to_owned(),
+        reason: Some((*reason).to_owned()),
+    };
+    let granted = (id.clone(), needs.iter().map(status).collect());
+    let extension = Extension {
+        id,
+        name,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        api_version: API_VERSION.to_owned(),
+        description,
+        provides,
+        required_capabilities: needs.iter().map(needed).collect(),
+    };
+    (extension, granted)
 }
 
 pub(crate) async fn models(cx: Cx, _: NoParams) -> Result<ModelListResult, Error> {
@@ -215,85 +301,15 @@ pub(crate) async fn tools(cx: Cx, _: NoParams) -> Result<ToolsListResult, Error>
     Ok(ToolsListResult { tools: listed.collect() })
 }
 
-/// One kind of agent.
-struct Agent {
-    name: &'static str,
-    description: &'static str,
-    mode: PermissionMode,
-    /// What its tools may be.
-    kinds: &'static [ToolKind],
-    /// Whether it may use tools that wait for a person's answer.
-    asks: bool,
-    max_turns: Option<u32>,
-    max_result_chars: Option<u32>,
-}
-
-/// The kinds of agents.
-const AGENTS: &[Agent] = &[
-    Agent {
-        name: "default",
-        description: "Works on the task of its thread, with every tool and the thread's own mode",
-        mode: PermissionMode::Default,
-        kinds: &[
-            ToolKind::Read,
-            ToolKind::Write,
-            ToolKind::Exec,
-            ToolKind::Internal,
-            ToolKind::Network,
-            ToolKind::Agents,
-        ],
-        asks: true,
-        max_turns: None,
-        max_result_chars: None,
-    },
-    Agent {
-        name: "explorer",
-        description: "Looks for an answer in the files of a workspace and changes nothing",
-        mode: PermissionMode::ReadOnly,
-        kinds: &[ToolKind::Read],
-        asks: false,
-        max_turns: Some(32),
-        max_result_chars: Some(20_000),
-    },
-    Agent {
-        name: "worker",
-        description: "Carries out one bounded change, and edits files without asking",
-        mode: PermissionMode::AutoEdit,
-        kinds: &[ToolKind::Read, ToolKind::Write, ToolKind::Exec, ToolKind::Internal],
-        asks: false,
-        max_turns: Some(128),
-        max_result_chars: Some(20_000),
-    },
-];
-
-pub(crate) async fn agents(_cx: Cx, _: NoParams) -> Result<AgentsListResult, Error> {
-    let spec = |agent: &Agent| {
-        let tools = TOOLS
-            .iter()
-            .filter(|tool| !tool.needs_assignment)
-            .filter(|tool| agent.kinds.contains(&tool.kind) && (agent.asks || !tool.needs_turn));
-        AgentSpec {
-            agent_type: agent.name.to_owned(),
-            description: agent.description.to_owned(),
-            tools: tools.map(|tool| tool.name.to_owned()).collect(),
-            model: None,
-            permission_mode: agent.mode,
-            max_turns: agent.max_turns,
-            max_result_chars: agent.max_result_chars,
-        }
-    };
-    Ok(AgentsListResult { agents: AGENTS.iter().map(spec).collect() })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_provider_belongs_to_one_feature() {
-        let ids = ["openai", "anthropic", "ollama", "mine", "mock"].map(str::to_owned);
-        let listed = list_features(ids.to_vec());
-        let all = listed.extensions.iter().flat_map(|extension| &extension.provides);
+        let ids = ["openai", "anthropic", "ollama", "mine", "mock"];
+        let listed = list_features(ids.map(|id| (id.to_owned(), id.to_uppercase())).to_vec());
+        let all = listed.extensions.iter().flat_map(|extension| &extension.0.provides);
         let engines: Vec<&str> = all
             .filter_map(|provided| {
                 let Provides::InferenceEngine(id) = provided else { return None };
@@ -307,7 +323,7 @@ mod tests {
     fn features_are_sorted_and_their_needs_are_met() {
         assert!(FEATURES.is_sorted_by_key(|feature| feature.id));
         let listed = list_features(Vec::new());
-        for extension in &listed.extensions {
+        for Dual(extension) in &listed.extensions {
             let statuses = &listed.capability_statuses[&extension.id];
             let needed = extension.required_capabilities.iter().map(|needed| &needed.id);
             assert!(needed.eq(statuses.iter().map(|status| &status.id)), "{}", extension.id);

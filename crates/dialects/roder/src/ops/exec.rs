@@ -14,7 +14,7 @@ use rookery_wire::rpc;
 use crate::context::Cx;
 use crate::errors::Error;
 use crate::fit;
-use crate::ids::{APP_SERVER, RequestKind};
+use crate::ids::{self, APP_SERVER, RequestKind};
 use crate::show;
 use crate::wire::Empty;
 use crate::wire::exec::{
@@ -48,7 +48,10 @@ pub(crate) async fn exec(cx: Cx, params: CommandExecParams) -> Result<CommandExe
         stream(&cx, &mut execution, process.as_deref().unwrap_or_default()).await;
     }
     let turn = execution.process_id().to_owned();
-    let end = execution.finish().await?;
+    let end = execution.finish().await;
+    // What it changed is sent before what it came to.
+    cx.flush().await;
+    let end = end?;
     let (stdout, stderr) = (text(&end.stdout), text(&end.stderr));
     if end.timed_out {
         let limit = limit.unwrap_or(ExecRequest::USUAL_TIMEOUT.as_millis() as u64);
@@ -83,9 +86,17 @@ fn request(cx: &Cx, params: CommandExecParams) -> Result<ExecRequest, Error> {
     let size = params.size.as_ref().map(size).transpose()?;
     let asked = params.timeout_ms.map(Duration::from_millis);
     let cap = params.output_bytes_cap.map(|cap| usize::try_from(cap).unwrap_or(usize::MAX));
+    let thread = match params.thread_id.as_deref() {
+        None => None,
+        Some(text) => {
+            let id = ids::thread(text)?;
+            Some(cx.core.threads().get(id).ok_or_else(|| ids::thread_not_found(text))?.thread)
+        }
+    };
+    let usual = || thread.as_ref().map_or_else(|| cx.cwd(), |thread| thread.cwd.clone());
     let request = ExecRequest {
         command: params.command,
-        cwd: Some(params.cwd.map_or_else(|| cx.cwd(), PathBuf::from)),
+        cwd: Some(params.cwd.map_or_else(usual, PathBuf::from)),
         env: params.env.into_iter().collect(),
         timeout: ExecRequest::timeout_of(asked, params.disable_timeout)?,
         cap: ExecRequest::cap_of(cap, params.disable_output_cap)?,
@@ -97,6 +108,8 @@ fn request(cx: &Cx, params: CommandExecParams) -> Result<ExecRequest, Error> {
         owner: cx.client.number(),
         shows: Some(fit::outputs),
         words: WORDS,
+        thread: thread.as_ref().map(|thread| thread.id),
+        ..ExecRequest::default()
     };
     request.check()?;
     Ok(request)

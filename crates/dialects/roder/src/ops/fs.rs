@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use rookery_host::files::{self, ReadError};
+use rookery_host::files::{self, ConfinedError, ReadError};
 use tokio::sync::Semaphore;
 
 use super::threads::absolute;
@@ -55,6 +55,15 @@ pub(crate) async fn read_directory(
     Ok(FsReadDirectoryResult { entries })
 }
 
+/// A directory that is to be looked at, within the roots where the user set some.
+pub(super) async fn confined_directory(cx: &Cx, path: PathBuf) -> Result<PathBuf, Error> {
+    let roots = cx.core.agents().fs_roots();
+    match roots.is_empty() {
+        true => Ok(path),
+        false => blocking(move || confined(path, &roots)).await,
+    }
+}
+
 /// Works on a thread that may block, a few at a time.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
@@ -69,29 +78,12 @@ async fn blocking<T: Send + 'static>(
     done.await.map_err(|error| failed(&error))?
 }
 
-/// The path without links, if there are roots, and then only within one of them.
+/// The path, if one may look there.
 fn confined(path: PathBuf, roots: &[PathBuf]) -> Result<PathBuf, Error> {
-    if roots.is_empty() {
-        return Ok(path);
-    }
-    let roots: Vec<PathBuf> = roots.iter().filter_map(|root| root.canonicalize().ok()).collect();
-    let is_inside = |real: &Path| roots.iter().any(|root| real.starts_with(root));
-    let outside = || {
-        let message = format!("{}: outside the directories that may be read", path.display());
-        Error::io(message, IoKind::PermissionDenied)
-    };
-    match path.canonicalize() {
-        Ok(real) if is_inside(&real) => Ok(real),
-        Ok(_) => Err(outside()),
-        Err(error) => {
-            // What is not there is said only where one may look; elsewhere that would tell as well.
-            let nearest = path.ancestors().find_map(|above| above.canonicalize().ok());
-            match nearest.is_some_and(|above| is_inside(&above)) {
-                true => Err(refused(&path, error.into())),
-                false => Err(outside()),
-            }
-        }
-    }
+    files::confined(&path, roots).map_err(|error| match error {
+        ConfinedError::Outside(_) => Error::io(error.to_string(), IoKind::PermissionDenied),
+        ConfinedError::Io(_, why) => refused(&path, why.into()),
+    })
 }
 
 fn refused(path: &Path, error: ReadError) -> Error {
@@ -105,43 +97,4 @@ fn refused(path: &Path, error: ReadError) -> Error {
 
 fn io_error(path: &Path, error: &io::Error) -> Error {
     Error::io(format!("{}: {error}", path.display()), error.kind().into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn roots_hold_whatever_links_and_dots_say() {
-        let dir = tempfile::tempdir().unwrap();
-        let base = dir.path().canonicalize().unwrap();
-        let (inside, outside) = (base.join("in"), base.join("out"));
-        for dir in [&inside, &outside] {
-            std::fs::create_dir(dir).unwrap();
-            std::fs::write(dir.join("file"), "x").unwrap();
-        }
-        std::os::unix::fs::symlink(&outside, inside.join("link")).unwrap();
-        let linked_root = base.join("root");
-        std::os::unix::fs::symlink(&inside, &linked_root).unwrap();
-        let roots = [linked_root.clone()];
-        let check = |path: PathBuf| confined(path, &roots);
-        assert_eq!(check(inside.join("file")).unwrap(), inside.join("file"));
-        assert_eq!(check(linked_root.join("file")).unwrap(), inside.join("file"));
-        assert_eq!(check(inside.clone()).unwrap(), inside);
-        let missing = check(inside.join("none")).unwrap_err().to_string();
-        assert!(!missing.contains("outside"), "{missing}");
-        for wrong in [
-            outside.join("file"),
-            outside.join("none"),
-            inside.join("../out/file"),
-            inside.join("link/file"),
-            inside.join("link/none"),
-            base.clone(),
-        ] {
-            let error = check(wrong.clone()).unwrap_err().to_string();
-            assert!(error.contains("outside the directories"), "{}: {error}", wrong.display());
-        }
-        assert_eq!(confined(outside.clone(), &[]).unwrap(), outside);
-        assert!(confined(outside, &[base.join("gone")]).is_err());
-    }
 }

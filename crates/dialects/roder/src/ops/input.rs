@@ -2,15 +2,11 @@
 
 use std::path::Path;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use rookery_agent::tools::read_image;
 use rookery_agent::turn::Message;
 
 use crate::errors::Error;
 use crate::wire::input::InputItem;
-
-/// The largest image that is taken from a file.
-const LARGEST_IMAGE: u64 = 10 << 20;
 
 /// Reads what was said; none if it is blank.
 pub(crate) async fn message(
@@ -57,12 +53,7 @@ fn absolute(path: &str) -> Result<&Path, Error> {
 
 async fn local_image(path: String) -> Result<String, Error> {
     absolute(&path)?;
-    let read = tokio::task::spawn_blocking(move || {
-        rookery_host::files::read_range(Path::new(&path), 0, None, LARGEST_IMAGE)
-            .map_err(|_| Error::invalid(format!("image cannot be read, or is too large: {path}")))
-    });
-    let bytes = read.await.map_err(|error| Error::runtime(error.to_string()))??;
-    let kind = rookery_agent::tools::media_type(&bytes);
-    let kind = kind.ok_or_else(|| Error::invalid("image must be png, jpeg, gif or webp"))?;
-    Ok(format!("data:{kind};base64,{}", STANDARD.encode(bytes)))
+    let read = tokio::task::spawn_blocking(move || read_image(Path::new(&path)));
+    let read = read.await.map_err(|error| Error::runtime(error.to_string()))?;
+    read.map_err(Error::invalid)
 }

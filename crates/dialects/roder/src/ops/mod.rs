@@ -1,18 +1,30 @@
 //! What each method does, a file per noun. Decoding and spellings are dealt with around it.
 
+pub(crate) mod agents;
+pub(crate) mod auth;
 pub(crate) mod commands;
 pub(crate) mod discovery;
 pub(crate) mod exec;
 pub(crate) mod fs;
+pub(crate) mod git;
 pub(crate) mod goals;
+pub(crate) mod hunks;
 pub(crate) mod initialize;
 pub(crate) mod input;
+pub(crate) mod media;
+pub(crate) mod memory;
+pub(crate) mod plans;
 pub(crate) mod processes;
 pub(crate) mod providers;
+pub(crate) mod runners;
 pub(crate) mod session;
 pub(crate) mod settings;
+pub(crate) mod tasks;
+pub(crate) mod teams;
 pub(crate) mod threads;
 pub(crate) mod tools;
+pub(crate) mod traces;
 pub(crate) mod turns;
 pub(crate) mod upkeep;
+pub(crate) mod workflows;
 pub(crate) mod workspaces;

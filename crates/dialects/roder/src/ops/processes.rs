@@ -1,89 +1,183 @@
-//! Running commands, of all clients.
+//! Processes of ours: listed, looked at, watched and stopped.
 
-use rookery_core::{ProcessState, ProcessView, Shows};
-use rookery_wire::rpc;
+use std::sync::Arc;
+
+use rookery_core::{Shows, TaskCancel};
+use rookery_model as model;
 
 use crate::context::Cx;
 use crate::errors::Error;
 use crate::fit;
+use crate::processes;
 use crate::show;
 use crate::wire::exec::OutputStream;
 use crate::wire::notification::name;
 use crate::wire::process::{
-    self, Process, ProcessIdParams, ProcessOrigin, ProcessStatus, ProcessStopResult,
-    ProcessesGetParams, ProcessesGetResult, ProcessesListParams, ProcessesListResult,
-    ProcessesStopAllResult, ProcessesStopResult, ProcessesSubscribeParams,
-    ProcessesSubscribeResult, ProcessesUpdated,
+    Process, ProcessOutput, ProcessStopResult, ProcessesGetParams, ProcessesGetResult,
+    ProcessesListParams, ProcessesListResult, ProcessesStopAllParams, ProcessesStopAllResult,
+    ProcessesStopParams, ProcessesStopResult, ProcessesSubscribeParams, ProcessesSubscribeResult,
+    ProcessesUpdated,
 };
 
-/// How much of a command's output is shown unless told.
+/// How much of a process's output is shown unless told.
 const OUTPUT: u64 = 16 << 10;
-/// The error of a command that took too long.
-const TIMED_OUT: &str = "the command timed out";
-/// Words in an argument that make it one to be left out of a summary.
-const SECRETS: [&str; 8] =
-    ["token", "secret", "password", "passwd", "apikey", "api_key", "authorization", "bearer"];
-/// What stands in its place.
-const REDACTED: &str = "<redacted>";
 
 pub(crate) async fn list(
     cx: Cx,
     params: ProcessesListParams,
 ) -> Result<ProcessesListResult, Error> {
-    Ok(ProcessesListResult { processes: all(&cx, params.include_completed, None) })
-}
-
-fn all(cx: &Cx, includes_ended: bool, only: Option<&str>) -> Vec<Process> {
-    let views = cx.core.commands().list(includes_ended);
-    let wanted = views.iter().filter(|view| only.is_none_or(|id| view.process_id == id));
-    wanted.map(process).collect()
+    Ok(ProcessesListResult { processes: processes::all(&cx, params.include_completed) })
 }
 
 pub(crate) async fn get(cx: Cx, params: ProcessesGetParams) -> Result<ProcessesGetResult, Error> {
     let bytes = usize::try_from(params.output_bytes.unwrap_or(OUTPUT)).unwrap_or(usize::MAX);
-    let found = cx.core.commands().get(&params.process_id, bytes)?;
-    let process = process(&found.view);
-    let stdout = String::from_utf8_lossy(&found.output).into_owned();
-    let output = process::ProcessOutput {
-        process_id: process.process_id.clone(),
-        stream: OutputStream::Stdout,
-        chunk: stdout.clone(),
-        dropped_bytes: found.total.saturating_sub(found.output.len() as u64),
-        timestamp: process.updated_at.clone(),
+    let process =
+        processes::find(&cx, &params.process_id).ok_or_else(|| unknown(&params.process_id))?;
+    let output = output(&cx, &process, bytes).await?;
+    let text = |wanted: OutputStream| -> String {
+        output.iter().filter(|one| one.stream == wanted).map(|one| one.chunk.as_str()).collect()
     };
-    let output = (found.total > 0).then_some(output).into_iter().collect();
-    Ok(ProcessesGetResult { process, output, stdout, stderr: String::new() })
+    let (stdout, stderr) = (text(OutputStream::Stdout), text(OutputStream::Stderr));
+    Ok(ProcessesGetResult { process, output, stdout, stderr })
 }
 
-pub(crate) async fn stop(cx: Cx, params: ProcessIdParams) -> Result<ProcessesStopResult, Error> {
+fn unknown(id: &str) -> Error {
+    // A name may be as long as a client likes.
+    let shown: String = id.chars().take(64).collect();
+    Error::invalid(format!("unknown processId: {shown}"))
+}
+
+/// The end of what a process wrote, up to a number of bytes.
+async fn output(cx: &Cx, process: &Process, bytes: usize) -> Result<Vec<ProcessOutput>, Error> {
+    if let Some(task) = task_of(cx, &process.process_id) {
+        return of_task(cx, &task, bytes).await;
+    }
+    let piece = |text: String, total: u64| {
+        let shown = text.len() as u64;
+        let output = ProcessOutput {
+            process_id: process.process_id.clone(),
+            stream: OutputStream::Stdout,
+            chunk: text,
+            dropped_bytes: total.saturating_sub(shown),
+            timestamp: process.updated_at.clone(),
+        };
+        (total > 0).then_some(output).into_iter().collect()
+    };
+    if let Ok(found) = cx.core.commands().get(&process.process_id, bytes) {
+        let text = String::from_utf8_lossy(&found.output).into_owned();
+        return Ok(piece(text, found.total));
+    }
+    // What tools print is in their items.
+    Ok(Vec::new())
+}
+
+async fn of_task(cx: &Cx, task: &model::Task, bytes: usize) -> Result<Vec<ProcessOutput>, Error> {
+    let page = cx.core.tasks().read(task.id, 0).await?;
+    let mut left = bytes;
+    let mut dropped = page.dropped;
+    let mut shown = Vec::new();
+    for chunk in page.chunks.iter().rev() {
+        let mut from = chunk.text.len().saturating_sub(left);
+        while !chunk.text.is_char_boundary(from) {
+            from += 1;
+        }
+        dropped += from as u64;
+        let text = &chunk.text[from..];
+        left -= text.len().min(left);
+        if text.is_empty() {
+            continue;
+        }
+        shown.push(ProcessOutput {
+            process_id: task.id.to_string(),
+            stream: match chunk.stream {
+                model::LogStream::Stdout | model::LogStream::Log => OutputStream::Stdout,
+                model::LogStream::Stderr => OutputStream::Stderr,
+            },
+            chunk: text.to_owned(),
+            dropped_bytes: 0,
+            timestamp: show::time(chunk.at),
+        });
+    }
+    shown.reverse();
+    // What is not shown was written before.
+    if let Some(first) = shown.first_mut() {
+        first.dropped_bytes = dropped;
+    }
+    Ok(shown)
+}
+
+pub(crate) async fn stop(
+    cx: Cx,
+    params: ProcessesStopParams,
+) -> Result<ProcessesStopResult, Error> {
     let process_id = params.process_id;
-    let stopped = cx.core.commands().stop(&process_id).await?;
+    let process = processes::find(&cx, &process_id).ok_or_else(|| unknown(&process_id))?;
+    let stopped = cx.flushed(end(&cx, &process, params.reason)).await?;
     let result = stop_result(&cx, process_id.clone(), stopped);
     Ok(ProcessesStopResult { result, process_id, stopped })
 }
 
+/// Ends a process in the way of whatever it belongs to. False if it had ended before.
+async fn end(cx: &Cx, process: &Process, reason: Option<String>) -> Result<bool, Error> {
+    let id = process.process_id.as_str();
+    if let Some(task) = task_of(cx, id) {
+        // Ended from outside, it would count as completed.
+        let asked = TaskCancel { by: "roder".to_owned(), reason };
+        return Ok(cx.core.tasks().cancel(task.id, asked).await?);
+    }
+    if cx.core.runners().stop_process(id) {
+        return Ok(true);
+    }
+    match processes::tool_terminal(id) {
+        Some(terminal) => Ok(cx.core.threads().stop_tool(terminal).await?),
+        // Of those at runners that ended nothing is left to stop.
+        None if process.runner_destination_id.is_some() => Ok(false),
+        None => Ok(cx.core.commands().stop(id).await?),
+    }
+}
+
 pub(crate) async fn stop_all(
     cx: Cx,
-    _params: rpc::NoParams,
+    params: ProcessesStopAllParams,
 ) -> Result<ProcessesStopAllResult, Error> {
-    let stopped = cx.core.commands().stop_all().await;
-    let results = stopped.iter().map(|id| stop_result(&cx, id.clone(), true)).collect();
-    Ok(ProcessesStopAllResult { results, stopped_process_ids: stopped })
+    let running = processes::all(&cx, false);
+    let ends = running.iter().map(|process| end(&cx, process, params.reason.clone()));
+    let ended = cx.flushed(futures_util::future::join_all(ends)).await;
+    let mut results = Vec::new();
+    for (process, ended) in running.into_iter().zip(ended) {
+        // One that may not be stopped, or has ended meanwhile, holds up no other.
+        let stopped = ended.unwrap_or_else(|error| {
+            tracing::debug!(%error, process = process.process_id, "a process was not stopped");
+            false
+        });
+        results.push(stop_result(&cx, process.process_id, stopped));
+    }
+    let stopped = results.iter().filter(|result| result.stopped);
+    let stopped_process_ids = stopped.map(|result| result.process_id.clone()).collect();
+    Ok(ProcessesStopAllResult { results, stopped_process_ids })
 }
 
 fn stop_result(cx: &Cx, process_id: String, stopped: bool) -> ProcessStopResult {
-    let process = cx.core.commands().get(&process_id, 0).ok().map(|found| process(&found.view));
+    let process = processes::find(cx, &process_id);
     ProcessStopResult { process_id, stopped, process }
 }
 
-/// Tells this client whenever a command begins or ends, until it is gone.
+/// The background task whose program this is; its process bears its name.
+fn task_of(cx: &Cx, process_id: &str) -> Option<Arc<model::Task>> {
+    cx.core.tasks().get(process_id.parse().ok()?).ok()
+}
+
+/// Tells this client whenever a process begins or ends, until it is gone.
 pub(crate) async fn subscribe(
     cx: Cx,
     params: ProcessesSubscribeParams,
 ) -> Result<ProcessesSubscribeResult, Error> {
-    let mut changes = cx.core.log().changes(&[Shows::Commands]);
-    let processes = all(&cx, true, params.process_id.as_deref());
+    let shows = [Shows::Commands, Shows::Tasks, Shows::Terminals];
+    let mut changes = cx.core.log().changes(&shows);
+    let only = params.process_id;
+    let processes = wanted(&cx, only.as_deref());
     if cx.client.begins_to_watch_processes() {
+        let mut last = processes.clone();
         tokio::spawn(async move {
             let outbox = cx.connection.outbox().clone();
             loop {
@@ -91,7 +185,11 @@ pub(crate) async fn subscribe(
                     changed = changes.next() => if changed.is_err() { return },
                     () = outbox.cancelled() => return,
                 }
-                let processes = all(&cx, true, params.process_id.as_deref());
+                let processes = wanted(&cx, only.as_deref());
+                if processes == last {
+                    continue;
+                }
+                last.clone_from(&processes);
                 let told = ProcessesUpdated { processes };
                 let Ok(body) = fit::notification(name::PROCESSES_UPDATED, &told) else { continue };
                 if outbox.send(body).await.is_err() {
@@ -104,70 +202,8 @@ pub(crate) async fn subscribe(
     Ok(ProcessesSubscribeResult { subscribed: true, event_kinds, processes })
 }
 
-fn process(view: &ProcessView) -> Process {
-    let state = match view.state {
-        ProcessState::Running => process::ProcessState::Running,
-        // Of one that ended unseen it is not known how.
-        ProcessState::Exited { code } => {
-            process::ProcessState::Exited { exit_code: Some(code).filter(|code| *code >= 0) }
-        }
-        ProcessState::Signaled { .. } => process::ProcessState::Stopped,
-        ProcessState::TimedOut => process::ProcessState::Failed { error: TIMED_OUT.to_owned() },
-    };
-    let (status, exit_code) = match view.state {
-        ProcessState::Running => (ProcessStatus::Running, None),
-        ProcessState::Exited { code: 0 } => (ProcessStatus::Completed, Some(0)),
-        ProcessState::Exited { code } => (ProcessStatus::Failed, Some(code)),
-        ProcessState::Signaled { .. } => (ProcessStatus::Stopped, Some(-1)),
-        ProcessState::TimedOut => (ProcessStatus::TimedOut, Some(-1)),
-    };
-    Process {
-        process_id: view.process_id.clone(),
-        origin: ProcessOrigin::CommandExec,
-        stoppable: view.state == ProcessState::Running,
-        state,
-        command: view.command.clone(),
-        command_summary: summary(&view.command),
-        cwd: view.cwd.to_string_lossy().into_owned(),
-        status,
-        pid: Some(view.pid),
-        exit_code,
-        tty: view.tty,
-        terminal_id: view.terminal.map(|terminal| terminal.to_string()),
-        thread_id: None,
-        turn_id: None,
-        started_at: show::time(view.started_at),
-        updated_at: show::time(view.ended_at.unwrap_or(view.started_at)),
-        completed_at: view.ended_at.map(show::time),
-    }
-}
-
-/// A command in one line, for lists that others may see.
-fn summary(command: &[String]) -> String {
-    let shown: Vec<String> = command.iter().map(|word| shown(word)).collect();
-    shown.join(" ")
-}
-
-fn shown(word: &str) -> String {
-    let lower = word.to_ascii_lowercase();
-    if SECRETS.iter().any(|secret| lower.contains(secret)) {
-        let name = word.split_once('=').map(|(name, _)| name);
-        return name.map_or(REDACTED.to_owned(), |name| format!("{name}={REDACTED}"));
-    }
-    match word.is_empty() || word.contains(char::is_whitespace) {
-        true => format!("{word:?}"),
-        false => word.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_summary_has_no_secrets() {
-        let command = ["curl", "-H", "Authorization: Bearer x", "API_KEY=y", "a b", ""];
-        let command = command.map(str::to_owned);
-        assert_eq!(summary(&command), r#"curl -H <redacted> API_KEY=<redacted> "a b" """#);
-    }
+fn wanted(cx: &Cx, only: Option<&str>) -> Vec<Process> {
+    let mut all = processes::all(cx, true);
+    all.retain(|one| only.is_none_or(|id| one.process_id == id));
+    all
 }

@@ -7,12 +7,10 @@ use rookery_wire::rpc::NoParams;
 
 use crate::context::{Cx, Link};
 use crate::errors::Error;
-use crate::wire::Empty;
 use crate::wire::provider::{
-    AuthType, LendKeyParams, ModelSelectParams, ModelSelectResult, Provider, ProviderCapabilities,
-    ProviderModel, ProvidersClearParams, ProvidersClearResult, ProvidersConfigureParams,
-    ProvidersConfigureResult, ProvidersListResult, ProvidersSelectParams, ProvidersSelectResult,
-    ReasoningEffort, Selection,
+    AuthType, ModelSelectParams, ModelSelectResult, Provider, ProviderCapabilities, ProviderModel,
+    ProvidersClearParams, ProvidersClearResult, ProvidersConfigureParams, ProvidersConfigureResult,
+    ProvidersListResult, ProvidersSelectParams, ProvidersSelectResult, ReasoningEffort, Selection,
 };
 use crate::{ids, show};
 
@@ -30,10 +28,14 @@ pub(crate) async fn list(cx: Cx, _: NoParams) -> Result<ProvidersListResult, Err
 }
 
 fn provider(info: ProviderInfo, models: Vec<ModelInfo>) -> Provider {
-    let (auth_type, auth_label) = match info.auth {
-        Auth::None => (AuthType::None, None),
-        Auth::ApiKey(variable) => (AuthType::ApiKey, Some(variable)),
-        Auth::OAuth => (AuthType::OAuth, None),
+    let (auth_type, auth_label, auth_detail) = match info.auth {
+        Auth::None => (AuthType::None, None, None),
+        Auth::ApiKey(variable) => (AuthType::ApiKey, Some(variable), None),
+        Auth::OAuth(account) => {
+            let wanted = format!("sign in with auth/{}/login", account.name());
+            let detail = (!info.is_authenticated).then_some(wanted);
+            (AuthType::OAuth, Some(account.name().to_owned()), detail)
+        }
     };
     Provider {
         id: info.id,
@@ -42,7 +44,7 @@ fn provider(info: ProviderInfo, models: Vec<ModelInfo>) -> Provider {
         auth_type,
         auth_label,
         authenticated: info.is_authenticated,
-        auth_detail: None,
+        auth_detail,
         recommended: info.is_recommended,
         sort_order: i32::try_from(info.sort_order).unwrap_or(i32::MAX),
         capabilities: capabilities(info.capabilities),
@@ -92,13 +94,6 @@ pub(crate) async fn clear(
 ) -> Result<ProvidersClearResult, Error> {
     let provider = cx.core.agents().clear_provider(&params.provider).await?;
     Ok(ProvidersClearResult { provider })
-}
-
-pub(crate) async fn lend(cx: Cx, params: LendKeyParams) -> Result<Empty, Error> {
-    let LendKeyParams { provider, key, variable } = params;
-    let loan = cx.core.agents().lend_key(&provider, variable.as_deref(), key.expose())?;
-    cx.client.take_key(loan);
-    Ok(Empty {})
 }
 
 pub(crate) async fn select(

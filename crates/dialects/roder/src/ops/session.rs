@@ -41,7 +41,7 @@ pub(crate) async fn get(cx: Cx, params: SessionGetParams) -> Result<SessionGetRe
         mode: show::mode(&cx, cx.mode(thread)),
         pending_plan_exit_camel: plan.clone().map(|(request, plan)| camel(request, plan)),
         pending_plan_exit: plan.map(|(_, plan)| plan),
-        pending_approvals: is(RequestKind::Approval).map(show::approval).collect(),
+        pending_approvals: is(RequestKind::Approval).map(|it| show::approval(&cx, it)).collect(),
         pending_user_inputs: is(RequestKind::UserInput).map(show::user_input).collect(),
     })
 }

@@ -4,21 +4,19 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use rookery_core::{NewThread, ThreadQuery, TurnLifecycle};
+use rookery_core::{NewThread, RunnerRequest, RunnerUse, ThreadQuery, TurnLifecycle};
 use rookery_model as model;
 
 use crate::context::Cx;
 use crate::errors::Error;
 use crate::show;
 use crate::wire::provider::Selection;
+use crate::wire::runner::ThreadRunnerParams;
 use crate::wire::thread::{
     LifecycleLog, ThreadHistoryReadParams, ThreadHistoryReadResult, ThreadListParams,
     ThreadListResult, ThreadReadParams, ThreadReadResult, ThreadStartParams, ThreadStartResult,
 };
 
-/// What is said to a client that wants its tools to run elsewhere. To run them here instead would not
-/// be what it asked for.
-const NO_RUNNERS: &str = "runner is not supported: tools run on this machine; leave runner out";
 /// Threads on a page unless told, and at most.
 const PAGE: usize = 50;
 const LARGEST_PAGE: u32 = 500;
@@ -26,9 +24,6 @@ const LARGEST_PAGE: u32 = 500;
 const MAX_DECISIONS: usize = 200;
 
 pub(crate) async fn start(cx: Cx, params: ThreadStartParams) -> Result<ThreadStartResult, Error> {
-    if params.runner.is_some() {
-        return Err(Error::invalid(NO_RUNNERS));
-    }
     let place = place(&cx, &params).await?;
     let choice = choice(&params)?;
     let external = params.external_tools.unwrap_or_default();
@@ -48,10 +43,11 @@ pub(crate) async fn start(cx: Cx, params: ThreadStartParams) -> Result<ThreadSta
         tool_allowlist: params.tool_allowlist,
         developer_instructions: params.developer_instructions,
         external_tools: external.collect(),
+        runner: runner(params.runner),
         keys: cx.client.keys(),
         ..NewThread::default()
     };
-    let seen = cx.core.threads().start(new).await?;
+    let seen = cx.flushed(cx.core.threads().start(new)).await?;
     let choice = &seen.thread.choice;
     Ok(ThreadStartResult {
         model: choice.model.clone(),
@@ -62,6 +58,17 @@ pub(crate) async fn start(cx: Cx, params: ThreadStartParams) -> Result<ThreadSta
         workspace_id: place.workspace,
         root_id: place.root_id,
         thread: show::thread(&cx, &seen),
+    })
+}
+
+/// Where its tools run: at the runner that is asked for, else at the selected one if that offers a directory.
+fn runner(asked: Option<ThreadRunnerParams>) -> RunnerUse {
+    let Some(asked) = asked else { return RunnerUse::Selected };
+    RunnerUse::New(RunnerRequest {
+        provider: asked.provider_id,
+        config: asked.config,
+        workspace: asked.workspace.map(PathBuf::from),
+        read_roots: asked.read_roots.into_iter().map(PathBuf::from).collect(),
     })
 }
 

@@ -22,7 +22,7 @@ pub(crate) async fn call(cx: Cx, params: ToolsCallParams) -> Result<ToolsCallRes
         waits: params.wait_for_approval,
         client: Some(cx.client.number()),
     };
-    match cx.core.threads().call_tool(call).await? {
+    match cx.flushed(cx.core.threads().call_tool(call)).await? {
         DirectOutcome::Ran(output) => {
             Ok(ToolsCallResult { text: output.text, data: output.data, is_error: output.is_error })
         }

@@ -37,7 +37,8 @@ async fn put_away(
 }
 
 pub(crate) async fn delete(cx: Cx, params: ThreadIdParams) -> Result<ThreadDeleteResult, Error> {
-    let deleted = cx.core.threads().delete(ids::thread(&params.thread_id)?).await?;
+    let id = ids::thread(&params.thread_id)?;
+    let deleted = cx.flushed(cx.core.threads().delete(id)).await?;
     Ok(ThreadDeleteResult { thread_id: params.thread_id, deleted })
 }
 

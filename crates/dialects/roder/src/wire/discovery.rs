@@ -6,12 +6,14 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::dual::Dual;
+
 /// Result of `extensions/list`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub struct ExtensionsListResult {
     /// All of them.
-    pub extensions: Vec<Extension>,
+    pub extensions: Vec<Dual<Extension>>,
     /// What each was allowed, by its id.
     pub capability_statuses: BTreeMap<String, Vec<CapabilityStatus>>,
 }
@@ -53,6 +55,8 @@ pub enum Provides {
     NotificationSink(String),
     /// Has something to tell the model.
     ContextProvider(String),
+    /// Runs tools and tasks elsewhere.
+    RemoteRunnerProvider(String),
 }
 
 /// Something an extension needs to be allowed.
@@ -137,12 +141,34 @@ pub struct ToolSpec {
     pub parameters: Value,
 }
 
+/// Params of `agents/list`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentsListParams {
+    /// The directory whose definitions are meant; absolute.
+    #[serde(default)]
+    pub workspace: Option<String>,
+    /// The thread whose directory is meant, if none is named.
+    #[serde(default)]
+    pub thread_id: Option<String>,
+}
+
 /// Result of `agents/list`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub struct AgentsListResult {
-    /// The kinds of agents.
-    pub agents: Vec<AgentSpec>,
+    /// The kinds of agents, by name.
+    pub agents: Vec<Dual<AgentSpec>>,
+    /// What is wrong with files that define some.
+    #[serde(default)]
+    pub diagnostics: Vec<AgentDiagnostic>,
+}
+
+/// What is wrong with a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentDiagnostic {
+    pub path: String,
+    pub message: String,
 }
 
 /// A kind of agent.

@@ -48,6 +48,10 @@ pub struct CommandExecParams {
     /// Taken and ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox_policy: Option<Value>,
+    /// The thread that it is run for: it runs in its directory unless another is named, and what it
+    /// changes is kept with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<String>,
 }
 
 /// Size of a terminal.

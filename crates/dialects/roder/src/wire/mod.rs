@@ -6,28 +6,36 @@
     reason = "a member needs words only where its name does not say what it means"
 )]
 
+pub mod auth;
 mod calls;
 pub mod command;
 pub mod discovery;
+pub mod dual;
 pub mod exec;
 pub mod fs;
+pub mod git;
+pub mod hunk;
 pub mod initialize;
 pub mod input;
 pub mod item;
+pub mod media;
+pub mod memory;
 pub mod notification;
+pub mod plan;
 pub mod process;
 pub mod provider;
+pub mod runner;
 pub mod session;
 pub mod settings;
+pub mod task;
+pub mod team;
 pub mod thread;
 pub mod tool;
+pub mod trace;
 pub mod turn;
 pub mod upkeep;
+pub mod workflow;
 pub mod workspace;
-
-pub use calls::{ModelList, ProvidersList};
-
-use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -39,30 +47,6 @@ pub struct Empty {}
 /// A moment as a list of numbers: year, day of the year, hour, minute, second, nanosecond, and the
 /// offset from UTC in hours, minutes and seconds.
 pub type Moment = [i32; 9];
-
-/// A text that is never shown.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Wraps a text.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    /// The text itself.
-    #[must_use]
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(..)")
-    }
-}
 
 /// Reads `null` as the default, as clients send it for what they leave out.
 fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(

@@ -160,6 +160,16 @@ pub mod name {
     pub const TURN_DEADLINE_EXCEEDED: &str = "turn/deadlineExceeded";
     /// Carries a [`TurnLifecycleUpdated`](super::TurnLifecycleUpdated).
     pub const TURN_LIFECYCLE_UPDATED: &str = "turn/lifecycleUpdated";
+    /// Carries a [`TraceCreated`](crate::wire::trace::TraceCreated).
+    pub const TRACE_CREATED: &str = "turn/subagentTraceCreated";
+    /// Carries a [`TraceDeltaSent`](crate::wire::trace::TraceDeltaSent).
+    pub const TRACE_DELTA: &str = "turn/subagentTraceDelta";
+    /// Carries a [`TraceStatusChanged`](crate::wire::trace::TraceStatusChanged).
+    pub const TRACE_STATUS_CHANGED: &str = "turn/subagentTraceStatusChanged";
+    /// Carries a [`TraceCreated`](crate::wire::trace::TraceCreated).
+    pub const TRACE_COMPLETED: &str = "turn/subagentTraceCompleted";
+    /// Carries a [`TraceFailed`](crate::wire::trace::TraceFailed).
+    pub const TRACE_FAILED: &str = "turn/subagentTraceFailed";
     /// Carries an [`ItemNotification`](crate::wire::item::ItemNotification).
     pub const ITEM_STARTED: &str = "item/started";
     /// Carries an [`ItemNotification`](crate::wire::item::ItemNotification).
@@ -172,6 +182,26 @@ pub mod name {
     pub const REASONING_SUMMARY_TEXT_DELTA: &str = "item/reasoning/summaryTextDelta";
     /// Carries an [`ItemNotification`](crate::wire::item::ItemNotification), on demand.
     pub const REASONING_SUMMARY_PART_ADDED: &str = "item/reasoning/summaryPartAdded";
+    /// Carries a [`HunkRecorded`](crate::wire::hunk::HunkRecorded).
+    pub const HUNK_RECORDED: &str = "hunk/recorded";
+    /// Carries a [`HunkRollback`](crate::wire::hunk::HunkRollback).
+    pub const HUNK_ROLLBACK_REQUESTED: &str = "hunk/rollbackRequested";
+    /// Carries a [`HunkRollback`](crate::wire::hunk::HunkRollback).
+    pub const HUNK_ROLLBACK_COMPLETED: &str = "hunk/rollbackCompleted";
+    /// Carries a [`WorkspaceChangeObserved`](crate::wire::hunk::WorkspaceChangeObserved).
+    pub const CHANGE_OBSERVED: &str = "workspace/changeObserved";
+    /// Carries a [`PlanReviewCreated`](crate::wire::plan::PlanReviewCreated).
+    pub const PLAN_CREATED: &str = "plan/reviewCreated";
+    /// Carries a [`PlanReviewChanged`](crate::wire::plan::PlanReviewChanged).
+    pub const PLAN_STATUS_CHANGED: &str = "plan/reviewStatusChanged";
+    /// Carries a [`PlanReviewChanged`](crate::wire::plan::PlanReviewChanged).
+    pub const PLAN_COMMENT_ADDED: &str = "plan/reviewCommentAdded";
+    /// Carries a [`PlanReviewChanged`](crate::wire::plan::PlanReviewChanged).
+    pub const PLAN_REWRITTEN: &str = "plan/reviewRewritten";
+    /// Carries a [`PlanReviewChanged`](crate::wire::plan::PlanReviewChanged).
+    pub const PLAN_APPROVED: &str = "plan/reviewApproved";
+    /// Carries a [`PlanReviewChanged`](crate::wire::plan::PlanReviewChanged).
+    pub const PLAN_REJECTED: &str = "plan/reviewRejected";
     /// Carries a [`ToolExecutionRequested`](crate::wire::tool::ToolExecutionRequested).
     pub const TOOL_EXECUTION_REQUESTED: &str = "thread/toolExecutionRequested";
     /// Carries a [`ToolExecutionResolved`](crate::wire::tool::ToolExecutionResolved).
@@ -182,8 +212,74 @@ pub mod name {
     pub const PROVIDERS_CHANGED: &str = "providers/changed";
     /// Carries a [`SettingsChanged`](super::SettingsChanged).
     pub const SETTINGS_CHANGED: &str = "settings/changed";
+    /// Carries a [`RunnerLifecycle`](crate::wire::runner::RunnerLifecycle).
+    pub const RUNNER_LIFECYCLE: &str = "runner/lifecycle";
     /// Carries a [`ProcessesUpdated`](crate::wire::process::ProcessesUpdated).
     pub const PROCESSES_UPDATED: &str = "processes/updated";
+    /// Carries a [`TaskStarted`](crate::wire::task::TaskStarted), to subscribers.
+    pub const TASK_STARTED: &str = "task.started";
+    /// Carries a [`TaskOutput`](crate::wire::task::TaskOutput), to subscribers.
+    pub const TASK_OUTPUT: &str = "task.output";
+    /// Carries a [`TaskCompleted`](crate::wire::task::TaskCompleted), to subscribers.
+    pub const TASK_COMPLETED: &str = "task.completed";
+    /// Carries a [`TaskFailed`](crate::wire::task::TaskFailed), to subscribers.
+    pub const TASK_FAILED: &str = "task.failed";
+    /// Carries a [`TaskCancelled`](crate::wire::task::TaskCancelled), to subscribers.
+    pub const TASK_CANCELLED: &str = "task.cancelled";
+    /// Carries a [`WorkflowNotification`](crate::wire::workflow::WorkflowNotification).
+    pub const WORKFLOW_DRAFTED: &str = "workflows/drafted";
+    /// Carries a [`WorkflowNotification`](crate::wire::workflow::WorkflowNotification).
+    pub const WORKFLOW_APPROVAL_REQUESTED: &str = "workflows/approvalRequested";
+    /// Carries a [`WorkflowNotification`](crate::wire::workflow::WorkflowNotification).
+    pub const WORKFLOW_APPROVED: &str = "workflows/approved";
+    /// Carries a [`WorkflowNotification`](crate::wire::workflow::WorkflowNotification).
+    pub const WORKFLOW_DENIED: &str = "workflows/denied";
+    /// Carries a [`WorkflowNotification`](crate::wire::workflow::WorkflowNotification).
+    pub const WORKFLOW_QUEUED: &str = "workflows/queued";
+    /// Carries a [`WorkflowNotification`](crate::wire::workflow::WorkflowNotification).
+    pub const WORKFLOW_STARTED: &str = "workflows/started";
+    /// Carries a [`WorkflowNotification`](crate::wire::workflow::WorkflowNotification).
+    pub const WORKFLOW_PHASE_STARTED: &str = "workflows/phaseStarted";
+    /// Carries a [`WorkflowNotification`](crate::wire::workflow::WorkflowNotification).
+    pub const WORKFLOW_PHASE_COMPLETED: &str = "workflows/phaseCompleted";
+    /// Carries a [`WorkflowNotification`](crate::wire::workflow::WorkflowNotification).
+    pub const WORKFLOW_AGENT_QUEUED: &str = "workflows/agentQueued";
+    /// Carries a [`WorkflowNotification`](crate::wire::workflow::WorkflowNotification).
+    pub const WORKFLOW_AGENT_STARTED: &str = "workflows/agentStarted";
+    /// Carries a [`WorkflowNotification`](crate::wire::workflow::WorkflowNotification).
+    pub const WORKFLOW_AGENT_COMPLETED: &str = "workflows/agentCompleted";
+    /// Carries a [`WorkflowNotification`](crate::wire::workflow::WorkflowNotification).
+    pub const WORKFLOW_AGENT_FAILED: &str = "workflows/agentFailed";
+    /// Carries a [`WorkflowNotification`](crate::wire::workflow::WorkflowNotification).
+    pub const WORKFLOW_OUTPUT_RECORDED: &str = "workflows/outputRecorded";
+    /// Carries a [`WorkflowNotification`](crate::wire::workflow::WorkflowNotification).
+    pub const WORKFLOW_CHECKPOINT_RECORDED: &str = "workflows/checkpointRecorded";
+    /// Carries a [`WorkflowNotification`](crate::wire::workflow::WorkflowNotification).
+    pub const WORKFLOW_PAUSED: &str = "workflows/paused";
+    /// Carries a [`WorkflowNotification`](crate::wire::workflow::WorkflowNotification).
+    pub const WORKFLOW_RESUMED: &str = "workflows/resumed";
+    /// Carries a [`WorkflowNotification`](crate::wire::workflow::WorkflowNotification).
+    pub const WORKFLOW_STOPPED: &str = "workflows/stopped";
+    /// Carries a [`WorkflowNotification`](crate::wire::workflow::WorkflowNotification).
+    pub const WORKFLOW_COMPLETED: &str = "workflows/completed";
+    /// Carries a [`WorkflowNotification`](crate::wire::workflow::WorkflowNotification).
+    pub const WORKFLOW_FAILED: &str = "workflows/failed";
+    /// Carries a [`TeamResult`](crate::wire::team::TeamResult).
+    pub const TEAM_STARTED: &str = "team/started";
+    /// Carries a [`TeamMemberStarted`](crate::wire::team::TeamMemberStarted).
+    pub const TEAM_MEMBER_STARTED: &str = "team/member/started";
+    /// Carries a [`TeamMemberStatusChanged`](crate::wire::team::TeamMemberStatusChanged).
+    pub const TEAM_MEMBER_STATUS_CHANGED: &str = "team/member/statusChanged";
+    /// Carries a [`TeamMemberMessageDelta`](crate::wire::team::TeamMemberMessageDelta).
+    pub const TEAM_MEMBER_MESSAGE_DELTA: &str = "team/member/messageDelta";
+    /// Carries a [`TeamMemberCompleted`](crate::wire::team::TeamMemberCompleted).
+    pub const TEAM_MEMBER_COMPLETED: &str = "team/member/completed";
+    /// Carries a [`TeamDisplayModeChanged`](crate::wire::team::TeamDisplayModeChanged).
+    pub const TEAM_DISPLAY_MODE_CHANGED: &str = "team/displayModeChanged";
+    /// Carries a [`TeamTaskChanged`](crate::wire::team::TeamTaskChanged).
+    pub const TEAM_TASK_CHANGED: &str = "team/taskChanged";
+    /// Carries a [`TeamCleanupCompleted`](crate::wire::team::TeamCleanupCompleted).
+    pub const TEAM_CLEANUP_COMPLETED: &str = "team/cleanupCompleted";
     /// Carries a [`Warning`](super::Warning).
     pub const WARNING: &str = "warning";
     /// Carries a [`NotificationsDropped`](super::NotificationsDropped).

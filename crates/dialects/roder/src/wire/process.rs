@@ -1,4 +1,4 @@
-//! Running commands, of all clients.
+//! Processes of ours: commands of clients, background tasks, and what tools run here and at runners.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub struct ProcessesListResult {
     pub processes: Vec<Process>,
 }
 
-/// A command at work, or one that ended.
+/// A process at work, or one that ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Process {
@@ -50,6 +50,14 @@ pub struct Process {
     pub tty: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminal_id: Option<String>,
+    /// The background task that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// The runner that it runs at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runner_destination_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runner_session_id: Option<String>,
     /// The thread that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
@@ -71,6 +79,12 @@ pub struct Process {
 pub enum ProcessOrigin {
     /// A client, with `command/exec`.
     CommandExec,
+    /// A background task, whose id is that of its process.
+    BackgroundTask,
+    /// A tool of a thread.
+    ShellTool,
+    /// A task or a tool whose program runs at a runner that is not this machine.
+    RemoteRunner,
 }
 
 /// How far a command has come, as published decoders read it.
@@ -140,7 +154,7 @@ pub struct ProcessesGetResult {
 pub struct ProcessOutput {
     /// The command.
     pub process_id: String,
-    /// Where it wrote; both streams are kept together as `stdout`.
+    /// Where it wrote; of what is no task both streams are kept together as `stdout`.
     pub stream: super::exec::OutputStream,
     /// What it wrote.
     pub chunk: String,
@@ -153,9 +167,21 @@ pub struct ProcessOutput {
 /// Params of `processes/stop`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ProcessIdParams {
-    /// Which command.
+pub struct ProcessesStopParams {
+    /// Which one.
     pub process_id: String,
+    /// Why; a background task keeps it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Params of `processes/stopAll`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProcessesStopAllParams {
+    /// Why; background tasks keep it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// What became of a command that was to be stopped.

@@ -1,6 +1,6 @@
 //! Providers and the choice of a model.
 
-use super::Secret;
+use rookery_wire::Secret;
 use serde_json::Value;
 
 use schemars::JsonSchema;
@@ -134,18 +134,6 @@ pub struct ProvidersConfigureResult {
     pub provider: String,
     /// Whether a call can be made now.
     pub authenticated: bool,
-}
-
-/// Params of `rookery/keys/lend`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct LendKeyParams {
-    pub provider: String,
-    /// The key, for what this connection starts.
-    pub key: Secret,
-    /// The variable that a provider that is a program finds it in; the usual one by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub variable: Option<String>,
 }
 
 /// Params of `providers/clear`.

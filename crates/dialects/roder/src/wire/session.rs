@@ -187,6 +187,17 @@ pub struct ApprovalRequested {
     /// What would change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
+    /// The threads that a child agent works for, the nearest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parents: Vec<ParentThread>,
+}
+
+/// A thread that a child agent works for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ParentThread {
+    pub thread_id: String,
+    pub title: String,
 }
 
 /// Params of `session/approvalResolved`.

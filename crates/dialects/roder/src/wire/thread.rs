@@ -3,6 +3,7 @@
 use super::{
     discovery::ToolSpec,
     provider::{Selection, SelectionMode},
+    runner::{ThreadRunner, ThreadRunnerParams},
     turn::{Lifecycle, Turn},
 };
 
@@ -61,9 +62,15 @@ pub struct Thread {
     /// The thread it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_thread_id: Option<String>,
+    /// The thread that it works for, if it is a child agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lead_thread_id: Option<String>,
     /// Whether it was put away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived: Option<bool>,
+    /// Where its tools run, if that is a runner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runner: Option<ThreadRunner>,
 }
 
 /// Whether a thread is at work, and what it waits for.
@@ -164,9 +171,9 @@ pub struct ThreadStartParams {
     pub external_tools: Option<Vec<ToolSpec>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Where its tools shall run instead; there is nowhere else, so it is refused.
+    /// Where its tools run instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub runner: Option<serde_json::Value>,
+    pub runner: Option<ThreadRunnerParams>,
 }
 
 /// Result of `thread/start`.

@@ -281,7 +281,18 @@ impl Task {
             NoticeBody::Request(RequestChange::Asked(request)) => self.asked(request, now),
             NoticeBody::Request(RequestChange::Settled(request, _)) => self.settled(request, now),
             NoticeBody::Request(RequestChange::Part(request)) => self.part_answered(request, now),
-            NoticeBody::Settings(_) | NoticeBody::Warning(_) => {}
+            // A child agent is a task of its own, or none of this dialect's.
+            NoticeBody::Trace(_)
+            | NoticeBody::Runner(_)
+            | NoticeBody::Settings(_)
+            | NoticeBody::Files(_)
+            | NoticeBody::Plan(_)
+            | NoticeBody::Task(_)
+            | NoticeBody::Workflow(_)
+            | NoticeBody::Team(_)
+            | NoticeBody::Memory(_)
+            | NoticeBody::Media(_)
+            | NoticeBody::Warning(_) => {}
         }
     }
 

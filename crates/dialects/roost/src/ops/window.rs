@@ -37,6 +37,7 @@ pub(crate) async fn screenshot(
         .draw(scene, params.scale)
         .await
         .map_err(|reason| Error::new(Code::Internal, reason))?;
+    cx.core.media().keep_screenshot(&picture.png);
     Ok(Screenshot {
         png: Base64(picture.png),
         width: picture.width,

@@ -97,7 +97,7 @@ fn methods() -> BTreeMap<&'static str, Reads> {
         "command/exec/terminate": CommandExecTerminateParams,
         "processes/list": ProcessesListParams,
         "processes/get": ProcessesGetParams,
-        "processes/stop": ProcessIdParams,
+        "processes/stop": ProcessesStopParams,
         "processes/subscribe": ProcessesSubscribeParams,
         "commands/list": CommandsListParams,
         "commands/expand": CommandsExpandParams,

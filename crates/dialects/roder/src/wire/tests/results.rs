@@ -43,7 +43,8 @@ fn handshake_and_discovery() {
     check::<ExtensionsListResult>(
         r#"{"extensions":[{"id":"mock","name":"Mock","version":"1","api_version":"1","description":"d",
         "provides":[{"InferenceEngine":"mock"},{"ThreadStore":"t"}],
-        "required_capabilities":[{"id":"net","reason":"r"},{"id":"fs"}]}],
+        "required_capabilities":[{"id":"net","reason":"r"},{"id":"fs"}],"apiVersion":"1",
+        "requiredCapabilities":[{"id":"net","reason":"r"},{"id":"fs"}]}],
         "capability_statuses":{"mock":[{"id":"net","decision":"granted"},{"id":"fs","decision":"denied","reason":"r"}]}}"#,
     );
     check::<ModelListResult>(
@@ -55,7 +56,8 @@ fn handshake_and_discovery() {
     );
     check::<AgentsListResult>(
         r#"{"agents":[{"agent_type":"explore","description":"d","tools":["grep"],"model":null,
-        "permission_mode":"read_only","max_turns":5,"max_result_chars":null}]}"#,
+        "permission_mode":"read_only","max_turns":5,"max_result_chars":null,"agentType":"explore",
+        "permissionMode":"read_only","maxTurns":5,"maxResultChars":null}],"diagnostics":[]}"#,
     );
 }
 

@@ -1,0 +1,80 @@
+//! Workflows: planned, decided about, followed and stopped.
+
+use rookery_core::{NewRun, News, NoticeBody, Run, RunDecision, Topics};
+
+use super::BY;
+use crate::{
+    Cx, Error,
+    wire::{
+        WorkflowApprove, WorkflowDecision, WorkflowGet, WorkflowList, WorkflowPause, WorkflowPlan,
+        WorkflowPlanned, WorkflowResume, WorkflowRun, WorkflowRuns, WorkflowStop, WorkflowWait,
+        format_time,
+    },
+};
+
+pub(crate) async fn plan(cx: Cx, params: WorkflowPlan) -> Result<WorkflowPlanned, Error> {
+    let new = NewRun {
+        prompt: params.prompt,
+        workspace: params.workspace,
+        arguments: params.arguments,
+        script: params.script,
+        name: params.name,
+        ..NewRun::default()
+    };
+    let planned = cx.core.workflows().plan(new).await?;
+    Ok(WorkflowPlanned { run: (&planned.run).into(), needs_approval: planned.needs_approval })
+}
+
+pub(crate) async fn approve(cx: Cx, params: WorkflowApprove) -> Result<WorkflowRun, Error> {
+    let decision = match params.decision {
+        WorkflowDecision::RunOnce => RunDecision::RunOnce,
+        WorkflowDecision::AlwaysForScriptAndWorkspace => RunDecision::AlwaysForScriptAndWorkspace,
+        WorkflowDecision::Deny => RunDecision::Deny,
+    };
+    let (run, _) = cx.core.workflows().approve(&params.run, decision, params.reason, BY).await?;
+    Ok((&run).into())
+}
+
+pub(crate) async fn list(cx: Cx, params: WorkflowList) -> Result<WorkflowRuns, Error> {
+    let limit = params.limit.map(|limit| limit as usize);
+    let runs = cx.core.workflows().list(None, params.all, limit).await;
+    Ok(WorkflowRuns { runs: runs.iter().map(Into::into).collect() })
+}
+
+pub(crate) async fn get(cx: Cx, params: WorkflowGet) -> Result<WorkflowRun, Error> {
+    Ok((&cx.core.workflows().get(&params.run, false, true).await?).into())
+}
+
+/// Answers when there is something new.
+pub(crate) async fn wait(cx: Cx, params: WorkflowWait) -> Result<WorkflowRun, Error> {
+    // First, so that nothing happens between the look and the waiting.
+    let mut news = cx.core.log().subscribe(Topics::NOTICES, None);
+    let is_new = |run: &Run| {
+        run.status.is_terminal()
+            || params.since.as_deref() != Some(format_time(run.updated_at).as_str())
+    };
+    loop {
+        let run = cx.core.workflows().get(&params.run, false, true).await?;
+        if is_new(&run) {
+            return Ok((&run).into());
+        }
+        let is_of_run = |news: &News| {
+            let body = news.notice().map(|notice| &notice.body);
+            matches!(body, Some(NoticeBody::Workflow(notice)) if notice.run == params.run)
+        };
+        while !news.next().await?.iter().any(is_of_run) {}
+    }
+}
+
+pub(crate) async fn pause(cx: Cx, params: WorkflowPause) -> Result<WorkflowRun, Error> {
+    let workflows = cx.core.workflows();
+    Ok((&workflows.pause(&params.run, params.cancel_agents, params.reason).await?).into())
+}
+
+pub(crate) async fn resume(cx: Cx, params: WorkflowResume) -> Result<WorkflowRun, Error> {
+    Ok((&cx.core.workflows().resume(&params.run).await?).into())
+}
+
+pub(crate) async fn stop(cx: Cx, params: WorkflowStop) -> Result<WorkflowRun, Error> {
+    Ok((&cx.core.workflows().stop(&params.run, params.reason).await?).into())
+}
