@@ -9,23 +9,35 @@ use clap::{
 use rookery_dialects::{DIALECTS, Dialect};
 
 mod agents;
+mod auth;
+mod changes;
 mod groups;
 mod import;
+mod media;
+mod memory;
 mod roo;
 mod setup;
 mod supervise;
+mod tasks;
 mod terminals;
+mod workflows;
 mod worktrees;
 
 pub(crate) use agents::{
     Answer, Approve, Chat, Deny, RequestTarget, ThreadTargets, Threads, ThreadsAction, ThreadsFork,
     ThreadsList, ThreadsRename, ThreadsShow,
 };
+pub(crate) use auth::{Account, Login, LoginFlow, Logout};
+pub(crate) use changes::*;
 pub(crate) use import::{Import, ImportFrom, ImportIdx0};
+pub(crate) use media::*;
+pub(crate) use memory::*;
 pub(crate) use roo::*;
 pub(crate) use setup::Setup;
 pub(crate) use supervise::*;
+pub(crate) use tasks::*;
 pub(crate) use terminals::*;
+pub(crate) use workflows::*;
 pub(crate) use worktrees::*;
 
 /// One daemon for coding agents and the terminals they live in.
@@ -66,6 +78,8 @@ pub(crate) enum Command {
     /// Exits with 124 when the timeout expires; the program keeps running then. To answer its
     /// prompts, use `rookery attach`.
     Run(Run),
+    /// List, show, follow and cancel background tasks
+    Task(Task),
     /// Wait until terminals show a text, need input, exit or become idle
     ///
     /// Exits with 0 when the condition was met, 124 when the timeout expired and 3 when a terminal
@@ -111,8 +125,18 @@ pub(crate) enum Command {
     ///
     /// Exits with 0 when the request was settled by this command and 4 when it was settled before.
     Answer(Answer),
+    /// Run scripts that start child agents and combine their answers
+    Workflow(Workflow),
+    /// Keep what agents should know in other threads as well
+    Memory(Memory),
+    /// Images and other files that threads use
+    Media(Media),
     /// Review the changes of agents: show, comment, decide
     Review(Review),
+    /// Show what changed in a work tree
+    Changes(Changes),
+    /// Show what agents edited, and roll it back
+    Hunk(Hunk),
     /// Save the state of a work tree, and restore it
     Checkpoint(Checkpoint),
     /// Create git worktrees for separate tasks, and land their commits
@@ -149,6 +173,14 @@ pub(crate) enum Command {
     /// Shows what it will write before it writes. API keys stay in the environment: the commands that
     /// you run with them use them, and they are never written to a file.
     Setup(Setup),
+    /// Sign in to an account of a provider of models
+    ///
+    /// Shows an address, a code and, on a terminal, a QR code, and waits until you allow it there. Exits with
+    /// 130 when interrupted, which cancels the sign-in. Providers whose setting `auth` names the account are
+    /// sent its token, which is renewed as needed and never shown.
+    Login(Login),
+    /// Sign out of an account: delete its tokens
+    Logout(Logout),
     /// Install hooks in an agent's settings that report what it does
     Hooks(Hooks),
     /// Import the data of another program

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rookery_agent::providers::Environment;
 use rookery_agent::settings::Settings;
-use rookery_core::AgentConfig;
+use rookery_core::{AgentConfig, RunnerDirs};
 use rookery_host::SettingsFile;
 
 use crate::homes::{Homes, create_private_dir};
@@ -20,8 +20,14 @@ pub(crate) struct AgentPaths {
     artifacts: PathBuf,
     cache: PathBuf,
     config: Option<PathBuf>,
+    workflows: PathBuf,
+    auth: PathBuf,
+    memories: PathBuf,
+    media: PathBuf,
     /// All that is ours.
     private: Vec<PathBuf>,
+    /// Where runners keep what they make.
+    runners: RunnerDirs,
 }
 
 impl AgentPaths {
@@ -37,12 +43,24 @@ impl AgentPaths {
         private.extend(homes.config_file().parent().map(PathBuf::from));
         private.extend(homes.rookery_socket().parent().map(PathBuf::from));
         private.push(settings.clone());
+        let auth = data_dir(homes).join("auth");
+        private.push(auth.clone());
         AgentPaths {
             private,
+            runners: RunnerDirs {
+                data: homes.data_dir(),
+                run: homes.runtime_dir().join("rookery"),
+            },
             settings,
             artifacts: homes.state_dir().join("artifacts"),
             cache: homes.cache_dir(),
             config: homes.config_file().parent().map(PathBuf::from),
+            workflows: data_dir(homes).join("dynamic-workflows"),
+            auth,
+            memories: named_path("RODER_MEMORIES_PATH")
+                .unwrap_or_else(|| data_dir(homes).join("memory/memories.sqlite3")),
+            media: named_path("RODER_MEDIA_ARTIFACT_DIR")
+                .unwrap_or_else(|| data_dir(homes).join("artifacts")),
         }
     }
 }
@@ -52,6 +70,28 @@ impl AgentPaths {
     pub(crate) fn settings_file(&self) -> PathBuf {
         self.settings.clone()
     }
+
+    /// Where images and other files are kept.
+    pub(crate) fn media_dir(&self) -> PathBuf {
+        self.media.clone()
+    }
+
+    /// The file with memories.
+    pub(crate) fn memories_file(&self) -> PathBuf {
+        self.memories.clone()
+    }
+}
+
+/// Where data lies: where Roder's variable says, unless all of our directories were moved.
+fn data_dir(homes: &Homes) -> PathBuf {
+    let is_moved = std::env::var_os("ROOKERY_HOME").is_some();
+    let named = std::env::var_os("RODER_DATA_DIR").filter(|_| !is_moved).map(PathBuf::from);
+    named.filter(|dir| dir.is_absolute()).unwrap_or_else(|| homes.data_dir())
+}
+
+/// A path that a variable of Roder names, which always counts.
+fn named_path(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 /// Roder's settings file: where its variables say, or in its usual place if it is there.
@@ -85,6 +125,13 @@ pub(crate) fn config(paths: &AgentPaths, program: Option<PathBuf>) -> AgentConfi
         commands_dir: paths.settings.parent().map(|dir| dir.join("commands")),
         config_home: paths.config.clone(),
         cache_dir,
+        workflows_dir: Some(paths.workflows.clone()),
+        // Only the daemon of these homes has the teams in them.
+        teams_dir: None,
+        auth_dir: Some(paths.auth.clone()),
+        memories_file: None,
+        media_dir: None,
         warnings,
+        runners: Some(paths.runners.clone()),
     }
 }

@@ -184,6 +184,7 @@ impl World {
             env: std::env::vars_os().collect(),
             shell: login_shell(),
             default_tool: None,
+            max_running_tasks: rookery_core::USUAL_RUNNING_TASKS,
             child_env: Vec::new(),
             limits: TerminalLimits::default(),
             palette: Default::default(),

@@ -28,6 +28,32 @@ pub struct Config {
     pub idx0: Idx0Config,
     /// Where tasks of Roo Code are taken.
     pub roo: RooConfig,
+    /// Background tasks.
+    pub tasks: TasksConfig,
+}
+
+/// `[tasks]`
+#[derive(Clone, Debug, PartialEq, Deserialize, schemars::JsonSchema)]
+#[serde(default)]
+pub struct TasksConfig {
+    /// How many run at once, from 1 to 64; the others wait.
+    #[serde(deserialize_with = "running_tasks")]
+    #[schemars(range(min = 1, max = 64))]
+    pub max_running: usize,
+}
+
+impl Default for TasksConfig {
+    fn default() -> Self {
+        TasksConfig { max_running: rookery_core::USUAL_RUNNING_TASKS }
+    }
+}
+
+fn running_tasks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    let number = usize::deserialize(deserializer)?;
+    match (1..=64).contains(&number) {
+        true => Ok(number),
+        false => Err(serde::de::Error::custom("max_running must be from 1 to 64")),
+    }
 }
 
 /// `[roo]`

@@ -187,7 +187,11 @@ fn announce(ready: &Ready) -> anyhow::Result<()> {
 fn core_config(homes: &Homes, config: &Config, exe: PathBuf, sockets: &[Bound]) -> CoreConfig {
     // The file may be replaced or removed while we run; what we start must be what we are.
     let own = rookery_host::own_program(&exe);
-    let agent = agent::config(&agent::AgentPaths::from_homes(homes), Some(own.clone()));
+    let paths = agent::AgentPaths::from_homes(homes);
+    let mut agent = agent::config(&paths, Some(own.clone()));
+    agent.teams_dir = Some(homes.data_dir().join("teams"));
+    agent.memories_file = Some(paths.memories_file());
+    agent.media_dir = Some(paths.media_dir());
     let terminal = &config.terminal;
     let served = sockets.iter().filter_map(|bound| {
         let path = bound.socket.path().to_str()?;
@@ -207,6 +211,7 @@ fn core_config(homes: &Homes, config: &Config, exe: PathBuf, sockets: &[Bound]) 
         env: std::env::vars_os().collect(),
         shell: terminal.shell.clone().unwrap_or_else(login_shell),
         default_tool: config.idx0.default_tool.clone(),
+        max_running_tasks: config.tasks.max_running,
         child_env,
         limits: TerminalLimits {
             max_terminals: terminal.max_terminals,

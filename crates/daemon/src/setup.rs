@@ -155,9 +155,8 @@ fn ollama_url(host: &str) -> Option<String> {
 async fn models(client: &http::Client, base_url: &str) -> Option<Vec<String>> {
     let request = http::Request {
         url: format!("{base_url}/models"),
-        headers: Vec::new(),
-        body: None,
         idle: PATIENCE,
+        ..http::Request::default()
     };
     let mut response = tokio::time::timeout(PATIENCE, client.send(request)).await.ok()?.ok()?;
     let body = response.bytes(LIST_LIMIT).await.ok().filter(|_| response.status() == 200)?;

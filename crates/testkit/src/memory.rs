@@ -4,11 +4,14 @@
 
 use std::sync::Arc;
 
+use rookery_agent::settings::AuthSettings;
 use rookery_core::{
-    AgentConfig, Core, CoreConfig, KeeperLaunch, StopKind, TerminalLimits, UiConfig,
+    AgentConfig, Core, CoreConfig, KeeperLaunch, RunnerDirs, StopKind, TerminalLimits, UiConfig,
 };
 use rookery_dialects::{Dialect, Served};
+use rookery_issuer::{CLIENT, Issuer, Person};
 use rookery_native::{Control, Ending};
+use rookery_signin::Account;
 use rookery_term::Palette;
 use rookery_wire::transport::memory;
 use tokio::io::DuplexStream;
@@ -24,6 +27,7 @@ pub struct MemoryDaemon {
     core: Core,
     served: Served,
     stopped: watch::Receiver<bool>,
+    issuer: Option<Issuer>,
 }
 
 /// Stops like the daemon: core first, then connections.
@@ -49,17 +53,27 @@ impl Control for Stop {
 impl MemoryDaemon {
     /// A fresh world.
     pub fn start() -> MemoryDaemon {
-        MemoryDaemon::start_in_mode(false)
+        MemoryDaemon::start_in_mode(false, None)
+    }
+
+    /// A fresh world whose accounts have an issuer, at which the person does this.
+    pub fn with_issuer(person: Person) -> MemoryDaemon {
+        let issuer = Issuer::start();
+        issuer.state().person = person;
+        MemoryDaemon::start_in_mode(false, Some(issuer))
     }
 
     /// A fresh world in which operations for tests are allowed.
     pub fn in_test_mode() -> MemoryDaemon {
-        MemoryDaemon::start_in_mode(true)
+        MemoryDaemon::start_in_mode(true, None)
     }
 
-    fn start_in_mode(test_mode: bool) -> MemoryDaemon {
+    fn start_in_mode(test_mode: bool, issuer: Option<Issuer>) -> MemoryDaemon {
         let home = Home::new();
         let mut config = config(&home);
+        if let Some(issuer) = &issuer {
+            config.agent.settings.auth = auth(issuer);
+        }
         if test_mode {
             config.limits.captured_input = 1 << 20;
         }
@@ -74,12 +88,17 @@ impl MemoryDaemon {
         let adapters = Arc::new(rookery_watch::Adapters::default().allow_plugin_load(true));
         let shared = rookery_ptywright::Shared::new(home.path().to_owned(), adapters);
         let served = Served::new(core.clone(), control, Arc::new(shared)).with_roost(roost);
-        MemoryDaemon { home, core, served, stopped }
+        MemoryDaemon { home, core, served, stopped, issuer }
     }
 
     /// Where its files lie.
     pub fn home(&self) -> &Home {
         &self.home
+    }
+
+    /// The issuer of its accounts, if there is one.
+    pub fn issuer(&self) -> Option<&Issuer> {
+        self.issuer.as_ref()
     }
 
     /// A new connection to the endpoint of this name.
@@ -115,6 +134,7 @@ fn config(home: &Home) -> CoreConfig {
         ],
         shell: "/bin/sh".to_owned(),
         default_tool: None,
+        max_running_tasks: rookery_core::USUAL_RUNNING_TASKS,
         child_env: vec![(
             "ROOST_SOCKET".to_owned(),
             home.join("run/roost/roost.sock").display().to_string(),
@@ -133,6 +153,18 @@ fn config(home: &Home) -> CoreConfig {
     }
 }
 
+/// Accounts of an issuer.
+fn auth(issuer: &Issuer) -> AuthSettings {
+    let config = rookery_signin::Config {
+        issuer: Some(issuer.url().to_owned()),
+        client_id: Some(CLIENT.to_owned()),
+        callback_port: Some(0),
+        ..rookery_signin::Config::default()
+    };
+    let accounts = Account::ALL.map(|account| (account, config.clone())).into();
+    AuthSettings { accounts, ..AuthSettings::default() }
+}
+
 /// Agents that work in the home, and keep there what the user chose.
 fn agent_config(home: &Home) -> AgentConfig {
     AgentConfig {
@@ -141,6 +173,15 @@ fn agent_config(home: &Home) -> AgentConfig {
         artifacts: Some(home.join("state/artifacts")),
         commands_dir: Some(home.join("config/rookery/commands")),
         config_home: Some(home.join("config/rookery")),
+        runners: Some(RunnerDirs {
+            data: home.join("data/rookery"),
+            run: home.join("run/rookery"),
+        }),
+        teams_dir: Some(home.join("data/rookery/teams")),
+        auth_dir: Some(home.join("data/rookery/auth")),
+        memories_file: Some(home.join("data/rookery/memory/memories.sqlite3")),
+        media_dir: Some(home.join("data/rookery/artifacts")),
+        workflows_dir: Some(home.join("data/dynamic-workflows")),
         ..AgentConfig::default()
     }
 }

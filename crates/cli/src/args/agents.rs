@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueHint};
+use rookery_native::wire::Mode;
 
 use super::Variable;
+use crate::talk::mode;
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("old").args(["thread", "last"]))]
@@ -29,7 +31,7 @@ pub(crate) struct Chat {
     pub(crate) reasoning: Option<String>,
     /// Policy mode, which says what runs without approval: default, accept-all, plan or bypass
     #[arg(long, value_name = "MODE", value_parser = mode)]
-    pub(crate) mode: Option<String>,
+    pub(crate) mode: Option<Mode>,
     /// Name of the new thread
     #[arg(long, short, value_name = "NAME", conflicts_with = "old")]
     pub(crate) name: Option<String>,
@@ -60,11 +62,8 @@ pub(crate) struct Chat {
     pub(crate) prompt: Vec<String>,
 }
 
-/// A policy mode, as the daemon spells it.
-fn mode(text: &str) -> Result<String, String> {
-    let mode = rookery_roder::modes::read_argument(text);
-    let unknown = || format!("expected one of {}", rookery_roder::modes::accepted());
-    mode.map(|mode| rookery_roder::modes::canonical(mode).to_owned()).ok_or_else(unknown)
+fn mode(text: &str) -> Result<Mode, String> {
+    mode::read(text).ok_or_else(|| format!("expected one of {}", mode::accepted()))
 }
 
 #[derive(Debug, Args)]

@@ -11,12 +11,28 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "Terminals",
         &[
-            "open", "run", "attach", "ls", "send", "wait", "dump", "record", "replay", "kill",
-            "close",
+            "open", "run", "task", "attach", "ls", "send", "wait", "dump", "record", "replay",
+            "kill", "close",
         ],
     ),
-    ("Agents", &["chat", "threads", "inbox", "approve", "deny", "answer", "audit"]),
-    ("Work", &["worktree", "checkpoint", "review", "handoff"]),
+    (
+        "Agents",
+        &["chat", "threads", "inbox", "approve", "deny", "answer", "audit", "login", "logout"],
+    ),
+    (
+        "Work",
+        &[
+            "workflow",
+            "memory",
+            "media",
+            "worktree",
+            "checkpoint",
+            "review",
+            "changes",
+            "hunk",
+            "handoff",
+        ],
+    ),
     ("Scripts", &["events", "schema", "serve", "app-server", "completions", "man"]),
     (
         "Other tools",

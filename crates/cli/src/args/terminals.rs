@@ -249,6 +249,9 @@ pub(crate) struct Run {
     /// Keep the terminal open after the program has exited
     #[arg(long, short)]
     pub(crate) keep: bool,
+    /// Print the id of its task and return; follow it with `rookery task logs --follow`
+    #[arg(long, short, conflicts_with_all = ["timeout", "no_redact"])]
+    pub(crate) detach: bool,
     /// Show secrets in the output
     #[arg(long)]
     pub(crate) no_redact: bool,

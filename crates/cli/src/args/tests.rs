@@ -67,7 +67,7 @@ fn the_detach_key_is_read_at_once() {
 #[test]
 fn a_thread_is_new_or_an_old_one() {
     let Ok(Command::Chat(chat)) = read("chat --mode yolo -p mock say it --yes") else { panic!() };
-    assert_eq!((chat.mode.as_deref(), chat.yes), (Some("bypass"), true));
+    assert_eq!((chat.mode, chat.yes), (Some(rookery_native::wire::Mode::Bypass), true));
     assert_eq!(chat.prompt, ["say", "it"]);
     let Ok(Command::Chat(chat)) = read("chat -t 1234 -m gpt -") else { panic!() };
     assert_eq!((chat.thread.as_deref(), &*chat.prompt), (Some("1234"), &["-".to_owned()][..]));
@@ -188,6 +188,7 @@ fn help_of_everything() {
           ls           List terminals [alias: list]
           send         Send text and keys to a terminal
           run          Run a program in a terminal of its own, wait for it and print its output
+          task         List, show, follow and cancel background tasks
           wait         Wait until terminals show a text, need input, exit or become idle
           dump         Print a terminal's screen
           record       Record a terminal's output from now on
@@ -200,7 +201,12 @@ fn help_of_everything() {
           approve      Approve an agent's request
           deny         Deny an agent's request
           answer       Answer an agent's questions
+          workflow     Run scripts that start child agents and combine their answers
+          memory       Keep what agents should know in other threads as well
+          media        Images and other files that threads use
           review       Review the changes of agents: show, comment, decide
+          changes      Show what changed in a work tree
+          hunk         Show what agents edited, and roll it back
           checkpoint   Save the state of a work tree, and restore it
           worktree     Create git worktrees for separate tasks, and land their commits
           handoff      Hand work over from one session to another
@@ -215,6 +221,8 @@ fn help_of_everything() {
           ptywright    Act as ptywright, also when called by that name
           roostctl     Act as roostctl, also when called by that name
           setup        Set up a provider: find API keys, installed agents and local servers
+          login        Sign in to an account of a provider of models
+          logout       Sign out of an account: delete its tokens
           hooks        Install hooks in an agent's settings that report what it does
           import       Import the data of another program
           shims        Manage links that run this program under other names

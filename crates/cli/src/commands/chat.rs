@@ -7,6 +7,7 @@ mod local;
 mod model;
 mod prompt;
 mod prompts;
+mod relay;
 mod render;
 mod screen;
 mod talk;
@@ -17,14 +18,8 @@ use std::{
     process::ExitCode,
 };
 
-use rookery_roder::wire::{
-    command::CommandsRunParams,
-    session::SessionSetModeParams,
-    thread::{
-        Thread, ThreadListParams, ThreadListResult, ThreadReadParams, ThreadReadResult,
-        ThreadStartParams,
-    },
-    turn::TurnStartParams,
+use rookery_native::wire::{
+    CommandRun, Thread, ThreadGet, ThreadList, ThreadSetMode, ThreadStart, Threads, TurnStart,
 };
 use rookery_wire::Client;
 
@@ -39,8 +34,9 @@ use crate::{
 };
 use local::{Conversation, Local};
 use prompt::{Attached, Prompt, read_prompt};
+use relay::Relay;
 use screen::Screen;
-use talk::{Ended, Manners, Talk, follow};
+use talk::{Ended, Manners, Talk};
 
 /// The code of an interrupted turn.
 const INTERRUPTED: u8 = 130;
@@ -53,35 +49,33 @@ pub(super) async fn run(args: args::Chat) -> Outcome {
     let own = own_command(&args, prompt.as_ref())?;
     let images = Attached::images(&args.images)?;
     let client = daemon_process::connect_or_start().await?;
-    // Before anything is started, so that nothing of it is missed.
-    let notifications = follow(&client).await?;
     let is_attended = io::stdin().is_terminal() && io::stderr().is_terminal();
     let manners = Manners {
         always: args.yes.then_some(true).or(args.no.then_some(false)),
         can_ask: is_attended && !args.json,
-        json: args.json,
     };
-    let screen = Screen::new(args.reasoning_text);
+    let mut talk = Talk::new(client, Screen::new(args.reasoning_text), manners)?;
+    if args.json {
+        // Before anything is started, so that nothing of it is missed.
+        talk.relay = Some(Relay::begin(&talk.client).await?);
+    }
     if let Some((own, _)) = own
         && own.needs_no_thread()
     {
-        let mut talk = Talk::new(client, notifications, String::new(), screen, manners)?;
         return without_thread(&mut talk, own).await;
     }
-    let (thread, is_new) = open_thread(&client, &args).await?;
-    let mut talk = Talk::new(client, notifications, thread.id.clone(), screen, manners)?;
+    let (thread, is_new) = open_thread(&talk.client, &args).await?;
+    talk.follow(&thread.id).await?;
     // A new thread has been told; an old one answers otherwise only this time.
     let overrides = if is_new { Overrides::default() } else { Overrides::from_args(&args) };
     let is_kept = is_new && !thread.ephemeral;
-    let mut conversation = Conversation { thread, overrides, mode: args.mode.clone() };
+    let mut conversation = Conversation { thread, overrides, mode: args.mode };
     match (prompt, own) {
         (_, Some((own, arguments))) => {
             local::run(&mut talk, &mut conversation, own, &arguments).await?;
             done()
         }
-        (Some(prompt), None) => {
-            once(&mut talk, &prompt, images, &conversation, &args, is_kept).await
-        }
+        (Some(prompt), None) => once(&mut talk, &prompt, images, &conversation, is_kept).await,
         (None, None) => console::run(&mut talk, conversation).await,
     }
 }
@@ -114,7 +108,6 @@ async fn once(
     prompt: &Prompt,
     images: Attached,
     conversation: &Conversation,
-    args: &args::Chat,
     is_kept: bool,
 ) -> Outcome {
     let attached = match prompt {
@@ -128,8 +121,8 @@ async fn once(
     let turn =
         start(&talk.client, &talk.thread, prompt, &attached, &conversation.overrides).await?;
     let ended = talk.turn(&turn).await?;
-    if args.json {
-        talk.tell_end(&turn, &ended)?;
+    if let Some(relay) = &talk.relay {
+        relay.end(&talk.thread, &turn, &ended)?;
     } else if io::stderr().is_terminal() {
         talk.tell_usage()?;
         if is_kept {
@@ -174,28 +167,22 @@ async fn start(
 ) -> Outcome<String> {
     match prompt {
         Prompt::Text(text) => {
-            let params = TurnStartParams {
-                thread_id: thread.to_owned(),
-                prompt: Some(attached.prompt(text)),
-                input: attached.input.clone(),
-                task_ledger_required: false,
-                model_provider: overrides.provider.clone(),
+            let params = TurnStart {
+                thread: thread.to_owned(),
+                text: attached.prompt(text),
+                image_files: attached.images.clone(),
+                files: attached.files.clone(),
+                provider: overrides.provider.clone(),
                 model: overrides.model.clone(),
                 reasoning: overrides.reasoning.clone(),
-                developer_context: None,
-                policy_mode: None,
-                deadline_seconds: None,
+                ..TurnStart::default()
             };
-            Ok(call(client, params).await?.turn_id)
+            Ok(call(client, params).await?.turn)
         }
         Prompt::Command { name, arguments } => {
-            let params = CommandsRunParams {
-                thread_id: thread.to_owned(),
-                name: name.clone(),
-                arguments: arguments.clone(),
-                workspace: None,
-            };
-            Ok(call(client, params).await?.turn_id)
+            let (name, arguments) = (name.clone(), arguments.clone());
+            let params = CommandRun { thread: thread.to_owned(), name, arguments };
+            Ok(call(client, params).await?.turn)
         }
     }
 }
@@ -208,54 +195,50 @@ async fn open_thread(client: &Client, args: &args::Chat) -> Outcome<(Thread, boo
         (None, false) => (new_thread(client, args).await?, true),
     };
     if !is_new {
-        let provider = args.provider.as_deref().unwrap_or(&thread.model_provider);
+        let provider = args.provider.as_deref().unwrap_or(&thread.choice.provider);
         model::of_thread(client, provider).await?;
     }
-    if let Some(mode) = &args.mode {
-        let params = SessionSetModeParams {
-            mode: mode.clone(),
-            reason: None,
-            thread_id: Some(thread.id.clone()),
-        };
+    if let Some(mode) = args.mode {
+        let params = ThreadSetMode { thread: Some(thread.id.clone()), mode, reason: None };
         call(client, params).await?;
     }
     Ok((thread, is_new))
 }
 
 async fn read_thread(client: &Client, id: &str) -> Outcome<Thread> {
-    let params = ThreadReadParams { thread_id: id.to_owned(), include_turns: false };
-    let read: ThreadReadResult = call(client, params).await?;
-    read.thread.ok_or_else(|| threads::unreadable(id))
+    let thread = threads::known(client, id, ThreadGet { thread: id.to_owned() }).await?;
+    if thread.archived { Err(threads::unreadable(id)) } else { Ok(thread) }
 }
 
 async fn last_thread(client: &Client, cwd: Option<&Path>) -> Outcome<Thread> {
     let cwd = cwd.map(directory).transpose()?;
-    let params = ThreadListParams { limit: Some(1), cwd, ..ThreadListParams::default() };
-    let list: ThreadListResult = call(client, params).await?;
+    let params = ThreadList { limit: Some(1), cwd, ..ThreadList::default() };
+    let list: Threads = call(client, params).await?;
     let none = || Failure::new("there are no threads yet").hint("omit --last to start one");
-    list.data.into_iter().next().ok_or_else(none)
+    list.threads.into_iter().next().ok_or_else(none)
 }
 
 async fn new_thread(client: &Client, args: &args::Chat) -> Outcome<Thread> {
     let cwd = directory(args.cwd.as_deref().unwrap_or(Path::new(".")))?;
     let provider = model::of_new_thread(client, args.provider.as_deref()).await?;
-    let params = ThreadStartParams {
-        cwd: Some(cwd),
-        model_provider: provider,
+    let params = ThreadStart {
+        cwd,
+        provider,
         model: args.model.clone(),
         reasoning: args.reasoning.clone(),
         ephemeral: args.ephemeral,
         name: args.name.clone(),
-        ..ThreadStartParams::default()
     };
-    Ok(call(client, params).await?.thread)
+    call(client, params).await
 }
 
-/// A directory as the daemon wants it: absolute.
-fn directory(path: &Path) -> Outcome<String> {
+/// A directory as the daemon wants it: absolute, and one that can be written as JSON.
+fn directory(path: &Path) -> Outcome<PathBuf> {
     let found = directory_path(path)?;
-    let name = found.display().to_string();
-    found.into_os_string().into_string().map_err(|_| Failure::new(format!("{name} is not UTF-8")))
+    match found.to_str() {
+        Some(_) => Ok(found),
+        None => Err(Failure::new(format!("{} is not UTF-8", found.display()))),
+    }
 }
 
 fn directory_path(path: &Path) -> Outcome<PathBuf> {

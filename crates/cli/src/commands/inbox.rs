@@ -24,8 +24,7 @@ use crate::{
     talk::{
         age,
         queue::{self, Item},
-        requests::{self, Ask},
-        safe, show,
+        requests, safe, show,
     },
 };
 
@@ -104,11 +103,7 @@ async fn show_one(client: &Client, args: &args::InboxShow) -> Outcome {
         output::json(&request)?;
         return done();
     }
-    let thread = request.thread.clone();
-    let asks = requests::pending(client, &thread).await.unwrap_or_default();
-    let ask = asks.into_iter().find(|ask| ask.request.id == request.id);
-    let ask = ask.unwrap_or(Ask { request, questions: Vec::new(), plan: None });
-    for line in requests::details(&ask) {
+    for line in requests::details(&request) {
         output::line(line)?;
     }
     done()

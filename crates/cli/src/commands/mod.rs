@@ -3,6 +3,7 @@
 mod answer;
 mod approve;
 mod audit;
+mod changes;
 mod chat;
 mod checkpoint;
 mod close;
@@ -15,11 +16,15 @@ mod dump;
 mod events;
 mod handoff;
 mod hooks;
+mod hunk;
 mod import;
 mod inbox;
 mod kill;
+mod login;
 mod ls;
 mod man;
+mod media;
+mod memory;
 mod open;
 mod record;
 mod replay;
@@ -32,9 +37,11 @@ mod send;
 mod setup;
 mod shims;
 mod status;
+mod task;
 mod threads;
 mod up;
 mod wait;
+mod workflow;
 mod worktree;
 
 use std::{future::Future, process::ExitCode};
@@ -63,6 +70,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Some(Command::Ls(args)) => block_on(ls::run(args)),
         Some(Command::Send(args)) => block_on(send::run(args)),
         Some(Command::Run(args)) => block_on(run::run(args)),
+        Some(Command::Task(args)) => block_on(task::run(args.action)),
         Some(Command::Wait(args)) => block_on(wait::run(args)),
         Some(Command::Dump(args)) => block_on(dump::run(args)),
         Some(Command::Record(args)) => block_on(record::run(args)),
@@ -75,7 +83,12 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Some(Command::Approve(args)) => block_on(approve::run(args)),
         Some(Command::Deny(args)) => block_on(deny::run(args)),
         Some(Command::Answer(args)) => block_on(answer::run(args)),
+        Some(Command::Workflow(args)) => block_on(workflow::run(args.action)),
+        Some(Command::Media(args)) => block_on(media::run(args.action)),
+        Some(Command::Memory(args)) => block_on(memory::run(args.action)),
         Some(Command::Review(args)) => block_on(review::run(args.action)),
+        Some(Command::Changes(args)) => block_on(changes::run(args.action)),
+        Some(Command::Hunk(args)) => block_on(hunk::run(args.action)),
         Some(Command::Checkpoint(args)) => block_on(checkpoint::run(args.action)),
         Some(Command::Worktree(args)) => block_on(worktree::run(args.action)),
         Some(Command::Handoff(args)) => block_on(handoff::run(args.action)),
@@ -90,6 +103,8 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Some(Command::Ptywright(args)) => Ok(ptywright::main(args.args)),
         Some(Command::Roostctl(args)) => Ok(roostctl::main(args.args)),
         Some(Command::Setup(args)) => block_on(setup::run(args)),
+        Some(Command::Login(args)) => block_on(login::run(args)),
+        Some(Command::Logout(args)) => block_on(login::log_out(args)),
         Some(Command::Hooks(args)) => hooks::run(args.action),
         Some(Command::Import(args)) => import::run(args.from),
         Some(Command::Shims(args)) => shims::run(args.action),

@@ -131,6 +131,12 @@ pub(crate) fn lines(review: &Review, diff: Option<&CheckpointDiffed>) -> Vec<pat
         (Tone::Faint, format!("review {}, {}", safe::line(&review.id), sum(&review.differences))),
         (tone, word.to_owned()),
     ];
+    if let Some(plan) = &review.plan {
+        lines.push((Tone::Faint, format!("plan, {}", plan.stage)));
+        lines.push((Tone::Plain, String::new()));
+        let text = safe::text(&plan.markdown);
+        lines.extend(text.lines().map(|line| (Tone::Plain, line.to_owned())));
+    }
     if let Some(tests) = &review.differences.tests {
         lines.push((Tone::Plain, format!("tests: {}", safe::line(&tests.text))));
     }

@@ -1,13 +1,11 @@
-//! `rookery run`: a program in a terminal of its own, its output and its exit code.
+//! `rookery run`: a program as a task in a terminal of its own, its output and its exit code.
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use rookery_native::{
     TerminalRef,
-    wire::{
-        Dump, Dumped, Exit, Terminal, TerminalClose, TerminalEnded, TerminalOpen, Wait, Waited,
-    },
+    wire::{Dump, Dumped, Exit, Task, TaskSubmit, TerminalClose, TerminalEnded, Wait, Waited},
 };
 use rookery_wire::Client;
 use serde::Serialize;
@@ -42,7 +40,18 @@ struct Ran {
 pub(super) async fn run(args: args::Run) -> Outcome {
     let homes = link::homes()?;
     let client = daemon_process::ensure(&homes).await?.0;
-    let terminal = open(&client, &args).await?;
+    let task = submit(&client, &args).await?;
+    if args.detach {
+        match args.json {
+            true => output::json(&task)?,
+            false => output::line(&task.id)?,
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(terminal) = task.terminal else {
+        let error = task.error.unwrap_or_else(|| "the program was not started".to_owned());
+        return Err(Failure::new(error));
+    };
     let id = TerminalRef::Number(rookery_model::TerminalId::new(terminal));
     let waited = tokio::select! {
         waited = output::working("running", wait(&client, id, args.timeout)) => waited,
@@ -74,23 +83,24 @@ pub(super) async fn run(args: args::Run) -> Outcome {
     Ok(ExitCode::from(exit_code))
 }
 
-async fn open(client: &Client, args: &args::Run) -> Outcome<u64> {
+/// Submits the task; unless it is detached, its terminal is open then and stays open.
+async fn submit(client: &Client, args: &args::Run) -> Outcome<Task> {
     let project = match &args.project {
         Some(project) => Some(resolve::project(client, project).await?),
         None => None,
     };
-    let request = TerminalOpen {
+    let request = TaskSubmit {
         argv: args.command.clone(),
         cwd: directory(args.cwd.clone(), project.is_some())?,
         env: args.env.iter().map(|it| (it.name.clone(), it.value.clone())).collect(),
-        rows: None,
         cols: Some(COLS),
         project,
         title: args.title.clone(),
-        scrollback: None,
+        keep: args.keep || !args.detach,
+        opened: !args.detach,
+        ..TaskSubmit::default()
     };
-    let terminal: Terminal = call(client, &request).await?;
-    Ok(terminal.id)
+    call(client, &request).await
 }
 
 async fn wait(client: &Client, terminal: TerminalRef, limit: Option<Duration>) -> Outcome<Waited> {

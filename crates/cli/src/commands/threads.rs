@@ -1,15 +1,22 @@
 //! `rookery threads`: conversations with agents, listed, shown and kept in order.
+//!
+//! What `--json` prints has the members of Roder's objects, whichever dialect did the work.
 
-use rookery_roder::wire::{
-    thread::{
-        Thread, ThreadHistoryReadParams, ThreadHistoryReadResult, ThreadListParams,
-        ThreadListResult,
+mod published;
+
+use rookery_native::{
+    code,
+    wire::{
+        Thread, ThreadArchive, ThreadDelete, ThreadFork, ThreadItems, ThreadList, ThreadRead,
+        ThreadRename, ThreadUnarchive, Threads, Turn, TurnInterrupt,
     },
-    upkeep::{ThreadForkParams, ThreadIdParams, ThreadNameSetParams, ThreadResult},
 };
-use rookery_wire::Client;
+use rookery_roder::wire::{
+    turn::TurnIdResult,
+    upkeep::{ThreadArchiveResult, ThreadDeleteResult, ThreadNameResult, ThreadResult},
+};
+use rookery_wire::{Call, Client, ClientError};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::{
     args::{self, ThreadsAction},
@@ -22,62 +29,57 @@ use crate::{
 
 /// Columns of a name.
 const TITLE_WIDTH: usize = 60;
-/// The most the daemon gives at once.
-const LARGEST_PAGE: u32 = 500;
+/// The most threads that the daemon gives at once, and the most items of one.
+const LARGEST_PAGE: usize = 500;
+const LARGEST_PART: usize = 1000;
 /// About how much of a conversation comes at once.
-const PAGE_BYTES: u64 = 4 << 20;
+const PAGE_BYTES: usize = 4 << 20;
 
 pub(super) async fn run(args: args::Threads) -> Outcome {
     let client = link::connect().await?;
     match args.action {
         None => list(&client, args.list).await,
         Some(ThreadsAction::Show(args)) => show_one(&client, args).await,
-        Some(ThreadsAction::Archive(args)) => each(&client, args, &ARCHIVE).await,
-        Some(ThreadsAction::Unarchive(args)) => each(&client, args, &UNARCHIVE).await,
-        Some(ThreadsAction::Delete(args)) => each(&client, args, &DELETE).await,
-        Some(ThreadsAction::Interrupt(args)) => each(&client, args, &INTERRUPT).await,
+        Some(ThreadsAction::Archive(args)) => each(&client, args, Operation::Archive).await,
+        Some(ThreadsAction::Unarchive(args)) => each(&client, args, Operation::Unarchive).await,
+        Some(ThreadsAction::Delete(args)) => each(&client, args, Operation::Delete).await,
+        Some(ThreadsAction::Interrupt(args)) => each(&client, args, Operation::Interrupt).await,
         Some(ThreadsAction::Rename(args)) => rename(&client, args).await,
         Some(ThreadsAction::Fork(args)) => fork(&client, args).await,
     }
 }
 
-/// Threads for programs.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Listed<'a> {
-    threads: &'a [Thread],
-    /// Whether there are older ones.
-    has_more: bool,
-}
-
 async fn list(client: &Client, args: args::ThreadsList) -> Outcome {
-    let cwd = args.cwd.map(|path| {
-        let found = std::fs::canonicalize(&path);
+    let cwd = args.cwd.as_ref().map(|path| {
+        let found = std::fs::canonicalize(path);
         found.map_err(|error| Failure::new(format!("no directory {}: {error}", path.display())))
     });
-    let cwd = cwd.transpose()?.map(|path| path.to_string_lossy().into_owned());
+    let cwd = cwd.transpose()?;
+    if args.json {
+        output::json(&published::list(client, &args, cwd).await?)?;
+        return done();
+    }
+    let wanted = usize::try_from(args.limit).unwrap_or(usize::MAX);
     let mut all: Vec<Thread> = Vec::new();
     let mut cursor = None;
     loop {
-        let left = args.limit.saturating_sub(u32::try_from(all.len()).unwrap_or(u32::MAX));
-        let params = ThreadListParams {
+        let left = wanted.saturating_sub(all.len());
+        let params = ThreadList {
             limit: Some(left.min(LARGEST_PAGE)),
             cursor,
             archived: args.archived,
             cwd: cwd.clone(),
-            search_term: args.search.clone(),
+            search: args.search.clone(),
         };
-        let page: ThreadListResult = call(client, params).await?;
-        let count = u32::try_from(page.data.len()).unwrap_or(u32::MAX);
-        all.extend(page.data);
-        cursor = page.next_cursor;
+        let page: Threads = call(client, params).await?;
+        let count = page.threads.len();
+        all.extend(page.threads);
+        cursor = page.next;
         if cursor.is_none() || count == 0 || count >= left {
             break;
         }
     }
-    if args.json {
-        output::json(&Listed { threads: &all, has_more: cursor.is_some() })?;
-    } else if all.is_empty() {
+    if all.is_empty() {
         output::note("no threads; start one with `rookery chat`");
     } else {
         table(&all, age::now()).print()?;
@@ -96,8 +98,8 @@ fn table(threads: &[Thread], now: i64) -> Table {
         table.row(vec![
             (Tone::Strong, show::short_id(&thread.id).to_owned()),
             show::status(&thread.status),
-            (Tone::Faint, shorten(&show::model(thread), 32)),
-            (Tone::Faint, age::since(thread.updated_at, now)),
+            (Tone::Faint, shorten(&show::model(&thread.choice), 32)),
+            (Tone::Faint, age::since_text(&thread.updated_at, now)),
             (tone, title),
         ]);
     }
@@ -106,92 +108,118 @@ fn table(threads: &[Thread], now: i64) -> Table {
 
 async fn show_one(client: &Client, args: args::ThreadsShow) -> Outcome {
     let id = threads::find(client, &args.target.id).await?;
-    let thread = read_whole(client, &id).await?;
     if args.target.json {
-        output::json(&thread)?;
+        output::json(&published::whole(client, &id).await?)?;
     } else {
-        let colors = Colors::of_stdout();
-        let shown = show::conversation(&thread, args.reasoning_text, colors);
+        let whole = read_whole(client, &id).await?;
+        let shown = show::conversation(&whole, args.reasoning_text, Colors::of_stdout());
         output::write(shown.as_bytes())?;
     }
     done()
 }
 
-/// A thread with all of its turns, which may be too much for one message.
-async fn read_whole(client: &Client, id: &str) -> Outcome<Thread> {
-    let mut later = Vec::new();
+/// A thread with all that was said in it, which may be too much for one message.
+async fn read_whole(client: &Client, id: &str) -> Outcome<show::Conversation> {
+    let (mut turns, mut items) = (Vec::new(), Vec::new());
     let mut before = None;
     loop {
-        let params = ThreadHistoryReadParams {
-            thread_id: id.to_owned(),
+        let params = ThreadRead {
+            thread: id.to_owned(),
             before,
-            limit: Some(LARGEST_PAGE),
+            limit: Some(LARGEST_PART),
             max_bytes: Some(PAGE_BYTES),
         };
-        let page: ThreadHistoryReadResult = call(client, params).await?;
-        let mut thread = page.thread.ok_or_else(|| threads::unreadable(id))?;
-        let mut turns = thread.turns.take().unwrap_or_default();
-        turns.append(&mut later);
-        if !page.has_more || page.before.is_none() {
-            thread.turns = Some(turns);
-            return Ok(thread);
+        let mut page: ThreadItems = threads::known(client, id, params).await?;
+        if page.thread.archived {
+            return Err(threads::unreadable(id));
         }
-        (later, before) = (turns, page.before);
+        // A turn that a page begins in the middle of is on the page before as well.
+        turns.retain(|turn: &Turn| page.turns.iter().all(|one| one.id != turn.id));
+        page.turns.append(&mut turns);
+        page.items.append(&mut items);
+        if page.before.is_none() {
+            let ThreadItems { thread, turns, items, .. } = page;
+            return Ok(show::Conversation { thread, turns, items });
+        }
+        (turns, items, before) = (page.turns, page.items, page.before);
     }
 }
 
 /// Something done to one thread after the other.
-struct Operation {
-    method: &'static str,
-    /// What it makes of a thread.
-    done: &'static str,
-    /// What the result has to say for it to have worked, if anything.
-    proof: Option<(&'static str, bool)>,
+#[derive(Clone, Copy)]
+enum Operation {
+    Archive,
+    Unarchive,
+    Delete,
+    Interrupt,
 }
 
-const ARCHIVE: Operation =
-    Operation { method: "thread/archive", done: "archived", proof: Some(("archived", true)) };
-const UNARCHIVE: Operation =
-    Operation { method: "thread/unarchive", done: "unarchived", proof: Some(("archived", false)) };
-const DELETE: Operation =
-    Operation { method: "thread/delete", done: "deleted", proof: Some(("deleted", true)) };
-const INTERRUPT: Operation =
-    Operation { method: "turn/interrupt", done: "interrupted", proof: None };
-
-async fn each(client: &Client, args: args::ThreadTargets, operation: &Operation) -> Outcome {
+async fn each(client: &Client, args: args::ThreadTargets, operation: Operation) -> Outcome {
     // All names are looked up before anything is done to the first.
     let mut ids = Vec::new();
     for text in &args.ids {
         ids.push(threads::find(client, text).await?);
     }
     for id in ids {
-        let result: Value =
-            client.call(operation.method, ThreadIdParams { thread_id: id.clone() }).await?;
-        let has_worked = operation.proof.is_none_or(|(member, wanted)| result[member] == wanted);
-        if !has_worked {
-            return Err(Failure::new(format!("no thread {id}"))
-                .hint("run `rookery threads` to list threads"));
-        }
-        tell(args.json, &result, &format!("{} {id}", operation.done))?;
+        one(client, &id, operation, args.json).await?;
     }
     done()
 }
 
+async fn one(client: &Client, id: &str, operation: Operation, json: bool) -> Outcome<()> {
+    let (thread, thread_id) = (id.to_owned(), id.to_owned());
+    match operation {
+        Operation::Archive => {
+            let archived = known(client, id, ThreadArchive { thread }).await?.archived;
+            tell(json, &ThreadArchiveResult { thread_id, archived }, &format!("archived {id}"))
+        }
+        Operation::Unarchive => {
+            let archived = known(client, id, ThreadUnarchive { thread }).await?.archived;
+            tell(json, &ThreadArchiveResult { thread_id, archived }, &format!("unarchived {id}"))
+        }
+        Operation::Delete => {
+            known(client, id, ThreadDelete { thread }).await?;
+            let deleted = ThreadDeleteResult { thread_id, deleted: true };
+            tell(json, &deleted, &format!("deleted {id}"))
+        }
+        Operation::Interrupt => {
+            let turn = known(client, id, TurnInterrupt { thread, turn: None }).await?.turn;
+            tell(json, &TurnIdResult { turn_id: turn }, &format!("interrupted {id}"))
+        }
+    }
+}
+
+/// Calls a method about a thread that was looked up, and may be gone all the same.
+async fn known<P: Call>(client: &Client, id: &str, params: P) -> Outcome<P::Reply> {
+    let see = "run `rookery threads` to list threads";
+    match client.send(params).await {
+        Err(ClientError::Rpc(error)) if error.code == code::NOT_FOUND => {
+            Err(Failure::new(format!("no thread {id}")).hint(see))
+        }
+        reply => Ok(reply?),
+    }
+}
+
 async fn rename(client: &Client, args: args::ThreadsRename) -> Outcome {
-    let thread_id = threads::find(client, &args.target.id).await?;
-    let text = format!("renamed {thread_id}");
-    let params = ThreadNameSetParams { thread_id, name: args.name.join(" ") };
-    let result = call(client, params).await?;
-    tell(args.target.json, &result, &text)?;
+    let id = threads::find(client, &args.target.id).await?;
+    let params = ThreadRename { thread: id.clone(), name: Some(args.name.join(" ")) };
+    let renamed = known(client, &id, params).await?;
+    let text = format!("renamed {id}");
+    tell(args.target.json, &ThreadNameResult { thread_id: id, name: renamed.name }, &text)?;
     done()
 }
 
 async fn fork(client: &Client, args: args::ThreadsFork) -> Outcome {
-    let thread_id = threads::find(client, &args.target.id).await?;
-    let (from_turn_id, name) = (args.from, args.name);
-    let params = ThreadForkParams { thread_id, from_turn_id, name, provider: None };
-    let forked = ThreadResult { thread: call(client, params).await?.thread };
-    tell(args.target.json, &forked, &forked.thread.id)?;
+    let thread = threads::find(client, &args.target.id).await?;
+    let id = thread.clone();
+    let params = ThreadFork { thread, turn: args.from, name: args.name };
+    let forked = known(client, &id, params).await?;
+    if args.target.json {
+        let thread = published::one(client, &forked.id).await?;
+        output::json_line(&ThreadResult { thread })?;
+    } else {
+        output::line(&forked.id)?;
+    }
     done()
 }
 
@@ -202,7 +230,7 @@ fn tell(json: bool, result: &impl Serialize, text: &str) -> Outcome<()> {
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -210,17 +238,17 @@ mod tests {
     fn one_line_per_thread() {
         let thread = |id: &str, name: Option<&str>, status: Value| -> Thread {
             serde_json::from_value(json!({
-                "id": id, "sessionId": id, "preview": "make it\nwork \u{1b}[2J", "name": name,
-                "modelProvider": "mock", "model": "mock", "createdAt": 0, "updatedAt": 60,
-                "cwd": "/", "messageCount": 0, "ephemeral": name.is_some(), "status": status,
+                "id": id, "preview": "make it\nwork \u{1b}[2J", "name": name, "mode": "default",
+                "choice": {"provider": "mock", "model": "mock"}, "archived": false,
+                "createdAt": "", "updatedAt": "1970-01-01T00:01:00.000000Z", "cwd": "/",
+                "messages": 0, "ephemeral": name.is_some(), "status": status,
+                "usage": {"prompt": 0, "completion": 0, "cached": 0, "cacheCreation": 0},
             }))
             .unwrap()
         };
-        let flags = json!(["approvalRequired", "interrupting"]);
-        let all = [
-            thread("a-12345678", None, json!({"type": "idle", "activeFlags": []})),
-            thread("b-87654321", Some("docs"), json!({"type": "running", "activeFlags": flags})),
-        ];
+        let waits = json!({"turn": "t", "waits": ["approval", "stop"]});
+        let all =
+            [thread("a-12345678", None, json!({})), thread("b-87654321", Some("docs"), waits)];
         expect![[r#"
             ID        STATE                   MODEL      AGE  NAME
             12345678  idle                    mock/mock  2m   make it work [2J

@@ -26,6 +26,8 @@ pub(super) enum Kind {
     Thread,
     /// An archived thread.
     Archived,
+    /// A background task.
+    Background,
     Tool,
     Who,
     Worktree,
@@ -61,6 +63,7 @@ const IDS: &[(&str, Kind)] = &[
     ("review", Kind::Review),
     ("checkpoint", Kind::Checkpoint),
     ("handoff", Kind::Handoff),
+    ("task", Kind::Background),
 ];
 
 impl Kind {

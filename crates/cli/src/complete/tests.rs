@@ -79,7 +79,7 @@ fn arguments_want_what_they_name() {
 
 #[test]
 fn commands_options_and_known_values_need_no_daemon() {
-    assert_eq!(names("rookery ch"), ["chat", "checkpoint"]);
+    assert_eq!(names("rookery ch"), ["chat", "changes", "checkpoint"]);
     assert_eq!(names("rookery threads un"), ["unarchive"]);
     assert_eq!(names("rookery dump --no"), ["--no-redact"]);
     assert_eq!(names("rookery completions |"), ["bash", "elvish", "fish", "powershell", "zsh"]);
@@ -147,6 +147,12 @@ fn every_argument_was_thought_of() {
         run env: text
         run title: text
         run timeout: text
+        task ls limit: text
+        task show id: Background
+        task logs id: Background
+        task cancel ids: Background
+        task cancel reason: text
+        task retry id: Background
         wait ids: Terminal
         wait text: text
         wait regex: text
@@ -190,6 +196,35 @@ fn every_argument_was_thought_of() {
         deny message: text
         answer id: Request
         answer answers: text
+        workflow plan prompt: text
+        workflow plan name: text
+        workflow plan arguments: text
+        workflow run prompt: text
+        workflow run name: text
+        workflow run arguments: text
+        workflow ls limit: text
+        workflow show run: text
+        workflow stop run: text
+        workflow stop reason: text
+        memory ls scope: text
+        memory ls limit: text
+        memory show memory: text
+        memory save text: text
+        memory save scope: text
+        memory save metadata: text
+        memory update memory: text
+        memory update text: text
+        memory update metadata: text
+        memory rm memories: text
+        memory query text: text
+        memory query scope: text
+        memory query limit: text
+        media ls thread: Thread
+        media show artifact: text
+        media import thread: Thread
+        media import title: text
+        media export artifact: text
+        media rm artifacts: text
         review list session: Session
         review show id: Review
         review request session: Session
@@ -204,6 +239,16 @@ fn every_argument_was_thought_of() {
         review deliver id: Review
         review deliver to: Session
         review defer id: Review
+        changes ls thread: Thread
+        changes ls limit: text
+        changes show thread: Thread
+        hunk ls thread: Thread
+        hunk ls turn: text
+        hunk ls path: text
+        hunk show thread: Thread
+        hunk show hunk: text
+        hunk rollback thread: Thread
+        hunk rollback hunk: text
         checkpoint create session: Session
         checkpoint create title: text
         checkpoint create summary: text
@@ -274,6 +319,7 @@ fn every_argument_was_thought_of() {
         ptywright args: text
         roostctl args: text
         setup provider: Provider
+        login timeout: text
     "#]]
     .assert_eq(&found);
 }

@@ -10,14 +10,9 @@ use rookery_dialects::DIALECTS;
 use rookery_host::{find_program, known_agents};
 use rookery_native::wire::{
     CheckpointList, Checkpoints, HandoffList, HandoffStatus, Handoffs, ListProjects, ListProviders,
-    POLICY, ProjectList, Providers, Queue, QueueList, RequestList, Requests, ReviewList,
-    ReviewStatus, Reviews, SessionList, Sessions, TerminalFilter, TerminalList, WorktreeList,
-    Worktrees,
-};
-use rookery_roder::wire::{
-    ModelList,
-    discovery::{Model, ModelListResult},
-    thread::{ThreadListParams, ThreadListResult},
+    ModelList, Models, POLICY, ProjectList, Providers, Queue, QueueList, RequestList, Requests,
+    ReviewList, ReviewStatus, Reviews, SessionList, Sessions, TaskList, Tasks, TerminalFilter,
+    TerminalList, ThreadList, Threads, WorktreeList, Worktrees,
 };
 use rookery_wire::{Call, Client};
 
@@ -28,11 +23,11 @@ use crate::{
         roo::known::{Known, known as roo_known},
     },
     link,
-    talk::{requests, sessions::current_dir, show},
+    talk::{mode, requests, sessions::current_dir, show},
 };
 
 /// Threads that are looked at, the last used first.
-const THREADS: u32 = 200;
+const THREADS: usize = 200;
 /// Signals that are sent by hand.
 const SIGNALS: &[&str] =
     &["INT", "TERM", "HUP", "KILL", "QUIT", "USR1", "USR2", "STOP", "CONT", "WINCH"];
@@ -58,11 +53,9 @@ pub(super) fn offer(kind: Kind, place: &Place, until: Instant, offer: &mut Offer
 }
 
 fn modes(offer: &mut Offer<'_>) {
-    let accepted = rookery_roder::modes::accepted();
-    for name in accepted.split(", ") {
-        let mode = rookery_roder::modes::read_argument(name);
+    for name in mode::accepted().split(", ") {
         // Of the spellings of a mode only the one that is shown everywhere.
-        if mode.is_some_and(|mode| rookery_roder::modes::canonical(mode) == name) {
+        if mode::read(name).is_some_and(|mode| mode::word(mode) == name) {
             offer.add_named(&[name], "");
         }
     }
@@ -126,6 +119,7 @@ async fn known(client: &Client, kind: Kind, place: &Place, offer: &mut Offer<'_>
         Kind::Item => items(client, offer).await,
         Kind::Review => reviews(client, offer).await,
         Kind::Checkpoint => checkpoints(client, offer).await,
+        Kind::Background => background(client, offer).await,
         Kind::Handoff => handoffs(client, offer).await,
         Kind::Session => sessions(client, offer).await,
         Kind::Project => projects(client, offer).await,
@@ -156,14 +150,17 @@ async fn terminals(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
 }
 
 async fn threads(client: &Client, archived: bool, offer: &mut Offer<'_>) -> Option<()> {
-    let params = ThreadListParams { limit: Some(THREADS), archived, ..ThreadListParams::default() };
-    let list: ThreadListResult = call(client, params).await?;
-    let ends: Vec<&str> = list.data.iter().map(|thread| show::short_id(&thread.id)).collect();
-    let names: Vec<_> = list.data.iter().map(|thread| thread.name.as_deref()).collect();
-    for (thread, end) in list.data.iter().zip(&ends) {
+    let params = ThreadList { limit: Some(THREADS), archived, ..ThreadList::default() };
+    let list: Threads = call(client, params).await?;
+    let ends: Vec<&str> = list.threads.iter().map(|thread| show::short_id(&thread.id)).collect();
+    let names: Vec<_> = list.threads.iter().map(|thread| thread.name.as_deref()).collect();
+    for (thread, end) in list.threads.iter().zip(&ends) {
         let (_, state) = show::status(&thread.status);
-        let about =
-            joined(&[Some(&*show::title(thread)), Some(&*state), Some(&*show::model(thread))]);
+        let about = joined(&[
+            Some(&*show::title(thread)),
+            Some(&*state),
+            Some(&*show::model(&thread.choice)),
+        ]);
         let end = Some(*end).filter(|end| ends.iter().filter(|other| *other == end).count() == 1);
         let name = thread.name.as_deref();
         let name =
@@ -213,6 +210,13 @@ async fn checkpoints(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
     let about = |title: &str, branch: Option<&str>| joined(&[Some(title), branch]);
     let all =
         list.checkpoints.iter().map(|one| (&*one.id, about(&one.title, one.branch.as_deref())));
+    by_end(&all.collect::<Vec<_>>(), offer);
+    Some(())
+}
+
+async fn background(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
+    let list: Tasks = call(client, TaskList::default()).await?;
+    let all = list.tasks.iter().map(|one| (&*one.id, one.summary.clone()));
     by_end(&all.collect::<Vec<_>>(), offer);
     Some(())
 }
@@ -280,29 +284,21 @@ async fn providers(client: &Client, offer: &mut Offer<'_>) -> Option<()> {
 }
 
 /// The models of the provider that the line names, else of the one that answers in new threads.
-async fn of_provider(client: &Client, place: &Place) -> Option<Vec<Model>> {
-    let provider = match &place.provider {
-        Some(provider) => provider.clone(),
-        None => {
-            let known: Providers = call(client, ListProviders).await?;
-            known.default.provider
-        }
-    };
-    let mut list: ModelListResult = call(client, ModelList).await?;
-    list.models.retain(|model| model.model_provider == provider);
-    Some(list.models)
+async fn of_provider(client: &Client, place: &Place) -> Option<Models> {
+    call(client, ModelList { provider: place.provider.clone() }).await
 }
 
 async fn models(client: &Client, place: &Place, offer: &mut Offer<'_>) -> Option<()> {
-    for model in of_provider(client, place).await? {
-        offer.add_named(&[&model.id], &joined(&[Some(&*model.name), Some(&*model.model_provider)]));
+    let list = of_provider(client, place).await?;
+    for model in &list.models {
+        offer.add_named(&[&model.id], &joined(&[Some(&*model.name), Some(&*list.provider)]));
     }
     Some(())
 }
 
 async fn efforts(client: &Client, place: &Place, offer: &mut Offer<'_>) -> Option<()> {
-    for model in of_provider(client, place).await? {
-        model.reasoning_efforts.iter().for_each(|effort| offer.add_named(&[effort], ""));
+    for model in of_provider(client, place).await?.models {
+        model.reasoning.iter().for_each(|effort| offer.add_named(&[effort], ""));
     }
     Some(())
 }

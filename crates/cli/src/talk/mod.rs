@@ -2,6 +2,7 @@
 //! it a command prints is the command's business.
 
 pub(crate) mod age;
+pub(crate) mod mode;
 pub(crate) mod patch;
 pub(crate) mod queue;
 pub(crate) mod requests;

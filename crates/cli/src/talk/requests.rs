@@ -1,10 +1,9 @@
 //! What agents wait for: which requests there are, and how they are shown.
 
-use rookery_native::wire::{Request, RequestKind, RequestList, RequestState, Requests};
-use rookery_roder::wire::session::{PendingPlanExit, Question, SessionGetParams, SessionGetResult};
+use rookery_native::wire::{Question, Request, RequestKind, RequestList, RequestState, Requests};
 use rookery_wire::Client;
 
-use super::{age, safe, show};
+use super::{age, mode, safe, show};
 use crate::{
     failure::{Failure, Outcome},
     link::call,
@@ -15,15 +14,6 @@ use crate::{
 const SHORT_ID: usize = 6;
 /// Columns of a summary.
 const SUMMARY_WIDTH: usize = 72;
-
-/// A request with all that is needed to decide it.
-#[derive(Debug, Clone)]
-pub(crate) struct Ask {
-    pub(crate) request: Request,
-    /// Its questions with what the options mean.
-    pub(crate) questions: Vec<Question>,
-    pub(crate) plan: Option<PendingPlanExit>,
-}
 
 /// The bare id in an id of any spelling.
 pub(crate) fn bare_id(text: &str) -> &str {
@@ -51,26 +41,10 @@ pub(crate) async fn find(client: &Client, id: &str) -> Outcome<Request> {
 }
 
 /// What a thread waits for, oldest first.
-pub(crate) async fn pending(client: &Client, thread: &str) -> Outcome<Vec<Ask>> {
+pub(crate) async fn pending(client: &Client, thread: &str) -> Outcome<Vec<Request>> {
     let of_thread = RequestList { thread: Some(thread.to_owned()) };
     let list: Requests = call(client, of_thread).await?;
-    if list.requests.is_empty() {
-        return Ok(Vec::new());
-    }
-    let of_thread = SessionGetParams { thread_id: Some(thread.to_owned()) };
-    let session: SessionGetResult = call(client, of_thread).await?;
-    Ok(list.requests.into_iter().map(|request| with_details(request, &session)).collect())
-}
-
-fn with_details(request: Request, session: &SessionGetResult) -> Ask {
-    let inputs = &session.pending_user_inputs;
-    let input = inputs.iter().find(|input| bare_id(&input.request_id) == request.id);
-    let plan = session.pending_plan_exit.as_ref();
-    Ask {
-        questions: input.map(|input| input.questions.clone()).unwrap_or_default(),
-        plan: plan.filter(|plan| bare_id(&plan.request_id) == request.id).cloned(),
-        request,
-    }
+    Ok(list.requests)
 }
 
 /// What is asked, in a word.
@@ -159,12 +133,11 @@ pub(crate) fn table(requests: &[Request], now: i64) -> Table {
 }
 
 /// Exactly what would be done, or is asked, line by line.
-pub(crate) fn details(ask: &Ask) -> Vec<String> {
-    let request = &ask.request;
+pub(crate) fn details(request: &Request) -> Vec<String> {
     match request.kind {
         RequestKind::Approval => approval(request),
-        RequestKind::PlanExit => plan(ask),
-        RequestKind::Input => ask.questions.iter().flat_map(question).collect(),
+        RequestKind::PlanExit => plan(request),
+        RequestKind::Input => request.questions.iter().flat_map(question).collect(),
         RequestKind::ExternalTool => {
             vec![format!("{} waits for the client that runs it", safe::exact(&request.tool))]
         }
@@ -216,21 +189,21 @@ pub(crate) fn exactly(request: &Request) -> Vec<String> {
 pub(crate) fn question(question: &Question) -> Vec<String> {
     let header = safe::line(&question.header);
     let mut lines = vec![format!("{header}: {}", safe::line(&question.question))];
-    for (option, number) in question.options.iter().zip(1..) {
-        let label = safe::line(&option.label);
-        let meaning = safe::line(&option.description);
+    let meanings = question.descriptions.iter().map(String::as_str).chain(std::iter::repeat(""));
+    for ((option, meaning), number) in question.options.iter().zip(meanings).zip(1..) {
+        let (label, meaning) = (safe::line(option), safe::line(meaning));
         let meaning = if meaning.is_empty() { meaning } else { format!(" — {meaning}") };
         lines.push(format!("  {number}. {label}{meaning}"));
     }
     lines
 }
 
-fn plan(ask: &Ask) -> Vec<String> {
-    let mode = ask.plan.as_ref().map(|plan| format!(" and continue in mode {}", plan.target_mode));
-    let question = format!("approve this plan{}?", mode.unwrap_or_default());
-    let mut lines = vec![safe::exact(&question)];
-    lines.extend(indented(ask.request.preview.as_deref().unwrap_or(&ask.request.summary)));
-    let steps = ask.plan.iter().flat_map(|plan| &plan.next_steps);
+fn plan(request: &Request) -> Vec<String> {
+    let plan = request.plan.as_ref();
+    let next = plan.map(|plan| format!(" and continue in mode {}", mode::word(plan.mode)));
+    let mut lines = vec![format!("approve this plan{}?", next.unwrap_or_default())];
+    lines.extend(indented(request.preview.as_deref().unwrap_or(&request.summary)));
+    let steps = plan.iter().flat_map(|plan| &plan.next_steps);
     lines.extend(steps.zip(1..).map(|(step, n)| format!("  {n}. {}", safe::exact(step))));
     lines
 }

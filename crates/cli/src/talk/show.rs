@@ -1,9 +1,8 @@
 //! Threads and their items as lines of text.
 
-use rookery_roder::wire::{
-    item::{Item, ItemApproval, ItemStatus, ToolExecution},
-    thread::{ActiveFlag, Thread, ThreadState, ThreadStatus},
-    turn::{Turn, TurnStatus},
+use rookery_native::wire::{
+    Item, ItemBody, ItemStatus, ModelChoice, Thread, ThreadStatus, ThreadWait, ToolApproval,
+    ToolCall, Turn, TurnItem, TurnStatus,
 };
 use serde_json::Value;
 
@@ -30,29 +29,29 @@ pub(crate) fn title(thread: &Thread) -> String {
 
 /// Whether a thread is at work, and what it waits for.
 pub(crate) fn status(status: &ThreadStatus) -> (Tone, String) {
-    if status.active_flags.is_empty() {
-        return match status.state {
-            ThreadState::Idle => (Tone::Faint, "idle".to_owned()),
-            ThreadState::Running => (Tone::Good, "running".to_owned()),
+    if status.waits.is_empty() {
+        return match status.turn {
+            None => (Tone::Faint, "idle".to_owned()),
+            Some(_) => (Tone::Good, "running".to_owned()),
         };
     }
-    let words: Vec<&str> = status.active_flags.iter().map(|flag| waits_for(*flag)).collect();
+    let words: Vec<&str> = status.waits.iter().map(|wait| waits_for(*wait)).collect();
     (Tone::Warning, words.join(", "))
 }
 
-fn waits_for(flag: ActiveFlag) -> &'static str {
-    match flag {
-        ActiveFlag::ApprovalRequired => "approval",
-        ActiveFlag::UserInputRequired => "question",
-        ActiveFlag::PlanExitRequired => "plan",
-        ActiveFlag::ExternalToolPending => "client's tool",
-        ActiveFlag::Interrupting => "interrupting",
+fn waits_for(wait: ThreadWait) -> &'static str {
+    match wait {
+        ThreadWait::Approval => "approval",
+        ThreadWait::Answer => "question",
+        ThreadWait::Plan => "plan",
+        ThreadWait::Tool => "client's tool",
+        ThreadWait::Stop => "interrupting",
     }
 }
 
 /// Who answers, and with which model.
-pub(crate) fn model(thread: &Thread) -> String {
-    safe::line(&format!("{}/{}", thread.model_provider, thread.model))
+pub(crate) fn model(choice: &ModelChoice) -> String {
+    safe::line(&format!("{}/{}", choice.provider, choice.model))
 }
 
 /// The arguments of a tool in a few words: `name=value`, or the value alone if there is one only.
@@ -73,15 +72,16 @@ pub(crate) fn input(value: &Value) -> String {
 }
 
 /// A tool at work, or what came of it, in one line.
-pub(crate) fn tool(tool: &ToolExecution) -> String {
-    let mut line = safe::line(&tool.tool_name);
-    if let Some(given) = tool.input.as_ref().map(input).filter(|text| !text.is_empty()) {
+pub(crate) fn tool(tool: &ToolCall, status: ItemStatus) -> String {
+    let mut line = safe::line(&tool.name);
+    let given = input(&tool.input);
+    if !given.is_empty() {
         line = format!("{line} {given}");
     }
-    let state = match (tool.status, tool.approval) {
-        (ItemStatus::InProgress, Some(ItemApproval::Requested)) => "waits",
+    let state = match (status, tool.approval) {
+        (ItemStatus::InProgress, Some(ToolApproval::Requested)) => "waits",
         (ItemStatus::InProgress, _) => "…",
-        (_, Some(ItemApproval::Denied)) => "denied",
+        (_, Some(ToolApproval::Denied)) => "denied",
         (ItemStatus::Completed, _) => "ok",
         (ItemStatus::Failed, _) => "failed",
     };
@@ -92,7 +92,7 @@ pub(crate) fn tool(tool: &ToolExecution) -> String {
     if let Some(millis) = tool.duration_ms {
         line = format!("{line} · {}", age::took(millis));
     }
-    match why(tool) {
+    match why(tool, status) {
         Some(why) => format!("{line} · {why}"),
         None => line,
     }
@@ -100,32 +100,40 @@ pub(crate) fn tool(tool: &ToolExecution) -> String {
 
 /// Why a tool failed, in one line. What a command printed last says most; what a tool says, it says
 /// first.
-fn why(tool: &ToolExecution) -> Option<String> {
-    let failed = tool.status == ItemStatus::Failed || tool.exit_code.is_some_and(|code| code != 0);
+fn why(tool: &ToolCall, status: ItemStatus) -> Option<String> {
+    let failed = status == ItemStatus::Failed || tool.exit_code.is_some_and(|code| code != 0);
     let said = tool.error.as_deref().or(tool.output.as_deref()).filter(|_| failed)?;
     let mut lines = said.lines().map(safe::line).filter(|line| !line.is_empty());
     let line = if tool.exit_code.is_some() { lines.next_back() } else { lines.next() };
     line.map(|line| shorten(&line, REASON_WIDTH))
 }
 
+/// A conversation with all that was said and done in it, in order.
+#[derive(Debug)]
+pub(crate) struct Conversation {
+    pub(crate) thread: Thread,
+    pub(crate) turns: Vec<Turn>,
+    pub(crate) items: Vec<TurnItem>,
+}
+
 /// A whole conversation.
-pub(crate) fn conversation(thread: &Thread, with_thoughts: bool, colors: Colors) -> String {
+pub(crate) fn conversation(whole: &Conversation, with_thoughts: bool, colors: Colors) -> String {
+    let thread = &whole.thread;
     let (tone, state) = status(&thread.status);
     let mut out = format!("{}\n", colors.paint(Tone::Strong, &title(thread)));
-    let place = safe::line(&thread.cwd);
-    let about = format!("{} · {} · {place} · ", safe::line(&thread.id), model(thread));
+    let (id, model) = (safe::line(&thread.id), model(&thread.choice));
+    let about = format!("{id} · {model} · {} · ", safe::line(&thread.cwd));
     out += &format!("{}{}\n", colors.paint(Tone::Faint, &about), colors.paint(tone, &state));
-    for turn in thread.turns.iter().flatten() {
-        push_turn(&mut out, turn, with_thoughts, colors);
+    for turn in &whole.turns {
+        let said = whole.items.iter().filter(|one| one.turn == turn.id);
+        said.for_each(|one| push_item(&mut out, &one.item, with_thoughts, colors));
+        push_end(&mut out, turn, colors);
     }
     out
 }
 
-fn push_turn(out: &mut String, turn: &Turn, with_thoughts: bool, colors: Colors) {
-    for item in &turn.items {
-        push_item(out, item, with_thoughts, colors);
-    }
-    let error = turn.error.as_ref().map(|error| safe::line(&error.message));
+fn push_end(out: &mut String, turn: &Turn, colors: Colors) {
+    let error = turn.error.as_deref().map(safe::line);
     match (turn.status, error) {
         (TurnStatus::Failed, error) => {
             let text = format!("failed: {}", error.as_deref().unwrap_or("no reason was given"));
@@ -140,29 +148,30 @@ fn push_turn(out: &mut String, turn: &Turn, with_thoughts: bool, colors: Colors)
 }
 
 fn push_item(out: &mut String, item: &Item, with_thoughts: bool, colors: Colors) {
-    match item {
-        Item::UserMessage { text, images, .. } => {
+    match &item.body {
+        ItemBody::User { text, images } => {
             let mut lines: Vec<String> = safe::text(text).lines().map(str::to_owned).collect();
             lines.extend(images.iter().map(|_| "[image]".to_owned()));
             let quoted = lines.iter().map(|line| colors.paint(Tone::Strong, &format!("> {line}")));
             push_block(out, &quoted.collect::<Vec<_>>().join("\n"));
         }
-        Item::AgentMessage { text, .. } => push_block(out, safe::text(text).trim_end()),
-        Item::Reasoning { .. } if !with_thoughts => {}
-        Item::Reasoning { summary, content, .. } => {
+        ItemBody::Agent { text, .. } => push_block(out, safe::text(text).trim_end()),
+        ItemBody::Reasoning { .. } if !with_thoughts => {}
+        ItemBody::Reasoning { summary, content } => {
             let said = if content.is_empty() { summary } else { content };
             let thought = safe::text(&said.join("\n\n"));
             let faint = thought.lines().map(|line| colors.paint(Tone::Faint, line));
             push_block(out, &faint.collect::<Vec<_>>().join("\n"));
         }
-        Item::ToolExecution(execution) => {
-            push_block(out, &colors.paint(Tone::Faint, &format!("• {}", tool(execution))));
+        ItemBody::Tool(call) => {
+            let line = format!("• {}", tool(call, item.status));
+            push_block(out, &colors.paint(Tone::Faint, &line));
         }
-        Item::Compaction { .. } => {
+        ItemBody::Compaction { .. } => {
             push_block(out, &colors.paint(Tone::Faint, "[earlier messages were summarized]"));
         }
         // The turn itself says why it failed.
-        Item::Error { .. } | Item::RoutingDecision { .. } | Item::Raw { .. } => {}
+        ItemBody::Error { .. } | ItemBody::Raw { .. } => {}
     }
 }
 

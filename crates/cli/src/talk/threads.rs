@@ -1,7 +1,10 @@
 //! Which thread people mean: by id, by the end of it, or by a name that only one has.
 
-use rookery_native::wire::{Thread, ThreadList};
-use rookery_wire::Client;
+use rookery_native::{
+    code,
+    wire::{Thread, ThreadList},
+};
+use rookery_wire::{Call, Client, ClientError};
 
 use super::show;
 use crate::{
@@ -60,6 +63,14 @@ fn choose(all: &[Thread], text: &str) -> Outcome<String> {
             Err(Failure::new(format!("{} threads are called {text:?}", found.len()))
                 .hint(format!("use its id: {}", ids.join(", "))))
         }
+    }
+}
+
+/// Calls a method about a thread that may not be there.
+pub(crate) async fn known<P: Call>(client: &Client, id: &str, params: P) -> Outcome<P::Reply> {
+    match client.send(params).await {
+        Err(ClientError::Rpc(error)) if error.code == code::NOT_FOUND => Err(unreadable(id)),
+        reply => Ok(reply?),
     }
 }
 

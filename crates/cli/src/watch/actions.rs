@@ -18,8 +18,7 @@ use crate::{
     talk::{
         patch::{self, Line},
         queue::{self, Item},
-        requests::{self, Ask},
-        safe,
+        requests, safe,
     },
 };
 
@@ -167,7 +166,7 @@ async fn lines(client: &Client, item: &Item<'_>) -> Vec<Line> {
     }
     lines.push((Tone::Plain, String::new()));
     let more = match (&entry.item.related, item.request) {
-        (_, Some(request)) => Ok(of_request(client, request).await),
+        (_, Some(request)) => Ok(of_request(request)),
         (Some(Related::Review(id)), _) => of_review(client, id).await,
         (Some(Related::Checkpoint(id)), _) => of_checkpoint(client, id).await,
         (Some(Related::Handoff(id)), _) => of_handoff(client, id).await,
@@ -180,15 +179,9 @@ async fn lines(client: &Client, item: &Item<'_>) -> Vec<Line> {
     lines
 }
 
-async fn of_request(client: &Client, request: &rookery_native::wire::Request) -> Vec<Line> {
-    let asks = requests::pending(client, &request.thread).await.unwrap_or_default();
-    let ask = asks.into_iter().find(|ask| ask.request.id == request.id).unwrap_or_else(|| Ask {
-        request: request.clone(),
-        questions: Vec::new(),
-        plan: None,
-    });
+fn of_request(request: &rookery_native::wire::Request) -> Vec<Line> {
     let mut lines: Vec<Line> =
-        requests::details(&ask).into_iter().map(|line| (tone_of(&line), line)).collect();
+        requests::details(request).into_iter().map(|line| (tone_of(&line), line)).collect();
     lines.push((Tone::Plain, String::new()));
     lines.push((Tone::Faint, format!("request {}", safe::line(&request.id))));
     if let Some(deadline) = &request.deadline {

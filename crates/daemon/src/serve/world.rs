@@ -65,6 +65,7 @@ impl PrivateWorld {
             env: std::env::vars_os().filter(|(name, _)| !is_foreign(name)).collect(),
             shell: login_shell(),
             default_tool: None,
+            max_running_tasks: rookery_core::USUAL_RUNNING_TASKS,
             child_env: Vec::new(),
             limits: TerminalLimits::default(),
             palette: Default::default(),

@@ -63,13 +63,19 @@ fn hold(
     talks: &mut BTreeMap<usize, Talk>,
     said: &mut Vec<Said>,
 ) -> Result<(), String> {
-    let daemon =
-        if script.test_mode { MemoryDaemon::in_test_mode() } else { MemoryDaemon::start() };
+    let daemon = match (script.issuer, script.test_mode) {
+        (Some(person), _) => MemoryDaemon::with_issuer(person),
+        (None, true) => MemoryDaemon::in_test_mode(),
+        (None, false) => MemoryDaemon::start(),
+    };
     let mut bindings = Bindings::from([
         ("home".to_owned(), daemon.home().path().to_str().unwrap().into()),
         ("here".to_owned(), script.path.parent().unwrap().to_str().unwrap().into()),
         ("pid".to_owned(), std::process::id().into()),
     ]);
+    if let Some(issuer) = daemon.issuer() {
+        bindings.insert("issuer".to_owned(), issuer.url().into());
+    }
     runtime().block_on(async {
         let dialect = Dialect::at(&script.endpoint);
         let frames = dialect.map_or(Frames::Lines, |dialect| dialect.frames);

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use rookery_issuer::Person;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -16,6 +17,8 @@ pub struct Script {
     pub endpoint: String,
     /// Whether operations for tests are allowed.
     pub test_mode: bool,
+    /// What the person does at the issuer of accounts, if there is one.
+    pub issuer: Option<Person>,
     /// What is said, in order.
     pub steps: Vec<Step>,
 }
@@ -63,6 +66,8 @@ struct Header {
     endpoint: String,
     #[serde(default)]
     test_mode: bool,
+    #[serde(default)]
+    issuer: Option<String>,
     #[serde(default, rename = "comment")]
     _comment: Option<String>,
 }
@@ -93,8 +98,9 @@ impl Script {
             let (kind, on) = parse_step(text).map_err(|error| at(line, error))?;
             steps.push(Step { line, kind, on });
         }
-        let Header { name, endpoint, test_mode, .. } = header;
-        Ok(Script { path: path.to_owned(), name, endpoint, test_mode, steps })
+        let Header { name, endpoint, test_mode, issuer, .. } = header;
+        let issuer = issuer.map(|word| person(&word)).transpose().map_err(|error| at(1, error))?;
+        Ok(Script { path: path.to_owned(), name, endpoint, test_mode, issuer, steps })
     }
 
     /// All files below `dir` that end in `.jsonl`, in the order of their paths.
@@ -110,6 +116,16 @@ impl Script {
         }
         found.sort();
         found
+    }
+}
+
+/// What the person does at the issuer, by its word.
+fn person(word: &str) -> Result<Person, String> {
+    match word {
+        "waits" => Ok(Person::Waits),
+        "allows" => Ok(Person::Allows),
+        "refuses" => Ok(Person::Refuses),
+        _ => Err(format!("issuer: {word} is none of waits, allows and refuses")),
     }
 }
 

@@ -1,17 +1,17 @@
 //! A request that is decided inline: what is asked next, and what a typed line means. Knows neither
 //! the terminal nor the daemon.
 
-use rookery_native::wire::{AnswerRequest, RequestKind};
+use rookery_native::wire::{AnswerRequest, Request, RequestKind};
 use serde_json::{Map, Value};
 
-use crate::talk::requests::{self, Ask};
+use crate::talk::requests;
 
 const YES_OR_NO: &str = "allow? [y]es, [n]o, [a]lways in this thread, or type what to do instead:";
 const PLAN: &str = "carry it out? [y]es or [n]o:";
 
 /// A request under way to its answer.
 pub(super) struct Asking {
-    ask: Ask,
+    request: Request,
     /// Which question is asked.
     step: usize,
     /// Answers so far, of questions.
@@ -30,35 +30,35 @@ pub(super) enum Next {
 }
 
 impl Asking {
-    pub(super) fn new(ask: Ask) -> Self {
-        Self { ask, step: 0, answers: Map::new() }
+    pub(super) fn new(request: Request) -> Self {
+        Self { request, step: 0, answers: Map::new() }
     }
 
     pub(super) fn id(&self) -> &str {
-        &self.ask.request.id
+        &self.request.id
     }
 
-    pub(super) fn into_ask(self) -> Ask {
-        self.ask
+    pub(super) fn into_request(self) -> Request {
+        self.request
     }
 
     /// Lines to show once, before anything is asked.
     pub(super) fn details(&self) -> Vec<String> {
-        match self.ask.request.kind {
+        match self.request.kind {
             // Each comes with its turn.
             RequestKind::Input => Vec::new(),
-            _ => requests::details(&self.ask),
+            _ => requests::details(&self.request),
         }
     }
 
     /// Lines to show before the question.
     pub(super) fn lines(&self) -> Vec<String> {
-        self.ask.questions.get(self.step).map(requests::question).unwrap_or_default()
+        self.request.questions.get(self.step).map(requests::question).unwrap_or_default()
     }
 
     /// The question.
     pub(super) fn question(&self) -> &'static str {
-        match self.ask.request.kind {
+        match self.request.kind {
             RequestKind::Approval => YES_OR_NO,
             RequestKind::PlanExit => PLAN,
             RequestKind::Input | RequestKind::ExternalTool => "a number, or your own answer:",
@@ -71,7 +71,7 @@ impl Asking {
         if line.is_empty() {
             return Next::Again;
         }
-        match self.ask.request.kind {
+        match self.request.kind {
             RequestKind::Approval => self.approval(line),
             RequestKind::PlanExit => match line.to_ascii_lowercase().as_str() {
                 "y" | "yes" => Next::Answer(decided(self.id(), true)),
@@ -94,13 +94,13 @@ impl Asking {
     }
 
     fn answer(&mut self, line: &str) -> Next {
-        let Some(question) = self.ask.questions.get(self.step) else { return Next::Again };
+        let Some(question) = self.request.questions.get(self.step) else { return Next::Again };
         let number = line.parse::<usize>().ok();
         let chosen = number.and_then(|number| question.options.get(number.checked_sub(1)?));
-        let answer = chosen.map_or_else(|| line.to_owned(), |option| option.label.clone());
+        let answer = chosen.map_or_else(|| line.to_owned(), Clone::clone);
         self.answers.insert(question.id.clone(), Value::String(answer));
         self.step += 1;
-        if self.step < self.ask.questions.len() {
+        if self.step < self.request.questions.len() {
             return Next::More;
         }
         let answers = Value::Object(std::mem::take(&mut self.answers));
@@ -132,10 +132,9 @@ mod tests {
     fn asking(kind: &str, questions: Value) -> Asking {
         let request = serde_json::from_value(json!({
             "id": "01A", "kind": kind, "thread": "t", "turn": "u", "tool": "shell",
-            "summary": "ls", "askedAt": "", "state": "pending",
+            "summary": "ls", "askedAt": "", "state": "pending", "questions": questions,
         }));
-        let questions = serde_json::from_value(questions).unwrap();
-        Asking::new(Ask { request: request.unwrap(), questions, plan: None })
+        Asking::new(request.unwrap())
     }
 
     fn answer(next: Next) -> Value {
@@ -168,13 +167,12 @@ mod tests {
 
     #[test]
     fn questions_come_one_after_the_other() {
-        let options = json!([
-            {"label": "Blue", "description": "as the \u{1b}[2Jsky"}, {"label": "Red", "description": ""},
-        ]);
+        let (options, meanings) = (json!(["Blue", "Red"]), json!(["as the \u{1b}[2Jsky", ""]));
         let mut asked = asking(
             "input",
             json!([
-                {"header": "Color", "id": "color", "question": "Which?", "options": options},
+                {"header": "Color", "id": "color", "question": "Which?", "options": options,
+                 "descriptions": meanings},
                 {"header": "Size", "id": "size", "question": "How large?", "options": []},
             ]),
         );

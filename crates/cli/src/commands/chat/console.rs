@@ -38,7 +38,7 @@ pub(super) async fn run(talk: &mut Talk, mut conversation: Conversation) -> Outc
     let _restore = Restore::later();
     let (mut editor, history) = editor()?;
     let id = show::short_id(&conversation.thread.id);
-    let who = show::model(&conversation.thread);
+    let who = show::model(&conversation.thread.choice);
     let about = format!("thread {id} with {who}; /help lists the commands");
     talk.screen.note(Tone::Faint, &about)?;
     let mut is_leaving = false;

@@ -1,13 +1,8 @@
 //! Slash commands that are for `chat` itself and not for the agent.
 
-use rookery_native::wire::{ListProviders, Providers};
-use rookery_roder::wire::{
-    ProvidersList,
-    command::{CommandsListParams, CommandsListResult},
-    provider::{ProvidersSelectParams, ProvidersSelectResult},
-    session::{SessionGetParams, SessionSetModeParams},
-    thread::{Thread, ThreadListParams, ThreadListResult, ThreadStartParams, ThreadStartResult},
-    upkeep::ThreadCompactParams,
+use rookery_native::wire::{
+    CommandList, Commands, ListProviders, Mode, ModelList, Providers, Thread, ThreadCompact,
+    ThreadGet, ThreadList, ThreadSetMode, ThreadSetModel, ThreadStart, Threads,
 };
 
 use super::{Overrides, model, read_thread, talk::Talk};
@@ -15,11 +10,11 @@ use crate::{
     failure::{Failure, Outcome},
     link::call,
     output::{self, Tone},
-    talk::{safe, show, threads},
+    talk::{mode as modes, safe, show, threads},
 };
 
 /// Threads that `/threads` lists, and models that `/model` does.
-const LISTED: u32 = 10;
+const LISTED: usize = 10;
 const LISTED_MODELS: usize = 40;
 /// Columns of a command in the help.
 const USAGE_WIDTH: usize = 28;
@@ -89,13 +84,13 @@ pub(super) struct Conversation {
     /// Who answers instead of the thread's own choice.
     pub(super) overrides: Overrides,
     /// The mode that was chosen here, for the next thread.
-    pub(super) mode: Option<String>,
+    pub(super) mode: Option<Mode>,
 }
 
 impl Conversation {
     /// Who answers next.
     pub(super) fn provider(&self) -> &str {
-        self.overrides.provider.as_deref().unwrap_or(&self.thread.model_provider)
+        self.overrides.provider.as_deref().unwrap_or(&self.thread.choice.provider)
     }
 }
 
@@ -127,8 +122,8 @@ pub(super) async fn help(talk: &mut Talk, cwd: &str) -> Outcome<()> {
         let usage = format!("/{names} {}", row.arguments);
         talk.screen.note(Tone::Plain, &format!("{usage:<USAGE_WIDTH$} {}", row.meaning))?;
     }
-    let workspace = (!cwd.is_empty()).then(|| cwd.to_owned());
-    let list: CommandsListResult = call(&talk.client, CommandsListParams { workspace }).await?;
+    let cwd = (!cwd.is_empty()).then(|| cwd.into());
+    let list: Commands = call(&talk.client, CommandList { cwd }).await?;
     for command in list.commands.iter().filter(|command| Local::find(&command.name).is_none()) {
         let hint = command.argument_hint.as_deref().unwrap_or_default();
         let usage = safe::line(&format!("/{} {hint}", command.name));
@@ -140,34 +135,33 @@ pub(super) async fn help(talk: &mut Talk, cwd: &str) -> Outcome<()> {
 
 async fn clear(talk: &mut Talk, conversation: &mut Conversation) -> Outcome<()> {
     let old = &conversation.thread;
-    let params = ThreadStartParams {
-        cwd: Some(old.cwd.clone()),
-        model_provider: Some(old.model_provider.clone()),
-        model: Some(old.model.clone()),
+    let params = ThreadStart {
+        cwd: old.cwd.clone().into(),
+        provider: Some(old.choice.provider.clone()),
+        model: Some(old.choice.model.clone()),
         ephemeral: old.ephemeral,
-        ..ThreadStartParams::default()
+        ..ThreadStart::default()
     };
-    let started: ThreadStartResult = call(&talk.client, params).await?;
-    if let Some(mode) = &conversation.mode {
-        set_mode(talk, mode, &started.thread.id).await?;
+    let started: Thread = call(&talk.client, params).await?;
+    if let Some(mode) = conversation.mode {
+        set_mode(talk, mode, &started.id).await?;
     }
     let before = show::short_id(&old.id).to_owned();
-    talk.thread = started.thread.id.clone();
-    conversation.thread = started.thread;
+    talk.follow(&started.id).await?;
+    conversation.thread = started;
     let id = show::short_id(&talk.thread).to_owned();
     let text = format!("thread {id}; return to the previous one with /threads {before}");
     talk.screen.note(Tone::Faint, &text)
 }
 
 async fn compact(talk: &mut Talk, hint: &str) -> Outcome<()> {
-    let params = ThreadCompactParams {
-        thread_id: talk.thread.clone(),
-        turn_id: None,
-        preserve_hint: (!hint.is_empty()).then(|| hint.to_owned()),
+    let params = ThreadCompact {
+        thread: talk.thread.clone(),
+        hint: (!hint.is_empty()).then(|| hint.to_owned()),
     };
     let work = call(&talk.client, params);
     let done = output::working("summing up", work).await?;
-    let (before, after) = (done.estimated_tokens_before, done.estimated_tokens_after);
+    let (before, after) = (done.before, done.after);
     let text = match (done.compacted, done.reason) {
         (true, _) => format!("about {before} tokens became {after}"),
         (false, Some(reason)) => format!("nothing was summarized: {}", safe::line(&reason)),
@@ -177,15 +171,13 @@ async fn compact(talk: &mut Talk, hint: &str) -> Outcome<()> {
 }
 
 async fn models(talk: &mut Talk, conversation: &Conversation) -> Outcome<()> {
-    let asked = call(&talk.client, ProvidersList);
-    let listed = output::working("asking for models", asked).await?;
-    let thread = &conversation.thread;
-    let text = format!("current model: {}", show::model(thread));
+    let choice = &conversation.thread.choice;
+    let params = ModelList { provider: Some(choice.provider.clone()) };
+    let models = output::working("asking for models", call(&talk.client, params)).await?.models;
+    let text = format!("current model: {}", show::model(choice));
     talk.screen.note(Tone::Plain, &text)?;
-    let provider = listed.providers.into_iter().find(|one| one.id == thread.model_provider);
-    let models = provider.map(|provider| provider.models).unwrap_or_default();
     for model in models.iter().take(LISTED_MODELS) {
-        let mark = if model.id == thread.model { '*' } else { ' ' };
+        let mark = if model.id == choice.model { '*' } else { ' ' };
         talk.screen.note(Tone::Plain, &format!("{mark} {}", safe::line(&model.id)))?;
     }
     let more = models.len().saturating_sub(LISTED_MODELS);
@@ -200,7 +192,7 @@ async fn models(talk: &mut Talk, conversation: &Conversation) -> Outcome<()> {
 /// Chooses by the name of a model, or by `provider/model` if a provider has that name.
 async fn choose_model(talk: &mut Talk, conversation: &mut Conversation, name: &str) -> Outcome<()> {
     let known: Providers = call(&talk.client, ListProviders).await?;
-    let own = conversation.thread.model_provider.clone();
+    let own = conversation.thread.choice.provider.clone();
     // Names of models may have slashes as well.
     let split = name.split_once('/').filter(|(provider, _)| {
         known.providers.iter().any(|one| one.id == provider.to_lowercase())
@@ -214,7 +206,7 @@ async fn choose_model(talk: &mut Talk, conversation: &mut Conversation, name: &s
 async fn providers(talk: &mut Talk, conversation: &Conversation) -> Outcome<()> {
     let known: Providers = call(&talk.client, ListProviders).await?;
     for one in known.providers {
-        let mark = if one.id == conversation.thread.model_provider { '*' } else { ' ' };
+        let mark = if one.id == conversation.thread.choice.provider { '*' } else { ' ' };
         let needs = match (one.usable, one.key_variable) {
             (false, Some(variable)) if model::has_variable(&variable) => String::new(),
             (false, Some(variable)) => format!("  needs {}", safe::line(&variable)),
@@ -234,53 +226,50 @@ async fn select(
     model: Option<&str>,
 ) -> Outcome<()> {
     model::of_thread(&talk.client, provider).await?;
-    let params = ProvidersSelectParams {
-        provider: provider.to_owned(),
+    let params = ThreadSetModel {
+        thread: talk.thread.clone(),
+        provider: Some(provider.to_owned()),
         model: model.map(str::to_owned),
         reasoning: None,
-        thread_id: Some(talk.thread.clone()),
     };
-    let chosen: ProvidersSelectResult = call(&talk.client, params).await?;
+    let chosen: Thread = call(&talk.client, params).await?;
     conversation.overrides = Overrides::default();
-    conversation.thread.model_provider = chosen.provider;
-    conversation.thread.model = chosen.model;
-    let text = format!("this thread now uses {}", show::model(&conversation.thread));
+    conversation.thread.choice = chosen.choice;
+    let text = format!("this thread now uses {}", show::model(&conversation.thread.choice));
     talk.screen.note(Tone::Plain, &text)
 }
 
 async fn mode(talk: &mut Talk, conversation: &mut Conversation, wanted: &str) -> Outcome<()> {
     let thread = talk.thread.clone();
     let mode = if wanted.is_empty() {
-        let params = SessionGetParams { thread_id: Some(thread) };
-        call(&talk.client, params).await?.mode
+        call(&talk.client, ThreadGet { thread }).await?.mode
     } else {
+        let accepted = modes::accepted();
+        let unknown = || Failure::new(format!("unknown mode; expected one of {accepted}"));
+        let wanted = modes::read(wanted).ok_or_else(unknown)?;
         let mode = set_mode(talk, wanted, &thread).await?;
-        conversation.mode = Some(mode.clone());
+        conversation.mode = Some(mode);
         mode
     };
-    talk.screen.note(Tone::Plain, &format!("the mode is {}", safe::line(&mode)))
+    talk.screen.note(Tone::Plain, &format!("the mode is {}", modes::word(mode)))
 }
 
-async fn set_mode(talk: &Talk, mode: &str, thread: &str) -> Outcome<String> {
-    let params = SessionSetModeParams {
-        mode: mode.to_owned(),
-        reason: None,
-        thread_id: Some(thread.to_owned()),
-    };
+async fn set_mode(talk: &Talk, mode: Mode, thread: &str) -> Outcome<Mode> {
+    let params = ThreadSetMode { thread: Some(thread.to_owned()), mode, reason: None };
     Ok(call(&talk.client, params).await?.mode)
 }
 
 pub(super) async fn list_threads(talk: &mut Talk) -> Outcome<()> {
-    let params = ThreadListParams { limit: Some(LISTED), ..ThreadListParams::default() };
-    let list: ThreadListResult = call(&talk.client, params).await?;
-    for thread in &list.data {
+    let params = ThreadList { limit: Some(LISTED), ..ThreadList::default() };
+    let list: Threads = call(&talk.client, params).await?;
+    for thread in &list.threads {
         let mark = if thread.id == talk.thread { '*' } else { ' ' };
         let (_, state) = show::status(&thread.status);
         let id = safe::line(show::short_id(&thread.id));
         let line = format!("{mark} {id}  {state}  {}", show::title(thread));
         talk.screen.note(Tone::Plain, &line)?;
     }
-    match list.data.is_empty() {
+    match list.threads.is_empty() {
         true => talk.screen.note(Tone::Faint, "there are no threads yet"),
         false => talk.screen.note(Tone::Faint, "/threads ID continues another"),
     }
@@ -290,10 +279,11 @@ async fn switch(talk: &mut Talk, conversation: &mut Conversation, text: &str) ->
     let id = threads::find(&talk.client, text).await?;
     let thread = read_thread(&talk.client, &id).await?;
     // Its provider may need a key that only this environment has; a missing key is reported by the turn.
-    let lent: Outcome<()> = model::of_thread(&talk.client, &thread.model_provider).await;
-    talk.thread = thread.id.clone();
+    let lent: Outcome<()> = model::of_thread(&talk.client, &thread.choice.provider).await;
+    talk.follow(&thread.id).await?;
     let short = show::short_id(&thread.id);
-    let about = format!("thread {short} with {}: {}", show::model(&thread), show::title(&thread));
+    let about =
+        format!("thread {short} with {}: {}", show::model(&thread.choice), show::title(&thread));
     conversation.overrides = Overrides::default();
     conversation.thread = thread;
     talk.screen.note(Tone::Faint, &about)?;

@@ -1,9 +1,8 @@
 //! Who answers: what was asked for, what is set up, or a provider whose key is in this environment. A
 //! key that the daemon does not have is lent to it for what this command starts.
 
-use rookery_native::wire::{ListProviders, Provider, Providers};
-use rookery_roder::wire::{Secret, provider::LendKeyParams};
-use rookery_wire::Client;
+use rookery_native::wire::{LendKey, ListProviders, Provider, Providers};
+use rookery_wire::{Client, Secret};
 
 use crate::{
     failure::{Failure, Outcome},
@@ -67,7 +66,7 @@ async fn lend(client: &Client, known: &Providers, provider: &str) -> Outcome<()>
         // A program may do without: it may have a login of its own.
         if let Some(key) = key(variable) {
             let (provider, variable) = (found.id.clone(), Some(variable.clone()));
-            let params = LendKeyParams { provider, key: Secret::new(key), variable };
+            let params = LendKey { provider, key: Secret::new(key), variable };
             call(client, params).await?;
         }
     }
@@ -79,8 +78,7 @@ async fn lend(client: &Client, known: &Providers, provider: &str) -> Outcome<()>
         return Err(Failure::new(format!("{} has no API key", found.name))
             .hint(format!("set {variable}, or choose another with `rookery setup`")));
     };
-    let params =
-        LendKeyParams { provider: found.id.clone(), key: Secret::new(key), variable: None };
+    let params = LendKey { provider: found.id.clone(), key: Secret::new(key), variable: None };
     call(client, params).await?;
     Ok(())
 }

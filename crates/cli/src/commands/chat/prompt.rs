@@ -7,7 +7,6 @@ use std::{
     time::Duration,
 };
 
-use rookery_roder::wire::input::InputItem;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
@@ -126,7 +125,9 @@ fn begins(patience: Duration) -> bool {
 /// What is handed along with words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Attached {
-    pub(super) input: Vec<InputItem>,
+    pub(super) images: Vec<PathBuf>,
+    /// Files that the agent reads by itself.
+    pub(super) files: Vec<PathBuf>,
     /// Texts of files that the agent itself could not read.
     pub(super) texts: Vec<String>,
 }
@@ -135,10 +136,10 @@ impl Attached {
     /// The images of the command line.
     pub(super) fn images(paths: &[PathBuf]) -> Outcome<Self> {
         let image = |path: &PathBuf| match std::fs::canonicalize(path) {
-            Ok(found) => Ok(InputItem::LocalImage(text_of(&found)?)),
+            Ok(found) => utf8(found),
             Err(error) => Err(Failure::new(format!("cannot read {}: {error}", path.display()))),
         };
-        Ok(Self { input: paths.iter().map(image).collect::<Outcome<_>>()?, texts: Vec::new() })
+        Ok(Self { images: paths.iter().map(image).collect::<Outcome<_>>()?, ..Self::default() })
     }
 
     /// Adds the files that words name by `@path`, relative to a directory. What names no file is a word
@@ -161,9 +162,9 @@ impl Attached {
     fn attach(&mut self, file: &Path, workspace: &Path) -> Outcome<()> {
         let ending = file.extension().map(|ending| ending.to_ascii_lowercase());
         if ending.is_some_and(|ending| IMAGES.iter().any(|image| ending == *image)) {
-            self.input.push(InputItem::LocalImage(text_of(file)?));
+            self.images.push(utf8(file.to_owned())?);
         } else if file.starts_with(workspace) {
-            self.input.push(InputItem::File(text_of(file)?));
+            self.files.push(utf8(file.to_owned())?);
         } else {
             // Outside of where the agent works it reads nothing by itself.
             self.texts.push(contents(file)?);
@@ -195,9 +196,12 @@ fn contents(file: &Path) -> Outcome<String> {
     Ok(format!("The file {name}:\n```\n{}\n```", text.trim_end()))
 }
 
-fn text_of(path: &Path) -> Outcome<String> {
-    let text = path.to_str().map(str::to_owned);
-    text.ok_or_else(|| Failure::new(format!("{} is not UTF-8", path.display())))
+/// The path, if it can be written as JSON.
+fn utf8(path: PathBuf) -> Outcome<PathBuf> {
+    match path.to_str() {
+        Some(_) => Ok(path),
+        None => Err(Failure::new(format!("{} is not UTF-8", path.display()))),
+    }
 }
 
 #[cfg(test)]
@@ -242,13 +246,10 @@ mod tests {
         std::fs::write(dir.join("a.rs"), "fn a() {}").unwrap();
         std::fs::write(dir.join("p.PNG"), "x").unwrap();
         std::fs::write(root.join("out.txt"), "outside\n").unwrap();
-        let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
         let words = "look at @a.rs, @p.PNG and @../out.txt; ask @me or @nothing.rs";
         let attached = Attached::default().named_in(words, &dir, &dir).unwrap();
-        assert_eq!(
-            attached.input,
-            [InputItem::File(at("a.rs")), InputItem::LocalImage(at("p.PNG"))]
-        );
+        assert_eq!(attached.files, [dir.join("a.rs")]);
+        assert_eq!(attached.images, [dir.join("p.PNG")]);
         let sent = attached.prompt(words);
         assert!(sent.starts_with(words) && sent.ends_with("```\noutside\n```"), "{sent}");
         let missing = Attached::images(&[dir.join("none.png")]);

@@ -2,6 +2,8 @@
 
 use std::collections::{HashSet, VecDeque};
 
+use rookery_native::wire::Request;
+
 use super::{
     asking::{Asking, Next},
     keyboard::Keyboard,
@@ -10,7 +12,6 @@ use super::{
 use crate::{
     failure::{Failure, Outcome},
     output::Tone,
-    talk::requests::Ask,
 };
 
 /// Where requests are decided, one after the other.
@@ -18,7 +19,7 @@ pub(super) struct Prompts {
     keyboard: Option<Keyboard>,
     /// Every request that was looked at, or is settled.
     seen: HashSet<String>,
-    waiting: VecDeque<Ask>,
+    waiting: VecDeque<Request>,
     asking: Option<Asking>,
 }
 
@@ -39,8 +40,8 @@ impl Prompts {
     }
 
     /// Puts a request behind the others.
-    pub(super) fn put(&mut self, ask: Ask) {
-        self.waiting.push_back(ask);
+    pub(super) fn put(&mut self, request: Request) {
+        self.waiting.push_back(request);
     }
 
     /// The next line, as long as something is asked.
@@ -67,11 +68,11 @@ impl Prompts {
         if self.asking.is_some() {
             return Ok(());
         }
-        let Some(ask) = self.waiting.pop_front() else { return Ok(()) };
+        let Some(request) = self.waiting.pop_front() else { return Ok(()) };
         if let Some(keyboard) = &mut self.keyboard {
             keyboard.forget();
         }
-        let asking = Asking::new(ask);
+        let asking = Asking::new(request);
         screen.details(&asking.details())?;
         self.asking = Some(asking);
         self.ask(screen)
@@ -97,14 +98,14 @@ impl Prompts {
     /// Forgets a request; tells whether it was being asked.
     pub(super) fn withdraw(&mut self, id: &str) -> bool {
         self.seen.insert(id.to_owned());
-        self.waiting.retain(|ask| ask.request.id != id);
+        self.waiting.retain(|request| request.id != id);
         self.asking.take_if(|asking| asking.id() == id).is_some()
     }
 
     /// Asks nothing any more; gives what waits.
-    pub(super) fn close(&mut self) -> Vec<Ask> {
+    pub(super) fn close(&mut self) -> Vec<Request> {
         self.keyboard = None;
-        let asked = self.asking.take().map(Asking::into_ask);
+        let asked = self.asking.take().map(Asking::into_request);
         asked.into_iter().chain(self.waiting.drain(..)).collect()
     }
 }

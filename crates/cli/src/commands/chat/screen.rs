@@ -6,7 +6,7 @@ use std::{
     io::{self, IsTerminal as _, Write as _},
 };
 
-use rookery_roder::wire::item::{Item, ItemDelta, ItemEvent};
+use rookery_native::wire::{DeltaOf, Item, ItemBody};
 
 use super::render::Renderer;
 use crate::{
@@ -60,49 +60,43 @@ impl Screen {
         }
     }
 
-    /// Shows what happened to an item.
-    pub(super) fn item(&mut self, event: &ItemEvent) -> Outcome<()> {
-        match event {
-            ItemEvent::ItemDelta { item_id, delta } => self.delta(item_id, delta),
-            ItemEvent::ItemStarted { item: Item::ToolExecution(tool) } => {
-                self.status(&show::tool(tool))
-            }
-            ItemEvent::ItemStarted { .. } => Ok(()),
-            ItemEvent::ItemCompleted { item } => self.completed(item),
+    /// Shows that an item began.
+    pub(super) fn started(&mut self, item: &Item) -> Outcome<()> {
+        match &item.body {
+            ItemBody::Tool(call) => self.status(&show::tool(call, item.status)),
+            _ => Ok(()),
         }
     }
 
-    fn delta(&mut self, item_id: &str, delta: &ItemDelta) -> Outcome<()> {
-        match delta {
-            ItemDelta::AgentMessageText { delta, .. } => {
-                *self.shown.entry(item_id.to_owned()).or_default() += delta.len();
-                self.say(delta)
+    /// Shows how an item grew.
+    pub(super) fn grew(&mut self, item: &str, of: DeltaOf, text: &str) -> Outcome<()> {
+        match of {
+            DeltaOf::Text => {
+                *self.shown.entry(item.to_owned()).or_default() += text.len();
+                self.say(text)
             }
-            ItemDelta::ReasoningText { delta, .. }
-            | ItemDelta::ReasoningSummaryText { delta, .. } => self.think(delta),
-            ItemDelta::ReasoningSummaryPartAdded { .. } if self.is_thinking => self.think("\n\n"),
-            ItemDelta::ReasoningSummaryPartAdded { .. } => Ok(()),
+            DeltaOf::Thought | DeltaOf::Summary => self.think(text),
+            DeltaOf::SummaryPart if self.is_thinking => self.think("\n\n"),
+            DeltaOf::SummaryPart | DeltaOf::Output => Ok(()),
         }
     }
 
-    fn completed(&mut self, item: &Item) -> Outcome<()> {
-        match item {
-            Item::AgentMessage { id, text, .. } => {
+    /// Shows an item in its final form, as far as it was not shown.
+    pub(super) fn completed(&mut self, item: &Item) -> Outcome<()> {
+        match &item.body {
+            ItemBody::Agent { text, .. } => {
                 // What came without being streamed.
-                let shown = self.shown.remove(id).unwrap_or(0);
+                let shown = self.shown.remove(&item.id).unwrap_or(0);
                 if let Some(rest) = text.get(shown..).filter(|rest| !rest.is_empty()) {
                     self.say(rest)?;
                 }
                 self.break_lines()
             }
-            Item::Reasoning { .. } => self.break_lines(),
-            Item::ToolExecution(tool) => self.faint(&format!("• {}", show::tool(tool))),
-            Item::Compaction { .. } => self.faint("[earlier messages were summarized]"),
+            ItemBody::Reasoning { .. } => self.break_lines(),
+            ItemBody::Tool(call) => self.faint(&format!("• {}", show::tool(call, item.status))),
+            ItemBody::Compaction { .. } => self.faint("[earlier messages were summarized]"),
             // The failure is reported with the end of the turn.
-            Item::UserMessage { .. }
-            | Item::Error { .. }
-            | Item::RoutingDecision { .. }
-            | Item::Raw { .. } => Ok(()),
+            ItemBody::User { .. } | ItemBody::Error { .. } | ItemBody::Raw { .. } => Ok(()),
         }
     }
 

@@ -1,43 +1,34 @@
 //! A connection that follows one thread, and a turn of it from its start to its end.
 
-mod about;
-
 use std::{
     io::{self, IsTerminal as _},
     time::Duration,
 };
 
-use rookery_native::wire::{AnswerRequest, Answered, RequestKind};
-use rookery_roder::wire::{
-    initialize::{ClientCapabilities, ClientInfo, InitializeParams},
-    item::ItemNotification,
-    notification::{TurnNotification, Warning, name},
-    session::ModeChanged,
-    thread::{ThreadReadParams, ThreadReadResult, Usage},
-    turn::{Turn, TurnInterruptParams, TurnStatus},
+use rookery_native::{
+    notification,
+    wire::{
+        AnswerRequest, Answered, Request, RequestKind, RequestState, ThreadItems, ThreadNews,
+        ThreadNotification, ThreadRead, ThreadSubscribe, ThreadUnsubscribe, Turn, TurnInterrupt,
+        TurnStatus, Usage,
+    },
 };
 use rookery_wire::{Client, client::Notification};
 use rustix::{io::Errno, termios::tcgetattr};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use tokio::{sync::mpsc, time::timeout};
 
-use self::about::{About, asks, older_names, settles};
 use super::{
     asking::{Next, decided},
     prompts::Prompts,
+    relay::Relay,
     screen::Screen,
 };
 use crate::{
     failure::{Failure, Outcome},
     link::call,
-    output::{self, Tone},
+    output::Tone,
     stop::Stop,
-    talk::{
-        age,
-        requests::{self, Ask},
-        safe, show,
-    },
+    talk::{age, mode, requests, safe, show},
 };
 
 /// How long to wait for the interrupt to be acknowledged when its turn is not waited for.
@@ -71,8 +62,6 @@ pub(super) struct Manners {
     pub(super) always: Option<bool>,
     /// Whether questions can be asked at the terminal.
     pub(super) can_ask: bool,
-    /// Whether notifications are printed as they are.
-    pub(super) json: bool,
 }
 
 /// A thread that is followed.
@@ -81,10 +70,16 @@ pub(super) struct Talk {
     pub(super) thread: String,
     pub(super) screen: Screen,
     pub(super) stop: Stop,
+    /// Prints what happens as it is, instead of showing it.
+    pub(super) relay: Option<Relay>,
     notifications: mpsc::Receiver<Notification>,
+    /// What we are subscribed to; none before the first thread, and after the daemon gave us up.
+    subscription: Option<u64>,
     manners: Manners,
     /// Notifications that were lost, as far as it was reported.
     missed: u64,
+    /// How the turn that is followed ended, before all of it was printed.
+    ended: Option<Ended>,
     /// What the turn that ended last has cost.
     spent: Option<Spent>,
 }
@@ -95,41 +90,45 @@ struct Spent {
     millis: Option<u64>,
 }
 
-/// Subscribes to notifications of threads.
-pub(super) async fn follow(client: &Client) -> Outcome<mpsc::Receiver<Notification>> {
-    let notifications = client.notifications().ok_or_else(|| Failure::new("no notifications"))?;
-    let params = InitializeParams {
-        client_info: Some(ClientInfo {
-            name: "rookery-chat".to_owned(),
-            title: None,
-            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-        }),
-        capabilities: Some(ClientCapabilities {
-            opt_out_notification_methods: Some(older_names()),
-            ..ClientCapabilities::default()
-        }),
-    };
-    call(client, params).await?;
-    Ok(notifications)
+fn notifications_of(client: &Client) -> Outcome<mpsc::Receiver<Notification>> {
+    client.notifications().ok_or_else(|| Failure::new("no notifications"))
 }
 
 impl Talk {
-    pub(super) fn new(
-        client: Client,
-        notifications: mpsc::Receiver<Notification>,
-        thread: String,
-        screen: Screen,
-        manners: Manners,
-    ) -> Outcome<Self> {
-        let stop = Stop::new()?;
-        Ok(Self { client, thread, screen, stop, notifications, manners, missed: 0, spent: None })
+    /// A connection that follows no thread yet.
+    pub(super) fn new(client: Client, screen: Screen, manners: Manners) -> Outcome<Self> {
+        Ok(Self {
+            notifications: notifications_of(&client)?,
+            client,
+            thread: String::new(),
+            screen,
+            stop: Stop::new()?,
+            relay: None,
+            subscription: None,
+            manners,
+            missed: 0,
+            ended: None,
+            spent: None,
+        })
+    }
+
+    /// Follows this thread from now on, and no other.
+    pub(super) async fn follow(&mut self, thread: &str) -> Outcome<()> {
+        if let Some(subscription) = self.subscription.take() {
+            call(&self.client, ThreadUnsubscribe { subscription }).await?;
+        }
+        thread.clone_into(&mut self.thread);
+        let params = ThreadSubscribe { thread: Some(thread.to_owned()) };
+        self.subscription = Some(call(&self.client, params).await?.subscription);
+        Ok(())
     }
 
     /// Takes another connection, after the daemon was replaced.
     pub(super) async fn reconnect(&mut self, client: Client) -> Outcome<()> {
-        self.notifications = follow(&client).await?;
-        (self.client, self.missed) = (client, 0);
-        Ok(())
+        self.notifications = notifications_of(&client)?;
+        (self.client, self.missed, self.subscription) = (client, 0, None);
+        let thread = std::mem::take(&mut self.thread);
+        self.follow(&thread).await
     }
 
     /// Discards notifications until the connection is over, which may be known
@@ -138,9 +137,8 @@ impl Talk {
         loop {
             tokio::select! {
                 message = self.notifications.recv(), if is_connected => {
-                    if message.is_none() {
-                        return Idle::Disconnected;
-                    }
+                    let Some(message) = message else { return Idle::Disconnected };
+                    self.notice_loss(&message);
                 }
                 code = self.stop.requested() => return Idle::Stopped(code),
             }
@@ -175,6 +173,7 @@ impl Talk {
     async fn run_turn(&mut self, turn: &str) -> Outcome<Ended> {
         let mut prompts = Prompts::new(self.manners.can_ask)?;
         let mut is_interrupting = false;
+        self.ended = None;
         if let Some(ended) = self.begin(turn, &mut prompts).await? {
             return Ok(ended);
         }
@@ -201,7 +200,7 @@ impl Talk {
                     self.screen.note(Tone::Warning, "interrupting; press Ctrl-C again to exit")?;
                 }
             }
-            if self.client.missed() > self.missed
+            if (self.client.missed() > self.missed || self.subscription.is_none())
                 && let Some(ended) = self.catch_up(turn).await?
             {
                 return Ok(ended);
@@ -217,79 +216,81 @@ impl Talk {
 
     /// Interrupts a turn; the result is reported by its end.
     async fn interrupt(&self, turn: &str) {
-        let params =
-            TurnInterruptParams { thread_id: self.thread.clone(), turn_id: Some(turn.to_owned()) };
+        let params = TurnInterrupt { thread: self.thread.clone(), turn: Some(turn.to_owned()) };
         let _ = timeout(PATIENCE, self.client.send(params)).await;
     }
 
-    /// Shows a notification; gives the end of the turn if it tells of that.
+    /// Shows a notification; gives the end of the turn once all of it was shown.
     async fn take(
         &mut self,
         turn: &str,
         message: &Notification,
         prompts: &mut Prompts,
     ) -> Outcome<Option<Ended>> {
-        let params = message.params.get();
-        let Some(about) = self.about_us(params) else { return Ok(None) };
-        if self.manners.json {
-            let method = Value::String(message.method.clone());
-            let line = format!("{{\"method\":{method},\"params\":{params}}}");
-            output::line(safe::json(&line))?;
+        if message.method != notification::THREAD {
+            // The end of the turn is the last that is printed of it.
+            if let Some(relay) = self.relay.as_mut().filter(|relay| !relay.has_ended(turn)) {
+                relay.print(&self.thread, message)?;
+            }
+        } else if let Some(news) = self.news(message) {
+            self.show(turn, news, prompts).await?;
         }
-        match &*message.method {
-            name::TURN_COMPLETED => {
-                let notification = read::<TurnNotification>(params)
-                    .filter(|notification| notification.turn.id == turn);
-                let Some(notification) = notification else { return Ok(None) };
-                let millis = notification.turn.duration_ms;
-                self.spent = notification.turn.usage.clone().map(|usage| Spent { usage, millis });
-                return Ok(end(&notification.turn));
-            }
-            method if asks(method) => {
-                let asked = requests::pending(&self.client, &self.thread).await?;
-                // Others are reported later, in order.
-                let is_meant = |ask: &Ask| Some(&*ask.request.id) == about.request();
-                self.decide(asked.into_iter().filter(is_meant), prompts).await?;
-            }
-            method if settles(method) => {
-                if let Some(id) = about.request() {
-                    self.withdrawn(id, &about, prompts)?;
-                }
-            }
-            _ if self.manners.json => {}
-            name::ITEM_STARTED | name::ITEM_COMPLETED | name::ITEM_DELTA => {
-                if let Some(notification) = read::<ItemNotification>(params) {
-                    self.screen.item(&notification.event)?;
-                }
-                if message.method != name::ITEM_DELTA {
-                    prompts.repeat(&mut self.screen)?;
-                }
-            }
-            name::MODE_CHANGED => {
-                if let Some(changed) = read::<ModeChanged>(params) {
-                    let text = format!("the mode is {} now", safe::line(&changed.mode));
-                    self.screen.note(Tone::Faint, &text)?;
-                }
-            }
-            name::WARNING => {
-                if let Some(warning) = read::<Warning>(params) {
-                    let text = format!("warning: {}", safe::line(&warning.message));
-                    self.screen.note(Tone::Warning, &text)?;
-                }
-            }
-            _ => {}
-        }
-        Ok(None)
+        // The stream for programs has its own end of the turn, which may come later than ours.
+        let is_shown = self.relay.as_ref().is_none_or(|relay| relay.has_ended(turn));
+        Ok(self.ended.take_if(|_| is_shown))
     }
 
-    /// What a notification says of our thread, if it is about it.
-    fn about_us(&self, params: &str) -> Option<About> {
-        let about = read::<About>(params)?;
-        let thread = about.thread.as_ref().map(|thread| &thread.id);
-        (about.thread_id.as_ref().or(thread) == Some(&self.thread)).then_some(about)
+    /// What happened to our thread, if the notification says so.
+    fn news(&mut self, message: &Notification) -> Option<ThreadNews> {
+        self.notice_loss(message);
+        let told: ThreadNotification = serde_json::from_str(message.params.get()).ok()?;
+        (told.thread.as_ref() == Some(&self.thread)).then_some(told.news)
     }
 
-    /// Finds out what was asked before anybody told us, in a thread that runs already.
+    /// Notices that the daemon gave us up, so that the thread is followed anew.
+    fn notice_loss(&mut self, message: &Notification) {
+        let told = serde_json::from_str::<ThreadNotification>(message.params.get());
+        let is_ours = |told: &ThreadNotification| self.subscription == Some(told.subscription);
+        if message.method == notification::THREAD
+            && told.is_ok_and(|told| is_ours(&told) && matches!(told.news, ThreadNews::Lost {}))
+        {
+            self.subscription = None;
+        }
+    }
+
+    async fn show(&mut self, turn: &str, news: ThreadNews, prompts: &mut Prompts) -> Outcome<()> {
+        match news {
+            ThreadNews::TurnEnded { turn: done } if done.id == turn => {
+                self.spent = Some(Spent { usage: done.usage, millis: done.duration_ms });
+                self.ended = end(&done);
+                Ok(())
+            }
+            ThreadNews::RequestOpened { request } => {
+                self.decide(std::iter::once(*request), prompts).await
+            }
+            ThreadNews::RequestSettled { request } => self.withdrawn(&request, prompts),
+            _ if self.relay.is_some() => Ok(()),
+            ThreadNews::ItemStarted { item, .. } => {
+                self.screen.started(&item)?;
+                prompts.repeat(&mut self.screen)
+            }
+            ThreadNews::ItemCompleted { item, .. } => {
+                self.screen.completed(&item)?;
+                prompts.repeat(&mut self.screen)
+            }
+            ThreadNews::ItemDelta { item, of, text, .. } => self.screen.grew(&item, of, &text),
+            ThreadNews::ModeChanged { to, .. } => {
+                self.screen.note(Tone::Faint, &format!("the mode is {} now", mode::word(to)))
+            }
+            ThreadNews::Warning { message } => {
+                let text = format!("warning: {}", safe::line(&message));
+                self.screen.note(Tone::Warning, &text)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Finds out what was asked before we followed it, in a thread that runs already.
     async fn begin(&mut self, turn: &str, prompts: &mut Prompts) -> Outcome<Option<Ended>> {
         let asked = requests::pending(&self.client, &self.thread).await?;
         // Every notification before this answer has arrived; most requests are among them.
@@ -305,45 +306,45 @@ impl Talk {
     /// Decides or asks what was not seen before.
     async fn decide(
         &mut self,
-        asked: impl Iterator<Item = Ask>,
+        asked: impl Iterator<Item = Request>,
         prompts: &mut Prompts,
     ) -> Outcome<()> {
-        for ask in asked {
-            if !prompts.is_new(&ask.request.id) {
+        for request in asked {
+            if !prompts.is_new(&request.id) {
                 continue;
             }
             let is_yes_or_no =
-                matches!(ask.request.kind, RequestKind::Approval | RequestKind::PlanExit);
+                matches!(request.kind, RequestKind::Approval | RequestKind::PlanExit);
             match self.manners.always.filter(|_| is_yes_or_no) {
                 Some(approved) => {
-                    let answer = decided(&ask.request.id, approved);
-                    call(&self.client, answer).await?;
+                    call(&self.client, decided(&request.id, approved)).await?;
                 }
-                None if prompts.can_ask() && ask.request.kind != RequestKind::ExternalTool => {
-                    prompts.put(ask);
+                None if prompts.can_ask() && request.kind != RequestKind::ExternalTool => {
+                    prompts.put(request);
                 }
-                None => self.tell_how(&ask)?,
+                None => self.tell_how(&request)?,
             }
         }
         prompts.open_next(&mut self.screen)
     }
 
     /// Says what waits and how to answer it from elsewhere.
-    fn tell_how(&mut self, ask: &Ask) -> Outcome<()> {
-        let id = requests::short_id(&ask.request.id, std::iter::empty());
-        let how = match ask.request.kind {
+    fn tell_how(&mut self, request: &Request) -> Outcome<()> {
+        let id = requests::short_id(&request.id, std::iter::empty());
+        let how = match request.kind {
             RequestKind::Approval | RequestKind::PlanExit => {
                 format!("answer with `rookery approve {id}` or `rookery deny {id}`")
             }
             RequestKind::Input => {
-                let keys = ask.questions.iter().map(|one| format!(" {}=…", safe::line(&one.id)));
+                let questions = request.questions.iter();
+                let keys = questions.map(|one| format!(" {}=…", safe::line(&one.id)));
                 format!("answer with `rookery answer {id}{}`", keys.collect::<String>())
             }
             RequestKind::ExternalTool => "the client that runs the tool has to answer".to_owned(),
         };
-        self.screen.details(&requests::details(ask))?;
-        let kind = requests::kind(ask.request.kind);
-        let text = format!("waiting: {kind}, {}; {how}", requests::summary(&ask.request));
+        self.screen.details(&requests::details(request))?;
+        let kind = requests::kind(request.kind);
+        let text = format!("waiting: {kind}, {}; {how}", requests::summary(request));
         self.screen.note(Tone::Warning, &text)
     }
 
@@ -351,8 +352,8 @@ impl Talk {
     async fn typed(&mut self, line: Option<String>, prompts: &mut Prompts) -> Outcome<()> {
         let Some(line) = line else {
             // The terminal is closed; the request waits for an answer from another client.
-            for ask in prompts.close() {
-                self.tell_how(&ask)?;
+            for request in prompts.close() {
+                self.tell_how(&request)?;
             }
             return Ok(());
         };
@@ -376,16 +377,16 @@ impl Talk {
     }
 
     /// Withdraws a question that was answered elsewhere.
-    fn withdrawn(&mut self, id: &str, about: &About, prompts: &mut Prompts) -> Outcome<()> {
-        if !prompts.withdraw(id) {
+    fn withdrawn(&mut self, request: &Request, prompts: &mut Prompts) -> Outcome<()> {
+        if !prompts.withdraw(&request.id) {
             return Ok(());
         }
-        let how = match about.approved {
-            Some(true) => "approved",
-            Some(false) => "denied",
-            None => "settled",
+        let how = match request.state {
+            RequestState::Approved => "approved",
+            RequestState::Denied => "denied",
+            _ => "settled",
         };
-        let by = about.source.as_deref().map(|by| format!(" by {}", safe::line(by)));
+        let by = request.settled_by.as_deref().map(|by| format!(" by {}", safe::line(by)));
         let text = format!("[{how} elsewhere{}]", by.unwrap_or_default());
         self.screen.note(Tone::Warning, &text)?;
         prompts.open_next(&mut self.screen)
@@ -394,62 +395,36 @@ impl Talk {
     /// After notifications were lost: whether the turn is over.
     async fn catch_up(&mut self, turn: &str) -> Outcome<Option<Ended>> {
         self.missed = self.client.missed();
+        if self.subscription.is_none() {
+            let thread = self.thread.clone();
+            self.follow(&thread).await?;
+        }
         let short = show::short_id(&self.thread);
         let text =
             format!("some output was missed; `rookery threads show {short}` prints all of it");
         self.screen.note(Tone::Warning, &text)?;
-        let params = ThreadReadParams { thread_id: self.thread.clone(), include_turns: true };
-        let read: ThreadReadResult = call(&self.client, params).await?;
-        let turns = read.thread.and_then(|thread| thread.turns).unwrap_or_default();
-        Ok(turns.iter().find(|one| one.id == turn).and_then(end))
+        let thread = self.thread.clone();
+        let params = ThreadRead { thread, before: None, limit: None, max_bytes: None };
+        let read: ThreadItems = call(&self.client, params).await?;
+        Ok(read.turns.iter().find(|one| one.id == turn).and_then(end))
     }
 
     /// Prints what the turn has cost, if stderr is a terminal.
     pub(super) fn tell_usage(&mut self) -> Outcome<()> {
         let Some(Spent { usage, millis }) = self.spent.take() else { return Ok(()) };
-        if !io::stderr().is_terminal() || usage.total_tokens == 0 {
+        if !io::stderr().is_terminal() || usage.prompt + usage.completion == 0 {
             return Ok(());
         }
-        let mut text = format!("{} tokens in", usage.prompt_tokens);
-        if usage.cached_prompt_tokens > 0 {
-            text += &format!(" ({} cached)", usage.cached_prompt_tokens);
+        let mut text = format!("{} tokens in", usage.prompt);
+        if usage.cached > 0 {
+            text += &format!(" ({} cached)", usage.cached);
         }
-        text += &format!(", {} out", usage.completion_tokens);
+        text += &format!(", {} out", usage.completion);
         if let Some(millis) = millis {
             text += &format!(" · {}", age::took(millis));
         }
         self.screen.note(Tone::Faint, &text)
     }
-
-    /// The last line of a turn in JSON.
-    pub(super) fn tell_end(&self, turn: &str, ended: &Ended) -> Outcome<()> {
-        let (status, error) = match ended {
-            Ended::Completed => ("completed", None),
-            Ended::Failed(error) => ("failed", Some(&**error)),
-            Ended::Interrupted => ("interrupted", None),
-            Ended::Left(_) => ("left", None),
-        };
-        let done = Done { r#type: "done", thread_id: &self.thread, turn_id: turn, status, error };
-        let text = serde_json::to_string(&done);
-        let text = text.map_err(|error| Failure::new(format!("cannot write JSON: {error}")))?;
-        output::line(safe::json(&text))
-    }
-}
-
-/// How a turn ended, for programs.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Done<'a> {
-    r#type: &'static str,
-    thread_id: &'a str,
-    turn_id: &'a str,
-    status: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'a str>,
-}
-
-fn read<'a, T: Deserialize<'a>>(params: &'a str) -> Option<T> {
-    serde_json::from_str(params).ok()
 }
 
 /// How a turn ended, if it did.
@@ -459,7 +434,7 @@ fn end(turn: &Turn) -> Option<Ended> {
         TurnStatus::Completed => Some(Ended::Completed),
         TurnStatus::Interrupted => Some(Ended::Interrupted),
         TurnStatus::Failed => {
-            let message = turn.error.as_ref().map(|error| safe::line(&error.message));
+            let message = turn.error.as_deref().map(safe::line);
             Some(Ended::Failed(message.unwrap_or_else(|| "the turn failed".to_owned())))
         }
     }

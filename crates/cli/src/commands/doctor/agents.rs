@@ -1,7 +1,6 @@
 //! Whether agents can work: providers with a key, and servers of the Model Context Protocol.
 
-use rookery_native::wire::{McpServer, Status};
-use rookery_roder::wire::{ProvidersList, provider::ProvidersListResult};
+use rookery_native::wire::{ListProviders, McpServer, Providers, Status};
 use rookery_wire::Client;
 
 use super::Finding;
@@ -10,7 +9,7 @@ use super::Finding;
 const MOCK: &str = "mock";
 
 pub(super) async fn providers(client: &Client) -> Vec<Finding> {
-    match client.send(ProvidersList).await {
+    match client.send(ListProviders).await {
         Ok(list) => vec![judge(&list)],
         Err(error) => {
             let hint = "replace the daemon with `rookery restart`";
@@ -19,10 +18,10 @@ pub(super) async fn providers(client: &Client) -> Vec<Finding> {
     }
 }
 
-fn judge(list: &ProvidersListResult) -> Finding {
-    let usable = list.providers.iter().filter(|it| it.authenticated && it.id != MOCK);
+fn judge(list: &Providers) -> Finding {
+    let usable = list.providers.iter().filter(|it| it.usable && it.id != MOCK);
     let usable: Vec<&str> = usable.map(|it| it.id.as_str()).collect();
-    let active = list.active_provider.as_str();
+    let active = list.default.provider.as_str();
     if usable.is_empty() || active == MOCK {
         let hint = "choose a provider with `rookery setup`";
         return Finding::warning("providers", "no provider is set up", hint);
@@ -31,7 +30,7 @@ fn judge(list: &ProvidersListResult) -> Finding {
         let detail = format!("{active} is selected but cannot be used; {} can", usable.join(", "));
         return Finding::warning("providers", detail, "choose one with `rookery setup`");
     }
-    Finding::ok("providers", format!("{active}, model {}", list.active_model))
+    Finding::ok("providers", format!("{active}, model {}", list.default.model))
 }
 
 pub(super) fn mcp_servers(status: &Status) -> Vec<Finding> {

@@ -16,8 +16,8 @@ pub(crate) fn request(id: &str, more: Value) -> Request {
     serde_json::from_value(request).unwrap()
 }
 
-fn ask(more: Value) -> Ask {
-    Ask { request: request("01", more), questions: Vec::new(), plan: None }
+fn ask(more: Value) -> Request {
+    request("01", more)
 }
 
 #[test]
@@ -44,14 +44,10 @@ fn an_approval_shows_exactly_what_would_run() {
 
 #[test]
 fn a_plan_is_shown_with_its_steps() {
-    let mut shown = ask(json!({"kind": "plan_exit", "preview": "First this.\nThen that."}));
-    shown.plan = Some(
-        serde_json::from_value(json!({
-            "thread_id": "", "turn_id": "", "request_id": "plan_01", "target_mode": "accept_all",
-            "next_steps": ["edit", "test"], "requested_at": "",
-        }))
-        .unwrap(),
-    );
+    let shown = ask(json!({
+        "kind": "plan_exit", "preview": "First this.\nThen that.",
+        "plan": {"mode": "accept_all", "nextSteps": ["edit", "test"]},
+    }));
     expect![[r#"
         approve this plan and continue in mode accept_all?
             First this.

@@ -5,32 +5,43 @@ use serde_json::json;
 
 use super::*;
 
-fn thread() -> Thread {
-    serde_json::from_value(json!({
-        "id": "0192d3c4-0000-7abc-8def-0123456789ab", "sessionId": "s", "preview": "make\n\x1b]0;x\x07it",
-        "modelProvider": "mock", "model": "mock", "createdAt": 1, "updatedAt": 2,
-        "status": {"type": "running", "activeTurnId": "t2", "activeFlags": ["approvalRequired"]},
-        "cwd": "/srv/app", "messageCount": 2, "ephemeral": false,
-        "turns": [
-            {"id": "t1", "itemsView": "default", "status": "failed", "error": {"message": "no\x1b[2J key"},
-             "items": [
-                {"type": "userMessage", "id": "u", "text": "make it\nwork", "images": [{"image_url": "data:"}]},
-                {"type": "reasoning", "id": "r", "summary": ["first\u{9b}", "second"]},
-                {"type": "agentMessage", "id": "a", "text": "On \x1b[31mit.\n"},
-                {"type": "toolExecution", "id": "x", "toolCallId": "c", "toolName": "shell",
-                 "status": "failed", "input": {"command": "ls\n -l\x07"}, "exitCode": 2, "durationMs": 1500},
-                {"type": "toolExecution", "id": "y", "toolCallId": "d", "toolName": "write_file",
-                 "status": "failed", "input": {"path": "x", "content": "y"}, "approval": "denied"},
-             ]},
-            {"id": "t2", "itemsView": "default", "status": "inProgress", "items": []},
-        ],
-    }))
-    .unwrap()
+fn whole() -> Conversation {
+    let thread = serde_json::from_value(json!({
+        "id": "0192d3c4-0000-7abc-8def-0123456789ab", "preview": "make\n\x1b]0;x\x07it",
+        "choice": {"provider": "mock", "model": "mock"}, "mode": "default", "cwd": "/srv/app",
+        "status": {"turn": "t2", "waits": ["approval"]}, "ephemeral": false, "archived": false,
+        "createdAt": "", "updatedAt": "", "messages": 2,
+        "usage": {"prompt": 0, "completion": 0, "cached": 0, "cacheCreation": 0},
+    }));
+    let turn = |id: &str, status: &str, error: Option<&str>| {
+        serde_json::from_value(json!({
+            "id": id, "status": status, "choice": {"provider": "mock", "model": "mock"},
+            "error": error, "startedAt": "",
+            "usage": {"prompt": 0, "completion": 0, "cached": 0, "cacheCreation": 0},
+        }))
+        .unwrap()
+    };
+    let items = json!([
+        {"turn": "t1", "id": "u", "status": "completed", "type": "user", "text": "make it\nwork",
+         "images": ["data:"]},
+        {"turn": "t1", "id": "r", "status": "completed", "type": "reasoning",
+         "summary": ["first\u{9b}", "second"]},
+        {"turn": "t1", "id": "a", "status": "completed", "type": "agent", "text": "On \x1b[31mit.\n"},
+        {"turn": "t1", "id": "x", "status": "failed", "type": "tool", "call": "c", "name": "shell",
+         "input": {"command": "ls\n -l\x07"}, "exitCode": 2, "durationMs": 1500},
+        {"turn": "t1", "id": "y", "status": "failed", "type": "tool", "call": "d",
+         "name": "write_file", "input": {"path": "x", "content": "y"}, "approval": "denied"},
+    ]);
+    Conversation {
+        thread: thread.unwrap(),
+        turns: vec![turn("t1", "failed", Some("no\x1b[2J key")), turn("t2", "in_progress", None)],
+        items: serde_json::from_value(items).unwrap(),
+    }
 }
 
 #[test]
 fn a_conversation_is_readable_and_harmless() {
-    let shown = conversation(&thread(), false, Colors::none());
+    let shown = conversation(&whole(), false, Colors::none());
     expect![[r#"
         make ]0;xit
         0192d3c4-0000-7abc-8def-0123456789ab · mock/mock · /srv/app · approval
@@ -49,9 +60,9 @@ fn a_conversation_is_readable_and_harmless() {
         …
     "#]]
     .assert_eq(&shown);
-    let whole = conversation(&thread(), true, Colors::none());
-    assert!(whole.contains("first\n\nsecond\n"), "{whole}");
-    assert!(!whole.contains(|c: char| c.is_control() && c != '\n'));
+    let all = conversation(&whole(), true, Colors::none());
+    assert!(all.contains("first\n\nsecond\n"), "{all}");
+    assert!(!all.contains(|c: char| c.is_control() && c != '\n'));
 }
 
 #[test]

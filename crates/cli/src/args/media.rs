@@ -1,0 +1,105 @@
+//! Arguments of `rookery media`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
+
+/// Images and other files that threads use
+#[derive(Debug, Args)]
+pub(crate) struct Media {
+    #[command(subcommand)]
+    pub(crate) action: MediaAction,
+}
+
+/// What to do with artifacts.
+#[derive(Debug, Subcommand)]
+pub(crate) enum MediaAction {
+    /// List artifacts, newest first
+    #[command(visible_alias = "list")]
+    Ls(MediaLs),
+    /// Show what is known of an artifact
+    Show(MediaShow),
+    /// Keep a copy of a file and print its id
+    Import(MediaImport),
+    /// Write an artifact to a file
+    Export(MediaExport),
+    /// Delete artifacts
+    Rm(MediaRm),
+}
+
+/// A sort of media.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum MediaKind {
+    Image,
+    Video,
+    Audio,
+    Other,
+}
+
+/// Arguments of `rookery media ls`.
+#[derive(Debug, Args)]
+pub(crate) struct MediaLs {
+    /// List those of this thread
+    #[arg(short, long)]
+    pub(crate) thread: Option<String>,
+    /// List those of this kind
+    #[arg(short, long)]
+    pub(crate) kind: Option<MediaKind>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `rookery media show`.
+#[derive(Debug, Args)]
+pub(crate) struct MediaShow {
+    /// The artifact's id
+    pub(crate) artifact: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `rookery media import`.
+#[derive(Debug, Args)]
+pub(crate) struct MediaImport {
+    /// The file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    /// Let it belong to this thread
+    #[arg(short, long)]
+    pub(crate) thread: Option<String>,
+    /// Call it this instead of the name of the file
+    #[arg(long)]
+    pub(crate) title: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `rookery media export`.
+#[derive(Debug, Args)]
+pub(crate) struct MediaExport {
+    /// The artifact's id
+    pub(crate) artifact: String,
+    /// Write it to this file; - writes to stdout
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    /// Replace the file if it exists
+    #[arg(short, long)]
+    pub(crate) force: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `rookery media rm`.
+#[derive(Debug, Args)]
+pub(crate) struct MediaRm {
+    /// The ids of artifacts
+    #[arg(required = true)]
+    pub(crate) artifacts: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
