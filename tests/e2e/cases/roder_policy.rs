@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use crate::roder_link::{Peer, script};
 
-const HOSTILE: &str = include_str!("../../../crates/agent/tests/policy/hostile.txt");
+pub(crate) const HOSTILE: &str = include_str!("../../../crates/agent/tests/policy/hostile.txt");
 const HARMLESS: &str = include_str!("../../../crates/agent/tests/policy/harmless.txt");
 
 /// The commands of a corpus.
-fn corpus(text: &str) -> Vec<String> {
+pub(crate) fn corpus(text: &str) -> Vec<String> {
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with("# "));
     let commands = lines.map(|line| match line.strip_prefix("json:") {
         Some(json) => serde_json::from_str(json).unwrap(),
@@ -31,16 +31,16 @@ fn is_common(command: &str) -> bool {
 }
 
 /// A file as it was found: name, mode, time of change, content or target.
-type Found = (PathBuf, u32, i64, i64, Vec<u8>);
+pub(crate) type Found = (PathBuf, u32, i64, i64, Vec<u8>);
 
 /// A repository with a change in it, and a directory outside of it that links lead to.
-struct Scratch {
-    dir: PathBuf,
-    work: PathBuf,
+pub(crate) struct Scratch {
+    pub(crate) dir: PathBuf,
+    pub(crate) work: PathBuf,
 }
 
 impl Scratch {
-    fn new(home: &Home) -> Scratch {
+    pub(crate) fn new(home: &Home) -> Scratch {
         let dir = home.join("scratch");
         let work = dir.join("work");
         fs::create_dir_all(work.join("src")).unwrap();
@@ -85,7 +85,7 @@ impl Scratch {
     }
 
     /// All that is there; links are not followed.
-    fn state(&self) -> Vec<Found> {
+    pub(crate) fn state(&self) -> Vec<Found> {
         let mut found = Vec::new();
         let mut open = vec![self.dir.clone()];
         while let Some(path) = open.pop() {

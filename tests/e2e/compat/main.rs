@@ -20,6 +20,10 @@ use serde_json::Value;
 
 use crate::types::{NOTIFICATIONS, RESULTS};
 
+/// Methods that are always refused, as the contract says, and so have no result.
+const REFUSED: &[&str] = &["team/pane/cleanup", "team/pane/focus"];
+/// Methods whose published type reads times as lists of numbers, where the contract has texts.
+const OTHERWISE: &[&str] = &["tasks/get"];
 /// Conversations that are held at the same time.
 const AT_ONCE: usize = 4;
 
@@ -28,7 +32,11 @@ fn every_method_with_a_published_type_is_decoded() {
     let published: BTreeSet<&str> =
         app_server_method_specs().into_iter().map(|spec| spec.method).collect();
     let served = rookery_roder::METHODS.iter().map(|method| method.name);
-    let is_left_out = |name: &&str| !RESULTS.iter().any(|row| row.name == *name);
+    let is_left_out = |name: &&str| {
+        !REFUSED.contains(name)
+            && !OTHERWISE.contains(name)
+            && !RESULTS.iter().any(|row| row.name == *name)
+    };
     let missing: Vec<&str> =
         served.filter(|name| published.contains(name)).filter(is_left_out).collect();
     assert!(missing.is_empty(), "no row in RESULTS: {missing:?}");

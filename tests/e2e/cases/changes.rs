@@ -1,0 +1,288 @@
+//! What changed, with the real daemon: rollbacks, `kill -9` with a plan that waits, one review settled from
+//! two dialects, hostile repositories, commands that go on, and the command line.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use rookery_testkit::{Finished, PATIENCE, TestDaemon, git, rookery_binary, wait_until};
+use serde_json::{Value, json};
+
+use crate::idx0_link::{ask, done, list};
+use crate::roder_link::{Peer, script};
+
+/// A repository with one commit.
+fn repository(daemon: &TestDaemon) -> PathBuf {
+    let repo = daemon.home().join("repo");
+    fs::create_dir_all(&repo).unwrap();
+    git(&repo, &["init", "-q", "-b", "main"]);
+    fs::write(repo.join("a"), "one\ntwo\nthree\n").unwrap();
+    git(&repo, &["add", "."]);
+    git(&repo, &["commit", "-qm", "first"]);
+    fs::canonicalize(repo).unwrap()
+}
+
+fn run_in(daemon: &TestDaemon, dir: &Path, args: &[&str]) -> Finished {
+    let mut command = daemon.home().command(rookery_binary());
+    command.current_dir(dir).args(args);
+    Finished::of(command)
+}
+
+fn tool(name: &str, args: Value, id: &str) -> Value {
+    json!({"tool": name, "args": args, "id": id})
+}
+
+fn text_of(path: &Path) -> String {
+    fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn hunks_are_rolled_back_after_kill_9_and_by_the_command_line() {
+    let mut daemon = TestDaemon::start();
+    let dir = fs::canonicalize(daemon.home().path()).unwrap().join("work");
+    fs::create_dir(&dir).unwrap();
+    let lines: String = (1..=40).map(|line| format!("{line}\r\n")).collect();
+    fs::write(dir.join("f"), &lines).unwrap();
+    fs::set_permissions(dir.join("f"), fs::Permissions::from_mode(0o640)).unwrap();
+    let mut peer = Peer::to(&daemon);
+    peer.set_mode("bypass");
+    let thread = peer.thread(&dir);
+    let edits = json!([
+        {"old_string": "3\r\n4\r\n", "new_string": "three\r\nand more\r\n4\r\n"},
+        {"old_string": "30\r\n", "new_string": ""},
+    ]);
+    let steps =
+        json!([tool("multi_edit", json!({"path": "f", "edits": edits}), "c1"), {"text": "ok"}]);
+    let turn = peer.turn(&thread, &script(&steps));
+    peer.until_over(&turn);
+    let hunks = peer.call("hunk/list", json!({"threadId": thread}))["hunks"].take();
+    assert_eq!(hunks.as_array().unwrap().len(), 2, "{hunks}");
+    daemon.kill9();
+    daemon.restart();
+    let mut peer = Peer::to(&daemon);
+    assert_eq!(peer.call("hunk/list", json!({"threadId": thread}))["hunks"], hunks);
+    // Another program moved everything meanwhile.
+    let now = text_of(&dir.join("f"));
+    fs::write(dir.join("f"), format!("new\r\n{now}")).unwrap();
+    let first = json!({"threadId": thread, "hunkId": "c1-hunk-1", "confirmed": true});
+    assert_eq!(peer.call("hunk/rollback", first.clone()), json!({"rolledBack": true}));
+    let again = peer.call("hunk/rollback", first);
+    assert!(again["error"].as_str().unwrap().contains("already"), "{again}");
+    let listed = run_in(&daemon, &dir, &["hunk", "ls", &thread, "--json"]).json();
+    assert_eq!(listed["hunks"][0]["rollback"], "applied");
+    let shown = run_in(&daemon, &dir, &["hunk", "show", &thread, "c1-hunk-2"]).success();
+    assert!(shown.contains("-30") && !shown.contains('\u{1b}'), "{shown}");
+    let refused = run_in(&daemon, &dir, &["hunk", "rollback", &thread, "c1-hunk-2"]);
+    assert!(refused.stderr.contains("--yes"), "{refused:?}");
+    run_in(&daemon, &dir, &["hunk", "rollback", "--yes", &thread, "c1-hunk-2"]).success();
+    assert_eq!(text_of(&dir.join("f")), format!("new\r\n{lines}"));
+    let mode = dir.join("f").metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+    let failed = run_in(&daemon, &dir, &["hunk", "rollback", "--yes", &thread, "c1-hunk-2"]);
+    assert!(failed.stderr.contains("already"), "{failed:?}");
+    // The thread goes, and what it did with it.
+    peer.call("thread/delete", json!({"threadId": thread}));
+    assert_eq!(peer.call("hunk/list", json!({"threadId": thread}))["hunks"], json!([]));
+}
+
+/// A turn in plan mode that presents a plan, and then edits a file.
+fn planning(peer: &mut Peer, dir: &Path) -> (String, String, String) {
+    peer.set_mode("plan");
+    let thread = peer.thread(dir);
+    let plan = json!({"summary": "do it", "next_steps": ["first"], "target_mode": "accept_all"});
+    let steps = json!([
+        tool("exit_plan_mode", plan, "c1"),
+        tool("write_file", json!({"path": "made", "content": "x\n"}), "c2"),
+        {"text": "done"},
+    ]);
+    let turn = peer.turn(&thread, &script(&steps));
+    let review = peer.wait_told("plan/reviewCreated")["review"]["id"].as_str().unwrap().to_owned();
+    (thread, turn, review)
+}
+
+#[test]
+fn a_plan_review_that_waits_survives_kill_9_and_is_settled_then() {
+    let mut daemon = TestDaemon::start();
+    let dir = daemon.home().path().to_owned();
+    let (thread, turn, review) = planning(&mut Peer::to(&daemon), &dir);
+    let of = json!({"threadId": thread, "reviewId": review});
+    let mut peer = Peer::to(&daemon);
+    let body = json!({"threadId": thread, "reviewId": review, "anchor": {"step": {"stepId": "step-1"}}, "body": "carefully"});
+    peer.call("plan/review/comment", body);
+    let before = peer.call("plan/review/read", of.clone());
+    daemon.kill9();
+    daemon.restart();
+    let mut peer = Peer::to(&daemon);
+    assert_eq!(peer.call("plan/review/read", of.clone()), before);
+    assert_eq!(before["review"]["status"], "awaitingReview");
+    assert_eq!(peer.call("plan/review/approve", of.clone())["approved"], true);
+    let told = peer.until_over(&turn);
+    let statuses: Vec<&str> = told
+        .iter()
+        .filter(|(name, _)| name == "plan/reviewStatusChanged")
+        .map(|(_, told)| told["status"].as_str().unwrap())
+        .collect();
+    assert_eq!(statuses, ["approved", "executing", "completed"]);
+    let hunk = &told.iter().find(|(name, _)| name == "hunk/recorded").unwrap().1["hunk"];
+    assert_eq!(hunk["planReviewId"], *review);
+    assert_eq!(text_of(&dir.join("made")), "x\n");
+    // The comment was accepted by the daemon that died, and reached the agent all the same.
+    let stored = peer.stored(&thread);
+    let said = stored["turns"][0]["items"].as_array().unwrap().iter();
+    let said: Vec<&str> = said.filter_map(|item| item["text"].as_str()).collect();
+    let comment = "Plan review comment: carefully\n\nThis is about step \"first\"";
+    assert!(said.contains(&comment), "{said:?}");
+    assert_eq!(peer.call("plan/review/read", of)["review"]["status"], "completed");
+}
+
+#[test]
+fn one_review_is_settled_from_whichever_dialect_is_first() {
+    let daemon = TestDaemon::start();
+    let dir = daemon.home().path().to_owned();
+    let mut peer = Peer::to(&daemon);
+    let (thread, turn, review) = planning(&mut peer, &dir);
+    let of = json!({"threadId": thread, "reviewId": review});
+    let listed = list(daemon.home(), "listReviews", json!({}));
+    assert_eq!((listed.len(), &listed[0]["status"]), (1, &json!("open")));
+    let id = listed[0]["id"].as_str().unwrap();
+    let shown = daemon.rookery(&["review", "show", id]).success();
+    assert!(shown.contains("do it") && shown.contains("- first"), "{shown}");
+    let approve = json!({"reviewID": id, "status": "approved"});
+    done(daemon.home(), "setReviewStatus", approve.clone());
+    let told = peer.until_over(&turn);
+    for name in ["session/planExitResolved", "plan/reviewApproved"] {
+        assert_eq!(told.iter().filter(|(told, _)| told == name).count(), 1, "{name}");
+    }
+    let late = peer.refused("plan/review/approve", of.clone());
+    assert_eq!(late["message"], "the plan was already approved");
+    assert_eq!(ask(daemon.home(), "setReviewStatus", approve)["success"], false);
+    // The other way round: refused here, seen there.
+    let (thread, turn, review) = planning(&mut peer, &dir);
+    let reject = json!({"threadId": thread, "reviewId": review, "reason": "no"});
+    assert_eq!(peer.call("plan/review/reject", reject)["rejected"], true);
+    peer.until_over(&turn);
+    let listed = list(daemon.home(), "listReviews", json!({}));
+    let statuses: Vec<&Value> = listed.iter().map(|review| &review["status"]).collect();
+    assert!(statuses.contains(&&json!("changesRequested")), "{statuses:?}");
+    // And by the request that every client sees.
+    let (_, turn, _) = planning(&mut peer, &dir);
+    let requests = daemon.rookery(&["inbox", "--json"]).json();
+    let request = requests["requests"][0]["id"].as_str().unwrap().to_owned();
+    daemon.rookery(&["approve", &request]).success();
+    let told = peer.until_over(&turn);
+    assert!(told.iter().any(|(name, _)| name == "plan/reviewApproved"));
+}
+
+#[test]
+fn attack_a_hostile_repository_starts_nothing() {
+    let daemon = TestDaemon::start();
+    let repo = repository(&daemon);
+    let sprung = daemon.home().join("sprung");
+    let trap = daemon.home().join("trap");
+    fs::write(&trap, format!("#!/bin/sh\necho $0 $@ >>{}\ncat\n", sprung.display())).unwrap();
+    fs::set_permissions(&trap, fs::Permissions::from_mode(0o755)).unwrap();
+    let trap = trap.display();
+    fs::write(repo.join(".gitattributes"), "* filter=f diff=d\n").unwrap();
+    let config = repo.join(".git/config");
+    let text = text_of(&config);
+    let more = format!(
+        "[core]\n\tfsmonitor = {trap}\n\tpager = {trap}\n\thooksPath = {0}\n[filter \"f\"]\n\tclean = {trap}\n\
+         \tsmudge = {trap}\n\tprocess = {trap}\n\trequired = true\n[diff \"d\"]\n\tcommand = {trap}\n\
+         \ttextconv = {trap}\n[diff]\n\texternal = {trap}\n[alias]\n\tdiff = !{trap}\n\tstatus = !{trap}\n",
+        repo.display()
+    );
+    fs::write(&config, text + &more).unwrap();
+    for hook in ["post-index-change", "fsmonitor-watchman"] {
+        fs::copy(daemon.home().join("trap"), repo.join(hook)).unwrap();
+    }
+    fs::write(repo.join("a"), "one\n2\nthree\n").unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", repo.join("link")).unwrap();
+    let mut peer = Peer::to(&daemon);
+    peer.set_mode("bypass");
+    let workspace = json!({"workspace": repo});
+    let listed = peer.call("git/changes/list", workspace);
+    let paths: Vec<&str> = listed["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["path"].as_str().unwrap())
+        .collect();
+    assert!(paths.contains(&"a") && paths.contains(&"link"), "{paths:?}");
+    for path in paths {
+        let read = peer.call("git/changes/read", json!({"workspace": repo, "path": path}));
+        assert!(!read["patch"].as_str().unwrap().contains("root:"), "{read}");
+    }
+    let thread = peer.thread(&repo);
+    let exec = json!({"command": ["sh", "-c", "echo x > new"], "threadId": thread});
+    assert_eq!(peer.call("command/exec", exec)["exitCode"], 0);
+    let seen = peer.call("workspace/changes/list", json!({"threadId": thread}));
+    assert_eq!(seen["changes"][0]["files"][0]["path"], "new", "{seen}");
+    assert!(!sprung.exists(), "{}", text_of(&sprung));
+}
+
+#[test]
+fn commands_that_go_on_and_run_at_once_are_seen() {
+    let daemon = TestDaemon::start();
+    let repo = repository(&daemon);
+    let mut peer = Peer::to(&daemon);
+    peer.set_mode("bypass");
+    let thread = peer.thread(&repo);
+    let going = json!({"cmd": "read x; echo y > late; read x; echo z > later", "tty": true, "yield_time_ms": 10});
+    let steps = json!([
+        tool("exec_command", going, "c1"),
+        tool("write_stdin", json!({"session_id": 1, "chars": "go\n", "yield_time_ms": 500}), "c2"),
+        {"text": "ok"},
+    ]);
+    let turn = peer.turn(&thread, &script(&steps));
+    peer.until_over(&turn);
+    let read = |peer: &mut Peer| {
+        let seen = peer.call("workspace/changes/list", json!({"threadId": thread}));
+        seen["changes"].as_array().unwrap().clone()
+    };
+    wait_until("the command was seen", PATIENCE, || !read(&mut peer).is_empty());
+    let seen = read(&mut peer);
+    let paths: Vec<&Value> = seen
+        .iter()
+        .flat_map(|one| one["files"].as_array().unwrap())
+        .map(|file| &file["path"])
+        .collect();
+    assert_eq!(paths, [&json!("late")], "{seen:?}");
+    assert!(seen.iter().all(|one| one["toolCallId"] == "c1" || one["toolCallId"] == "c2"));
+    // Two at once: neither can be told from the other.
+    let both = json!([
+        {"tools": [
+            {"name": "shell", "args": {"command": "while [ ! -e second ]; do :; done; echo 1 > first"}, "id": "p1"},
+            {"name": "shell", "args": {"command": "echo 2 > second; while [ ! -e first ]; do :; done"}, "id": "p2"},
+        ]},
+        {"text": "ok"},
+    ]);
+    let turn = peer.turn(&thread, &script(&both));
+    let told = peer.until_over(&turn);
+    let shared: Vec<&Value> = told
+        .iter()
+        .filter(|(name, _)| name == "workspace/changeObserved")
+        .map(|(_, told)| &told["change"]["shared"])
+        .collect();
+    assert!(!shared.is_empty() && shared.iter().all(|it| **it == json!(true)), "{told:?}");
+    let listed = run_in(&daemon, &repo, &["changes", "ls", "--thread", &thread, "--json"]).json();
+    assert!(listed["observed"].as_array().unwrap().len() >= 2, "{listed}");
+}
+
+#[test]
+fn the_command_line_lists_and_shows_changes() {
+    let daemon = TestDaemon::start();
+    let repo = repository(&daemon);
+    fs::write(repo.join("a"), "one\n2\nthree\n").unwrap();
+    fs::write(repo.join("é new"), "n\n").unwrap();
+    let table = run_in(&daemon, &repo, &["changes", "ls"]).success();
+    assert!(table.contains("2 files, +2 -1"), "{table}");
+    assert!(table.contains("é new") && !table.contains('\u{1b}'), "{table}");
+    let json = run_in(&daemon, &repo, &["changes", "ls", "--json"]).json();
+    assert_eq!(json["tree"]["files"][0]["path"], "a", "{json}");
+    let patch = run_in(&daemon, &repo, &["changes", "show", "a"]).success();
+    assert!(patch.contains("-two\n+2\n"), "{patch}");
+    let none = run_in(&daemon, &repo, &["changes", "show", "a", "--area", "staged"]);
+    assert!(none.stderr.contains("nothing changed"), "{none:?}");
+    let outside = run_in(&daemon, daemon.home().path(), &["changes", "ls"]);
+    assert!(outside.stderr.contains("not a git repository"), "{outside:?}");
+}

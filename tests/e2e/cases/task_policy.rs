@@ -1,0 +1,237 @@
+//! Background tasks against the corpus of commands: neither plan mode nor an agent that only reads lets one
+//! change anything, by whichever executor and at whichever runner.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use rookery_testkit::{PATIENCE, TestDaemon, eventually};
+use serde_json::{Value, json};
+
+use crate::hosted_server::HostedServer;
+use crate::roder_link::{Peer, script};
+use crate::roder_policy::{HOSTILE, Scratch, corpus};
+use crate::runners::{repository, shim};
+
+/// Tools that one step of an agent calls at once.
+const AT_ONCE: usize = 25;
+
+/// A person who denies whatever is asked, except that a workflow may run.
+struct Denier {
+    is_over: Arc<AtomicBool>,
+    at_work: Option<JoinHandle<()>>,
+}
+
+impl Denier {
+    fn new(daemon: &TestDaemon) -> Denier {
+        let mut peer = Peer::to(daemon);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let over = Arc::clone(&is_over);
+        let at_work = thread::spawn(move || {
+            while let Some((name, told)) = peer.next() {
+                if over.load(Ordering::Acquire) {
+                    return;
+                }
+                if name == "session/approvalRequested" {
+                    let approved = told["toolName"] == "workflow";
+                    let answer = json!({ "approvalId": told["approvalId"], "approved": approved });
+                    peer.call("session/resolve_approval", answer);
+                }
+            }
+        });
+        Denier { is_over, at_work: Some(at_work) }
+    }
+
+    /// Ends with the next notification, which this makes happen.
+    fn end(mut self, peer: &mut Peer) {
+        self.is_over.store(true, Ordering::Release);
+        peer.set_mode("default");
+        peer.set_mode("plan");
+        self.at_work.take().unwrap().join().unwrap();
+    }
+}
+
+#[track_caller]
+fn assert_denied(peer: &mut Peer, input: Value, scratch: &Scratch, mode: &str) {
+    let shown = input.to_string();
+    let params = json!({ "executorId": "process", "input": input, "workspace": scratch.work });
+    let error = peer.refused("tasks/submit", params);
+    assert_eq!(error["code"], -32004, "{shown}: {error}");
+    let kind = error["data"]["kind"].as_str().unwrap();
+    assert!(["policy_denied", "approval_denied"].contains(&kind), "{shown}: {error}");
+    assert_eq!(error["data"]["mode"], mode, "{shown}: {error}");
+}
+
+fn shell(command: &str) -> Value {
+    json!({ "command": "sh", "args": ["-c", command] })
+}
+
+/// The answer of an agent's task, once it is over.
+#[track_caller]
+fn run_task(peer: &mut Peer, executor: &str, input: Value, scratch: &Scratch) -> Value {
+    let params = json!({ "executorId": executor, "input": input, "workspace": scratch.work });
+    let id = peer.call("tasks/submit", params)["task"]["taskId"].take();
+    eventually("the task ends", PATIENCE, || {
+        let got = peer.call("tasks/get", json!({ "taskId": id }));
+        (!matches!(got["task"]["state"].as_str(), Some("queued" | "running"))).then_some(got)
+    })
+}
+
+/// Prompts of agents that try all these commands, and to write files.
+fn prompts(commands: &[String]) -> Vec<String> {
+    let call = |command: &String| json!({ "tool": "shell", "args": { "command": command } });
+    let write = json!({ "tool": "write_file", "args": { "path": "new", "content": "x" } });
+    let edit = json!({ "tool": "edit", "args": { "path": "a.txt", "old_string": "a:1", "new_string": "b" } });
+    let chunks = commands.chunks(AT_ONCE).map(|some| {
+        let mut calls: Vec<Value> = some.iter().map(call).collect();
+        calls.extend([write.clone(), edit.clone()]);
+        script(&json!([{ "tools": calls }, { "text": "done" }]))
+    });
+    chunks.collect()
+}
+
+/// All tool calls of the thread of an agent: each was refused.
+#[track_caller]
+fn assert_all_refused(peer: &mut Peer, payload: &Value) {
+    let thread = payload["thread_id"].as_str().unwrap();
+    let stored = peer.stored(thread);
+    let turns = stored["turns"].as_array().unwrap();
+    let items = turns.iter().flat_map(|turn| turn["items"].as_array().unwrap());
+    let tools: Vec<&Value> = items.filter(|item| item["type"] == "toolExecution").collect();
+    assert!(tools.len() > 2, "{stored}");
+    for tool in tools {
+        assert_eq!(tool["status"], "failed", "{tool}");
+    }
+}
+
+#[test]
+fn attack_no_task_changes_anything_in_plan_mode() {
+    let daemon = TestDaemon::start();
+    let scratch = Scratch::new(daemon.home());
+    let mut peer = Peer::to(&daemon);
+    let denier = Denier::new(&daemon);
+    let before = scratch.state();
+    peer.set_mode("plan");
+    let commands = corpus(HOSTILE);
+    for command in &commands {
+        assert_denied(&mut peer, shell(command), &scratch, "plan");
+    }
+    for command in commands.iter().step_by(9) {
+        let mut input = shell(command);
+        input["pty"] = json!(true);
+        assert_denied(&mut peer, input, &scratch, "plan");
+        assert_denied(
+            &mut peer,
+            json!({ "command": "bash", "args": ["-lc", command] }),
+            &scratch,
+            "plan",
+        );
+    }
+    assert_eq!(peer.call("tasks/list", json!({}))["tasks"], json!([]), "nothing was accepted");
+    assert_eq!(daemon.client().terminals(), Vec::<Value>::new(), "nothing was even started");
+    assert!(scratch.state() == before, "something changed");
+    // Agents of tasks and of workflows may look, and no more.
+    let some: Vec<String> = commands.iter().step_by(5).cloned().collect();
+    for (number, prompt) in prompts(&some).into_iter().enumerate() {
+        let input = json!({ "description": "try it", "prompt": prompt });
+        let done = run_task(&mut peer, "subagent", input, &scratch);
+        assert_eq!(done["task"]["state"], "completed", "{done}");
+        assert_all_refused(&mut peer, &done["payload"]);
+        let body = format!(
+            "export const meta = {{ name: 'try', description: 'd' }}\nreturn await agent({})",
+            json!(prompt)
+        );
+        let input = json!({ "runId": format!("try-{number}"), "script": { "body": body } });
+        let done = run_task(&mut peer, "dynamic-workflow", input, &scratch);
+        assert_eq!(done["payload"]["report"], "done", "{done}");
+    }
+    denier.end(&mut peer);
+    assert!(scratch.state() == before, "an agent changed something");
+}
+
+#[test]
+fn attack_an_agent_that_only_reads_changes_nothing_in_any_mode() {
+    let daemon = TestDaemon::start();
+    let scratch = Scratch::new(daemon.home());
+    let mut peer = Peer::to(&daemon);
+    let before = scratch.state();
+    peer.set_mode("bypass");
+    let commands = corpus(HOSTILE);
+    let some: Vec<String> = commands.iter().step_by(3).cloned().collect();
+    for prompt in prompts(&some) {
+        // One has no shell at all, the others are held to reading.
+        for more in [
+            json!({ "subagent_type": "explore" }),
+            json!({ "lane": "scout" }),
+            json!({ "lane": "reviewer" }),
+        ] {
+            let mut input = json!({ "description": "try it", "prompt": prompt });
+            input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let done = run_task(&mut peer, "subagent", input, &scratch);
+            assert_eq!(done["task"]["state"], "completed", "{done}");
+            assert_all_refused(&mut peer, &done["payload"]);
+        }
+    }
+    // The same for children that a turn starts.
+    let thread = peer.thread(&scratch.work);
+    for prompt in prompts(&some).into_iter().take(3) {
+        let args = json!({ "description": "try it", "prompt": prompt, "subagent_type": "explore" });
+        let turn = peer
+            .turn(&thread, &script(&json!([{ "tool": "task", "args": args }, { "text": "so" }])));
+        peer.until_over(&turn);
+    }
+    assert!(scratch.state() == before, "an agent that only reads changed something");
+}
+
+#[test]
+fn attack_no_task_reaches_a_runner_in_plan_mode() {
+    let daemon = TestDaemon::start();
+    let scratch = Scratch::new(daemon.home());
+    let mut peer = Peer::to(&daemon);
+    let denier = Denier::new(&daemon);
+    let (shim, far) = shim(&daemon);
+    let repo = repository(&daemon);
+    let server = HostedServer::start(far.clone());
+    let before = scratch.state();
+    peer.set_mode("plan");
+    let runners = [
+        ("unix-local", json!({ "root": scratch.work })),
+        ("git-worktree", json!({ "repo": repo })),
+        ("ssh", json!({ "host": "far", "root": far, "ssh_command": shim })),
+        ("hosted-http", json!({ "base_url": server.url })),
+    ];
+    for (provider, config) in runners {
+        let select = json!({ "destinationId": provider, "config": config });
+        peer.call("runners/select", select);
+        for command in corpus(HOSTILE).iter().step_by(7) {
+            let params = json!({ "executorId": "process", "input": shell(command) });
+            let error = peer.refused("tasks/submit", params);
+            assert_eq!(error["code"], -32004, "{provider}: {command}: {error}");
+        }
+        assert_eq!(peer.call("runners/list", json!({}))["sessions"], json!([]), "{provider}");
+    }
+    denier.end(&mut peer);
+    assert!(scratch.state() == before);
+    assert_eq!(fs::read_dir(&far).unwrap().count(), 0);
+    assert!(!daemon.home().join("log").exists(), "the other machine was reached");
+    assert_eq!(server.count(""), 0, "the server was reached");
+}
+
+#[test]
+fn attack_a_thread_in_plan_mode_holds_its_tasks_to_it() {
+    let daemon = TestDaemon::start();
+    let scratch = Scratch::new(daemon.home());
+    let mut peer = Peer::to(&daemon);
+    peer.set_mode("bypass");
+    let thread = peer.thread(&scratch.work);
+    peer.call("session/set_mode", json!({ "mode": "plan", "threadId": thread }));
+    let before = scratch.state();
+    let params = json!({
+        "executorId": "process", "input": { "command": "touch", "args": ["new"] },
+        "workspace": scratch.work, "threadId": thread,
+    });
+    let error = peer.refused("tasks/submit", params);
+    assert_eq!((&error["code"], &error["data"]["kind"]), (&json!(-32004), &json!("policy_denied")));
+    assert!(scratch.state() == before);
+}
