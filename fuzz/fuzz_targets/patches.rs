@@ -14,7 +14,7 @@ use rookery_agent::tool::{
     PathScope, TerminalCommand, TerminalOutput, ToolContext, ToolOutput, ToolWorld, WorldFuture,
 };
 use rookery_agent::tools::{self, Sessions};
-use rookery_model::{Goal, GoalStatus, Task, TerminalId, ThreadId};
+use rookery_model::{Goal, GoalStatus, PlanStep, TerminalId, ThreadId};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -130,6 +130,8 @@ impl Bench {
             sessions: Arc::new(Sessions::new()),
             cancel: CancellationToken::new(),
             time_left: None,
+            commands: None,
+            files: None,
             world: Arc::new(Nowhere),
         }
     }
@@ -216,11 +218,11 @@ impl ToolWorld for Nowhere {
         nothing()
     }
 
-    fn set_plan(&self, _: ThreadId, _: Vec<Task>) -> WorldFuture<'_, ()> {
+    fn set_plan(&self, _: ThreadId, _: Vec<PlanStep>) -> WorldFuture<'_, ()> {
         nothing()
     }
 
-    fn set_ledger(&self, _: ThreadId, _: Vec<Task>) -> WorldFuture<'_, ()> {
+    fn set_ledger(&self, _: ThreadId, _: Vec<PlanStep>) -> WorldFuture<'_, ()> {
         nothing()
     }
 }

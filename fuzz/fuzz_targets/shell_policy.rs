@@ -207,8 +207,10 @@ fn runs_beside(characters: &[Character]) -> bool {
         match at(index) {
             ('`' | '(' | ')', false) => true,
             ('$', false) => matches!(at(index + 1).0, '(' | '[' | '\''),
+            // `&&`, `>&` and `|&`: the last joins both streams, or in ksh starts the command before it
+            // beside the one behind it, and both are judged.
             ('&', false) => {
-                before != ('&', false) && before != ('>', false) && at(index + 1) != ('&', false)
+                !matches!(before, ('&' | '>' | '|', false)) && at(index + 1) != ('&', false)
             }
             _ => false,
         }
