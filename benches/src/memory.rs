@@ -69,6 +69,13 @@ impl Memory {
     }
 }
 
+/// KiB that a process was resident with at most.
+pub(crate) fn peak(pid: u32) -> anyhow::Result<f64> {
+    let path = format!("/proc/{pid}/status");
+    let text = std::fs::read_to_string(&path).with_context(|| path.clone())?;
+    field(&text, "VmHWM:").with_context(|| path)
+}
+
 /// KiB in the memory files that a process has open, each file once over all processes.
 fn memory_files(descriptors: &Path, seen: &mut HashSet<(u64, u64)>) -> anyhow::Result<f64> {
     let mut kib = 0.0;
@@ -125,6 +132,7 @@ mod tests {
         let one = Memory { rss: 100.0, pss: 80.0, total: 90.0 };
         let two = Memory { rss: 300.0, pss: 180.0, total: 290.0 };
         assert_eq!(two.each_since(one, 10), Memory { rss: 20.0, pss: 10.0, total: 20.0 });
-        assert!(Memory::of(&[std::process::id()]).unwrap().rss > 0.0);
+        let own = Memory::of(&[std::process::id()]).unwrap();
+        assert!(own.rss > 0.0 && peak(std::process::id()).unwrap() > 0.0);
     }
 }

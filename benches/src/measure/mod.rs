@@ -3,6 +3,7 @@
 mod create;
 mod footprint;
 mod ingest;
+mod memories;
 mod ptywright;
 mod redaction;
 mod requests;
@@ -13,6 +14,7 @@ mod roost;
 mod scale;
 mod supervision;
 mod wake;
+mod work;
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -63,11 +65,13 @@ pub(crate) enum Section {
     Supervision,
     /// Lists, commits and turns in a world that is full.
     Scale,
+    /// Many child agents of a workflow and many tasks, beside a plain loop of turns.
+    Work,
 }
 
 impl Section {
     /// All of them, in order.
-    pub(crate) const ALL: [Section; 14] = [
+    pub(crate) const ALL: [Section; 15] = [
         Section::Ingest,
         Section::Waiters,
         Section::Requests,
@@ -82,6 +86,7 @@ impl Section {
         Section::Roo,
         Section::Supervision,
         Section::Scale,
+        Section::Work,
     ];
 
     /// As the command line and the report spell it.
@@ -101,6 +106,7 @@ impl Section {
             Section::Roo => "roo",
             Section::Supervision => "supervision",
             Section::Scale => "scale",
+            Section::Work => "work",
         }
     }
 
@@ -121,6 +127,7 @@ impl Section {
             Section::Roo => roo::run(bench, report),
             Section::Supervision => supervision::run(bench, report),
             Section::Scale => scale::run(bench, report),
+            Section::Work => work::run(bench, report),
         }
     }
 }
@@ -317,6 +324,10 @@ fn definitions() -> Vec<String> {
          says it is kept, with its differences; the floor is git by hand: everything into a copy of the index, \
          `write-tree`, `commit-tree`, `update-ref` and `diff-tree --numstat`. The original runs on macOS only, has \
          no content in its checkpoints and does not report decisions.",
+        "work: one blocking client over the Roder socket of a fresh daemon in mode bypass; every turn is answered by the \
+         provider `mock`. The floor is a plain loop by the same client at another fresh daemon: a thread and a turn, or \
+         a command, one after the other, each until it is over. Memory that stays: resident sets of daemon and keeper \
+         once they are steady, less those before. Of whole runs, the best.",
         "waiters: ptywright was given a thirty-second of the data, because it looks at the whole screen for every \
          waiter.",
     ]

@@ -29,6 +29,7 @@ const SILENCE_LIMIT: Duration = Duration::from_secs(60);
 pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     lists(bench, report)?;
     commits(bench, report)?;
+    super::memories::run(bench, report)?;
     turns(bench, report)
 }
 

@@ -1,4 +1,4 @@
-//! Supervision: checkpoints of a large repository beside the plumbing of git by hand, the queue, and
+//! Supervision: checkpoints and changes of a large repository beside git by hand, the queue, and
 //! how soon an approval is seen by others.
 
 use std::io::Write as _;
@@ -24,6 +24,7 @@ const ITEMS: usize = 1_000;
 
 pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     checkpoints(bench, report)?;
+    changes(bench, report)?;
     let rookery = bench.rookery()?;
     approvals(bench, report, &rookery)?;
     queue(bench, report, &rookery)
@@ -78,6 +79,35 @@ fn checkpoints(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
         let row = Row { rookery: middle(&own), floor: middle(&git), ..row(name, "ms") };
         report.push(row.target(format!("below {limit} ms"), |value| value < limit));
     }
+    Ok(())
+}
+
+/// `git/changes/list` of a large repository, beside what a person would type for the same.
+fn changes(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
+    let repo = bench.dir().join("changed");
+    make_repository(&repo, bench.count(FILES, 200))?;
+    for number in 0..20 {
+        touch(&repo, number)?;
+    }
+    let rookery = bench.rookery()?;
+    let mut client = Client::connect(&rookery.endpoint("roder")?)?;
+    let params = json!({"workspace": repo});
+    let (mut own, mut git_own) = (Vec::new(), Vec::new());
+    bench.await_quiet();
+    for _ in 0..bench.count(20, 3) {
+        let start = Instant::now();
+        let listed = client.call("git/changes/list", &params)?;
+        own.push(start.elapsed().as_secs_f64() * 1_000.0);
+        ensure!(listed["totals"]["files"] == 40, "not all changes: {}", listed["totals"]);
+        let start = Instant::now();
+        git(&repo, &["diff", "--raw", "--numstat", "-z", "-M", "HEAD", "--"], None)?;
+        git(&repo, &["status", "--porcelain=v2", "-z", "--untracked-files=all"], None)?;
+        git_own.push(start.elapsed().as_secs_f64() * 1_000.0);
+    }
+    let middle = |times: &[f64]| Figure::quantile(times, 0.5);
+    let name = "git/changes/list of 10,000 files, 40 changed; diff and status by hand";
+    let row = Row { rookery: middle(&own), floor: middle(&git_own), ..row(name, "ms") };
+    report.push(row.target("below 250 ms".to_owned(), |value| value < 250.0));
     Ok(())
 }
 

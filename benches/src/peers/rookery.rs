@@ -46,6 +46,11 @@ impl Rookery {
         })
     }
 
+    /// Where it keeps data.
+    pub(crate) fn data_dir(&self) -> PathBuf {
+        self.home.path().join("data/rookery")
+    }
+
     /// The socket of an endpoint.
     pub(crate) fn endpoint(&self, name: &str) -> anyhow::Result<PathBuf> {
         let path = self.endpoints[name].as_str();
