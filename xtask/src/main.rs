@@ -115,7 +115,7 @@ pub(crate) struct FuzzArgs {
     /// How long to run each target.
     #[arg(long, value_name = "N", default_value_t = 60, conflicts_with = "smoke")]
     pub(crate) seconds: u32,
-    /// A few seconds per target, from a fixed seed, and keep nothing but crashes.
+    /// Replay the seeds of each target, and keep nothing but crashes.
     #[arg(long)]
     pub(crate) smoke: bool,
     /// List the targets and stop.

@@ -10,7 +10,7 @@ const EXCEPT: &[&str] = &[
     "rookery/project/{id}",
 ];
 /// Endings of files; a name before one is no method.
-const FILES: &[&str] = &["json", "jsonl", "md", "sock", "toml", "txt"];
+const FILES: &[&str] = &["json", "jsonl", "md", "png", "sock", "toml", "txt"];
 
 /// Finds words of wires in the texts of core, tests excepted.
 pub(super) fn check(path: &str, text: &str) -> Vec<Finding> {
