@@ -4,7 +4,9 @@
 //! palette are here as well, because every painter and every dialect must agree on them.
 
 pub mod keys;
+pub mod link;
 pub mod palette;
 pub mod scene;
 pub mod settings;
 pub mod theme;
+pub mod tile;
