@@ -7,6 +7,7 @@
 
 mod calls;
 mod content;
+pub mod differ;
 mod frame;
 mod input;
 mod open;
