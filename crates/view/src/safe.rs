@@ -12,12 +12,12 @@ fn hides(c: char) -> bool {
 }
 
 /// Lines of text: nothing that acts but line ends and tabs.
-pub(crate) fn text(text: &str) -> String {
+pub fn text(text: &str) -> String {
     text.chars().filter(|c| matches!(c, '\n' | '\t') || !acts(*c)).collect()
 }
 
 /// One line of text: every gap is one space.
-pub(crate) fn line(text: &str) -> String {
+pub fn line(text: &str) -> String {
     let words: Vec<String> = text
         .split_whitespace()
         .map(|word| word.chars().filter(|c| !acts(*c)).collect())
@@ -27,7 +27,7 @@ pub(crate) fn line(text: &str) -> String {
 }
 
 /// A line exactly as it is: control and invisible characters are escaped, so that approvals are based on the real text.
-pub(crate) fn exact(line: &str) -> String {
+pub fn exact(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());
     for c in line.chars() {
         if c != '\t' && (acts(c) || hides(c)) {
@@ -40,7 +40,7 @@ pub(crate) fn exact(line: &str) -> String {
 }
 
 /// JSON on one line, with every control character escaped; outside of texts JSON needs none.
-pub(crate) fn json(text: &str) -> String {
+pub fn json(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
