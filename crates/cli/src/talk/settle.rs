@@ -32,6 +32,7 @@ pub(crate) fn answer_to(target: &RequestTarget) -> AnswerRequest {
         message: None,
         remember: false,
         answers: None,
+        shown: None,
     }
 }
 

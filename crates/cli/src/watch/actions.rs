@@ -73,6 +73,7 @@ async fn answer(client: &Client, id: &str, approved: bool) -> Reply {
         message: None,
         remember: false,
         answers: None,
+        shown: None,
     };
     let answered: Answered = call(client, params).await?;
     Ok(match (answered.settled, approved) {
