@@ -147,6 +147,8 @@ pub(crate) enum Command {
     Audit(Audit),
     /// Print the event log, one JSON object per line
     Events(Events),
+    /// Print what a viewer is shown, one JSON object per frame
+    View(View),
     /// Serve the ptywright protocol in the foreground, with its own sessions
     Serve(crate::personas::ptywright::Serve),
     /// Serve Roder's app-server protocol in the foreground, with the daemon's state
@@ -229,6 +231,22 @@ pub(crate) struct Events {
     /// Keep printing new events; without --since, only new ones
     #[arg(long, short)]
     pub(crate) follow: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct View {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Open this page: workspace, inbox, threads, reviews, audit, ...
+    #[arg(long, value_name = "PAGE")]
+    pub(crate) page: Option<String>,
+    /// Show this terminal
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) terminal: Option<u64>,
+    /// End after this number of frames
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) frames: Option<u64>,
 }
 
 /// The command line of another tool, read by that tool.

@@ -40,6 +40,7 @@ mod status;
 mod task;
 mod threads;
 mod up;
+mod view;
 mod wait;
 mod workflow;
 mod worktree;
@@ -94,6 +95,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Some(Command::Handoff(args)) => block_on(handoff::run(args.action)),
         Some(Command::Audit(args)) => block_on(audit::run(args)),
         Some(Command::Events(args)) => block_on(events::run(args)),
+        Some(Command::View(args)) => block_on(view::run(args)),
         Some(Command::Serve(args)) => ptywright::serve(args),
         Some(Command::AppServer(args)) => roder::serve(args),
         Some(Command::Idx0(args)) => Ok(idx0::main(args.args)),
