@@ -70,6 +70,7 @@ mod task_policy;
 mod task_runners;
 mod tasks;
 mod teams;
+mod viewers;
 mod waits;
 mod work_crash;
 mod work_trees;
