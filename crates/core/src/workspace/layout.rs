@@ -216,9 +216,9 @@ impl Workspace {
             .transact_durably(|tx| {
                 let project = tx.world.terminal(id)?.project;
                 let mut layout = tx.world.layouts.get(&project).cloned().unwrap_or_default();
-                let mut tree = layout.groups.iter_mut().find(|tree| tree.contains(id.get()));
+                let tree = layout.groups.iter_mut().find(|tree| tree.contains(id.get()));
                 let mut alone = Tree::Pane(id.get());
-                change(tree.as_deref_mut().unwrap_or(&mut alone)).map_err(refused)?;
+                change(tree.unwrap_or(&mut alone)).map_err(refused)?;
                 tx.set_layout(project, layout);
                 Ok(())
             })
