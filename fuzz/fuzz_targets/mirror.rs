@@ -22,7 +22,10 @@ fuzz_target!(|input: &[u8]| {
         assert_eq!(term.texts().len(), usize::from(term.size.rows));
         for row in term.rows() {
             assert!(row.styles().all(|id| id == 0 || term.style(id).is_some()));
-            assert_eq!(row.text.clusters().map(|(_, cells)| usize::from(cells)).sum::<usize>(), row.text.cells());
+            assert_eq!(
+                row.text.clusters().map(|(_, cells)| usize::from(cells)).sum::<usize>(),
+                row.text.cells()
+            );
         }
     }
 });

@@ -14,7 +14,8 @@ fuzz_target!(|input: &[u8]| {
     let mut growing = prose::Prose::default();
     let mut rest = &*text;
     while !rest.is_empty() {
-        let (now, later) = rest.split_at(rest.ceil_char_boundary(usize::from(*cut).clamp(1, rest.len())));
+        let (now, later) =
+            rest.split_at(rest.ceil_char_boundary(usize::from(*cut).clamp(1, rest.len())));
         growing.push(now);
         rest = later;
     }

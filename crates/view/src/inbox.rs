@@ -40,8 +40,8 @@ impl Item<'_> {
         let (title, subtitle) = match self.request {
             Some(request) => (asks(request), about(request)),
             None => (
-                safe::line(&self.item.title),
-                self.item.subtitle.as_deref().map(safe::line).unwrap_or_default(),
+                shown(&self.item.title),
+                self.item.subtitle.as_deref().map(shown).unwrap_or_default(),
             ),
         };
         InboxRow {
@@ -50,7 +50,7 @@ impl Item<'_> {
             category: category(self.item.category).to_owned(),
             kind: self.kind().to_owned(),
             session: self.item.session.to_string(),
-            session_title: safe::line(session),
+            session_title: shown(session),
             title,
             subtitle,
             source: source(self.item.source).to_owned(),
@@ -147,9 +147,14 @@ fn about(request: &Request) -> String {
     }
 }
 
+/// One line in which everything is seen.
+fn shown(text: &str) -> String {
+    safe::seen(&safe::line(text))
+}
+
 /// The first line that says anything. Nothing is decided by it, so it may be cut.
 fn one_line(text: &str) -> String {
-    let line = text.lines().map(safe::line).find(|line| !line.is_empty()).unwrap_or_default();
+    let line = text.lines().map(shown).find(|line| !line.is_empty()).unwrap_or_default();
     match line.char_indices().nth(MOST_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,

@@ -280,7 +280,7 @@ impl Builder {
     }
 
     fn text(&mut self, text: &str, code: bool) {
-        let text = safe::text(text);
+        let text = safe::seen(text);
         if text.is_empty() {
             return;
         }
@@ -381,5 +381,5 @@ fn target(url: &str) -> Option<String> {
 }
 
 fn lines(code: &str) -> Vec<String> {
-    code.lines().map(safe::text).collect()
+    code.lines().map(safe::seen).collect()
 }

@@ -16,6 +16,11 @@ pub fn text(text: &str) -> String {
     text.chars().filter(|c| matches!(c, '\n' | '\t') || !acts(*c)).collect()
 }
 
+/// Lines of text in which everything is seen: what acts and what hides is left out.
+pub fn seen(text: &str) -> String {
+    text.chars().filter(|c| matches!(c, '\n' | '\t') || !(acts(*c) || hides(*c))).collect()
+}
+
 /// One line of text: every gap is one space.
 pub fn line(text: &str) -> String {
     let words: Vec<String> = text
@@ -83,6 +88,7 @@ mod tests {
         fn nothing_that_acts_is_ever_shown(given in any::<String>()) {
             prop_assert!(!text(&given).contains(|c| acts(c) && c != '\n' && c != '\t'));
             prop_assert!(!line(&given).contains(acts));
+            prop_assert_eq!(exact(&seen(&given).replace(['\n', '\t'], " ")), seen(&given).replace(['\n', '\t'], " "));
             prop_assert!(!exact(&given).contains(|c| (acts(c) || hides(c)) && c != '\t'));
             prop_assert!(!json(&given).contains(char::is_control));
         }

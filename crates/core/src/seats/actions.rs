@@ -43,6 +43,37 @@ impl Seats {
                 let size = rookery_view::settings::DEFAULT_FONT_SIZE;
                 self.scale_font(move |_| size).await
             }
+            // What only a viewer can do: without one there is no page, no pane and no scrolling.
+            Action::OpenInbox
+            | Action::NextWaiting
+            | Action::NewThread
+            | Action::OpenThreads
+            | Action::OpenReviews
+            | Action::OpenCheckpoints
+            | Action::OpenWorktrees
+            | Action::OpenAudit
+            | Action::SplitRight
+            | Action::SplitBelow
+            | Action::ZoomPane
+            | Action::BreakPane
+            | Action::SwapPane
+            | Action::TakeSize
+            | Action::Find
+            | Action::CopyMode
+            | Action::PrevPrompt
+            | Action::NextPrompt
+            | Action::LastTab
+            | Action::FocusSidebar
+            | Action::Settings
+            | Action::Help
+            | Action::Leave
+            | Action::FocusNextPane
+            | Action::FocusPane(_)
+            | Action::GrowPane(_)
+            | Action::ScrollPageUp
+            | Action::ScrollPageDown
+            | Action::ScrollTop
+            | Action::ScrollBottom => Ok(()),
         }
     }
 

@@ -51,7 +51,7 @@ fn lists_tables_and_tasks_are_data() {
 #[test]
 fn html_and_escapes_are_text() {
     assert_eq!(
-        shown("<script>alert(1)</script>\n\na <b>c</b> \u{1b}[2J\u{202e}x"),
+        shown("<script>alert(1)</script>\n\na <b>c</b> \u{1b}[2J\u{202e}\u{200b}x"),
         json!([
             {"kind": "paragraph", "spans": [{"text": "<script>alert(1)</script>"}]},
             {"kind": "paragraph", "spans": [{"text": "a <b>c</b> [2Jx"}]},

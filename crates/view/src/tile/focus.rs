@@ -3,7 +3,7 @@
 use super::{Rect, Tree};
 
 /// An edge of a pane, and the direction that leads across it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Edge {
     /// The left one.
     Left,
