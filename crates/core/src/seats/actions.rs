@@ -73,7 +73,7 @@ impl Seats {
             | Action::ScrollPageUp
             | Action::ScrollPageDown
             | Action::ScrollTop
-            | Action::ScrollBottom => Ok(()),
+            | Action::ScrollBottom => Box::pin(self.run_in_viewer(action)).await,
         }
     }
 

@@ -5,6 +5,7 @@
 //! has) is judged in one step with everything else. What it has in front of the terminals (palette, a
 //! name half edited) is its [`Seat`](super::Seat).
 
+mod acts;
 mod desk;
 mod focus;
 mod sizes;

@@ -2,7 +2,7 @@
 
 use rookery_core::{Fit, NewViewer};
 use rookery_model::Size;
-use rookery_view::keys::{Keymap, Platform};
+use rookery_view::keys::{FaceKind, KeyPreset, Keymap, Platform};
 use rookery_view::link::{
     self, Ack, Daemon, Done, Focus, Font, Open, Opened, Pixels, Resize, Resync, Rights, VERSION,
     bound, wants,
@@ -76,7 +76,7 @@ pub(crate) async fn open(cx: Cx, params: Open) -> Result<Opened, Error> {
         is_desk: cx.core.seats().is_desk(viewer),
         daemon: daemon(&cx),
         settings: settings(&cx),
-        keys: keys(&cx),
+        keys: keys(&cx, params.face),
         scene,
     };
     // No waiting from here on, so that the reply goes out before the first frame.
@@ -147,14 +147,14 @@ fn settings(cx: &Cx) -> link::Settings {
     }
 }
 
-fn keys(cx: &Cx) -> Vec<(String, String, String)> {
+fn keys(cx: &Cx, face: link::Face) -> Vec<(String, String, String)> {
     let (settings, _) = cx.core.seats().settings();
-    let map = Keymap::new(Platform::Linux, &settings.keybinds);
-    let row = |(trigger, action): (rookery_view::keys::Trigger, rookery_view::keys::Action)| {
-        let title = action.title().unwrap_or_default().to_owned();
-        (trigger.to_string(), action.id().to_owned(), title)
+    let face = match face {
+        link::Face::Tui | link::Face::Other => FaceKind::Tui,
+        link::Face::Window => FaceKind::Window,
+        link::Face::Web => FaceKind::Web,
     };
-    map.bindings().into_iter().map(row).collect()
+    Keymap::for_face(face, Platform::Linux, KeyPreset::Default, None, &settings.keybinds).told()
 }
 
 pub(crate) async fn ack(cx: Cx, params: Ack) -> Result<Done, Error> {
