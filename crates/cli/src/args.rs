@@ -11,6 +11,7 @@ use rookery_dialects::{DIALECTS, Dialect};
 mod agents;
 mod auth;
 mod changes;
+mod faces;
 mod groups;
 mod import;
 mod media;
@@ -29,6 +30,7 @@ pub(crate) use agents::{
 };
 pub(crate) use auth::{Account, Login, LoginFlow, Logout};
 pub(crate) use changes::*;
+pub(crate) use faces::{Tui, TuiPage};
 pub(crate) use import::{Import, ImportFrom, ImportIdx0};
 pub(crate) use media::*;
 pub(crate) use memory::*;
@@ -42,7 +44,8 @@ pub(crate) use worktrees::*;
 
 /// One daemon for coding agents and the terminals they live in.
 ///
-/// Without a command, starts the daemon if none is running and prints its status.
+/// Without a command, starts the daemon if none is running and opens the best face there is: the TUI
+/// on a terminal, else the status. ROOKERY_FACE=tui or status decides.
 #[derive(Debug, Parser)]
 #[command(name = "rookery", version, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -63,6 +66,11 @@ pub(crate) enum Command {
     Restart(Json),
     /// Show the daemon's status
     Status(Json),
+    /// Show terminals, agents and what needs your attention, in this terminal
+    ///
+    /// Ctrl+\ and then ? lists every key; ctrl+\ q leaves, and everything keeps running. Exits with 2
+    /// inside a terminal of the same daemon and with 1 if no daemon can be had.
+    Tui(Tui),
     /// Open a terminal and print its id
     Open(Open),
     /// Connect to a terminal of the daemon
