@@ -70,6 +70,8 @@ mod task_policy;
 mod task_runners;
 mod tasks;
 mod teams;
+mod tui;
+mod tui_outer;
 mod viewers;
 mod waits;
 mod work_crash;
