@@ -275,7 +275,7 @@ impl App {
             return self.warn("this face only looks");
         }
         let guard = u64::from(self.settings.guard);
-        if !self.pages.review.drawn_at.is_some_and(|at| cx.now >= at + guard) {
+        if self.pages.review.drawn_at.is_none_or(|at| cx.now < at + guard) {
             return self.say(READ_FIRST);
         }
         let id = self.pages.review.review.clone();

@@ -84,9 +84,7 @@ fn closed() -> CallError {
 
 fn error(error: &ClientError) -> CallError {
     match error {
-        ClientError::Rpc(error) => {
-            CallError { code: i64::from(error.code), message: error.message.clone() }
-        }
+        ClientError::Rpc(error) => CallError { code: error.code, message: error.message.clone() },
         ClientError::Json(error) => CallError { code: 1, message: error.to_string() },
         _ => closed(),
     }

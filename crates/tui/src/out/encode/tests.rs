@@ -55,15 +55,11 @@ fn shown(screen: &Screen) -> Vec<Vec<String>> {
     let snapshot = screen.snapshot();
     (0..screen.size().rows)
         .map(|row| {
-            let mut cells: Vec<String> = snapshot.row(row).map(|cell| cell.shown()).collect();
-            for at in 1..cells.len() {
-                if snapshot
-                    .row(row)
-                    .nth(at - 1)
-                    .is_some_and(|cell| cell.width() == rookery_term::Width::Wide)
-                {
-                    cells[at] = "<".to_owned();
-                }
+            let mut cells = Vec::new();
+            let mut is_half = false;
+            for cell in snapshot.row(row) {
+                cells.push(if is_half { "<".to_owned() } else { cell.shown() });
+                is_half = cell.width() == rookery_term::Width::Wide;
             }
             cells
         })
