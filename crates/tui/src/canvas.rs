@@ -18,9 +18,6 @@ pub enum Ink {
     Rgb(u8, u8, u8),
 }
 
-/// Bits of [`Pen::attrs`], the same as on the link.
-pub use rookery_view::link::attr;
-
 /// How a cell looks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pen {
@@ -28,7 +25,7 @@ pub struct Pen {
     pub ink: Ink,
     /// Color behind it.
     pub ground: Ink,
-    /// Bits of [`attr`].
+    /// Bits of [`rookery_view::link::attr`].
     pub attrs: u8,
     /// Underline: 0 none, 1 single, 2 double, 3 curl, 4 dotted, 5 dashed.
     pub underline: u8,

@@ -3,8 +3,9 @@
 
 use rookery_view::link::{Hex, Mood, Theme};
 
-use crate::canvas::{Ink, Pen, attr};
+use crate::canvas::{Ink, Pen};
 use crate::out::Depth;
+use rookery_view::link::attr;
 
 /// Which colors are painted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

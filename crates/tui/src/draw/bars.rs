@@ -4,8 +4,9 @@ use rookery_view::link::{Mood, Page, Rights, Tone};
 
 use super::Brush;
 use crate::app::{App, Cx, Hit};
-use crate::canvas::{Rect, attr, text_width};
+use crate::canvas::{Rect, text_width};
 use crate::look::line;
+use rookery_view::link::attr;
 
 /// Loudest first.
 const LOUD: [Mood; 5] = [Mood::Waiting, Mood::Failed, Mood::Working, Mood::Done, Mood::Quiet];

@@ -14,9 +14,10 @@ pub use layout::Layout;
 use rookery_view::link::{self, Page};
 
 use crate::app::{App, Cx, Drawn, Hit};
-use crate::canvas::{Canvas, Pen, Rect, attr};
+use crate::canvas::{Canvas, Pen, Rect};
 use crate::look::Look;
 use crate::out::Caret;
+use rookery_view::link::attr;
 
 /// A picture with everything that belongs to it.
 pub struct Picture {

@@ -278,7 +278,7 @@ pub(super) fn lost(brush: &mut Brush<'_>, app: &App, lost: &Lost, status: Rect) 
     let rows = u16::try_from(lines.len()).unwrap_or(1).min(all.rows);
     let bottom = if status.is_empty() { all.bottom() } else { status.bottom() };
     let area = Rect::new(0, bottom.saturating_sub(rows), all.cols, rows);
-    let pen = brush.look.bar().with(crate::canvas::attr::BOLD);
+    let pen = brush.look.bar().with(rookery_view::link::attr::BOLD);
     brush.canvas.fill(area, &pen);
     for (index, text) in lines.iter().enumerate() {
         let place = area.line(u16::try_from(index).unwrap_or(0));

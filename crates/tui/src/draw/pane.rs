@@ -7,10 +7,11 @@ use rookery_view::link::{Area, Cursor, Hex, Panes, RawStyle, Style, Tint};
 
 use super::Brush;
 use crate::app::{App, Cx, Hit};
-use crate::canvas::{Ink, Pen, Rect, attr};
+use crate::canvas::{Ink, Pen, Rect};
 use crate::look::ColorMode;
 use crate::out::Caret;
 use crate::picture::Term;
+use rookery_view::link::attr;
 
 pub(super) fn draw_all(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, room: Rect, panes: &Panes) {
     for area in &panes.areas {

@@ -2,9 +2,10 @@
 
 use super::Brush;
 use crate::app::{App, Cx, Hit};
-use crate::canvas::{Rect, attr};
+use crate::canvas::Rect;
 use crate::look::{age, line};
 use crate::pages::sidebar::{Row, rows};
+use rookery_view::link::attr;
 
 pub(super) fn draw(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
     if area.is_empty() {

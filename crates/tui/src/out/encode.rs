@@ -7,7 +7,8 @@
 use std::fmt::Write as _;
 
 use super::color::Depth;
-use crate::canvas::{Canvas, Cell, Glyph, Ink, Pen, attr};
+use crate::canvas::{Canvas, Cell, Glyph, Ink, Pen};
+use rookery_view::link::attr;
 
 /// Where typing happens, and how the cursor looks there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,9 @@
 
 use rookery_view::link::{Block, DiffFile, FileStatus, LineKind, Mood, Span};
 
-use crate::canvas::{Canvas, Pen, Rect, attr, text_width, wrap, wrap_exact};
+use crate::canvas::{Canvas, Pen, Rect, text_width, wrap, wrap_exact};
 use crate::look::Look;
+use rookery_view::link::attr;
 
 /// How a piece of text looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
