@@ -128,9 +128,7 @@ fn options(args: &Tui, homes: &Homes, own_terminal: Option<u64>) -> Options {
 
 /// `ssh pts/3`, or `pts/3` on this machine.
 fn viewer_name() -> String {
-    let mut buffer = Vec::new();
-    buffer.reserve(64);
-    let name = rustix::termios::ttyname(rustix::stdio::stdin(), buffer).ok();
+    let name = rustix::termios::ttyname(rustix::stdio::stdin(), Vec::with_capacity(64)).ok();
     let name = name.map(|name| name.to_string_lossy().replace("/dev/", "")).unwrap_or_default();
     match variable("SSH_CONNECTION") {
         Some(_) => format!("ssh {name}"),
