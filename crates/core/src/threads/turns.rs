@@ -20,6 +20,7 @@ use crate::core::Core;
 use crate::log::{ItemChange, NoticeBody, TurnChange};
 use crate::memories::Recalled;
 use crate::rooms::Threads;
+use crate::teams::ForLead;
 use crate::world::Tx;
 
 /// Numbers of notifications that are set aside for a thread at a time.
@@ -115,15 +116,23 @@ impl Threads {
             false => Extras::default(),
         };
         let given = extras.recalled.as_ref().map(Recalled::ids);
+        let teams = self.core.teams();
+        let told = teams.take_for_lead(id);
+        let extras = Extras { told: told.iter().map(said_by_team).collect(), ..extras };
         let started = self.core.transact(|tx| self.begin(tx, &live, new, fitted, extras));
-        let (begun, ticket) = started?;
-        let begun = match begun {
-            Begun::Steered(turn) => {
+        let (begun, ticket) = match started {
+            Ok((Begun::New(begun), ticket)) => (begun, ticket),
+            Ok((Begun::Steered(turn), ticket)) => {
+                teams.put_back(told).await;
                 ticket.await?;
                 return Ok(StartedTurn::Steered(turn));
             }
-            Begun::New(begun) => begun,
+            Err(error) => {
+                teams.put_back(told).await;
+                return Err(error);
+            }
         };
+        teams.were_told(told);
         let (turn, effects) = (begun.runner.turn.clone(), begun.effects);
         // The turn is in the world, so it runs even if the store is slow to say so.
         let durable = ticket.await;
@@ -142,6 +151,7 @@ impl Threads {
             recalled: self.core.memories().recall(thread, &message.text).await,
             images: self.core.media().images(&attached).await,
             attached: attached.to_vec(),
+            told: Vec::new(),
         }
     }
 
@@ -227,6 +237,7 @@ impl Threads {
         // What was said about plans while no turn ran comes first.
         let mut said = tx.take_unheard(live.id);
         said.extend((!new.is_continued).then_some(new.message));
+        said.extend(extras.told);
         let mut effects = machine.step(Input::Begin(said), view);
         // What the user said is part of the beginning; what the turn does comes after the reply.
         let spoken =
@@ -412,6 +423,12 @@ struct Extras {
     /// Images that waited, and the artifacts that they are of.
     images: Vec<String>,
     attached: Vec<String>,
+    /// What teammates answered while no turn ran.
+    told: Vec<Message>,
+}
+
+fn said_by_team(told: &ForLead) -> Message {
+    Message { text: told.text.clone(), ..Message::default() }
 }
 
 enum Begun {
