@@ -88,6 +88,9 @@ impl Children {
             Some(parent) => Some(parent.thread.clone()),
             None => new.thread.and_then(|id| self.core.threads().get(id)).map(|seen| seen.thread),
         };
+        if around.as_ref().is_some_and(|thread| thread.child.is_some()) {
+            return Err(Error::conflict("a child agent cannot start child agents"));
+        }
         let (cwd, root) = self.place(new, around.as_ref());
         let definition = self.definition(new, root.clone()).await?;
         let of_turn = parent.as_ref().map(|parent| parent.turn.settings.choice.clone());
@@ -131,9 +134,6 @@ impl Children {
         let Some((thread, turn)) = new.parent else { return Ok(None) };
         let threads = self.core.threads();
         let seen = threads.get(thread).ok_or_else(|| crate::world::no_thread(thread))?;
-        if seen.thread.child.is_some() {
-            return Err(Error::conflict("a child agent cannot start child agents"));
-        }
         if seen.status.active_turn != Some(turn) {
             return Err(Error::conflict("the turn that the child would work for is over"));
         }

@@ -160,6 +160,13 @@ impl Threads {
         self.core.look().threads.get(&id).is_some_and(|state| state.active.is_none())
     }
 
+    /// Whether this turn of a thread is at work: only then it has children.
+    pub(crate) fn is_at_work(&self, (thread, turn): (ThreadId, TurnId)) -> bool {
+        let world = self.core.look();
+        let active = world.threads.get(&thread).and_then(|state| state.active.as_ref());
+        active.is_some_and(|active| active.turn == turn)
+    }
+
     fn begin(
         &self,
         tx: &mut Tx<'_>,
