@@ -100,7 +100,14 @@ async fn one(git: &Git, url: &str, refspecs: &[&str], is_shallow: bool) -> Resul
     // The newest state alone: history is not looked at. What was fetched so before can be made whole.
     let depth = if is_shallow { "--depth=1" } else { "--depth=2147483647" };
     let call = git.call(options).args([depth, "--", url]).args(refspecs);
-    call.fetching(LIMIT).run().await.map(drop)
+    call.fetching(LIMIT).run().await.map(drop).map_err(|error| match error {
+        // The end of a sentence that git spreads over five lines.
+        GitError::Failed { command, message } if message == "and the repository exists." => {
+            let message = "there is no repository that can be read".to_owned();
+            GitError::Failed { command, message }
+        }
+        other => other,
+    })
 }
 
 /// Refuses trees that are larger than they may be before any of it is on disk.
