@@ -24,7 +24,10 @@ use crate::{
 const SEE: &str = "run `rookery marketplace ls` to list marketplaces";
 /// What to do when a plugin is not found.
 pub(super) const SEE_PLUGINS: &str = "run `rookery marketplace search` to list plugins, `rookery marketplace refresh` to fetch catalogs";
-/// What to do when a source is refused or cannot be reached.
+/// What to do when a marketplace is refused.
+const SEE_ADD: &str =
+    "see `rookery marketplace add --help`, and `rookery marketplace ls` for ids that are taken";
+/// What to do when a source cannot be reached.
 const SEE_SOURCE: &str = "check the source; `rookery marketplace refresh ID` tries again, `rookery marketplace remove ID` gives up";
 /// Columns of a text.
 const WIDTH: usize = 60;
@@ -82,7 +85,8 @@ async fn add(client: &Client, args: args::MarketplaceAdd) -> Outcome {
     let (id, kind, display_name) = (args.id.clone(), args.kind.clone(), args.name.clone());
     let (is_json, refreshes) = (args.json, !args.no_refresh);
     let params = MarketplaceAdd { id, kind, display_name, source: source(args)? };
-    let added: Marketplace = ask(client, params, SEE_SOURCE).await?;
+    let added = ask(client, params, SEE).await;
+    let added: Marketplace = added.map_err(|failure| advised(failure, SEE_ADD))?;
     if !refreshes {
         match is_json {
             true => output::json(&added)?,
@@ -129,7 +133,16 @@ fn absolute(path: &Path) -> Outcome<String> {
 async fn fetch(client: &Client, id: &str) -> Outcome<MarketplaceRefreshed> {
     let params = MarketplaceRefresh { marketplace: id.to_owned() };
     let what = format!("fetching {}", safe::line(id));
-    output::working(&what, ask(client, params, SEE_SOURCE)).await
+    let fetched = output::working(&what, ask(client, params, SEE)).await;
+    fetched.map_err(|failure| advised(failure, SEE_SOURCE))
+}
+
+/// A failure with what to do next, unless it says that already.
+pub(super) fn advised(failure: Failure, hint: &str) -> Failure {
+    match failure.advice().is_some() || failure.message().is_empty() {
+        true => failure,
+        false => failure.hint(hint),
+    }
 }
 
 fn report(fetched: &MarketplaceRefreshed) -> Outcome<()> {

@@ -7,7 +7,7 @@ use rookery_native::wire::{
 use rookery_wire::Client;
 use serde_json::json;
 
-use super::marketplace::{SEE_PLUGINS, described};
+use super::marketplace::{SEE_PLUGINS, advised, described};
 use crate::{
     args::{self, PluginAction},
     commands::done,
@@ -20,6 +20,9 @@ use crate::{
 
 /// What to do when a plugin is not installed.
 const SEE: &str = "run `rookery plugin ls` to list installed plugins";
+/// What to do when a plugin cannot be installed.
+const SEE_PREVIEW: &str =
+    "run `rookery plugin preview MARKETPLACE:PLUGIN` to see what it has in it";
 /// Files that are listed.
 const MOST_FILES: usize = 20;
 
@@ -81,8 +84,8 @@ fn shown(preview: &PluginPreviewed, colors: Colors) -> String {
 async fn install(client: &Client, args: args::PluginInstall) -> Outcome {
     let what = format!("installing {}", safe::line(&args.plugin));
     let params = PluginInstall { plugin: args.plugin, all_variants: args.all_variants };
-    let installed: InstalledPlugins =
-        output::working(&what, ask(client, params, SEE_PLUGINS)).await?;
+    let installed = output::working(&what, ask(client, params, SEE_PLUGINS)).await;
+    let installed: InstalledPlugins = installed.map_err(|failure| advised(failure, SEE_PREVIEW))?;
     if args.json {
         output::json(&installed)?;
         return done();
