@@ -114,6 +114,29 @@ pub(crate) fn own_manifest(content: &dyn Content, kind: Kind) -> Option<Map<Stri
     })
 }
 
+/// All that a plugin says of itself, for whichever agent, and what is wrong with what cannot be read.
+pub(crate) fn own_manifests(
+    content: &dyn Content,
+) -> (Vec<(&'static str, Map<String, Value>)>, Vec<String>) {
+    let (mut found, mut warnings) = (Vec::new(), Vec::new());
+    for (_, path) in OWN_MANIFESTS {
+        let Some(read) = content.read(path) else { continue };
+        let read = read.and_then(|bytes| {
+            serde_json::from_slice::<Map<String, Value>>(&bytes).map_err(|error| error.to_string())
+        });
+        match read {
+            Ok(members) => found.push((path, members)),
+            Err(why) => warnings.push(unreadable(path, &why)),
+        }
+    }
+    (found, warnings)
+}
+
+fn unreadable(path: &str, why: &str) -> String {
+    let path = shown(path);
+    format!("{path}: cannot be read, so what it could start is not listed: {why}")
+}
+
 /// What a manifest says that there is.
 pub(crate) fn declared(manifest: &Map<String, Value>) -> Hints {
     let has = |names: &[&str]| names.iter().any(|name| manifest.get(*name).is_some_and(is_said));
@@ -276,13 +299,7 @@ impl Reader<'_> {
         });
         match read {
             Ok(value) => self.look(component, &name, &value, DEEPEST),
-            Err(why) => {
-                let message = format!(
-                    "{}: cannot be read, so what it could start is not listed: {why}",
-                    shown(&name)
-                );
-                self.starts.warnings.push(message);
-            }
+            Err(why) => self.starts.warnings.push(unreadable(&name, &why)),
         }
     }
 

@@ -81,7 +81,7 @@ impl Preview {
     }
 }
 
-pub(crate) struct Described {
+struct Described {
     hints: Hints,
     commands: Vec<PluginCommand>,
     warnings: Vec<String>,
@@ -91,9 +91,9 @@ fn describe(entry: &Entry, content: Option<&dyn Content>, root: &str) -> Describ
     let empty = Map::new();
     let said = entry.raw_manifest.as_object().unwrap_or(&empty);
     // Also of a plugin whose entry alone defines it: what lies in its folder is shown.
-    let own = content.and_then(|content| components::own_manifest(content, entry.kind));
+    let (own, warnings) = content.map(components::own_manifests).unwrap_or_default();
     let mut manifests = vec![("manifest", said)];
-    manifests.extend(own.as_ref().map(|own| ("plugin.json", own)));
+    manifests.extend(own.iter().map(|(path, members)| (*path, members)));
     let starts = components::starts(&manifests, content, root);
     let declared = manifests.iter().map(|(_, manifest)| components::declared(manifest));
     let hints = declared.fold(entry.component_hints, components::either);
@@ -101,7 +101,8 @@ fn describe(entry: &Entry, content: Option<&dyn Content>, root: &str) -> Describ
         Some(content) => components::either(hints, components::present(content)),
         None => hints,
     };
-    Described { hints, commands: starts.commands, warnings: starts.warnings }
+    let warnings = warnings.into_iter().chain(starts.warnings).collect();
+    Described { hints, commands: starts.commands, warnings }
 }
 
 /// Where its content is on this machine: a root that nothing leads out of, and a path in it.

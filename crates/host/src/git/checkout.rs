@@ -12,6 +12,9 @@ use crate::tree::TreeLimits;
 const LIMIT: Duration = Duration::from_secs(60);
 /// What names of all files may take.
 const LISTING_LIMIT: usize = 16 << 20;
+/// How the other side is reached. What runs a program that an address names is not among them, whatever the
+/// user's own settings allow.
+const PROTOCOLS: &str = "file:https:ssh";
 /// Where the fetched commit is kept.
 const TIP: &str = "refs/rookery/tip";
 const TIP_COMMIT: &str = "refs/rookery/tip^{commit}";
@@ -100,6 +103,7 @@ async fn one(git: &Git, url: &str, refspecs: &[&str], is_shallow: bool) -> Resul
     // The newest state alone: history is not looked at. What was fetched so before can be made whole.
     let depth = if is_shallow { "--depth=1" } else { "--depth=2147483647" };
     let call = git.call(options).args([depth, "--", url]).args(refspecs);
+    let call = call.env("GIT_ALLOW_PROTOCOL", PROTOCOLS);
     call.fetching(LIMIT).run().await.map(drop).map_err(|error| match error {
         // The end of a sentence that git spreads over five lines.
         GitError::Failed { command, message } if message == "and the repository exists." => {

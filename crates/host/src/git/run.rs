@@ -30,9 +30,6 @@ const INHERITED: &[&str] = &[
 const INHERITED_BY_FETCH: &[&str] =
     &["GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_SSL_CAINFO"];
 
-/// How another repository is reached; what runs a program that an address names is not among them.
-const FETCHED_FROM: &[&str] = &["file", "git", "http", "https", "ssh"];
-
 /// Settings that go before those of the user and of the repository.
 const SETTINGS: &[(&str, &str)] = &[
     ("commit.gpgSign", "false"),
@@ -358,10 +355,8 @@ impl Call<'_> {
             // Halves of an index would land beside the user's.
             settings.push(("core.splitIndex".into(), "false".into()));
         }
-        settings.push(("protocol.allow".into(), "never".into()));
-        if self.fetches {
-            let allowed = FETCHED_FROM.iter().map(|protocol| format!("protocol.{protocol}.allow"));
-            settings.extend(allowed.map(|key| (key.into(), "always".into())));
+        if !self.fetches {
+            settings.push(("protocol.allow".into(), "never".into()));
         }
         let mut env: Vec<_> = ENVIRONMENT.iter().map(own).collect();
         env.push(("GIT_CONFIG_COUNT".into(), settings.len().to_string().into()));

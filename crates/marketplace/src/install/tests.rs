@@ -197,6 +197,22 @@ async fn a_preview_shows_files_and_commands_with_their_place() {
     assert_eq!(preview.risk, crate::Risk::StartsProcess);
     assert!(preview.component_hints.skills && preview.component_hints.mcp_servers);
     assert_eq!(shop.all(), Vec::<String>::new());
+    // Manifests for every agent count, and one that cannot be read is said.
+    fs::create_dir_all(shop.dir.path().join("market/tools/.codex-plugin")).unwrap();
+    shop.write(
+        ".codex-plugin/plugin.json",
+        r#"{"name": "t", "hooks": {"Stop": [{"command": "sly"}]}}"#,
+    );
+    shop.write("plugin.json", "[");
+    let entry = shop.entry(Some("1.0"));
+    let preview = Preview::new(&entry, Some(&shop.market), None, Some(&shop.staging.places));
+    assert!(preview.commands.iter().any(|command| command.line == "sly"));
+    assert_eq!(preview.risk, crate::Risk::RunsHook);
+    assert!(
+        preview.warnings[0].starts_with("plugin.json: cannot be read"),
+        "{:?}",
+        preview.warnings
+    );
     let mut elsewhere = shop.entry(None);
     elsewhere.source = PluginSource::Npm { package: "x".into(), version: None };
     let error = shop.staging.stage(&elsewhere, None, Timestamp::default()).await.unwrap_err();
