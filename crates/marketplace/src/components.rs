@@ -114,10 +114,11 @@ pub(crate) fn own_manifest(content: &dyn Content, kind: Kind) -> Option<Map<Stri
     })
 }
 
+/// The path of a manifest, and what it says.
+pub(crate) type OwnManifest = (&'static str, Map<String, Value>);
+
 /// All that a plugin says of itself, for whichever agent, and what is wrong with what cannot be read.
-pub(crate) fn own_manifests(
-    content: &dyn Content,
-) -> (Vec<(&'static str, Map<String, Value>)>, Vec<String>) {
+pub(crate) fn own_manifests(content: &dyn Content) -> (Vec<OwnManifest>, Vec<String>) {
     let (mut found, mut warnings) = (Vec::new(), Vec::new());
     for (_, path) in OWN_MANIFESTS {
         let Some(read) = content.read(path) else { continue };

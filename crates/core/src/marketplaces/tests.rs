@@ -135,7 +135,7 @@ async fn plugins_are_found_installed_switched_and_removed_and_a_restart_knows_th
 
     let mut bench = bench.restarted().await;
     let room = bench.room();
-    assert_eq!(room.installed().await.unwrap(), [installed.clone()]);
+    assert_eq!(room.installed().await.unwrap(), std::slice::from_ref(&installed));
     assert_eq!(
         room.active_plugins(),
         [("m:tools".into(), "tools".into(), installed.install_path.clone().into())]
