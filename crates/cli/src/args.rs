@@ -13,6 +13,7 @@ mod auth;
 mod changes;
 mod groups;
 mod import;
+mod marketplace;
 mod media;
 mod memory;
 mod roo;
@@ -30,6 +31,7 @@ pub(crate) use agents::{
 pub(crate) use auth::{Account, Login, LoginFlow, Logout};
 pub(crate) use changes::*;
 pub(crate) use import::{Import, ImportFrom, ImportIdx0};
+pub(crate) use marketplace::*;
 pub(crate) use media::*;
 pub(crate) use memory::*;
 pub(crate) use roo::*;
@@ -131,6 +133,10 @@ pub(crate) enum Command {
     Memory(Memory),
     /// Images and other files that threads use
     Media(Media),
+    /// Catalogs of plugins for coding agents
+    Marketplace(Marketplace),
+    /// Install plugins of marketplaces
+    Plugin(Plugin),
     /// Review the changes of agents: show, comment, decide
     Review(Review),
     /// Show what changed in a work tree

@@ -16,7 +16,7 @@ use crate::seats::{self, UiConfig};
 use crate::terminals::{self, TerminalLimits};
 use crate::threads::{self, Interrupted};
 use crate::world::{Doors, ModeWords, World};
-use crate::{children, clock, commands, file_changes, log, media, memories};
+use crate::{children, clock, commands, file_changes, log, marketplaces, media, memories};
 use crate::{requests, reviews, runners, secrets};
 use crate::{tasks, teams, workflows};
 
@@ -97,6 +97,7 @@ pub(crate) struct Inner {
     pub(crate) commands: Arc<commands::Room>,
     pub(crate) file_changes: file_changes::Room,
     pub(crate) log: log::Room,
+    pub(crate) marketplaces: marketplaces::Room,
     pub(crate) media: media::Room,
     pub(crate) memories: memories::Room,
     pub(crate) requests: requests::Room,
@@ -147,6 +148,7 @@ impl Core {
             commands: Arc::new(commands::Room::new(&signals)),
             file_changes: file_changes::Room::default(),
             log: log::Room::new(published),
+            marketplaces: marketplaces::Room::new(config.agent.marketplaces.clone()),
             media: media::Room::new(config.agent.media_dir.clone()),
             memories: memories::Room::new(config.agent.memories_file.clone()),
             requests: requests::Room::default(),
@@ -176,6 +178,7 @@ impl Core {
         self.sessions().resume_accepted();
         self.tasks().restore().await;
         self.workflows().restore_soon();
+        self.marketplaces().restore_soon();
         self.runners().sweep_soon();
         self.teams().restore().await?;
         self.report_damage();

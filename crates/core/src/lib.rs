@@ -16,6 +16,7 @@ mod file_changes;
 mod handoffs;
 mod keeper_link;
 mod log;
+mod marketplaces;
 mod media;
 mod memories;
 mod queue;
@@ -57,6 +58,7 @@ pub use log::{
     RequestChange, RunnerChange, SettingsChange, Shows, Subscription, TaskChange, TaskOutput,
     ThreadChange, Topics, TraceChange, TurnChange,
 };
+pub use marketplaces::{MarketplaceChange, MarketplaceDirs, NewMarketplace};
 pub use media::{
     Brought, ImageAction, ImageModel, ImageProvider, MadeArtifact, MadeArtifacts, MediaAttachment,
     MediaChange, NewArtifact, NewImage, NewImageInput,
@@ -70,9 +72,9 @@ pub use requests::{
 };
 pub use reviews::{NewComment, NewReview};
 pub use rooms::{
-    Agents, Checkpoints, Children, Commands, FileChanges, Handoffs, Log, Media, Memories, Queue,
-    Requests, Reviews, Runners, Seats, Sessions, Tasks, Teams, Terminals, Threads, Workflows,
-    Workspace, Worktrees,
+    Agents, Checkpoints, Children, Commands, FileChanges, Handoffs, Log, Marketplaces, Media,
+    Memories, Queue, Requests, Reviews, Runners, Seats, Sessions, Tasks, Teams, Terminals, Threads,
+    Workflows, Workspace, Worktrees,
 };
 pub use runners::{
     Deleted, NewDestination, PortAction, ProviderView, RunnerActed, RunnerAction, RunnerDirs,

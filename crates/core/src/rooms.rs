@@ -39,6 +39,8 @@ rooms! {
     handoffs => Handoffs,
     /// What happened, for all who follow it.
     log => Log,
+    /// Catalogs of plugins, and the plugins that are installed.
+    marketplaces => Marketplaces,
     /// Images and other files that are kept.
     media => Media,
     /// What is to be known in other threads as well.

@@ -1,4 +1,4 @@
-//! The console examples of the README and of the command line's page, run as they stand there.
+//! The console examples of the README, of the command line's page and of that of marketplaces, run as they stand there.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -26,6 +26,11 @@ fn run(page: &str, headings: &[&str]) {
 #[test]
 fn the_tour_prints_what_the_readme_shows() {
     run("README.md", &["Sixty seconds"]);
+}
+
+#[test]
+fn marketplaces_print_what_their_page_shows() {
+    run("docs/marketplaces.md", &[]);
 }
 
 #[test]

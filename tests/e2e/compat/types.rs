@@ -1,5 +1,6 @@
 //! Which published type decodes which reply and which notification.
 
+use roder_api::marketplace::{MarketplacePluginInstalled, MarketplaceUpdated};
 use roder_api::version_control::{VcsChangedContentPage, VcsStatus};
 use roder_protocol as published;
 use serde::de::DeserializeOwned;
@@ -42,6 +43,13 @@ pub(crate) const RESULTS: &[Row] = &[
     row("hunk/read", of::<published::HunkReadResult>),
     row("hunk/rollback", of::<published::HunkRollbackResult>),
     row("initialize", of::<published::InitializeResult>),
+    row("marketplaces/add", of::<published::MarketplacesAddResult>),
+    row("marketplaces/install_default", of::<published::MarketplacesInstallDefaultResult>),
+    row("marketplaces/list", of::<published::MarketplacesListResult>),
+    row("marketplaces/plugin", of::<published::MarketplacePluginResult>),
+    row("marketplaces/refresh", of::<published::MarketplacesRefreshResult>),
+    row("marketplaces/remove", of::<published::MarketplacesRemoveResult>),
+    row("marketplaces/search", of::<published::MarketplacesSearchResult>),
     row("media/attachToTurn", of::<published::MediaAttachToTurnResult>),
     row("media/delete", of::<published::MediaDeleteResult>),
     row("media/image/generate", of::<published::MediaImageGenerateResult>),
@@ -65,6 +73,13 @@ pub(crate) const RESULTS: &[Row] = &[
     row("plan/review/read", of::<published::PlanReviewReadResult>),
     row("plan/review/reject", of::<published::PlanReviewRejectResult>),
     row("plan/review/rewrite", of::<published::PlanReviewRewriteResult>),
+    row("plugins/disable", of::<published::PluginDisableResult>),
+    row("plugins/enable", of::<published::PluginDisableResult>),
+    row("plugins/install", of::<published::PluginInstallResult>),
+    row("plugins/install_all_variants", of::<published::PluginInstallAllVariantsResult>),
+    row("plugins/list_installed", of::<published::PluginListInstalledResult>),
+    row("plugins/preview_install", of::<published::PluginPreviewInstallResult>),
+    row("plugins/uninstall", of::<published::PluginUninstallResult>),
     row("processes/get", of::<published::ProcessesGetResult>),
     row("processes/list", of::<published::ProcessesListResult>),
     row("processes/stop", of::<published::ProcessesStopResult>),
@@ -164,6 +179,8 @@ pub(crate) const NOTIFICATIONS: &[Row] = &[
     row("item/completed", of::<published::ThreadItemEvent>),
     row("item/reasoning/textDelta", of::<published::ThreadItemEvent>),
     row("item/started", of::<published::ThreadItemEvent>),
+    row("marketplaces/updated", of::<MarketplaceUpdated>),
+    row("plugins/installed", of::<MarketplacePluginInstalled>),
     row("session/approvalRequested", of::<published::ApprovalRequestedNotification>),
     row("session/approvalResolved", of::<published::ApprovalResolvedNotification>),
     row("session/planExitRequested", of::<published::PlanExitRequestedNotification>),

@@ -25,6 +25,8 @@ const GROUPS: &[(&str, &[&str])] = &[
             "workflow",
             "memory",
             "media",
+            "marketplace",
+            "plugin",
             "worktree",
             "checkpoint",
             "review",

@@ -204,6 +204,8 @@ fn help_of_everything() {
           workflow     Run scripts that start child agents and combine their answers
           memory       Keep what agents should know in other threads as well
           media        Images and other files that threads use
+          marketplace  Catalogs of plugins for coding agents
+          plugin       Install plugins of marketplaces
           review       Review the changes of agents: show, comment, decide
           changes      Show what changed in a work tree
           hunk         Show what agents edited, and roll it back

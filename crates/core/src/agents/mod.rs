@@ -43,6 +43,7 @@ use rookery_signin::Accounts;
 use serde_json::Value;
 
 use crate::log::{Shows, Signals};
+use crate::marketplaces::MarketplaceDirs;
 use crate::runners::RunnerDirs;
 
 pub use self::choose::{FittedChoice, ModelFacts};
@@ -89,6 +90,8 @@ pub struct AgentConfig {
     pub memories_file: Option<PathBuf>,
     /// Where images and other files are kept; none forgets them with this process.
     pub media_dir: Option<PathBuf>,
+    /// Where marketplaces and plugins are kept; none forgets them with this process.
+    pub marketplaces: Option<MarketplaceDirs>,
     /// What is wrong with the settings, to be told to clients.
     pub warnings: Vec<String>,
     /// Where runners keep what they make; none offers only those that need nothing.
@@ -119,6 +122,7 @@ impl Default for AgentConfig {
             auth_dir: None,
             memories_file: None,
             media_dir: None,
+            marketplaces: None,
             warnings: Vec::new(),
             runners: None,
         }

@@ -122,6 +122,11 @@ impl Error {
         Self::new(code::DENIED, message).kind("unsupported").with("mode", mode)
     }
 
+    /// No catalog has the plugin.
+    pub fn plugin_not_found(message: impl Into<String>) -> Self {
+        Self::new(code::DENIED, message).kind("plugin_not_found")
+    }
+
     /// Members are not shown in panes here.
     pub fn no_panes() -> Self {
         let message = "only available in a split-pane backend; use team/member/focus";

@@ -14,6 +14,7 @@ mod forward;
 pub mod ids;
 pub mod items;
 pub mod manifest;
+mod marketplaces;
 mod media;
 mod memories;
 pub mod modes;
@@ -170,6 +171,20 @@ pub const METHODS: &[Method<Cx>] = &[
     folding_method!("team/cleanup", FULL, [teamId: Team] => ops::teams::clean_up),
     folding_method!("team/pane/focus", LOOK, [] => ops::teams::no_panes),
     folding_method!("team/pane/cleanup", LOOK, [] => ops::teams::no_panes),
+    folding_method!("marketplaces/list", LOOK, [] => ops::marketplaces::list),
+    folding_method!("marketplaces/install_default", FULL, [] => ops::marketplaces::install_default),
+    folding_method!("marketplaces/add", FULL, [id: NoId] => ops::marketplaces::add),
+    folding_method!("marketplaces/remove", FULL, [marketplaceId: NoId] => ops::marketplaces::remove),
+    folding_method!("marketplaces/refresh", FULL, [marketplaceId: NoId] => ops::marketplaces::refresh),
+    folding_method!("marketplaces/search", LOOK, [] => ops::marketplaces::search),
+    folding_method!("marketplaces/plugin", LOOK, [marketplaceId: NoId, pluginId: NoId] => ops::marketplaces::plugin),
+    folding_method!("plugins/preview_install", LOOK, [marketplaceId: NoId, pluginId: NoId] => ops::marketplaces::preview),
+    folding_method!("plugins/install", FULL, [marketplaceId: NoId, pluginId: NoId] => ops::marketplaces::install),
+    folding_method!("plugins/install_all_variants", FULL, [marketplaceId: NoId, pluginId: NoId] => ops::marketplaces::install_all_variants),
+    folding_method!("plugins/list_installed", LOOK, [] => ops::marketplaces::list_installed),
+    folding_method!("plugins/disable", FULL, [] => ops::marketplaces::disable),
+    folding_method!("plugins/enable", FULL, [] => ops::marketplaces::enable),
+    folding_method!("plugins/uninstall", FULL, [] => ops::marketplaces::uninstall),
     folding_method!("media/list", LOOK, [threadId: Thread] => ops::media::list),
     folding_method!("media/read", LOOK, [artifactId: Artifact] => ops::media::read),
     folding_method!("media/thumbnail", LOOK, [artifactId: Artifact] => ops::media::thumbnail),

@@ -13,6 +13,8 @@ const MEMBERS: &[(&str, &str)] = &[
     ("disable_timeout", "disableTimeout"),
     ("expected_turn_id", "expectedTurnId"),
     ("from_turn_id", "fromTurnId"),
+    ("display_name", "displayName"),
+    ("marketplace_id", "marketplaceId"),
     ("memory_id", "memoryId"),
     ("num_turns", "numTurns"),
     ("output_bytes_cap", "outputBytesCap"),

@@ -9,6 +9,7 @@ mod exhausted;
 mod fence;
 mod full_store;
 mod logins;
+mod marketplaces;
 mod planted;
 mod roo_tcp;
 mod secrets;

@@ -11,6 +11,7 @@ pub(crate) mod daemon;
 pub(crate) mod events;
 pub(crate) mod handoffs;
 pub(crate) mod input;
+pub(crate) mod marketplaces;
 pub(crate) mod media;
 pub(crate) mod memories;
 mod named;

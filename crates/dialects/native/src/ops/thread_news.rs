@@ -132,7 +132,7 @@ impl Teller {
             // Memories belong to no thread.
             NoticeBody::Memory(_) => return None,
             // Images are in the items that brought them.
-            NoticeBody::Media(_) => return None,
+            NoticeBody::Marketplace(_) | NoticeBody::Media(_) => return None,
             NoticeBody::Warning(message) => ThreadNews::Warning { message: message.clone() },
         })
     }

@@ -3,7 +3,7 @@
 
 use crate::wire::auth;
 use crate::wire::notification::{name, twin};
-use crate::wire::{media, memory};
+use crate::wire::{marketplace, media, memory};
 
 /// How settled a method is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +96,9 @@ const LOGIN: Told =
 const RUNNERS: Told = &[&[name::RUNNER_LIFECYCLE]];
 const SETTINGS: Told = &[&[name::SETTINGS_CHANGED]];
 const STATUS: &[&str] = &[name::THREAD_STATUS_CHANGED];
+const MARKETPLACE: Told = &[&[marketplace::name::UPDATED]];
+const INSTALLED: Told = &[&[marketplace::name::INSTALLED]];
+const PLUGIN: Told = &[&[marketplace::name::CHANGED]];
 const MODE: &[&str] = &[name::MODE_CHANGED];
 const STARTED: Told = &[&[name::THREAD_STARTED]];
 const ENDED: Told = &[&[name::TURN_COMPLETED], STATUS];
@@ -189,6 +192,13 @@ pub const TRAITS: &[Traits] = &[
     ),
     row("initialize", "connection", (S, SAME, KEEPS), NOTHING),
     row("initialized", "connection", (S, SAME, READS), NOTHING),
+    row("marketplaces/add", "marketplaces", (S, AGAIN, KEEPS), MARKETPLACE),
+    row("marketplaces/install_default", "marketplaces", (S, SAME, KEEPS), MARKETPLACE),
+    row("marketplaces/list", "marketplaces", (S, SAME, READS), NOTHING),
+    row("marketplaces/plugin", "marketplaces", (S, SAME, READS), NOTHING),
+    row("marketplaces/refresh", "marketplaces", (S, AGAIN, RUNS), MARKETPLACE),
+    row("marketplaces/remove", "marketplaces", (S, SAME, KEEPS), MARKETPLACE),
+    row("marketplaces/search", "marketplaces", (S, SAME, READS), NOTHING),
     row("media/attachToTurn", "media", (X, SAME, KEEPS), NOTHING),
     row("media/delete", "media", (X, SAME, KEEPS), &[&[media::name::DELETED]]),
     row("media/image/generate", "media", (X, AGAIN, RUNS), &[&[media::name::CREATED]]),
@@ -238,6 +248,13 @@ pub const TRAITS: &[Traits] = &[
         (S, AGAIN, KEEPS),
         &[&[name::PLAN_STATUS_CHANGED, name::PLAN_REWRITTEN]],
     ),
+    row("plugins/disable", "plugins", (S, SAME, KEEPS), PLUGIN),
+    row("plugins/enable", "plugins", (X, SAME, KEEPS), PLUGIN),
+    row("plugins/install", "plugins", (S, AGAIN, RUNS), INSTALLED),
+    row("plugins/install_all_variants", "plugins", (S, AGAIN, RUNS), INSTALLED),
+    row("plugins/list_installed", "plugins", (S, SAME, READS), NOTHING),
+    row("plugins/preview_install", "plugins", (S, SAME, READS), NOTHING),
+    row("plugins/uninstall", "plugins", (S, SAME, KEEPS), PLUGIN),
     row("processes/get", "processes", (X, SAME, READS), NOTHING),
     row("processes/list", "processes", (X, SAME, READS), NOTHING),
     row("processes/stop", "processes", (X, SAME, RUNS), &[&[name::PROCESSES_UPDATED]]),

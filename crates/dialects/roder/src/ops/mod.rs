@@ -11,6 +11,7 @@ pub(crate) mod goals;
 pub(crate) mod hunks;
 pub(crate) mod initialize;
 pub(crate) mod input;
+pub(crate) mod marketplaces;
 pub(crate) mod media;
 pub(crate) mod memory;
 pub(crate) mod plans;

@@ -18,6 +18,7 @@ pub mod hunk;
 pub mod initialize;
 pub mod input;
 pub mod item;
+pub mod marketplace;
 pub mod media;
 pub mod memory;
 pub mod notification;
