@@ -16,7 +16,7 @@ use crate::seats::{self, UiConfig};
 use crate::terminals::{self, TerminalLimits};
 use crate::threads::{self, Interrupted};
 use crate::world::{Doors, ModeWords, World};
-use crate::{children, clock, commands, file_changes, log, media, memories};
+use crate::{children, clock, commands, file_changes, imports, log, media, memories};
 use crate::{requests, reviews, runners, secrets};
 use crate::{tasks, teams, workflows};
 
@@ -96,6 +96,7 @@ pub(crate) struct Inner {
     pub(crate) children: children::Room,
     pub(crate) commands: Arc<commands::Room>,
     pub(crate) file_changes: file_changes::Room,
+    pub(crate) imports: imports::Room,
     pub(crate) log: log::Room,
     pub(crate) media: media::Room,
     pub(crate) memories: memories::Room,
@@ -146,6 +147,7 @@ impl Core {
             children: children::Room::new(&config.agent.settings.subagents),
             commands: Arc::new(commands::Room::new(&signals)),
             file_changes: file_changes::Room::default(),
+            imports: imports::Room::new(config.agent.imports_file.clone()),
             log: log::Room::new(published),
             media: media::Room::new(config.agent.media_dir.clone()),
             memories: memories::Room::new(config.agent.memories_file.clone()),

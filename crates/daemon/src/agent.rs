@@ -24,6 +24,7 @@ pub(crate) struct AgentPaths {
     auth: PathBuf,
     memories: PathBuf,
     media: PathBuf,
+    imports: PathBuf,
     /// All that is ours.
     private: Vec<PathBuf>,
     /// Where runners keep what they make.
@@ -61,6 +62,8 @@ impl AgentPaths {
                 .unwrap_or_else(|| data_dir(homes).join("memory/memories.sqlite3")),
             media: named_path("RODER_MEDIA_ARTIFACT_DIR")
                 .unwrap_or_else(|| data_dir(homes).join("artifacts")),
+            imports: named_path("RODER_WORKFLOW_IMPORTS_PATH")
+                .unwrap_or_else(|| config_dir(homes).join("workflow-imports.json")),
         }
     }
 }
@@ -76,6 +79,11 @@ impl AgentPaths {
         self.media.clone()
     }
 
+    /// The file with decisions about imports.
+    pub(crate) fn imports_file(&self) -> PathBuf {
+        self.imports.clone()
+    }
+
     /// The file with memories.
     pub(crate) fn memories_file(&self) -> PathBuf {
         self.memories.clone()
@@ -87,6 +95,14 @@ fn data_dir(homes: &Homes) -> PathBuf {
     let is_moved = std::env::var_os("ROOKERY_HOME").is_some();
     let named = std::env::var_os("RODER_DATA_DIR").filter(|_| !is_moved).map(PathBuf::from);
     named.filter(|dir| dir.is_absolute()).unwrap_or_else(|| homes.data_dir())
+}
+
+/// Where decisions lie: where Roder's variable says, unless all of our directories were moved.
+fn config_dir(homes: &Homes) -> PathBuf {
+    let is_moved = std::env::var_os("ROOKERY_HOME").is_some();
+    let named = std::env::var_os("RODER_CONFIG_DIR").filter(|_| !is_moved).map(PathBuf::from);
+    let ours = || homes.config_file().parent().map(PathBuf::from).unwrap_or_default();
+    named.filter(|dir| dir.is_absolute()).unwrap_or_else(ours)
 }
 
 /// A path that a variable of Roder names, which always counts.
@@ -131,6 +147,7 @@ pub(crate) fn config(paths: &AgentPaths, program: Option<PathBuf>) -> AgentConfi
         auth_dir: Some(paths.auth.clone()),
         memories_file: None,
         media_dir: None,
+        imports_file: None,
         warnings,
         runners: Some(paths.runners.clone()),
     }

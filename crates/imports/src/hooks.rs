@@ -14,6 +14,8 @@ const HOOKS_LIMIT: usize = 256;
 const COMMAND_LIMIT: usize = 8192;
 /// The longest pattern for names of tools.
 const MATCHER_LIMIT: usize = 1024;
+/// How large a pattern may become.
+const PATTERN_SIZE: usize = 1 << 20;
 /// How long a command may take unless its file says less.
 const USUAL_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -44,6 +46,20 @@ pub struct Hook {
     pub command: String,
     /// How long it may take.
     pub timeout: Duration,
+}
+
+impl Hook {
+    /// Whether it is for a tool that goes by one of these names. A pattern has to fit a whole name; one that
+    /// is no regular expression is a name.
+    pub fn is_for(&self, names: &[&str]) -> bool {
+        let Some(matcher) = &self.matcher else { return true };
+        let pattern =
+            regex::RegexBuilder::new(&format!("^(?:{matcher})$")).size_limit(PATTERN_SIZE).build();
+        names.iter().any(|name| match &pattern {
+            Ok(pattern) => pattern.is_match(name),
+            Err(_) => matcher == name,
+        })
+    }
 }
 
 /// What a file of hooks holds.
@@ -166,6 +182,21 @@ mod tests {
         );
         assert_eq!(read.unknown_events, ["Notification"]);
         assert!(read.hooks.iter().all(|hook| hook.timeout <= USUAL_TIMEOUT));
+    }
+
+    #[test]
+    fn patterns_fit_whole_names() {
+        let hook = |matcher: Option<&str>| Hook {
+            event: HookEvent::PreToolUse,
+            matcher: matcher.map(str::to_owned),
+            command: "c".into(),
+            timeout: USUAL_TIMEOUT,
+        };
+        assert!(hook(None).is_for(&[]));
+        assert!(hook(Some("Edit|Write")).is_for(&["write_file", "Write"]));
+        assert!(!hook(Some("Edit|Write")).is_for(&["WriteAll"]));
+        assert!(hook(Some("mcp__.*")).is_for(&["mcp__docs__search"]));
+        assert!(hook(Some("(")).is_for(&["("]) && !hook(Some("(")).is_for(&["x"]));
     }
 
     #[test]

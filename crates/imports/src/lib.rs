@@ -9,6 +9,7 @@
 mod content;
 mod decisions;
 mod front_matter;
+mod hook_io;
 mod hooks;
 mod item;
 mod jsonc;
@@ -21,10 +22,12 @@ mod redact;
 mod scan;
 mod sources;
 mod tree;
+mod variables;
 
 pub use content::{Content, Rule, Skill};
 pub use decisions::{Decision, DecisionKind, Decisions};
 pub use front_matter::split as split_front_matter;
+pub use hook_io::{HookAnswer, HookCall, HookTool, hook_answer, hook_input};
 pub use hooks::{Hook, HookEvent, HookFile, parse as parse_hooks};
 pub use item::{
     Conflict, Item, PluginRef, Risk, Scan, ScanError, Source, SourceKind, State, item_id,
@@ -34,3 +37,4 @@ pub use overlay::{Known, add_conflicts, is_active};
 pub use plugin::{Manifest, PluginRoot, parse as parse_manifest};
 pub use redact::redacted;
 pub use scan::{ScanRequest, UserPlaces, scan};
+pub use variables::{PLUGIN_ROOT, expand};

@@ -181,6 +181,7 @@ fn agent_config(home: &Home) -> AgentConfig {
         auth_dir: Some(home.join("data/rookery/auth")),
         memories_file: Some(home.join("data/rookery/memory/memories.sqlite3")),
         media_dir: Some(home.join("data/rookery/artifacts")),
+        imports_file: Some(home.join("config/rookery/workflow-imports.json")),
         workflows_dir: Some(home.join("data/dynamic-workflows")),
         ..AgentConfig::default()
     }

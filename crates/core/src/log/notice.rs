@@ -8,6 +8,7 @@ use rookery_model::{
 };
 
 use crate::children::{TraceItem, TraceSummary};
+use crate::imports::ImportChange;
 use crate::media::MediaChange;
 use crate::memories::MemoryChange;
 use crate::runners::RunnerState;
@@ -56,6 +57,8 @@ pub enum NoticeBody {
     Workflow(Box<RunNotice>),
     /// To memories.
     Memory(Box<MemoryChange>),
+    /// Something happened to imports.
+    Import(Box<ImportChange>),
     /// To an artifact.
     Media(Box<MediaChange>),
     /// Something that people should read.

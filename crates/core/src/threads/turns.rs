@@ -5,9 +5,10 @@ use std::sync::Arc;
 use rookery_agent::commands::Expanded;
 use rookery_agent::providers::Loan;
 use rookery_agent::turn::{self, Effect, Input, Message, Setup, View};
+use rookery_imports::HookEvent;
 use rookery_model::{
-    Choice, Error, Event, Item, ItemBody, Mode, Profile, Result, Thread, ThreadId, Timestamp, Turn,
-    TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
+    Choice, Error, ErrorKind, Event, Item, ItemBody, Mode, Profile, Result, Thread, ThreadId,
+    Timestamp, Turn, TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
 };
 use rookery_store::Change;
 
@@ -110,8 +111,11 @@ impl Threads {
         let fitted =
             self.core.agents().fit_choice(new.choice.clone(), &thread.choice, &new.keys).await?;
         let live = self.live(id).await?;
+        if self.is_idle(id) {
+            self.core.imports().prepare(&thread).await;
+        }
         let extras = match self.is_idle(id) && !new.is_continued {
-            true => self.extras(&thread, &new.message).await,
+            true => self.extras(&thread, &new.message).await?,
             false => Extras::default(),
         };
         let given = extras.recalled.as_ref().map(Recalled::ids);
@@ -135,14 +139,37 @@ impl Threads {
         Ok(StartedTurn::New(Box::new(turn)))
     }
 
-    /// What a new turn is given beside what is said: memories that fit, and images that wait.
-    async fn extras(&self, thread: &Thread, message: &Message) -> Extras {
+    /// What a new turn is given beside what is said: words of hooks, memories that fit, and images that wait.
+    async fn extras(&self, thread: &Thread, message: &Message) -> Result<Extras> {
+        let context = self.hooked_prompt(thread, &message.text).await?;
         let attached = self.attached(thread.id).await;
-        Extras {
+        Ok(Extras {
+            context,
             recalled: self.core.memories().recall(thread, &message.text).await,
             images: self.core.media().images(&attached).await,
             attached: attached.to_vec(),
+        })
+    }
+
+    /// What hooks of imports add to a prompt. A child's prompt is not a user's.
+    async fn hooked_prompt(&self, thread: &Thread, prompt: &str) -> Result<Vec<String>> {
+        if thread.child.is_some() {
+            return Ok(Vec::new());
         }
+        let (imports, mode) = (self.core.imports(), self.mode(Some(thread.id)));
+        let mut said = Vec::new();
+        for event in [HookEvent::SessionStart, HookEvent::UserPromptSubmit] {
+            if event == HookEvent::SessionStart && thread.message_count > 0 {
+                continue;
+            }
+            let end = imports.run_event_hooks(thread, mode, event, Some(prompt), false).await;
+            if let Some(reason) = end.blocked.filter(|_| event == HookEvent::UserPromptSubmit) {
+                let message = format!("a hook denied the prompt: {reason}");
+                return Err(Error::new(ErrorKind::Denied, message));
+            }
+            said.extend(end.context.into_iter().map(|text| format!("[context:hook]\n{text}")));
+        }
+        Ok(said)
     }
 
     /// Whether a message would begin a turn.
@@ -217,6 +244,7 @@ impl Threads {
         tx.announce_status(live.id);
         new.message.images.extend(extras.images);
         tx.take_attached(live.id, &extras.attached);
+        new.message.context.extend(extras.context);
         if let Some(recalled) = extras.recalled {
             let change = recalled.change(live.id, turn.id);
             tx.announce(live.id, NoticeBody::Memory(Box::new(change)));
@@ -408,6 +436,8 @@ impl Threads {
 /// What a new turn is given beside what is said.
 #[derive(Default)]
 struct Extras {
+    /// What hooks say.
+    context: Vec<String>,
     recalled: Option<Recalled>,
     /// Images that waited, and the artifacts that they are of.
     images: Vec<String>,

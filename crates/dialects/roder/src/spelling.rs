@@ -13,6 +13,7 @@ const MEMBERS: &[(&str, &str)] = &[
     ("disable_timeout", "disableTimeout"),
     ("expected_turn_id", "expectedTurnId"),
     ("from_turn_id", "fromTurnId"),
+    ("item_id", "itemId"),
     ("memory_id", "memoryId"),
     ("num_turns", "numTurns"),
     ("output_bytes_cap", "outputBytesCap"),
