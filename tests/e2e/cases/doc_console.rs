@@ -32,3 +32,8 @@ fn the_tour_prints_what_the_readme_shows() {
 fn commands_print_what_their_page_shows() {
     run("docs/cli.md", &[]);
 }
+
+#[test]
+fn imports_print_what_their_page_shows() {
+    run("docs/imports.md", &[]);
+}

@@ -195,7 +195,9 @@ impl Imports {
     }
 
     async fn evaluated(&self, root: &Path) -> Result<Active> {
-        let Some((workspace, decisions)) = self.decided_around(root).await? else {
+        let given = root.to_owned();
+        let real = blocking(move || given.canonicalize().unwrap_or(given)).await?;
+        let Some((workspace, decisions)) = self.decided_around(real.clone()).await? else {
             return Ok(Active::default());
         };
         let with_user = decisions.iter().any(|one| one.path.starts_with('/'));
@@ -219,13 +221,12 @@ impl Imports {
                 self.fail(&workspace, &origin, &reason);
             }
         }
+        active.ignored.extend(aliases(&active.ignored, &real, root));
         Ok(active)
     }
 
     /// The nearest directory around a root in which something was decided that takes effect.
-    async fn decided_around(&self, root: &Path) -> Result<Option<(PathBuf, Vec<Decision>)>> {
-        let root = root.to_owned();
-        let real = blocking(move || root.canonicalize().unwrap_or(root)).await?;
+    async fn decided_around(&self, real: PathBuf) -> Result<Option<(PathBuf, Vec<Decision>)>> {
         self.with_decisions(move |all| {
             let around = real.ancestors().find_map(|dir| {
                 let decisions = all.of(dir.to_str()?);
@@ -249,6 +250,13 @@ impl Imports {
             self.tell(ImportChange::Failed { item, path, message });
         }
     }
+}
+
+/// Files below a root as they are called if the root is reached by a link.
+fn aliases(files: &[PathBuf], real: &Path, root: &Path) -> Vec<PathBuf> {
+    let below =
+        files.iter().filter(|_| real != root).filter_map(|file| file.strip_prefix(real).ok());
+    below.map(|below| root.join(below)).collect()
 }
 
 /// Refuses a name that another import has.

@@ -1,6 +1,6 @@
 //! Hooks at work: commands of imports that run at events of a turn, within bounds, and may prevent them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rookery_agent::definitions::claude_name;
 use rookery_agent::policy::Verdict;
@@ -162,7 +162,9 @@ impl Imports {
     ) -> Script {
         let agents = &self.core.inner.agents;
         let mut argv = vec!["sh".to_owned(), "-c".to_owned(), one.hook.command.clone()];
-        if let Some(seal) = agents.seal(&[&thread.cwd, &thread.root]) {
+        let open = [Some(&thread.cwd), Some(&thread.root), one.plugin.as_ref()];
+        let open: Vec<&Path> = open.into_iter().flatten().map(PathBuf::as_path).collect();
+        if let Some(seal) = agents.seal(&open) {
             argv = seal(argv);
         }
         let mut script = Script::new(argv);

@@ -126,7 +126,15 @@ impl Imports {
         if transport == "sse" {
             return Err("servers that speak SSE are not supported; use streamable HTTP".to_owned());
         }
-        Ok(settings(workspace, server, one.plugin.as_deref()))
+        let mut settings = settings(workspace, server, one.plugin.as_deref());
+        let open: Vec<&Path> =
+            [Some(workspace), one.plugin.as_deref()].into_iter().flatten().collect();
+        // It was approved, and still cannot speak for the person.
+        let seal = self.core.inner.agents.seal(&open).filter(|_| !settings.command.is_empty());
+        if let Some(seal) = seal {
+            settings.command = seal(settings.command);
+        }
+        Ok(settings)
     }
 }
 
