@@ -58,6 +58,14 @@ pub struct Skill {
 }
 
 impl Content {
+    /// The skill, if it is one.
+    pub fn skill(&self) -> Option<&Skill> {
+        match self {
+            Self::Skill(skill) => Some(skill),
+            _ => None,
+        }
+    }
+
     /// The name by which it is used; none for what has no name.
     pub fn name(&self) -> Option<&str> {
         match self {

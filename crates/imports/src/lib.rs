@@ -15,6 +15,7 @@ mod item;
 mod jsonc;
 mod mcp;
 mod overlay;
+mod parts;
 mod plugin;
 mod preview;
 mod read;

@@ -27,9 +27,8 @@ pub(crate) fn cut(text: &str, limit: usize) -> (&str, bool) {
 
 /// The first line of a text that says something.
 pub(crate) fn summary(text: &str) -> String {
-    let line = text.lines().map(|line| line.trim().trim_start_matches('#').trim());
-    let line = line.filter(|line| !line.is_empty() && *line != "---").next().unwrap_or_default();
-    one_line(line)
+    let mut lines = text.lines().map(|line| line.trim().trim_start_matches('#').trim());
+    one_line(lines.find(|line| !line.is_empty() && *line != "---").unwrap_or_default())
 }
 
 /// A text as one short line without secrets.

@@ -1,5 +1,7 @@
 //! Scans of real directories: every place, ids that stay, states, plugins, and what is hostile.
 
+#![allow(clippy::unwrap_used, reason = "a step that fails fails the test")]
+
 use std::path::Path;
 
 use rookery_imports::{

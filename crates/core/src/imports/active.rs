@@ -228,15 +228,14 @@ impl Imports {
     /// The nearest directory around a root in which something was decided that takes effect.
     async fn decided_around(&self, real: PathBuf) -> Result<Option<(PathBuf, Vec<Decision>)>> {
         self.with_decisions(move |all| {
-            let around = real.ancestors().find_map(|dir| {
+            real.ancestors().find_map(|dir| {
                 let decisions = all.of(dir.to_str()?);
                 let has_effect = |one: &Decision| {
                     use DecisionKind::{Disable, Enable, Ignore};
                     matches!(one.kind, Enable | Ignore | Disable)
                 };
                 decisions.iter().any(has_effect).then(|| (dir.to_owned(), decisions))
-            });
-            around
+            })
         })
         .await
     }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rookery_agent::turn::{CallShape, Delta, Effect, End, Message};
-use rookery_imports::HookEvent;
 use rookery_model::{
     Event, Item, ItemBody, ItemId, ParentTurn, ThreadId, Timestamp, TurnError, TurnErrorKind,
     TurnStatus, Usage,
@@ -20,9 +19,6 @@ use crate::rooms::Threads;
 /// How long tools that are told to stop may take, once their programs are gone, before they are left
 /// to themselves.
 const STOP_SLACK: Duration = Duration::from_millis(250);
-
-/// How often hooks may object to the end of one turn.
-const MOST_STOP_HOOKS: u32 = 3;
 
 /// What is said of a turn that was stopped with the daemon.
 const SHUT_DOWN: &str = "the turn was stopped because the daemon was shut down or drained";
@@ -109,31 +105,6 @@ impl Runner {
             | Effect::PartialResult(_)
             | Effect::DeadlineExceeded(_)
             | Effect::Finish(_) => {}
-        }
-    }
-
-    /// Lets hooks of imports object to the end of the turn; what they say is heard before it ends.
-    async fn hook_stop(&mut self) {
-        let seen = self.core.threads().get(self.live.id);
-        let Some(thread) = seen.map(|seen| seen.thread).filter(|it| it.child.is_none()) else {
-            return;
-        };
-        if self.stop_hooks >= MOST_STOP_HOOKS {
-            return;
-        }
-        let mode = self.core.look().mode_in(self.live.id, self.turn.id);
-        let is_repeated = self.stop_hooks > 0;
-        let imports = self.core.imports();
-        let end = imports.run_event_hooks(&thread, mode, HookEvent::Stop, None, is_repeated);
-        let Some(reason) = end.await.blocked else { return };
-        self.stop_hooks += 1;
-        let text = format!("A hook wants you to go on: {reason}");
-        let told = self.core.transact_durably(|tx| {
-            tx.steer_active(self.live.id, Message { text, ..Message::default() });
-            Ok(())
-        });
-        if let Err(error) = told.await {
-            tracing::error!(%error, "what a hook said was not recorded");
         }
     }
 

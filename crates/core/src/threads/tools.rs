@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use parking_lot::Mutex;
-use rookery_agent::mcp::{self, McpServers};
+use rookery_agent::mcp::McpServers;
 use rookery_agent::policy::unasked::TouchedPath;
 use rookery_agent::policy::{Bound, Class, Judgement, Verdict};
 use rookery_agent::provider::{HostedTool, PermissionAnswer};
@@ -30,7 +30,6 @@ use crate::children::has_kind;
 use crate::clock;
 use crate::core::Core;
 use crate::file_changes::{EditsMade, ObservedBy};
-use crate::imports::ToolCall;
 use crate::log::TurnChange;
 use crate::requests::decisions;
 use crate::reviews::BlockedEdit;
@@ -38,8 +37,6 @@ use crate::runners::Elsewhere;
 
 /// The result for the model of a call that policy denied; the reason follows.
 pub const POLICY_DENIED: &str = "policy denied tool call: ";
-/// The result of a call that a hook denied; the reason follows.
-const HOOK_DENIED: &str = "a hook denied the tool call: ";
 /// The result of one that a person denied; after a colon, that person's words may follow.
 pub const APPROVAL_DENIED: &str = "policy rejected tool call: approval denied";
 /// What stands in the place of those words if no person answered.
@@ -168,31 +165,7 @@ pub(super) struct Permit {
 }
 
 impl Job {
-    /// Runs the call between the hooks that are for it.
-    async fn run(&self) -> ToolDone {
-        let Some(seen) = self.core.threads().get(self.thread) else {
-            return told(ToolOutput::error("the thread is gone"));
-        };
-        let thread = seen.thread;
-        if let Some(reason) = self.hooked(&thread, None).await {
-            return told(ToolOutput::error(format!("{HOOK_DENIED}{reason}")));
-        }
-        let mut done = self.run_between_hooks(&thread).await;
-        let output = &done.output;
-        if let Some(reason) = self.hooked(&thread, Some((&output.text, output.is_error))).await {
-            done.output.text += &format!("\n[hook: {reason}]");
-        }
-        done
-    }
-
-    /// Why a hook of an import objects to the call, or to what came of it.
-    async fn hooked(&self, thread: &Thread, result: Option<(&str, bool)>) -> Option<String> {
-        let call = ToolCall { name: &self.name, arguments: &self.arguments, result };
-        let imports = self.core.imports();
-        imports.run_tool_hooks(thread, self.mode(), call, &self.stop).await.blocked
-    }
-
-    async fn run_between_hooks(&self, thread: &Thread) -> ToolDone {
+    pub(super) async fn run_between_hooks(&self, thread: &Thread) -> ToolDone {
         if thread.external_tools.iter().any(|tool| tool.name == self.name) {
             return told(self.external().await);
         }
@@ -237,19 +210,6 @@ impl Job {
         self.announce_run();
         let output = self.execute(tool, thread, arguments, &permit).await;
         ToolDone { output, approval: permit.approval, duration_ms: None }
-    }
-
-    /// The server of an import that has the tool. Those of a turn that another daemon began are started.
-    async fn imported_server(&self, thread: &Thread) -> Option<Arc<McpServers>> {
-        if !self.name.starts_with(mcp::PREFIX) {
-            return None;
-        }
-        let imports = self.core.imports();
-        if let Some(server) = imports.server_of(thread, &self.name) {
-            return Some(server);
-        }
-        imports.prepare(thread).await;
-        imports.server_of(thread, &self.name)
     }
 
     /// A tool of a server, through the same gate.

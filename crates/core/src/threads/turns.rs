@@ -5,13 +5,13 @@ use std::sync::Arc;
 use rookery_agent::commands::Expanded;
 use rookery_agent::providers::Loan;
 use rookery_agent::turn::{self, Effect, Input, Message, Setup, View};
-use rookery_imports::HookEvent;
 use rookery_model::{
-    Choice, Error, ErrorKind, Event, Item, ItemBody, Mode, Profile, Result, Thread, ThreadId,
-    Timestamp, Turn, TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
+    Choice, Error, Event, Item, ItemBody, Mode, Profile, Result, ThreadId, Timestamp, Turn,
+    TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
 };
 use rookery_store::Change;
 
+use super::extras::Extras;
 use super::live::LiveThread;
 use super::run::Runner;
 use super::{ActiveTurn, LifecycleState, TurnLifecycle};
@@ -137,39 +137,6 @@ impl Threads {
         self.core.inner.threads.turns.spawn(begun.runner.run(effects));
         durable?;
         Ok(StartedTurn::New(Box::new(turn)))
-    }
-
-    /// What a new turn is given beside what is said: words of hooks, memories that fit, and images that wait.
-    async fn extras(&self, thread: &Thread, message: &Message) -> Result<Extras> {
-        let context = self.hooked_prompt(thread, &message.text).await?;
-        let attached = self.attached(thread.id).await;
-        Ok(Extras {
-            context,
-            recalled: self.core.memories().recall(thread, &message.text).await,
-            images: self.core.media().images(&attached).await,
-            attached: attached.to_vec(),
-        })
-    }
-
-    /// What hooks of imports add to a prompt. A child's prompt is not a user's.
-    async fn hooked_prompt(&self, thread: &Thread, prompt: &str) -> Result<Vec<String>> {
-        if thread.child.is_some() {
-            return Ok(Vec::new());
-        }
-        let (imports, mode) = (self.core.imports(), self.mode(Some(thread.id)));
-        let mut said = Vec::new();
-        for event in [HookEvent::SessionStart, HookEvent::UserPromptSubmit] {
-            if event == HookEvent::SessionStart && thread.message_count > 0 {
-                continue;
-            }
-            let end = imports.run_event_hooks(thread, mode, event, Some(prompt), false).await;
-            if let Some(reason) = end.blocked.filter(|_| event == HookEvent::UserPromptSubmit) {
-                let message = format!("a hook denied the prompt: {reason}");
-                return Err(Error::new(ErrorKind::Denied, message));
-            }
-            said.extend(end.context.into_iter().map(|text| format!("[context:hook]\n{text}")));
-        }
-        Ok(said)
     }
 
     /// Whether a message would begin a turn.
@@ -431,17 +398,6 @@ impl Threads {
             }
         }
     }
-}
-
-/// What a new turn is given beside what is said.
-#[derive(Default)]
-struct Extras {
-    /// What hooks say.
-    context: Vec<String>,
-    recalled: Option<Recalled>,
-    /// Images that waited, and the artifacts that they are of.
-    images: Vec<String>,
-    attached: Vec<String>,
 }
 
 enum Begun {

@@ -77,10 +77,8 @@ pub(crate) fn decision(decision: &imports::Decision) -> ImportDecision {
 
 /// A skill as published clients read it.
 pub(crate) fn skill(item: &imports::Item) -> SkillDescriptor {
-    let (name, description) = match &item.content {
-        imports::Content::Skill(skill) => (skill.name.clone(), skill.description.clone()),
-        _ => (item.title.clone(), item.summary.clone()),
-    };
+    let skill = item.content.skill().cloned().unwrap_or_default();
+    let (name, description) = (skill.name, skill.description);
     let source = match &item.plugin {
         Some(plugin) => SkillSource::Plugin { plugin_id: plugin.name.clone() },
         None if item.source.path.starts_with('/') => SkillSource::User,

@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use rookery_testkit::TestDaemon;
+use rookery_testkit::{Finished, TestDaemon};
 use serde_json::{Value, json};
 
 use crate::roder_link::{Peer, script};
@@ -75,8 +75,6 @@ fn repository(root: &Path, marks: &Path, url: &str) {
     symlink("/etc/passwd", root.join("CLAUDE.md")).unwrap();
     symlink(marks, root.join(".claude/skills")).unwrap();
     symlink("..", root.join("deep/up")).unwrap();
-    let pipe = std::process::Command::new("mkfifo").arg(root.join("GEMINI.md")).status().unwrap();
-    assert!(pipe.success());
     write(root, ".windsurfrules", &"x".repeat(1 << 20));
     write(root, ".codex/config.toml", &"[[".repeat(10_000));
     write(root, ".claude/commands/\u{1b}]0;owned\u{7}.md", "x");
@@ -96,6 +94,9 @@ fn looking_at_a_hostile_repository_starts_and_contacts_nothing() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     repository(&root, &seen, &format!("http://{}/mcp", listener.local_addr().unwrap()));
+    let mut pipe = daemon.home().command("mkfifo");
+    pipe.arg(root.join("GEMINI.md"));
+    Finished::of(pipe).success();
     let before = snapshot(&root);
     let mut peer = Peer::to(&daemon);
     let scan =

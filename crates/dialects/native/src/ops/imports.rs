@@ -79,10 +79,7 @@ pub(crate) async fn get_skill(cx: Cx, params: SkillGet) -> Result<Skill, Error> 
     let workspace = workspace(&cx, params.cwd)?;
     let found = cx.core.imports().find_skill(&workspace, &selector(&params.skill)).await?;
     let item = found.ok_or_else(|| unknown_skill(&params.skill))?;
-    let body = match &item.content {
-        engine::Content::Skill(skill) => Some(skill.body.clone()),
-        _ => None,
-    };
+    let body = item.content.skill().map(|skill| skill.body.clone());
     Ok(Skill { body, ..(&item).into() })
 }
 

@@ -265,10 +265,8 @@ pub struct Skill {
 
 impl From<&imports::Item> for Skill {
     fn from(item: &imports::Item) -> Self {
-        let (name, description) = match &item.content {
-            imports::Content::Skill(skill) => (skill.name.clone(), skill.description.clone()),
-            _ => (item.title.clone(), item.summary.clone()),
-        };
+        let skill = item.content.skill().cloned().unwrap_or_default();
+        let (name, description) = (skill.name, skill.description);
         Self {
             id: item.id.clone(),
             name,

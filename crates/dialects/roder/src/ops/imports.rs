@@ -117,10 +117,7 @@ pub(crate) async fn read_skill(
     let selector = selector(params.selector);
     let item = cx.core.imports().find_skill(&workspace, &selector).await?;
     let skill = item.map(|item| {
-        let body = match &item.content {
-            engine::Content::Skill(skill) => skill.body.clone(),
-            _ => String::new(),
-        };
+        let body = item.content.skill().map(|skill| skill.body.clone()).unwrap_or_default();
         Skill { descriptor: imports::skill(&item), body }
     });
     Ok(SkillsReadResult { skill })
