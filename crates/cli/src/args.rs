@@ -13,6 +13,7 @@ mod auth;
 mod changes;
 mod groups;
 mod import;
+mod imports;
 mod marketplace;
 mod media;
 mod memory;
@@ -31,6 +32,7 @@ pub(crate) use agents::{
 pub(crate) use auth::{Account, Login, LoginFlow, Logout};
 pub(crate) use changes::*;
 pub(crate) use import::{Import, ImportFrom, ImportIdx0};
+pub(crate) use imports::*;
 pub(crate) use marketplace::*;
 pub(crate) use media::*;
 pub(crate) use memory::*;
@@ -131,6 +133,10 @@ pub(crate) enum Command {
     Workflow(Workflow),
     /// Keep what agents should know in other threads as well
     Memory(Memory),
+    /// Use files that a project has for other agents
+    Imports(Imports),
+    /// Manage the skills that agents can read
+    Skills(Skills),
     /// Images and other files that threads use
     Media(Media),
     /// Catalogs of plugins for coding agents

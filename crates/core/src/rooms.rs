@@ -37,6 +37,8 @@ rooms! {
     file_changes => FileChanges,
     /// Work that one session hands to another.
     handoffs => Handoffs,
+    /// Files of other agents that take effect here.
+    imports => Imports,
     /// What happened, for all who follow it.
     log => Log,
     /// Catalogs of plugins, and the plugins that are installed.

@@ -24,6 +24,7 @@ pub(crate) struct AgentPaths {
     auth: PathBuf,
     memories: PathBuf,
     media: PathBuf,
+    imports: PathBuf,
     marketplaces: MarketplaceDirs,
     /// All that is ours.
     private: Vec<PathBuf>,
@@ -62,6 +63,8 @@ impl AgentPaths {
                 .unwrap_or_else(|| data_dir(homes).join("memory/memories.sqlite3")),
             media: named_path("RODER_MEDIA_ARTIFACT_DIR")
                 .unwrap_or_else(|| data_dir(homes).join("artifacts")),
+            imports: named_path("RODER_WORKFLOW_IMPORTS_PATH")
+                .unwrap_or_else(|| config_dir(homes).join("workflow-imports.json")),
             marketplaces: MarketplaceDirs {
                 state_file: named_path("RODER_MARKETPLACES_PATH")
                     .unwrap_or_else(|| config_dir(homes).join("marketplaces.json")),
@@ -89,6 +92,11 @@ impl AgentPaths {
     /// Where marketplaces and plugins are kept.
     pub(crate) fn marketplaces(&self) -> MarketplaceDirs {
         self.marketplaces.clone()
+    }
+
+    /// The file with decisions about imports.
+    pub(crate) fn imports_file(&self) -> PathBuf {
+        self.imports.clone()
     }
 
     /// The file with memories.
@@ -154,6 +162,7 @@ pub(crate) fn config(paths: &AgentPaths, program: Option<PathBuf>) -> AgentConfi
         auth_dir: Some(paths.auth.clone()),
         memories_file: None,
         media_dir: None,
+        imports_file: None,
         marketplaces: None,
         warnings,
         runners: Some(paths.runners.clone()),

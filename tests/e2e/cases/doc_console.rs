@@ -37,3 +37,8 @@ fn marketplaces_print_what_their_page_shows() {
 fn commands_print_what_their_page_shows() {
     run("docs/cli.md", &[]);
 }
+
+#[test]
+fn imports_print_what_their_page_shows() {
+    run("docs/imports.md", &[]);
+}

@@ -24,6 +24,8 @@ const GROUPS: &[(&str, &[&str])] = &[
         &[
             "workflow",
             "memory",
+            "imports",
+            "skills",
             "media",
             "marketplace",
             "plugin",

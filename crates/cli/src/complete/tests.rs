@@ -219,6 +219,14 @@ fn every_argument_was_thought_of() {
         memory query text: text
         memory query scope: text
         memory query limit: text
+        imports ls state: text
+        imports show item: text
+        imports enable item: text
+        imports ignore item: text
+        imports remove item: text
+        skills show skill: text
+        skills enable skill: text
+        skills disable skill: text
         media ls thread: Thread
         media show artifact: text
         media import thread: Thread

@@ -9,7 +9,7 @@ use rookery_model::{
     Assignment, ChildOf, Choice, Error, Mode, ParentTurn, Profile, Result, Thread, ToolKind, Turn,
 };
 
-use super::{NewChild, with_places};
+use super::{NewChild, definitions_in};
 use crate::rooms::Children;
 
 /// The most characters of an answer that a definition may let through.
@@ -172,7 +172,7 @@ impl Children {
 
     async fn definition(&self, new: &NewChild, root: PathBuf) -> Result<AgentDefinition> {
         let name = new.agent_type.clone().unwrap_or_else(|| GENERAL.to_owned());
-        let (found, _) = with_places(&self.core, root, definitions::list).await?;
+        let (found, _) = definitions_in(&self.core, root).await?;
         let names: Vec<String> = found.iter().map(|one| one.name.clone()).collect();
         found.into_iter().find(|one| one.name == name).ok_or_else(|| {
             let (name, names) = (rookery_model::spelled(&name), names.join(", "));

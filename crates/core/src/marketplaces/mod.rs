@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rookery_host::Beneath;
+use rookery_imports::PluginRoot;
 use rookery_marketplace::{
     Catalog, Defaults, Entry, Fetched, InstallState, Kind, MarketSource, MarketState, Marketplace,
     MarketplaceError, default_marketplaces, infer_kind_from_words, is_id,
@@ -318,7 +319,7 @@ impl Marketplaces {
         let room = self.core.detached().marketplaces();
         self.core.inner.runtime.spawn(async move {
             match room.shelf().await {
-                Ok(_) => room.plugins_changed(None),
+                Ok(_) => room.plugins_changed(None).await,
                 Err(error) => tracing::warn!(%error, "marketplaces cannot be read"),
             }
         });
@@ -337,11 +338,17 @@ impl Marketplaces {
         active.map(row).collect()
     }
 
-    /// Called after each install, enable, disable and uninstall, and once at start: the one place where those who
-    /// use plugins learn that [`active_plugins`](Self::active_plugins) changed. `removed` is the key of one that
-    /// was uninstalled.
-    fn plugins_changed(&self, removed: Option<&str>) {
-        tracing::debug!(removed, "installed plugins changed");
+    /// Called after each install, enable, disable and uninstall, and once at start: imports learn which plugins
+    /// are in use. `removed` is the folder of one that was uninstalled, whose decisions are forgotten.
+    async fn plugins_changed(&self, removed: Option<&Path>) {
+        let imports = self.core.imports();
+        let root = |(variant_key, plugin_id, root)| PluginRoot { variant_key, plugin_id, root };
+        imports.set_plugin_roots(self.active_plugins().into_iter().map(root).collect()).await;
+        if let Some(root) = removed
+            && let Err(error) = imports.forget_plugin(root).await
+        {
+            tracing::warn!(%error, "decisions about an uninstalled plugin are kept");
+        }
     }
 }
 

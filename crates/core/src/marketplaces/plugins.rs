@@ -1,6 +1,7 @@
 //! Plugins: found, looked at, installed, switched off and on, and removed.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rookery_marketplace::{
@@ -135,7 +136,7 @@ impl Marketplaces {
         for record in &records {
             self.tell(MarketplaceChange::Installed(Arc::new(record.clone())));
         }
-        self.plugins_changed(None);
+        self.plugins_changed(None).await;
         Ok(records)
     }
 
@@ -168,7 +169,7 @@ impl Marketplaces {
         self.write(&shelf, state).await?;
         let (key, known) = (key.to_owned(), Some(Arc::new(plugin.clone())));
         self.tell(MarketplaceChange::Plugin { key, state: to, plugin: known });
-        self.plugins_changed(None);
+        self.plugins_changed(None).await;
         Ok(Some(plugin))
     }
 
@@ -182,6 +183,7 @@ impl Marketplaces {
         let mut state = (*shelf.state()).clone();
         let Some(plugin) = state.plugin(key).cloned() else { return Ok(false) };
         state.installed.retain(|known| known.variant_key != key);
+        let root = PathBuf::from(&plugin.install_path);
         let staging = self.staging()?;
         let retired = blocking(move || staging.retire(&plugin)).await?.map_err(failed)?;
         let written = self.write(&shelf, state).await;
@@ -195,7 +197,7 @@ impl Marketplaces {
         .await??;
         let (name, state) = (key.to_owned(), InstallState::Uninstalled);
         self.tell(MarketplaceChange::Plugin { key: name, state, plugin: None });
-        self.plugins_changed(Some(key));
+        self.plugins_changed(Some(&root)).await;
         Ok(true)
     }
 }

@@ -5,12 +5,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use rookery_agent::settings::Settings;
+use rookery_imports::State;
 use rookery_marketplace::{Defaults, InstallState, Kind, MarketSource, MarketState};
 use rookery_model::ErrorKind;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::core::Core;
+use crate::imports::NewImport;
 use crate::log::{News, Subscription, Topics};
 use crate::threads::tests::core_with;
 
@@ -274,4 +276,34 @@ async fn a_damaged_state_file_is_put_aside() {
     assert_eq!(bench.room().list().await.unwrap().len(), 3);
     let names = fs::read_dir(config).unwrap().map(|entry| entry.unwrap().file_name());
     assert!(names.into_iter().any(|name| name.to_string_lossy().contains(".corrupt-")));
+}
+
+#[tokio::test]
+async fn parts_of_installed_plugins_are_imports_that_come_and_go_with_them() {
+    let bench = Bench::new().await;
+    let source = bench.market("m", &json!([{"name": "tools", "version": "1.0"}]));
+    bench.add("m", source).await;
+    let (room, imports) = (bench.room(), bench.core.imports());
+    let work = bench.home.path().join("work");
+    fs::create_dir_all(&work).unwrap();
+    let parts = async || {
+        let scan = imports.look(&work).await.unwrap();
+        let of_plugin =
+            scan.items.into_iter().filter(|item| item.source.path.contains("/plugins/"));
+        of_plugin.map(|item| (item.id, item.state)).collect::<Vec<_>>()
+    };
+    assert!(parts().await.is_empty());
+    room.install("m", "tools").await.unwrap();
+    let [(id, State::Detected)] = &parts().await[..] else { panic!("one part is offered") };
+    let new = NewImport { id: id.clone(), approves: false, hash: None };
+    imports.enable(&work, new).await.unwrap();
+    assert_eq!(parts().await, [(id.clone(), State::Enabled)]);
+    room.disable("m:tools").await.unwrap();
+    assert!(parts().await.is_empty(), "at once");
+    room.enable("m:tools").await.unwrap();
+    assert_eq!(parts().await, [(id.clone(), State::Enabled)]);
+    room.disable("m:tools").await.unwrap();
+    assert!(room.uninstall("m:tools").await.unwrap());
+    room.install("m", "tools").await.unwrap();
+    assert_eq!(parts().await, [(id.clone(), State::Detected)], "what was decided went with it");
 }

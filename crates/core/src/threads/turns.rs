@@ -6,11 +6,12 @@ use rookery_agent::commands::Expanded;
 use rookery_agent::providers::Loan;
 use rookery_agent::turn::{self, Effect, Input, Message, Setup, View};
 use rookery_model::{
-    Choice, Error, Event, Item, ItemBody, Mode, Profile, Result, Thread, ThreadId, Timestamp, Turn,
+    Choice, Error, Event, Item, ItemBody, Mode, Profile, Result, ThreadId, Timestamp, Turn,
     TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
 };
 use rookery_store::Change;
 
+use super::extras::Extras;
 use super::live::LiveThread;
 use super::run::Runner;
 use super::{ActiveTurn, LifecycleState, TurnLifecycle};
@@ -111,8 +112,11 @@ impl Threads {
         let fitted =
             self.core.agents().fit_choice(new.choice.clone(), &thread.choice, &new.keys).await?;
         let live = self.live(id).await?;
+        if self.is_idle(id) {
+            self.core.imports().prepare(&thread).await;
+        }
         let extras = match self.is_idle(id) && !new.is_continued {
-            true => self.extras(&thread, &new.message).await,
+            true => self.extras(&thread, &new.message).await?,
             false => Extras::default(),
         };
         let given = extras.recalled.as_ref().map(Recalled::ids);
@@ -142,17 +146,6 @@ impl Threads {
         self.core.inner.threads.turns.spawn(begun.runner.run(effects));
         durable?;
         Ok(StartedTurn::New(Box::new(turn)))
-    }
-
-    /// What a new turn is given beside what is said: memories that fit, and images that wait.
-    async fn extras(&self, thread: &Thread, message: &Message) -> Extras {
-        let attached = self.attached(thread.id).await;
-        Extras {
-            recalled: self.core.memories().recall(thread, &message.text).await,
-            images: self.core.media().images(&attached).await,
-            attached: attached.to_vec(),
-            told: Vec::new(),
-        }
     }
 
     /// Whether a message would begin a turn.
@@ -234,6 +227,7 @@ impl Threads {
         tx.announce_status(live.id);
         new.message.images.extend(extras.images);
         tx.take_attached(live.id, &extras.attached);
+        new.message.context.extend(extras.context);
         if let Some(recalled) = extras.recalled {
             let change = recalled.change(live.id, turn.id);
             tx.announce(live.id, NoticeBody::Memory(Box::new(change)));
@@ -421,17 +415,6 @@ impl Threads {
             }
         }
     }
-}
-
-/// What a new turn is given beside what is said.
-#[derive(Default)]
-struct Extras {
-    recalled: Option<Recalled>,
-    /// Images that waited, and the artifacts that they are of.
-    images: Vec<String>,
-    attached: Vec<String>,
-    /// What teammates answered while no turn ran.
-    told: Vec<Message>,
 }
 
 fn said_by_team(told: &ForLead) -> Message {

@@ -16,6 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::changes;
 use crate::context::{Cx, Preferences};
 use crate::fit;
+use crate::imports;
 use crate::items::{self, Stamp};
 use crate::marketplaces;
 use crate::media;
@@ -124,6 +125,7 @@ fn is_of_family(news: &News, is_holding_team: bool) -> bool {
             NoticeBody::Workflow(_)
             | NoticeBody::Task(_)
             | NoticeBody::Runner(_)
+            | NoticeBody::Import(_)
             | NoticeBody::Marketplace(_)
             | NoticeBody::Media(_),
         ) => return true,
@@ -242,6 +244,10 @@ impl Messages<'_> {
             }
             NoticeBody::Marketplace(change) => {
                 let (name, params) = marketplaces::notification(notice.at, change);
+                self.push(name, &params);
+            }
+            NoticeBody::Import(change) => {
+                let (name, params) = imports::notification(notice.at, change);
                 self.push(name, &params);
             }
             NoticeBody::Media(change) => {

@@ -12,6 +12,7 @@ mod errors;
 pub mod fit;
 mod forward;
 pub mod ids;
+mod imports;
 pub mod items;
 pub mod manifest;
 mod marketplaces;
@@ -193,6 +194,15 @@ pub const METHODS: &[Method<Cx>] = &[
     folding_method!("media/import", FULL, [threadId: Thread] => ops::media::import),
     folding_method!("media/image/providers/list", LOOK, [] => ops::media::image_providers),
     folding_method!("media/image/generate", FULL, [threadId: Thread, inputArtifacts: Artifact] => ops::media::generate),
+    folding_method!("workflow/scan", LOOK, [workspace: NoId] => ops::imports::scan),
+    folding_method!("workflow/preview", LOOK, [workspace: NoId, itemId: NoId] => ops::imports::preview),
+    folding_method!("workflow/enable", FULL, [workspace: NoId, itemId: NoId] => ops::imports::enable),
+    folding_method!("workflow/ignore", FULL, [workspace: NoId, itemId: NoId] => ops::imports::ignore),
+    folding_method!("workflow/refresh", LOOK, [workspace: NoId] => ops::imports::refresh),
+    folding_method!("workflow/remove", FULL, [workspace: NoId, itemId: NoId] => ops::imports::remove),
+    folding_method!("skills/list", LOOK, [workspace: NoId, workspaceId: Workspace, rootId: NoId] => ops::imports::skills),
+    folding_method!("skills/read", LOOK, [workspace: NoId] => ops::imports::read_skill),
+    folding_method!("skills/setEnabled", FULL, [workspace: NoId] => ops::imports::set_skill),
     folding_method!("memory/list", LOOK, [] => ops::memory::list),
     folding_method!("memory/read", LOOK, [memoryId: Memory] => ops::memory::read),
     folding_method!("memory/save", FULL, [] => ops::memory::save),

@@ -13,6 +13,7 @@ const MEMBERS: &[(&str, &str)] = &[
     ("disable_timeout", "disableTimeout"),
     ("expected_turn_id", "expectedTurnId"),
     ("from_turn_id", "fromTurnId"),
+    ("item_id", "itemId"),
     ("display_name", "displayName"),
     ("marketplace_id", "marketplaceId"),
     ("memory_id", "memoryId"),

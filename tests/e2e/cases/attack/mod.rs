@@ -8,6 +8,7 @@ mod closing;
 mod exhausted;
 mod fence;
 mod full_store;
+mod imports;
 mod logins;
 mod marketplaces;
 mod planted;

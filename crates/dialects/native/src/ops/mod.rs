@@ -10,6 +10,7 @@ pub(crate) mod commands;
 pub(crate) mod daemon;
 pub(crate) mod events;
 pub(crate) mod handoffs;
+pub(crate) mod imports;
 pub(crate) mod input;
 pub(crate) mod marketplaces;
 pub(crate) mod media;

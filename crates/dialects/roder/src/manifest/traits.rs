@@ -3,7 +3,7 @@
 
 use crate::wire::auth;
 use crate::wire::notification::{name, twin};
-use crate::wire::{marketplace, media, memory};
+use crate::wire::{import, marketplace, media, memory};
 
 /// How settled a method is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,6 +116,7 @@ const TURN: Told = &[
     &[name::TURN_STARTED],
     STATUS,
     &[memory::name::RECALL_READY, memory::name::OBSERVATION_RECORDED, media::name::CREATED],
+    &[import::name::FAILED],
     ITEMS,
     TRACES,
     &twin::APPROVAL_REQUESTED,
@@ -307,6 +308,14 @@ pub const TRAITS: &[Traits] = &[
     row("settings/set_search_index", "settings", (X, SAME, KEEPS), SETTINGS),
     row("settings/set_shell", "settings", (X, SAME, KEEPS), SETTINGS),
     row("settings/set_web_search", "settings", (S, SAME, KEEPS), SETTINGS),
+    row("skills/list", "skills", (X, SAME, READS), NOTHING),
+    row("skills/read", "skills", (X, SAME, READS), NOTHING),
+    row(
+        "skills/setEnabled",
+        "skills",
+        (X, AGAIN, KEEPS),
+        &[&[import::name::ENABLED, import::name::DISABLED]],
+    ),
     row("tasks/cancel", "tasks", (S, SAME, RUNS), &[&[name::TASK_CANCELLED]]),
     row("tasks/get", "tasks", (S, SAME, READS), NOTHING),
     row("tasks/list", "tasks", (S, SAME, READS), NOTHING),
@@ -403,6 +412,17 @@ pub const TRAITS: &[Traits] = &[
     row("vcs/changes/list", "vcs", (X, SAME, READS), NOTHING),
     row("vcs/changes/read", "vcs", (X, SAME, READS), NOTHING),
     row("vcs/status", "vcs", (X, SAME, READS), NOTHING),
+    row(
+        "workflow/enable",
+        "workflow",
+        (X, AGAIN, KEEPS),
+        &[&[import::name::ENABLED, import::name::FAILED]],
+    ),
+    row("workflow/ignore", "workflow", (X, AGAIN, KEEPS), &[&[import::name::DISABLED]]),
+    row("workflow/preview", "workflow", (X, SAME, READS), &[&[import::name::PREVIEWED]]),
+    row("workflow/refresh", "workflow", (X, AGAIN, KEEPS), &[&[import::name::STALE]]),
+    row("workflow/remove", "workflow", (X, AGAIN, KEEPS), &[&[import::name::DISABLED]]),
+    row("workflow/scan", "workflow", (X, SAME, READS), &[&[import::name::DETECTED]]),
     row(
         "workflows/approve",
         "workflows",

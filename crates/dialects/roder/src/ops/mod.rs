@@ -9,6 +9,7 @@ pub(crate) mod fs;
 pub(crate) mod git;
 pub(crate) mod goals;
 pub(crate) mod hunks;
+pub(crate) mod imports;
 pub(crate) mod initialize;
 pub(crate) mod input;
 pub(crate) mod marketplaces;
