@@ -220,10 +220,10 @@ fn every_argument_was_thought_of() {
         memory query scope: text
         memory query limit: text
         imports ls state: text
-        imports show item: text
-        imports enable item: text
-        imports ignore item: text
-        imports remove item: text
+        imports show item: Item
+        imports enable item: Item
+        imports ignore item: Item
+        imports remove item: Item
         skills show skill: text
         skills enable skill: text
         skills disable skill: text
