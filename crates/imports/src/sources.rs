@@ -66,7 +66,7 @@ const SKILLS: Find = Find::InFolders("SKILL.md");
 /// The places of a workspace.
 pub(crate) const WORKSPACE: &[Row] = &[
     live("AGENTS.md", Find::File, Read::Guidance),
-    row("CLAUDE.md", Find::File, Read::Guidance),
+    live("CLAUDE.md", Find::File, Read::Guidance),
     row("GEMINI.md", Find::File, Read::Guidance),
     row("README.md", Find::File, Read::Excerpt),
     row("AGENTS.md", Find::Nested, Read::Guidance),

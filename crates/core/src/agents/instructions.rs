@@ -1,6 +1,6 @@
 //! What models are told by files: of a project, of the user, and by the role that a thread works in.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rookery_agent::roles;
 use rookery_model::{Assignment, Error, Result, Role};
@@ -8,9 +8,9 @@ use rookery_model::{Assignment, Error, Result, Role};
 use super::Room;
 use crate::rooms::Agents;
 
-/// The file with which a project tells agents how to work in it. Those of other agents are imports.
-const PROJECT_FILE: &str = "AGENTS.md";
-/// How much of it is told.
+/// The files with which a project tells agents how to work in it; others are imports.
+const PROJECT_FILES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+/// How much of each is told.
 const PROJECT_LIMIT: usize = 32 << 10;
 /// Complaints about files that are remembered, so that each is made once.
 const WARNED_LIMIT: usize = 4096;
@@ -64,16 +64,27 @@ impl Room {
         roles::guidance(assignment, root, &self.home, config_home)
     }
 
-    /// What a project tells agents. Links out of it are not followed: it is sent to a model.
-    pub(crate) fn project_instructions(&self, root: &Path) -> Option<String> {
+    /// What a project tells agents, but for files that are ignored. Links out of it are not followed: it
+    /// is sent to a model.
+    pub(crate) fn project_instructions(
+        &self,
+        root: &Path,
+        is_ignored: impl Fn(&Path) -> bool,
+    ) -> Option<String> {
         let tree = rookery_host::Beneath::new(root).ok()?;
-        let bytes = tree.read_start(Path::new(PROJECT_FILE), PROJECT_LIMIT).ok()?;
-        let text = String::from_utf8_lossy(&bytes).trim().to_owned();
-        (!text.is_empty()).then(|| format!("From {PROJECT_FILE} of this project:\n{text}"))
-    }
-
-    /// The file of a project that is told without an import.
-    pub(crate) fn project_file(&self, root: &Path) -> PathBuf {
-        root.join(PROJECT_FILE)
+        let mut texts: Vec<String> = Vec::new();
+        let mut told = String::new();
+        for name in PROJECT_FILES.into_iter().filter(|name| !is_ignored(&root.join(name))) {
+            let Ok(bytes) = tree.read_start(Path::new(name), PROJECT_LIMIT) else { continue };
+            let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+            // Many projects have the same text under both names.
+            if text.is_empty() || texts.contains(&text) {
+                continue;
+            }
+            let gap = if told.is_empty() { "" } else { "\n\n" };
+            told += &format!("{gap}From {name} of this project:\n{text}");
+            texts.push(text);
+        }
+        (!told.is_empty()).then_some(told)
     }
 }

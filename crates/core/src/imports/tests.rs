@@ -188,17 +188,17 @@ for line in sys.stdin:
 async fn texts_are_told_to_the_model_while_they_are_enabled() {
     let bench = Bench::new().await;
     bench.write("AGENTS.md", "project words");
-    bench.write("CLAUDE.md", "foreign words");
+    bench.write("GEMINI.md", "foreign words");
     bench.write(".cursor/rules/r.mdc", "---\nglobs: \"*.rs\"\n---\nrule words");
     let asked = bench.asked().await;
     assert!(asked.contains("project words") && !asked.contains("foreign words"), "{asked}");
-    let item = bench.enable("CLAUDE.md", None).await;
+    let item = bench.enable("GEMINI.md", None).await;
     assert_eq!(item.state, State::Enabled);
     let rule = bench.enable(".cursor/rules/r.mdc", None).await;
     let asked = bench.asked().await;
-    assert!(asked.contains("From CLAUDE.md of this project:\\nforeign words"), "{asked}");
+    assert!(asked.contains("From GEMINI.md of this project:\\nforeign words"), "{asked}");
     assert!(asked.contains("files that match *.rs:\\nrule words"), "{asked}");
-    bench.write("CLAUDE.md", "new words");
+    bench.write("GEMINI.md", "new words");
     assert!(bench.asked().await.contains("new words"), "a text is told as it is now");
     bench.remove(&item).await;
     bench.remove(&rule).await;
@@ -209,6 +209,11 @@ async fn texts_are_told_to_the_model_while_they_are_enabled() {
     assert!(!bench.asked().await.contains("project words"), "ignored");
     bench.remove(&own).await;
     assert!(bench.asked().await.contains("project words"));
+    bench.write("CLAUDE.md", "words for another");
+    assert!(bench.asked().await.contains("words for another"), "it is read beside AGENTS.md");
+    let other = bench.item("CLAUDE.md", None).await;
+    bench.core.imports().ignore(&bench.root(), &other.id).await.unwrap();
+    assert!(!bench.asked().await.contains("words for another"), "ignored");
 }
 
 #[tokio::test]

@@ -148,8 +148,7 @@ impl Runner {
         }
         let agents = &self.core.inner.agents;
         let imports = self.core.imports().active(thread);
-        let is_ignored = imports.ignores(&agents.project_file(&thread.root));
-        let own = agents.project_instructions(&thread.root).filter(|_| !is_ignored);
+        let own = agents.project_instructions(&thread.root, |file| imports.ignores(file));
         let imported = imports.instructions(&thread.root, own.as_deref());
         instructions.extend(own);
         instructions.extend(imported);
