@@ -13,6 +13,8 @@ mod auth;
 mod changes;
 mod groups;
 mod import;
+mod imports;
+mod marketplace;
 mod media;
 mod memory;
 mod roo;
@@ -30,6 +32,8 @@ pub(crate) use agents::{
 pub(crate) use auth::{Account, Login, LoginFlow, Logout};
 pub(crate) use changes::*;
 pub(crate) use import::{Import, ImportFrom, ImportIdx0};
+pub(crate) use imports::*;
+pub(crate) use marketplace::*;
 pub(crate) use media::*;
 pub(crate) use memory::*;
 pub(crate) use roo::*;
@@ -129,8 +133,16 @@ pub(crate) enum Command {
     Workflow(Workflow),
     /// Keep what agents should know in other threads as well
     Memory(Memory),
+    /// Use files that a project has for other agents
+    Imports(Imports),
+    /// Manage the skills that agents can read
+    Skills(Skills),
     /// Images and other files that threads use
     Media(Media),
+    /// Catalogs of plugins for coding agents
+    Marketplace(Marketplace),
+    /// Install plugins of marketplaces
+    Plugin(Plugin),
     /// Review the changes of agents: show, comment, decide
     Review(Review),
     /// Show what changed in a work tree
