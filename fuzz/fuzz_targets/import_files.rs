@@ -3,9 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rookery_imports::{
-    parse_hooks, parse_manifest, parse_mcp, redacted, split_front_matter,
-};
+use rookery_imports::{parse_hooks, parse_manifest, parse_mcp, redacted, split_front_matter};
 use serde_json::{Value, json};
 
 const SECRET: &str = "Zq7Zq7Zq7Zq7";
@@ -39,7 +37,8 @@ fuzz_target!(|input: &[u8]| {
     match parse_manifest(&text) {
         Ok(manifest) => {
             let lists = [&manifest.skills, &manifest.commands, &manifest.agents, &manifest.hooks];
-            let is_down = |path: &String| !path.starts_with('/') && !path.split('/').any(|p| p == "..");
+            let is_down =
+                |path: &String| !path.starts_with('/') && !path.split('/').any(|p| p == "..");
             assert!(lists.into_iter().flatten().all(is_down));
         }
         Err(reason) => assert!(!reason.is_empty()),
