@@ -19,12 +19,15 @@ use crate::stats::{Figure, Times};
 
 /// Files of the repository, in folders of a hundred.
 const FILES: usize = 10_000;
+/// Commands, and skills, that are scanned.
+const IMPORTS: usize = 200;
 /// Items of the queue that is listed.
 const ITEMS: usize = 1_000;
 
 pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     checkpoints(bench, report)?;
     changes(bench, report)?;
+    imports(bench, report)?;
     let rookery = bench.rookery()?;
     approvals(bench, report, &rookery)?;
     queue(bench, report, &rookery)
@@ -107,6 +110,35 @@ fn changes(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     let middle = |times: &[f64]| Figure::quantile(times, 0.5);
     let name = "git/changes/list of 10,000 files, 40 changed; diff and status by hand";
     let row = Row { rookery: middle(&own), floor: middle(&git_own), ..row(name, "ms") };
+    report.push(row.target("below 250 ms".to_owned(), |value| value < 250.0));
+    Ok(())
+}
+
+/// `workflow/scan` of a large workspace that has much for other agents.
+fn imports(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
+    let repo = bench.dir().join("imported");
+    make_repository(&repo, bench.count(FILES, 200))?;
+    let (commands, skills) = (repo.join(".claude/commands"), repo.join(".agents/skills"));
+    fs::create_dir_all(&commands)?;
+    for number in 0..IMPORTS {
+        fs::write(commands.join(format!("command-{number}.md")), "Fix $ARGUMENTS\n")?;
+        let skill = skills.join(format!("skill-{number}"));
+        fs::create_dir_all(&skill)?;
+        fs::write(skill.join("SKILL.md"), "---\ndescription: Makes things\n---\nMake it.\n")?;
+    }
+    let rookery = bench.rookery()?;
+    let mut client = Client::connect(&rookery.endpoint("roder")?)?;
+    let mut times = Vec::new();
+    bench.await_quiet();
+    for _ in 0..bench.count(20, 3) {
+        let start = Instant::now();
+        let scan = client.call("workflow/scan", &json!({"workspace": repo}))?["scan"].clone();
+        times.push(start.elapsed().as_secs_f64() * 1_000.0);
+        let found = scan["items"].as_array().map_or(0, Vec::len);
+        ensure!(found == 2 * IMPORTS, "not all items: {found}");
+    }
+    let name = "workflow/scan of 10,000 files with 200 commands and 200 skills";
+    let row = Row { rookery: Figure::quantile(&times, 0.5), ..row(name, "ms") };
     report.push(row.target("below 250 ms".to_owned(), |value| value < 250.0));
     Ok(())
 }

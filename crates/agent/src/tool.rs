@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::provider::ToolSpec;
-use crate::tools::{MemoryAnswer, MemoryCall, Sessions};
+use crate::tools::{MemoryAnswer, MemoryCall, Sessions, SkillText};
 
 /// The result of a tool. A failure is a result as well, which the model gets.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -310,4 +310,6 @@ pub trait ToolWorld: Send + Sync {
         context: &'a ToolContext,
         call: MemoryCall,
     ) -> WorldFuture<'a, MemoryAnswer>;
+    /// A skill that the thread has.
+    fn skill(&self, name: String) -> WorldFuture<'_, SkillText>;
 }

@@ -14,6 +14,8 @@ mod changes;
 mod faces;
 mod groups;
 mod import;
+mod imports;
+mod marketplace;
 mod media;
 mod memory;
 mod roo;
@@ -32,6 +34,8 @@ pub(crate) use auth::{Account, Login, LoginFlow, Logout};
 pub(crate) use changes::*;
 pub(crate) use faces::{Tui, TuiPage};
 pub(crate) use import::{Import, ImportFrom, ImportIdx0};
+pub(crate) use imports::*;
+pub(crate) use marketplace::*;
 pub(crate) use media::*;
 pub(crate) use memory::*;
 pub(crate) use roo::*;
@@ -137,8 +141,16 @@ pub(crate) enum Command {
     Workflow(Workflow),
     /// Keep what agents should know in other threads as well
     Memory(Memory),
+    /// Use files that a project has for other agents
+    Imports(Imports),
+    /// Manage the skills that agents can read
+    Skills(Skills),
     /// Images and other files that threads use
     Media(Media),
+    /// Catalogs of plugins for coding agents
+    Marketplace(Marketplace),
+    /// Install plugins of marketplaces
+    Plugin(Plugin),
     /// Review the changes of agents: show, comment, decide
     Review(Review),
     /// Show what changed in a work tree

@@ -16,7 +16,7 @@ use crate::seats::{self, UiConfig};
 use crate::terminals::{self, TerminalLimits};
 use crate::threads::{self, Interrupted};
 use crate::world::{Doors, KeptWords, World};
-use crate::{children, clock, commands, file_changes, log, media, memories};
+use crate::{children, clock, commands, file_changes, imports, log, marketplaces, media, memories};
 use crate::{requests, reviews, runners, secrets};
 use crate::{tasks, teams, workflows};
 
@@ -96,7 +96,9 @@ pub(crate) struct Inner {
     pub(crate) children: children::Room,
     pub(crate) commands: Arc<commands::Room>,
     pub(crate) file_changes: file_changes::Room,
+    pub(crate) imports: imports::Room,
     pub(crate) log: log::Room,
+    pub(crate) marketplaces: marketplaces::Room,
     pub(crate) media: media::Room,
     pub(crate) memories: memories::Room,
     pub(crate) requests: requests::Room,
@@ -152,7 +154,9 @@ impl Core {
             children: children::Room::new(&config.agent.settings.subagents),
             commands: Arc::new(commands::Room::new(&signals)),
             file_changes: file_changes::Room::default(),
+            imports: imports::Room::new(config.agent.imports_file.clone()),
             log: log::Room::new(published),
+            marketplaces: marketplaces::Room::new(config.agent.marketplaces.clone()),
             media: media::Room::new(config.agent.media_dir.clone()),
             memories: memories::Room::new(config.agent.memories_file.clone()),
             requests: requests::Room::default(),
@@ -182,6 +186,7 @@ impl Core {
         self.sessions().resume_accepted();
         self.tasks().restore().await;
         self.workflows().restore_soon();
+        self.marketplaces().restore_soon();
         self.runners().sweep_soon();
         self.teams().restore().await?;
         self.report_damage();

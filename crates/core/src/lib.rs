@@ -14,8 +14,10 @@ mod commands;
 mod core;
 mod file_changes;
 mod handoffs;
+mod imports;
 mod keeper_link;
 mod log;
+mod marketplaces;
 mod media;
 mod memories;
 mod queue;
@@ -51,12 +53,14 @@ pub use commands::{
 };
 pub use file_changes::{HunkQuery, RolledBack};
 pub use handoffs::NewHandoff;
+pub use imports::{EnabledImport, ImportChange, NewImport, Refreshed, SkillList, SkillSelector};
 pub use keeper_link::KeeperLaunch;
 pub use log::{
     Changes, EventPage, FileChange, ItemChange, News, Notice, NoticeBody, PlanChange, PlanRef,
     RequestChange, RunnerChange, SettingsChange, Shows, Subscription, TaskChange, TaskOutput,
     ThreadChange, Topics, TraceChange, TurnChange,
 };
+pub use marketplaces::{MarketplaceChange, MarketplaceDirs, NewMarketplace};
 pub use media::{
     Brought, ImageAction, ImageModel, ImageProvider, MadeArtifact, MadeArtifacts, MediaAttachment,
     MediaChange, NewArtifact, NewImage, NewImageInput,
@@ -70,9 +74,9 @@ pub use requests::{
 };
 pub use reviews::{NewComment, NewReview};
 pub use rooms::{
-    Agents, Checkpoints, Children, Commands, FileChanges, Handoffs, Log, Media, Memories, Queue,
-    Requests, Reviews, Runners, Seats, Sessions, Tasks, Teams, Terminals, Threads, Workflows,
-    Workspace, Worktrees,
+    Agents, Checkpoints, Children, Commands, FileChanges, Handoffs, Imports, Log, Marketplaces,
+    Media, Memories, Queue, Requests, Reviews, Runners, Seats, Sessions, Tasks, Teams, Terminals,
+    Threads, Workflows, Workspace, Worktrees,
 };
 pub use runners::{
     Deleted, NewDestination, PortAction, ProviderView, RunnerActed, RunnerAction, RunnerDirs,

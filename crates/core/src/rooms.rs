@@ -54,8 +54,12 @@ rooms! {
     file_changes => FileChanges,
     /// Work that one session hands to another.
     handoffs => Handoffs,
+    /// Files of other agents that take effect here.
+    imports => Imports,
     /// What happened, for all who follow it.
     log => Log,
+    /// Catalogs of plugins, and the plugins that are installed.
+    marketplaces => Marketplaces,
     /// Images and other files that are kept.
     media => Media,
     /// What is to be known in other threads as well.

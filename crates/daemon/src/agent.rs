@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rookery_agent::providers::Environment;
 use rookery_agent::settings::Settings;
-use rookery_core::{AgentConfig, RunnerDirs};
+use rookery_core::{AgentConfig, MarketplaceDirs, RunnerDirs};
 use rookery_host::SettingsFile;
 
 use crate::homes::{Homes, create_private_dir};
@@ -24,6 +24,8 @@ pub(crate) struct AgentPaths {
     auth: PathBuf,
     memories: PathBuf,
     media: PathBuf,
+    imports: PathBuf,
+    marketplaces: MarketplaceDirs,
     /// All that is ours.
     private: Vec<PathBuf>,
     /// Where runners keep what they make.
@@ -61,6 +63,17 @@ impl AgentPaths {
                 .unwrap_or_else(|| data_dir(homes).join("memory/memories.sqlite3")),
             media: named_path("RODER_MEDIA_ARTIFACT_DIR")
                 .unwrap_or_else(|| data_dir(homes).join("artifacts")),
+            imports: named_path("RODER_WORKFLOW_IMPORTS_PATH")
+                .unwrap_or_else(|| config_dir(homes).join("workflow-imports.json")),
+            marketplaces: MarketplaceDirs {
+                state_file: named_path("RODER_MARKETPLACES_PATH")
+                    .unwrap_or_else(|| config_dir(homes).join("marketplaces.json")),
+                sources: named_path("RODER_MARKETPLACE_SOURCE_CACHE_DIR")
+                    .unwrap_or_else(|| data_dir(homes).join("marketplaces/cache")),
+                plugins: named_path("RODER_MARKETPLACE_CACHE_DIR")
+                    .unwrap_or_else(|| data_dir(homes).join("plugins/cache")),
+                github_folders: named_path("RODER_MARKETPLACE_GITHUB_FIXTURE_DIR"),
+            },
         }
     }
 }
@@ -76,6 +89,16 @@ impl AgentPaths {
         self.media.clone()
     }
 
+    /// Where marketplaces and plugins are kept.
+    pub(crate) fn marketplaces(&self) -> MarketplaceDirs {
+        self.marketplaces.clone()
+    }
+
+    /// The file with decisions about imports.
+    pub(crate) fn imports_file(&self) -> PathBuf {
+        self.imports.clone()
+    }
+
     /// The file with memories.
     pub(crate) fn memories_file(&self) -> PathBuf {
         self.memories.clone()
@@ -87,6 +110,14 @@ fn data_dir(homes: &Homes) -> PathBuf {
     let is_moved = std::env::var_os("ROOKERY_HOME").is_some();
     let named = std::env::var_os("RODER_DATA_DIR").filter(|_| !is_moved).map(PathBuf::from);
     named.filter(|dir| dir.is_absolute()).unwrap_or_else(|| homes.data_dir())
+}
+
+/// Where settings lie: where Roder's variable says, unless all of our directories were moved.
+fn config_dir(homes: &Homes) -> PathBuf {
+    let is_moved = std::env::var_os("ROOKERY_HOME").is_some();
+    let named = std::env::var_os("RODER_CONFIG_DIR").filter(|_| !is_moved).map(PathBuf::from);
+    let ours = || homes.config_file().parent().map_or_else(|| homes.data_dir(), PathBuf::from);
+    named.filter(|dir| dir.is_absolute()).unwrap_or_else(ours)
 }
 
 /// A path that a variable of Roder names, which always counts.
@@ -131,6 +162,8 @@ pub(crate) fn config(paths: &AgentPaths, program: Option<PathBuf>) -> AgentConfi
         auth_dir: Some(paths.auth.clone()),
         memories_file: None,
         media_dir: None,
+        imports_file: None,
+        marketplaces: None,
         warnings,
         runners: Some(paths.runners.clone()),
     }

@@ -192,6 +192,8 @@ fn core_config(homes: &Homes, config: &Config, exe: PathBuf, sockets: &[Bound]) 
     agent.teams_dir = Some(homes.data_dir().join("teams"));
     agent.memories_file = Some(paths.memories_file());
     agent.media_dir = Some(paths.media_dir());
+    agent.imports_file = Some(paths.imports_file());
+    agent.marketplaces = Some(paths.marketplaces());
     let terminal = &config.terminal;
     let served = sockets.iter().filter_map(|bound| {
         let path = bound.socket.path().to_str()?;

@@ -54,6 +54,29 @@ impl Beneath {
         Ok(Self { root: rustix::fs::open(root, flags, Mode::empty())? })
     }
 
+    /// A directory below as one of its own, by its path; links that stay below are followed.
+    pub fn below(&self, path: &Path) -> io::Result<Self> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Self { root: self.reach(path, flags)? })
+    }
+
+    /// Where a link leads, as it is written; none if it leads to nothing below. What leads out is
+    /// `CrossesDevices`.
+    pub fn link_within(&self, path: &Path) -> io::Result<Option<OsString>> {
+        let (parent, name) = split(path)?;
+        let dir = self.reach(parent, DIRECTORY)?;
+        let target = rustix::fs::readlinkat(&dir, name, Vec::new())?;
+        let target = OsString::from_vec(target.into_bytes());
+        if Path::new(&target).is_absolute() {
+            return Err(Errno::XDEV.into());
+        }
+        match self.reach(path, OFlags::PATH | OFlags::CLOEXEC) {
+            Ok(_) => Ok(Some(target)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Opens a regular file by its path from the directory on. What leads out of it is
     /// `CrossesDevices`.
     pub fn open(&self, path: &Path) -> io::Result<File> {
@@ -277,6 +300,19 @@ mod attack {
             assert!(walked.is_err(), "{path:?}");
         }
         assert_eq!(tree.open(Path::new("out")).unwrap_err().kind(), io::ErrorKind::CrossesDevices);
+    }
+
+    #[test]
+    fn links_that_lead_out_are_told_from_those_that_do_not() {
+        let (_dir, tree) = tree();
+        for path in ["out", "absolute", "environ", "zero", "up", "loop"] {
+            assert!(tree.link_within(Path::new(path)).is_err(), "{path}");
+        }
+        assert_eq!(tree.link_within(Path::new("good")).unwrap(), Some("in/file".into()));
+        let inner = tree.below(Path::new("in")).unwrap();
+        assert_eq!(inner.read_start(Path::new("file"), 10).unwrap(), b"inside");
+        assert!(inner.open(Path::new("../in/file")).is_err());
+        assert!(tree.below(Path::new("up")).is_err());
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod settings_file;
 pub mod shell_integration;
 pub mod supervise;
 mod tcp_peer;
+pub mod tree;
 mod user;
 mod watch;
 

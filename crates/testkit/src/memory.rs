@@ -181,6 +181,13 @@ fn agent_config(home: &Home) -> AgentConfig {
         auth_dir: Some(home.join("data/rookery/auth")),
         memories_file: Some(home.join("data/rookery/memory/memories.sqlite3")),
         media_dir: Some(home.join("data/rookery/artifacts")),
+        imports_file: Some(home.join("config/rookery/workflow-imports.json")),
+        marketplaces: Some(rookery_core::MarketplaceDirs {
+            state_file: home.join("config/rookery/marketplaces.json"),
+            sources: home.join("data/rookery/marketplaces/cache"),
+            plugins: home.join("data/rookery/plugins/cache"),
+            github_folders: None,
+        }),
         workflows_dir: Some(home.join("data/dynamic-workflows")),
         ..AgentConfig::default()
     }

@@ -1,4 +1,4 @@
-//! The console examples of the README and of the command line's page, run as they stand there.
+//! The console examples of the README, of the command line's page and of that of marketplaces, run as they stand there.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -29,6 +29,16 @@ fn the_tour_prints_what_the_readme_shows() {
 }
 
 #[test]
+fn marketplaces_print_what_their_page_shows() {
+    run("docs/marketplaces.md", &[]);
+}
+
+#[test]
 fn commands_print_what_their_page_shows() {
     run("docs/cli.md", &[]);
+}
+
+#[test]
+fn imports_print_what_their_page_shows() {
+    run("docs/imports.md", &[]);
 }

@@ -29,6 +29,7 @@ mod input;
 mod keeper;
 mod knowledge;
 mod lifecycle;
+mod marketplaces;
 mod model_server;
 mod notifications;
 mod persona;

@@ -71,6 +71,12 @@ fn shell(command: &str) -> Value {
 #[track_caller]
 fn run_task(peer: &mut Peer, executor: &str, input: Value, scratch: &Scratch) -> Value {
     let params = json!({ "executorId": executor, "input": input, "workspace": scratch.work });
+    submitted(peer, params)
+}
+
+/// What came of a task, once it is over.
+#[track_caller]
+fn submitted(peer: &mut Peer, params: Value) -> Value {
     let id = peer.call("tasks/submit", params)["task"]["taskId"].take();
     eventually("the task ends", PATIENCE, || {
         let got = peer.call("tasks/get", json!({ "taskId": id }));
@@ -148,6 +154,29 @@ fn attack_no_task_changes_anything_in_plan_mode() {
     }
     denier.end(&mut peer);
     assert!(scratch.state() == before, "an agent changed something");
+}
+
+#[test]
+fn attack_an_agent_of_a_task_has_the_mode_of_the_thread_it_is_for() {
+    let daemon = TestDaemon::start();
+    let scratch = Scratch::new(daemon.home());
+    let mut peer = Peer::to(&daemon);
+    let before = scratch.state();
+    peer.set_mode("bypass");
+    let thread = peer.thread(&scratch.work);
+    peer.call("session/set_mode", json!({ "threadId": thread, "mode": "plan" }));
+    let write = json!({ "tool": "write_file", "args": { "path": "new", "content": "x" } });
+    let prompt =
+        script(&json!([{ "tools": [write.clone(), write.clone(), write] }, { "text": "done" }]));
+    let input = json!({ "description": "try it", "prompt": prompt });
+    for lifetime in ["thread", "server"] {
+        let params = json!({ "executorId": "subagent", "input": input, "workspace": scratch.work,
+            "threadId": thread, "lifetime": lifetime });
+        let done = submitted(&mut peer, params);
+        assert_eq!(done["task"]["state"], "completed", "{done}");
+        assert_all_refused(&mut peer, &done["payload"]);
+    }
+    assert!(scratch.state() == before, "plan mode of a thread did not hold for its task");
 }
 
 #[test]

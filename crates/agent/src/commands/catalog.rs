@@ -114,6 +114,21 @@ impl Listing {
         self.commands.values().map(|command| command.info.clone()).collect()
     }
 
+    /// Adds commands whose names are free.
+    pub fn add(&mut self, commands: &[Arc<Command>]) {
+        for command in commands {
+            let name = command.info.name.clone();
+            self.commands.entry(name).or_insert_with(|| Arc::clone(command));
+        }
+    }
+
+    /// Leaves out the commands of these files.
+    pub fn leave_out(&mut self, files: &[PathBuf]) {
+        let is_in =
+            |command: &Command| command.info.file.as_ref().is_some_and(|file| files.contains(file));
+        self.commands.retain(|_, command| !is_in(command));
+    }
+
     /// The command of this name; a slash before it is ignored.
     pub fn find(&self, name: &str) -> Result<Arc<Command>, CommandError> {
         let bare = name.strip_prefix('/').unwrap_or(name);

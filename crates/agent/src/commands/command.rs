@@ -1,6 +1,7 @@
 //! One command: what its file says, checked. Pure.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use url::Url;
@@ -109,6 +110,53 @@ impl Command {
             },
             allowed_tools: Vec::new(),
             body: Body::Template(Template::plain(body)),
+            includes: Vec::new(),
+        })
+    }
+}
+
+/// A command of another agent's file, already taken apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ForeignCommand {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// What its arguments look like.
+    pub argument_hint: Option<String>,
+    /// What is said.
+    pub body: String,
+}
+
+impl Command {
+    /// A command that another agent's file defines. It includes nothing, restricts nothing and names no
+    /// model: what its head says of these is meant for that agent.
+    ///
+    /// # Errors
+    /// If its name or its body is none.
+    pub fn foreign(command: ForeignCommand, source: Source, file: PathBuf) -> Result<Self, String> {
+        let body = command.body.trim();
+        if body.is_empty() {
+            return Err("its body is empty".into());
+        }
+        if !is_name(&command.name) {
+            return Err(format!("\"{}\" is not a command name", shown(&command.name)));
+        }
+        Ok(Self {
+            info: CommandInfo {
+                name: command.name,
+                description: filled(command.description),
+                argument_hint: filled(command.argument_hint),
+                source,
+                model: None,
+                agent: None,
+                role: None,
+                file: Some(file),
+                has_shell_includes: false,
+                has_url_includes: false,
+            },
+            allowed_tools: Vec::new(),
+            body: Body::Template(Template::foreign(body)),
             includes: Vec::new(),
         })
     }

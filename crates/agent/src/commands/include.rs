@@ -248,7 +248,7 @@ pub(super) async fn run(
     script.timeout = timeout;
     script.stdout_limit = limit;
     let script = around.gate.hold(script);
-    let Outcome { end, stdout, last_error_line } = script.run().await;
+    let Outcome { end, stdout, last_error_line, .. } = script.run().await;
     let mut metadata = json_object(json!({"source": "shell"}));
     let mut is_cut = false;
     match end {

@@ -17,6 +17,8 @@ pub(super) enum Part {
     Text(String),
     /// What the user wrote behind the command, or this if that is blank.
     Arguments(Option<String>),
+    /// The word at this place of what the user wrote, counted from 1.
+    Word(usize),
     /// The name of something that was included.
     Include(IncludeKind, String),
 }
@@ -39,6 +41,40 @@ impl Template {
     /// A body that is said as it stands, with the arguments behind it.
     pub(super) fn plain(body: &str) -> Self {
         let parts = vec![Part::Text(format!("{body}\n\n")), Part::Arguments(None)];
+        Self { parts }
+    }
+
+    /// A body as Claude Code writes it: `$ARGUMENTS` is what the user wrote, `$1` to `$9` are its words. If it
+    /// has neither, the arguments come behind it. Nothing else in it means anything.
+    pub(super) fn foreign(body: &str) -> Self {
+        const ALL: &str = "$ARGUMENTS";
+        let mut parts = Vec::new();
+        let (mut text, mut rest) = (String::new(), body);
+        while let Some(at) = rest.find('$') {
+            text.push_str(&rest[..at]);
+            rest = &rest[at..];
+            let digit = rest[1..].chars().next().and_then(|c| c.to_digit(10));
+            let is_word = digit.is_some_and(|digit| digit > 0)
+                && !rest[2..].starts_with(|c: char| c.is_ascii_alphanumeric());
+            let (part, len) = match digit {
+                Some(digit) if is_word => (Some(Part::Word(digit as usize)), 2),
+                _ if rest.starts_with(ALL) => (Some(Part::Arguments(None)), ALL.len()),
+                _ => (None, 1),
+            };
+            match part {
+                Some(part) => {
+                    push_text(&mut parts, &std::mem::take(&mut text));
+                    parts.push(part);
+                }
+                None => text.push('$'),
+            }
+            rest = &rest[len..];
+        }
+        text.push_str(rest);
+        if parts.is_empty() {
+            return Self::plain(&text);
+        }
+        push_text(&mut parts, &text);
         Self { parts }
     }
 
@@ -66,6 +102,10 @@ impl Template {
                     message.push_str(default);
                 }
                 Part::Arguments(_) => message.push_str(arguments),
+                Part::Word(place) => {
+                    let word = arguments.split_whitespace().nth(place - 1);
+                    message.push_str(word.unwrap_or_default());
+                }
                 Part::Include(kind, id) => {
                     message.push_str(&format!("[context:{}]", block_id(name, *kind, id)));
                 }

@@ -20,7 +20,7 @@ use rookery_host::{Beneath, EntryKind, files};
 pub use builtin::{EXPLORE, GENERAL, built_ins};
 pub use file::parse;
 pub use lanes::{LANES, LaneRow, lane};
-pub use names::{is_for_children, tools_named};
+pub use names::{claude_name, is_for_children, tools_named};
 
 /// The longest file that is read.
 pub const FILE_LIMIT: usize = 64 << 10;

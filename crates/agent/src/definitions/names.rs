@@ -43,6 +43,13 @@ pub fn tools_named(name: &str) -> Vec<String> {
     }
 }
 
+/// The name of Claude Code for a tool of ours; none if it has no such tool.
+pub fn claude_name(tool: &str) -> Option<&'static str> {
+    let is_theirs = |name: &str| name.starts_with(|c: char| c.is_ascii_uppercase());
+    let mut aliases = ALIASES.iter().filter(|(name, _)| is_theirs(name));
+    aliases.find(|(_, tools)| tools.contains(&tool)).map(|(name, _)| *name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,6 +62,7 @@ mod tests {
                 assert!(crate::tools::find(tool).is_some(), "{name}: there is no {tool}");
             }
         }
+        assert_eq!((claude_name("shell"), claude_name("echo")), (Some("Bash"), None));
         assert_eq!(tools_named("mcp__docs__search"), ["mcp__docs__search"]);
     }
 }

@@ -79,7 +79,7 @@ impl Connection {
             env: env.collect(),
             // Keys are for providers; a server has those that its own setting names.
             env_remove: withheld.iter().map(Into::into).collect(),
-            cwd: None,
+            cwd: settings.cwd.clone(),
         };
         let (program, pipes) = Partner::start(command).await?;
         let complaint = Complaint::default();

@@ -431,6 +431,8 @@ pub struct ProviderSettings {
 pub struct McpServerSettings {
     /// The program and its arguments.
     pub command: Vec<String>,
+    /// Where the program runs; our own directory if none is named.
+    pub cwd: Option<PathBuf>,
     /// Where it is, if it is no program of ours.
     pub url: Option<String>,
     /// Variables that the program gets; they may be keys.
@@ -454,6 +456,7 @@ impl Default for McpServerSettings {
     fn default() -> Self {
         Self {
             command: Vec::new(),
+            cwd: None,
             url: None,
             env: BTreeMap::new(),
             headers: BTreeMap::new(),

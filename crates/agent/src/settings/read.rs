@@ -346,6 +346,7 @@ fn mcp_server(section: &Section<'_>) -> McpServerSettings {
         |key, default| section.time(key, SECOND).filter(|time| !time.is_zero()).unwrap_or(default);
     McpServerSettings {
         command: section.texts("command"),
+        cwd: None,
         url: section.text("url"),
         env: section.secrets("env"),
         headers: section.secrets("headers"),

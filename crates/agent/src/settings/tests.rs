@@ -306,6 +306,7 @@ fn xai() -> ProviderSettings {
 
 fn git_server() -> McpServerSettings {
     McpServerSettings {
+        cwd: None,
         command: vec!["git-server".into(), "-v".into()],
         url: Some("http://s".into()),
         env: BTreeMap::from([("A".to_owned(), Secret::new("sk-a"))]),

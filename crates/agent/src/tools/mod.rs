@@ -26,6 +26,7 @@ mod plans;
 mod read_artifacts;
 mod read_file;
 mod rollback;
+mod skill;
 mod task;
 mod touched;
 mod view_image;
@@ -51,6 +52,7 @@ pub use delegation::{
 pub use exec::{Cleaner, Sessions, shell_argv};
 pub use memory::{MemoryAnswer, MemoryCall};
 pub use rollback::{RollbackError, read_lines, roll_back};
+pub use skill::{SKILL_TOOL, SkillText};
 pub use task::{CHILD, TaskCall, task_call};
 pub use touched::touched;
 pub use view_image::read_image;
@@ -85,6 +87,7 @@ pub const TOOLS: &[Tool] = &[
     memory::READ,
     memory::UPDATE,
     memory::DELETE,
+    skill::SKILL,
     echo::ECHO,
     task::TASK,
     delegation::NEW_TASK,

@@ -14,7 +14,7 @@ use rookery_model::{
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{MemoryAnswer, MemoryCall, Sessions};
+use super::{MemoryAnswer, MemoryCall, Sessions, SkillText};
 use crate::tool::{
     PathScope, SearchBounds, TerminalCommand, TerminalOutput, ToolContext, ToolOutput, ToolWorld,
     WorldFuture,
@@ -266,6 +266,15 @@ impl ToolWorld for TestWorld {
             MemoryCall::Delete(_) => Ok(MemoryAnswer::Deleted(state.memory.take().is_some())),
         };
         Box::pin(async { answer })
+    }
+
+    fn skill(&self, name: String) -> WorldFuture<'_, SkillText> {
+        Box::pin(async move {
+            match name == "pdf" {
+                true => Ok(SkillText { name, dir: "/skills/pdf".into(), body: "Use it.".into() }),
+                false => Err(format!("there is no skill {name}")),
+            }
+        })
     }
 }
 

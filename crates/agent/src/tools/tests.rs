@@ -137,6 +137,7 @@ fn the_table_is_the_contract() {
         ("memory_update", Write, &["memory_id", "text"], &["metadata"]),
         ("memory_delete", Write, &["memory_id"], &[]),
         ("echo", Read, &["text"], &[]),
+        ("skill", Read, &["name"], &[]),
         ("task", ToolKind::Agents, &["description", "prompt"], &["subagent_type", "model", "lane"]),
         ("new_task", Internal, &["mode", "message"], &[]),
         ("switch_mode", Internal, &["mode_slug"], &["reason"]),

@@ -43,6 +43,7 @@ const NAMED: &[(&str, Named)] = &[
     ("memory_update", Named::Beyond),
     ("memory_delete", Named::Beyond),
     ("echo", Named::Nothing),
+    ("skill", Named::Nothing),
 ];
 
 /// The paths that a call of a tool of ours touches, with all links followed; none if that is not known.

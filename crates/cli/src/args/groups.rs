@@ -24,7 +24,11 @@ const GROUPS: &[(&str, &[&str])] = &[
         &[
             "workflow",
             "memory",
+            "imports",
+            "skills",
             "media",
+            "marketplace",
+            "plugin",
             "worktree",
             "checkpoint",
             "review",

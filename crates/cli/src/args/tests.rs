@@ -203,7 +203,11 @@ fn help_of_everything() {
           answer       Answer an agent's questions
           workflow     Run scripts that start child agents and combine their answers
           memory       Keep what agents should know in other threads as well
+          imports      Use files that a project has for other agents
+          skills       Manage the skills that agents can read
           media        Images and other files that threads use
+          marketplace  Catalogs of plugins for coding agents
+          plugin       Install plugins of marketplaces
           review       Review the changes of agents: show, comment, decide
           changes      Show what changed in a work tree
           hunk         Show what agents edited, and roll it back

@@ -18,14 +18,17 @@ mod handoff;
 mod hooks;
 mod hunk;
 mod import;
+mod imports;
 mod inbox;
 mod kill;
 mod login;
 mod ls;
 mod man;
+mod marketplace;
 mod media;
 mod memory;
 mod open;
+mod plugin;
 mod record;
 mod replay;
 mod restart;
@@ -87,7 +90,11 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Some(Command::Deny(args)) => block_on(deny::run(args)),
         Some(Command::Answer(args)) => block_on(answer::run(args)),
         Some(Command::Workflow(args)) => block_on(workflow::run(args.action)),
+        Some(Command::Marketplace(args)) => block_on(marketplace::run(args.action)),
+        Some(Command::Plugin(args)) => block_on(plugin::run(args.action)),
         Some(Command::Media(args)) => block_on(media::run(args.action)),
+        Some(Command::Imports(args)) => block_on(imports::run(args.action)),
+        Some(Command::Skills(args)) => block_on(imports::run_skills(args.action)),
         Some(Command::Memory(args)) => block_on(memory::run(args.action)),
         Some(Command::Review(args)) => block_on(review::run(args.action)),
         Some(Command::Changes(args)) => block_on(changes::run(args.action)),

@@ -219,12 +219,38 @@ fn every_argument_was_thought_of() {
         memory query text: text
         memory query scope: text
         memory query limit: text
+        imports ls state: text
+        imports show item: Item
+        imports enable item: Item
+        imports ignore item: Item
+        imports remove item: Item
+        skills show skill: text
+        skills enable skill: text
+        skills disable skill: text
         media ls thread: Thread
         media show artifact: text
         media import thread: Thread
         media import title: text
         media export artifact: text
         media rm artifacts: text
+        marketplace add id: text
+        marketplace add git: text
+        marketplace add github: text
+        marketplace add http_json: text
+        marketplace add ref_name: text
+        marketplace add catalog: text
+        marketplace add kind: text
+        marketplace add name: text
+        marketplace default selection: text
+        marketplace remove marketplace: text
+        marketplace refresh marketplaces: text
+        marketplace search query: text
+        marketplace show plugin: text
+        plugin preview plugin: text
+        plugin install plugin: text
+        plugin enable plugin: text
+        plugin disable plugin: text
+        plugin uninstall plugin: text
         review list session: Session
         review show id: Review
         review request session: Session

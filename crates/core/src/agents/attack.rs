@@ -16,30 +16,34 @@ async fn guidance_stays_in_the_workspace() {
     let home = Home::new();
     let agents = Room::alone(AgentConfig::default());
     let root = home.dir("repository");
+    let told_in = |root: &std::path::Path| agents.project_instructions(root, |_| false);
     let file = root.join("AGENTS.md");
     std::fs::write(home.path().join("secret"), "outside").unwrap();
     let other = root.join("CLAUDE.md");
     symlink("../secret", &other).unwrap();
-    assert_eq!(agents.project_instructions(&root), None);
+    assert_eq!(told_in(&root), None);
     std::fs::remove_file(&other).unwrap();
     for target in ["/proc/self/environ", "/dev/zero", "../secret", "/etc/passwd", "AGENTS.md"] {
         symlink(target, &file).unwrap();
-        assert_eq!(agents.project_instructions(&root), None, "{target}");
+        assert_eq!(told_in(&root), None, "{target}");
         std::fs::remove_file(&file).unwrap();
     }
     rustix::fs::mkfifoat(rustix::fs::CWD, &file, rustix::fs::Mode::RWXU).unwrap();
-    assert_eq!(agents.project_instructions(&root), None);
+    assert_eq!(told_in(&root), None);
     std::fs::remove_file(&file).unwrap();
     std::fs::write(root.join("CLAUDE.md"), "be kind").unwrap();
+    assert_eq!(told_in(&root).unwrap(), "From CLAUDE.md of this project:\nbe kind");
     symlink("CLAUDE.md", &file).unwrap();
-    let told = agents.project_instructions(&root).unwrap();
+    let told = told_in(&root).unwrap();
     assert_eq!(told, "From AGENTS.md of this project:\nbe kind", "the same text is told once");
     std::fs::remove_file(&file).unwrap();
     std::fs::write(&file, "be quick").unwrap();
-    let told = agents.project_instructions(&root).unwrap();
+    let told = told_in(&root).unwrap();
     let both =
         "From AGENTS.md of this project:\nbe quick\n\nFrom CLAUDE.md of this project:\nbe kind";
     assert_eq!(told, both);
+    let told = agents.project_instructions(&root, |ignored| ignored == file).unwrap();
+    assert_eq!(told, "From CLAUDE.md of this project:\nbe kind");
 }
 
 #[tokio::test]

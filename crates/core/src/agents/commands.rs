@@ -73,7 +73,21 @@ impl Agents {
         Ok(expand(&command, arguments, around).await?)
     }
 
+    /// The slash commands of a workspace that need no import, by name.
+    ///
+    /// # Errors
+    /// As [`Self::commands`].
+    pub(crate) async fn live_commands(&self, workspace: &Path) -> Result<Vec<CommandInfo>> {
+        Ok(self.live_listing(workspace).await?.infos())
+    }
+
     async fn command_listing(&self, workspace: &Path) -> Result<Listing> {
+        let mut listing = self.live_listing(workspace).await?;
+        self.core.imports().evaluate(workspace).await.change_commands(&mut listing);
+        Ok(listing)
+    }
+
+    async fn live_listing(&self, workspace: &Path) -> Result<Listing> {
         let (catalog, workspace) =
             (Arc::clone(&self.core.inner.agents.commands), workspace.to_owned());
         let listed = tokio::task::spawn_blocking(move || catalog.list(Some(&workspace))).await;

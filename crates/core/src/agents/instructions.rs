@@ -8,7 +8,7 @@ use rookery_model::{Assignment, Error, Result, Role};
 use super::Room;
 use crate::rooms::Agents;
 
-/// The files with which a project tells agents how to work in it.
+/// The files with which a project tells agents how to work in it; others are imports.
 const PROJECT_FILES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 /// How much of each is told.
 const PROJECT_LIMIT: usize = 32 << 10;
@@ -64,12 +64,17 @@ impl Room {
         roles::guidance(assignment, root, &self.home, config_home)
     }
 
-    /// What a project tells agents. Links out of it are not followed: it is sent to a model.
-    pub(crate) fn project_instructions(&self, root: &Path) -> Option<String> {
+    /// What a project tells agents, but for files that are ignored. Links out of it are not followed: it
+    /// is sent to a model.
+    pub(crate) fn project_instructions(
+        &self,
+        root: &Path,
+        is_ignored: impl Fn(&Path) -> bool,
+    ) -> Option<String> {
         let tree = rookery_host::Beneath::new(root).ok()?;
         let mut texts: Vec<String> = Vec::new();
         let mut told = String::new();
-        for name in PROJECT_FILES {
+        for name in PROJECT_FILES.into_iter().filter(|name| !is_ignored(&root.join(name))) {
             let Ok(bytes) = tree.read_start(Path::new(name), PROJECT_LIMIT) else { continue };
             let text = String::from_utf8_lossy(&bytes).trim().to_owned();
             // Many projects have the same text under both names.

@@ -15,7 +15,7 @@ mod sign_in;
 mod tests;
 mod workspaces;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ use rookery_agent::provider::{Provider, ProviderInfo};
 use rookery_agent::providers::{self, Environment, Registry, RegistryOptions, Retry};
 use rookery_agent::services::Service;
 use rookery_agent::settings::{
-    Lifecycle, ProviderSettings, SearchIndex, Secret, ServiceSettings, Settings,
+    Lifecycle, McpServerSettings, ProviderSettings, SearchIndex, Secret, ServiceSettings, Settings,
 };
 use rookery_agent::tool::{PathScope, SearchBounds};
 use rookery_agent::tools::Sessions;
@@ -43,6 +43,7 @@ use rookery_signin::Accounts;
 use serde_json::Value;
 
 use crate::log::{Shows, Signals};
+use crate::marketplaces::MarketplaceDirs;
 use crate::runners::RunnerDirs;
 
 pub use self::choose::{FittedChoice, ModelFacts};
@@ -89,6 +90,10 @@ pub struct AgentConfig {
     pub memories_file: Option<PathBuf>,
     /// Where images and other files are kept; none forgets them with this process.
     pub media_dir: Option<PathBuf>,
+    /// Where decisions about imports are kept; none forgets them with this process.
+    pub imports_file: Option<PathBuf>,
+    /// Where marketplaces and plugins are kept; none forgets them with this process.
+    pub marketplaces: Option<MarketplaceDirs>,
     /// What is wrong with the settings, to be told to clients.
     pub warnings: Vec<String>,
     /// Where runners keep what they make; none offers only those that need nothing.
@@ -119,6 +124,8 @@ impl Default for AgentConfig {
             auth_dir: None,
             memories_file: None,
             media_dir: None,
+            imports_file: None,
+            marketplaces: None,
             warnings: Vec::new(),
             runners: None,
         }
@@ -213,6 +220,15 @@ impl Room {
         *current = Arc::new(changed);
         drop(current);
         self.signals.raise(Shows::Agents);
+    }
+
+    /// Begins to look after servers that are not in the settings.
+    pub(crate) fn start_servers(
+        &self,
+        servers: &BTreeMap<String, McpServerSettings>,
+        withheld: &[String],
+    ) -> McpServers {
+        McpServers::new(servers, &self.client, withheld)
     }
 
     /// A server that makes vectors or images.

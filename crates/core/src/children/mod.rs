@@ -152,9 +152,19 @@ impl Child {
 impl Children {
     /// The definitions of a workspace, by name, and what is wrong with its files.
     pub async fn definitions(&self, workspace: PathBuf) -> (Vec<AgentDefinition>, Vec<Diagnostic>) {
-        let listed = with_places(&self.core, workspace, definitions::list).await;
-        listed.unwrap_or_default()
+        definitions_in(&self.core, workspace).await.unwrap_or_default()
     }
+}
+
+/// The definitions for threads with a root: those of files, and those of imports.
+async fn definitions_in(
+    core: &Core,
+    root: PathBuf,
+) -> rookery_model::Result<(Vec<AgentDefinition>, Vec<Diagnostic>)> {
+    let imports = core.imports().evaluate(&root).await;
+    let (mut found, diagnostics) = with_places(core, root, definitions::list).await?;
+    imports.change_agents(&mut found);
+    Ok((found, diagnostics))
 }
 
 /// Reads definitions where that may block.

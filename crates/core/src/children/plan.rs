@@ -9,7 +9,7 @@ use rookery_model::{
     Assignment, ChildOf, Choice, Error, Mode, ParentTurn, Profile, Result, Thread, ToolKind, Turn,
 };
 
-use super::{NewChild, with_places};
+use super::{NewChild, definitions_in};
 use crate::rooms::Children;
 
 /// The most characters of an answer that a definition may let through.
@@ -88,6 +88,9 @@ impl Children {
             Some(parent) => Some(parent.thread.clone()),
             None => new.thread.and_then(|id| self.core.threads().get(id)).map(|seen| seen.thread),
         };
+        if around.as_ref().is_some_and(|thread| thread.child.is_some()) {
+            return Err(Error::conflict("a child agent cannot start child agents"));
+        }
         let (cwd, root) = self.place(new, around.as_ref());
         let definition = self.definition(new, root.clone()).await?;
         let of_turn = parent.as_ref().map(|parent| parent.turn.settings.choice.clone());
@@ -131,9 +134,6 @@ impl Children {
         let Some((thread, turn)) = new.parent else { return Ok(None) };
         let threads = self.core.threads();
         let seen = threads.get(thread).ok_or_else(|| crate::world::no_thread(thread))?;
-        if seen.thread.child.is_some() {
-            return Err(Error::conflict("a child agent cannot start child agents"));
-        }
         if seen.status.active_turn != Some(turn) {
             return Err(Error::conflict("the turn that the child would work for is over"));
         }
@@ -172,7 +172,7 @@ impl Children {
 
     async fn definition(&self, new: &NewChild, root: PathBuf) -> Result<AgentDefinition> {
         let name = new.agent_type.clone().unwrap_or_else(|| GENERAL.to_owned());
-        let (found, _) = with_places(&self.core, root, definitions::list).await?;
+        let (found, _) = definitions_in(&self.core, root).await?;
         let names: Vec<String> = found.iter().map(|one| one.name.clone()).collect();
         found.into_iter().find(|one| one.name == name).ok_or_else(|| {
             let (name, names) = (rookery_model::spelled(&name), names.join(", "));

@@ -8,6 +8,8 @@ use rookery_model::{
 };
 
 use crate::children::{TraceItem, TraceSummary};
+use crate::imports::ImportChange;
+use crate::marketplaces::MarketplaceChange;
 use crate::media::MediaChange;
 use crate::memories::MemoryChange;
 use crate::runners::RunnerState;
@@ -56,6 +58,10 @@ pub enum NoticeBody {
     Workflow(Box<RunNotice>),
     /// To memories.
     Memory(Box<MemoryChange>),
+    /// Something happened to imports.
+    Import(Box<ImportChange>),
+    /// To a marketplace or a plugin.
+    Marketplace(Box<MarketplaceChange>),
     /// To an artifact.
     Media(Box<MediaChange>),
     /// Something that people should read.

@@ -55,6 +55,8 @@ impl NoticeBody {
             },
             NoticeBody::Workflow(notice) => size_of_val(&**notice) + notice.change.size(),
             NoticeBody::Memory(change) => size_of_val(&**change) + change.size(),
+            NoticeBody::Import(change) => size_of_val(&**change) + change.size(),
+            NoticeBody::Marketplace(change) => size_of_val(&**change) + change.size(),
             NoticeBody::Media(change) => size_of_val(&**change) + change.size(),
             NoticeBody::Warning(text) => text.len(),
         };

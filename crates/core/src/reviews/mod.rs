@@ -1,6 +1,7 @@
 //! Reviews: changes to be looked at, and the comments on them.
 
 mod deliver;
+mod plan_stages;
 mod plan_text;
 mod plan_words;
 mod plans;

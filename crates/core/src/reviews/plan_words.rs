@@ -3,8 +3,9 @@
 use rookery_changes::SHOWN_LINES;
 use rookery_model::{Hunk, LineKind, ReviewedPlan, ReviewedStep};
 
+use super::plan_stages::Drafted;
 use super::plan_text;
-use super::plans::{BlockedEdit, Drafted};
+use super::plans::BlockedEdit;
 
 /// What a comment begins with.
 const COMMENT: &str = "Plan review comment: ";

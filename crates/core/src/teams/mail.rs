@@ -3,12 +3,13 @@
 //!
 //! A message comes at least once. What a turn did not take up is sent again, with the next message, when
 //! that turn has completed, or by the next daemon. Answers of teammates go to the lead's turn that runs, or
-//! wait for its next one: a lead is not woken.
+//! are part of the beginning of its next one: a lead is not woken.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use rookery_agent::turn::Message as Said;
-use rookery_model::{Error, ErrorKind, Result, TeamId, TurnId};
+use rookery_model::{Error, ErrorKind, Result, TeamId, ThreadId, TurnId};
 use rookery_teams::{Letter, Member, MemberId, MemberStatus, Message, MessageKind, WAITING_BYTES};
 
 use super::desk::{Desk, Sent, State};
@@ -37,7 +38,52 @@ pub struct NewMessage {
     pub starter: Starter,
 }
 
+type BoxFuture<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+/// What waited for the lead of a team and goes into the beginning of its turn.
+pub(crate) struct ForLead {
+    desk: Arc<Desk>,
+    ids: Vec<String>,
+    /// What the lead is told.
+    pub(crate) text: String,
+}
+
 impl Teams {
+    /// What waits for the leads of teams that a thread is. It counts as on its way until
+    /// [`Self::were_told`] or [`Self::put_back`] says what became of it.
+    pub(crate) fn take_for_lead(&self, thread: ThreadId) -> Vec<ForLead> {
+        let take = |desk: Arc<Desk>| {
+            let taken = desk.change(|state| match state.team.lead == thread {
+                true => put_on_the_way(state, &lead(), None),
+                false => None,
+            });
+            taken.map(|(ids, text)| ForLead { desk, ids, text })
+        };
+        self.room().of_thread(thread).into_iter().filter_map(take).collect()
+    }
+
+    /// A turn began with this; its items are as durable as the turn.
+    pub(crate) fn were_told(&self, told: Vec<ForLead>) {
+        for ForLead { desk, ids, .. } in told {
+            desk.change(|state| {
+                drop_letter(state, &ids);
+                state.team.deliver(&ids, clock::wall());
+            });
+            desk.save_soon(&self.core.inner.runtime);
+        }
+    }
+
+    /// No turn began with this: the one that runs is told, or the next one. Boxed, since telling may
+    /// start a turn, which comes here.
+    pub(crate) fn put_back(&self, told: Vec<ForLead>) -> BoxFuture<'_> {
+        Box::pin(async move {
+            for ForLead { desk, ids, .. } in told {
+                desk.change(|state| drop_letter(state, &ids));
+                self.tell_lead(&desk).await;
+            }
+        })
+    }
+
     /// Tells a member something: starts a turn, or steers the one that runs. That turn is returned.
     ///
     /// # Errors

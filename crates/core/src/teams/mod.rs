@@ -22,6 +22,7 @@ use rookery_model::{Error, ErrorKind, Profile, Result, TeamId, ThreadId, TurnId}
 use rookery_teams::{Change, DisplayMode, Member, MemberId, Team};
 
 use self::desk::{Desk, State};
+pub(crate) use self::mail::ForLead;
 pub use self::mail::NewMessage;
 use crate::log::NoticeBody;
 use crate::rooms::Teams;

@@ -57,6 +57,10 @@ impl Runner {
                     told.push(Told::Notice(notice));
                 }
                 Effect::Finish(end) => {
+                    if end.status == TurnStatus::Completed {
+                        self.tell(std::mem::take(&mut told)).await;
+                        self.hook_stop().await;
+                    }
                     told.push(Told::Finish(end));
                     return self.tell(std::mem::take(&mut told)).await;
                 }

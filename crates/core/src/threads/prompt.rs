@@ -147,7 +147,11 @@ impl Runner {
             instructions.push(format!("The goal of this conversation: {}", goal.objective));
         }
         let agents = &self.core.inner.agents;
-        instructions.extend(agents.project_instructions(&thread.root));
+        let imports = self.core.imports().active(thread);
+        let own = agents.project_instructions(&thread.root, |file| imports.ignores(file));
+        let imported = imports.instructions(&thread.root, own.as_deref());
+        instructions.extend(own);
+        instructions.extend(imported);
         if let Some(assignment) = &thread.assignment {
             instructions.extend(agents.guidance(assignment, &thread.root));
         }
@@ -176,15 +180,18 @@ impl crate::core::Core {
         let mut offered: Vec<ToolSpec> = external.collect();
         let is_shadowed = |name: &str| thread.external_tools.iter().any(|tool| tool.name == name);
         let agents = &self.inner.agents;
+        let has_skills = self.imports().active(thread).has_skills();
         let built_in = tools::TOOLS.iter().filter(|tool| {
             !is_shadowed(tool.name)
                 && (!tool.needs_assignment || thread.assignment.is_some())
+                && (tool.name != tools::SKILL_TOOL || has_skills)
                 && agents.may_use(tool.name, thread, allowed)
                 && has_tool(thread, tool.name, tool.kind, false)
                 && (mode == Mode::Plan || tool.name != "exit_plan_mode")
         });
         offered.extend(built_in.map(rookery_agent::tool::Tool::spec));
-        let foreign = agents.mcp.tools().into_iter().filter(|(spec, kind)| {
+        let imported = self.imports().servers(thread).into_iter().flat_map(|one| one.tools());
+        let foreign = agents.mcp.tools().into_iter().chain(imported).filter(|(spec, kind)| {
             !is_shadowed(&spec.name)
                 && agents.may_use(&spec.name, thread, allowed)
                 && has_tool(thread, &spec.name, *kind, true)

@@ -43,6 +43,8 @@ pub(super) struct Runner {
     pub(super) keys: Vec<Loan>,
     /// Whether another daemon began the turn.
     pub(super) is_resumed: bool,
+    /// How often hooks objected to the end of the turn.
+    pub(super) stop_hooks: u32,
     /// Cancelled to stop the tools of now.
     pub(super) stop: CancellationToken,
     alarms: Vec<(Timestamp, Alarm)>,
@@ -79,6 +81,7 @@ impl Runner {
             compaction: JoinSet::new(),
             keys: Vec::new(),
             is_resumed: false,
+            stop_hooks: 0,
             stop: CancellationToken::new(),
             alarms,
         }

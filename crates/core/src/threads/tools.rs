@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use parking_lot::Mutex;
+use rookery_agent::mcp::McpServers;
 use rookery_agent::policy::unasked::TouchedPath;
 use rookery_agent::policy::{Bound, Class, Judgement, Verdict};
 use rookery_agent::provider::{HostedTool, PermissionAnswer};
@@ -164,19 +165,19 @@ pub(super) struct Permit {
 }
 
 impl Job {
-    async fn run(&self) -> ToolDone {
-        let Some(seen) = self.core.threads().get(self.thread) else {
-            return told(ToolOutput::error("the thread is gone"));
-        };
-        let thread = seen.thread;
+    pub(super) async fn run_between_hooks(&self, thread: &Thread) -> ToolDone {
         if thread.external_tools.iter().any(|tool| tool.name == self.name) {
             return told(self.external().await);
         }
         let is_allowed =
-            self.core.inner.agents.may_use(&self.name, &thread, self.allowed.as_deref());
+            self.core.inner.agents.may_use(&self.name, thread, self.allowed.as_deref());
         let foreign = self.core.inner.agents.mcp.kind(&self.name).filter(|_| is_allowed);
         if let Some(kind) = foreign {
-            return self.foreign(kind).await;
+            return self.foreign(kind, None).await;
+        }
+        if let Some(server) = self.imported_server(thread).await.filter(|_| is_allowed) {
+            let kind = server.kind(&self.name).unwrap_or(ToolKind::Unknown);
+            return self.foreign(kind, Some(&server)).await;
         }
         let is_there = |tool: &&Tool| {
             (!tool.needs_assignment || thread.assignment.is_some())
@@ -197,9 +198,9 @@ impl Job {
             "request_user_input" => return told(self.user_input(arguments).await),
             "exit_plan_mode" => return told(self.plan_exit(arguments).await),
             tools::COMPLETION => return told(self.completed(arguments)),
-            tools::ROLE_SWITCH => return self.switch_role(&thread, arguments).await,
-            tools::DELEGATION => return self.hand_on(&thread, arguments).await,
-            tools::CHILD => return self.start_child(&thread, arguments).await,
+            tools::ROLE_SWITCH => return self.switch_role(thread, arguments).await,
+            tools::DELEGATION => return self.hand_on(thread, arguments).await,
+            tools::CHILD => return self.start_child(thread, arguments).await,
             _ => {}
         }
         let permit = match self.permitted(tool.kind).await {
@@ -207,12 +208,12 @@ impl Job {
             Err(refused) => return *refused,
         };
         self.announce_run();
-        let output = self.execute(tool, &thread, arguments, &permit).await;
+        let output = self.execute(tool, thread, arguments, &permit).await;
         ToolDone { output, approval: permit.approval, duration_ms: None }
     }
 
     /// A tool of a server, through the same gate.
-    async fn foreign(&self, kind: ToolKind) -> ToolDone {
+    async fn foreign(&self, kind: ToolKind, imported: Option<&McpServers>) -> ToolDone {
         let arguments = match tools::parse_arguments(&self.arguments) {
             Ok(arguments) => arguments,
             Err(reason) => return told(ToolOutput::error(reason)),
@@ -222,7 +223,7 @@ impl Job {
             Err(refused) => return *refused,
         };
         self.announce_run();
-        let mcp = &self.core.inner.agents.mcp;
+        let mcp = imported.unwrap_or(&self.core.inner.agents.mcp);
         let output = mcp.call(&self.name, arguments, self.stop.clone()).await;
         let output = self.core.inner.agents.registry.mask(output);
         ToolDone { output, approval: permit.approval, duration_ms: None }

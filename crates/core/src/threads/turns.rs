@@ -6,11 +6,12 @@ use rookery_agent::commands::Expanded;
 use rookery_agent::providers::Loan;
 use rookery_agent::turn::{self, Effect, Input, Message, Setup, View};
 use rookery_model::{
-    Choice, Error, Event, Item, ItemBody, Mode, Profile, Result, Thread, ThreadId, Timestamp, Turn,
+    Choice, Error, Event, Item, ItemBody, Mode, Profile, Result, ThreadId, Timestamp, Turn,
     TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
 };
 use rookery_store::Change;
 
+use super::extras::Extras;
 use super::live::LiveThread;
 use super::run::Runner;
 use super::{ActiveTurn, LifecycleState, TurnLifecycle};
@@ -20,6 +21,7 @@ use crate::core::Core;
 use crate::log::{ItemChange, NoticeBody, TurnChange};
 use crate::memories::Recalled;
 use crate::rooms::Threads;
+use crate::teams::ForLead;
 use crate::world::Tx;
 
 /// Numbers of notifications that are set aside for a thread at a time.
@@ -110,20 +112,31 @@ impl Threads {
         let fitted =
             self.core.agents().fit_choice(new.choice.clone(), &thread.choice, &new.keys).await?;
         let live = self.live(id).await?;
+        if self.is_idle(id) {
+            self.core.imports().prepare(&thread).await;
+        }
         let extras = match self.is_idle(id) && !new.is_continued {
-            true => self.extras(&thread, &new.message).await,
+            true => self.extras(&thread, &new.message).await?,
             false => Extras::default(),
         };
         let given = extras.recalled.as_ref().map(Recalled::ids);
+        let teams = self.core.teams();
+        let told = teams.take_for_lead(id);
+        let extras = Extras { told: told.iter().map(said_by_team).collect(), ..extras };
         let started = self.core.transact(|tx| self.begin(tx, &live, new, fitted, extras));
-        let (begun, ticket) = started?;
-        let begun = match begun {
-            Begun::Steered(turn) => {
+        let (begun, ticket) = match started {
+            Ok((Begun::New(begun), ticket)) => (begun, ticket),
+            Ok((Begun::Steered(turn), ticket)) => {
+                teams.put_back(told).await;
                 ticket.await?;
                 return Ok(StartedTurn::Steered(turn));
             }
-            Begun::New(begun) => begun,
+            Err(error) => {
+                teams.put_back(told).await;
+                return Err(error);
+            }
         };
+        teams.were_told(told);
         let (turn, effects) = (begun.runner.turn.clone(), begun.effects);
         // The turn is in the world, so it runs even if the store is slow to say so.
         let durable = ticket.await;
@@ -135,19 +148,16 @@ impl Threads {
         Ok(StartedTurn::New(Box::new(turn)))
     }
 
-    /// What a new turn is given beside what is said: memories that fit, and images that wait.
-    async fn extras(&self, thread: &Thread, message: &Message) -> Extras {
-        let attached = self.attached(thread.id).await;
-        Extras {
-            recalled: self.core.memories().recall(thread, &message.text).await,
-            images: self.core.media().images(&attached).await,
-            attached: attached.to_vec(),
-        }
-    }
-
     /// Whether a message would begin a turn.
     fn is_idle(&self, id: ThreadId) -> bool {
         self.core.look().threads.get(&id).is_some_and(|state| state.active.is_none())
+    }
+
+    /// Whether this turn of a thread is at work: only then it has children.
+    pub(crate) fn is_at_work(&self, (thread, turn): (ThreadId, TurnId)) -> bool {
+        let world = self.core.look();
+        let active = world.threads.get(&thread).and_then(|state| state.active.as_ref());
+        active.is_some_and(|active| active.turn == turn)
     }
 
     fn begin(
@@ -217,6 +227,7 @@ impl Threads {
         tx.announce_status(live.id);
         new.message.images.extend(extras.images);
         tx.take_attached(live.id, &extras.attached);
+        new.message.context.extend(extras.context);
         if let Some(recalled) = extras.recalled {
             let change = recalled.change(live.id, turn.id);
             tx.announce(live.id, NoticeBody::Memory(Box::new(change)));
@@ -227,6 +238,7 @@ impl Threads {
         // What was said about plans while no turn ran comes first.
         let mut said = tx.take_unheard(live.id);
         said.extend((!new.is_continued).then_some(new.message));
+        said.extend(extras.told);
         let mut effects = machine.step(Input::Begin(said), view);
         // What the user said is part of the beginning; what the turn does comes after the reply.
         let spoken =
@@ -405,13 +417,8 @@ impl Threads {
     }
 }
 
-/// What a new turn is given beside what is said.
-#[derive(Default)]
-struct Extras {
-    recalled: Option<Recalled>,
-    /// Images that waited, and the artifacts that they are of.
-    images: Vec<String>,
-    attached: Vec<String>,
+fn said_by_team(told: &ForLead) -> Message {
+    Message { text: told.text.clone(), ..Message::default() }
 }
 
 enum Begun {

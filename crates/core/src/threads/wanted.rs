@@ -51,7 +51,8 @@ impl Job {
             // A name that an agent behind the provider gave means nothing here.
             tool: if self.is_hosted { "" } else { &self.name },
             kind,
-            is_foreign: !self.is_hosted && agents.mcp.kind(&self.name).is_some(),
+            // Every tool of a server is named so, wherever the server comes from.
+            is_foreign: !self.is_hosted && self.name.starts_with(rookery_agent::mcp::PREFIX),
             is_always_allowed: !self.is_hosted && agents.mcp.is_always_allowed(&self.name),
             command: command.as_deref(),
             paths: touched,

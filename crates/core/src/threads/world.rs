@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rookery_agent::tool::{TerminalCommand, TerminalOutput, ToolContext, ToolWorld, WorldFuture};
-use rookery_agent::tools::{MemoryAnswer, MemoryCall};
+use rookery_agent::tools::{MemoryAnswer, MemoryCall, SkillText};
 use rookery_model::{
     ExitStatus, Goal, GoalStatus, ItemId, OnExit, Origin, PlanStep, Terminal, TerminalId, ThreadId,
     TurnId,
@@ -161,6 +161,13 @@ impl ToolWorld for ThreadWorld {
         Box::pin(async move {
             let done = self.core.memories().for_tool(self.thread, turn, call).await;
             done.map_err(|error| error.message().to_owned())
+        })
+    }
+
+    fn skill(&self, name: String) -> WorldFuture<'_, SkillText> {
+        Box::pin(async move {
+            let seen = self.core.threads().get(self.thread).ok_or("the thread is gone")?;
+            self.core.imports().skill(&seen.thread, &name).await
         })
     }
 }

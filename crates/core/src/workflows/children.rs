@@ -59,7 +59,7 @@ async fn needs_tree(core: &Core, work: &Work) -> Result<bool> {
     }
     let mode = {
         let world = core.look();
-        let active = work.parent.filter(|parent| is_active(core, *parent));
+        let active = work.parent.filter(|parent| core.threads().is_at_work(*parent));
         match (active, work.client) {
             (Some((thread, turn)), _) => world.mode_of_turn(thread, turn),
             (None, Some(client)) => core.threads().mode_for(client, thread),
@@ -97,7 +97,7 @@ async fn to_end(
     stop: CancellationToken,
 ) -> Done {
     let mut started = Some(started);
-    let mut parent = work.parent.filter(|parent| is_active(core, *parent));
+    let mut parent = work.parent.filter(|parent| core.threads().is_at_work(*parent));
     loop {
         if stop.is_cancelled() {
             return Done { exit: Exit::Cancelled, ..Done::failed("it was stopped".to_owned()) };
@@ -123,7 +123,7 @@ async fn to_end(
                 worked.await
             }
         };
-        let is_orphan = parent.is_some_and(|parent| !is_active(core, parent));
+        let is_orphan = parent.is_some_and(|parent| !core.threads().is_at_work(parent));
         if ended.exit == ChildExit::Cancelled && is_orphan {
             // The turn is over and took its children along; the run goes on without it.
             parent = None;
@@ -131,13 +131,6 @@ async fn to_end(
         }
         return done(ended);
     }
-}
-
-/// Whether a turn is at work: only then it has children.
-fn is_active(core: &Core, (thread, turn): (ThreadId, TurnId)) -> bool {
-    let world = core.look();
-    let active = world.threads.get(&thread).and_then(|state| state.active.as_ref());
-    active.is_some_and(|active| active.turn == turn)
 }
 
 fn new_child(work: &Work, parent: Option<(ThreadId, TurnId)>, tree: Option<PathBuf>) -> NewChild {

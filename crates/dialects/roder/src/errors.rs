@@ -25,6 +25,8 @@ pub mod code {
     pub const OVERLOADED: i64 = -32001;
     /// The policy does not allow it.
     pub const DENIED: i64 = -32004;
+    /// An import has to be enabled together with its side effects.
+    pub const IMPORT_APPROVAL: i64 = -32040;
 }
 
 /// What a method of this dialect fails with.
@@ -120,6 +122,18 @@ impl Error {
     /// It cannot be done here at all.
     pub fn unsupported(message: impl Into<String>, mode: &str) -> Self {
         Self::new(code::DENIED, message).kind("unsupported").with("mode", mode)
+    }
+
+    /// No catalog has the plugin.
+    pub fn plugin_not_found(message: impl Into<String>) -> Self {
+        Self::new(code::DENIED, message).kind("plugin_not_found")
+    }
+
+    /// An import starts programs or contacts servers, which has to be approved.
+    pub fn import_needs_approval(item: &str, source: Value, risk: &str) -> Self {
+        let message = "workflow import needs approval: set approveSideEffects";
+        let error = Self::new(code::IMPORT_APPROVAL, message).with("itemId", item);
+        error.with("source", source).with("risk", risk)
     }
 
     /// Members are not shown in panes here.

@@ -16,7 +16,9 @@ use tokio::sync::{mpsc, oneshot};
 use crate::changes;
 use crate::context::{Cx, Preferences};
 use crate::fit;
+use crate::imports;
 use crate::items::{self, Stamp};
+use crate::marketplaces;
 use crate::media;
 use crate::memories;
 use crate::ops;
@@ -123,6 +125,8 @@ fn is_of_family(news: &News, is_holding_team: bool) -> bool {
             NoticeBody::Workflow(_)
             | NoticeBody::Task(_)
             | NoticeBody::Runner(_)
+            | NoticeBody::Import(_)
+            | NoticeBody::Marketplace(_)
             | NoticeBody::Media(_),
         ) => return true,
         Some(NoticeBody::Memory(change)) => return memories::is_own(change),
@@ -236,6 +240,14 @@ impl Messages<'_> {
             }
             NoticeBody::Memory(change) => {
                 let (name, params) = memories::notification(notice.at, change);
+                self.push(name, &params);
+            }
+            NoticeBody::Marketplace(change) => {
+                let (name, params) = marketplaces::notification(notice.at, change);
+                self.push(name, &params);
+            }
+            NoticeBody::Import(change) => {
+                let (name, params) = imports::notification(notice.at, change);
                 self.push(name, &params);
             }
             NoticeBody::Media(change) => {

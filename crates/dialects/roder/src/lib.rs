@@ -12,8 +12,10 @@ mod errors;
 pub mod fit;
 mod forward;
 pub mod ids;
+mod imports;
 pub mod items;
 pub mod manifest;
+mod marketplaces;
 mod media;
 mod memories;
 pub mod modes;
@@ -170,6 +172,20 @@ pub const METHODS: &[Method<Cx>] = &[
     folding_method!("team/cleanup", FULL, [teamId: Team] => ops::teams::clean_up),
     folding_method!("team/pane/focus", LOOK, [] => ops::teams::no_panes),
     folding_method!("team/pane/cleanup", LOOK, [] => ops::teams::no_panes),
+    folding_method!("marketplaces/list", LOOK, [] => ops::marketplaces::list),
+    folding_method!("marketplaces/install_default", FULL, [] => ops::marketplaces::install_default),
+    folding_method!("marketplaces/add", FULL, [id: NoId] => ops::marketplaces::add),
+    folding_method!("marketplaces/remove", FULL, [marketplaceId: NoId] => ops::marketplaces::remove),
+    folding_method!("marketplaces/refresh", FULL, [marketplaceId: NoId] => ops::marketplaces::refresh),
+    folding_method!("marketplaces/search", LOOK, [] => ops::marketplaces::search),
+    folding_method!("marketplaces/plugin", LOOK, [marketplaceId: NoId, pluginId: NoId] => ops::marketplaces::plugin),
+    folding_method!("plugins/preview_install", LOOK, [marketplaceId: NoId, pluginId: NoId] => ops::marketplaces::preview),
+    folding_method!("plugins/install", FULL, [marketplaceId: NoId, pluginId: NoId] => ops::marketplaces::install),
+    folding_method!("plugins/install_all_variants", FULL, [marketplaceId: NoId, pluginId: NoId] => ops::marketplaces::install_all_variants),
+    folding_method!("plugins/list_installed", LOOK, [] => ops::marketplaces::list_installed),
+    folding_method!("plugins/disable", FULL, [] => ops::marketplaces::disable),
+    folding_method!("plugins/enable", FULL, [] => ops::marketplaces::enable),
+    folding_method!("plugins/uninstall", FULL, [] => ops::marketplaces::uninstall),
     folding_method!("media/list", LOOK, [threadId: Thread] => ops::media::list),
     folding_method!("media/read", LOOK, [artifactId: Artifact] => ops::media::read),
     folding_method!("media/thumbnail", LOOK, [artifactId: Artifact] => ops::media::thumbnail),
@@ -178,6 +194,15 @@ pub const METHODS: &[Method<Cx>] = &[
     folding_method!("media/import", FULL, [threadId: Thread] => ops::media::import),
     folding_method!("media/image/providers/list", LOOK, [] => ops::media::image_providers),
     folding_method!("media/image/generate", FULL, [threadId: Thread, inputArtifacts: Artifact] => ops::media::generate),
+    folding_method!("workflow/scan", LOOK, [workspace: NoId] => ops::imports::scan),
+    folding_method!("workflow/preview", LOOK, [workspace: NoId, itemId: NoId] => ops::imports::preview),
+    folding_method!("workflow/enable", FULL, [workspace: NoId, itemId: NoId] => ops::imports::enable),
+    folding_method!("workflow/ignore", FULL, [workspace: NoId, itemId: NoId] => ops::imports::ignore),
+    folding_method!("workflow/refresh", LOOK, [workspace: NoId] => ops::imports::refresh),
+    folding_method!("workflow/remove", FULL, [workspace: NoId, itemId: NoId] => ops::imports::remove),
+    folding_method!("skills/list", LOOK, [workspace: NoId, workspaceId: Workspace, rootId: NoId] => ops::imports::skills),
+    folding_method!("skills/read", LOOK, [workspace: NoId] => ops::imports::read_skill),
+    folding_method!("skills/setEnabled", FULL, [workspace: NoId] => ops::imports::set_skill),
     folding_method!("memory/list", LOOK, [] => ops::memory::list),
     folding_method!("memory/read", LOOK, [memoryId: Memory] => ops::memory::read),
     folding_method!("memory/save", FULL, [] => ops::memory::save),

@@ -39,6 +39,8 @@ pub async fn orphans_ended(word: &str, limit: Duration) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::io::BufRead as _;
+
     use super::*;
 
     #[tokio::test]
@@ -48,10 +50,14 @@ mod tests {
         assert!(orphans_ended(&word, never).await);
         #[expect(clippy::disallowed_methods, reason = "a child of this test alone")]
         let mut child = std::process::Command::new("sh")
-            .args(["-c", "read line", &word])
+            .args(["-c", "echo ready; read line", &word])
             .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
             .spawn()
             .unwrap();
+        // `spawn` returns in the middle of the exec, before the kernel shows the arguments.
+        let mut ready = String::new();
+        std::io::BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
         assert!(!orphans_ended(&word, Duration::ZERO).await);
         drop(child.stdin.take());
         let waiting = orphans_ended(&word, never);

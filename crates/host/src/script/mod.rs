@@ -85,6 +85,8 @@ pub struct Outcome {
     pub end: End,
     /// What it wrote to its standard output, up to the limit.
     pub stdout: Vec<u8>,
+    /// What it wrote to its standard error, up to the limit.
+    pub stderr: Vec<u8>,
     /// The last line that says something on its standard error, without control characters.
     pub last_error_line: Option<String>,
 }
@@ -106,7 +108,8 @@ impl Outcome {
     }
 
     fn failed(reason: String) -> Self {
-        Self { end: End::Failed(reason), stdout: Vec::new(), last_error_line: None }
+        let end = End::Failed(reason);
+        Self { end, stdout: Vec::new(), stderr: Vec::new(), last_error_line: None }
     }
 }
 
@@ -157,7 +160,10 @@ async fn supervise(script: Script, mut abandoned: oneshot::Receiver<()>) -> Outc
     let deadline = Instant::now() + script.timeout;
     let mut child = match start(&script, deadline).await {
         Ok(child) => child,
-        Err(end) => return Outcome { end, stdout: Vec::new(), last_error_line: None },
+        Err(end) => {
+            let (stdout, stderr) = (Vec::new(), Vec::new());
+            return Outcome { end, stdout, stderr, last_error_line: None };
+        }
     };
     let mut tree = Tree::tagged(&child);
     let mut collected = Collected::new(&mut child, script.stdout_limit, script.stderr_limit);
@@ -185,8 +191,8 @@ async fn supervise(script: Script, mut abandoned: oneshot::Receiver<()>) -> Outc
             }
         }
     };
-    let (stdout, last_error_line) = collected.finish();
-    Outcome { end, stdout, last_error_line }
+    let (stdout, stderr, last_error_line) = collected.finish();
+    Outcome { end, stdout, stderr, last_error_line }
 }
 
 /// Starts the program on a thread that may block.

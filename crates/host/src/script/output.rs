@@ -39,9 +39,10 @@ impl Collected {
         self.stderr.drain()
     }
 
-    /// The standard output, and the last line on standard error that says something.
-    pub(super) fn finish(self) -> (Vec<u8>, Option<String>) {
-        (self.stdout.bytes, last_line(&self.stderr.bytes))
+    /// Both outputs, and the last line on standard error that says something.
+    pub(super) fn finish(self) -> (Vec<u8>, Vec<u8>, Option<String>) {
+        let line = last_line(&self.stderr.bytes);
+        (self.stdout.bytes, self.stderr.bytes, line)
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use rookery_model::{ChildExit, Error, Lane, LogStream, Result, TaskResult, Usage, Words};
+use rookery_model::{
+    ChildExit, Error, Lane, Lifetime, LogStream, Result, TaskResult, Usage, Words,
+};
 use serde_json::{Map, Value, json};
 
 use super::{Executor, Job, Outcome, Wish, members, required, text, texts};
@@ -94,9 +96,12 @@ fn number(members: &Map<String, Value>, name: &str) -> Result<Option<u64>> {
 
 async fn run(job: Job) -> Outcome {
     let input = serde_json::from_str(&job.task.spec.input).unwrap_or(Value::Null);
+    // The end of a turn stops its children, so that only a task which ends with it works for it.
+    let turn = job.task.turn.filter(|_| job.task.lifetime == Lifetime::Turn);
     let child = match parse(&input) {
         Ok(child) => NewChild {
-            parent: job.task.thread.zip(job.task.turn),
+            parent: job.task.thread.zip(turn),
+            thread: job.task.thread,
             cwd: Some(job.task.spec.workspace.clone()),
             client: job.lender.client,
             keys: job.lender.keys.clone(),

@@ -129,10 +129,10 @@ impl Teller {
             NoticeBody::Task(_) | NoticeBody::Files(_) | NoticeBody::Plan(_) => return None,
             // Runs have a subscription of their own.
             NoticeBody::Workflow(_) => return None,
-            // Memories belong to no thread.
-            NoticeBody::Memory(_) => return None,
+            // Memories and imports belong to no thread.
+            NoticeBody::Memory(_) | NoticeBody::Import(_) => return None,
             // Images are in the items that brought them.
-            NoticeBody::Media(_) => return None,
+            NoticeBody::Marketplace(_) | NoticeBody::Media(_) => return None,
             NoticeBody::Warning(message) => ThreadNews::Warning { message: message.clone() },
         })
     }

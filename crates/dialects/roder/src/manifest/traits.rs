@@ -3,7 +3,7 @@
 
 use crate::wire::auth;
 use crate::wire::notification::{name, twin};
-use crate::wire::{media, memory};
+use crate::wire::{import, marketplace, media, memory};
 
 /// How settled a method is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +96,9 @@ const LOGIN: Told =
 const RUNNERS: Told = &[&[name::RUNNER_LIFECYCLE]];
 const SETTINGS: Told = &[&[name::SETTINGS_CHANGED]];
 const STATUS: &[&str] = &[name::THREAD_STATUS_CHANGED];
+const MARKETPLACE: Told = &[&[marketplace::name::UPDATED]];
+const INSTALLED: Told = &[&[marketplace::name::INSTALLED]];
+const PLUGIN: Told = &[&[marketplace::name::CHANGED]];
 const MODE: &[&str] = &[name::MODE_CHANGED];
 const STARTED: Told = &[&[name::THREAD_STARTED]];
 const ENDED: Told = &[&[name::TURN_COMPLETED], STATUS];
@@ -113,6 +116,7 @@ const TURN: Told = &[
     &[name::TURN_STARTED],
     STATUS,
     &[memory::name::RECALL_READY, memory::name::OBSERVATION_RECORDED, media::name::CREATED],
+    &[import::name::FAILED],
     ITEMS,
     TRACES,
     &twin::APPROVAL_REQUESTED,
@@ -189,6 +193,13 @@ pub const TRAITS: &[Traits] = &[
     ),
     row("initialize", "connection", (S, SAME, KEEPS), NOTHING),
     row("initialized", "connection", (S, SAME, READS), NOTHING),
+    row("marketplaces/add", "marketplaces", (S, AGAIN, KEEPS), MARKETPLACE),
+    row("marketplaces/install_default", "marketplaces", (S, SAME, KEEPS), MARKETPLACE),
+    row("marketplaces/list", "marketplaces", (S, SAME, READS), NOTHING),
+    row("marketplaces/plugin", "marketplaces", (S, SAME, READS), NOTHING),
+    row("marketplaces/refresh", "marketplaces", (S, AGAIN, RUNS), MARKETPLACE),
+    row("marketplaces/remove", "marketplaces", (S, SAME, KEEPS), MARKETPLACE),
+    row("marketplaces/search", "marketplaces", (S, SAME, READS), NOTHING),
     row("media/attachToTurn", "media", (X, SAME, KEEPS), NOTHING),
     row("media/delete", "media", (X, SAME, KEEPS), &[&[media::name::DELETED]]),
     row("media/image/generate", "media", (X, AGAIN, RUNS), &[&[media::name::CREATED]]),
@@ -238,6 +249,13 @@ pub const TRAITS: &[Traits] = &[
         (S, AGAIN, KEEPS),
         &[&[name::PLAN_STATUS_CHANGED, name::PLAN_REWRITTEN]],
     ),
+    row("plugins/disable", "plugins", (S, SAME, KEEPS), PLUGIN),
+    row("plugins/enable", "plugins", (X, SAME, KEEPS), PLUGIN),
+    row("plugins/install", "plugins", (S, AGAIN, RUNS), INSTALLED),
+    row("plugins/install_all_variants", "plugins", (S, AGAIN, RUNS), INSTALLED),
+    row("plugins/list_installed", "plugins", (S, SAME, READS), NOTHING),
+    row("plugins/preview_install", "plugins", (S, SAME, READS), NOTHING),
+    row("plugins/uninstall", "plugins", (S, SAME, KEEPS), PLUGIN),
     row("processes/get", "processes", (X, SAME, READS), NOTHING),
     row("processes/list", "processes", (X, SAME, READS), NOTHING),
     row("processes/stop", "processes", (X, SAME, RUNS), &[&[name::PROCESSES_UPDATED]]),
@@ -290,6 +308,14 @@ pub const TRAITS: &[Traits] = &[
     row("settings/set_search_index", "settings", (X, SAME, KEEPS), SETTINGS),
     row("settings/set_shell", "settings", (X, SAME, KEEPS), SETTINGS),
     row("settings/set_web_search", "settings", (S, SAME, KEEPS), SETTINGS),
+    row("skills/list", "skills", (X, SAME, READS), NOTHING),
+    row("skills/read", "skills", (X, SAME, READS), NOTHING),
+    row(
+        "skills/setEnabled",
+        "skills",
+        (X, AGAIN, KEEPS),
+        &[&[import::name::ENABLED, import::name::DISABLED]],
+    ),
     row("tasks/cancel", "tasks", (S, SAME, RUNS), &[&[name::TASK_CANCELLED]]),
     row("tasks/get", "tasks", (S, SAME, READS), NOTHING),
     row("tasks/list", "tasks", (S, SAME, READS), NOTHING),
@@ -386,6 +412,17 @@ pub const TRAITS: &[Traits] = &[
     row("vcs/changes/list", "vcs", (X, SAME, READS), NOTHING),
     row("vcs/changes/read", "vcs", (X, SAME, READS), NOTHING),
     row("vcs/status", "vcs", (X, SAME, READS), NOTHING),
+    row(
+        "workflow/enable",
+        "workflow",
+        (X, AGAIN, KEEPS),
+        &[&[import::name::ENABLED, import::name::FAILED]],
+    ),
+    row("workflow/ignore", "workflow", (X, AGAIN, KEEPS), &[&[import::name::DISABLED]]),
+    row("workflow/preview", "workflow", (X, SAME, READS), &[&[import::name::PREVIEWED]]),
+    row("workflow/refresh", "workflow", (X, AGAIN, KEEPS), &[&[import::name::STALE]]),
+    row("workflow/remove", "workflow", (X, AGAIN, KEEPS), &[&[import::name::DISABLED]]),
+    row("workflow/scan", "workflow", (X, SAME, READS), &[&[import::name::DETECTED]]),
     row(
         "workflows/approve",
         "workflows",

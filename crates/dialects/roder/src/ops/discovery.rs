@@ -67,6 +67,13 @@ const FEATURES: &[Feature] = &[
         needs: &[STATE],
     },
     Feature {
+        id: "imports",
+        name: "Imports",
+        description: "Uses files of other agents that the user enabled: skills, commands, servers, hooks",
+        provides: &[(Provides::ContextProvider, "imports"), (Provides::ToolProvider, "imports")],
+        needs: &[STATE],
+    },
+    Feature {
         id: "media",
         name: "Media",
         description: "Keeps images and other files, shows them and has them made",

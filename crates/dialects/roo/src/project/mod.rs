@@ -291,6 +291,8 @@ impl Task {
             | NoticeBody::Workflow(_)
             | NoticeBody::Team(_)
             | NoticeBody::Memory(_)
+            | NoticeBody::Import(_)
+            | NoticeBody::Marketplace(_)
             | NoticeBody::Media(_)
             | NoticeBody::Warning(_) => {}
         }

@@ -1,0 +1,120 @@
+//! Arguments of `rookery imports` and `rookery skills`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// Use files that a project has for other agents
+#[derive(Debug, Args)]
+pub(crate) struct Imports {
+    #[command(subcommand)]
+    pub(crate) action: ImportsAction,
+}
+
+/// What to do with imports.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ImportsAction {
+    /// List what can be imported, and what is
+    #[command(visible_aliases = ["scan", "list"])]
+    Ls(ImportsLs),
+    /// Show an item: what it holds, and what it would start
+    #[command(visible_alias = "preview")]
+    Show(ImportsShow),
+    /// Let an item take effect in this workspace
+    ///
+    /// An item that starts programs or contacts servers is shown first and has to be approved: by an answer
+    /// on the terminal, or by --yes. It has to be approved again when its file changes. Exits with 3 when it
+    /// was not approved.
+    Enable(ImportsEnable),
+    /// Keep an item from taking effect
+    Ignore(ImportsItem),
+    /// Look again for items whose files changed or are gone
+    Refresh(ImportsPlace),
+    /// Take back what was decided about an item; its file stays
+    #[command(visible_alias = "rm")]
+    Remove(ImportsItem),
+}
+
+/// Arguments of `rookery imports refresh`.
+#[derive(Debug, Args)]
+pub(crate) struct ImportsPlace {
+    /// Use the workspace in this directory instead of the current one
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `rookery imports ls`.
+#[derive(Debug, Args)]
+pub(crate) struct ImportsLs {
+    #[command(flatten)]
+    pub(crate) place: ImportsPlace,
+    /// List files of your home and installed plugins as well
+    #[arg(short, long)]
+    pub(crate) user: bool,
+    /// List only items in this state
+    #[arg(short, long, value_name = "STATE")]
+    pub(crate) state: Option<String>,
+}
+
+/// Arguments of `rookery imports show`.
+#[derive(Debug, Args)]
+pub(crate) struct ImportsShow {
+    /// The item's id, or the end of it
+    pub(crate) item: String,
+    #[command(flatten)]
+    pub(crate) place: ImportsPlace,
+}
+
+/// Arguments of `rookery imports enable`.
+#[derive(Debug, Args)]
+pub(crate) struct ImportsEnable {
+    /// The item's id, or the end of it
+    pub(crate) item: String,
+    /// Approve that it starts programs or contacts servers
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) place: ImportsPlace,
+}
+
+/// Arguments of `rookery imports ignore` and `rookery imports remove`.
+#[derive(Debug, Args)]
+pub(crate) struct ImportsItem {
+    /// The item's id, or the end of it
+    pub(crate) item: String,
+    #[command(flatten)]
+    pub(crate) place: ImportsPlace,
+}
+
+/// Manage the skills that agents can read
+#[derive(Debug, Args)]
+pub(crate) struct Skills {
+    #[command(subcommand)]
+    pub(crate) action: SkillsAction,
+}
+
+/// What to do with skills.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SkillsAction {
+    /// List skills of this workspace and of yours
+    #[command(visible_alias = "list")]
+    Ls(ImportsPlace),
+    /// Show a skill
+    Show(SkillsItem),
+    /// Tell agents in this workspace of a skill
+    Enable(SkillsItem),
+    /// Stop telling agents of a skill
+    Disable(SkillsItem),
+}
+
+/// Arguments of `rookery skills show`, `enable` and `disable`.
+#[derive(Debug, Args)]
+pub(crate) struct SkillsItem {
+    /// The skill's name, or the path of its file
+    pub(crate) skill: String,
+    #[command(flatten)]
+    pub(crate) place: ImportsPlace,
+}

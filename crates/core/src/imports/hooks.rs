@@ -1,0 +1,182 @@
+//! Hooks at work: commands of imports that run at events of a turn, within bounds, and may prevent them.
+
+use std::path::{Path, PathBuf};
+
+use rookery_agent::definitions::claude_name;
+use rookery_agent::policy::Verdict;
+use rookery_host::{End, Script};
+use rookery_imports::{
+    HookAnswer, HookCall, HookEvent, HookTool, PLUGIN_ROOT, hook_answer, hook_input,
+};
+use rookery_model::{Mode, Thread};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::active::ActiveHook;
+use crate::rooms::Imports;
+
+/// How much a hook may print.
+const OUTPUT_LIMIT: usize = 256 << 10;
+/// The variable that names the workspace.
+const PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
+
+/// A call of a tool, as hooks are told of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ToolCall<'a> {
+    /// The tool.
+    pub(crate) name: &'a str,
+    /// What it is called with, as JSON.
+    pub(crate) arguments: &'a str,
+    /// What came of it, and whether that is a failure.
+    pub(crate) result: Option<(&'a str, bool)>,
+}
+
+/// What hooks said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct HookEnd {
+    /// Why one of them prevents what it was asked about.
+    pub(crate) blocked: Option<String>,
+    /// What the model is to know.
+    pub(crate) context: Vec<String>,
+}
+
+impl Imports {
+    /// Runs the hooks before or after a call of a tool.
+    pub(crate) async fn run_tool_hooks(
+        &self,
+        thread: &Thread,
+        mode: Mode,
+        call: ToolCall<'_>,
+        stop: &CancellationToken,
+    ) -> HookEnd {
+        let event = match call.result {
+            None => HookEvent::PreToolUse,
+            Some(_) => HookEvent::PostToolUse,
+        };
+        let theirs = claude_name(call.name);
+        let names: Vec<&str> = [call.name].into_iter().chain(theirs).collect();
+        let hooks = self.hooks(thread, event, &names).await;
+        if hooks.is_empty() {
+            return HookEnd::default();
+        }
+        let arguments: Value = serde_json::from_str(call.arguments).unwrap_or_default();
+        let tool = HookTool {
+            name: theirs.unwrap_or(call.name),
+            input: &arguments,
+            response: call.result,
+        };
+        let session = thread.id.to_string();
+        let call = HookCall {
+            event,
+            session: &session,
+            cwd: &thread.cwd,
+            tool: Some(tool),
+            prompt: None,
+            is_repeated: false,
+        };
+        self.run_hooks(thread, mode, hooks, call, stop).await
+    }
+
+    /// Runs the hooks of an event that is about no tool.
+    pub(crate) async fn run_event_hooks(
+        &self,
+        thread: &Thread,
+        mode: Mode,
+        event: HookEvent,
+        prompt: Option<&str>,
+        is_repeated: bool,
+    ) -> HookEnd {
+        let hooks = self.hooks(thread, event, &[]).await;
+        if hooks.is_empty() {
+            return HookEnd::default();
+        }
+        let session = thread.id.to_string();
+        let (cwd, tool) = (thread.cwd.as_path(), None);
+        let call = HookCall { event, session: &session, cwd, tool, prompt, is_repeated };
+        self.run_hooks(thread, mode, hooks, call, &CancellationToken::new()).await
+    }
+
+    /// The hooks of an event; none for a thread whose tools work elsewhere.
+    async fn hooks(&self, thread: &Thread, event: HookEvent, names: &[&str]) -> Vec<ActiveHook> {
+        let active = self.active_in(&thread.root).await;
+        let is_wanted = |one: &&ActiveHook| {
+            one.hook.event == event && (names.is_empty() || one.hook.is_for(names))
+        };
+        if active.hooks.is_empty() || self.core.runners().is_elsewhere(thread.id) {
+            return Vec::new();
+        }
+        active.hooks.iter().filter(is_wanted).cloned().collect()
+    }
+
+    /// Runs hooks one after another, until one prevents what it was asked about.
+    async fn run_hooks(
+        &self,
+        thread: &Thread,
+        mode: Mode,
+        hooks: Vec<ActiveHook>,
+        call: HookCall<'_>,
+        stop: &CancellationToken,
+    ) -> HookEnd {
+        let mut end = HookEnd::default();
+        let input = hook_input(call).to_string().into_bytes();
+        let active = self.active(thread);
+        let workspace = active.workspace.clone().unwrap_or_else(|| thread.root.clone());
+        for one in hooks {
+            let judgement = self.core.inner.agents.judge_line(&one.hook.command, mode);
+            if judgement.verdict == Verdict::Deny {
+                let reason = format!("policy denied the hook: {}", judgement.reason);
+                self.fail(&workspace, &one.origin, &reason);
+                continue;
+            }
+            let script = self.script(thread, &workspace, &one, input.clone());
+            let outcome = tokio::select! {
+                outcome = script.run() => outcome,
+                () = stop.cancelled() => return end,
+            };
+            let code = match outcome.end {
+                End::Exited(code) => Some(code),
+                End::Signaled(_) | End::TimedOut | End::TooMuchOutput | End::Failed(_) => None,
+            };
+            let HookAnswer { blocked, context, problem } =
+                hook_answer(call.event, code, &outcome.stdout, &outcome.stderr);
+            if let Some(problem) = problem {
+                let how = if code.is_none() { outcome.end.to_string() } else { problem };
+                self.fail(&workspace, &one.origin, &format!("a hook failed: {how}"));
+            }
+            end.context.extend(context);
+            if blocked.is_some() {
+                end.blocked = blocked;
+                break;
+            }
+        }
+        end
+    }
+
+    /// The command as it is run: without keys, kept off our control sockets, and bounded.
+    fn script(
+        &self,
+        thread: &Thread,
+        workspace: &Path,
+        one: &ActiveHook,
+        stdin: Vec<u8>,
+    ) -> Script {
+        let agents = &self.core.inner.agents;
+        let mut argv = vec!["sh".to_owned(), "-c".to_owned(), one.hook.command.clone()];
+        let open = [Some(&thread.cwd), Some(&thread.root), one.plugin.as_ref()];
+        let open: Vec<&Path> = open.into_iter().flatten().map(PathBuf::as_path).collect();
+        if let Some(seal) = agents.seal(&open) {
+            argv = seal(argv);
+        }
+        let mut script = Script::new(argv);
+        script.env.push((PROJECT_DIR.into(), workspace.into()));
+        if let Some(root) = &one.plugin {
+            script.env.push((PLUGIN_ROOT.into(), root.into()));
+        }
+        script.env_remove = self.core.threads().withheld().into_iter().map(Into::into).collect();
+        script.cwd = Some(thread.cwd.clone());
+        script.stdin = stdin;
+        script.timeout = one.hook.timeout;
+        script.stdout_limit = OUTPUT_LIMIT;
+        script
+    }
+}

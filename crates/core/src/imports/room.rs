@@ -1,0 +1,134 @@
+//! What the room holds: decisions, installed plugins, what is active where, and servers that run.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+use rookery_agent::mcp::McpServers;
+use rookery_imports::{Decision, Decisions, PluginRoot};
+use rookery_model::Result;
+use tokio::sync::OnceCell;
+
+use super::Active;
+use crate::clock;
+use crate::core::blocking;
+use crate::rooms::Imports;
+
+/// Directories whose imports are remembered.
+const REMEMBERED: usize = 512;
+
+/// A server of an item: the workspace, the item's id and what its file was like.
+pub(super) type ServerKey = (PathBuf, String, String);
+
+/// Decisions and what they come to.
+pub(crate) struct Room {
+    /// The file of decisions; none forgets them with this process.
+    path: Option<PathBuf>,
+    decisions: OnceCell<Arc<Mutex<Decisions>>>,
+    pub(super) plugins: RwLock<Vec<PluginRoot>>,
+    /// What is active, by the root of threads.
+    active: Mutex<HashMap<PathBuf, Arc<Active>>>,
+    /// Servers that were started.
+    pub(super) servers: Mutex<HashMap<ServerKey, Arc<McpServers>>>,
+    /// Items that could not be put into effect, and why.
+    failed: Mutex<HashMap<ServerKey, String>>,
+    /// Held while decisions change or are evaluated, so that an older evaluation never wins.
+    pub(super) evaluating: tokio::sync::Mutex<()>,
+}
+
+impl Room {
+    pub(crate) fn new(path: Option<PathBuf>) -> Room {
+        Room {
+            path,
+            decisions: OnceCell::new(),
+            plugins: RwLock::default(),
+            active: Mutex::default(),
+            servers: Mutex::default(),
+            failed: Mutex::default(),
+            evaluating: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// What is active for threads with this root, as it was last evaluated.
+    pub(crate) fn active(&self, root: &Path) -> Option<Arc<Active>> {
+        self.active.lock().get(root).cloned()
+    }
+
+    pub(super) fn set_active(&self, root: PathBuf, active: Arc<Active>) {
+        let mut all = self.active.lock();
+        if all.len() >= REMEMBERED && !all.contains_key(&root) {
+            all.clear();
+        }
+        all.insert(root, active);
+    }
+
+    /// Everything that is active.
+    pub(super) fn all_active(&self) -> Vec<Arc<Active>> {
+        self.active.lock().values().cloned().collect()
+    }
+
+    /// Roots of threads that were evaluated; those of one workspace, or all.
+    pub(super) fn roots(&self, workspace: Option<&Path>) -> Vec<PathBuf> {
+        let is_of = |root: &Path, active: &Active| {
+            workspace.is_none_or(|workspace| {
+                active.workspace.as_deref() == Some(workspace) || root.starts_with(workspace)
+            })
+        };
+        let all = self.active.lock();
+        all.iter().filter(|(root, one)| is_of(root, one)).map(|(root, _)| root.clone()).collect()
+    }
+
+    /// Items of a workspace that failed, each with what its file was like.
+    pub(super) fn failures(&self, workspace: &Path) -> HashSet<(String, String)> {
+        let failed = self.failed.lock();
+        let of = failed.keys().filter(|(of, ..)| of == workspace);
+        of.map(|(_, item, hash)| (item.clone(), hash.clone())).collect()
+    }
+
+    /// Notes that an item failed; true if that was not known.
+    pub(super) fn note_failure(&self, key: ServerKey, reason: &str) -> bool {
+        let mut failed = self.failed.lock();
+        if failed.len() >= REMEMBERED {
+            failed.clear();
+        }
+        failed.insert(key, reason.to_owned()).as_deref() != Some(reason)
+    }
+
+    /// An item that works after all, or was decided on again.
+    pub(super) fn clear_failure(&self, workspace: &Path, item: &str) {
+        self.failed.lock().retain(|(of, id, _), _| of != workspace || id != item);
+    }
+}
+
+impl Imports {
+    pub(super) fn room(&self) -> &Room {
+        &self.core.inner.imports
+    }
+
+    /// Works with the decisions, off the runtime's threads. Their file is read when it is first needed.
+    pub(super) async fn with_decisions<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Decisions) -> T + Send + 'static,
+    ) -> Result<T> {
+        let room = self.room();
+        let opened = room.decisions.get_or_try_init(async || {
+            let path = room.path.clone();
+            let (decisions, warning) =
+                blocking(move || Decisions::load(path, clock::wall())).await?;
+            if let Some(warning) = warning {
+                tracing::warn!("{warning}");
+                self.core.log().warn(None, warning);
+            }
+            Ok::<_, rookery_model::Error>(Arc::new(Mutex::new(decisions)))
+        });
+        let decisions = Arc::clone(opened.await?);
+        blocking(move || work(&mut decisions.lock())).await
+    }
+
+    /// What was decided in a workspace.
+    pub(super) async fn decisions_of(&self, workspace: &Path) -> Result<Vec<Decision>> {
+        let workspace = workspace.to_string_lossy().into_owned();
+        self.with_decisions(move |all| all.of(&workspace)).await
+    }
+}

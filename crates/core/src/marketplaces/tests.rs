@@ -1,0 +1,309 @@
+//! The room over real folders and repositories: what is kept, what is told, what a restart finds.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use rookery_agent::settings::Settings;
+use rookery_imports::State;
+use rookery_marketplace::{Defaults, InstallState, Kind, MarketSource, MarketState};
+use rookery_model::ErrorKind;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::core::Core;
+use crate::imports::NewImport;
+use crate::log::{News, Subscription, Topics};
+use crate::threads::tests::core_with;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+struct Bench {
+    home: tempfile::TempDir,
+    core: Core,
+    news: Subscription,
+}
+
+impl Bench {
+    async fn new() -> Bench {
+        let home = tempfile::tempdir().unwrap();
+        let core = start(home.path()).await;
+        let news = core.log().subscribe(Topics::NOTICES, None);
+        Bench { home, core, news }
+    }
+
+    fn room(&self) -> Marketplaces {
+        self.core.marketplaces()
+    }
+
+    /// A marketplace of Claude's kind with these plugins, each with a folder of its own.
+    fn market(&self, name: &str, plugins: &Value) -> MarketSource {
+        let root = self.home.path().join(name);
+        fs::create_dir_all(root.join(".claude-plugin")).unwrap();
+        let catalog = json!({"name": name, "owner": {"name": "Ann"}, "plugins": plugins});
+        fs::write(root.join(".claude-plugin/marketplace.json"), catalog.to_string()).unwrap();
+        for plugin in plugins.as_array().unwrap() {
+            let folder = root.join(plugin["name"].as_str().unwrap());
+            fs::create_dir_all(folder.join("skills/s")).unwrap();
+            fs::write(folder.join("skills/s/SKILL.md"), "text").unwrap();
+        }
+        MarketSource::LocalPath { path: root.display().to_string() }
+    }
+
+    async fn add(&self, id: &str, source: MarketSource) -> Marketplace {
+        let new = NewMarketplace { id: id.into(), display_name: None, kind: None, source };
+        self.room().add(new).await.unwrap()
+    }
+
+    /// The next things that are told of marketplaces, in short.
+    async fn told(&mut self, count: usize) -> Vec<String> {
+        let mut told = Vec::new();
+        while told.len() < count {
+            let news = tokio::time::timeout(PATIENCE, self.news.next()).await.unwrap().unwrap();
+            let notices = news.iter().filter_map(News::notice);
+            told.extend(notices.filter_map(|notice| match &notice.body {
+                NoticeBody::Marketplace(change) => Some(short(change)),
+                _ => None,
+            }));
+        }
+        told
+    }
+
+    /// The same home with another daemon.
+    async fn restarted(self) -> Bench {
+        self.core.stop(crate::StopKind::EndTerminals).await.unwrap();
+        let core = start(self.home.path()).await;
+        let news = core.log().subscribe(Topics::NOTICES, None);
+        Bench { core, news, ..self }
+    }
+}
+
+fn short(change: &MarketplaceChange) -> String {
+    match change {
+        MarketplaceChange::Updated(market) => format!("{} {:?}", market.id, market.state),
+        MarketplaceChange::Installed(plugin) => plugin.variant_key.clone(),
+        MarketplaceChange::Plugin { key, state, plugin } => {
+            format!("{key} {state:?} {}", plugin.is_some())
+        }
+    }
+}
+
+async fn start(home: &Path) -> Core {
+    let core = core_with(home, Settings::default()).await;
+    let mut config = core.inner.config.clone();
+    core.stop(crate::StopKind::EndTerminals).await.unwrap();
+    config.agent.marketplaces = Some(MarketplaceDirs {
+        state_file: home.join("config/marketplaces.json"),
+        sources: home.join("sources"),
+        plugins: home.join("plugins"),
+        github_folders: Some(home.join("github")),
+    });
+    Core::start(config).await.unwrap()
+}
+
+#[tokio::test]
+async fn plugins_are_found_installed_switched_and_removed_and_a_restart_knows_them() {
+    let mut bench = Bench::new().await;
+    let source =
+        bench.market("m", &json!([{"name": "tools", "version": "1.0"}, {"name": "other"}]));
+    let market = bench.add("m", source).await;
+    assert_eq!((market.kind, market.state), (Kind::Claude, MarketState::Installed));
+    assert_eq!(market.owner_name.as_deref(), Some("Ann"));
+    let room = bench.room();
+    let rows = room.search("TOOL").await.unwrap();
+    assert_eq!(rows.len(), 1);
+    let (market, catalog) = room.refresh("m").await.unwrap();
+    assert_eq!((market.state, catalog.entries.len()), (MarketState::Refreshed, 2));
+    let preview = room.preview("m", "tools").await.unwrap();
+    assert_eq!(preview.files, ["skills/s/SKILL.md"]);
+    assert!(room.installed().await.unwrap().is_empty());
+    let installed = room.install("m", "tools").await.unwrap();
+    assert!(Path::new(&installed.install_path).join("skills/s/SKILL.md").exists());
+    assert_eq!(room.active_plugins().len(), 1);
+    assert_eq!(room.disable("m:tools").await.unwrap().unwrap().state, InstallState::Disabled);
+    assert!(room.disable("m:tools").await.unwrap().is_some());
+    assert!(room.active_plugins().is_empty());
+    assert!(room.enable("m:tools").await.unwrap().is_some());
+    assert_eq!(room.enable("m:none").await.unwrap(), None);
+    let told = bench.told(5).await;
+    let expected = [
+        "m Installed",
+        "m Refreshed",
+        "m:tools",
+        "m:tools Disabled true",
+        "m:tools Installed true",
+    ];
+    assert_eq!(told, expected);
+
+    let mut bench = bench.restarted().await;
+    let room = bench.room();
+    assert_eq!(room.installed().await.unwrap(), std::slice::from_ref(&installed));
+    assert_eq!(
+        room.active_plugins(),
+        [("m:tools".into(), "tools".into(), installed.install_path.clone().into())]
+    );
+    assert_eq!(room.search("").await.unwrap().len(), 2);
+    // Installed plugins stay when their marketplace goes.
+    assert!(room.remove("m").await.unwrap());
+    assert!(!room.remove("m").await.unwrap());
+    assert!(room.search("").await.unwrap().is_empty());
+    assert_eq!(room.installed().await.unwrap().len(), 1);
+    assert!(room.uninstall("m:tools").await.unwrap());
+    assert!(!room.uninstall("m:tools").await.unwrap());
+    assert!(!Path::new(&installed.install_path).exists());
+    assert_eq!(bench.told(2).await, ["m RemovedByUser", "m:tools Uninstalled false"]);
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_refused_and_changes_nothing() {
+    let bench = Bench::new().await;
+    let room = bench.room();
+    let source = bench.market("m", &json!([]));
+    bench.add("m", source.clone()).await;
+    let gone = MarketSource::LocalPath { path: "/no/such/folder".into() };
+    let ext = MarketSource::Git { url: "ext::sh".into(), ref_name: None, catalog_path: None };
+    for (id, source) in
+        [("Bad Id", &source), ("m", &source), ("codex-plugins", &source), ("n", &gone), ("n", &ext)]
+    {
+        let new = NewMarketplace {
+            id: id.into(),
+            display_name: None,
+            kind: None,
+            source: source.clone(),
+        };
+        let error = room.add(new).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{id}: {error}");
+    }
+    assert_eq!(room.list().await.unwrap().len(), 4);
+    assert_eq!(room.refresh("none").await.unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(room.preview("m", "none").await.unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(room.install("m", "none").await.unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(room.plugin("m", "none").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_failed_refresh_keeps_what_there_was_and_duplicates_are_said() {
+    let bench = Bench::new().await;
+    let room = bench.room();
+    let source = bench.market("m", &json!([{"name": "one"}]));
+    bench.add("m", source).await;
+    room.refresh("m").await.unwrap();
+    let file = bench.home.path().join("m/.claude-plugin/marketplace.json");
+    for broken in ["{", r#"{"plugins": [{"name": "two"}, {"name": "Two"}]}"#] {
+        fs::write(&file, broken).unwrap();
+        let error = room.refresh("m").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Failed, "{error}");
+        let market =
+            room.list().await.unwrap().into_iter().find(|market| market.id == "m").unwrap();
+        assert!(market.last_error.is_some());
+        assert!(room.plugin("m", "one").await.unwrap().is_some());
+    }
+    assert!(room.refresh("m").await.unwrap_err().message().contains("duplicate plugin"));
+    // A new marketplace is searched all the same.
+    let source = bench.market("n", &json!([{"name": "two"}, {"name": "two"}, {"name": "three"}]));
+    bench.add("n", source).await;
+    assert!(room.refresh("n").await.unwrap_err().message().contains("duplicate plugin"));
+    assert_eq!(room.search("").await.unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn all_variants_are_installed_or_none() {
+    let bench = Bench::new().await;
+    let room = bench.room();
+    let plugin = json!([{"name": "tools", "repository": "https://github.com/o/tools"}]);
+    for id in ["a", "b"] {
+        let source = bench.market(id, &plugin);
+        bench.add(id, source).await;
+    }
+    let both = room.install_all_variants("b", "tools").await.unwrap();
+    let keys: Vec<&str> = both.iter().map(|plugin| plugin.variant_key.as_str()).collect();
+    assert_eq!(keys, ["a:tools", "b:tools"]);
+    for key in keys {
+        assert!(room.uninstall(key).await.unwrap());
+    }
+    fs::remove_dir_all(bench.home.path().join("b/tools")).unwrap();
+    room.install_all_variants("a", "tools").await.unwrap_err();
+    assert!(room.installed().await.unwrap().is_empty());
+    assert!(
+        !bench
+            .home
+            .path()
+            .join("plugins/a/tools")
+            .read_dir()
+            .is_ok_and(|mut all| all.next().is_some())
+    );
+}
+
+#[tokio::test]
+async fn those_that_everyone_knows_are_registered_switched_off_and_back() {
+    let bench = Bench::new().await;
+    let room = bench.room();
+    let all = room.list().await.unwrap();
+    assert_eq!(all.len(), 3);
+    assert!(all.iter().all(|market| market.state == MarketState::BakedIn && market.is_default));
+    assert!(room.install_defaults(Defaults::None).await.unwrap().is_empty());
+    // A folder that stands for the repository.
+    let folder = bench.home.path().join("github/openai/plugins/plugins/one");
+    fs::create_dir_all(folder.join(".codex-plugin")).unwrap();
+    fs::write(folder.join(".codex-plugin/plugin.json"), r#"{"name": "one"}"#).unwrap();
+    for _ in 0..2 {
+        let affected = room.install_defaults(Defaults::Of(Kind::Codex)).await.unwrap();
+        assert_eq!(affected.len(), 1);
+        assert_eq!(affected[0].state, MarketState::Installed);
+    }
+    assert_eq!(room.search("one").await.unwrap().len(), 1);
+    let installed = room.install("codex-plugins", "one").await.unwrap();
+    assert!(Path::new(&installed.install_path).join(".codex-plugin/plugin.json").exists());
+    assert!(room.remove("codex-plugins").await.unwrap());
+    let removed =
+        room.list().await.unwrap().into_iter().find(|market| market.id == "codex-plugins");
+    let removed = removed.unwrap();
+    assert_eq!((removed.state, removed.enabled), (MarketState::RemovedByUser, false));
+    assert!(room.search("one").await.unwrap().is_empty());
+    assert!(room.refresh("codex-plugins").await.is_err());
+    assert_eq!(room.install_defaults(Defaults::All).await.unwrap().len(), 3);
+    assert_eq!(room.search("one").await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_damaged_state_file_is_put_aside() {
+    let bench = Bench::new().await;
+    let source = bench.market("m", &json!([]));
+    bench.add("m", source).await;
+    let config = bench.home.path().join("config");
+    fs::write(config.join("marketplaces.json"), "{").unwrap();
+    let bench = bench.restarted().await;
+    assert_eq!(bench.room().list().await.unwrap().len(), 3);
+    let names = fs::read_dir(config).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(names.into_iter().any(|name| name.to_string_lossy().contains(".corrupt-")));
+}
+
+#[tokio::test]
+async fn parts_of_installed_plugins_are_imports_that_come_and_go_with_them() {
+    let bench = Bench::new().await;
+    let source = bench.market("m", &json!([{"name": "tools", "version": "1.0"}]));
+    bench.add("m", source).await;
+    let (room, imports) = (bench.room(), bench.core.imports());
+    let work = bench.home.path().join("work");
+    fs::create_dir_all(&work).unwrap();
+    let parts = async || {
+        let scan = imports.look(&work).await.unwrap();
+        let of_plugin =
+            scan.items.into_iter().filter(|item| item.source.path.contains("/plugins/"));
+        of_plugin.map(|item| (item.id, item.state)).collect::<Vec<_>>()
+    };
+    assert!(parts().await.is_empty());
+    room.install("m", "tools").await.unwrap();
+    let [(id, State::Detected)] = &parts().await[..] else { panic!("one part is offered") };
+    let new = NewImport { id: id.clone(), approves: false, hash: None };
+    imports.enable(&work, new).await.unwrap();
+    assert_eq!(parts().await, [(id.clone(), State::Enabled)]);
+    room.disable("m:tools").await.unwrap();
+    assert!(parts().await.is_empty(), "at once");
+    room.enable("m:tools").await.unwrap();
+    assert_eq!(parts().await, [(id.clone(), State::Enabled)]);
+    room.disable("m:tools").await.unwrap();
+    assert!(room.uninstall("m:tools").await.unwrap());
+    room.install("m", "tools").await.unwrap();
+    assert_eq!(parts().await, [(id.clone(), State::Detected)], "what was decided went with it");
+}
