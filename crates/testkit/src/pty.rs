@@ -110,6 +110,7 @@ impl TestPty {
     }
 
     /// Sends a signal to the program itself.
+    #[expect(clippy::disallowed_methods, reason = "a test sends a signal by its name")]
     pub fn signal_program(&self, signal: &str) {
         // `setsid` becomes the program, unless it had to fork.
         let own = self.child.id();

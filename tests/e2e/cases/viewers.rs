@@ -125,7 +125,7 @@ fn panes_are_tabs_for_roost_and_survive_a_kill() {
     });
     assert_eq!(panes["scene"]["panes"]["tree"]["split"], "right");
     roost(&daemon, "tab.focus", &json!({"tab_id": first}));
-    link.wait_frame(|frame| frame["scene"]["panes"]["focused"].to_string() == first);
+    link.wait_frame(|frame| frame["scene"]["panes"]["focused"].as_u64() == first.parse().ok());
 
     daemon.kill9();
     daemon.restart();
