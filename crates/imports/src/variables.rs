@@ -15,8 +15,8 @@ pub fn expand(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Result<Stri
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("${") {
-        out.push_str(&rest[..at]);
         let Some(end) = rest[at..].find('}') else { break };
+        out.push_str(&rest[..at]);
         let inner = &rest[at + 2..at + end];
         let (name, default) = match inner.split_once(":-") {
             Some((name, default)) => (name, Some(default)),
