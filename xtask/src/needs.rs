@@ -92,8 +92,16 @@ const GIT: Need = Need {
     fuzz_only: false,
 };
 
+/// Another multiplexer around the TUI.
+const TMUX: Need = Need {
+    programs: &["tmux"],
+    package: "tmux",
+    without: "the TUI is not tested inside tmux",
+    fuzz_only: false,
+};
+
 /// Everything the test command needs; a row here is all it takes to add a program.
-const ALL: &[Need] = &[CXX, PYTHON, NODE, ZSH, FISH, XVFB, XCLIP, DBUS, GIT];
+const ALL: &[Need] = &[CXX, PYTHON, NODE, ZSH, FISH, XVFB, XCLIP, DBUS, GIT, TMUX];
 
 impl Need {
     /// Where the program is, if it is anywhere on the path.

@@ -11,6 +11,7 @@ use rookery_dialects::{DIALECTS, Dialect};
 mod agents;
 mod auth;
 mod changes;
+mod faces;
 mod groups;
 mod import;
 mod imports;
@@ -31,6 +32,7 @@ pub(crate) use agents::{
 };
 pub(crate) use auth::{Account, Login, LoginFlow, Logout};
 pub(crate) use changes::*;
+pub(crate) use faces::{Tui, TuiPage};
 pub(crate) use import::{Import, ImportFrom, ImportIdx0};
 pub(crate) use imports::*;
 pub(crate) use marketplace::*;
@@ -46,7 +48,8 @@ pub(crate) use worktrees::*;
 
 /// One daemon for coding agents and the terminals they live in.
 ///
-/// Without a command, starts the daemon if none is running and prints its status.
+/// Without a command, starts the daemon if none is running and opens the best face there is: the TUI
+/// on a terminal, else the status. ROOKERY_FACE=tui or status decides.
 #[derive(Debug, Parser)]
 #[command(name = "rookery", version, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -67,6 +70,11 @@ pub(crate) enum Command {
     Restart(Json),
     /// Show the daemon's status
     Status(Json),
+    /// Show terminals, agents and what needs your attention, in this terminal
+    ///
+    /// Ctrl+\ and then ? lists every key; ctrl+\ q leaves, and everything keeps running. Exits with 2
+    /// inside a terminal of the same daemon and with 1 if no daemon can be had.
+    Tui(Tui),
     /// Open a terminal and print its id
     Open(Open),
     /// Connect to a terminal of the daemon
@@ -159,6 +167,8 @@ pub(crate) enum Command {
     Audit(Audit),
     /// Print the event log, one JSON object per line
     Events(Events),
+    /// Print what a viewer is shown, one JSON object per frame
+    View(View),
     /// Serve the ptywright protocol in the foreground, with its own sessions
     Serve(crate::personas::ptywright::Serve),
     /// Serve Roder's app-server protocol in the foreground, with the daemon's state
@@ -241,6 +251,22 @@ pub(crate) struct Events {
     /// Keep printing new events; without --since, only new ones
     #[arg(long, short)]
     pub(crate) follow: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct View {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Open this page: workspace, inbox, threads, reviews, audit, ...
+    #[arg(long, value_name = "PAGE")]
+    pub(crate) page: Option<String>,
+    /// Show this terminal
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) terminal: Option<u64>,
+    /// End after this number of frames
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) frames: Option<u64>,
 }
 
 /// The command line of another tool, read by that tool.

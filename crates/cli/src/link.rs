@@ -83,6 +83,15 @@ fn socket_from_env() -> Option<PathBuf> {
     }
 }
 
+/// The socket that commands talk to.
+pub(crate) fn socket() -> Outcome<PathBuf> {
+    let homes = homes()?;
+    Ok(match socket_from_env() {
+        Some(named) => moved(&homes, OWN, named),
+        None => living(&homes, OWN, own_socket(&homes)),
+    })
+}
+
 /// A connection to the daemon, if one runs.
 pub(crate) async fn try_connect(homes: &Homes) -> Outcome<Option<Client>> {
     let Some(named) = socket_from_env() else { return try_connect_own(homes).await };

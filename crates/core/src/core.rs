@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rookery_model::{Caller, Event, EventSeq, Result, Timestamp};
+use rookery_model::{Caller, Event, EventSeq, ProjectId, Result, Timestamp};
 use rookery_store::{Change, Kept, Loaded, Mask, Store};
 use rookery_term::Palette;
 use tokio::sync::watch;
@@ -15,7 +15,7 @@ use crate::keeper_link::KeeperLaunch;
 use crate::seats::{self, UiConfig};
 use crate::terminals::{self, TerminalLimits};
 use crate::threads::{self, Interrupted};
-use crate::world::{Doors, ModeWords, World};
+use crate::world::{Doors, KeptWords, World};
 use crate::{children, clock, commands, file_changes, imports, log, marketplaces, media, memories};
 use crate::{requests, reviews, runners, secrets};
 use crate::{tasks, teams, workflows};
@@ -123,9 +123,15 @@ impl Core {
         let seats = blocking(move || seats::Room::start(ui, plain, &raised));
         let (loaded, seats) = tokio::try_join!(blocking(move || masked(loaded)), seats)?;
         let (kept, cwd) = (store.clone(), config.agent.cwd.clone());
+        let projects: Vec<ProjectId> = loaded.projects.iter().map(|project| project.id).collect();
         let (words, places, runners) = blocking(move || {
             let word = |what: Kept| kept.kept(&what).ok().flatten();
-            let words = ModeWords { mode: word(Kept::Mode), asking: word(Kept::AskingWord) };
+            let layout = |id: ProjectId| Some((id, word(Kept::Layout(id))?));
+            let words = KeptWords {
+                mode: word(Kept::Mode),
+                asking: word(Kept::AskingWord),
+                layouts: projects.into_iter().filter_map(layout).collect(),
+            };
             (words, Places::load(&kept, &cwd), word(Kept::Runners))
         })
         .await?;

@@ -83,7 +83,10 @@ pub use runners::{
     RunnerProcess, RunnerRequest, RunnerSession, RunnerState, RunnerStatus, RunnerUse, RunnersView,
     TakenSnapshot,
 };
-pub use seats::{Clipboard, Presented, SceneCounts, UiConfig, WindowMetrics};
+pub use seats::{
+    Clipboard, Face, Fit, MAX_VIEWERS, NewViewer, Page, PaneTo, Presented, SceneCounts, UiConfig,
+    Viewer, ViewerRights, WindowMetrics,
+};
 pub use sessions::{
     AgentChoice, AgentEvent, AgentEventKind, Created, Import, Imported, NewSession, Reported,
     Session, SessionError, SessionHome, SessionNotice, Taken,
@@ -95,9 +98,9 @@ pub use tasks::{
 };
 pub use teams::{NewMember, NewMessage, NewTeam, Starter};
 pub use terminals::{
-    AgentSeen, Attachment, Expansion, MouseOutcome, OpenTerminal, Output, OutputStream, Piece,
-    Preedit, Progress, RawLog, Scene, Selected, StrayAction, TerminalHandle, TerminalLimits, View,
-    ViewCell, Waited, drawn,
+    AgentSeen, Attachment, Expansion, Looked, MouseOutcome, OpenTerminal, Output, OutputStream,
+    Piece, Preedit, Progress, RawLog, Scene, ScrollTo, Selected, StrayAction, TerminalHandle,
+    TerminalLimits, View, ViewCell, Waited, drawn,
 };
 pub use threads::Status as ThreadStatus;
 pub use threads::{
@@ -110,6 +113,8 @@ pub use workflows::{
     RunChange, RunDecision, RunEnd, RunHandle, RunNotice, RunStatus, RunSummary, ScriptInfo,
     ScriptKind, ScriptProblem, ScriptQuery, Scripts, TaskInput,
 };
-pub use workspace::{AgentReport, Attention, OwnershipAction, Tabs, WorkspaceTree};
+pub use workspace::{
+    AgentReport, Attention, Beside, OwnershipAction, TabGroup, Tabs, WorkspaceTree,
+};
 pub use worktrees::{KeptTree, LandOutcome, Tree};
 pub use world::Active;

@@ -1,5 +1,7 @@
 //! The rooms of core: one handle for each noun. A handle costs two reference counts and may be kept.
 
+use rookery_model::ViewerId;
+
 use crate::core::Core;
 
 /// Declares handles and the accessors that give them.
@@ -22,6 +24,21 @@ macro_rules! rooms {
             )*
         }
     };
+}
+
+/// What each viewer has in front of it: place, scene, palette, scroll, selection.
+#[derive(Clone)]
+pub struct Seats {
+    pub(crate) core: Core,
+    /// Whose; none is the desk, and without a desk the window that the daemon imagines.
+    pub(crate) viewer: Option<ViewerId>,
+}
+
+impl Core {
+    /// What is in front of the desk; see [`Seats::of`] for one viewer.
+    pub fn seats(&self) -> Seats {
+        Seats { core: self.clone(), viewer: None }
+    }
 }
 
 rooms! {
@@ -55,8 +72,6 @@ rooms! {
     reviews => Reviews,
     /// Places where tools and tasks run.
     runners => Runners,
-    /// What each viewer has in front of it: scene, palette, scroll, selection.
-    seats => Seats,
     /// Terminals and threads as supervisors see them.
     sessions => Sessions,
     /// Background tasks.

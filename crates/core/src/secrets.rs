@@ -1,8 +1,7 @@
 //! What is hidden before it is written: the one rule of `docs/redaction.md`, field by field.
 //!
 //! The store's thread applies it to every change and every event, so nothing reaches the disk, the log
-//! or a subscriber past it. Structs are taken apart with all their fields: a new one does not compile
-//! until it is decided here.
+//! or a subscriber past it. Structs are taken apart with all fields: a new one has to be decided here.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -124,6 +123,7 @@ pub(crate) fn hide_in_event(event: &mut Event) {
         | Event::TerminalClosed { .. }
         | Event::TerminalMoved { .. }
         | Event::TerminalsReordered { .. }
+        | Event::LayoutChanged { .. }
         | Event::ProjectsReordered
         | Event::ActiveChanged { .. }
         | Event::TerminalStateChanged { .. }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rookery_dialects::{DIALECTS, Dialect};
+use rookery_dialects::Dialect;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use toml::de::{DeTable, DeValue};
@@ -186,7 +186,7 @@ impl schemars::JsonSchema for EndpointsConfig {
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         let endpoint = generator.subschema_for::<EndpointConfig>();
-        let names = DIALECTS.iter().map(|dialect| dialect.endpoint.name.to_owned());
+        let names = rookery_dialects::listening().map(|dialect| dialect.endpoint.name.to_owned());
         let properties: serde_json::Map<_, _> =
             names.map(|name| (name, endpoint.clone().to_value())).collect();
         schemars::json_schema!({ "type": "object", "properties": properties })

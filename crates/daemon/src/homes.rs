@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use rookery_dialects::{DIALECTS, Endpoint};
+use rookery_dialects::Endpoint;
 use rookery_trust::TrustedDir;
 
 /// The base directories; ours is the folder `rookery` inside each.
@@ -96,7 +96,7 @@ impl Homes {
 
     /// Whether a directory lies in the runtime directory or one of its stand-ins, and so is ours alone.
     pub(crate) fn is_for_sockets(&self, dir: &Path) -> bool {
-        let elsewhere = DIALECTS.iter().filter(|dialect| dialect.endpoint.stand_in);
+        let elsewhere = rookery_dialects::listening().filter(|dialect| dialect.endpoint.stand_in);
         let mut names = elsewhere.map(|dialect| dialect.endpoint.name).chain(["rookery"]);
         dir.parent() == Some(&*self.run) || names.any(|name| dir == fallback_dir(name))
     }

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use rookery_core::UiConfig;
-use rookery_dialects::DIALECTS;
 use rookery_host::shell_integration;
 
 use crate::config::{Config, EndpointConfig};
@@ -31,7 +30,8 @@ pub(crate) fn ui_config(
 /// that comes from a terminal of ours names the socket of that terminal's daemon, and is not taken.
 pub(crate) fn take_overrides(config: &mut Config) {
     let is_inside = std::env::var_os("ROOKERY_TERMINAL_ID").is_some();
-    let others = DIALECTS.iter().map(|dialect| &dialect.endpoint).filter(|one| !one.always);
+    let others =
+        rookery_dialects::listening().map(|dialect| &dialect.endpoint).filter(|one| !one.always);
     let told = |one: &rookery_dialects::Endpoint| one.variable.filter(|_| !is_inside);
     let moved = others.filter_map(|one| Some((one.name, one.moved_by.or_else(|| told(one))?)));
     for (endpoint, variable) in moved {
@@ -58,7 +58,7 @@ pub(crate) fn install_resources(homes: &Homes) -> Option<PathBuf> {
 /// The names under which programs in terminals find this one: those of tools that talk to the daemon.
 /// Not our own, which would hide another version from a user who wants to replace the daemon with it.
 fn helpers() -> impl Iterator<Item = &'static str> {
-    DIALECTS.iter().flat_map(|dialect| dialect.helpers).copied()
+    rookery_dialects::listening().flat_map(|dialect| dialect.helpers).copied()
 }
 
 /// Makes a directory of links to this program, and nothing else, for those in terminals.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use parking_lot::Mutex;
-use rookery_dialects::{DIALECTS, Dialect, Need, Served};
+use rookery_dialects::{Dialect, Need, Served};
 use rookery_host::Presence;
 use rookery_roo::Listener;
 use rookery_trust::TrustedDir;
@@ -51,7 +51,7 @@ pub(crate) fn bind_all(
     left_out: &mut Vec<String>,
 ) -> anyhow::Result<Vec<Bound>> {
     let mut all = Vec::new();
-    for dialect in DIALECTS {
+    for dialect in rookery_dialects::listening() {
         let endpoint = &dialect.endpoint;
         let Some(path) = endpoints::socket(dialect, homes, config) else { continue };
         match bind(dialect, &path, homes) {
@@ -280,7 +280,7 @@ impl Listening {
             if dir == self.homes.runtime_dir() || homes.secure_runtime_dir().is_err() {
                 continue;
             }
-            for dialect in DIALECTS {
+            for dialect in rookery_dialects::listening() {
                 let Some(path) = endpoints::socket(dialect, &homes, &self.config) else { continue };
                 if self.open.iter().any(|one| one.at.path() == path) {
                     continue;

@@ -95,6 +95,11 @@ pub enum Event {
         /// Which project.
         project: ProjectId,
     },
+    /// Panes of a project are arranged otherwise.
+    LayoutChanged {
+        /// Which project.
+        project: ProjectId,
+    },
     /// Projects were put in another order.
     ProjectsReordered,
     /// Another project or terminal was selected, or the same one again.
@@ -247,6 +252,7 @@ impl Event {
             | Event::ProjectDeleted { .. }
             | Event::ProjectsReordered
             | Event::TerminalsReordered { .. }
+            | Event::LayoutChanged { .. }
             | Event::ThreadStarted { .. }
             | Event::ThreadArchived { .. }
             | Event::ThreadDeleted { .. }

@@ -52,6 +52,10 @@ id_type! {
     TerminalId
 }
 id_type! {
+    /// One connection of a program that a person looks at. It ends with the connection.
+    ViewerId
+}
+id_type! {
     /// The number of an event in the durable log. The first event is 1.
     EventSeq
 }

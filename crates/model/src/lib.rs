@@ -51,6 +51,7 @@ pub use event::{Event, NumberedEvent};
 pub use ids::{
     CheckpointId, EventId, EventSeq, HandoffId, IdError, ProjectId, QueueItemId, RequestId,
     ReviewId, SessionId, TaskId, TeamId, TerminalId, ThreadId, TimelineItemId, TraceId, TurnId,
+    ViewerId,
 };
 pub use item::{Item, ItemBody, ItemId, ItemStatus, Pruning, ToolItem};
 pub use memory::{Memory, MemoryScope, ScopeName};

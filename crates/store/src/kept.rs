@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use rookery_model::{TerminalId, ThreadId, TurnId};
+use rookery_model::{ProjectId, TerminalId, ThreadId, TurnId};
 
 /// What is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub enum Kept {
     Commits,
     /// What a dialect asked to remember, under a name of its choice.
     Dialect(String),
+    /// How the panes of a project are arranged.
+    Layout(ProjectId),
     /// Up to which rules secrets were looked for in what was stored before.
     Masked,
     /// The word by which the mode was last set.
@@ -48,6 +50,7 @@ impl fmt::Display for Kept {
             Kept::Closing(id) => write!(f, "closing/{id}"),
             Kept::Commits => f.write_str("commits"),
             Kept::Dialect(name) => write!(f, "dialect:{name}"),
+            Kept::Layout(project) => write!(f, "layout/{project}"),
             Kept::Masked => f.write_str("masked"),
             Kept::Mode => f.write_str("policy_mode"),
             Kept::Noted(id) => write!(f, "noted/{id}"),

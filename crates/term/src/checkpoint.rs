@@ -17,7 +17,7 @@ use alacritty_terminal::vte::ansi::{
 
 use crate::bin::{Damaged, Read, Reader, Writer};
 use crate::colors::{self, Rgb};
-use crate::emulator::{Emulator, Shadow, row_of};
+use crate::emulator::{Emulator, Prompts, Shadow, row_of};
 use crate::history::{BlockStore, History};
 use crate::pointer::PointerShape;
 use crate::row;
@@ -65,6 +65,8 @@ pub(crate) fn save(screen: &mut Screen) -> Vec<u8> {
     writer.0.extend_from_slice(&primary);
     emulator.tally.save(&mut writer);
     save_requests(&mut writer, &emulator.shadow);
+    writer.uint(emulator.stamps.epoch());
+    emulator.prompts.save(&mut writer);
     bytes
 }
 
@@ -88,6 +90,7 @@ pub(crate) fn load(
     let primary = load_grid(&mut reader, size)?;
     let tally = Tally::load(&mut reader)?;
     load_requests(&mut reader, &mut shadow)?;
+    let (epoch, prompts) = load_numbers(&mut reader)?;
     restore_modes(&mut emulator, mode, &shadow);
     let live = Arc::make_mut(&mut emulator.colors);
     colors.into_iter().for_each(|(index, color)| live.set(index, color));
@@ -100,6 +103,8 @@ pub(crate) fn load(
     emulator.reapply_keyboard_flags();
     emulator.sequence = sequence;
     emulator.tally = tally;
+    emulator.stamps.restore(epoch, sequence);
+    emulator.prompts = prompts;
     emulator.replies.clear();
     emulator.events.clear();
     Ok(Screen {
@@ -229,6 +234,14 @@ fn load_requests(reader: &mut Reader<'_>, shadow: &mut Shadow) -> Read<()> {
     shadow.wants_theme = reader.bool()?;
     shadow.wants_size = reader.bool()?;
     Ok(())
+}
+
+/// What row numbers are worth, and the rows of prompts. A checkpoint of an older version ends before.
+fn load_numbers(reader: &mut Reader<'_>) -> Read<(u64, Prompts)> {
+    if reader.0.is_empty() {
+        return Ok((1, Prompts::default()));
+    }
+    Ok((reader.uint()?, Prompts::load(reader)?))
 }
 
 fn save_colors(writer: &mut Writer<'_>, emulator: &Emulator) {

@@ -21,6 +21,7 @@ mod emulator;
 pub mod escape;
 mod evidence;
 mod feed;
+pub mod find;
 mod history;
 pub mod keys;
 mod line;
@@ -33,6 +34,7 @@ pub mod paste;
 mod pointer;
 pub mod redact;
 mod row;
+mod rows;
 pub mod scanner;
 mod screen;
 mod selection;
@@ -53,10 +55,11 @@ pub use line::{Link, Span, WORD_CHARS};
 pub use matcher::{Matcher, Pattern};
 pub use palette::Palette;
 pub use pointer::PointerShape;
+pub use rows::{Mark, RowRef};
 pub use screen::{
     Fed, NoTranscript, Screen, ScreenConfig, ScreenEvent, ScreenSize, SharedSnapshot, Transcript,
 };
-pub use selection::{Place, Selection, SelectionKind};
+pub use selection::{Expand, Place, Selection, SelectionKind};
 pub use snapshot::{Cursor, CursorShape, Detail, Modes, Snapshot};
 pub use tail::Tail;
 pub use watch::{Matched, WaitId};

@@ -188,11 +188,9 @@ impl Screen {
         let mut matched = Vec::new();
         let mut hand =
             Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now };
+        hand.emulator.sequence += 1;
         self.processor.stop_sync(&mut hand);
         leave_osc(&mut hand, &mut self.processor, &self.scanner);
-        self.emulator.sequence += 1;
-        let mut hand =
-            Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now };
         if !hand.emulator.watch.is_empty() {
             hand.look(Occasion::FeedEnded);
         }
@@ -209,11 +207,11 @@ impl Screen {
     ) -> Vec<Matched> {
         let size = ScreenSize { rows: size.rows.max(1), cols: size.cols.max(1), ..size };
         let is_news = size != self.emulator.size;
+        self.emulator.sequence += 1;
         self.emulator.resize(size);
         if is_news && self.emulator.shadow.wants_size {
             self.emulator.reply_size();
         }
-        self.emulator.sequence += 1;
         self.look_at_all(transcript, now)
     }
 

@@ -39,6 +39,17 @@ pub struct Selection {
     pub kind: SelectionKind,
 }
 
+/// What the ends of a selection grow to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expand {
+    /// Whole characters.
+    Character,
+    /// Words, where there are any.
+    Word,
+    /// Lines as they were before they wrapped.
+    Line,
+}
+
 /// Rows of history that are read at a time.
 const ROWS_AT_A_TIME: u64 = 256;
 
@@ -65,11 +76,19 @@ impl Selection {
     /// Rows that wrapped are joined, blanks at the end of a line are dropped, and so are blank lines at
     /// the end, except that whole lines end with a line feed each.
     pub(crate) fn text(&self, screen: &Screen) -> String {
+        self.text_within(screen, usize::MAX).0
+    }
+
+    /// The same up to about a number of bytes, and whether that cut it.
+    pub(crate) fn text_within(&self, screen: &Screen, most: usize) -> (String, bool) {
         let (start, end) = self.ends();
         let last = end.row.min(screen.first_row() + u64::from(screen.size().rows) - 1);
         let mut text = Text { selection: self, start, end, last, out: String::new(), line: 0 };
         let mut from = start.row.max(screen.oldest_row());
         while from < screen.first_row() && from <= last {
+            if text.out.len() > most {
+                return text.cut(most);
+            }
             let to = (from + ROWS_AT_A_TIME).min(screen.first_row()).min(last + 1);
             let rows = screen.history_rows(from, to);
             // What got lost is older than what is there.
@@ -80,7 +99,7 @@ impl Selection {
         for number in from..=last {
             text.push_row(number, screen.emulator.row((number - screen.first_row()) as usize));
         }
-        text.finish()
+        if text.out.len() > most { text.cut(most) } else { (text.finish(), false) }
     }
 
     /// The half-open column range it covers on a row.
@@ -98,6 +117,42 @@ impl Selection {
                 (from, to)
             }
         }
+    }
+}
+
+impl Screen {
+    /// The text a selection covers up to about `most` bytes, and whether there was more.
+    pub fn selected_text_within(&self, selection: &Selection, most: usize) -> (String, bool) {
+        selection.text_within(self, most)
+    }
+
+    /// A selection with both ends moved outward to whole characters, words or lines, and inward to rows
+    /// that are there. `word_chars` belong to words besides letters and digits.
+    pub fn settle(&self, selection: &Selection, expand: Expand, word_chars: &str) -> Selection {
+        let newest = self.first_row() + u64::from(self.size().rows) - 1;
+        let clamp = |place: Place| Place {
+            row: place.row.clamp(self.oldest_shown(), newest),
+            col: place.col.min(self.size().cols.saturating_sub(1)),
+        };
+        let (start, end) = selection.ends();
+        let (start, end) = (clamp(start), clamp(end));
+        let span = |place: Place| match expand {
+            Expand::Character => None,
+            Expand::Word => self.word_at(place, word_chars),
+            Expand::Line => self.line_at(place.row),
+        };
+        let settled_start = match span(start) {
+            Some(span) => span.start,
+            None => Place { col: self.whole_char(start.row, start.col).0, ..start },
+        };
+        let settled_end = match span(end) {
+            Some(span) => span.end,
+            None => Place { col: self.whole_char(end.row, end.col).1, ..end },
+        };
+        let is_forward = selection.anchor <= selection.head;
+        let (anchor, head) =
+            if is_forward { (settled_start, settled_end) } else { (settled_end, settled_start) };
+        Selection { anchor, head, kind: selection.kind }
     }
 }
 
@@ -145,6 +200,12 @@ impl Text<'_> {
     fn end_line(&mut self) {
         let kept = self.out[self.line..].trim_end_matches(' ').len();
         self.out.truncate(self.line + kept);
+    }
+
+    fn cut(self, most: usize) -> (String, bool) {
+        let mut out = self.out;
+        out.truncate(out.floor_char_boundary(most));
+        (out, true)
     }
 
     fn finish(mut self) -> String {

@@ -14,6 +14,7 @@ use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 use crate::caller::PATIENCE;
 use crate::daemon::Home;
 use crate::patience::{eventually, wait_until};
+use crate::processes::children_of;
 
 /// A program in a terminal of its own.
 pub struct TestPty {
@@ -91,6 +92,31 @@ impl TestPty {
     /// The settings of the terminal.
     pub fn settings(&self) -> Termios {
         tcgetattr(self.master.as_fd()).unwrap()
+    }
+
+    /// Modes that the program has set.
+    pub fn modes(&self) -> rookery_term::Modes {
+        self.screen().modes()
+    }
+
+    /// Whether the cursor can be seen.
+    pub fn shows_cursor(&self) -> bool {
+        self.screen().cursor().visible
+    }
+
+    /// How much was ever written to the terminal, as a number that grows with every change.
+    pub fn sequence(&self) -> u64 {
+        self.screen().sequence()
+    }
+
+    /// Sends a signal to the program itself.
+    #[expect(clippy::disallowed_methods, reason = "a test sends a signal by its name")]
+    pub fn signal_program(&self, signal: &str) {
+        // `setsid` becomes the program, unless it had to fork.
+        let own = self.child.id();
+        let program = children_of(own).first().copied().unwrap_or(own);
+        let sent = Command::new("kill").args(["-s", signal, &program.to_string()]).status();
+        assert!(sent.unwrap().success(), "{signal} to {program}");
     }
 
     /// Waits until the program has ended.

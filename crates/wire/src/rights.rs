@@ -1,5 +1,8 @@
 //! What a row of a table asks of its caller. Rows say it as data; the server knows the caller.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
 /// The least that a connection must be allowed for a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Needs {
@@ -44,6 +47,8 @@ impl Rights {
     pub const DECIDE: Self = Self { needs: Needs::Decide, agents: Agents::Refused };
     /// Changes what is the person's.
     pub const FULL: Self = Self { needs: Needs::Full, agents: Agents::Refused };
+    /// Reads what is not redacted.
+    pub const EXPOSE: Self = Self { needs: Needs::Decide, agents: Agents::Allowed };
     /// Changes the daemon.
     pub const OWN: Self = Self { needs: Needs::Own, agents: Agents::Refused };
 
@@ -58,4 +63,41 @@ impl Rights {
 #[must_use]
 pub fn refusal(name: &str) -> String {
     format!("a program that an agent runs cannot call {name}: it is for the person")
+}
+
+/// What a connection is allowed by now. It can only become less; clones are of the same connection.
+#[derive(Debug, Clone)]
+pub struct Allowed(Arc<AtomicU8>);
+
+impl Default for Allowed {
+    fn default() -> Self {
+        Self(Arc::new(AtomicU8::new(Needs::Own as u8)))
+    }
+}
+
+impl Allowed {
+    /// From now on no more than this is allowed.
+    pub fn lower(&self, most: Needs) {
+        self.0.fetch_min(most as u8, Ordering::AcqRel);
+    }
+
+    /// Whether something is allowed that needs this.
+    #[must_use]
+    pub fn admits(&self, needs: Needs) -> bool {
+        needs as u8 <= self.0.load(Ordering::Acquire)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_allowed_only_becomes_less() {
+        let allowed = Allowed::default();
+        assert!(allowed.admits(Needs::Own));
+        allowed.clone().lower(Needs::Decide);
+        allowed.lower(Needs::Full);
+        assert!(allowed.admits(Needs::Decide) && !allowed.admits(Needs::Full));
+    }
 }

@@ -5,7 +5,7 @@ use super::Finding;
 /// Macros that make a row.
 const ROWS: &[&str] = &["folding_method!(", "method!(", "op!(", "command!("];
 /// What a row may ask, as the constants of `wire::rights::Rights` are called.
-const RIGHTS: &[&str] = &["LOOK", "REPORT", "INSIDE", "DECIDE", "FULL", "OWN"];
+const RIGHTS: &[&str] = &["LOOK", "REPORT", "INSIDE", "DECIDE", "EXPOSE", "FULL", "OWN"];
 
 /// What a row without rights is told.
 const NO_RIGHTS: &str = "a row says what it asks of its caller: LOOK, DECIDE, FULL, OWN, …";

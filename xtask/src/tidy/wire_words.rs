@@ -1,4 +1,5 @@
-//! Core speaks no wire: its texts name no method and no member as a protocol spells them.
+//! Core speaks no wire: its texts name no method and no member as a protocol spells them. Of what is
+//! visible only the link does.
 
 use super::{Finding, rust};
 
@@ -12,8 +13,15 @@ const EXCEPT: &[&str] = &[
 /// Endings of files; a name before one is no method.
 const FILES: &[&str] = &["json", "jsonl", "md", "png", "sock", "toml", "txt"];
 
-/// Finds words of wires in the texts of core, tests excepted.
+/// Where serde is only for the link, and where the link is.
+const SEEN: &str = "crates/view/src/";
+const LINK: &str = "crates/view/src/link/";
+
+/// Finds words of wires in the texts of core, and serde beside the link, tests excepted.
 pub(super) fn check(path: &str, text: &str) -> Vec<Finding> {
+    if path.starts_with(SEEN) && !path.starts_with(LINK) && !rust::is_test_file(path) {
+        return serde_types(path, text);
+    }
     if !path.starts_with(ROOM) || rust::is_test_file(path) || path.ends_with("/attack.rs") {
         return Vec::new();
     }
@@ -26,6 +34,15 @@ pub(super) fn check(path: &str, text: &str) -> Vec<Finding> {
         Some(Finding::error(path, at + 1, message))
     });
     found.collect()
+}
+
+/// Lines that use serde itself; values of JSON are no wire.
+fn serde_types(path: &str, text: &str) -> Vec<Finding> {
+    let lines = text.lines().take(rust::lines_before_tests(text)).enumerate();
+    let named = |line: &str| line.contains("serde::") || line.contains("schemars::");
+    let found = lines.filter(|(_, line)| named(line) && !line.trim_start().starts_with("//"));
+    let message = format!("types for a wire belong to {LINK}");
+    found.map(|(at, _)| Finding::error(path, at + 1, message.clone())).collect()
 }
 
 /// The texts between quotes on a line.
@@ -92,5 +109,13 @@ mod tests {
         ] {
             assert_eq!(check(path, line), [], "{line}");
         }
+    }
+
+    #[test]
+    fn serde_is_for_the_link_alone() {
+        let line = "use serde::{Deserialize, Serialize};";
+        assert_eq!(check("crates/view/src/keys/mod.rs", line).len(), 1);
+        assert_eq!(check("crates/view/src/link/open.rs", line), []);
+        assert_eq!(check("crates/view/src/palette/row.rs", "use serde_json::Value;"), []);
     }
 }

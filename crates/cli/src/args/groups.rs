@@ -11,8 +11,8 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "Terminals",
         &[
-            "open", "run", "task", "attach", "ls", "send", "wait", "dump", "record", "replay",
-            "kill", "close",
+            "tui", "open", "run", "task", "attach", "ls", "send", "wait", "dump", "record",
+            "replay", "kill", "close",
         ],
     ),
     (

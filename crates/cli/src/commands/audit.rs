@@ -1,6 +1,7 @@
 //! `rookery audit`: what was decided, by whom or by which rule.
 
 use rookery_native::wire::{Audit, AuditList, Decision, DecisionVerdict};
+use rookery_view::safe;
 
 use crate::{
     args::{self, Verdict},
@@ -8,7 +9,7 @@ use crate::{
     failure::{Failure, Outcome},
     link::{self, call},
     output::{self, Table, Tone, shorten},
-    talk::{age, safe, show, threads},
+    talk::{age, show, threads},
 };
 
 /// Columns of what was to be done.

@@ -3,6 +3,7 @@
 use rookery_native::wire::{
     ChangeArea, ChangeList, ChangeShow, ChangeShown, ChangesListed, Observed, TreeChanges, TreeFile,
 };
+use rookery_view::safe;
 use rookery_wire::Client;
 
 use crate::{
@@ -12,7 +13,7 @@ use crate::{
     failure::Outcome,
     link::ask,
     output::{self, Colors, Table, Tone, working},
-    talk::{patch, safe, sessions, threads},
+    talk::{patch, sessions, threads},
 };
 
 /// What to do when there is no work tree.

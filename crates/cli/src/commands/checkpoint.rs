@@ -7,6 +7,7 @@ use rookery_native::wire::{
     CheckpointList, CheckpointPrune, CheckpointRestore, CheckpointRestored, CheckpointShow,
     CheckpointSource, Checkpoints, CheckpointsDeleted, Differences,
 };
+use rookery_view::safe;
 use rookery_wire::Client;
 
 use crate::{
@@ -19,7 +20,6 @@ use crate::{
     talk::{
         age, patch,
         requests::short_id,
-        safe,
         sessions::{self, Meant},
     },
 };

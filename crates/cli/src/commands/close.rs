@@ -4,6 +4,7 @@ use rookery_native::{
     TerminalRef,
     wire::{Terminal, TerminalClose, TerminalEnded, TerminalFilter, TerminalList, TerminalState},
 };
+use rookery_view::safe;
 use rookery_wire::Client;
 use serde::Serialize;
 
@@ -13,7 +14,6 @@ use crate::{
     failure::Outcome,
     link::{self, call},
     output, resolve,
-    talk::safe,
 };
 
 pub(super) async fn run(args: args::Close) -> Outcome {

@@ -10,7 +10,6 @@ use std::{
 };
 
 use rookery_daemon::{config::Config, homes::Homes};
-use rookery_dialects::DIALECTS;
 use rookery_native::wire::{GetStatus, Status};
 use serde::Serialize;
 
@@ -148,7 +147,7 @@ fn not_writable(dir: &Path) -> Option<Finding> {
 
 /// Sockets whose paths are longer than the kernel takes.
 fn too_long(homes: &Homes) -> Option<Finding> {
-    let endpoints = DIALECTS.iter().map(|dialect| homes.socket(&dialect.endpoint));
+    let endpoints = rookery_dialects::listening().map(|dialect| homes.socket(&dialect.endpoint));
     let mut paths = [link::own_socket(homes), homes.keeper_socket()].into_iter().chain(endpoints);
     let path = paths.find(|path| path.as_os_str().len() > LONGEST_SOCKET)?;
     let detail = format!("{} is longer than {LONGEST_SOCKET} bytes", path.display());

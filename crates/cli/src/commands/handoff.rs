@@ -3,6 +3,7 @@
 use rookery_native::wire::{
     Handoff, HandoffCreate, HandoffList, HandoffSetStatus, HandoffStatus, Handoffs,
 };
+use rookery_view::safe;
 use rookery_wire::Client;
 
 use crate::{
@@ -15,7 +16,6 @@ use crate::{
     talk::{
         age,
         requests::short_id,
-        safe,
         sessions::{self, Meant},
     },
 };

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead as _, IsTerminal as _};
 
 use rookery_native::wire::{Hunk, HunkList, HunkRollback, HunkRolledBack, HunkShow, Hunks};
+use rookery_view::safe;
 use rookery_wire::Client;
 
 use crate::{
@@ -11,7 +12,7 @@ use crate::{
     failure::{Failure, Outcome},
     link::{self, ask},
     output::{self, Colors, Table, Tone},
-    talk::{age, patch, safe, threads},
+    talk::{age, patch, threads},
 };
 
 /// What to do when a hunk is not found.

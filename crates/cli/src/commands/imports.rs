@@ -7,6 +7,7 @@ use rookery_native::wire::{
     Import, ImportDecided, ImportEnable, ImportEnabled, ImportGet, ImportIgnore, ImportRefresh,
     ImportRemove, ImportScan, Imports, Skill, SkillGet, SkillList, SkillSet, Skills,
 };
+use rookery_view::safe;
 use rookery_wire::Client;
 
 use crate::{
@@ -16,7 +17,7 @@ use crate::{
     failure::{Failure, Outcome},
     link::ask,
     output::{self, Colors, Table, Tone, shorten},
-    talk::{safe, sessions},
+    talk::sessions,
 };
 
 /// What to do when an item is not found.

@@ -10,6 +10,7 @@ use rookery_native::{
         Subscribe,
     },
 };
+use rookery_view::safe;
 use rookery_wire::{Client, ClientError, client::Notification};
 use serde::Serialize;
 use serde_json::json;
@@ -24,7 +25,7 @@ use crate::{
     talk::{
         age,
         queue::{self, Item},
-        requests, safe, show,
+        requests, show,
     },
 };
 

@@ -9,6 +9,7 @@ use rookery_native::wire::{
     AuthAccount, AuthFlow, AuthLogin, AuthLogout, AuthState, AuthStates, AuthStatus,
     LoginNotification,
 };
+use rookery_view::safe;
 use rookery_wire::client::Notification;
 use rookery_wire::transport::ws::pairing;
 use rookery_wire::{Client, ClientError};
@@ -22,7 +23,6 @@ use crate::{
     link::call,
     output::{self, Colors, Table, Tone},
     stop::Stop,
-    talk::safe,
 };
 
 /// What to do when it is not clear which account is meant.

@@ -7,6 +7,7 @@ use std::path::Path;
 use rookery_native::wire::{
     Artifact, Artifacts, Empty, MediaDelete, MediaGet, MediaImport, MediaKind, MediaList,
 };
+use rookery_view::safe;
 use rookery_wire::Client;
 use serde_json::json;
 
@@ -17,7 +18,7 @@ use crate::{
     failure::{Failure, Outcome},
     link::ask,
     output::{self, Colors, Table, Tone, shorten},
-    talk::{age, safe},
+    talk::age,
 };
 
 /// What to do when an artifact is not found.

@@ -7,6 +7,7 @@ use rookery_native::wire::{
     Empty, Memories, Memory, MemoryDelete, MemoryGet, MemoryList, MemoryResults, MemorySave,
     MemorySaved, MemorySearch, MemoryUpdate,
 };
+use rookery_view::safe;
 use rookery_wire::Client;
 use serde_json::{Value, json};
 
@@ -17,7 +18,7 @@ use crate::{
     failure::{Failure, Outcome},
     link::ask,
     output::{self, Colors, Table, Tone, shorten},
-    talk::{age, safe, sessions},
+    talk::{age, sessions},
 };
 
 /// What to do when a memory is not found.

@@ -42,7 +42,9 @@ mod shims;
 mod status;
 mod task;
 mod threads;
+mod tui;
 mod up;
+mod view;
 mod wait;
 mod workflow;
 mod worktree;
@@ -62,12 +64,13 @@ pub(crate) use review::{changes_of, lines as review_lines};
 /// Runs a command.
 pub(crate) fn run(cli: Cli) -> Outcome {
     match cli.command {
-        None => block_on(up::run(false)),
+        None => block_on(tui::best()),
         Some(Command::Daemon(args)) => daemon::run(&args),
         Some(Command::Up(args)) => block_on(up::run(args.json)),
         Some(Command::Down(args)) => block_on(down::run(args.all)),
         Some(Command::Restart(args)) => block_on(restart::run(args.json)),
         Some(Command::Status(args)) => block_on(status::run(args.json)),
+        Some(Command::Tui(args)) => block_on(tui::run(args)),
         Some(Command::Open(args)) => block_on(open::run(args)),
         Some(Command::Attach(args)) => block_on(attach::run(args)),
         Some(Command::Ls(args)) => block_on(ls::run(args)),
@@ -101,6 +104,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Some(Command::Handoff(args)) => block_on(handoff::run(args.action)),
         Some(Command::Audit(args)) => block_on(audit::run(args)),
         Some(Command::Events(args)) => block_on(events::run(args)),
+        Some(Command::View(args)) => block_on(view::run(args)),
         Some(Command::Serve(args)) => ptywright::serve(args),
         Some(Command::AppServer(args)) => roder::serve(args),
         Some(Command::Idx0(args)) => Ok(idx0::main(args.args)),

@@ -4,6 +4,7 @@ use rookery_native::wire::{
     Empty, InstalledPlugin, InstalledPlugins, PluginDisable, PluginEnable, PluginInstall,
     PluginList, PluginPreview, PluginPreviewed, PluginUninstall,
 };
+use rookery_view::safe;
 use rookery_wire::Client;
 use serde_json::json;
 
@@ -15,7 +16,7 @@ use crate::{
     failure::Outcome,
     link::ask,
     output::{self, Colors, Table, Tone},
-    talk::{age, safe},
+    talk::age,
 };
 
 /// What to do when a plugin is not installed.

@@ -7,6 +7,7 @@ use rookery_native::wire::{
     ReviewAddComments, ReviewDeliver, ReviewGet, ReviewList, ReviewRequest, ReviewSetStatus,
     ReviewStatus, Reviews,
 };
+use rookery_view::safe;
 use rookery_wire::Client;
 
 use super::checkpoint::{files, sum};
@@ -20,7 +21,6 @@ use crate::{
     talk::{
         age, patch,
         requests::short_id,
-        safe,
         sessions::{self, Meant},
     },
 };

@@ -7,6 +7,7 @@ use rookery_native::wire::{
     Task, TaskCancel, TaskCancelled, TaskList, TaskLogPiece, TaskLogged, TaskLogs, TaskNews,
     TaskNotification, TaskRetry, TaskShow, TaskState, Tasks,
 };
+use rookery_view::safe;
 use rookery_wire::Client;
 
 use crate::{
@@ -15,7 +16,7 @@ use crate::{
     failure::{Failure, Outcome},
     link::{self, ask},
     output::{self, Colors, Table, Tone, shorten},
-    talk::{age, requests::short_id, safe},
+    talk::{age, requests::short_id},
 };
 
 /// What to do when a task is not found.

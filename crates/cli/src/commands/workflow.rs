@@ -7,6 +7,7 @@ use rookery_native::wire::{
     WorkflowApprove, WorkflowDecision, WorkflowGet, WorkflowList, WorkflowPlan, WorkflowPlanned,
     WorkflowRun, WorkflowRuns, WorkflowStop, WorkflowWait,
 };
+use rookery_view::safe;
 use rookery_wire::Client;
 
 use crate::{
@@ -16,7 +17,7 @@ use crate::{
     failure::{Failure, Outcome},
     link::{self, ask},
     output::{self, Colors, Table, Tone, shorten},
-    talk::{age, safe, sessions},
+    talk::{age, sessions},
 };
 
 /// What to do when a run is not found.

@@ -11,6 +11,7 @@ use rookery_native::{
         WorktreeMade, WorktreeRemove, WorktreeState, Worktrees,
     },
 };
+use rookery_view::safe;
 use rookery_wire::{Client, ClientError};
 
 use super::checkpoint::directory;
@@ -20,7 +21,7 @@ use crate::{
     failure::{Failure, Outcome},
     link::{self, ask, call},
     output::{self, Table, Tone, working},
-    talk::{safe, sessions::current_dir},
+    talk::sessions::current_dir,
 };
 
 /// What to do when a worktree is not found.

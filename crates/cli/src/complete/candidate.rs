@@ -1,7 +1,8 @@
 //! What is offered for a word. Names come from programs, models and branches and are not trusted: a value has only
 //! letters that mean nothing to any shell, and a description is one short line of letters that are seen.
 
-use crate::{output::shorten, talk::safe};
+use crate::output::shorten;
+use rookery_view::safe;
 
 /// The most that is offered at once.
 const MOST: usize = 200;

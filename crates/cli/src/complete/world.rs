@@ -6,7 +6,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rookery_dialects::DIALECTS;
 use rookery_host::{find_program, known_agents};
 use rookery_native::wire::{
     CheckpointList, Checkpoints, HandoffList, HandoffStatus, Handoffs, ListProjects, ListProviders,
@@ -34,7 +33,7 @@ const SIGNALS: &[&str] =
 
 /// Who decides, besides people at this command line.
 fn deciders() -> impl Iterator<Item = &'static str> {
-    [POLICY].into_iter().chain(DIALECTS.iter().map(|dialect| dialect.endpoint.name))
+    [POLICY].into_iter().chain(rookery_dialects::listening().map(|dialect| dialect.endpoint.name))
 }
 
 /// Offers what there is of a kind.

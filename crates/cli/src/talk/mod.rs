@@ -6,7 +6,6 @@ pub(crate) mod mode;
 pub(crate) mod patch;
 pub(crate) mod queue;
 pub(crate) mod requests;
-pub(crate) mod safe;
 pub(crate) mod sessions;
 pub(crate) mod settle;
 pub(crate) mod show;

@@ -1,8 +1,8 @@
 //! Patches line by line, with the comments on their lines. What is in them is not trusted.
 
 use rookery_native::wire::ReviewComment;
+use rookery_view::safe;
 
-use super::safe;
 use crate::output::{Colors, Tone};
 
 /// A line to show.

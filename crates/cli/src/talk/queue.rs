@@ -1,8 +1,9 @@
 //! What asks for attention, as rows and lines.
 
 use rookery_native::wire::{Category, QueueEntry, Related, Request, Source};
+use rookery_view::safe;
 
-use super::{age, requests, safe};
+use super::{age, requests};
 use crate::output::{Colors, Table, Tone, shorten};
 
 /// Columns of a session's title, and of what an item says.

@@ -1,9 +1,10 @@
 //! What agents wait for: which requests there are, and how they are shown.
 
 use rookery_native::wire::{Question, Request, RequestKind, RequestList, RequestState, Requests};
+use rookery_view::safe;
 use rookery_wire::Client;
 
-use super::{age, mode, safe, show};
+use super::{age, mode, show};
 use crate::{
     failure::{Failure, Outcome},
     link::call,

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use rookery_native::wire::{Session, SessionList, Sessions};
+use rookery_view::safe;
 use rookery_wire::Client;
 
-use super::safe;
 use crate::{
     args::PlaceChoice,
     failure::{Failure, Outcome},

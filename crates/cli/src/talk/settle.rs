@@ -6,10 +6,11 @@ use rookery_native::{
     code,
     wire::{AnswerRequest, Answered, EventBody, EventList, EventPage, GetStatus, Request, Status},
 };
+use rookery_view::safe;
 use rookery_wire::{Client, ClientError};
 use serde_json::json;
 
-use super::{requests, safe};
+use super::requests;
 use crate::{
     args::RequestTarget,
     failure::{Failure, Outcome},
@@ -31,6 +32,7 @@ pub(crate) fn answer_to(target: &RequestTarget) -> AnswerRequest {
         message: None,
         remember: false,
         answers: None,
+        shown: None,
     }
 }
 

@@ -4,9 +4,10 @@ use rookery_native::wire::{
     Item, ItemBody, ItemStatus, ModelChoice, Thread, ThreadStatus, ThreadWait, ToolApproval,
     ToolCall, Turn, TurnItem, TurnStatus,
 };
+use rookery_view::safe;
 use serde_json::Value;
 
-use super::{age, safe};
+use super::age;
 use crate::output::{Colors, Tone, shorten};
 
 /// Letters of a thread's id that tell it from others.

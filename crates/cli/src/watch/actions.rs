@@ -9,6 +9,7 @@ use rookery_native::{
         ReviewSetStatus, ReviewStatus,
     },
 };
+use rookery_view::safe;
 use rookery_wire::{Call, Client, ClientError};
 
 use super::list::{Action, List};
@@ -18,7 +19,7 @@ use crate::{
     talk::{
         patch::{self, Line},
         queue::{self, Item},
-        requests, safe,
+        requests,
     },
 };
 
@@ -72,6 +73,7 @@ async fn answer(client: &Client, id: &str, approved: bool) -> Reply {
         message: None,
         remember: false,
         answers: None,
+        shown: None,
     };
     let answered: Answered = call(client, params).await?;
     Ok(match (answered.settled, approved) {

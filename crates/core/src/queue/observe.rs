@@ -123,7 +123,7 @@ impl Tx<'_> {
     }
 
     fn observe_bell(&mut self, id: TerminalId) {
-        let is_seen = self.world.active.terminal == Some(id);
+        let is_seen = self.world.active.terminal == Some(id) || self.world.is_seen(id);
         let Ok(terminal) = self.world.terminal(id) else { return };
         if !is_seen && !terminal.activity.mutes_program() {
             self.need(session_of(terminal.uuid), None, Source::Program);

@@ -5,6 +5,7 @@ mod approvals;
 mod chosen;
 pub(crate) mod decisions;
 mod dialogs;
+mod digest;
 mod parked;
 mod parts;
 mod pending;

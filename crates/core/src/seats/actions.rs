@@ -8,14 +8,14 @@ use rookery_view::settings::FONT_SIZES;
 use super::{Clipboard, CloseQuestion, Edit};
 use crate::rooms::Seats;
 use crate::terminals::OpenTerminal;
-use crate::workspace::Tabs;
+use crate::workspace::{TabGroup, Tabs};
 
 impl Seats {
     /// Does what an action means; returns when it is done.
     pub async fn run_action(&self, action: Action) -> Result<()> {
         match action {
             Action::NewTab => self.new_tab().await.map(drop),
-            Action::CloseTab => match self.core.workspace().active() {
+            Action::CloseTab => match self.place().terminal {
                 Some(id) => self.core.terminals().close_soon(id).await,
                 None => Ok(()),
             },
@@ -43,32 +43,86 @@ impl Seats {
                 let size = rookery_view::settings::DEFAULT_FONT_SIZE;
                 self.scale_font(move |_| size).await
             }
+            // What only a viewer can do: without one there is no page, no pane and no scrolling.
+            Action::OpenInbox
+            | Action::NextWaiting
+            | Action::NewThread
+            | Action::OpenThreads
+            | Action::OpenReviews
+            | Action::OpenCheckpoints
+            | Action::OpenWorktrees
+            | Action::OpenAudit
+            | Action::SplitRight
+            | Action::SplitBelow
+            | Action::ZoomPane
+            | Action::BreakPane
+            | Action::SwapPane
+            | Action::TakeSize
+            | Action::Find
+            | Action::CopyMode
+            | Action::PrevPrompt
+            | Action::NextPrompt
+            | Action::LastTab
+            | Action::FocusSidebar
+            | Action::Settings
+            | Action::Help
+            | Action::Leave
+            | Action::FocusNextPane
+            | Action::FocusPane(_)
+            | Action::GrowPane(_)
+            | Action::ScrollPageUp
+            | Action::ScrollPageDown
+            | Action::ScrollTop
+            | Action::ScrollBottom => Box::pin(self.run_in_viewer(action)).await,
         }
     }
 
     /// The project shown, with its tabs.
     fn active_tabs(&self) -> Option<Tabs> {
         let workspace = self.core.workspace().tree();
-        let active = workspace.active.project?;
+        let active = self.place().project?;
         workspace.projects.into_iter().find(|group| group.project.id == active)
     }
 
+    /// Tabs that are shown together count as one.
     async fn cycle_tab(&self, step: isize) -> Result<()> {
-        let Some(group) = self.active_tabs() else { return Ok(()) };
-        let place =
-            group.tabs.iter().position(|tab| Some(tab.id) == self.core.workspace().active());
-        let next = place.and_then(|place| place.checked_add_signed(step));
-        match next.and_then(|next| group.tabs.get(next)) {
-            Some(tab) => self.core.workspace().activate(tab.id).await.map(drop),
+        let (groups, shown) = self.groups();
+        let next = shown.and_then(|place| place.checked_add_signed(step));
+        match next.and_then(|next| groups.get(next)) {
+            Some(group) => self.show_group(group).await,
             None => Ok(()),
         }
     }
 
     async fn switch_tab(&self, place: u8) -> Result<()> {
-        let Some(group) = self.active_tabs() else { return Ok(()) };
-        match group.tabs.get(usize::from(place).saturating_sub(1)) {
-            Some(tab) => self.core.workspace().activate(tab.id).await.map(drop),
+        match self.groups().0.get(usize::from(place).saturating_sub(1)) {
+            Some(group) => self.show_group(group).await,
             None => Ok(()),
+        }
+    }
+
+    /// The groups of the project shown, and which of them is.
+    fn groups(&self) -> (Vec<TabGroup>, Option<usize>) {
+        let at = self.place();
+        let groups = at.project.map(|id| self.core.workspace().groups(id)).unwrap_or_default();
+        let shown =
+            groups.iter().position(|group| at.terminal.is_some_and(|id| group.tabs.contains(&id)));
+        (groups, shown)
+    }
+
+    /// Shows a group, the pane that was selected last if it is one of them.
+    async fn show_group(&self, group: &TabGroup) -> Result<()> {
+        let latest = {
+            let world = self.core.look();
+            let tabs = group.tabs.iter().filter_map(|id| world.terminals.get(id));
+            tabs.max_by_key(|tab| tab.last_active).map(|tab| tab.id)
+        };
+        match group.tabs.as_slice() {
+            [only] => self.show(*only).await,
+            _ => match latest {
+                Some(id) => self.show(id).await,
+                None => Ok(()),
+            },
         }
     }
 
@@ -79,7 +133,7 @@ impl Seats {
         let is_there = |id: &TerminalId| group.tabs.iter().any(|tab| tab.id == *id);
         let remembered = group.project.selected.filter(is_there);
         match remembered.or_else(|| group.tabs.first().map(|tab| tab.id)) {
-            Some(tab) => self.core.workspace().activate(tab).await.map(drop),
+            Some(tab) => self.show(tab).await,
             None => self.select_project(group.project.id).await,
         }
     }
@@ -113,8 +167,8 @@ impl Seats {
         let Some(group) = self.active_tabs() else { return Ok(()) };
         let project = group.project.id;
         if group.tabs.len() > 1 {
-            self.leave_terminal(self.core.workspace().active());
-            self.core.inner.seats.state.lock().question = Some(CloseQuestion { project });
+            self.leave_terminal(self.place().terminal);
+            self.change_seat(|seat| seat.question = Some(CloseQuestion { project }));
             return Ok(());
         }
         self.core.workspace().delete_project(project).await
@@ -122,7 +176,7 @@ impl Seats {
 
     /// Answers the question whether to close a project.
     pub async fn answer_question(&self, is_confirmed: bool) -> Result<()> {
-        let question = self.core.inner.seats.state.lock().question.take();
+        let question = self.change_seat(|seat| seat.question.take());
         match question {
             Some(CloseQuestion { project }) if is_confirmed => {
                 self.core.workspace().delete_project(project).await
@@ -133,7 +187,7 @@ impl Seats {
 
     /// The newest terminal with something to be seen: of this project, else of any.
     async fn jump_to_unread(&self) -> Result<()> {
-        let active = self.core.workspace().selection().project;
+        let active = self.place().project;
         let rows = self.core.workspace().inbox();
         let here = rows.iter().find(|(project, ..)| Some(project.id) == active);
         match here.or(rows.first()) {
@@ -144,17 +198,15 @@ impl Seats {
 
     /// Shows a terminal that the user picked from a list, wherever it is.
     pub(super) async fn jump_to(&self, id: TerminalId) -> Result<()> {
-        self.core.workspace().activate(id).await?;
+        self.show(id).await?;
         self.reveal_sidebar().await
     }
 
     fn edit_tab(&self) -> Result<()> {
-        if let Some(tab) =
-            self.core.workspace().active().and_then(|id| self.core.workspace().tab(id).ok())
-        {
+        if let Some(tab) = self.place().terminal.and_then(|id| self.core.workspace().tab(id).ok()) {
             let edit = Edit::Tab(tab.id, tab.title().into_owned());
             self.leave_terminal(Some(tab.id));
-            self.core.inner.seats.state.lock().edit = Some(edit);
+            self.change_seat(|seat| seat.edit = Some(edit));
         }
         Ok(())
     }
@@ -162,15 +214,15 @@ impl Seats {
     fn edit_project(&self) -> Result<()> {
         if let Some(group) = self.active_tabs() {
             let edit = Edit::Project(group.project.id, group.project.name);
-            self.leave_terminal(self.core.workspace().active());
-            self.core.inner.seats.state.lock().edit = Some(edit);
+            self.leave_terminal(self.place().terminal);
+            self.change_seat(|seat| seat.edit = Some(edit));
         }
         Ok(())
     }
 
     /// Ends editing a name in place: with this text, or as if it had not begun.
     pub async fn finish_edit(&self, text: Option<String>) -> Result<()> {
-        let edit = self.core.inner.seats.state.lock().edit.take();
+        let edit = self.change_seat(|seat| seat.edit.take());
         match (edit, text) {
             (Some(Edit::Tab(id, _)), Some(text)) => {
                 self.core.terminals().set_user_title(id, Some(text)).await
@@ -183,8 +235,7 @@ impl Seats {
     }
 
     fn copy(&self) -> Result<()> {
-        let Some(handle) =
-            self.core.workspace().active().and_then(|id| self.core.terminals().get(id).ok())
+        let Some(handle) = self.place().terminal.and_then(|id| self.core.terminals().get(id).ok())
         else {
             return Ok(());
         };
@@ -195,8 +246,7 @@ impl Seats {
     }
 
     async fn paste_clipboard(&self) -> Result<()> {
-        let Some(handle) =
-            self.core.workspace().active().and_then(|id| self.core.terminals().get(id).ok())
+        let Some(handle) = self.place().terminal.and_then(|id| self.core.terminals().get(id).ok())
         else {
             return Ok(());
         };

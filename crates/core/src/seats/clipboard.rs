@@ -2,6 +2,7 @@
 
 use rookery_host::ClipboardTarget;
 use rookery_model::{Error, Result};
+use tokio::sync::broadcast;
 
 use crate::rooms::Seats;
 
@@ -39,8 +40,17 @@ impl Seats {
     pub(crate) fn program_sets_clipboard(&self, clipboard: Clipboard, text: &str) {
         if !self.core.inner.seats.may_write_clipboard() {
             tracing::debug!("a program may not write the clipboard");
-        } else if let Err(error) = self.set_clipboard(clipboard, text) {
+            return;
+        }
+        if let Err(error) = self.set_clipboard(clipboard, text) {
             tracing::debug!(%error, "a program's text is not put on the clipboard");
         }
+        // Without a viewer it is for none.
+        let _ = self.core.inner.seats.clips.send((clipboard, text.to_owned()));
+    }
+
+    /// Texts that programs put on a clipboard from now on. They are for the desk alone.
+    pub fn clips(&self) -> broadcast::Receiver<(Clipboard, String)> {
+        self.core.inner.seats.clips.subscribe()
     }
 }

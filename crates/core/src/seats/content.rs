@@ -31,7 +31,7 @@ impl Seats {
             Frame::Fonts => self.fonts().await,
             Frame::Notifications => self.notifications(),
             Frame::Agents => {
-                self.core.inner.seats.state.lock().metrics.clear();
+                self.change_seat(|seat| seat.metrics.clear());
                 self.agent_rows()
             }
             Frame::Present | Frame::Provider(_) => return None,
@@ -66,7 +66,7 @@ impl Seats {
 
     fn agent_rows(&self) -> Content {
         self.find_metrics();
-        let metrics = self.core.inner.seats.state.lock().metrics.clone();
+        let metrics = self.look_at_seat(|seat| seat.metrics.clone());
         let known = |tab: TerminalId| metrics.get(&tab).copied().flatten();
         Content::Agents { tabs: self.agent_inputs(known), now: clock::wall() }
     }
@@ -98,11 +98,11 @@ impl Seats {
         let tabs = self.core.workspace().tree().projects.into_iter().flat_map(|group| group.tabs);
         let is_agent = |tab: &Terminal| tab.activity.owner.as_ref().is_some_and(Owner::is_agent);
         for tab in tabs.filter(is_agent).take(MOST_METRICS) {
-            if self.core.inner.seats.state.lock().metrics.contains_key(&tab.id) {
+            if self.look_at_seat(|seat| seat.metrics.contains_key(&tab.id)) {
                 continue;
             }
-            self.core.inner.seats.state.lock().metrics.insert(tab.id, None);
-            let core = self.core.clone();
+            self.change_seat(|seat| seat.metrics.insert(tab.id, None));
+            let seats = self.clone();
             self.core.inner.runtime.spawn(async move {
                 let found = git_metrics::changes(tab.cwd()).await;
                 let metrics = found.map_or(Metrics::Nothing, |changes| Metrics::Changed {
@@ -110,22 +110,24 @@ impl Seats {
                     added: changes.added,
                     removed: changes.deleted,
                 });
-                core.inner.seats.state.lock().metrics.insert(tab.id, Some(metrics));
+                seats.change_seat(|seat| seat.metrics.insert(tab.id, Some(metrics)));
             });
         }
     }
 
     /// Brings frames that show the world up to date.
     pub(super) fn refresh_palette(&self) {
-        let (has_agents, has_notifications) = {
-            let state = self.core.inner.seats.state.lock();
-            (state.palette.has(Frame::Agents), state.palette.has(Frame::Notifications))
-        };
+        let (has_agents, has_notifications) = self.look_at_seat(|seat| {
+            (seat.palette.has(Frame::Agents), seat.palette.has(Frame::Notifications))
+        });
         let agents = has_agents.then(|| self.agent_rows());
         let notifications = has_notifications.then(|| self.notifications());
         for content in [agents, notifications].into_iter().flatten() {
             // Rows of the world change nothing that must be carried out.
-            drop(self.core.inner.seats.state.lock().palette.refresh(&content));
+            // They are no news either: whoever shows them heard of the change before.
+            let seat = self.seat();
+            let mut state = self.core.inner.seats.state.lock_quietly();
+            drop(state.seat_mut(seat).palette.refresh(&content));
         }
     }
 }

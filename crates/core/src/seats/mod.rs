@@ -8,10 +8,12 @@ mod actions;
 mod clipboard;
 mod content;
 mod palette;
+mod panes;
 mod providers;
 mod scene;
 mod settings;
 mod tabs;
+mod viewers;
 mod window;
 
 use std::collections::HashMap;
@@ -19,19 +21,22 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rookery_host::Clipboards;
-use rookery_model::{ProjectId, TerminalId};
+use rookery_model::{ProjectId, TerminalId, ViewerId};
 use rookery_term::Palette as Colors;
 use rookery_view::keys::Platform;
 use rookery_view::palette::{Metrics, Palette};
 use rookery_view::scene::WindowSize;
 use rookery_view::settings::Settings;
 use rookery_view::theme::Themes;
-use tokio::sync::oneshot;
+use tokio::sync::{broadcast, oneshot, watch};
 
 use crate::log::{Shows, Signalled, Signals};
+use crate::rooms::Seats;
 
 pub use clipboard::Clipboard;
 pub use palette::Presented;
+pub use panes::PaneTo;
+pub use viewers::{Face, Fit, MAX_VIEWERS, NewViewer, Page, Viewer, ViewerRights};
 pub use window::WindowMetrics;
 
 /// What the user interface needs to know to start.
@@ -57,12 +62,21 @@ pub(crate) struct Room {
     state: Signalled<State>,
     clipboards: Clipboards,
     stats: SceneStats,
+    /// Whose size terminals have.
+    sizes: viewers::Sizes,
+    /// Raised when the newest window shall come to the front.
+    raises: watch::Sender<u64>,
+    /// Texts that programs put on a clipboard, for the desk.
+    clips: broadcast::Sender<(Clipboard, String)>,
     /// Held while the settings file is changed.
     settings_writer: tokio::sync::Mutex<()>,
 }
 
 struct State {
-    palette: Palette,
+    /// What the window that the daemon imagines has in front of it.
+    headless: Seat,
+    /// What viewers have in front of them.
+    seats: HashMap<ViewerId, Seat>,
     settings: Settings,
     themes: Themes,
     /// The theme shown, which may be a preview.
@@ -73,13 +87,61 @@ struct State {
     window: WindowSize,
     /// Whether anybody arranged the window yet: its size, its sidebar or its font.
     is_arranged: bool,
+    /// Who waits for an answer given in a palette, by its seat and its session.
+    askers: HashMap<Asking, oneshot::Sender<Option<String>>>,
+}
+
+/// A palette, by its seat, and a session of it.
+type Asking = (Option<ViewerId>, u64);
+
+/// What lies in front of the terminals that one looks at.
+#[derive(Default)]
+struct Seat {
+    palette: Palette,
     sidebar: SidebarState,
     edit: Option<Edit>,
     question: Option<CloseQuestion>,
-    /// Who waits for an answer given in the palette, by the palette's session.
-    askers: HashMap<u64, oneshot::Sender<Option<String>>>,
     /// What agents have changed since the list was opened; none while that is being found out.
     metrics: HashMap<TerminalId, Option<Metrics>>,
+}
+
+impl State {
+    /// The seat of a viewer; none, or one that is gone, is the imagined window's.
+    fn seat(&self, viewer: Option<ViewerId>) -> &Seat {
+        viewer.and_then(|id| self.seats.get(&id)).unwrap_or(&self.headless)
+    }
+
+    fn seat_mut(&mut self, viewer: Option<ViewerId>) -> &mut Seat {
+        match viewer.and_then(|id| self.seats.get_mut(&id)) {
+            Some(seat) => seat,
+            None => &mut self.headless,
+        }
+    }
+
+    /// Those who asked at one seat wait at another from now on.
+    fn rename_askers(&mut self, from: Option<ViewerId>, to: Option<ViewerId>) {
+        let moved: Vec<Asking> =
+            self.askers.keys().filter(|(seat, _)| *seat == from).copied().collect();
+        for asking in moved {
+            if let Some(asker) = self.askers.remove(&asking) {
+                self.askers.insert((to, asking.1), asker);
+            }
+        }
+    }
+}
+
+impl Seats {
+    /// Looks at the seat that this is about.
+    fn look_at_seat<T>(&self, work: impl FnOnce(&Seat) -> T) -> T {
+        let seat = self.seat();
+        work(self.core.inner.seats.state.lock().seat(seat))
+    }
+
+    /// Changes the seat that this is about.
+    fn change_seat<T>(&self, work: impl FnOnce(&mut Seat) -> T) -> T {
+        let seat = self.seat();
+        work(self.core.inner.seats.state.lock().seat_mut(seat))
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,6 +149,13 @@ struct SidebarState {
     is_collapsed: bool,
     width: f32,
     are_agents_visible: bool,
+}
+
+impl Default for SidebarState {
+    fn default() -> Self {
+        let width = rookery_view::scene::layout::SIDEBAR_WIDTH;
+        SidebarState { is_collapsed: false, width, are_agents_visible: true }
+    }
 }
 
 /// A name that is being edited in place.
@@ -143,24 +212,21 @@ impl Room {
     /// Reads settings and themes. Blocking.
     pub(crate) fn start(config: UiConfig, plain: Colors, signals: &Signals) -> Room {
         let loaded = settings::load(config.settings.as_deref());
+        let sidebar = SidebarState {
+            are_agents_visible: loaded.settings.show_sidebar_agents,
+            ..SidebarState::default()
+        };
         let state = State {
             theme: loaded.settings.theme.clone(),
             font: loaded.settings.font_family.clone(),
             font_size: loaded.settings.font_size,
-            sidebar: SidebarState {
-                is_collapsed: false,
-                width: rookery_view::scene::layout::SIDEBAR_WIDTH,
-                are_agents_visible: loaded.settings.show_sidebar_agents,
-            },
-            palette: Palette::default(),
+            headless: Seat { sidebar, ..Seat::default() },
+            seats: HashMap::new(),
             settings: loaded.settings,
             themes: loaded.themes,
             window: WindowSize::default(),
             is_arranged: false,
-            edit: None,
-            question: None,
             askers: HashMap::new(),
-            metrics: HashMap::new(),
         };
         let clipboards = Clipboards::start(config.has_display);
         Room {
@@ -169,6 +235,9 @@ impl Room {
             state: Signalled::new(state, Shows::Seats, signals),
             clipboards,
             stats: SceneStats::default(),
+            sizes: viewers::Sizes::default(),
+            raises: watch::Sender::new(0),
+            clips: broadcast::Sender::new(MAX_CLIPS),
             settings_writer: tokio::sync::Mutex::new(()),
         }
     }
@@ -204,3 +273,6 @@ impl Room {
 }
 
 const PLATFORM: Platform = Platform::Linux;
+
+/// Texts on their way to a desk.
+const MAX_CLIPS: usize = 16;

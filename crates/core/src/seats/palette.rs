@@ -1,6 +1,6 @@
 //! The one palette: opened, filtered, acted upon, and asked through.
 
-use rookery_model::{Error, Result};
+use rookery_model::{Error, Result, ViewerId};
 use rookery_view::palette::{Effect, Frame, PaletteState, Question};
 use tokio::sync::oneshot;
 
@@ -10,6 +10,8 @@ use crate::rooms::Seats;
 /// A question that was put to the user. Dropping it takes the question back.
 pub struct Presented {
     core: Core,
+    /// Where it was put.
+    seat: Option<ViewerId>,
     session: u64,
     answer: oneshot::Receiver<Option<String>>,
 }
@@ -25,8 +27,10 @@ impl Drop for Presented {
     fn drop(&mut self) {
         let effects = {
             let mut state = self.core.inner.seats.state.lock();
-            state.askers.remove(&self.session);
-            state.palette.dismiss_session(self.session)
+            // The seat may be the imagined window's by now.
+            let seat = self.seat.filter(|id| state.seats.contains_key(id));
+            state.askers.remove(&(seat, self.session));
+            state.seat_mut(seat).palette.dismiss_session(self.session)
         };
         self.core.seats().carry_out_quick(effects);
     }
@@ -36,7 +40,7 @@ impl Seats {
     /// What the palette shows.
     pub fn palette(&self) -> PaletteState {
         self.refresh_palette();
-        self.core.inner.seats.state.lock().palette.state()
+        self.look_at_seat(|seat| seat.palette.state())
     }
 
     /// Opens a frame in place of whatever is open.
@@ -45,15 +49,15 @@ impl Seats {
             return Err(Error::invalid("kind", format!("{frame} cannot be opened")));
         };
         self.put_questions_away();
-        self.leave_terminal(self.core.workspace().active());
-        let effects = self.core.inner.seats.state.lock().palette.open(&content);
+        self.leave_terminal(self.place().terminal);
+        let effects = self.change_seat(|seat| seat.palette.open(&content));
         self.carry_out(effects).await?;
         Ok(self.palette())
     }
 
     /// Filters the frame on top.
     pub async fn query_palette(&self, query: &str) -> Result<PaletteState> {
-        let effects = self.core.inner.seats.state.lock().palette.query(query);
+        let effects = self.change_seat(|seat| seat.palette.query(query));
         self.carry_out(effects).await?;
         Ok(self.palette())
     }
@@ -61,17 +65,47 @@ impl Seats {
     /// Acts on a visible row. When this returns, it is done; a script that fills a list is begun.
     pub async fn activate_in_palette(&self, id: &str) -> Result<PaletteState> {
         self.refresh_palette();
-        let effects = self.core.inner.seats.state.lock().palette.activate(id);
+        let effects = self.change_seat(|seat| seat.palette.activate(id));
         let effects = effects
             .map_err(|_| Error::not_found(format!("no row {id:?} is shown in the palette")))?;
         self.carry_out(effects).await?;
         Ok(self.palette())
     }
 
+    /// Selects another row, by steps.
+    pub async fn move_in_palette(&self, rows: i64) -> Result<()> {
+        let rows = isize::try_from(rows).unwrap_or(0);
+        let effects = self.change_seat(|seat| seat.palette.move_by(rows));
+        self.carry_out(effects).await
+    }
+
+    /// Selects a row by its place.
+    pub async fn select_in_palette(&self, place: usize) -> Result<()> {
+        let effects = self.change_seat(|seat| seat.palette.select(place));
+        self.carry_out(effects).await
+    }
+
+    /// Acts on a row by its place, or on the selected one.
+    pub async fn activate_row(&self, place: Option<usize>) -> Result<()> {
+        self.refresh_palette();
+        if let Some(place) = place {
+            self.select_in_palette(place).await?;
+        }
+        let effects = self.change_seat(|seat| seat.palette.activate_selected());
+        let effects = effects.map_err(|_| Error::not_found("no row is selected in the palette"))?;
+        self.carry_out(effects).await
+    }
+
+    /// Goes back to the frame before, or puts the palette away.
+    pub async fn back_in_palette(&self) -> Result<()> {
+        let effects = self.change_seat(|seat| seat.palette.back());
+        self.carry_out(effects).await
+    }
+
     /// Puts the palette away.
     pub async fn dismiss_palette(&self) -> Result<PaletteState> {
         self.put_questions_away();
-        let effects = self.core.inner.seats.state.lock().palette.dismiss();
+        let effects = self.change_seat(|seat| seat.palette.dismiss());
         self.carry_out(effects).await?;
         Ok(self.palette())
     }
@@ -79,16 +113,17 @@ impl Seats {
     /// Puts a question to the user, in place of whatever is open.
     pub fn ask(&self, question: &Question) -> Presented {
         self.put_questions_away();
-        self.leave_terminal(self.core.workspace().active());
+        self.leave_terminal(self.place().terminal);
         let (sender, answer) = oneshot::channel();
+        let seat = self.seat();
         let (session, effects) = {
             let mut state = self.core.inner.seats.state.lock();
-            let (session, effects) = state.palette.ask(question);
-            state.askers.insert(session, sender);
+            let (session, effects) = state.seat_mut(seat).palette.ask(question);
+            state.askers.insert((seat, session), sender);
             (session, effects)
         };
         self.carry_out_quick(effects);
-        Presented { core: self.core.clone(), session, answer }
+        Presented { core: self.core.clone(), seat, session, answer }
     }
 
     /// Does what the palette asks for, in order.
@@ -98,7 +133,7 @@ impl Seats {
                 Effect::Run(action) => Box::pin(self.run_action(action)).await?,
                 Effect::Drill { frame, ticket } => {
                     if let Some(content) = self.content(frame).await {
-                        self.core.inner.seats.state.lock().palette.push(ticket, &content);
+                        self.change_seat(|seat| seat.palette.push(ticket, &content));
                     }
                 }
                 Effect::ApplyTheme(name) => {
@@ -141,7 +176,7 @@ impl Seats {
     }
 
     fn answer(&self, session: u64, chosen: Option<String>) {
-        let asker = self.core.inner.seats.state.lock().askers.remove(&session);
+        let asker = self.core.inner.seats.state.lock().askers.remove(&(self.seat(), session));
         if let Some(asker) = asker {
             let _ = asker.send(chosen);
         }

@@ -28,9 +28,9 @@ impl Seats {
 
     /// Runs a provider beside everything else; its list is shown if it is still wanted.
     pub(super) fn run_provider(&self, call: ProviderCall) {
-        let core = self.core.clone();
+        let (core, seats) = (self.core.clone(), self.clone());
         self.core.inner.runtime.spawn(async move {
-            let context = core.seats().provider_context(&call).await;
+            let context = seats.provider_context(&call).await;
             let shell = core.inner.config.shell.clone();
             let launch = provider::launch(&call.provider, &call.phase, &context, &shell);
             let mut script = Script::new(launch.argv);
@@ -42,15 +42,15 @@ impl Seats {
             script.timeout = launch.timeout;
             script.stdout_limit = provider::MOST_OUTPUT;
             let result = provider::read_end(&call.phase, &run_end(script.run().await));
-            let effects = core.inner.seats.state.lock().palette.provided(&call, result);
-            if let Err(error) = core.seats().carry_out(effects).await {
+            let effects = seats.change_seat(|seat| seat.palette.provided(&call, result));
+            if let Err(error) = seats.carry_out(effects).await {
                 tracing::debug!(%error, "what a provider led to could not be done");
             }
         });
     }
 
     async fn provider_context(&self, call: &ProviderCall) -> Context {
-        let active = self.core.workspace().selection();
+        let active = self.place();
         let tab = active.terminal.and_then(|id| self.core.workspace().tab(id).ok());
         let cwd = match &tab {
             Some(tab) => self.live_cwd(tab).await.to_string_lossy().into_owned(),

@@ -13,7 +13,7 @@ use rookery_view::scene::{
     Sidebar, TabStrip, window_title,
 };
 
-use super::{Edit, State};
+use super::{Edit, Seat};
 use crate::clock;
 use crate::rooms::Seats;
 use crate::workspace::{Tabs, WorkspaceTree};
@@ -21,12 +21,23 @@ use crate::workspace::{Tabs, WorkspaceTree};
 impl Seats {
     /// What is visible now.
     pub fn scene(&self) -> Scene {
+        self.scene_around(true)
+    }
+
+    /// What is visible around terminals.
+    pub fn surroundings(&self) -> Scene {
+        self.scene_around(false)
+    }
+
+    fn scene_around(&self, has_grid: bool) -> Scene {
         let started = Instant::now();
         self.refresh_palette();
         self.drop_stale_questions();
-        let workspace = self.core.workspace().tree();
+        let mut workspace = self.core.workspace().tree();
+        workspace.active = self.place();
         let agents = self.agents_by_tab(&workspace);
-        let grid = workspace.active.terminal.and_then(|id| self.grid(id));
+        let shown = workspace.active.terminal.filter(|_| has_grid);
+        let grid = shown.and_then(|id| self.grid(id));
         let inbox = self.inbox_rows();
         let stats = &self.core.inner.seats.stats;
         if let Some(grid) = &grid {
@@ -34,18 +45,20 @@ impl Seats {
             stats.rows.fetch_add(rows, Ordering::Relaxed);
             stats.cells.fetch_add(rows * u64::from(grid.cols), Ordering::Relaxed);
         }
+        let viewer = self.seat();
         let state = self.core.inner.seats.state.lock();
+        let seat = state.seat(viewer);
         let mut scene = Scene::new(state.themes.get(&state.theme));
         scene.window = state.window;
         scene.font =
             FontChoice { family: state.font.clone().unwrap_or_default(), size: state.font_size };
         scene.title = self.title(&workspace);
-        scene.sidebar = sidebar(&state, &workspace, &agents);
-        scene.strip = strip(&state, &workspace);
+        scene.sidebar = sidebar(seat, &workspace, &agents);
+        scene.strip = strip(seat, &workspace);
         scene.grid = grid.map(Arc::new);
-        scene.palette = state.palette.overlay();
+        scene.palette = seat.palette.overlay();
         scene.inbox = inbox;
-        scene.dialog = dialog(&state, &workspace);
+        scene.dialog = dialog(seat, &workspace);
         drop(state);
         stats.scenes.fetch_add(1, Ordering::Relaxed);
         let nanos = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -77,8 +90,7 @@ impl Seats {
         let state = ViewState {
             selected: (0..snapshot.rows).filter_map(on_row).collect(),
             scroll: Scroll { back: snapshot.offset as u64, history: snapshot.history_len as u64 },
-            has_keyboard: self.terminal_has_keyboard()
-                && self.core.workspace().focus() != Some(false),
+            has_keyboard: self.terminal_has_keyboard() && !self.is_without_keyboard(),
             preedit: handle.preedit().map(|shown| Preedit {
                 cursor: shown.cursor.map(|(_, end)| end as usize),
                 text: shown.text,
@@ -113,7 +125,7 @@ fn mood(tab: &Terminal) -> Mood {
     agents::mood(agents::effective(&tab.activity))
 }
 
-fn sidebar(state: &State, workspace: &WorkspaceTree, agents: &[AgentRow]) -> Sidebar {
+fn sidebar(state: &Seat, workspace: &WorkspaceTree, agents: &[AgentRow]) -> Sidebar {
     let row = |group: &Tabs| {
         let Project { id, name, .. } = &group.project;
         let is_here = |agent: &&AgentRow| group.tabs.iter().any(|tab| tab.id == agent.tab);
@@ -138,7 +150,7 @@ fn sidebar(state: &State, workspace: &WorkspaceTree, agents: &[AgentRow]) -> Sid
     }
 }
 
-fn strip(state: &State, workspace: &WorkspaceTree) -> TabStrip {
+fn strip(state: &Seat, workspace: &WorkspaceTree) -> TabStrip {
     let pill = |tab: &Terminal| Pill {
         id: tab.id,
         title: tab.title().into_owned(),
@@ -154,7 +166,7 @@ fn strip(state: &State, workspace: &WorkspaceTree) -> TabStrip {
     TabStrip { pills: tabs.iter().map(pill).collect() }
 }
 
-fn dialog(state: &State, workspace: &WorkspaceTree) -> Option<Dialog> {
+fn dialog(state: &Seat, workspace: &WorkspaceTree) -> Option<Dialog> {
     let question = state.question?;
     let mut groups = workspace.projects.iter();
     let group = groups.find(|group| group.project.id == question.project)?;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use rookery_host::{Watch, Watched};
 use rookery_model::{Error, Result};
 use rookery_view::settings::{self, Settings, edit};
-use rookery_view::theme::{self, Themes};
+use rookery_view::theme::{self, Theme, Themes};
 
-use super::{PLATFORM, Room};
+use super::{PLATFORM, Room, State};
 use crate::core::Core;
 use crate::rooms::Seats;
 
@@ -81,7 +81,11 @@ impl Room {
             state.font_size = loaded.settings.font_size;
         }
         if state.settings.show_sidebar_agents != loaded.settings.show_sidebar_agents {
-            state.sidebar.are_agents_visible = loaded.settings.show_sidebar_agents;
+            let are_visible = loaded.settings.show_sidebar_agents;
+            let State { headless, seats, .. } = &mut *state;
+            for seat in seats.values_mut().chain([headless]) {
+                seat.sidebar.are_agents_visible = are_visible;
+            }
         }
         state.settings = loaded.settings;
         state.themes = loaded.themes;
@@ -89,6 +93,12 @@ impl Room {
 }
 
 impl Seats {
+    /// The settings as they hold now, and the theme that is shown.
+    pub fn settings(&self) -> (Settings, Theme) {
+        let state = self.core.inner.seats.state.lock();
+        (state.settings.clone(), state.themes.get(&state.theme))
+    }
+
     /// Reads settings and themes anew, and shows what changed.
     pub(super) async fn reload_settings(&self) {
         let file = self.core.inner.seats.config.settings.clone();

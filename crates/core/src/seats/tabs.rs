@@ -35,32 +35,41 @@ impl Seats {
     }
 
     async fn open_beside(&self, request: OpenTerminal) -> Result<Terminal> {
-        let active = self.core.workspace().selection();
+        let active = self.place();
         let tab = active.terminal.and_then(|id| self.core.workspace().tab(id).ok());
         let cwd = match &tab {
             Some(tab) => Some(self.live_cwd(tab).await),
             None => None,
         };
-        self.core
+        // Who is not the desk shows it to itself alone.
+        let is_desk = self.seat().is_none_or(|id| self.is_desk(id));
+        let room = self.room();
+        let opened = self
+            .core
             .terminals()
             .open(OpenTerminal {
                 cwd,
                 project: active.project,
-                size: self.window_grid(),
+                size: Size::new(room.rows, room.cols).unwrap_or(Size::DEFAULT),
                 env: self.core.inner.config.tab_env.clone(),
-                activate: true,
+                activate: is_desk,
                 on_exit: OnExit::Close,
                 any_cwd: true,
                 integrate: true,
                 ..request
             })
-            .await
+            .await?;
+        if !is_desk {
+            self.show(opened.id).await?;
+        }
+        Ok(opened)
     }
 
     /// How many rows and columns the window shows.
     pub(super) fn window_grid(&self) -> Size {
+        let seat = self.seat();
         let state = self.core.inner.seats.state.lock();
-        let sidebar = state.sidebar;
+        let sidebar = state.seat(seat).sidebar;
         let width = layout::sidebar_width(state.window, sidebar.is_collapsed, sidebar.width);
         let family = state.font.clone().unwrap_or_default();
         let font = FontChoice { family, size: state.font_size };

@@ -6,6 +6,7 @@ use rookery_view::scene::layout::{self, Panes};
 
 use super::{Edit, SceneCounts};
 use crate::rooms::Seats;
+use crate::terminals::TerminalHandle;
 
 /// Where the store keeps what the sidebar looked like.
 const SIDEBAR: &str = "sidebar";
@@ -28,8 +29,9 @@ pub struct WindowMetrics {
 impl Seats {
     /// The measures of the window.
     pub fn window_metrics(&self) -> WindowMetrics {
+        let seat = self.seat();
         let state = self.core.inner.seats.state.lock();
-        let sidebar = state.sidebar;
+        let sidebar = state.seat(seat).sidebar;
         let width = layout::sidebar_width(state.window, sidebar.is_collapsed, sidebar.width);
         WindowMetrics {
             size: state.window,
@@ -60,7 +62,9 @@ impl Seats {
         let is_arranged = self.core.inner.seats.state.lock().is_arranged;
         let shown =
             self.core.workspace().active().and_then(|id| self.core.terminals().get(id).ok());
-        if !is_arranged || shown.is_none_or(|handle| handle.is_followed()) {
+        let is_elsewhere =
+            |handle: TerminalHandle| handle.is_followed() || self.is_owned(handle.id());
+        if !is_arranged || shown.is_none_or(is_elsewhere) {
             return;
         }
         if let Err(error) = self.fit_active().await {
@@ -73,6 +77,8 @@ impl Seats {
         let shown =
             self.core.workspace().active().and_then(|id| self.core.terminals().get(id).ok());
         let size = self.window_grid();
+        // A viewer with room of its own says how large it is.
+        let shown = shown.filter(|handle| !self.is_owned(handle.id()));
         match shown.filter(|handle| handle.size() != size) {
             Some(handle) => match handle.resize(size).await {
                 // What has ended is looked at in the size that it had.
@@ -85,8 +91,21 @@ impl Seats {
 
     /// The window got or lost the keyboard; a program that asked for it is told.
     pub fn focus_window(&self, has_focus: bool) {
-        self.core.workspace().set_focus(Some(has_focus));
-        self.tell_focus(self.core.workspace().active(), has_focus);
+        let before = self.core.look().focused();
+        self.core.adjust(|world| match world.desk.and_then(|id| world.viewers.get_mut(&id)) {
+            Some(desk) => desk.has_keyboard = has_focus,
+            None => world.window_focus = Some(has_focus),
+        });
+        self.tell_focus_changes(&before);
+    }
+
+    /// Whether it was said that whoever this is about does not have the keyboard.
+    pub(super) fn is_without_keyboard(&self) -> bool {
+        let world = self.core.look();
+        match self.seat().and_then(|id| world.viewers.get(&id)) {
+            Some(viewer) => !viewer.has_keyboard,
+            None => world.window_focus == Some(false),
+        }
     }
 
     /// Keys go elsewhere from now on: what an input method shows on the terminal is called off.
@@ -106,68 +125,67 @@ impl Seats {
 
     /// The user turned to something else: a name half edited and a question stay as they were.
     pub(crate) fn put_questions_away(&self) {
-        let mut state = self.core.inner.seats.state.lock();
-        (state.edit, state.question) = (None, None);
+        let is_any = self.look_at_seat(|seat| seat.edit.is_some() || seat.question.is_some());
+        if is_any {
+            self.change_seat(|seat| (seat.edit, seat.question) = (None, None));
+        }
     }
 
     /// Forgets a name half edited and a question whose subject is gone or no longer shown.
     pub(super) fn drop_stale_questions(&self) {
-        let active = self.core.workspace().selection();
+        let (active, seat) = (self.place(), self.seat());
         let mut state = self.core.inner.seats.state.lock();
-        let is_edited = match &state.edit {
+        let is_edited = match &state.seat(seat).edit {
             Some(Edit::Tab(id, _)) => active.terminal == Some(*id),
             Some(Edit::Project(id, _)) => active.project == Some(*id),
             None => true,
         };
         if !is_edited {
-            state.edit = None;
+            state.seat_mut(seat).edit = None;
         }
-        if state.question.is_some_and(|question| active.project != Some(question.project)) {
-            state.question = None;
+        let question = state.seat(seat).question;
+        if question.is_some_and(|question| active.project != Some(question.project)) {
+            state.seat_mut(seat).question = None;
         }
     }
 
     /// Makes the sidebar this wide, within its bounds. A hidden one stays hidden, and has this width
     /// when it is shown again.
     pub async fn set_sidebar_width(&self, width: f32) -> Result<()> {
-        {
-            let mut state = self.core.inner.seats.state.lock();
-            let (least, most) = layout::SIDEBAR_BOUNDS;
-            state.sidebar.width = width.clamp(least, most);
-        }
+        let (least, most) = layout::SIDEBAR_BOUNDS;
+        self.change_seat(|seat| seat.sidebar.width = width.clamp(least, most));
         self.arrange().await?;
         self.remember_sidebar().await
     }
 
     /// Shows the sidebar if it is hidden: a user who jumped elsewhere sees where that is.
     pub(super) async fn reveal_sidebar(&self) -> Result<()> {
-        let is_collapsed = self.core.inner.seats.state.lock().sidebar.is_collapsed;
+        let is_collapsed = self.look_at_seat(|seat| seat.sidebar.is_collapsed);
         if is_collapsed { self.toggle_sidebar().await } else { Ok(()) }
     }
 
     /// Shows or hides the sidebar.
     pub(super) async fn toggle_sidebar(&self) -> Result<()> {
-        {
-            let mut state = self.core.inner.seats.state.lock();
-            state.sidebar.is_collapsed = !state.sidebar.is_collapsed;
-        }
+        self.change_seat(|seat| seat.sidebar.is_collapsed = !seat.sidebar.is_collapsed);
         self.arrange().await?;
         self.remember_sidebar().await
     }
 
     /// Shows or hides agents in the sidebar, and writes that into the settings.
     pub(super) async fn toggle_sidebar_agents(&self) -> Result<()> {
+        let seat = self.seat();
         let is_visible = {
             let mut state = self.core.inner.seats.state.lock();
-            state.sidebar.are_agents_visible = !state.sidebar.are_agents_visible;
-            state.settings.show_sidebar_agents = state.sidebar.are_agents_visible;
-            state.sidebar.are_agents_visible
+            let is_visible = !state.seat(seat).sidebar.are_agents_visible;
+            state.seat_mut(seat).sidebar.are_agents_visible = is_visible;
+            state.settings.show_sidebar_agents = is_visible;
+            is_visible
         };
         self.write_setting("show-sidebar-agents", is_visible.to_string()).await
     }
 
     async fn remember_sidebar(&self) -> Result<()> {
-        let sidebar = self.core.inner.seats.state.lock().sidebar;
+        let sidebar = self.look_at_seat(|seat| seat.sidebar);
         let text = format!("{} {}", sidebar.is_collapsed, sidebar.width);
         self.core.remember(SIDEBAR, Some(text)).await
     }
@@ -179,19 +197,18 @@ impl Seats {
         if let (Ok(is_collapsed), Ok(width)) = (collapsed.parse(), width.parse::<f32>()) {
             let (least, most) = layout::SIDEBAR_BOUNDS;
             let mut state = self.core.inner.seats.state.lock();
-            state.sidebar.is_collapsed = is_collapsed;
-            state.sidebar.width = width.clamp(least, most);
+            state.headless.sidebar.is_collapsed = is_collapsed;
+            state.headless.sidebar.width = width.clamp(least, most);
         }
     }
 
     /// Whether keys go to the terminal: nothing else wants them, and there is one.
     pub fn terminal_has_keyboard(&self) -> bool {
         self.drop_stale_questions();
-        let is_taken = {
-            let state = self.core.inner.seats.state.lock();
-            state.palette.is_open() || state.edit.is_some() || state.question.is_some()
-        };
-        !is_taken && self.core.workspace().active().is_some()
+        let is_taken = self.look_at_seat(|seat| {
+            seat.palette.is_open() || seat.edit.is_some() || seat.question.is_some()
+        });
+        !is_taken && self.place().terminal.is_some()
     }
 
     /// Signs that belong to a word besides letters and digits.

@@ -1,17 +1,18 @@
 //! What a terminal shows and what happens on it: how far it is scrolled back, what is selected, and
 //! what a mouse or an input method does. Kept beside the screen, under the same lock.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rookery_model::{Error, Result};
+use rookery_model::{Error, Result, ViewerId};
 use rookery_term::mouse::{self, MouseButton, MouseEvent, MouseKind};
 use rookery_term::{Detail, Modes, Place, Screen, Selection, SelectionKind, Snapshot, Span, paste};
 
 use rookery_view::settings::CopyOnSelect;
 
 use super::engine::Engine;
-use super::handle::TerminalHandle;
+use super::handle::{Seat, TerminalHandle};
 use crate::seats::Clipboard;
 
 /// Rows that one notch of the wheel scrolls.
@@ -78,6 +79,37 @@ pub struct Preedit {
 /// Presses at one place within this time are one double or triple click.
 const DOUBLE_CLICK: Duration = Duration::from_millis(500);
 
+/// How a terminal is looked at, by each who does.
+#[derive(Default)]
+pub(crate) struct Displays {
+    /// In the window that the daemon imagines.
+    headless: Display,
+    viewers: HashMap<ViewerId, Display>,
+}
+
+impl Displays {
+    /// How it is looked at from a seat.
+    pub(super) fn of(&mut self, seat: Seat) -> &mut Display {
+        match seat {
+            Some(viewer) => self.viewers.entry(viewer).or_default(),
+            None => &mut self.headless,
+        }
+    }
+
+    /// A viewer is gone. What the desk left is the imagined window's.
+    pub(crate) fn forget(&mut self, viewer: ViewerId, was_desk: bool) {
+        let display = self.viewers.remove(&viewer);
+        if let Some(display) = display.filter(|_| was_desk) {
+            self.headless = display;
+        }
+    }
+
+    /// Lines wrap elsewhere from now on.
+    pub(crate) fn rewrapped(&mut self) {
+        self.viewers.values_mut().chain([&mut self.headless]).for_each(Display::rewrapped);
+    }
+}
+
 /// How a terminal is looked at.
 #[derive(Default)]
 pub(crate) struct Display {
@@ -121,6 +153,26 @@ impl Display {
     fn scroll_to(&mut self, screen: &Screen, offset: usize) {
         let top = screen.first_row().saturating_sub(offset as u64);
         self.top = (screen.offset_of(top) > 0).then_some(top.max(screen.oldest_row()));
+    }
+
+    /// Number of the row that is shown first.
+    pub(super) fn first_shown(&self, screen: &Screen) -> u64 {
+        screen.first_row() - self.offset(screen) as u64
+    }
+
+    /// Shows rows from this one on, as far as there are any.
+    pub(super) fn show_from(&mut self, screen: &Screen, row: u64) {
+        let offset = screen.first_row().saturating_sub(row);
+        self.scroll_to(screen, usize::try_from(offset).unwrap_or(usize::MAX));
+    }
+
+    pub(super) fn selected_range(&self) -> Option<Selection> {
+        self.selection
+    }
+
+    pub(super) fn set_selected(&mut self, selection: Option<Selection>) -> Option<Selection> {
+        (self.selection, self.drag) = (selection, None);
+        selection
     }
 
     /// Shows the newest rows again.
@@ -183,24 +235,25 @@ fn check_cell(screen: &Screen, field: &'static str, cell: ViewCell) -> Result<()
 
 impl Engine {
     /// What is shown now.
-    fn viewport(&mut self, detail: Detail) -> Arc<Snapshot> {
-        let offset = self.display.offset(self.screen());
+    fn viewport(&mut self, seat: Seat, detail: Detail) -> Arc<Snapshot> {
+        let (display, screen) = self.display_and_screen(seat);
+        let offset = display.offset(screen);
         if offset == 0 {
-            self.display.follow();
+            display.follow();
             return self.snapshot(detail);
         }
         Arc::new(self.screen().view_at(offset, detail))
     }
 
-    fn scroll(&mut self, rows: i64) {
-        let (display, screen) = self.display_and_screen();
+    fn scroll(&mut self, seat: Seat, rows: i64) {
+        let (display, screen) = self.display_and_screen(seat);
         let offset = i64::try_from(display.offset(screen)).unwrap_or(i64::MAX);
         let target = usize::try_from(offset.saturating_add(rows)).unwrap_or(0);
         display.scroll_to(screen, target);
     }
 
-    fn select(&mut self, anchor: ViewCell, head: ViewCell) -> Result<()> {
-        let (display, screen) = self.display_and_screen();
+    fn select(&mut self, seat: Seat, anchor: ViewCell, head: ViewCell) -> Result<()> {
+        let (display, screen) = self.display_and_screen(seat);
         check_cell(screen, "anchor", anchor)?;
         check_cell(screen, "cursor", head)?;
         let (anchor, head) = (display.place(screen, anchor), display.place(screen, head));
@@ -208,8 +261,8 @@ impl Engine {
         Ok(())
     }
 
-    fn selected(&mut self) -> Selected {
-        let (display, screen) = self.display_and_screen();
+    fn selected(&mut self, seat: Seat) -> Selected {
+        let (display, screen) = self.display_and_screen(seat);
         let Some(selection) = display.selection else { return Selected::default() };
         Selected {
             text: Some(screen.selected_text(&selection)),
@@ -218,8 +271,14 @@ impl Engine {
         }
     }
 
-    fn expand(&mut self, cell: ViewCell, by: Expansion, word_chars: &str) -> Result<Span> {
-        let (display, screen) = self.display_and_screen();
+    fn expand(
+        &mut self,
+        seat: Seat,
+        cell: ViewCell,
+        by: Expansion,
+        word_chars: &str,
+    ) -> Result<Span> {
+        let (display, screen) = self.display_and_screen(seat);
         let field = if cell.row < screen.size().rows { "col" } else { "row" };
         check_cell(screen, field, cell)?;
         let place = display.place(screen, cell);
@@ -233,8 +292,8 @@ impl Engine {
     }
 
     /// What the mouse does to the selection when the program does not want it.
-    fn drag(&mut self, event: MouseEvent, words: &str) -> MouseOutcome {
-        let (display, screen) = self.display_and_screen();
+    fn drag(&mut self, seat: Seat, event: MouseEvent, words: &str) -> MouseOutcome {
+        let (display, screen) = self.display_and_screen(seat);
         let place = display.place(screen, ViewCell { row: event.row, col: event.col });
         match (event.kind, event.button, display.drag) {
             (MouseKind::Press, MouseButton::Left, _) => {
@@ -267,37 +326,38 @@ impl Engine {
 impl TerminalHandle {
     /// What is shown now, which may be scrolled back.
     pub fn viewport(&self, detail: Detail) -> Arc<Snapshot> {
-        self.live().with_engine(|engine| engine.viewport(detail))
+        self.live().with_engine(|engine| engine.viewport(self.seat(), detail))
     }
 
     /// Scrolls back by this number of rows, or forth if it is negative.
     pub fn scroll(&self, rows: i64) {
-        self.live().with_engine(|engine| engine.scroll(rows));
+        self.live().with_engine(|engine| engine.scroll(self.seat(), rows));
+        self.tell_viewer();
     }
 
     /// Shows the newest rows again and follows the output.
     pub fn scroll_to_bottom(&self) {
-        self.live().with_engine(|engine| engine.display.follow());
+        self.live().with_engine(|engine| engine.displays.of(self.seat()).follow());
     }
 
     /// Selects from one cell that is shown to another, both included.
     pub fn select(&self, anchor: ViewCell, head: ViewCell) -> Result<()> {
-        self.live().with_engine(|engine| engine.select(anchor, head))
+        self.live().with_engine(|engine| engine.select(self.seat(), anchor, head))
     }
 
     /// Drops the selection, if there is one.
     pub fn clear_selection(&self) {
-        self.live().with_engine(|engine| engine.display.rewrapped());
+        self.live().with_engine(|engine| engine.displays.of(self.seat()).rewrapped());
     }
 
     /// What is selected, wherever it is now.
     pub fn selected(&self) -> Selected {
-        self.live().with_engine(Engine::selected)
+        self.live().with_engine(|engine| engine.selected(self.seat()))
     }
 
     /// The selection itself, to be painted.
     pub fn selection(&self) -> Option<Selection> {
-        self.live().with_engine(|engine| engine.display.selection)
+        self.live().with_engine(|engine| engine.displays.of(self.seat()).selection)
     }
 
     /// Selects the word or the line at a cell that is shown; `word_chars` belong to words besides
@@ -308,7 +368,7 @@ impl TerminalHandle {
         by: Expansion,
         word_chars: &str,
     ) -> Result<Span> {
-        self.live().with_engine(|engine| engine.expand(cell, by, word_chars))
+        self.live().with_engine(|engine| engine.expand(self.seat(), cell, by, word_chars))
     }
 
     /// Does what the mouse does: told to a program that wants it, unless Shift is held; else the
@@ -318,7 +378,10 @@ impl TerminalHandle {
         if !event.mods.shift
             && let Some(report) = mouse::encode(&modes, event)
         {
-            if !self.live().with_engine(|engine| engine.display.is_news(&modes, event)) {
+            if !self
+                .live()
+                .with_engine(|engine| engine.displays.of(self.seat()).is_news(&modes, event))
+            {
                 return Ok(MouseOutcome::Nothing);
             }
             self.live().send_by_hand(&report)?;
@@ -341,7 +404,8 @@ impl TerminalHandle {
             },
             _ => {
                 let words = self.core().seats().word_chars();
-                let outcome = self.live().with_engine(|engine| engine.drag(event, &words));
+                let outcome =
+                    self.live().with_engine(|engine| engine.drag(self.seat(), event, &words));
                 if outcome == MouseOutcome::Finished {
                     self.copy_on_select();
                 }
@@ -400,13 +464,15 @@ impl TerminalHandle {
             true => Composition::None,
             false => Composition::Shown(preedit),
         };
-        self.live().with_engine(|engine| engine.display.composition = composition);
+        self.live().with_engine(|engine| engine.displays.of(self.seat()).composition = composition);
         Ok(())
     }
 
     /// An input method enters text. What it enters of a composition that was called off is dropped.
     pub fn enter_text(&self, text: &str) -> Result<()> {
-        let was = self.live().with_engine(|engine| std::mem::take(&mut engine.display.composition));
+        let was = self
+            .live()
+            .with_engine(|engine| std::mem::take(&mut engine.displays.of(self.seat()).composition));
         match was {
             Composition::CalledOff => Ok(()),
             Composition::None | Composition::Shown(_) => self.type_text(text),
@@ -416,7 +482,7 @@ impl TerminalHandle {
     /// The keyboard goes elsewhere: what an input method shows is not entered any more.
     pub(crate) fn call_off_composition(&self) {
         self.live().with_engine(|engine| {
-            let composition = &mut engine.display.composition;
+            let composition = &mut engine.displays.of(self.seat()).composition;
             if matches!(composition, Composition::Shown(_)) {
                 *composition = Composition::CalledOff;
             }
@@ -425,7 +491,7 @@ impl TerminalHandle {
 
     /// What an input method shows.
     pub fn preedit(&self) -> Option<Preedit> {
-        self.live().with_engine(|engine| match &engine.display.composition {
+        self.live().with_engine(|engine| match &engine.displays.of(self.seat()).composition {
             Composition::Shown(preedit) => Some(preedit.clone()),
             Composition::None | Composition::CalledOff => None,
         })
@@ -460,7 +526,7 @@ mod tests {
     }
 
     fn shown(engine: &mut Engine) -> String {
-        engine.viewport(Detail::Cells).row_texts().join("|")
+        engine.viewport(None, Detail::Cells).row_texts().join("|")
     }
 
     fn event(kind: MouseKind, row: u16, col: u16) -> MouseEvent {
@@ -473,24 +539,24 @@ mod tests {
         let mut engine = engine(2, 10);
         feed(&mut engine, "1\r\n2\r\n3\r\n4");
         assert_eq!(shown(&mut engine), "3|4");
-        engine.scroll(1);
+        engine.scroll(None, 1);
         assert_eq!(shown(&mut engine), "2|3");
         feed(&mut engine, "\r\n5\r\n6");
         assert_eq!(shown(&mut engine), "2|3");
-        engine.scroll(i64::MAX);
+        engine.scroll(None, i64::MAX);
         assert_eq!(shown(&mut engine), "1|2");
         feed(&mut engine, &"\r\nx".repeat(1000));
         assert_eq!(shown(&mut engine), "x|x");
-        engine.scroll(i64::MIN);
-        assert_eq!(engine.display.top, None);
-        assert_eq!(engine.viewport(Detail::Cells).offset, 0);
+        engine.scroll(None, i64::MIN);
+        assert_eq!(engine.displays.of(None).top, None);
+        assert_eq!(engine.viewport(None, Detail::Cells).offset, 0);
     }
 
     #[test]
     fn the_alternate_screen_is_not_scrolled() {
         let mut engine = engine(2, 10);
         feed(&mut engine, "1\r\n2\r\n3\r\n4\x1b[?1049h\x1b[Halt");
-        engine.scroll(1);
+        engine.scroll(None, 1);
         assert_eq!(shown(&mut engine), "alt|");
     }
 
@@ -498,18 +564,24 @@ mod tests {
     fn a_drag_beyond_the_edge_ends_at_it_and_follows_its_text() {
         let mut engine = engine(2, 5);
         feed(&mut engine, "abcde\r\nfgh");
-        assert_eq!(engine.drag(event(MouseKind::Motion, 0, 1), ""), MouseOutcome::Nothing);
-        assert_eq!(engine.drag(event(MouseKind::Press, 0, 3), ""), MouseOutcome::Selected);
-        assert_eq!(engine.selected(), Selected::default());
-        assert_eq!(engine.drag(event(MouseKind::Motion, 900, 900), ""), MouseOutcome::Selected);
-        assert_eq!(engine.drag(event(MouseKind::Release, 900, 900), ""), MouseOutcome::Finished);
-        assert_eq!(engine.selected().text.as_deref(), Some("de\nfgh"));
+        assert_eq!(engine.drag(None, event(MouseKind::Motion, 0, 1), ""), MouseOutcome::Nothing);
+        assert_eq!(engine.drag(None, event(MouseKind::Press, 0, 3), ""), MouseOutcome::Selected);
+        assert_eq!(engine.selected(None), Selected::default());
+        assert_eq!(
+            engine.drag(None, event(MouseKind::Motion, 900, 900), ""),
+            MouseOutcome::Selected
+        );
+        assert_eq!(
+            engine.drag(None, event(MouseKind::Release, 900, 900), ""),
+            MouseOutcome::Finished
+        );
+        assert_eq!(engine.selected(None).text.as_deref(), Some("de\nfgh"));
         feed(&mut engine, "\r\nnext");
-        let selected = engine.selected();
+        let selected = engine.selected(None);
         assert_eq!(selected.text.as_deref(), Some("de\nfgh"));
         assert_eq!((selected.anchor_visible, selected.head_visible), (false, true));
         engine.resize(rookery_model::Size::new(2, 6).unwrap(), Duration::ZERO);
-        assert_eq!(engine.selected(), Selected::default());
+        assert_eq!(engine.selected(None), Selected::default());
     }
 
     #[test]

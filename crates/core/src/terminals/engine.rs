@@ -19,8 +19,9 @@ use tokio::sync::oneshot;
 
 use super::attach::{Output, Taps};
 use super::blocks::RingBlocks;
-use super::display::Display;
+use super::display::{Display, Displays};
 use super::effects::Effects;
+use super::handle::Seat;
 pub(crate) use super::settings::{EngineSettings, screen_size};
 
 /// A checkpoint is renewed after this much output, so that a restart replays little.
@@ -65,7 +66,7 @@ pub(crate) struct Engine {
     transcript_chars: usize,
     wants_raw: bool,
     cached: Option<Arc<Snapshot>>,
-    pub(super) display: Display,
+    pub(crate) displays: Displays,
 }
 
 /// The tail of the stream as the ring holds it.
@@ -148,7 +149,7 @@ impl Engine {
             transcript_chars: settings.transcript_chars,
             wants_raw: settings.wants_raw,
             cached: None,
-            display: Display::default(),
+            displays: Displays::default(),
         }
     }
 
@@ -300,7 +301,7 @@ impl Engine {
 
     pub(crate) fn resize(&mut self, size: Size, now: Duration) -> Effects {
         if self.screen.size().cols != size.cols() {
-            self.display.rewrapped();
+            self.displays.rewrapped();
         }
         let matched = self.screen.resize(screen_size(size), &RingTail(&self.ring), now);
         self.checkpoint_due = true;
@@ -393,8 +394,8 @@ impl Engine {
         &self.screen
     }
 
-    pub(super) fn display_and_screen(&mut self) -> (&mut Display, &Screen) {
-        (&mut self.display, &self.screen)
+    pub(super) fn display_and_screen(&mut self, seat: Seat) -> (&mut Display, &Screen) {
+        (self.displays.of(seat), &self.screen)
     }
 
     pub(crate) fn taps(&mut self) -> &mut Taps {

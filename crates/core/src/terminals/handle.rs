@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rookery_host::{Family, Leftover, Root};
 use rookery_keeper::protocol::{Request, Scope};
-use rookery_model::{Error, ErrorKind, Event, Result, Size, TerminalId};
+use rookery_model::{Error, ErrorKind, Event, Result, Size, TerminalId, ViewerId};
 use rookery_term::keys::{KeyModes, KeyPress, encode};
 use rookery_term::{Detail, Matched, Matcher, Modes, Snapshot, Tail, WaitId, matcher, paste};
 use tokio::sync::watch;
@@ -43,7 +43,11 @@ pub enum StrayAction {
 pub struct TerminalHandle {
     core: Core,
     live: Arc<Live>,
+    viewer: Option<ViewerId>,
 }
+
+/// From where a terminal is looked at: a viewer, or the window that the daemon imagines.
+pub(crate) type Seat = Option<ViewerId>;
 
 /// A wait that came true.
 #[derive(Clone, Debug)]
@@ -65,7 +69,18 @@ impl Drop for WaitGuard<'_> {
 
 impl TerminalHandle {
     pub(crate) fn new(core: Core, live: Arc<Live>) -> TerminalHandle {
-        TerminalHandle { core, live }
+        TerminalHandle { core, live, viewer: None }
+    }
+
+    /// The same as a viewer has it in front of it: scrolled, selected and typed into from there. Without
+    /// one it is the desk's, and without a desk that of the window that the daemon imagines.
+    #[must_use]
+    pub fn seen_by(&self, viewer: ViewerId) -> TerminalHandle {
+        TerminalHandle { viewer: Some(viewer), ..self.clone() }
+    }
+
+    pub(super) fn seat(&self) -> Seat {
+        self.viewer.or_else(|| self.core.look().desk)
     }
 
     pub(super) fn core(&self) -> &Core {
@@ -117,7 +132,7 @@ impl TerminalHandle {
     pub(super) fn type_bytes(&self, bytes: &[u8]) -> Result<()> {
         self.check()?;
         self.live.send_by_hand(bytes)?;
-        self.live.with_engine(|engine| engine.display.follow());
+        self.live.with_engine(|engine| engine.displays.of(self.seat()).follow());
         self.core.terminals().was_used(&self.live);
         Ok(())
     }

@@ -23,8 +23,17 @@ use crate::core::blocking;
 use crate::keeper_link::ending;
 use crate::rooms::Terminals;
 use crate::secrets;
+use crate::workspace::Beside;
 use crate::world::Active;
 use crate::world::Tx;
+
+/// How an opened terminal is put into the world.
+struct Wanted {
+    is_project_asked: bool,
+    new_project: Option<ProjectId>,
+    activate: bool,
+    beside: Option<Beside>,
+}
 
 /// Name of the project that is made for a terminal when there is none.
 const FIRST_PROJECT: &str = "Default";
@@ -135,6 +144,7 @@ impl Terminals {
             tap: request.tap,
             uuid: request.uuid,
             checkout: request.checkout,
+            beside: request.beside,
             origin: request.origin.unwrap_or_else(|| self.core.caller().origin()),
         })
     }
@@ -196,11 +206,15 @@ impl Terminals {
         let live = Arc::new(live);
         self.activate_live(&live);
         drop(opening);
-        let (activate, is_asked) = (plan.activate, plan.is_project_asked);
-        let new_project = plan.new_project;
+        let wanted = Wanted {
+            is_project_asked: plan.is_project_asked,
+            new_project: plan.new_project,
+            activate: plan.activate,
+            beside: plan.beside,
+        };
         let raw = raw_log.map(OpenLog::start).or_else(|| plan.tap.clone());
         let terminal = plan.terminal(id, uuid, live.pid, &meta);
-        let recorded = self.record_opened(terminal, is_asked, new_project, activate).await;
+        let recorded = self.record_opened(terminal, wanted).await;
         self.core.inner.terminals.shards.run(self.core.clone(), Arc::clone(&live), raw);
         match recorded {
             Ok(terminal) => {
@@ -216,13 +230,8 @@ impl Terminals {
         }
     }
 
-    async fn record_opened(
-        &self,
-        mut terminal: Terminal,
-        is_project_asked: bool,
-        new_project: Option<ProjectId>,
-        activate: bool,
-    ) -> Result<Terminal> {
+    async fn record_opened(&self, mut terminal: Terminal, wanted: Wanted) -> Result<Terminal> {
+        let Wanted { is_project_asked, new_project, activate, beside } = wanted;
         self.core
             .transact_durably(|tx| {
                 // Projects come and go while a child is started; one that was asked for must be there.
@@ -237,6 +246,12 @@ impl Terminals {
                 let id = terminal.id;
                 terminal.position = tx.world.next_position(terminal.project);
                 tx.world.terminals.insert(id, terminal.clone());
+                // A pane that closed meanwhile leaves it a tab of its own.
+                if let Some(beside) = beside
+                    && tx.put_beside(id, beside).is_ok()
+                {
+                    terminal.position = tx.world.terminal(id)?.position;
+                }
                 tx.save_terminal(id);
                 let is_active = activate || tx.world.active.terminal.is_none();
                 let opened = Box::new(terminal.clone());

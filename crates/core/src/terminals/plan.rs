@@ -15,6 +15,7 @@ use super::raw_log::RawLog;
 use crate::clock;
 use crate::core::Core;
 use crate::secrets;
+use crate::workspace::Beside;
 
 /// A checked request with everything filled in.
 pub(super) struct Plan {
@@ -40,6 +41,7 @@ pub(super) struct Plan {
     pub(super) tap: Option<mpsc::Sender<Bytes>>,
     pub(super) uuid: Option<TerminalUuid>,
     pub(super) checkout: Option<Checkout>,
+    pub(super) beside: Option<Beside>,
     pub(super) origin: Origin,
 }
 

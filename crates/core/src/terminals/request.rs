@@ -7,6 +7,7 @@ use rookery_model::{Checkout, OnExit, Origin, ProjectId, Size, TerminalUuid};
 use tokio::sync::mpsc;
 
 use super::raw_log::RawLog;
+use crate::workspace::Beside;
 
 /// A terminal to be opened.
 #[derive(Clone, Debug)]
@@ -48,6 +49,8 @@ pub struct OpenTerminal {
     pub uuid: Option<TerminalUuid>,
     /// The repository that it is opened for.
     pub checkout: Option<Checkout>,
+    /// The pane beside which it gets its own.
+    pub beside: Option<Beside>,
     /// Who opens it; the caller if not said.
     pub origin: Option<Origin>,
 }
@@ -73,6 +76,7 @@ impl Default for OpenTerminal {
             tap: None,
             uuid: None,
             checkout: None,
+            beside: None,
             origin: None,
         }
     }

@@ -1,6 +1,8 @@
 //! Projects, titles, order, selection and attention: what users arrange and what they are told.
 
 mod activity;
+mod layout;
+mod layout_text;
 mod notify;
 mod order;
 mod projects;
@@ -8,6 +10,9 @@ mod selection;
 mod tabs;
 
 pub use activity::{AgentReport, Attention, OwnershipAction};
+pub(crate) use layout::Layout;
+pub use layout::{Beside, TabGroup};
+pub(crate) use layout_text::read as read_layout;
 pub use tabs::{Tabs, WorkspaceTree};
 
 use rookery_model::{Error, Result};

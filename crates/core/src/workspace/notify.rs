@@ -69,16 +69,6 @@ impl Workspace {
         rows.truncate(MAX_INBOX);
         rows
     }
-
-    /// A window got or lost the keyboard; none means that there is no window.
-    pub fn set_focus(&self, focus: Option<bool>) {
-        self.core.adjust(|world| world.focus = focus);
-    }
-
-    /// Whether a window has the keyboard; none without a window.
-    pub fn focus(&self) -> Option<bool> {
-        self.core.look().focus
-    }
 }
 
 impl Tx<'_> {
@@ -90,8 +80,7 @@ impl Tx<'_> {
         source: Source,
     ) -> Result<()> {
         secrets::hide_in_notification(&mut text);
-        let is_seen = self.world.focus == Some(true) && self.world.active.terminal == Some(id);
-        if is_seen {
+        if self.world.is_seen(id) {
             return Ok(());
         }
         let pending = Pending { text: text.clone(), at: clock::wall() };

@@ -22,6 +22,7 @@ impl Workspace {
     /// Selects a terminal and its project, which also means that the user has seen what it had to
     /// say. Returns what was selected before.
     pub async fn activate(&self, id: TerminalId) -> Result<Active> {
+        let focused = self.core.look().focused();
         let before = self.core.transact_durably(|tx| {
             let project = tx.world.terminal(id)?.project;
             let before = tx.world.active;
@@ -29,6 +30,7 @@ impl Workspace {
             tx.world.terminal_mut(id)?.last_active = clock::wall();
             tx.lower_attention(id)?;
             tx.save_terminal(id);
+            tx.show_on_desk()?;
             Ok(before)
         });
         let before = before.await?;
@@ -37,10 +39,7 @@ impl Workspace {
             self.core.seats().leave_terminal(before.terminal);
         }
         self.core.seats().fit_shown().await;
-        if self.focus() == Some(true) && before.terminal != Some(id) {
-            self.core.seats().tell_focus(before.terminal, false);
-            self.core.seats().tell_focus(Some(id), true);
-        }
+        self.core.seats().tell_focus_changes(&focused);
         Ok(before)
     }
 }
@@ -63,7 +62,8 @@ impl Tx<'_> {
 
     /// A terminal of `project` is no tab any more: whatever pointed at it points elsewhere.
     pub(crate) fn deselect(&mut self, id: TerminalId, project: ProjectId) {
-        let first = self.world.first_tab(project);
+        // Of a pane it is the one that gets its room.
+        let first = self.world.heir_of(id, project).or_else(|| self.world.first_tab(project));
         if let Ok(found) = self.world.project_mut(project)
             && found.selected == Some(id)
         {

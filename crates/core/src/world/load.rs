@@ -1,21 +1,24 @@
 //! The world as the store has it.
 
+use rookery_model::{ProjectId, ViewerId};
 use rookery_store::Loaded;
 
 use super::{Active, Handled, Shared, Table, World};
 use crate::core::CoreConfig;
 use crate::queue::Items;
 use crate::threads::{ThreadState, is_asking};
+use crate::workspace::read_layout;
 
-/// The words that were kept for modes.
-pub(crate) struct ModeWords {
+/// What was kept as text beside the tables.
+pub(crate) struct KeptWords {
     pub(crate) mode: Option<String>,
     pub(crate) asking: Option<String>,
+    pub(crate) layouts: Vec<(ProjectId, String)>,
 }
 
 impl World {
     /// The world as it was stored.
-    pub(crate) fn from_loaded(loaded: Loaded, config: &CoreConfig, words: ModeWords) -> World {
+    pub(crate) fn from_loaded(loaded: Loaded, config: &CoreConfig, words: KeptWords) -> World {
         let default = &config.agent.settings.policy.default;
         let mode_word = words.mode.unwrap_or_else(|| default.spelling.to_owned());
         let spoken = [words.asking.as_deref(), Some(&mode_word), Some(default.spelling)];
@@ -31,11 +34,16 @@ impl World {
             terminal.activity.requests.iter().map(|request| (*request, terminal.id))
         });
         let shown_on = shown_on.collect();
+        let layouts = words.layouts.into_iter().map(|(id, text)| (id, read_layout(&text)));
         let mut world = World {
             projects: Shared::new(loaded.projects),
             terminals,
             active,
-            focus: None,
+            viewers: Table::default(),
+            last_viewer: ViewerId::new(0),
+            desk: None,
+            window_focus: None,
+            layouts: layouts.collect(),
             next_project: loaded.next_project,
             next_terminal: loaded.next_terminal,
             next_event: loaded.next_event,

@@ -19,17 +19,19 @@ use std::sync::Arc;
 use rookery_model::{
     Accepted, Checkpoint, CheckpointId, Error, EventSeq, Handoff, HandoffId, Mode, ParentTurn,
     Project, ProjectId, Request, RequestId, Result, Review, ReviewId, Task, TaskId, Terminal,
-    TerminalId, ThreadId, TimelineItem,
+    TerminalId, ThreadId, TimelineItem, ViewerId,
 };
 
 use imbl::{OrdMap, OrdSet};
 
 use crate::queue::Items;
 use crate::requests::{Parked, Pending};
+use crate::seats::Viewer;
 use crate::threads::{ClientModes, ThreadState};
+use crate::workspace::Layout;
 
 pub(crate) use doors::Doors;
-pub(crate) use load::ModeWords;
+pub(crate) use load::KeptWords;
 pub(crate) use records::{Handled, MAX_HANDLED, MAX_KEPT, draw};
 pub(crate) use table::{Shared, Table};
 pub(crate) use transact::Tx;
@@ -51,8 +53,16 @@ pub(crate) struct World {
     /// Terminals by id.
     pub(crate) terminals: Table<TerminalId, Terminal>,
     pub(crate) active: Active,
-    /// Whether the window has the keyboard; none while there is no window.
-    pub(crate) focus: Option<bool>,
+    /// Who looks, in memory only.
+    pub(crate) viewers: Table<ViewerId, Viewer>,
+    /// The last number that was given to a viewer.
+    pub(crate) last_viewer: ViewerId,
+    /// The viewer where the hands are.
+    pub(crate) desk: Option<ViewerId>,
+    /// Whether the window that the daemon imagines has the keyboard; none as long as it was not said.
+    pub(crate) window_focus: Option<bool>,
+    /// How panes are arranged.
+    pub(crate) layouts: Table<ProjectId, Layout>,
     pub(crate) next_project: ProjectId,
     pub(crate) next_terminal: TerminalId,
     pub(crate) next_event: EventSeq,

@@ -17,6 +17,7 @@ const SHOWN: &[Shown] = &[
         one.requests.is_same(&other.requests) && one.settled.is_same(&other.settled)
     }),
     (Shows::Reviews, |one, other| one.reviews.is_same(&other.reviews)),
+    (Shows::Seats, |one, other| one.viewers.is_same(&other.viewers) && one.desk == other.desk),
     (Shows::Tasks, |one, other| one.tasks.is_same(&other.tasks)),
     (Shows::Terminals, |one, other| one.terminals.is_same(&other.terminals)),
     (Shows::Threads, |one, other| {
@@ -27,7 +28,8 @@ const SHOWN: &[Shown] = &[
     }),
     (Shows::Workspace, |one, other| {
         one.projects.is_same(&other.projects)
-            && (one.active, one.focus) == (other.active, other.focus)
+            && one.layouts.is_same(&other.layouts)
+            && (one.active, one.window_focus) == (other.active, other.window_focus)
     }),
 ];
 

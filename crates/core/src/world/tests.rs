@@ -30,7 +30,7 @@ const CHANGES: &[fn(&mut Tx<'_>, u8)] = &[
     },
     |tx, _| tx.world.projects.clear(),
     |tx, n| tx.world.active = Active { project: None, terminal: Some(TerminalId::new(n.into())) },
-    |tx, n| tx.world.focus = Some(n % 2 == 0),
+    |tx, n| tx.world.window_focus = Some(n % 2 == 0),
     |tx, _| {
         tx.world.mint_project();
         tx.world.mint_terminal();

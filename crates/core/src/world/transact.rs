@@ -95,6 +95,9 @@ impl Core {
             visible: Vec::new(),
         };
         let value = work(&mut tx)?;
+        if !tx.world.terminals.is_same(&held.terminals) {
+            tx.settle_layouts();
+        }
         let happened = std::mem::take(&mut tx.events);
         for event in &happened {
             self.queue().observe(&mut tx, event);

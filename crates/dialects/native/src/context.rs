@@ -6,7 +6,7 @@ use rookery_agent::providers::{KeyRing, Loan};
 use rookery_core::Core;
 use rookery_model as model;
 use rookery_wire::ConnectionHandle;
-use rookery_wire::rights::{self, Rights};
+use rookery_wire::rights::{self, Allowed, Needs, Rights};
 use rookery_wire::rpc::{Admit, RpcError};
 
 use crate::errors::Error;
@@ -39,6 +39,8 @@ pub struct Cx {
     pub(crate) attachments: Arc<Streams>,
     pub(crate) thread_subscriptions: Arc<Streams>,
     pub(crate) key_ring: KeyRing,
+    /// What the connection is allowed.
+    pub(crate) allowed: Allowed,
 }
 
 impl Cx {
@@ -52,6 +54,7 @@ impl Cx {
             attachments: Streams::new("attachment"),
             thread_subscriptions: Streams::new("subscription"),
             key_ring: KeyRing::default(),
+            allowed: Allowed::default(),
         }
     }
 
@@ -59,6 +62,17 @@ impl Cx {
     #[must_use]
     pub fn with_keys(self, key_ring: KeyRing) -> Self {
         Self { key_ring, ..self }
+    }
+
+    /// The same, for a connection that may be allowed less than all of it.
+    #[must_use]
+    pub fn within(self, allowed: Allowed) -> Self {
+        Self { allowed, ..self }
+    }
+
+    /// Whether a request may have text as it is that it asks for so.
+    pub(crate) fn redacts(&self, asked: bool) -> bool {
+        asked || !self.allowed.admits(Needs::Decide)
     }
 
     /// The keys that the connection lends by now.

@@ -79,9 +79,9 @@ pub const METHODS: &[Method<Cx>] = &[
     method!(ReviewList, LOOK, [session: Session, tree: Worktree] => ops::reviews::list),
     method!(ReviewGet, LOOK, [id: Review] => ops::reviews::get),
     method!(ReviewRequest, REPORT, [session: Session, tree: Worktree, checkpoint: Checkpoint] => ops::reviews::request),
-    method!(ReviewAddComments, FULL, [id: Review] => ops::reviews::comment),
+    method!(ReviewAddComments, DECIDE, [id: Review] => ops::reviews::comment),
     method!(ReviewSetStatus, DECIDE, [id: Review] => ops::reviews::set_status),
-    method!(ReviewDeliver, FULL, [id: Review, to: Session] => ops::reviews::deliver),
+    method!(ReviewDeliver, DECIDE, [id: Review, to: Session] => ops::reviews::deliver),
     method!(ChangeList, FULL, [thread: Thread, workspace: NoId] => ops::changes::list),
     method!(ChangeShow, FULL, [thread: Thread, workspace: NoId] => ops::changes::show),
     method!(HunkList, LOOK, [thread: Thread, turn: Turn] => ops::changes::hunks),
@@ -182,7 +182,7 @@ pub const METHODS: &[Method<Cx>] = &[
     method!(TerminalKill, INSIDE, [terminal: Terminal] => ops::input::kill),
     method!(Dump, LOOK, [terminal: Terminal] => ops::screen::dump),
     method!(Wait, LOOK, [terminal: Terminal] => ops::screen::wait),
-    method!(Attach, LOOK, [terminal: Terminal] => ops::attach::attach),
+    method!(Attach, EXPOSE, [terminal: Terminal] => ops::attach::attach),
     method!(Detach, LOOK, [attachment: Stream] => ops::attach::detach),
 ];
 

@@ -32,6 +32,9 @@ pub struct Dialect {
     pub about: &'static str,
     /// Where it is spoken.
     pub endpoint: Endpoint,
+    /// Whether it has no endpoint of its own, and is spoken at the one that it names beside the dialect
+    /// that has it.
+    pub is_joined: bool,
     /// How its messages are told apart.
     pub frames: Frames,
     /// What a client reads that cannot be served, as the dialect says it. None of its requests was read.
@@ -101,28 +104,44 @@ const ROO_REFUSAL: &str = "{\"type\":\"message\",\"data\":{\"type\":\"TaskEvent\
 /// The same in the shape of the published client.
 const ROO_CODE_REFUSAL: &str = "{\"type\":\"message\",\"data\":{\"type\":\"TaskEvent\",\"origin\":\"server\",\"data\":{\"eventName\":\"message\",\"payload\":[{\"taskId\":\"\",\"action\":\"created\",\"message\":{\"ts\":0,\"type\":\"say\",\"say\":\"error\",\"text\":\"internal_error: the daemon has too many connections or open files; close some and try again\"}}]}}}\u{c}";
 
+/// Our own endpoint.
+const ROOKERY: Endpoint = Endpoint {
+    name: "rookery",
+    path: "rookery/rookery.sock",
+    variable: Some("ROOKERY_SOCKET"),
+    moved_by: None,
+    always: true,
+    stand_in: false,
+    need: Need::Required,
+    may_be_shared: false,
+    lock: None,
+};
+
 /// Every dialect, our own first.
 pub static DIALECTS: &[Dialect] = &[
     Dialect {
         name: "native",
         about: "Our own methods",
-        endpoint: Endpoint {
-            name: "rookery",
-            path: "rookery/rookery.sock",
-            variable: Some("ROOKERY_SOCKET"),
-            moved_by: None,
-            always: true,
-            stand_in: false,
-            need: Need::Required,
-            may_be_shared: false,
-            lock: None,
-        },
+        endpoint: ROOKERY,
+        is_joined: false,
         frames: Frames::Lines,
         refusal: RPC_REFUSAL,
         helpers: &[],
         serve: served::joined,
         ops: |generator| ops::of_methods(rookery_native::METHODS, generator),
         read: |bytes| read::call(rookery_native::METHODS, bytes),
+    },
+    Dialect {
+        name: "link",
+        about: "Viewers: frames, input, cards and threads",
+        endpoint: ROOKERY,
+        is_joined: true,
+        frames: Frames::Lines,
+        refusal: RPC_REFUSAL,
+        helpers: &[],
+        serve: served::joined,
+        ops: |generator| ops::of_methods(rookery_link::METHODS, generator),
+        read: |bytes| read::call(rookery_link::METHODS, bytes),
     },
     Dialect {
         name: "ptywright",
@@ -138,6 +157,7 @@ pub static DIALECTS: &[Dialect] = &[
             may_be_shared: false,
             lock: None,
         },
+        is_joined: false,
         frames: Frames::Lines,
         refusal: RPC_REFUSAL,
         helpers: &[],
@@ -159,6 +179,7 @@ pub static DIALECTS: &[Dialect] = &[
             may_be_shared: false,
             lock: Some("roost.lock"),
         },
+        is_joined: false,
         frames: Frames::Lines,
         refusal: "{\"id\":\"0\",\"ok\":false,\"error\":{\"code\":\"internal\",\"message\":\"the daemon has too many connections or open files; close some and try again\"}}\n",
         helpers: &["roostctl"],
@@ -180,6 +201,7 @@ pub static DIALECTS: &[Dialect] = &[
             may_be_shared: false,
             lock: None,
         },
+        is_joined: false,
         frames: Frames::Lines,
         refusal: RPC_REFUSAL,
         helpers: &[],
@@ -201,6 +223,7 @@ pub static DIALECTS: &[Dialect] = &[
             may_be_shared: false,
             lock: None,
         },
+        is_joined: false,
         frames: Frames::Exchange,
         refusal: "{\"success\":false,\"message\":\"the daemon has too many connections or open files; close some and try again\"}\n",
         helpers: &["idx0", "idx0-notify"],
@@ -222,6 +245,7 @@ pub static DIALECTS: &[Dialect] = &[
             may_be_shared: true,
             lock: None,
         },
+        is_joined: false,
         frames: Frames::FormFeeds,
         refusal: ROO_REFUSAL,
         helpers: &[],
@@ -243,6 +267,7 @@ pub static DIALECTS: &[Dialect] = &[
             may_be_shared: true,
             lock: None,
         },
+        is_joined: false,
         frames: Frames::FormFeeds,
         refusal: ROO_CODE_REFUSAL,
         helpers: &[],
@@ -251,6 +276,11 @@ pub static DIALECTS: &[Dialect] = &[
         read: read::roo_code,
     },
 ];
+
+/// Every dialect that has an endpoint of its own.
+pub fn listening() -> impl Iterator<Item = &'static Dialect> {
+    DIALECTS.iter().filter(|dialect| !dialect.is_joined)
+}
 
 impl Dialect {
     /// The dialect of this name.
@@ -262,7 +292,7 @@ impl Dialect {
     /// The dialect that is spoken at the endpoint of this name.
     #[must_use]
     pub fn at(endpoint: &str) -> Option<&'static Dialect> {
-        DIALECTS.iter().find(|dialect| dialect.endpoint.name == endpoint)
+        listening().find(|dialect| dialect.endpoint.name == endpoint)
     }
 
     /// Serves one connection to its end, whatever carries it.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rookery_core::Core;
 use rookery_idx0 as idx0;
+use rookery_link as link;
 use rookery_model::Caller;
 use rookery_native as native;
 use rookery_ptywright as ptywright;
@@ -13,6 +14,7 @@ use rookery_roo as roo;
 use rookery_roost as roost;
 use rookery_wire::exchange::{Limits, serve_exchange};
 use rookery_wire::framing::{Framing, Ndjson};
+use rookery_wire::rights::{Allowed, Needs};
 use rookery_wire::rpc::{JsonRpc, OnBadFrame, Table};
 use rookery_wire::transport::Transport;
 use rookery_wire::{ConnectionHandle, Options, Order, Outcome, serve_connection};
@@ -25,6 +27,7 @@ pub struct Served {
     core: Core,
     control: Arc<dyn native::Control>,
     native: Arc<Table<native::Cx>>,
+    link: Arc<Table<link::Cx>>,
     ptywright: Arc<Table<ptywright::Cx>>,
     roder: Arc<Table<roder::Cx>>,
     shared: Arc<ptywright::Shared>,
@@ -69,6 +72,7 @@ impl Served {
             core,
             control,
             native: Arc::new(Table::new([native::METHODS])),
+            link: Arc::new(Table::new([link::METHODS])),
             ptywright: Arc::new(Table::new([ptywright::METHODS])),
             roder: Arc::new(Table::new([roder::METHODS])),
             shared,
@@ -110,17 +114,23 @@ impl Served {
         ptywright::Cx::new(self.core.clone(), Arc::clone(&self.shared), connection)
     }
 
-    /// Our own methods, ptywright's and Roder's. A client that calls none of Roder's gets none of its notifications.
+    /// Our own methods, the link's, ptywright's and Roder's. A client that calls none of Roder's gets none of its notifications.
     fn joined(&self, connection: ConnectionHandle) -> JsonRpc {
         let ptywright = self.ptywright_cx(connection.clone());
-        let link = roder::Link::default();
-        let roder = roder::Cx::new(self.core.clone(), connection.clone(), link, false);
+        let allowed = Allowed::default();
+        let shared = roder::Link::default();
+        let roder = roder::Cx::new(self.core.clone(), connection.clone(), shared, false);
+        let viewer = link::Cx::new(self.core.clone(), connection.clone(), allowed.clone());
         let companions = [ptywright.companion(), roder.companion()];
         let cx = native::Cx::new(self.core.clone(), connection, Arc::clone(&self.control))
-            .with_keys(roder.key_ring());
+            .with_keys(roder.key_ring())
+            .within(allowed.clone());
+        // Who may not do everything drives no terminals and no agents past the link.
         let protocol = JsonRpc::new(Arc::clone(&self.native), cx)
-            .and(Arc::clone(&self.ptywright), ptywright)
-            .and(Arc::clone(&self.roder), roder)
+            .and(Arc::clone(&self.link), viewer)
+            .and_for(Needs::Full, Arc::clone(&self.ptywright), ptywright)
+            .and_for(Needs::Full, Arc::clone(&self.roder), roder)
+            .limited(allowed, link::refused)
             .error_filter(ptywright::redact_error);
         companions.into_iter().fold(protocol, JsonRpc::companion)
     }

@@ -11,7 +11,7 @@ use super::*;
 #[test]
 fn names_endpoints_and_paths_are_unique() {
     let mut seen = HashSet::new();
-    for dialect in DIALECTS {
+    for dialect in listening() {
         let endpoint = &dialect.endpoint;
         for word in [dialect.name, endpoint.name].into_iter().collect::<HashSet<_>>() {
             assert!(seen.insert(word), "{word} is there twice");
@@ -20,13 +20,15 @@ fn names_endpoints_and_paths_are_unique() {
         assert!(std::ptr::eq(Dialect::named(dialect.name).unwrap(), dialect));
         assert!(std::ptr::eq(Dialect::at(endpoint.name).unwrap(), dialect));
     }
-    assert_eq!(DIALECTS.iter().filter(|dialect| dialect.endpoint.always).count(), 1);
+    assert_eq!(listening().filter(|dialect| dialect.endpoint.always).count(), 1);
 }
 
 #[test]
 fn the_methods_of_our_own_socket_are_disjoint() {
     let mut seen = HashSet::new();
-    for dialect in ["native", "ptywright", "roder"].map(|name| Dialect::named(name).unwrap()) {
+    for dialect in
+        ["native", "link", "ptywright", "roder"].map(|name| Dialect::named(name).unwrap())
+    {
         for op in dialect.ops().0 {
             assert!(seen.insert(op.name), "{} is in two tables", op.name);
         }

@@ -66,6 +66,9 @@ pub(super) enum EventJson<'a> {
     TerminalsReordered {
         project: u64,
     },
+    LayoutChanged {
+        project: u64,
+    },
     ProjectsReordered,
     #[serde(rename = "active_terminal_changed")]
     ActiveChanged {
@@ -205,6 +208,7 @@ impl<'a> EventJson<'a> {
             Event::TerminalsReordered { project } => {
                 EventJson::TerminalsReordered { project: project.get() }
             }
+            Event::LayoutChanged { project } => EventJson::LayoutChanged { project: project.get() },
             Event::ProjectsReordered => EventJson::ProjectsReordered,
             Event::ActiveChanged { project, terminal } => EventJson::ActiveChanged {
                 project: project.map(model::ProjectId::get),
@@ -316,6 +320,9 @@ impl<'a> EventJson<'a> {
             },
             EventJson::TerminalsReordered { project } => {
                 Event::TerminalsReordered { project: ProjectId::new(project) }
+            }
+            EventJson::LayoutChanged { project } => {
+                Event::LayoutChanged { project: ProjectId::new(project) }
             }
             EventJson::ProjectsReordered => Event::ProjectsReordered,
             EventJson::ActiveChanged { project, id } => Event::ActiveChanged {

@@ -181,6 +181,7 @@ fn event() -> impl Strategy<Value = Event> {
         (id(), project_id(), any::<usize>())
             .prop_map(|(id, project, index)| Event::TerminalMoved { id, project, index }),
         project_id().prop_map(|project| Event::TerminalsReordered { project }),
+        project_id().prop_map(|project| Event::LayoutChanged { project }),
         Just(Event::ProjectsReordered),
         (option::of(project_id()), option::of(id()))
             .prop_map(|(project, terminal)| Event::ActiveChanged { project, terminal }),

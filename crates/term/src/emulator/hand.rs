@@ -146,13 +146,15 @@ impl Hand<'_> {
     }
 
     pub(super) fn mark_row(&mut self) {
+        let row = self.emulator.cursor_row();
+        self.emulator.stamps.touch(row, self.emulator.sequence);
         if self.is_watched() {
-            let row = self.emulator.cursor_row();
             self.emulator.dirty.mark(row);
         }
     }
 
     pub(super) fn mark_screen(&mut self) {
+        self.emulator.stamps.touch_all(self.emulator.sequence);
         if self.is_watched() {
             self.emulator.dirty.mark_all();
         }
@@ -169,6 +171,13 @@ impl Hand<'_> {
         self.before_rows_loss(top..top + lines);
         if top == 0 && !self.emulator.is_alt() {
             self.emulator.keep_top_rows(lines);
+        }
+        let sequence = self.emulator.sequence;
+        if top == 0 && bottom == self.emulator.rows() && !self.emulator.is_alt() {
+            self.emulator.stamps.shift_up(lines, sequence);
+        } else {
+            // Text moves to other row numbers.
+            self.emulator.stamps.touch_all(sequence);
         }
         if top == 0 && bottom == self.emulator.rows() {
             self.emulator.dirty.shift_up(lines);
@@ -187,6 +196,8 @@ impl Hand<'_> {
 
     /// Call before the engine wraps, if it is about to.
     pub(super) fn before_wrap(&mut self) {
+        // That it runs on is a change of the row that is left.
+        self.emulator.stamps.touch(self.emulator.cursor_row(), self.emulator.sequence);
         let wraps = self.emulator.term.mode().contains(TermMode::LINE_WRAP);
         let (top, bottom) = self.emulator.shadow.region;
         let row = self.emulator.cursor_row();
@@ -245,6 +256,7 @@ impl Hand<'_> {
         std::mem::swap(&mut shadow.keyboard, &mut shadow.hidden_keyboard);
         self.apply_keyboard_flags();
         self.keep_written_mark();
+        self.emulator.stamps.renumber(self.emulator.rows(), self.emulator.sequence);
         self.mark_screen();
         self.jump();
     }

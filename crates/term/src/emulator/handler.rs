@@ -129,7 +129,7 @@ impl Handler for Hand<'_> {
 
     fn clear_screen(&mut self, mode: ClearMode) {
         match mode {
-            ClearMode::Saved => return self.emulator.history.clear(),
+            ClearMode::Saved => return self.emulator.clear_history(),
             ClearMode::All if !self.emulator.is_alt() => {
                 self.before_screen_loss();
                 let used = self.emulator.used_rows();
@@ -150,7 +150,7 @@ impl Handler for Hand<'_> {
     fn reset_state(&mut self) {
         self.before_screen_loss();
         self.emulator.term.reset_state();
-        self.emulator.history.clear();
+        self.emulator.clear_history();
         let (rows, cols) = (self.emulator.rows(), self.emulator.cols());
         self.emulator.shadow.reset(rows, cols);
         self.keep_written_mark();

@@ -9,11 +9,13 @@ mod hand;
 mod handler;
 mod notifications;
 mod print;
+mod prompts;
 mod reflow;
 mod replies;
 mod resize;
 mod sgr;
 mod shadow;
+mod stamps;
 mod words;
 
 use std::ops::Range;
@@ -30,8 +32,10 @@ use alacritty_terminal::vte::ansi::CursorShape as EngineShape;
 use dirty::Dirty;
 pub(crate) use hand::Hand;
 use notifications::Notification;
+pub(crate) use prompts::Prompts;
 pub(crate) use resize::row_of;
 pub(crate) use shadow::Shadow;
+use stamps::Stamps;
 
 use crate::colors::Colors;
 use crate::history::History;
@@ -74,6 +78,8 @@ pub(crate) struct Emulator {
     pub(crate) sequence: u64,
     pub(crate) watch: WatchSet,
     pub(crate) dirty: Dirty,
+    pub(crate) stamps: Stamps,
+    pub(crate) prompts: Prompts,
     /// The cursor jumped since the last character, so the next one may overwrite something unseen.
     pub(crate) jumped: bool,
     /// Bytes to send back to the program.
@@ -106,6 +112,8 @@ impl Emulator {
             sequence: 0,
             watch: WatchSet::default(),
             dirty: Dirty::new(dims.rows),
+            stamps: Stamps::new(dims.rows),
+            prompts: Prompts::default(),
             jumped: false,
             replies: Vec::new(),
             events: Vec::new(),
@@ -291,6 +299,13 @@ impl Emulator {
             .rev()
             .find(|&row| !self.row(row).iter().all(Cell::is_empty))
             .map_or(0, |row| row + 1)
+    }
+
+    /// Forgets the scrollback, and with it what row numbers meant.
+    fn clear_history(&mut self) {
+        self.history.clear();
+        self.prompts.clear();
+        self.stamps.renumber(self.rows(), self.sequence);
     }
 
     /// Moves the top `lines` rows of the primary screen into history.

@@ -10,6 +10,7 @@ use alacritty_terminal::grid::{Cursor, Dimensions, Grid, Row};
 use alacritty_terminal::index::{Column, Line, Point};
 use alacritty_terminal::term::cell::{Cell, Flags};
 
+use super::prompts::Loose;
 use super::reflow::{Mark, rewrap};
 use super::{Dims, Emulator};
 use crate::row::text_len;
@@ -27,37 +28,45 @@ impl Emulator {
         }
         let mut page = Page::default();
         self.with_primary(|grid| page = Page::lift(grid));
+        page.prompts = self.prompts.take_from(self.history.next());
         let was_full = page.end() == self.rows();
         if cols != self.cols() {
-            page.rewrap(self.history.take_lines(0, MAX_LINE_CELLS), cols);
+            let above = self.history.take_lines(0, MAX_LINE_CELLS);
+            page.put_above(above, self.prompts.take_from(self.history.next()));
+            page.rewrap(cols);
         }
         self.term.resize(Dims { rows, cols });
         if was_full {
             let missing = rows.saturating_sub(page.end());
-            page.put_above(self.newest_rows(missing, cols));
+            let (above, prompts) = self.newest_rows(missing, cols);
+            page.put_above(above, prompts);
             page.top = 0;
         }
         page.top = page.top.max(page.end().saturating_sub(rows));
+        self.prompts.put_back(self.history.next(), std::mem::take(&mut page.prompts));
         for cells in &page.rows[..page.top] {
             self.history.push(cells);
         }
         self.with_primary(|grid| page.lay(grid));
         self.shadow.resize(rows, cols);
         self.dirty.resize(rows);
+        self.stamps.renumber(rows, self.sequence);
     }
 
-    /// Takes whole lines out of history, until they are at least `wanted` rows of the given width.
-    fn newest_rows(&mut self, wanted: usize, cols: usize) -> Vec<Vec<Cell>> {
-        let mut found = Vec::new();
+    /// Takes whole lines out of history, until they are at least `wanted` rows of the given width, and
+    /// the shell's marks on them.
+    fn newest_rows(&mut self, wanted: usize, cols: usize) -> (Vec<Vec<Cell>>, Vec<Loose>) {
+        let mut found = Page::default();
         let mut step = wanted;
-        while found.len() < wanted && self.history.len() > 0 {
+        while found.rows.len() < wanted && self.history.len() > 0 {
             let lines = self.history.take_lines(step, MAX_LINE_CELLS);
-            let mut rows = rewrap(lines, cols, &mut []);
-            rows.append(&mut found);
-            found = rows;
+            let loose = self.prompts.take_from(self.history.next());
+            let (mut marks, kinds): (Vec<Mark>, Vec<_>) = loose.into_iter().unzip();
+            let rows = rewrap(lines, cols, &mut marks);
+            found.put_above(rows, marks.into_iter().zip(kinds).collect());
             step = step.saturating_mul(2);
         }
-        found
+        (found.rows, found.prompts)
     }
 
     /// Runs `work` on the primary screen's grid, also while the alternate screen is shown.
@@ -91,6 +100,8 @@ struct Page {
     saved: Mark,
     /// The first row that the screen shows.
     top: usize,
+    /// The shell's marks.
+    prompts: Vec<Loose>,
 }
 
 impl Page {
@@ -101,7 +112,7 @@ impl Page {
             .map(|line| std::mem::replace(&mut grid[Line(line)], Row::new(cols))[..].to_vec())
             .collect();
         let (cursor, saved) = (lift_cursor(&mut grid.cursor), lift_cursor(&mut grid.saved_cursor));
-        Page { rows, cursor, saved, top: 0 }
+        Page { rows, cursor, saved, top: 0, prompts: Vec::new() }
     }
 
     /// Number of rows up to the last one that must not get lost.
@@ -110,25 +121,31 @@ impl Page {
         text.map_or(0, |last| last + 1).max(self.cursor.row + 1)
     }
 
-    fn put_above(&mut self, mut rows: Vec<Vec<Cell>>) {
+    /// Puts rows above those that are there, with the shell's marks on them.
+    fn put_above(&mut self, mut rows: Vec<Vec<Cell>>, mut prompts: Vec<Loose>) {
         let count = rows.len();
         rows.append(&mut self.rows);
         self.rows = rows;
+        let below = self.prompts.drain(..);
+        prompts.extend(below.map(|(mark, kind)| (Mark { row: mark.row + count, ..mark }, kind)));
+        self.prompts = prompts;
         self.cursor.row += count;
         self.saved.row += count;
         self.top += count;
     }
 
-    /// Wraps everything anew; `above` are the rows that run on into the first.
-    fn rewrap(&mut self, above: Vec<Vec<Cell>>, cols: usize) {
-        self.put_above(above);
+    /// Wraps everything anew.
+    fn rewrap(&mut self, cols: usize) {
         // There is nothing for the last row to run on into.
         if let Some(edge) = self.rows.last_mut().and_then(|cells| cells.last_mut()) {
             edge.flags.remove(Flags::WRAPLINE);
         }
-        let mut marks = [self.cursor, self.saved, Mark { row: self.top, col: 0 }];
+        let mut marks = vec![self.cursor, self.saved, Mark { row: self.top, col: 0 }];
+        marks.extend(self.prompts.iter().map(|(mark, _)| *mark));
         self.rows = rewrap(std::mem::take(&mut self.rows), cols, &mut marks);
-        [self.cursor, self.saved, Mark { row: self.top, .. }] = marks;
+        let prompts = marks.split_off(3);
+        self.prompts.iter_mut().zip(prompts).for_each(|((mark, _), moved)| *mark = moved);
+        (self.cursor, self.saved, self.top) = (marks[0], marks[1], marks[2].row);
     }
 
     /// Fills a blank grid. A cursor whose row does not fit stays on the first.

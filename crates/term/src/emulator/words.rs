@@ -26,6 +26,10 @@ impl Emulator {
             Osc::PointerShape(shape) => self.shadow.pointer = shape,
             Osc::Mark(mark) => {
                 let row = self.history.next() + u64::from(self.cursor().row);
+                // The alternate screen has no rows to come back to.
+                if !self.is_alt() {
+                    self.prompts.push(row, mark);
+                }
                 self.events.push(ScreenEvent::Mark(mark, row));
             }
             Osc::KittyNotify(part) => {

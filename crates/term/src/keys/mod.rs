@@ -5,6 +5,7 @@
 //! state: the owner of the screen passes its [`KeyModes`].
 
 mod chord;
+pub mod decode;
 mod kitty;
 mod legacy;
 mod named;

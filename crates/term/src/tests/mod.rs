@@ -6,6 +6,7 @@ mod dialogs;
 mod emulation;
 mod places;
 mod reflow;
+mod rows;
 mod streams;
 mod waits;
 

@@ -211,6 +211,98 @@ fn triggers_print_as_they_are_read() {
     }
 }
 
+fn tui(lines: &[&str], preset: KeyPreset) -> Keymap {
+    let lines: Vec<Keybind> = lines.iter().map(|line| Keybind::parse(line).unwrap()).collect();
+    Keymap::for_face(FaceKind::Tui, Platform::Linux, preset, None, &lines)
+}
+
+fn press(text: &str) -> KeyPress {
+    let trigger = trigger(text);
+    KeyPress::new(trigger.key()).with_mods(trigger.mods())
+}
+
+#[test]
+fn the_other_columns_can_be_read_and_are_unambiguous() {
+    for row in ACTIONS {
+        assert_eq!((row.direct().len(), row.prefixed().len()), row.face_key_counts(), "{}", row.id);
+    }
+    let map = tui(&[], KeyPreset::Default);
+    let count = |of: fn(&ActionRow) -> usize| ACTIONS.iter().map(of).sum::<usize>();
+    assert_eq!(map.bindings().len(), count(|row| row.face_key_counts().0));
+    let after: usize = ACTIONS.iter().map(|row| map.prefixed_of(row.action).len()).sum();
+    assert_eq!(after, count(|row| row.face_key_counts().1));
+    assert!(preset::tmux_keys().all(|key| Trigger::parse(key).is_ok()));
+}
+
+#[test]
+fn a_terminal_reserves_the_prefix_and_eleven_chords() {
+    let map = tui(&[], KeyPreset::Default);
+    assert!(map.is_prefix(&press("ctrl+\\")));
+    let bound = map.bindings();
+    let reserved: Vec<_> =
+        bound.iter().filter(|(key, _)| key.mods() == Mods::CTRL | Mods::ALT).collect();
+    assert_eq!(reserved.len(), 11);
+    assert_eq!(linux(&[]).prefix(), None, "the window has none");
+    assert_eq!(linux(&[]).lookup_prefixed(&press("c")), None);
+}
+
+#[test]
+fn after_the_prefix_the_case_of_a_letter_counts() {
+    let map = tui(&[], KeyPreset::Default);
+    assert_eq!(map.lookup_prefixed(&press("v")), Some(Action::SplitRight));
+    assert_eq!(map.lookup_prefixed(&press("shift+v")), Some(Action::OpenReviews));
+    let mut typed = press("shift+v");
+    typed.shifted = Some('V');
+    assert_eq!(map.lookup_prefixed(&typed), Some(Action::OpenReviews));
+    assert_eq!(map.lookup_prefixed(&KeyPress::new(Key::Char('%'))), Some(Action::SplitRight));
+    assert_eq!(map.lookup_prefixed(&KeyPress::new(Key::Char('"'))), Some(Action::SplitBelow));
+    let lines = [
+        "prefix>V = help",
+        "prefix > shift+k = leave",
+        "tui:prefix>c = unbind",
+        "web:prefix>x = unbind",
+    ];
+    let map = tui(&lines, KeyPreset::Default);
+    assert_eq!(map.lookup_prefixed(&press("shift+v")), Some(Action::Help));
+    assert_eq!(map.lookup_prefixed(&press("v")), Some(Action::SplitRight));
+    assert_eq!(map.lookup_prefixed(&press("shift+k")), Some(Action::Leave));
+    assert_eq!(map.lookup_prefixed(&press("c")), None);
+    assert_eq!(map.lookup_prefixed(&press("x")), Some(Action::CloseTab), "another face's line");
+}
+
+#[test]
+fn the_tmux_preset_has_tmuxs_letters_and_no_chords() {
+    let map = tui(&["ctrl+alt+y = paste"], KeyPreset::Tmux);
+    assert_eq!(map.bindings(), [(trigger("ctrl+alt+y"), Action::Paste)]);
+    assert!(map.is_prefix(&press("ctrl+b")));
+    for (key, action) in [
+        (",", Action::RenameTab),
+        ("$", Action::RenameProject),
+        ("&", Action::CloseTab),
+        ("s", Action::FocusSidebar),
+        ("w", Action::FocusSidebar),
+        ("l", Action::LastTab),
+        ("{", Action::SwapPane),
+        ("}", Action::SwapPane),
+        ("i", Action::OpenInbox),
+        ("shift+w", Action::OpenWorktrees),
+        ("d", Action::Leave),
+        ("left", Action::FocusPane(crate::tile::Edge::Left)),
+    ] {
+        assert_eq!(map.lookup_prefixed(&press(key)), Some(action), "{key}");
+    }
+    assert_eq!(map.lookup_prefixed(&press("h")), None);
+}
+
+#[test]
+fn faces_are_told_triggers_ids_and_titles() {
+    let told = tui(&[], KeyPreset::Default).told();
+    let row = |key: &str, id: &str, title: &str| (key.to_owned(), id.to_owned(), title.to_owned());
+    assert!(told.contains(&row("ctrl+alt+p", "command_palette", "Command Palette")));
+    assert!(told.contains(&row("prefix>shift+v", "open_reviews", "Open Reviews")));
+    assert!(told.contains(&row("prefix>alt+left", "grow_left", "Grow Left")));
+}
+
 proptest! {
     #[test]
     fn no_text_panics_and_what_is_read_prints_back(text in "\\PC{0,24}") {

@@ -143,6 +143,15 @@ impl Trigger {
         self.key
     }
 
+    /// Its spelling for people: a sign of a US keyboard by itself, not by its key and shift.
+    pub fn shown(self) -> String {
+        let sign = SHIFTED.iter().find(|(_, plain)| self.key == Key::Char(*plain));
+        match sign {
+            Some((sign, _)) if self.mods == Mods::SHIFT => sign.to_string(),
+            _ => self.to_string(),
+        }
+    }
+
     /// Reads `mod+mod+key`, in any case.
     pub fn parse(text: &str) -> Result<Self, TriggerError> {
         Self::parse_with(text, |_| None)

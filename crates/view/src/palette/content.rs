@@ -154,12 +154,15 @@ fn command_rows(notifications: usize, has_providers: bool) -> Vec<Row> {
         };
         Row::new(*id, format!("{title}{count}"), Target::Drill(*frame))
     });
-    let actions = ACTIONS
-        .iter()
-        .filter_map(|row| row.title.map(|title| Row::new(row.id, title, Target::Run(row.action))));
+    let actions = |is_roosts: bool| {
+        let rows = ACTIONS.iter().filter(move |row| row.is_roosts == is_roosts);
+        rows.filter_map(|row| {
+            row.title.map(|title| Row::new(row.id, title, Target::Run(row.action)))
+        })
+    };
     let custom = has_providers
         .then(|| Row::new("custom_commands", "Custom Commands…", Target::Drill(Frame::Custom)));
-    drills.chain(actions).chain(custom).collect()
+    drills.chain(actions(true)).chain(custom).chain(actions(false)).collect()
 }
 
 fn launcher_rows(commands: &[Command]) -> Vec<Row> {

@@ -111,6 +111,29 @@ fn the_commands_are_complete_and_in_order() {
         ("font_decrease", "Decrease Font Size"),
         ("font_reset", "Reset Font Size"),
         ("custom_commands", "Custom Commands\u{2026}"),
+        ("open_inbox", "Open Inbox"),
+        ("next_waiting", "Next Waiting"),
+        ("new_thread", "New Thread"),
+        ("open_threads", "Open Threads"),
+        ("open_reviews", "Open Reviews"),
+        ("open_checkpoints", "Open Checkpoints"),
+        ("open_worktrees", "Open Worktrees"),
+        ("open_audit", "Open Audit"),
+        ("split_right", "Split Right"),
+        ("split_below", "Split Below"),
+        ("zoom_pane", "Zoom Pane"),
+        ("break_pane", "Break Pane"),
+        ("swap_pane", "Swap Pane"),
+        ("take_size", "Take Size"),
+        ("find", "Find"),
+        ("copy_mode", "Copy Mode"),
+        ("prev_prompt", "Prev Prompt"),
+        ("next_prompt", "Next Prompt"),
+        ("last_tab", "Last Tab"),
+        ("focus_sidebar", "Focus Sidebar"),
+        ("settings", "Settings"),
+        ("help", "Help"),
+        ("leave", "Leave"),
     ];
     assert_eq!(rows, expected.map(|(id, title)| (id.to_owned(), title.to_owned())));
 }
@@ -120,7 +143,8 @@ fn notifications_are_counted_and_custom_commands_need_a_provider() {
     let palette = opened(&Content::Commands { notifications: 3, has_providers: false });
     let items = palette.state().items;
     assert_eq!(items[3].title, "View Notifications (3)");
-    assert_eq!(items.last().unwrap().id, "font_reset");
+    assert!(!items.iter().any(|item| item.id == "custom_commands"));
+    assert_eq!(items.last().unwrap().id, "leave");
 }
 
 #[test]
@@ -190,10 +214,11 @@ fn the_query_filters_and_selects_the_first_row() {
     let state = palette.state();
     assert_eq!(state.query, "  NEW ");
     assert_eq!(state.selection, 0);
-    assert_eq!(ids(&palette), ["new_tab", "new_project"]);
+    let found = ["new_tab", "new_project", "new_thread", "next_waiting", "open_reviews"];
+    assert_eq!(ids(&palette), found);
     assert_eq!(state.items[0].letters, [0, 1, 2]);
     palette.query("");
-    assert_eq!(palette.state().items.len(), 20);
+    assert_eq!(palette.state().items.len(), 43);
 }
 
 #[test]

@@ -4,9 +4,11 @@
 
 mod command;
 pub mod edit;
+mod faces;
 pub(crate) mod line;
 
 pub use command::{Command, DEFAULT_LIMIT, DEFAULT_TIMEOUT, MissingWord, Provider, ProviderRun};
+pub use faces::{ConfirmClose, FaceSettings, PasteWarning, TuiColors, TuiNotify};
 
 use crate::keys::{Keybind, Keymap, Platform};
 use crate::theme::DEFAULT_THEME;
@@ -90,6 +92,8 @@ pub struct Settings {
     pub tab_max_width: f32,
     /// Whether shells get our scripts for directory, title and prompt marks.
     pub shell_integration: bool,
+    /// What is about faces.
+    pub faces: FaceSettings,
 }
 
 /// A larger file is no settings file and need not be read.
@@ -123,6 +127,7 @@ impl Settings {
             tab_min_width: 80.0,
             tab_max_width: 220.0,
             shell_integration: true,
+            faces: FaceSettings::default(),
         }
     }
 
@@ -148,7 +153,8 @@ impl Settings {
     }
 
     fn apply(&mut self, entry: &line::Entry<'_>) -> Result<(), String> {
-        let Some((_, read)) = KEYS.iter().find(|(key, _)| *key == entry.key) else {
+        let keys = KEYS.iter().chain(faces::KEYS);
+        let Some((_, read)) = keys.into_iter().find(|(key, _)| *key == entry.key) else {
             return Ok(());
         };
         read(self, entry).map_err(|why| format!("{}: {why}", entry.key))

@@ -32,7 +32,7 @@ use crate::{
     connection::Outcome,
     framing::{self, FrameError},
     protocol::{Protocol, Step},
-    rights::Rights,
+    rights::{Allowed, Needs, Rights},
 };
 
 /// What invalid UTF-8 in a frame, and a frame that is too long, do to the connection.
@@ -88,14 +88,22 @@ pub struct JsonRpc {
     /// From which length on replies are made shorter, and how.
     bound: Option<(usize, Shorten)>,
     companions: Vec<Arc<dyn Companion>>,
+    /// What the connection is allowed, and what is answered beyond that.
+    limit: Option<Limit>,
     /// The method whose reply was written last.
     last: Option<&'static str>,
+}
+
+/// What a connection is allowed, and how a call beyond that is refused.
+struct Limit {
+    allowed: Allowed,
+    refuse: fn(&'static str) -> RpcError,
 }
 
 /// A table with the context its methods run in.
 trait MethodSet: Send {
     /// Starts the method of that name, if this set has it.
-    fn start(&self, name: &str, params: Option<&RawValue>, reword: Reword) -> Option<Started>;
+    fn start(&self, name: &str, params: Option<&RawValue>, protocol: &JsonRpc) -> Option<Started>;
 }
 
 /// The method's own name, and what became of starting it.
@@ -114,11 +122,18 @@ impl Admit for () {
     }
 }
 
-struct Bound<C: 'static>(Arc<Table<C>>, C);
+struct Bound<C: 'static>(Arc<Table<C>>, C, Needs);
 
 impl<C: Admit> MethodSet for Bound<C> {
-    fn start(&self, name: &str, params: Option<&RawValue>, reword: Reword) -> Option<Started> {
+    fn start(&self, name: &str, params: Option<&RawValue>, protocol: &JsonRpc) -> Option<Started> {
         let method = self.0.get(name)?;
+        let reword = protocol.reword;
+        let needs = method.rights.needs.max(self.2);
+        if let Some(limit) = &protocol.limit
+            && !limit.allowed.admits(needs)
+        {
+            return Some((method.name, Err((limit.refuse)(method.name))));
+        }
         if let Some(refused) = self.1.refuse(method.name, method.rights) {
             return Some((method.name, Err(refused)));
         }
@@ -140,6 +155,7 @@ impl JsonRpc {
             reword: |_, error| error,
             bound: None,
             companions: Vec::new(),
+            limit: None,
             last: None,
         };
         empty.and(table, context)
@@ -147,8 +163,26 @@ impl JsonRpc {
 
     /// Serves a further table; names that an earlier one has are found there.
     #[must_use]
-    pub fn and<C: Admit>(mut self, table: impl Into<Arc<Table<C>>>, context: C) -> Self {
-        self.sets.push(Box::new(Bound(table.into(), context)));
+    pub fn and<C: Admit>(self, table: impl Into<Arc<Table<C>>>, context: C) -> Self {
+        self.and_for(Needs::Look, table, context)
+    }
+
+    /// The same for a table that asks at least this of a connection, whatever its rows say.
+    #[must_use]
+    pub fn and_for<C: Admit>(
+        mut self,
+        least: Needs,
+        table: impl Into<Arc<Table<C>>>,
+        context: C,
+    ) -> Self {
+        self.sets.push(Box::new(Bound(table.into(), context, least)));
+        self
+    }
+
+    /// Refuses what needs more than the connection is allowed.
+    #[must_use]
+    pub fn limited(mut self, allowed: Allowed, refuse: fn(&'static str) -> RpcError) -> Self {
+        self.limit = Some(Limit { allowed, refuse });
         self
     }
 
@@ -204,7 +238,7 @@ impl JsonRpc {
             return Err(RpcError::invalid_request("method is required"));
         };
         let mut sets = self.sets.iter();
-        let started = sets.find_map(|set| set.start(name, request.params, self.reword));
+        let started = sets.find_map(|set| set.start(name, request.params, self));
         let unknown = || (self.reword)(Fault::UnknownMethod, RpcError::unknown_method(name));
         let (method, call) = started.ok_or_else(unknown)?;
         let call = call?;

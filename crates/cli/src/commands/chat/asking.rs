@@ -107,6 +107,7 @@ impl Asking {
         Next::Answer(AnswerRequest {
             approved: None,
             answers: Some(answers),
+            shown: None,
             ..decided(self.id(), false)
         })
     }
@@ -120,6 +121,7 @@ pub(super) fn decided(id: &str, approved: bool) -> AnswerRequest {
         message: None,
         remember: false,
         answers: None,
+        shown: None,
     }
 }
 

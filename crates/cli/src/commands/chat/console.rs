@@ -1,5 +1,6 @@
 //! The conversation at a terminal: prompt, turn, prompt. Ctrl-C stops a turn, Ctrl-D leaves.
 
+use rookery_view::safe;
 use std::{path::PathBuf, process::ExitCode};
 
 use rustyline::{Config, DefaultEditor, error::ReadlineError};
@@ -17,7 +18,7 @@ use crate::{
     failure::{Failure, Outcome},
     link,
     output::{self, Tone},
-    talk::{safe, show},
+    talk::show,
 };
 
 /// Lines that are kept to be found again with the arrow keys.

@@ -4,13 +4,14 @@ use rookery_native::wire::{
     CommandList, Commands, ListProviders, Mode, ModelList, Providers, Thread, ThreadCompact,
     ThreadGet, ThreadList, ThreadSetMode, ThreadSetModel, ThreadStart, Threads,
 };
+use rookery_view::safe;
 
 use super::{Overrides, model, read_thread, talk::Talk};
 use crate::{
     failure::{Failure, Outcome},
     link::call,
     output::{self, Tone},
-    talk::{mode as modes, safe, show, threads},
+    talk::{mode as modes, show, threads},
 };
 
 /// Threads that `/threads` lists, and models that `/model` does.

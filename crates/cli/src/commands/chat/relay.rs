@@ -7,6 +7,7 @@ use rookery_roder::wire::{
     initialize::{ClientCapabilities, ClientInfo, InitializeParams},
     notification::{name, twin},
 };
+use rookery_view::safe;
 use rookery_wire::{Client, client::Notification};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,7 +17,6 @@ use crate::{
     failure::{Failure, Outcome},
     link::call,
     output,
-    talk::safe,
 };
 
 /// Prints what happens to a thread.

@@ -7,13 +7,14 @@ use std::{
 };
 
 use rookery_native::wire::{DeltaOf, Item, ItemBody};
+use rookery_view::safe;
 
 use super::render::Renderer;
 use crate::{
     attach,
     failure::Outcome,
     output::{self, Colors, Tone, shorten},
-    talk::{safe, show},
+    talk::show,
 };
 
 /// Columns of a status line where the terminal does not tell its width.

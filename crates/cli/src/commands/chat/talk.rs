@@ -13,6 +13,7 @@ use rookery_native::{
         TurnStatus, Usage,
     },
 };
+use rookery_view::safe;
 use rookery_wire::{Client, client::Notification};
 use rustix::{io::Errno, termios::tcgetattr};
 use tokio::{sync::mpsc, time::timeout};
@@ -28,7 +29,7 @@ use crate::{
     link::call,
     output::Tone,
     stop::Stop,
-    talk::{age, mode, requests, safe, show},
+    talk::{age, mode, requests, show},
 };
 
 /// How long to wait for the interrupt to be acknowledged when its turn is not waited for.

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use super::Result;
 use super::options::Options;
-use crate::talk::safe::line as printable;
+use rookery_view::safe::line as printable;
 
 const UNDECODED: &str = "Failed to decode IPC response.";
 

@@ -6,7 +6,8 @@ use crate::{
     Cx, Ending, Error,
     text::redacted,
     wire::{
-        GetStatus, Keeper, McpServer, Shutdown, ShutdownReply, Status, TerminalCounts, format_time,
+        GetStatus, Keeper, McpServer, Room, Shutdown, ShutdownReply, Status, TerminalCounts,
+        Viewer, format_time,
     },
 };
 
@@ -32,7 +33,47 @@ pub(crate) async fn status(cx: Cx, _params: GetStatus) -> Result<Status, Error> 
         damage: status.damage,
         warnings: status.warnings,
         mcp_servers: status.mcp_servers.into_iter().map(mcp_server).collect(),
+        viewers: viewers(&cx),
     })
+}
+
+fn viewers(cx: &Cx) -> Vec<Viewer> {
+    use rookery_core::{Face, Page, ViewerRights};
+    let (viewers, desk) = cx.core.seats().viewers();
+    let shown = |viewer: rookery_core::Viewer| Viewer {
+        viewer: viewer.id.get(),
+        face: match viewer.face {
+            Face::Tui => "tui",
+            Face::Window => "window",
+            Face::Web => "web",
+            Face::Other => "other",
+        }
+        .to_owned(),
+        name: viewer.name,
+        rights: match viewer.rights {
+            ViewerRights::Look => "look",
+            ViewerRights::Decide => "decide",
+            ViewerRights::Full => "full",
+        }
+        .to_owned(),
+        is_desk: desk == Some(viewer.id),
+        size: Room { cols: viewer.room.cols(), rows: viewer.room.rows() },
+        page: match viewer.page {
+            Page::Workspace => "workspace",
+            Page::Inbox(_) => "inbox",
+            Page::Thread(_) => "thread",
+            Page::Threads => "threads",
+            Page::Review(..) => "review",
+            Page::Reviews => "reviews",
+            Page::Checkpoints(_) => "checkpoints",
+            Page::Worktrees(_) => "worktrees",
+            Page::Audit => "audit",
+            Page::Settings => "settings",
+            Page::Help => "help",
+        }
+        .to_owned(),
+    };
+    viewers.into_iter().map(shown).collect()
 }
 
 fn mcp_server(server: rookery_core::McpServer) -> McpServer {

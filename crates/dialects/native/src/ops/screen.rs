@@ -23,7 +23,7 @@ pub(crate) async fn dump(cx: Cx, params: Dump) -> Result<Dumped, Error> {
         0 => snapshot.plain_text().to_owned(),
         rows => terminal.text(rows),
     };
-    let (text, redacted) = Exposure::from_request(params.redact).apply(text);
+    let (text, redacted) = Exposure::from_request(cx.redacts(params.redact)).apply(text);
     Ok(Dumped {
         text,
         redacted,
@@ -110,7 +110,7 @@ pub(crate) async fn wait(cx: Cx, params: Wait) -> Result<Waited, Error> {
             (begun.elapsed(), terminal.snapshot(Detail::Text).plain_text().to_owned())
         }
     };
-    let exposure = Exposure::from_request(params.redact);
+    let exposure = Exposure::from_request(cx.redacts(params.redact));
     // Captured from what may leave: alone, a secret would no longer look like one.
     let text = exposure.apply(text).0;
     let capture = condition.pattern.and_then(|pattern| pattern.capture(&text));

@@ -43,6 +43,34 @@ pub struct Status {
     /// Servers of the Model Context Protocol, and how they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mcp_servers: Vec<McpServer>,
+    /// Who looks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub viewers: Vec<Viewer>,
+}
+
+/// One who looks: a TUI, a window, a page in a browser.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Viewer {
+    pub viewer: u64,
+    /// `tui`, `window`, `web` or `other`.
+    pub face: String,
+    pub name: String,
+    /// `look`, `decide` or `full`.
+    pub rights: String,
+    /// Whether it is where the hands are.
+    pub is_desk: bool,
+    /// Its room for panes, in cells.
+    pub size: Room,
+    /// The page that it is at.
+    pub page: String,
+}
+
+/// Columns and rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Room {
+    pub cols: u16,
+    pub rows: u16,
 }
 
 /// A server of the Model Context Protocol.

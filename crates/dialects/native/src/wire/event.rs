@@ -81,6 +81,9 @@ pub enum EventBody {
     /// The terminals of a project are in another order.
     #[serde(rename = "terminals.reordered")]
     TerminalsReordered { project: u64 },
+    /// Panes of a project are arranged otherwise.
+    #[serde(rename = "layout.changed")]
+    LayoutChanged { project: u64 },
     /// Projects are in another order.
     #[serde(rename = "projects.reordered")]
     ProjectsReordered {},
@@ -203,6 +206,9 @@ fn body(event: &model::Event) -> EventBody {
         }
         model::Event::TerminalsReordered { project } => {
             EventBody::TerminalsReordered { project: project.get() }
+        }
+        model::Event::LayoutChanged { project } => {
+            EventBody::LayoutChanged { project: project.get() }
         }
         model::Event::ProjectsReordered => EventBody::ProjectsReordered {},
         model::Event::ActiveChanged { project, terminal } => EventBody::TerminalActivated {

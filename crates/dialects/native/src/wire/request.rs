@@ -398,6 +398,9 @@ pub struct AnswerRequest {
     /// The answers to questions, by their ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<serde_json::Value>,
+    /// The digest of the card that the person saw; nothing is decided if it is not that of what waits now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<String>,
 }
 
 call!("rookery/requests/answer" AnswerRequest -> Answered);

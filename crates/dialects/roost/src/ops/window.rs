@@ -52,8 +52,9 @@ async fn scene(cx: &Cx) -> Result<Arc<Scene>, Error> {
     scene.map_err(|error| Error::new(Code::Internal, error.to_string()))
 }
 
-/// There is no window to raise here; painters raise their own.
-pub(crate) async fn activate(_cx: Cx, _params: AppActivate) -> Result<Empty, Error> {
+/// A window that is open comes to the front by itself.
+pub(crate) async fn activate(cx: Cx, _params: AppActivate) -> Result<Empty, Error> {
+    cx.core.seats().raise_window();
     Ok(Empty {})
 }
 

@@ -79,6 +79,7 @@ fn every_event() -> Vec<Event> {
         Event::TerminalClosed { id: ID, was_alive: false },
         Event::TerminalMoved { id: ID, project: PROJECT, index: 0 },
         Event::TerminalsReordered { project: PROJECT },
+        Event::LayoutChanged { project: PROJECT },
         Event::ProjectsReordered,
         Event::ActiveChanged { project: Some(PROJECT), terminal: Some(ID) },
         Event::ActiveChanged { project: None, terminal: None },

@@ -67,6 +67,7 @@ fn every_event() -> Vec<E> {
         E::ActiveChanged { project: Some(PROJECT), terminal: Some(ID) },
         E::ActiveChanged { project: None, terminal: None },
         E::TerminalsReordered { project: PROJECT },
+        E::LayoutChanged { project: PROJECT },
         E::ProjectsReordered,
         E::TerminalStateChanged { id: ID, state: model::RunState::NeedsInput },
         E::TerminalHooked { id: ID, is_hooked: true },

@@ -12,12 +12,17 @@ fn hides(c: char) -> bool {
 }
 
 /// Lines of text: nothing that acts but line ends and tabs.
-pub(crate) fn text(text: &str) -> String {
+pub fn text(text: &str) -> String {
     text.chars().filter(|c| matches!(c, '\n' | '\t') || !acts(*c)).collect()
 }
 
+/// Lines of text in which everything is seen: what acts and what hides is left out.
+pub fn seen(text: &str) -> String {
+    text.chars().filter(|c| matches!(c, '\n' | '\t') || !(acts(*c) || hides(*c))).collect()
+}
+
 /// One line of text: every gap is one space.
-pub(crate) fn line(text: &str) -> String {
+pub fn line(text: &str) -> String {
     let words: Vec<String> = text
         .split_whitespace()
         .map(|word| word.chars().filter(|c| !acts(*c)).collect())
@@ -27,7 +32,7 @@ pub(crate) fn line(text: &str) -> String {
 }
 
 /// A line exactly as it is: control and invisible characters are escaped, so that approvals are based on the real text.
-pub(crate) fn exact(line: &str) -> String {
+pub fn exact(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());
     for c in line.chars() {
         if c != '\t' && (acts(c) || hides(c)) {
@@ -40,7 +45,7 @@ pub(crate) fn exact(line: &str) -> String {
 }
 
 /// JSON on one line, with every control character escaped; outside of texts JSON needs none.
-pub(crate) fn json(text: &str) -> String {
+pub fn json(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -83,6 +88,7 @@ mod tests {
         fn nothing_that_acts_is_ever_shown(given in any::<String>()) {
             prop_assert!(!text(&given).contains(|c| acts(c) && c != '\n' && c != '\t'));
             prop_assert!(!line(&given).contains(acts));
+            prop_assert_eq!(exact(&seen(&given).replace(['\n', '\t'], " ")), seen(&given).replace(['\n', '\t'], " "));
             prop_assert!(!exact(&given).contains(|c| (acts(c) || hides(c)) && c != '\t'));
             prop_assert!(!json(&given).contains(char::is_control));
         }

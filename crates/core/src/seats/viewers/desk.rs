@@ -1,0 +1,326 @@
+//! Viewers come, go about and leave; where the hands are is the desk.
+
+use rookery_model::{Error, ErrorKind, Result, Size, TerminalId, ViewerId};
+use tokio::sync::watch;
+
+use super::{Face, Fit, MAX_VIEWERS, NewViewer, Page, Viewer, ViewerRights};
+use crate::rooms::Seats;
+use crate::seats::Seat;
+use crate::world::{Active, Tx};
+
+impl Seats {
+    /// The same for one viewer. Without one it is about the desk, and without a desk about the window
+    /// that the daemon itself imagines.
+    #[must_use]
+    pub fn of(&self, viewer: ViewerId) -> Seats {
+        Seats { core: self.core.clone(), viewer: Some(viewer) }
+    }
+
+    /// Lets a viewer in. It begins where it was, else where the desk is, and is not the desk.
+    pub fn enter(&self, new: NewViewer) -> Result<ViewerId> {
+        let room = &self.core.inner.seats;
+        let fit = if new.rights == ViewerRights::Full { new.fit } else { Fit::Follow };
+        let id = self.core.adjust(|world| {
+            if world.viewers.len() >= MAX_VIEWERS {
+                let message = format!("there are {MAX_VIEWERS} viewers already");
+                return Err(Error::busy(message));
+            }
+            world.last_viewer = world.last_viewer.next();
+            let id = world.last_viewer;
+            let place = new.terminal.and_then(|id| world.terminals.get(&id));
+            let at = place.map_or(world.active, |terminal| Active {
+                project: Some(terminal.project),
+                terminal: Some(terminal.id),
+            });
+            world.viewers.insert(
+                id,
+                Viewer {
+                    id,
+                    face: new.face,
+                    name: new.name,
+                    rights: new.rights,
+                    fit,
+                    room: new.room,
+                    is_single: new.is_single,
+                    page: new.page.unwrap_or_default(),
+                    at,
+                    zoomed: None,
+                    has_keyboard: false,
+                    is_visible: true,
+                },
+            );
+            Ok(id)
+        })?;
+        let mut state = room.state.lock();
+        let seat = Seat { sidebar: state.headless.sidebar, ..Seat::default() };
+        state.seats.insert(id, seat);
+        Ok(id)
+    }
+
+    /// A viewer is gone, and nothing of it is kept. What the desk had is the imagined window's now.
+    pub async fn leave(&self, id: ViewerId) {
+        let before = self.core.look().focused();
+        let was_desk = self.core.adjust(|world| {
+            let was_desk = world.desk == Some(id);
+            world.viewers.remove(&id);
+            if was_desk {
+                world.desk = None;
+            }
+            was_desk
+        });
+        let effects = {
+            let mut state = self.core.inner.seats.state.lock();
+            let seat = state.seats.remove(&id);
+            match seat {
+                Some(seat) if was_desk => {
+                    state.headless = seat;
+                    state.rename_askers(Some(id), None);
+                    Vec::new()
+                }
+                Some(mut seat) => seat.palette.dismiss(),
+                None => Vec::new(),
+            }
+        };
+        self.of(id).carry_out_quick(effects);
+        for live in self.core.terminals().all_live() {
+            live.with_engine(|engine| engine.displays.forget(id, was_desk));
+        }
+        self.core.inner.seats.sizes.forget(id);
+        self.tell_focus_changes(&before);
+        self.settle_sizes().await;
+    }
+
+    /// All viewers, and which of them is the desk.
+    pub fn viewers(&self) -> (Vec<Viewer>, Option<ViewerId>) {
+        let world = self.core.look();
+        (world.viewers.values().cloned().collect(), world.desk)
+    }
+
+    /// A viewer.
+    pub fn viewer(&self, id: ViewerId) -> Result<Viewer> {
+        let world = self.core.look();
+        world.viewers.get(&id).cloned().ok_or_else(|| no_viewer(id))
+    }
+
+    /// Whether a viewer is the desk.
+    pub fn is_desk(&self, id: ViewerId) -> bool {
+        self.core.look().desk == Some(id)
+    }
+
+    /// The person at a viewer did something: it is the desk from now on, if it can be.
+    pub fn touch(&self, id: ViewerId) -> Result<()> {
+        let world = self.core.look();
+        let viewer = world.viewers.get(&id).ok_or_else(|| no_viewer(id))?;
+        if world.desk == Some(id) || !viewer.can_be_desk() {
+            return Ok(());
+        }
+        let before = world.focused();
+        // What is selected is stored in its own time; a key does not wait for that.
+        let (_, _ticket) = self.core.transact(|tx| {
+            tx.move_desk(id);
+            tx.see_shown(id)
+        })?;
+        self.tell_focus_changes(&before);
+        Ok(())
+    }
+
+    /// Changes where a viewer is. For the desk this selects the terminal for all.
+    pub async fn go(&self, id: ViewerId, page: Page, terminal: Option<TerminalId>) -> Result<()> {
+        if let Some(terminal) = terminal {
+            self.core.look().terminal(terminal)?;
+        }
+        let before = self.core.look().focused();
+        self.change(id, |viewer| viewer.page = page)?;
+        match terminal {
+            Some(terminal) => self.of(id).show(terminal).await?,
+            None => self.core.transact(|tx| tx.see_shown(id)).map(drop)?,
+        }
+        self.tell_focus_changes(&before);
+        self.settle_sizes().await;
+        Ok(())
+    }
+
+    /// Shows a terminal to whoever this works for, in its workspace.
+    pub(crate) async fn show(&self, terminal: TerminalId) -> Result<()> {
+        let Some(id) = self.viewer.filter(|id| !self.is_desk(*id)) else {
+            return self.core.workspace().activate(terminal).await.map(drop);
+        };
+        let before = self.core.look().focused();
+        self.core
+            .transact_durably(|tx| {
+                let project = tx.world.terminal(terminal)?.project;
+                if let Some(viewer) = tx.world.viewers.get_mut(&id) {
+                    viewer.at = Active { project: Some(project), terminal: Some(terminal) };
+                    viewer.page = Page::Workspace;
+                }
+                tx.see_shown(id)
+            })
+            .await?;
+        self.tell_focus_changes(&before);
+        self.settle_sizes().await;
+        Ok(())
+    }
+
+    /// Where whoever this works for is in the workspace.
+    pub fn place(&self) -> Active {
+        self.core.look().standing_of(self.viewer)
+    }
+
+    /// A viewer got or lost the keyboard, or is hidden.
+    pub async fn set_keyboard(&self, id: ViewerId, has: bool, is_visible: bool) -> Result<()> {
+        let before = self.core.look().focused();
+        self.change(id, |viewer| {
+            viewer.has_keyboard = has && is_visible;
+            viewer.is_visible = is_visible;
+        })?;
+        if has {
+            self.touch(id)?;
+        }
+        self.core.transact(|tx| tx.see_shown(id)).map(drop)?;
+        self.tell_focus_changes(&before);
+        self.settle_sizes().await;
+        Ok(())
+    }
+
+    /// A viewer has another room, or other manners about it.
+    pub async fn arrange_viewer(
+        &self,
+        id: ViewerId,
+        room: Size,
+        fit: Option<Fit>,
+        is_single: Option<bool>,
+    ) -> Result<()> {
+        self.change(id, |viewer| {
+            viewer.room = room;
+            viewer.is_single = is_single.unwrap_or(viewer.is_single);
+            if let Some(fit) = fit.filter(|_| viewer.rights == ViewerRights::Full) {
+                viewer.fit = fit;
+            }
+        })?;
+        self.core.adjust(|world| {
+            let is_lost = world
+                .desk
+                .and_then(|id| world.viewers.get(&id))
+                .is_some_and(|viewer| !viewer.can_be_desk());
+            if is_lost {
+                let active = world.active;
+                if let Some(viewer) = world.desk.take().and_then(|id| world.viewers.get_mut(&id)) {
+                    viewer.at = active;
+                }
+            }
+        });
+        self.settle_sizes().await;
+        Ok(())
+    }
+
+    /// A viewer may do no more than this from now on.
+    pub fn lower_rights(&self, id: ViewerId, rights: ViewerRights) -> Result<()> {
+        self.change(id, |viewer| viewer.rights = viewer.rights.min(rights))
+    }
+
+    pub(crate) fn change(&self, id: ViewerId, change: impl FnOnce(&mut Viewer)) -> Result<()> {
+        self.core.adjust(|world| {
+            let viewer = world.viewers.get_mut(&id).ok_or_else(|| no_viewer(id))?;
+            change(viewer);
+            Ok(())
+        })
+    }
+
+    /// One pane of those that are shown fills the room, or none does.
+    pub async fn zoom(&self, is_zoomed: bool) -> Result<()> {
+        let Some(id) = self.seat() else { return Ok(()) };
+        let focused = self.place().terminal;
+        self.change(id, |viewer| viewer.zoomed = focused.filter(|_| is_zoomed))?;
+        self.core.transact(|tx| tx.see_shown(id)).map(drop)?;
+        self.settle_sizes().await;
+        Ok(())
+    }
+
+    /// The pane that fills a viewer's room.
+    pub fn zoomed(&self) -> Option<TerminalId> {
+        let world = self.core.look();
+        let viewer = world.viewers.get(&self.seat()?)?;
+        let focused = world.standing_of(Some(viewer.id)).terminal;
+        viewer.zoomed.filter(|zoomed| Some(*zoomed) == focused)
+    }
+
+    /// The terminals that a viewer shows, the one that has its keys first.
+    pub fn shown(&self, id: ViewerId) -> Vec<TerminalId> {
+        let world = self.core.look();
+        world.viewers.get(&id).map(|viewer| world.shown_by(viewer)).unwrap_or_default()
+    }
+
+    /// Gives the keys to a terminal that a viewer shows.
+    pub async fn focus_terminal(&self, id: TerminalId) -> Result<()> {
+        let is_shown = self.viewer.is_some_and(|viewer| self.shown(viewer).contains(&id));
+        match is_shown && self.place().terminal != Some(id) {
+            true => self.show(id).await,
+            false => Ok(()),
+        }
+    }
+
+    /// Asks the newest window to come to the front.
+    pub fn raise_window(&self) {
+        self.core.inner.seats.raises.send_modify(|count| *count += 1);
+    }
+
+    /// Changes whenever the newest window shall come to the front.
+    pub fn raises(&self) -> watch::Receiver<u64> {
+        self.core.inner.seats.raises.subscribe()
+    }
+
+    /// Whether a viewer is the newest window, or the newest of all where there is none.
+    pub fn is_newest_window(&self, id: ViewerId) -> bool {
+        let world = self.core.look();
+        let mut windows = world.viewers.values().filter(|viewer| viewer.face == Face::Window);
+        windows.next_back().is_some_and(|viewer| viewer.id == id)
+    }
+
+    /// The viewer whose state this is about; none is the imagined window.
+    pub(crate) fn seat(&self) -> Option<ViewerId> {
+        let world = self.core.look();
+        match self.viewer {
+            Some(id) => world.viewers.contains_key(&id).then_some(id),
+            None => world.desk,
+        }
+    }
+}
+
+impl Tx<'_> {
+    /// The hands are at another viewer: what it shows is selected, and the last desk stays where it was.
+    fn move_desk(&mut self, id: ViewerId) {
+        let world = &mut *self.world;
+        let active = world.active;
+        if let Some(last) = world.desk.and_then(|last| world.viewers.get_mut(&last)) {
+            last.at = active;
+        }
+        let place = world.standing_of(Some(id));
+        world.desk = Some(id);
+        if place != active && place.project.is_some() {
+            self.select(place);
+        }
+    }
+
+    /// What was selected for all is what the desk shows.
+    pub(crate) fn show_on_desk(&mut self) -> Result<()> {
+        let Some(id) = self.world.desk else { return Ok(()) };
+        if let Some(viewer) = self.world.viewers.get_mut(&id) {
+            viewer.page = Page::Workspace;
+        }
+        self.see_shown(id)
+    }
+
+    /// What a viewer with the keyboard shows is seen.
+    pub(crate) fn see_shown(&mut self, id: ViewerId) -> Result<()> {
+        let viewer = self.world.viewers.get(&id).filter(|viewer| viewer.has_keyboard);
+        let shown = viewer.map(|viewer| self.world.shown_by(viewer)).unwrap_or_default();
+        for terminal in shown {
+            self.lower_attention(terminal)?;
+        }
+        Ok(())
+    }
+}
+
+fn no_viewer(id: ViewerId) -> Error {
+    Error::new(ErrorKind::Closed, format!("viewer {id} is gone"))
+}

@@ -1,0 +1,20 @@
+//! Programs that asked for it are told whether their terminal has a keyboard.
+
+use std::collections::BTreeSet;
+
+use rookery_model::TerminalId;
+
+use crate::rooms::Seats;
+
+impl Seats {
+    /// Tells programs whose terminal got or lost a keyboard since then.
+    pub(crate) fn tell_focus_changes(&self, before: &BTreeSet<TerminalId>) {
+        let now = self.core.look().focused();
+        for id in before.difference(&now) {
+            self.tell_focus(Some(*id), false);
+        }
+        for id in now.difference(before) {
+            self.tell_focus(Some(*id), true);
+        }
+    }
+}

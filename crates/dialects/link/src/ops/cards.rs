@@ -1,0 +1,140 @@
+//! Cards and diffs: what a person decides by.
+
+use rookery_core::Compared;
+use rookery_model::{self as model, Asked, ItemBody, Related};
+use rookery_view::diff;
+use rookery_view::link::{Card, CardCall, Diff, DiffCall, DiffFile, bound};
+
+use crate::ids::parse;
+use crate::{Cx, Error, make};
+
+pub(crate) async fn card(cx: Cx, params: CardCall) -> Result<Card, Error> {
+    cx.viewer()?;
+    let items = cx.core.queue().list();
+    let (item, request) = match (&params.item, &params.request) {
+        (Some(item), None) => {
+            let id: model::QueueItemId = parse("item", item)?;
+            let found = items.iter().find(|item| item.id == id);
+            let found =
+                found.ok_or_else(|| model::Error::not_found(format!("no queue item {id}")))?;
+            let request = match found.related {
+                Some(Related::Request(id)) => cx.core.requests().get(id),
+                _ => None,
+            };
+            (Some(found), request)
+        }
+        (None, Some(request)) => {
+            let id: model::RequestId = parse("request", request)?;
+            let found = cx.core.requests().get(id);
+            let found = found.ok_or_else(|| model::Error::not_found(format!("no request {id}")))?;
+            (items.iter().find(|item| item.related == Some(Related::Request(id))), Some(found))
+        }
+        _ => return Err(Error::invalid("item", "give either item or request")),
+    };
+    cx.session.change(|state| state.card = request.as_ref().map(|request| request.id));
+    Ok(make::card(&cx.core, item, request.as_ref()))
+}
+
+pub(crate) async fn differences(cx: Cx, params: DiffCall) -> Result<Diff, Error> {
+    cx.viewer()?;
+    let DiffCall { review, checkpoint, with, request, thread, item, .. } = &params;
+    let files = match (review, checkpoint, request, item) {
+        (Some(review), None, None, None) => of_review(&cx, review).await?,
+        (None, Some(checkpoint), None, None) => {
+            of_checkpoint(&cx, checkpoint, with.as_deref()).await?
+        }
+        (None, None, Some(request), None) => of_request(&cx, request)?,
+        (None, None, None, Some(item)) => of_item(&cx, thread.as_deref(), item).await?,
+        _ => {
+            let message = "give one of review, checkpoint, request and item";
+            return Err(Error::invalid("review", message));
+        }
+    };
+    page(&files, params.file.as_deref(), params.from.unwrap_or(0) as usize)
+}
+
+async fn of_review(cx: &Cx, review: &str) -> Result<Vec<DiffFile>, Error> {
+    let id: model::ReviewId = parse("review", review)?;
+    let found = cx.core.reviews().list().into_iter().find(|review| review.id == id);
+    let found = found.ok_or_else(|| model::Error::not_found(format!("no review {id}")))?;
+    match found.checkpoint {
+        Some(checkpoint) => patch_of(cx, checkpoint, Compared::Head).await,
+        None => Ok(found.differences.files.iter().map(make_file).collect()),
+    }
+}
+
+async fn of_checkpoint(cx: &Cx, id: &str, with: Option<&str>) -> Result<Vec<DiffFile>, Error> {
+    let with = match with {
+        None | Some("now") => Compared::Now,
+        Some("head") => Compared::Head,
+        Some(other) => Compared::Checkpoint(parse("with", other)?),
+    };
+    patch_of(cx, parse("checkpoint", id)?, with).await
+}
+
+async fn patch_of(
+    cx: &Cx,
+    id: model::CheckpointId,
+    with: Compared,
+) -> Result<Vec<DiffFile>, Error> {
+    let found = cx.core.checkpoints().diff(id, with).await?;
+    Ok(make::files(&String::from_utf8_lossy(&found.patch)).unwrap_or_default())
+}
+
+fn make_file(file: &model::ChangedFile) -> DiffFile {
+    let count = |lines: Option<u64>| u32::try_from(lines.unwrap_or(0)).unwrap_or(u32::MAX);
+    DiffFile {
+        path: make::line(&file.path),
+        added: count(file.additions),
+        removed: count(file.deletions),
+        binary: file.additions.is_none(),
+        ..DiffFile::default()
+    }
+}
+
+fn of_request(cx: &Cx, request: &str) -> Result<Vec<DiffFile>, Error> {
+    let id: model::RequestId = parse("request", request)?;
+    let found = cx.core.requests().get(id);
+    let found = found.ok_or_else(|| model::Error::not_found(format!("no request {id}")))?;
+    let preview = match &found.asked {
+        Asked::Approval { preview, .. } => preview.as_deref(),
+        Asked::Input { .. }
+        | Asked::PlanExit(_)
+        | Asked::External(_)
+        | Asked::Permission { .. }
+        | Asked::Dialog { .. } => None,
+    };
+    Ok(preview.and_then(make::files).unwrap_or_default())
+}
+
+async fn of_item(cx: &Cx, thread: Option<&str>, item: &str) -> Result<Vec<DiffFile>, Error> {
+    let open = cx.session.look(|state| state.thread);
+    let thread = match thread {
+        Some(thread) => parse("thread", thread)?,
+        None => open.ok_or_else(|| Error::invalid("thread", "say which thread the item is in"))?,
+    };
+    let seen = cx.core.threads().read(thread).await?;
+    let turns = seen.turns.unwrap_or_default();
+    let found = turns.iter().flat_map(|turn| &turn.items).find(|known| known.id.as_str() == item);
+    let found = found.ok_or_else(|| model::Error::not_found(format!("no item {item:?}")))?;
+    Ok(match &found.body {
+        ItemBody::Tool(tool) => make::files(&make::tool_output(tool)).unwrap_or_default(),
+        ItemBody::User { .. }
+        | ItemBody::Agent { .. }
+        | ItemBody::Reasoning { .. }
+        | ItemBody::Compaction { .. }
+        | ItemBody::Error { .. }
+        | ItemBody::Raw { .. } => Vec::new(),
+    })
+}
+
+/// The list of files, or a page of the lines of one.
+fn page(files: &[DiffFile], file: Option<&str>, from: usize) -> Result<Diff, Error> {
+    let Some(path) = file else {
+        return Ok(Diff { files: diff::summary(files), next: None });
+    };
+    let found = files.iter().find(|file| file.path == path);
+    let none = || model::Error::not_found(format!("no file {path:?} in this diff"));
+    let (file, next) = diff::page(found.ok_or_else(none)?, from, bound::DIFF_PAGE_LINES);
+    Ok(Diff { files: vec![file], next: next.and_then(|next| u32::try_from(next).ok()) })
+}

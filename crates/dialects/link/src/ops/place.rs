@@ -1,0 +1,163 @@
+//! Where a viewer is, and what it does to panes, the palette and the inbox.
+
+use rookery_core::PaneTo;
+use rookery_model::{self as model, TerminalId};
+use rookery_view::keys::Action;
+use rookery_view::link::{
+    Act, Confirm, Done, Edit, FocusWord, InboxWindow, Message, Page, PaletteCall, PaneCall, Prefs,
+    PrefsFound, Tone, bound,
+};
+use rookery_view::palette::Frame;
+use rookery_view::tile::Edge;
+use serde_json::Value;
+
+use crate::ids::page;
+use crate::{Cx, Error};
+
+/// Bytes of what a face keeps for itself.
+const PREFS_BYTES: usize = 64 << 10;
+
+pub(crate) async fn go(cx: Cx, params: Page) -> Result<Done, Error> {
+    let viewer = cx.viewer()?;
+    let (page, terminal) = page(&params)?;
+    cx.core.seats().go(viewer, page, terminal).await?;
+    cx.session.change(|_| ());
+    Ok(Done {})
+}
+
+pub(crate) async fn act(cx: Cx, params: Act) -> Result<Done, Error> {
+    let viewer = cx.viewer()?;
+    let action = Action::from_id(&params.action).ok_or_else(|| {
+        Error::invalid("action", format!("there is no action {:?}", params.action))
+    })?;
+    cx.core.seats().touch(viewer)?;
+    let done = cx.core.seats().of(viewer).run_action(action).await;
+    tell(&cx, done)
+}
+
+/// A failure is shown in the status line as well, for who sent it as a notification.
+fn tell(cx: &Cx, done: model::Result<()>) -> Result<Done, Error> {
+    cx.session.change(|state| {
+        state.message = done
+            .as_ref()
+            .err()
+            .map(|error| Message { tone: Tone::Warn, text: error.message().to_owned() });
+    });
+    done?;
+    Ok(Done {})
+}
+
+pub(crate) async fn palette(cx: Cx, params: PaletteCall) -> Result<Done, Error> {
+    let viewer = cx.viewer()?;
+    let seats = cx.core.seats().of(viewer);
+    cx.core.seats().touch(viewer)?;
+    match params {
+        PaletteCall::Open(kind) => drop(seats.open_palette(frame(&kind)?).await?),
+        PaletteCall::Query(text) => drop(seats.query_palette(&text).await?),
+        PaletteCall::Move(by) => seats.move_in_palette(by).await?,
+        PaletteCall::Select(row) => seats.select_in_palette(row as usize).await?,
+        PaletteCall::Activate(row) => seats.activate_row(row.map(|row| row as usize)).await?,
+        PaletteCall::Back(_) => seats.back_in_palette().await?,
+        PaletteCall::Close(_) => drop(seats.dismiss_palette().await?),
+    }
+    cx.session.change(|_| ());
+    Ok(Done {})
+}
+
+fn frame(kind: &str) -> Result<Frame, Error> {
+    let known = [
+        Frame::Commands,
+        Frame::Launcher,
+        Frame::Custom,
+        Frame::Agents,
+        Frame::Themes,
+        Frame::Fonts,
+        Frame::Notifications,
+    ];
+    let found = known.into_iter().find(|frame| frame.to_string() == kind);
+    let found = found.or((kind == "providers").then_some(Frame::Custom));
+    found.ok_or_else(|| Error::invalid("open", format!("there is no palette {kind:?}")))
+}
+
+pub(crate) async fn edit(cx: Cx, params: Edit) -> Result<Done, Error> {
+    let viewer = cx.viewer()?;
+    if params.text.is_some() == params.cancel {
+        return Err(Error::invalid("text", "give either text or cancel"));
+    }
+    cx.core.seats().touch(viewer)?;
+    cx.core.seats().of(viewer).finish_edit(params.text).await?;
+    Ok(Done {})
+}
+
+pub(crate) async fn confirm(cx: Cx, params: Confirm) -> Result<Done, Error> {
+    let viewer = cx.viewer()?;
+    cx.core.seats().touch(viewer)?;
+    cx.core.seats().of(viewer).answer_question(params.yes).await?;
+    Ok(Done {})
+}
+
+pub(crate) async fn pane(cx: Cx, params: PaneCall) -> Result<Done, Error> {
+    let viewer = cx.viewer()?;
+    cx.core.seats().touch(viewer)?;
+    let seats = cx.core.seats().of(viewer);
+    let id = TerminalId::new;
+    let done = match params {
+        PaneCall::Split { split, t } => seats.split(t.map(id), split.into()).await.map(drop),
+        PaneCall::Focus { focus, t } => {
+            let to = match focus {
+                FocusWord::Left => PaneTo::Across(Edge::Left),
+                FocusWord::Right => PaneTo::Across(Edge::Right),
+                FocusWord::Up => PaneTo::Across(Edge::Up),
+                FocusWord::Down => PaneTo::Across(Edge::Down),
+                FocusWord::Next => PaneTo::Next,
+            };
+            seats.focus_pane(t.map(id), to).await
+        }
+        PaneCall::Zoom { zoom } => seats.zoom(zoom).await,
+        PaneCall::Resize { resize, by } => seats.grow_pane(resize.into(), by).await,
+        PaneCall::Move { moved, to, side } => seats.move_pane(id(moved), id(to), side.into()).await,
+        PaneCall::Break { broken } => seats.break_pane(Some(id(broken))).await,
+    };
+    tell(&cx, done)
+}
+
+pub(crate) async fn inbox(cx: Cx, params: InboxWindow) -> Result<Done, Error> {
+    cx.viewer()?;
+    if params.count > bound::INBOX_ROWS {
+        let message = format!("count must be at most {}", bound::INBOX_ROWS);
+        return Err(Error::invalid("count", message));
+    }
+    cx.session.change(|state| state.inbox = params);
+    Ok(Done {})
+}
+
+pub(crate) async fn prefs(cx: Cx, params: Prefs) -> Result<PrefsFound, Error> {
+    let viewer = cx.viewer()?;
+    let viewer = cx.core.seats().viewer(viewer)?;
+    let name = format!("face/{:?}", viewer.face).to_lowercase();
+    let kept = cx.core.remembered(&name).await?;
+    let mut prefs: std::collections::BTreeMap<String, Value> =
+        kept.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    match (params.get, params.set) {
+        (true, None) => {}
+        (false, Some(set)) => {
+            if !cx.allowed.admits(rookery_wire::rights::Needs::Full) {
+                return Err(Error::denied("this viewer may not change what its face keeps"));
+            }
+            for (name, value) in set {
+                match value.is_null() {
+                    true => drop(prefs.remove(&name)),
+                    false => drop(prefs.insert(name, value)),
+                }
+            }
+            let text = serde_json::to_string(&prefs).unwrap_or_default();
+            if text.len() > PREFS_BYTES {
+                let message = format!("a face keeps at most {PREFS_BYTES} bytes");
+                return Err(Error::invalid("set", message));
+            }
+            cx.core.remember(&name, Some(text)).await?;
+        }
+        _ => return Err(Error::invalid("get", "give either get or set")),
+    }
+    Ok(PrefsFound { prefs })
+}

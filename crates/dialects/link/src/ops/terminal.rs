@@ -1,0 +1,173 @@
+//! What a viewer does with the text of a terminal: scrolls, reads, finds, selects and copies.
+
+use std::time::{Duration, Instant};
+
+use rookery_core::{Clipboard, Looked, ScrollTo, TerminalHandle};
+use rookery_term::find::{Case, Finder};
+use rookery_term::redact::Policy;
+use rookery_term::{Expand, Place, Selection, SelectionKind};
+use rookery_view::link::differ::TermNow;
+use rookery_view::link::{
+    self, ClipTarget, Copied, Copy, Done, Find, Found, LinkAt, LinkFound, Rows, RowsFound, Scroll,
+    Select, SelectKind, Selected, bound,
+};
+
+use crate::session::rows::Masked;
+use crate::{Cx, Error};
+
+/// How long one step of a search may take; the rest comes in frames.
+const STEP: Duration = Duration::from_millis(50);
+/// How long the screen may be held for it at once.
+const HOLD: Duration = Duration::from_millis(4);
+/// Bytes of a copied text.
+const COPY_BYTES: usize = 16 << 20;
+
+pub(crate) async fn scroll(cx: Cx, params: Scroll) -> Result<Done, Error> {
+    let handle = cx.terminal(params.t)?;
+    let to = match (params.by, params.to, params.row) {
+        (Some(rows), None, None) => ScrollTo::By(rows),
+        (None, Some(link::ScrollTo::Top), None) => ScrollTo::Top,
+        (None, Some(link::ScrollTo::Bottom), None) => ScrollTo::Bottom,
+        (None, Some(link::ScrollTo::Row), Some(row)) => ScrollTo::Row(row),
+        (None, Some(link::ScrollTo::PromptBefore), None) => ScrollTo::PromptBefore,
+        (None, Some(link::ScrollTo::PromptAfter), None) => ScrollTo::PromptAfter,
+        _ => {
+            return Err(Error::invalid(
+                "to",
+                "give either by, or to, and with to: \"row\" the row",
+            ));
+        }
+    };
+    handle.scroll_to(to);
+    cx.session.change(|_| ());
+    Ok(Done {})
+}
+
+pub(crate) async fn rows(cx: Cx, params: Rows) -> Result<RowsFound, Error> {
+    if params.count == 0 || params.count > bound::ROWS {
+        return Err(Error::invalid(
+            "count",
+            format!("count must be between 1 and {}", bound::ROWS),
+        ));
+    }
+    let handle = cx.terminal(params.t)?;
+    let redacts = cx.session.opened().is_some_and(|opened| opened.redacts);
+    let range = params.from..params.from.saturating_add(params.count);
+    Ok(cx.session.look(|state| {
+        handle.look(|Looked { screen, .. }| {
+            let masked = match redacts {
+                true => Masked::of(screen, range),
+                false => Masked::default(),
+            };
+            let mask = |number: u64| masked.row(number, screen.size().cols);
+            let mut now = TermNow::new(params.t, screen);
+            now.mask = redacts.then_some(&mask);
+            state.differ.rows(&now, params.epoch, params.from, params.count)
+        })
+    }))
+}
+
+pub(crate) async fn find(cx: Cx, params: Find) -> Result<Found, Error> {
+    let handle = cx.terminal(params.t)?;
+    let case = match params.case.unwrap_or_default() {
+        link::Case::Smart => Case::Smart,
+        link::Case::Sensitive => Case::Sensitive,
+        link::Case::Insensitive => Case::Insensitive,
+    };
+    let finder = Finder::new(&params.text, params.regex, case, bound::MATCHES_COUNTED);
+    let mut finder = finder.map_err(|error| Error::invalid("text", error.to_string()))?;
+    let mut found = go_on(&handle, &mut finder);
+    let limit = params.limit.map_or(bound::MATCHES_RETURNED, |limit| limit as usize);
+    found.matches.truncate(limit.min(bound::MATCHES_RETURNED));
+    cx.session.change(|state| {
+        state.finds.remove(&handle.id());
+        if !finder.is_done() {
+            state.finds.insert(handle.id(), finder);
+        }
+    });
+    Ok(found)
+}
+
+/// Searches on for a step; gives what was found in it.
+pub(crate) fn go_on(handle: &TerminalHandle, finder: &mut Finder) -> Found {
+    let started = Instant::now();
+    let mut matches = Vec::new();
+    while !finder.is_done() && started.elapsed() < STEP {
+        // Let go of now and then: the terminal waits meanwhile.
+        handle.look(|Looked { screen, .. }| {
+            let held = Instant::now();
+            while !finder.is_done() && held.elapsed() < HOLD {
+                matches.extend(finder.step(screen));
+            }
+        });
+    }
+    let epoch = finder.epoch().unwrap_or_default();
+    let told = matches.iter().take(bound::MATCHES_RETURNED);
+    let told = told.map(|found| (found.start.row, found.start.col, found.cells)).collect();
+    let total = u32::try_from(finder.total()).unwrap_or(u32::MAX);
+    Found { epoch, matches: told, total, more: !finder.is_done() }
+}
+
+pub(crate) async fn select(cx: Cx, params: Select) -> Result<Selected, Error> {
+    let handle = cx.terminal(params.t)?;
+    let place = |(row, col): (u64, u16)| Place { row, col };
+    let range = match (params.anchor, params.head) {
+        (None, None) => None,
+        (Some(anchor), head) => Some(Selection {
+            anchor: place(anchor),
+            head: place(head.unwrap_or(anchor)),
+            kind: match params.kind.unwrap_or_default() {
+                SelectKind::Text => SelectionKind::Text,
+                SelectKind::Lines => SelectionKind::Lines,
+                SelectKind::Block => SelectionKind::Block,
+            },
+        }),
+        (None, Some(_)) => return Err(Error::invalid("anchor", "a selection needs an anchor")),
+    };
+    let expand = match params.expand {
+        None => Expand::Character,
+        Some(link::Expand::Word) => Expand::Word,
+        Some(link::Expand::Line) => Expand::Line,
+    };
+    let settled = handle.select_range(range, expand);
+    let end = |place: Place| (place.row, place.col);
+    Ok(Selected {
+        anchor: settled.map(|range| end(range.anchor)),
+        head: settled.map(|range| end(range.head)),
+    })
+}
+
+pub(crate) async fn copy(cx: Cx, params: Copy) -> Result<Copied, Error> {
+    let handle = cx.terminal(params.t)?;
+    let (text, cut) = handle.look(|Looked { screen, selection, .. }| match selection {
+        Some(selection) => screen.selected_text_within(&selection, COPY_BYTES),
+        None => (String::new(), false),
+    });
+    let opened = cx.session.opened();
+    let redacts = opened.is_some_and(|opened| opened.redacts);
+    let text = if redacts { Policy::usual().redact(&text).into_owned() } else { text };
+    let is_full = cx.allowed.admits(rookery_wire::rights::Needs::Full);
+    for target in params.to.iter().filter(|_| is_full && !text.is_empty()) {
+        let clipboard = match target {
+            ClipTarget::Clipboard => Clipboard::System,
+            ClipTarget::Selection => Clipboard::Selection,
+        };
+        cx.core.seats().set_clipboard(clipboard, &text)?;
+    }
+    Ok(Copied { text, cut })
+}
+
+pub(crate) async fn link_at(cx: Cx, params: LinkAt) -> Result<LinkFound, Error> {
+    let handle = cx.terminal(params.t)?;
+    let (row, col) = params.at;
+    let found = handle.link_at(Place { row, col });
+    let redacts = cx.session.opened().is_some_and(|opened| opened.redacts);
+    Ok(found.map_or_else(LinkFound::default, |found| LinkFound {
+        uri: Some(match redacts {
+            true => Policy::usual().redact(&found.uri).into_owned(),
+            false => found.uri.to_string(),
+        }),
+        from: Some((found.start.row, found.start.col)),
+        to: Some((found.end.row, found.end.col)),
+    }))
+}

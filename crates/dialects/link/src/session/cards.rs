@@ -1,0 +1,25 @@
+//! How the card stands that a viewer has open.
+
+use rookery_core::Core;
+use rookery_view::link::CardNews;
+
+use super::Session;
+use crate::make;
+
+/// The state of the open card, if it is another than was told.
+pub(super) fn news(core: &Core, session: &Session, told: &mut Vec<CardNews>) -> Vec<CardNews> {
+    let open = session.look(|state| state.card);
+    let now: Vec<CardNews> = open
+        .and_then(|id| core.requests().get(id))
+        .map(|request| {
+            let (state, by, at) = make::request_state(&request);
+            CardNews { request: request.id.to_string(), state: state.to_owned(), by, at }
+        })
+        .into_iter()
+        .collect();
+    if *told == now {
+        return Vec::new();
+    }
+    told.clone_from(&now);
+    now
+}

@@ -1,0 +1,213 @@
+//! One viewer's session: what it asked for, how far it has come, and the task that sends it frames.
+
+mod cards;
+mod notices;
+pub(crate) mod rows;
+mod run;
+pub(crate) mod scene;
+pub(crate) mod threads;
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::OnceLock;
+
+use parking_lot::Mutex;
+use rookery_core::TerminalHandle;
+use rookery_model::{RequestId, TerminalId, ThreadId, ViewerId};
+use rookery_term::find::Finder;
+use rookery_view::link::differ::Differ;
+use rookery_view::link::{self, InboxWindow, Message, Scene};
+use tokio::sync::Notify;
+
+pub(crate) use run::start;
+
+/// What a viewer said when it opened.
+#[derive(Clone, Debug)]
+pub(crate) struct Opened {
+    pub(crate) viewer: ViewerId,
+    pub(crate) fps: u16,
+    pub(crate) wants_rows: bool,
+    pub(crate) wants_notices: bool,
+    pub(crate) wants_clips: bool,
+    pub(crate) redacts: bool,
+}
+
+/// What methods of a connection and the task that sends its frames share.
+#[derive(Default)]
+pub(crate) struct Session {
+    opened: OnceLock<Opened>,
+    state: Mutex<State>,
+    wake: Notify,
+}
+
+/// What changes while a viewer is open.
+#[derive(Default)]
+pub(crate) struct State {
+    /// What the viewer was sent.
+    pub(crate) differ: Differ,
+    pub(crate) input: Inputs,
+    /// What shall be told in full.
+    pub(crate) resync: link::Resync,
+    /// Whether there is something that the task has to look at.
+    pub(crate) is_due: bool,
+    /// Input that was refused, and why.
+    pub(crate) refusals: Vec<String>,
+    pub(crate) inbox: InboxWindow,
+    /// The request whose card is open.
+    pub(crate) card: Option<RequestId>,
+    /// The thread that is open.
+    pub(crate) thread: Option<ThreadId>,
+    pub(crate) message: Option<Message>,
+    /// Searches that go on.
+    pub(crate) finds: HashMap<TerminalId, Finder>,
+}
+
+/// Numbered input: what the kernel has, and what waits for it.
+#[derive(Debug, Default)]
+pub(crate) struct Inputs {
+    latest: u64,
+    waiting: BTreeSet<u64>,
+}
+
+impl Inputs {
+    /// The highest number up to which the kernel has everything.
+    pub(crate) fn accepted(&self) -> u64 {
+        self.waiting.first().map_or(self.latest, |first| first - 1).min(self.latest)
+    }
+
+    fn accept(&mut self, number: u64) {
+        self.latest = self.latest.max(number);
+        self.waiting.remove(&number);
+    }
+
+    fn wait(&mut self, number: u64) {
+        if self.waiting.len() < MAX_WAITING {
+            self.latest = self.latest.max(number);
+            self.waiting.insert(number);
+        }
+    }
+}
+
+/// Numbers that may wait for programs that do not read; more are never acknowledged.
+const MAX_WAITING: usize = 4_096;
+/// Refusals that may wait to be told.
+const MAX_REFUSALS: usize = 16;
+
+impl Session {
+    /// The viewer, once it is open.
+    pub(crate) fn viewer(&self) -> Option<ViewerId> {
+        self.opened.get().map(|opened| opened.viewer)
+    }
+
+    pub(crate) fn opened(&self) -> Option<&Opened> {
+        self.opened.get()
+    }
+
+    /// Notes what a viewer said; false if one is open already.
+    pub(crate) fn open(&self, opened: Opened) -> bool {
+        let mut state = self.state.lock();
+        state.inbox = InboxWindow { from: 0, count: INBOX_ROWS, all: false };
+        self.opened.set(opened).is_ok()
+    }
+
+    /// What the viewer knows from the answer to its opening.
+    pub(crate) fn begin(&self, scene: Scene, has_sums: bool) {
+        self.state.lock().differ = Differ::new(scene, has_sums);
+    }
+
+    /// Changes something that frames are made of.
+    pub(crate) fn change<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+        let mut state = self.state.lock();
+        state.is_due = true;
+        let value = work(&mut state);
+        drop(state);
+        self.wake.notify_one();
+        value
+    }
+
+    /// Looks at the state, or changes what no frame is made of.
+    pub(crate) fn look<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+        work(&mut self.state.lock())
+    }
+
+    /// A frame was painted.
+    pub(crate) fn acknowledge(&self, number: u64) {
+        let mut state = self.state.lock();
+        // What was never sent cannot have been painted.
+        state.differ.acknowledge(number);
+        drop(state);
+        self.wake.notify_one();
+    }
+
+    /// Whether another frame may be sent.
+    fn has_room(&self) -> bool {
+        self.state.lock().differ.may_send()
+    }
+
+    async fn woken(&self) {
+        self.wake.notified().await;
+    }
+
+    /// Numbered input was given to a terminal: it is acknowledged once the kernel has it.
+    pub(crate) fn given(self: &std::sync::Arc<Self>, number: u64, handle: &TerminalHandle) {
+        if !handle.is_input_pending() {
+            return self.change(|state| state.input.accept(number));
+        }
+        self.look(|state| state.input.wait(number));
+        let (session, handle) = (std::sync::Arc::downgrade(self), handle.clone());
+        tokio::spawn(async move {
+            handle.input_taken().await;
+            if let Some(session) = session.upgrade() {
+                session.change(|state| state.input.accept(number));
+            }
+        });
+    }
+
+    /// Numbered input that is for no program.
+    pub(crate) fn taken(&self, number: u64) {
+        if number > 0 {
+            self.change(|state| state.input.accept(number));
+        }
+    }
+
+    /// Input was refused, which is told with the next frame.
+    pub(crate) fn refuse(&self, why: &str) {
+        self.change(|state| {
+            if state.refusals.len() < MAX_REFUSALS {
+                state.refusals.push(format!("input refused: {why}"));
+            }
+        });
+    }
+}
+
+/// Rows of the inbox that a viewer gets before it asks for others.
+const INBOX_ROWS: u32 = 50;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn input_is_acknowledged_in_order() {
+        let mut inputs = Inputs::default();
+        assert_eq!(inputs.accepted(), 0);
+        inputs.accept(1);
+        inputs.wait(2);
+        inputs.accept(3);
+        assert_eq!(inputs.accepted(), 1);
+        inputs.accept(2);
+        assert_eq!(inputs.accepted(), 3);
+    }
+
+    #[test]
+    fn what_was_never_sent_is_not_acknowledged() {
+        let session = Session::default();
+        session.acknowledge(7);
+        assert!(session.has_room());
+        for number in 1..=2 {
+            session.look(|state| state.differ.finish(number, link::Frame::default()));
+        }
+        assert!(!session.has_room());
+        session.acknowledge(1);
+        assert!(session.has_room());
+    }
+}

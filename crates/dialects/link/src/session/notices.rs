@@ -1,0 +1,97 @@
+//! Notices for those who do not look: one for each thing that asks for attention, taken back when it is
+//! dealt with anywhere.
+
+use std::collections::BTreeSet;
+
+use rookery_core::{Core, Page, SessionHome, Viewer};
+use rookery_model::{Category, QueueItem, Related, ViewerId};
+use rookery_view::link::{self, NewNotice, Notice, Urgency};
+
+use super::scene::{title_of, waits};
+use crate::ids::millis;
+use crate::make;
+
+/// What a viewer was told of.
+pub(super) struct Notices {
+    /// The newest item that was there when it came; older ones are no news.
+    since: u64,
+    /// Items that it was told of, or was looking at, and that are still there.
+    known: BTreeSet<u64>,
+    told: BTreeSet<u64>,
+    refusals: u64,
+}
+
+/// Notices about the connection itself have numbers of their own.
+const REFUSALS: u64 = 1 << 48;
+
+impl Notices {
+    pub(super) fn new(core: &Core) -> Notices {
+        let since = core.queue().list().iter().map(|item| item.order).max().unwrap_or(0);
+        Notices { since, known: BTreeSet::new(), told: BTreeSet::new(), refusals: REFUSALS }
+    }
+
+    /// What is new, and what is settled.
+    pub(super) fn news(&mut self, core: &Core, id: ViewerId) -> Vec<Notice> {
+        let Ok(viewer) = core.seats().viewer(id) else { return Vec::new() };
+        let items = core.queue().list();
+        let open: BTreeSet<u64> = items.iter().map(|item| item.order).collect();
+        let gone: Vec<u64> = self.told.difference(&open).copied().collect();
+        self.told.retain(|order| open.contains(order));
+        self.known.retain(|order| open.contains(order));
+        let mut news: Vec<Notice> = gone.into_iter().map(|gone| Notice::Gone { gone }).collect();
+        for item in items.iter().filter(|item| item.order > self.since) {
+            let is_told = waits(item.category) || item.category == Category::Completed;
+            if is_told && self.known.insert(item.order) && !is_looking(core, &viewer, item) {
+                self.told.insert(item.order);
+                news.push(Notice::New(notice(core, item)));
+            }
+        }
+        news
+    }
+
+    /// Input that was refused.
+    pub(super) fn refusal(&mut self, text: String) -> Notice {
+        self.refusals += 1;
+        let at = rookery_model::Timestamp::default();
+        Notice::New(NewNotice {
+            id: self.refusals,
+            urgency: Urgency::High,
+            title: text,
+            body: String::new(),
+            page: None,
+            at: millis(at),
+        })
+    }
+}
+
+/// Whether a viewer with the keyboard shows what an item is about.
+fn is_looking(core: &Core, viewer: &Viewer, item: &QueueItem) -> bool {
+    if !viewer.has_keyboard {
+        return false;
+    }
+    match core.sessions().get(item.session).map(|session| session.home) {
+        Some(SessionHome::Terminal(id)) => core.seats().shown(viewer.id).contains(&id),
+        Some(SessionHome::Thread(id)) => viewer.page == Page::Thread(id),
+        None => false,
+    }
+}
+
+fn notice(core: &Core, item: &QueueItem) -> NewNotice {
+    let session = title_of(core, item.session);
+    let title = make::line(&item.title);
+    NewNotice {
+        id: item.order,
+        urgency: match item.category {
+            Category::ApprovalNeeded | Category::Error => Urgency::High,
+            Category::ReviewRequested | Category::Blocked => Urgency::Normal,
+            Category::Completed | Category::Informational => Urgency::Low,
+        },
+        title: if session.is_empty() { title } else { format!("{session}: {title}") },
+        body: make::line(item.subtitle.as_deref().unwrap_or_default()),
+        page: Some(match item.related {
+            Some(Related::Review(id)) => link::Page::Review { review: id.to_string(), file: None },
+            _ => link::Page::Inbox { item: Some(item.id.to_string()) },
+        }),
+        at: millis(item.created_at),
+    }
+}

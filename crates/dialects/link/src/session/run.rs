@@ -1,0 +1,399 @@
+//! The task that sends a viewer its frames. It sleeps until something that the viewer shows has changed,
+//! reads the newest state, and sends what is new of it, never faster than the viewer paints.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::select_all;
+use rookery_core::{
+    Changes, Clipboard, Core, Looked, News, Notice, NoticeBody, Progress, Shows, Subscription,
+    TerminalHandle, Topics,
+};
+use rookery_model::{ExitStatus, TerminalId, ThreadId, ViewerId};
+use rookery_term::Mark;
+use rookery_view::link::differ::TermNow;
+use rookery_view::link::{self, Bye, Clip, ClipTarget, Ended, Found, Frame, Owner};
+use rookery_wire::{ConnectionHandle, rpc};
+use tokio::sync::{broadcast, watch};
+use tokio::time::{Instant, sleep_until};
+
+use super::notices::Notices;
+use super::rows::Masked;
+use super::threads::Feed;
+use super::{Opened, Session, cards, scene};
+
+/// How long a redraw may take to be whole before it is sent.
+const REDRAW: Duration = Duration::from_millis(2);
+/// A change of more rows than this is taken to be a redraw.
+const FEW_ROWS: usize = 3;
+/// How long a viewer may leave frames unacknowledged while more waits.
+const STALLED: Duration = Duration::from_secs(60);
+
+/// What all viewers show besides terminals.
+const SHOWS: &[Shows] = &[
+    Shows::Checkpoints,
+    Shows::Queue,
+    Shows::Requests,
+    Shows::Reviews,
+    Shows::Seats,
+    Shows::Terminals,
+    Shows::Threads,
+    Shows::Workspace,
+];
+
+/// Starts to send frames. The viewer ends with its connection.
+pub(crate) fn start(
+    core: &Core,
+    connection: &ConnectionHandle,
+    session: &Arc<Session>,
+    opened: Opened,
+) {
+    let runner = Runner {
+        viewer: opened.viewer,
+        changes: core.log().changes(SHOWS),
+        clips: core.seats().clips(),
+        raises: core.seats().raises(),
+        core: core.clone(),
+        connection: connection.clone(),
+        session: Arc::clone(session),
+        opened,
+        progress: HashMap::new(),
+        feed: None,
+        marks: HashMap::new(),
+        last_sent: None,
+        notices: Notices::new(core),
+        cards: Vec::new(),
+        clip: None,
+        is_raised: false,
+        is_scene_due: true,
+        is_due: true,
+    };
+    let (core, viewer) = (core.clone(), runner.viewer);
+    let over = connection.outbox().clone();
+    tokio::spawn(async move {
+        tokio::select! {
+            () = runner.run() => {}
+            () = over.cancelled() => {}
+        }
+        over.cancelled().await;
+        core.seats().leave(viewer).await;
+    });
+}
+
+/// A terminal to be told of.
+struct Shown {
+    handle: TerminalHandle,
+    owner: Option<Owner>,
+    ended: Option<Ended>,
+}
+
+fn range(looked: &Looked<'_>) -> std::ops::Range<u64> {
+    looked.top..looked.top + u64::from(looked.screen.size().rows)
+}
+
+fn ended(status: ExitStatus) -> Ended {
+    match status {
+        ExitStatus::Code(code) => Ended { code: Some(code), ..Ended::default() },
+        ExitStatus::Signal(signal) => Ended { signal: Some(signal), ..Ended::default() },
+        ExitStatus::Unknown => Ended::default(),
+    }
+}
+
+struct Runner {
+    core: Core,
+    connection: ConnectionHandle,
+    session: Arc<Session>,
+    opened: Opened,
+    viewer: ViewerId,
+    changes: Changes,
+    clips: broadcast::Receiver<(Clipboard, String)>,
+    raises: watch::Receiver<u64>,
+    /// How far the terminals have come that are shown.
+    progress: HashMap<TerminalId, watch::Receiver<Progress>>,
+    /// What happens in the thread that is open.
+    feed: Option<(ThreadId, Subscription, Feed)>,
+    /// Up to where the last frame had the terminals that are shown.
+    marks: HashMap<TerminalId, Mark>,
+    last_sent: Option<Instant>,
+    notices: Notices,
+    cards: Vec<link::CardNews>,
+    clip: Option<Clip>,
+    is_raised: bool,
+    /// Whether something around terminals may have changed.
+    is_scene_due: bool,
+    is_due: bool,
+}
+
+impl Runner {
+    async fn run(mut self) {
+        loop {
+            self.follow();
+            if !self.is_due && self.wait().await.is_err() {
+                return self.say_goodbye(Bye::Stopping);
+            }
+            if !self.is_due {
+                continue;
+            }
+            if self.wait_for_room().await.is_err() {
+                return self.say_goodbye(Bye::Stalled);
+            }
+            self.wait_for_pace().await;
+            // Sizes follow from who shows what by now.
+            self.core.seats().settle_sizes().await;
+            self.is_due = false;
+            if let Some(frame) = self.frame()
+                && self.send(&frame).is_err()
+            {
+                return;
+            }
+        }
+    }
+
+    /// Follows what is shown now.
+    fn follow(&mut self) {
+        let shown = self.shown();
+        self.progress.retain(|id, _| shown.contains(id));
+        for id in shown {
+            if !self.progress.contains_key(&id)
+                && let Ok(handle) = self.core.terminals().get(id)
+            {
+                self.progress.insert(id, handle.progress());
+                self.is_due = true;
+            }
+        }
+        let open = self.session.look(|state| state.thread);
+        if self.feed.as_ref().map(|(id, ..)| *id) != open {
+            self.feed = open.map(|id| {
+                let topics = Topics::NOTICES.of_thread(id);
+                (id, self.core.log().subscribe(topics, None), Feed::new(id))
+            });
+        }
+    }
+
+    fn shown(&self) -> Vec<TerminalId> {
+        match self.opened.wants_rows {
+            true => self.core.seats().shown(self.viewer),
+            false => Vec::new(),
+        }
+    }
+
+    /// Sleeps until there is something new.
+    async fn wait(&mut self) -> Result<(), ()> {
+        let progress = self
+            .progress
+            .iter_mut()
+            .map(|(id, it)| Box::pin(async { it.changed().await.map_err(|_| *id) }));
+        let progress: Vec<_> = progress.collect();
+        let printed = async {
+            match progress.is_empty() {
+                true => std::future::pending().await,
+                false => select_all(progress).await.0,
+            }
+        };
+        let told = async {
+            match &mut self.feed {
+                Some((_, news, _)) => news.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            changed = self.changes.next() => {
+                changed.map_err(drop)?;
+                (self.is_scene_due, self.is_due) = (true, true);
+            }
+            gone = printed => {
+                self.is_due = true;
+                if let Err(id) = gone {
+                    self.progress.remove(&id);
+                }
+            }
+            () = self.session.woken() => {
+                let is_due = self.session.look(|state| std::mem::take(&mut state.is_due));
+                (self.is_scene_due, self.is_due) = (self.is_scene_due || is_due, self.is_due || is_due);
+            }
+            Ok((target, text)) = self.clips.recv() => {
+                if self.opened.wants_clips && self.core.seats().is_desk(self.viewer) {
+                    let target = match target {
+                        Clipboard::System => ClipTarget::Clipboard,
+                        Clipboard::Selection => ClipTarget::Selection,
+                    };
+                    (self.clip, self.is_due) = (Some(Clip { target, text }), true);
+                }
+            }
+            Ok(()) = self.raises.changed() => {
+                if self.core.seats().is_newest_window(self.viewer) {
+                    (self.is_raised, self.is_due) = (true, true);
+                }
+            }
+            news = told => {
+                self.is_due = true;
+                self.hear(news.map_err(drop).unwrap_or_default());
+            }
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, news: Vec<News>) {
+        let Some((id, _, feed)) = &mut self.feed else { return };
+        for one in news {
+            match one {
+                News::Notice(notice) => {
+                    let Notice { thread, body, .. } = &*notice;
+                    if *thread == Some(*id) {
+                        feed.hear(body);
+                    }
+                    self.is_scene_due |=
+                        matches!(body, NoticeBody::Thread(_) | NoticeBody::Turn(_));
+                }
+                News::DeltasMissed(_) | News::EventsMissed(_) => feed.lose(),
+                News::Event(_) => {}
+            }
+        }
+    }
+
+    /// While the viewer has not painted what it got, only marks are kept.
+    async fn wait_for_room(&mut self) -> Result<(), ()> {
+        let stalled = Instant::now() + STALLED;
+        while !self.session.has_room() {
+            tokio::select! {
+                () = self.session.woken() => {}
+                () = sleep_until(stalled) => return Err(()),
+            }
+        }
+        // Being woken for room may have been for something else as well.
+        let is_due = self.session.look(|state| std::mem::take(&mut state.is_due));
+        self.is_scene_due |= is_due;
+        Ok(())
+    }
+
+    /// Not faster than the viewer asked for, and a redraw not in two.
+    async fn wait_for_pace(&mut self) {
+        let period = Duration::from_secs(1) / u32::from(self.opened.fps.max(1));
+        let next = self.last_sent.map(|last| last + period);
+        if let Some(next) = next.filter(|next| Instant::now() < *next) {
+            return sleep_until(next).await;
+        }
+        if self.last_sent.is_some() && self.touched() > FEW_ROWS {
+            sleep_until(Instant::now() + REDRAW).await;
+        }
+    }
+
+    /// Rows that changed since the last frame.
+    fn touched(&self) -> usize {
+        let count = |shown: &Shown| {
+            shown.handle.look(|looked| {
+                let (mark, mut count) = (self.marks.get(&shown.handle.id()).copied(), 0);
+                looked.screen.rows_since(mark, range(&looked), &mut |_| count += 1);
+                count
+            })
+        };
+        self.terminals().iter().map(count).sum()
+    }
+
+    fn terminals(&self) -> Vec<Shown> {
+        let (viewers, _) = self.core.seats().viewers();
+        let shown = self.shown().into_iter().filter_map(|id| {
+            let handle = self.core.terminals().get(id).ok()?.seen_by(self.viewer);
+            let owner = self.core.seats().size_owner(id);
+            let owner = owner.and_then(|owner| viewers.iter().find(|viewer| viewer.id == owner));
+            let owner = owner.map(|viewer| Owner {
+                viewer: viewer.id.get(),
+                name: viewer.name.clone(),
+                mine: viewer.id == self.viewer,
+            });
+            let ended = handle.progress().borrow().exit.map(ended);
+            Some(Shown { handle, owner, ended })
+        });
+        shown.collect()
+    }
+
+    /// The newest state of all that changed, if anything did.
+    fn frame(&mut self) -> Option<Frame> {
+        let mut rest = Frame::default();
+        // Read first: what the kernel has by now is in the state that follows, or comes after it.
+        let (input, resync, refusals) = self.session.look(|state| {
+            let resync = std::mem::take(&mut state.resync);
+            state.differ.resync(&resync);
+            (state.input.accepted(), resync, std::mem::take(&mut state.refusals))
+        });
+        if std::mem::take(&mut self.is_scene_due) || resync.scene {
+            let scene = scene::make(&self.core, &self.session, self.viewer);
+            self.session.look(|state| state.differ.scene(&scene));
+            rest.cards = cards::news(&self.core, &self.session, &mut self.cards);
+        }
+        self.tell_terminals();
+        if let Some((_, _, feed)) = &mut self.feed {
+            rest.threads = feed.take(&self.core);
+        }
+        if self.opened.wants_notices {
+            rest.notices = self.notices.news(&self.core, self.viewer);
+        }
+        rest.notices.extend(refusals.into_iter().map(|text| self.notices.refusal(text)));
+        rest.clip = self.clip.take();
+        rest.raise = std::mem::take(&mut self.is_raised);
+        self.session.look(|state| state.differ.finish(input, rest))
+    }
+
+    /// Puts what is new of terminals into the frame; what is left, of rows or of a search, is due again.
+    fn tell_terminals(&mut self) {
+        let shown = self.terminals();
+        let ids = shown.iter().map(|one| one.handle.id().get()).collect();
+        self.session.look(|state| state.differ.retain(&ids));
+        self.marks.retain(|id, _| ids.contains(&id.get()));
+        for Shown { handle, owner, ended } in shown {
+            let found = self.find(&handle);
+            self.is_due |= found.as_ref().is_some_and(|found| found.more);
+            let mark = self.session.look(|state| {
+                handle.look(|looked| {
+                    let screen = looked.screen;
+                    let masked = match self.opened.redacts {
+                        true => Masked::of(screen, range(&looked)),
+                        false => Masked::default(),
+                    };
+                    let mask = |number: u64| masked.row(number, screen.size().cols);
+                    state.differ.term(&TermNow {
+                        t: handle.id().get(),
+                        screen,
+                        top: Some(looked.top).filter(|_| !looked.follows),
+                        ended,
+                        owner,
+                        found,
+                        mask: self.opened.redacts.then_some(&mask),
+                    });
+                    screen.mark()
+                })
+            });
+            self.marks.insert(handle.id(), mark);
+        }
+        self.is_due |= self.session.look(|state| state.differ.is_behind());
+    }
+
+    /// Goes on with a search that was not done in one step.
+    fn find(&self, handle: &TerminalHandle) -> Option<Found> {
+        let mut finder = self.session.look(|state| state.finds.remove(&handle.id()))?;
+        let found = crate::ops::terminal::go_on(handle, &mut finder);
+        if !finder.is_done() {
+            self.session.look(|state| state.finds.insert(handle.id(), finder));
+        }
+        Some(found)
+    }
+
+    fn send(&mut self, frame: &Frame) -> Result<(), ()> {
+        self.last_sent = Some(Instant::now());
+        let body = rpc::notification(link::FRAME, frame).map_err(|error| {
+            tracing::error!(%error, "a frame cannot be written as JSON");
+        })?;
+        self.connection.outbox().try_send(body).map_err(drop)
+    }
+
+    fn say_goodbye(&mut self, bye: Bye) {
+        let rest = Frame { bye: Some(bye), ..Frame::default() };
+        let last = self.session.look(|state| state.differ.finish(0, rest));
+        if let Some(frame) = last {
+            // The connection ends either way.
+            let _ = self.send(&frame);
+        }
+        self.connection.finish();
+    }
+}

@@ -1,0 +1,312 @@
+//! The parts of a scene as one viewer has them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use rookery_core::{Core, Session as Home, SessionHome, Tabs, ThreadQuery, ThreadView, Viewer};
+use rookery_model::Words as _;
+use rookery_model::{
+    Category, ProjectId, QueueItem, Related, Request, SessionId, Terminal, TerminalId, ViewerId,
+};
+use rookery_term::Palette as Colors;
+use rookery_view::inbox;
+use rookery_view::link::{self, Hex, Mood, Moods, bound};
+use rookery_view::palette::agents;
+use rookery_view::scene::{self, ACCENT};
+
+use super::Session;
+use crate::ids::{millis, shown_page};
+use crate::make;
+
+/// Threads below projects in the sidebar.
+const MOST_THREADS: usize = 100;
+
+/// Every part, or what a hidden viewer gets of them.
+pub(crate) fn make(core: &Core, session: &Session, id: ViewerId) -> link::Scene {
+    let Ok(viewer) = core.seats().viewer(id) else { return link::Scene::default() };
+    let made = Made::new(core, session, &viewer);
+    if !viewer.is_visible {
+        return link::Scene { status: Some(made.status()), ..link::Scene::default() };
+    }
+    let seats = core.seats().of(id);
+    let around = seats.surroundings();
+    let place = seats.place();
+    link::Scene {
+        page: Some(shown_page(&viewer.page, place.terminal)),
+        title: Some(around.title.clone()),
+        status: Some(made.status()),
+        theme: Some(theme(core)),
+        sidebar: Some(made.sidebar(&around.sidebar)),
+        strip: Some(made.strip(place.project, place.terminal, &around.strip)),
+        panes: Some(panes(core, &viewer, place.terminal)),
+        palette: Some(around.palette.as_ref().map(|open| made.palette(open))),
+        inbox: Some(made.inbox()),
+        dialog: Some(around.dialog.as_ref().map(Into::into)),
+        toasts: Some(around.toasts.iter().map(Into::into).collect()),
+    }
+}
+
+/// The world as one scene is made of it.
+struct Made<'a> {
+    core: &'a Core,
+    session: &'a Session,
+    viewer: &'a Viewer,
+    tree: Vec<Tabs>,
+    threads: Vec<ThreadView>,
+    requests: Vec<Request>,
+    /// Requests that wait, by where they do.
+    waiting: HashMap<SessionHome, u32>,
+}
+
+impl<'a> Made<'a> {
+    fn new(core: &'a Core, session: &'a Session, viewer: &'a Viewer) -> Made<'a> {
+        let query = ThreadQuery { limit: MOST_THREADS, ..ThreadQuery::default() };
+        let requests = core.requests().list();
+        let mut waiting = HashMap::new();
+        for request in &requests {
+            let home = match request.thread() {
+                Some(thread) => Some(SessionHome::Thread(thread)),
+                None => request.session().and_then(|id| core.sessions().get(id)).map(|it| it.home),
+            };
+            if let Some(home) = home {
+                *waiting.entry(home).or_insert(0) += 1;
+            }
+        }
+        Made {
+            core,
+            session,
+            viewer,
+            tree: core.workspace().tree().projects,
+            threads: core.threads().list(&query).threads,
+            requests,
+            waiting,
+        }
+    }
+
+    fn waits_in(&self, home: SessionHome) -> u32 {
+        self.waiting.get(&home).copied().unwrap_or(0)
+    }
+
+    fn status(&self) -> link::Status {
+        let (viewers, desk) = self.core.seats().viewers();
+        let rows = viewers.iter().map(|viewer| link::ViewerRow {
+            name: viewer.name.clone(),
+            face: make::face(viewer.face),
+            is_desk: desk == Some(viewer.id),
+        });
+        link::Status {
+            moods: self.moods(),
+            waiting: u32::try_from(self.requests.len()).unwrap_or(u32::MAX),
+            viewers: rows.collect(),
+            read_only: self.viewer.rights < rookery_core::ViewerRights::Full,
+            mode: self.core.threads().mode(None).word().to_owned(),
+            web: None,
+            message: self.session.look(|state| state.message.clone()),
+        }
+    }
+
+    fn moods(&self) -> Moods<u32> {
+        let mut moods = Moods::default();
+        let tabs = self.tree.iter().flat_map(|tabs| &tabs.tabs);
+        for one in tabs.map(mood).chain(self.threads.iter().map(thread_mood)) {
+            *match one {
+                Mood::Waiting => &mut moods.waiting,
+                Mood::Failed => &mut moods.failed,
+                Mood::Working => &mut moods.working,
+                Mood::Done => &mut moods.done,
+                Mood::Quiet => &mut moods.quiet,
+            } += 1;
+        }
+        moods
+    }
+
+    fn sidebar(&self, sidebar: &scene::Sidebar) -> link::Sidebar {
+        let projects = self.tree.iter().zip(&sidebar.projects).map(|(tabs, row)| {
+            let at = |id: TerminalId| tabs.tabs.iter().find(|tab| tab.id == id);
+            let terminals = row.agents.iter().map(|agent| link::Agent {
+                terminal: Some(agent.tab.get()),
+                name: agent.name.clone(),
+                mood: agent.mood.into(),
+                status: agent.status_text.clone(),
+                at: at(agent.tab)
+                    .and_then(|tab| Some(millis(tab.activity.owner.as_ref()?.last_event_at)))
+                    .unwrap_or(0),
+                waiting: self.waits_in(SessionHome::Terminal(agent.tab)),
+                ..link::Agent::default()
+            });
+            let here =
+                self.threads.iter().filter(|seen| self.project_of(seen) == Some(tabs.project.id));
+            let threads = here.map(|seen| self.thread_row(seen));
+            let mut agents: Vec<link::Agent> = terminals.chain(threads).collect();
+            agents.sort_by_key(|agent| std::cmp::Reverse(agent.waiting > 0));
+            let waits = tabs.tabs.iter().map(|tab| self.waits_in(SessionHome::Terminal(tab.id)));
+            let asked: u32 =
+                agents.iter().filter(|it| it.thread.is_some()).map(|it| it.waiting).sum();
+            link::Project {
+                id: tabs.project.id.get(),
+                name: row.name.clone(),
+                root: tabs.project.root.to_string_lossy().into_owned(),
+                branch: None,
+                mood: row.mood.into(),
+                badge: row.has_badge,
+                active: row.is_active,
+                waiting: waits.sum::<u32>() + asked,
+                rename: row.rename.clone(),
+                agents,
+            }
+        });
+        link::Sidebar {
+            collapsed: sidebar.is_collapsed,
+            width: sidebar.width,
+            projects: projects.collect(),
+        }
+    }
+
+    /// The project whose directory a thread works in; the innermost.
+    fn project_of(&self, seen: &ThreadView) -> Option<ProjectId> {
+        let around =
+            self.tree.iter().filter(|tabs| seen.thread.cwd.starts_with(&tabs.project.root));
+        around.max_by_key(|tabs| tabs.project.root.components().count()).map(|it| it.project.id)
+    }
+
+    fn thread_row(&self, seen: &ThreadView) -> link::Agent {
+        link::Agent {
+            thread: Some(seen.thread.id.to_string()),
+            name: make::thread_title(&seen.thread),
+            mood: thread_mood(seen),
+            status: make::thread_status(seen).to_owned(),
+            at: millis(seen.thread.updated_at),
+            waiting: self.waits_in(SessionHome::Thread(seen.thread.id)),
+            ..link::Agent::default()
+        }
+    }
+
+    fn strip(
+        &self,
+        project: Option<ProjectId>,
+        focused: Option<TerminalId>,
+        strip: &scene::TabStrip,
+    ) -> link::Strip {
+        let tab = |id: TerminalId| {
+            let pill = strip.pills.iter().find(|pill| pill.id == id)?;
+            Some(link::Tab {
+                id: id.get(),
+                title: pill.title.clone(),
+                mood: pill.mood.into(),
+                badge: pill.has_badge,
+                rename: pill.rename.clone(),
+            })
+        };
+        let groups = project.map(|id| self.core.workspace().groups(id)).unwrap_or_default();
+        let groups = groups.into_iter().filter_map(|group| {
+            let first = *group.tabs.first()?;
+            let focused = focused.filter(|id| group.tabs.contains(id)).unwrap_or(first);
+            let tabs = group.tabs.into_iter().filter_map(tab).collect();
+            Some(link::Group { id: first.get(), tabs, focused: focused.get() })
+        });
+        link::Strip { project: project.map(ProjectId::get), groups: groups.collect() }
+    }
+
+    fn palette(&self, open: &scene::PaletteOverlay) -> link::Palette {
+        open.into()
+    }
+
+    fn inbox(&self) -> link::Inbox {
+        let window = self.session.look(|state| state.inbox);
+        let items = self.core.queue().list();
+        let mut categories = BTreeMap::new();
+        for item in &items {
+            *categories.entry(inbox::category(item.category).to_owned()).or_insert(0) += 1;
+        }
+        let is_wanted = |item: &&QueueItem| window.all || waits(item.category);
+        let wanted: Vec<&QueueItem> = items.iter().filter(is_wanted).collect();
+        let count = window.count.min(bound::INBOX_ROWS) as usize;
+        let rows = wanted.iter().skip(window.from as usize).take(count);
+        link::Inbox {
+            total: u32::try_from(wanted.len()).unwrap_or(u32::MAX),
+            categories,
+            from: window.from,
+            rows: rows.map(|item| self.inbox_row(item)).collect(),
+        }
+    }
+
+    fn inbox_row(&self, item: &QueueItem) -> link::InboxRow {
+        let request = match item.related {
+            Some(Related::Request(id)) => self.requests.iter().find(|request| request.id == id),
+            _ => None,
+        };
+        inbox::Item { item, request }.row(&title_of(self.core, item.session))
+    }
+}
+
+/// What a session is called.
+pub(crate) fn title_of(core: &Core, session: SessionId) -> String {
+    core.sessions().get(session).map_or_else(String::new, |Home { title, .. }| make::line(&title))
+}
+
+/// Whether an item of this kind waits for a person, and is not only good to know.
+pub(crate) fn waits(category: Category) -> bool {
+    match category {
+        Category::ApprovalNeeded
+        | Category::ReviewRequested
+        | Category::Error
+        | Category::Blocked => true,
+        Category::Completed | Category::Informational => false,
+    }
+}
+
+fn mood(tab: &Terminal) -> Mood {
+    agents::mood(agents::effective(&tab.activity)).into()
+}
+
+fn thread_mood(seen: &ThreadView) -> Mood {
+    match make::thread_status(seen) {
+        "waiting" => Mood::Waiting,
+        "working" => Mood::Working,
+        "failed" => Mood::Failed,
+        _ => Mood::Quiet,
+    }
+}
+
+fn panes(core: &Core, viewer: &Viewer, focused: Option<TerminalId>) -> Option<link::Panes> {
+    let focused = focused.filter(|_| viewer.page == rookery_core::Page::Workspace)?;
+    let tree = core.workspace().tree_of(focused);
+    let first = tree.terminals().first().copied().unwrap_or(focused.get());
+    let project = core.terminals().describe(focused).ok()?.project;
+    let groups = core.workspace().groups(project);
+    let group = groups.iter().find(|group| group.tabs.contains(&focused));
+    Some(link::Panes {
+        group: group.and_then(|group| group.tabs.first()).map_or(first, |id| id.get()),
+        areas: core.workspace().areas(viewer).into_iter().map(Into::into).collect(),
+        tree: Some((&tree).into()),
+        focused: focused.get(),
+        zoomed: core.seats().of(viewer.id).zoomed().is_some(),
+    })
+}
+
+fn hex(color: (u8, u8, u8)) -> Hex {
+    Hex(color)
+}
+
+fn theme(core: &Core) -> link::Theme {
+    let (_, theme) = core.seats().settings();
+    let light = theme.is_light();
+    let Colors { foreground, background, cursor, named, selection, .. } = theme.palette;
+    let of = |mood: scene::Mood| mood.color().map_or(hex(foreground), hex);
+    link::Theme {
+        name: theme.name,
+        light,
+        background: hex(background),
+        foreground: hex(foreground),
+        cursor: hex(cursor),
+        selection: hex(selection.unwrap_or(foreground)),
+        named: named.into_iter().map(hex).collect::<Vec<Hex>>(),
+        moods: Moods {
+            waiting: of(scene::Mood::Waiting),
+            failed: of(scene::Mood::Failed),
+            working: of(scene::Mood::Working),
+            done: of(scene::Mood::Finished),
+            quiet: of(scene::Mood::Inactive),
+        },
+        accent: hex(ACCENT),
+    }
+}

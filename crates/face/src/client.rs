@@ -1,0 +1,302 @@
+//! A viewer's connection: opens, applies frames, asks again for what is missing, and comes back by
+//! itself when the daemon does.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rookery_view::link::{
+    Ack, Bye, FRAME, Focus, Frame, Key, Mouse, Open, Opened, Page, Preedit, Resize, Scroll, Text,
+    VERSION, method,
+};
+use rookery_wire::{Client, ClientError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use crate::inputs::Inputs;
+use crate::mirror::{Changed, Mirror};
+
+/// How long to wait before trying again: doubled from the first to the last.
+const RETRIES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
+
+/// Messages that wait to be taken; the daemon has two frames on their way at most.
+const QUEUE: usize = 16;
+
+/// What happened to the viewer.
+#[derive(Debug)]
+pub enum News {
+    /// It is open, for the first time or again; the mirror is new.
+    Opened(Box<Opened>),
+    /// Something changed.
+    Changed(Box<Changed>),
+    /// The daemon is away; the mirror keeps the last picture. It is tried again by itself.
+    Lost(Lost),
+    /// The daemon refuses this face, and trying again is of no use.
+    Refused(ClientError),
+}
+
+/// How the daemon went away.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// What it said last; none if it said nothing.
+    pub bye: Option<Bye>,
+    /// Input that may not have arrived, and what it types.
+    pub unsent: usize,
+    /// The same as text.
+    pub text: String,
+}
+
+/// Something was not sent, because the daemon is away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not sent")]
+pub struct NotSent;
+
+/// What the task of the connection says.
+enum Incoming {
+    Opened(Client, Box<Opened>),
+    Frame(Box<Frame>),
+    Lost,
+    Refused(ClientError),
+}
+
+/// One viewer.
+#[derive(Debug)]
+pub struct Face {
+    mirror: Mirror,
+    inputs: Inputs,
+    client: Option<Client>,
+    bye: Option<Bye>,
+    params: Arc<Mutex<Open>>,
+    incoming: mpsc::Receiver<Incoming>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Face {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Face {
+    /// Begins to connect; must be called inside a runtime, which gets one task. `open` is sent again on
+    /// each return, with the size and place as they are by then.
+    pub fn new(socket: impl Into<PathBuf>, open: Open) -> Face {
+        let open =
+            if open.versions.is_empty() { Open { versions: vec![VERSION], ..open } } else { open };
+        let params = Arc::new(Mutex::new(open));
+        let (sender, incoming) = mpsc::channel(QUEUE);
+        let task = tokio::spawn(run(socket.into(), Arc::clone(&params), sender));
+        let (mirror, inputs) = (Mirror::default(), Inputs::default());
+        Face { mirror, inputs, client: None, bye: None, params, incoming, task }
+    }
+
+    /// What the daemon was last seen to show.
+    pub fn mirror(&self) -> &Mirror {
+        &self.mirror
+    }
+
+    /// Whether the daemon is there.
+    pub fn is_open(&self) -> bool {
+        self.client.is_some()
+    }
+
+    /// Waits for the next thing that happens; none when it was refused. Can be given up and called again
+    /// without losing anything.
+    pub async fn next(&mut self) -> Option<News> {
+        Some(match self.incoming.recv().await? {
+            Incoming::Opened(client, opened) => {
+                self.mirror = Mirror::opened(&opened);
+                (self.client, self.inputs, self.bye) = (Some(client), Inputs::default(), None);
+                News::Opened(opened)
+            }
+            Incoming::Frame(frame) => self.take_frame(*frame).await,
+            Incoming::Lost => {
+                self.client = None;
+                let (unsent, text) = self.inputs.lose();
+                News::Lost(Lost { bye: self.bye.take(), unsent, text })
+            }
+            Incoming::Refused(error) => {
+                self.client = None;
+                News::Refused(error)
+            }
+        })
+    }
+
+    async fn take_frame(&mut self, frame: Frame) -> News {
+        let changed = self.mirror.apply(frame);
+        if let Some(input) = changed.input {
+            self.inputs.accepted(input);
+        }
+        self.bye = changed.bye.or(self.bye);
+        if changed.scene
+            && let Some(page) = &self.mirror.scene().page
+        {
+            let page = page.clone();
+            self.set_open(|open| open.place = Some(page));
+        }
+        if !changed.resync.is_empty() {
+            // A connection that is over is noticed by its task.
+            let _ = self.tell(method::RESYNC, &changed.resync).await;
+        }
+        News::Changed(Box::new(changed))
+    }
+
+    /// Everything that was applied so far is painted.
+    pub async fn painted(&mut self) {
+        let n = self.mirror.last();
+        if n > 0 {
+            let _ = self.tell(method::ACK, &Ack { n }).await;
+        }
+    }
+
+    /// Where to be after a return, if the daemon does not say so by itself.
+    pub fn set_place(&self, place: Page) {
+        self.set_open(|open| open.place = Some(place));
+    }
+
+    /// A key. Its number is filled in.
+    pub async fn key(&mut self, key: Key) -> Result<(), NotSent> {
+        let text = key.text.clone().unwrap_or_else(|| key.k.clone());
+        let n = self.number(&text)?;
+        self.tell(method::KEY, &Key { n, ..key }).await
+    }
+
+    /// Text that an input method or a field committed. Its number is filled in.
+    pub async fn text(&mut self, text: Text) -> Result<(), NotSent> {
+        let n = self.number(&text.text)?;
+        self.tell(method::TEXT, &Text { n, ..text }).await
+    }
+
+    /// What an input method shows. Its number is filled in.
+    pub async fn preedit(&mut self, preedit: Preedit) -> Result<(), NotSent> {
+        let n = self.number("")?;
+        self.tell(method::PREEDIT, &Preedit { n, ..preedit }).await
+    }
+
+    /// The mouse. Its number is filled in.
+    pub async fn mouse(&mut self, mouse: Mouse) -> Result<(), NotSent> {
+        let n = self.number("")?;
+        self.tell(method::MOUSE, &Mouse { n, ..mouse }).await
+    }
+
+    /// Whether the face has the keyboard and is visible. Its number is filled in.
+    pub async fn focus(&mut self, focus: Focus) -> Result<(), NotSent> {
+        let n = self.number("")?;
+        self.tell(method::FOCUS, &Focus { n, ..focus }).await
+    }
+
+    /// The room for panes. Kept for the next opening as well. Its number is filled in.
+    pub async fn resize(&mut self, resize: Resize) -> Result<(), NotSent> {
+        self.set_open(|open| {
+            open.size = resize.size.unwrap_or(open.size);
+            open.pixels = resize.pixels.or(open.pixels);
+            open.fit = resize.fit.or(open.fit);
+            open.single = resize.single.unwrap_or(open.single);
+        });
+        let n = self.number("")?;
+        self.tell(method::RESIZE, &Resize { n, ..resize }).await
+    }
+
+    /// Scrolls a terminal.
+    pub async fn scroll(&mut self, scroll: &Scroll) -> Result<(), NotSent> {
+        self.tell(method::SCROLL, scroll).await
+    }
+
+    /// Sends something to which there is no answer.
+    pub async fn tell<P: Serialize>(&self, method: &str, params: &P) -> Result<(), NotSent> {
+        let client = self.client.as_ref().ok_or(NotSent)?;
+        client.notify(method, params).await.map_err(|_| NotSent)
+    }
+
+    /// Calls a method and waits for its answer.
+    ///
+    /// # Errors
+    /// [`ClientError::Closed`] while the daemon is away, else as [`Client::call`].
+    pub async fn call<P: Serialize, R: DeserializeOwned>(
+        &self,
+        method: &str,
+        params: &P,
+    ) -> Result<R, ClientError> {
+        let client = self.client.as_ref().ok_or(ClientError::Closed)?;
+        client.call(method, params).await
+    }
+
+    /// The connection itself, for calls that run beside the face; none while the daemon is away.
+    pub fn client(&self) -> Option<Client> {
+        self.client.clone()
+    }
+
+    fn number(&mut self, text: &str) -> Result<u64, NotSent> {
+        if self.client.is_none() {
+            return Err(NotSent);
+        }
+        Ok(self.inputs.number(text))
+    }
+
+    fn set_open(&self, change: impl FnOnce(&mut Open)) {
+        change(&mut self.params.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// Connects again and again, and hands on what comes.
+async fn run(socket: PathBuf, params: Arc<Mutex<Open>>, sender: mpsc::Sender<Incoming>) {
+    let mut pause = RETRIES.0;
+    loop {
+        let open = params.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match follow(&socket, &open, &sender).await {
+            Followed::Ended => pause = RETRIES.0,
+            Followed::Unreachable => {}
+            Followed::Done => return,
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(RETRIES.1);
+    }
+}
+
+enum Followed {
+    /// It was open, and is over.
+    Ended,
+    /// No daemon is there.
+    Unreachable,
+    /// It was refused, or is not wanted any more.
+    Done,
+}
+
+async fn follow(socket: &Path, open: &Open, sender: &mpsc::Sender<Incoming>) -> Followed {
+    let Ok(client) = Client::connect_unix(socket).await else { return Followed::Unreachable };
+    let Some(mut frames) = client.notifications() else { return Followed::Unreachable };
+    let opened: Opened = match client.call(method::OPEN, open).await {
+        Ok(opened) => opened,
+        Err(error @ (ClientError::Rpc(_) | ClientError::Json(_))) => {
+            let _ = sender.send(Incoming::Refused(error)).await;
+            return Followed::Done;
+        }
+        // It is just starting, or just stopping.
+        Err(_) => return Followed::Unreachable,
+    };
+    if sender.send(Incoming::Opened(client, Box::new(opened))).await.is_err() {
+        return Followed::Done;
+    }
+    while let Some(notification) = frames.recv().await {
+        if notification.method != FRAME {
+            continue;
+        }
+        let frame = match serde_json::from_str::<Frame>(notification.params.get()) {
+            Ok(frame) => frame,
+            Err(error) => {
+                // The mirror notices that one is missing.
+                tracing::warn!(%error, "a frame cannot be read");
+                continue;
+            }
+        };
+        if sender.send(Incoming::Frame(Box::new(frame))).await.is_err() {
+            return Followed::Done;
+        }
+    }
+    match sender.send(Incoming::Lost).await {
+        Ok(()) => Followed::Ended,
+        Err(_) => Followed::Done,
+    }
+}

@@ -1,0 +1,4 @@
+//! The mirror and the connection as a whole.
+
+mod client;
+mod mirror;

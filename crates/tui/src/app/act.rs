@@ -1,0 +1,173 @@
+//! What actions do. Most are the daemon's; what is only about this face is done here.
+
+use rookery_view::link::{
+    Act, ClipTarget, Copy, EdgeWord, FocusWord, Page, PaletteCall, PaneCall, Scroll, ScrollTo,
+    SideWord, SplitWord, method,
+};
+
+use super::{App, Ask, CopyMode, Cx, Effect, FindBar};
+
+/// How far a pane's edge moves with one key.
+const GROW_BY: i32 = 2;
+
+/// Actions that this face does itself, also if they were chosen in the daemon's palette.
+pub(super) fn is_local(action: &str) -> bool {
+    matches!(
+        action,
+        "find"
+            | "copy_mode"
+            | "copy"
+            | "leave"
+            | "focus_sidebar"
+            | "new_thread"
+            | "help"
+            | "settings"
+            | "open_inbox"
+            | "open_threads"
+            | "open_reviews"
+            | "open_checkpoints"
+            | "open_worktrees"
+            | "open_audit"
+            | "prev_prompt"
+            | "next_prompt"
+    ) || action.starts_with("scroll_")
+}
+
+impl App {
+    /// Runs an action by its id.
+    pub fn run(&mut self, cx: &Cx<'_>, action: &str) {
+        if self.run_page(action) || self.run_scroll(cx, action) || self.run_pane(cx, action) {
+            return;
+        }
+        match action {
+            "find" => self.open_find(cx),
+            "copy_mode" => self.open_copy_mode(cx),
+            "copy" => self.copy_selection(cx),
+            "leave" => self.push(Effect::Leave),
+            "focus_sidebar" => {
+                self.sidebar = Some(self.active_sidebar_row(cx));
+            }
+            "new_thread" => self.pages.thread.begin_new(cx),
+            "command_palette" => self.open_palette("commands"),
+            "command_launcher" => self.open_palette("launcher"),
+            "agent_palette" => self.open_palette("agents"),
+            "custom_palette" => self.open_palette("providers"),
+            _ => {
+                let act = Act { action: action.to_owned(), args: None };
+                self.call(Ask::Quiet, method::ACT, act);
+            }
+        }
+    }
+
+    fn run_page(&mut self, action: &str) -> bool {
+        let page = match action {
+            "open_inbox" => Page::Inbox { item: None },
+            "open_threads" => Page::Threads,
+            "open_reviews" => Page::Reviews,
+            "open_checkpoints" => Page::Checkpoints { session: None },
+            "open_worktrees" => Page::Worktrees { repo: None },
+            "open_audit" => Page::Audit,
+            "settings" => Page::Settings,
+            "help" => Page::Help,
+            _ => return false,
+        };
+        self.go(page);
+        true
+    }
+
+    fn run_scroll(&mut self, cx: &Cx<'_>, action: &str) -> bool {
+        let rows = i64::from(self.size.1.saturating_sub(4).max(1));
+        let (by, to) = match action {
+            "scroll_page_up" => (Some(-rows), None),
+            "scroll_page_down" => (Some(rows), None),
+            "scroll_top" => (None, Some(ScrollTo::Top)),
+            "scroll_bottom" => (None, Some(ScrollTo::Bottom)),
+            "prev_prompt" => (None, Some(ScrollTo::PromptBefore)),
+            "next_prompt" => (None, Some(ScrollTo::PromptAfter)),
+            _ => return false,
+        };
+        if let Some(t) = App::focused(cx) {
+            self.scroll(Scroll { t, by, to, row: None });
+        }
+        true
+    }
+
+    pub(crate) fn scroll(&mut self, scroll: Scroll) {
+        self.push(Effect::Notify(method::SCROLL, super::json(scroll)));
+    }
+
+    fn run_pane(&mut self, cx: &Cx<'_>, action: &str) -> bool {
+        let Some(panes) = cx.picture.scene().panes.as_ref().and_then(Option::as_ref) else {
+            return false;
+        };
+        let focused = panes.focused;
+        let focus = |focus| PaneCall::Focus { focus, t: None };
+        let resize = |resize| PaneCall::Resize { resize, by: GROW_BY };
+        let call = match action {
+            "split_right" => PaneCall::Split { split: SplitWord::Right, t: None },
+            "split_below" => PaneCall::Split { split: SplitWord::Below, t: None },
+            "zoom_pane" => PaneCall::Zoom { zoom: !panes.zoomed },
+            "break_pane" => PaneCall::Break { broken: focused },
+            "focus_next_pane" => focus(FocusWord::Next),
+            "focus_left" => focus(FocusWord::Left),
+            "focus_right" => focus(FocusWord::Right),
+            "focus_up" => focus(FocusWord::Up),
+            "focus_down" => focus(FocusWord::Down),
+            "grow_left" => resize(EdgeWord::Left),
+            "grow_right" => resize(EdgeWord::Right),
+            "grow_up" => resize(EdgeWord::Up),
+            "grow_down" => resize(EdgeWord::Down),
+            "swap_pane" => {
+                // With the pane before it, as tmux does.
+                let order: Vec<u64> = panes.areas.iter().map(|area| area.t).collect();
+                let at = order.iter().position(|t| *t == focused).unwrap_or(0);
+                let other = order[(at + order.len().max(1) - 1) % order.len().max(1)];
+                if other == focused {
+                    return true;
+                }
+                PaneCall::Move { moved: focused, to: other, side: SideWord::Left }
+            }
+            _ => return false,
+        };
+        self.call(Ask::Quiet, method::PANE, call);
+        true
+    }
+
+    pub(crate) fn open_palette(&mut self, kind: &str) {
+        self.palette = None;
+        self.call(Ask::Quiet, method::PALETTE, PaletteCall::Open(kind.to_owned()));
+    }
+
+    fn open_find(&mut self, cx: &Cx<'_>) {
+        match App::focused(cx) {
+            Some(terminal) => {
+                self.copy = None;
+                self.find = Some(FindBar::new(terminal));
+            }
+            None => self.warn("there is no terminal to search"),
+        }
+    }
+
+    fn open_copy_mode(&mut self, cx: &Cx<'_>) {
+        let Some(terminal) = App::focused(cx) else {
+            self.warn("there is no terminal to copy from");
+            return;
+        };
+        let Some(term) = cx.picture.term(terminal) else { return };
+        let (view, cursor) = (term.view(), term.cursor());
+        let last = view.top + u64::from(term.size().rows).saturating_sub(1);
+        let row = cursor.row.clamp(view.top, last);
+        self.find = None;
+        self.copy = Some(CopyMode::new(terminal, (row, cursor.col)));
+    }
+
+    /// Copies what is selected, wherever that is.
+    pub(crate) fn copy_selection(&mut self, _cx: &Cx<'_>) {
+        let Some(selection) = self.selection else {
+            self.warn("nothing is selected");
+            return;
+        };
+        let to = vec![ClipTarget::Clipboard, ClipTarget::Selection];
+        self.call(Ask::Copy, method::COPY, Copy { t: selection.terminal, to });
+    }
+}

@@ -1,0 +1,330 @@
+//! The state of the face and what input does to it. Pure: time comes in as an argument, whatever
+//! shall happen outside goes out as an [`Effect`].
+
+mod act;
+mod copy_mode;
+mod effect;
+mod field;
+mod find;
+mod keys;
+mod lost;
+mod mouse;
+mod news;
+mod questions;
+mod replies;
+#[cfg(test)]
+mod tests;
+
+pub use copy_mode::CopyMode;
+pub(crate) use effect::json;
+pub use effect::{Ask, CallError, Effect, Input, Reply};
+pub use field::{Edited, Field, plain_char, typed};
+pub use find::FindBar;
+pub(crate) use keys::{is, is_ctrl};
+pub use lost::Lost;
+pub use mouse::{Drag, Menu};
+pub use questions::Question;
+pub(crate) use questions::{Then, exact};
+pub(crate) use replies::read;
+
+use rookery_view::link::{self, Opened, Page, Rights, Settings, Tone, method};
+use serde::Serialize;
+
+use crate::canvas::Rect;
+use crate::keymap::Keymap;
+use crate::pages::Pages;
+use crate::picture::Picture;
+
+/// What a moment looks like from outside.
+#[derive(Clone, Copy)]
+pub struct Cx<'a> {
+    /// What is mirrored from the daemon.
+    pub picture: &'a dyn Picture,
+    /// Milliseconds of a clock that never jumps.
+    pub now: u64,
+    /// Milliseconds since 1970, for ages.
+    pub wall: i64,
+}
+
+/// A place of the picture that can be clicked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hit {
+    /// A pill: its group, and the tab that it shows.
+    Tab(u64, u64),
+    /// The sign for a new tab.
+    NewTab,
+    /// A project.
+    Project(u64),
+    /// An agent's row: its terminal or its thread.
+    Agent(Option<u64>, Option<String>),
+    /// A terminal's cells.
+    Pane(u64),
+    /// The edge of the sidebar.
+    SidebarEdge,
+    /// A row of the page's list.
+    Row(usize),
+    /// A row of the palette.
+    PaletteRow(u32),
+    /// A row of the menu.
+    MenuRow(usize),
+    /// A hint: as if this key were pressed.
+    Key(String),
+    /// An action by its id.
+    Action(String),
+}
+
+/// What the picture on the screen has where.
+#[derive(Clone, Debug, Default)]
+pub struct Drawn {
+    /// Places that can be clicked; later ones lie over earlier ones.
+    pub hits: Vec<(Rect, Hit)>,
+    /// Where panes lie on the screen, with the first cell of the terminal that is shown.
+    pub panes: Vec<(u64, Rect, (u16, u16))>,
+    /// The card that is shown, and whether its end is.
+    pub card: Option<(u64, bool)>,
+    /// Rows of the list or the text that fit.
+    pub page_rows: u16,
+    /// Lines of the page's text.
+    pub page_lines: usize,
+}
+
+/// What is known of the surrounding, and does not change.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// Whether the terminal shows UTF-8.
+    pub utf8: bool,
+    /// One column of text.
+    pub plain: bool,
+    /// Whether tmux is between us and the terminal.
+    pub in_tmux: bool,
+    /// Whether the terminal is on another machine.
+    pub is_remote: bool,
+    /// Whether the terminal is known to take no OSC 52.
+    pub lacks_osc52: bool,
+    /// Our own terminal, if this runs inside of the same daemon.
+    pub own_terminal: Option<u64>,
+    /// Where the user's settings lie, as it is shown.
+    pub settings_file: String,
+    /// By which OSC the terminal shows notices: 9, 99 or 777.
+    pub notify_osc: u16,
+    /// Agents that are installed, for the empty page.
+    pub agents: Vec<String>,
+}
+
+/// The whole state of the face.
+pub struct App {
+    /// What it may do.
+    pub rights: Rights,
+    /// The user's settings.
+    pub settings: Settings,
+    /// Keys.
+    pub keymap: Keymap,
+    /// The surrounding.
+    pub around: Surroundings,
+    /// Columns and rows of the outer terminal.
+    pub size: (u16, u16),
+    /// What the outer terminal said that it can do.
+    pub attributes: Option<Vec<u16>>,
+    /// A message in the status line, until the next key.
+    pub note: Option<(Tone, String)>,
+    /// The prefix was pressed.
+    pub prefix: bool,
+    /// The keyboard is in the sidebar, at this row.
+    pub sidebar: Option<usize>,
+    /// The find bar.
+    pub find: Option<FindBar>,
+    /// Copy mode.
+    pub copy: Option<CopyMode>,
+    /// Selected cells: terminal, ends by row number and column, kind.
+    pub selection: Option<Selection>,
+    /// A question of the face itself.
+    pub question: Option<Question>,
+    /// A menu under the pointer.
+    pub menu: Option<Menu>,
+    /// What is written in the palette, while that is open.
+    pub palette: Option<Field>,
+    /// A name that is being edited in place.
+    pub rename: Option<Field>,
+    /// Pages.
+    pub pages: Pages,
+    /// The daemon is away.
+    pub lost: Option<Lost>,
+    /// What the mouse drags.
+    pub drag: Option<Drag>,
+    /// The last picture.
+    pub drawn: Drawn,
+    /// Whether the outer terminal has the keyboard.
+    pub has_focus: bool,
+    out: Vec<Effect>,
+    clicks: mouse::Clicks,
+    last_page: Option<Page>,
+    room: Option<link::Size>,
+    is_single: bool,
+    /// Keys that were typed for a shell that is being opened, and since when.
+    ahead: Option<(u64, Vec<rookery_term::keys::KeyPress>)>,
+    /// The first row of terminals when they were scrolled away from it.
+    left_at: std::collections::BTreeMap<u64, u64>,
+}
+
+/// Cells of a terminal that are selected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// The terminal.
+    pub terminal: u64,
+    /// Where it began.
+    pub anchor: (u64, u16),
+    /// Where it is now.
+    pub head: (u64, u16),
+    /// Its shape.
+    pub kind: link::SelectKind,
+}
+
+impl Selection {
+    /// Whether a cell is selected.
+    pub fn contains(&self, row: u64, col: u16) -> bool {
+        let (from, to) = if self.anchor <= self.head {
+            (self.anchor, self.head)
+        } else {
+            (self.head, self.anchor)
+        };
+        match self.kind {
+            link::SelectKind::Lines => row >= from.0 && row <= to.0,
+            link::SelectKind::Block => {
+                let left = self.anchor.1.min(self.head.1);
+                let right = self.anchor.1.max(self.head.1);
+                row >= from.0 && row <= to.0 && col >= left && col <= right
+            }
+            link::SelectKind::Text => (row, col) >= from && (row, col) <= to,
+        }
+    }
+}
+
+impl App {
+    /// The state before anything is known.
+    pub fn new(size: (u16, u16), around: Surroundings) -> App {
+        App {
+            rights: Rights::Look,
+            settings: Settings::default(),
+            keymap: Keymap::default(),
+            around,
+            size,
+            attributes: None,
+            note: None,
+            prefix: false,
+            sidebar: None,
+            find: None,
+            copy: None,
+            selection: None,
+            question: None,
+            menu: None,
+            palette: None,
+            rename: None,
+            pages: Pages::default(),
+            lost: None,
+            drag: None,
+            drawn: Drawn::default(),
+            has_focus: true,
+            out: Vec::new(),
+            clicks: mouse::Clicks::default(),
+            last_page: None,
+            room: None,
+            is_single: false,
+            ahead: None,
+            left_at: std::collections::BTreeMap::new(),
+        }
+    }
+
+    /// What shall be done, in order.
+    pub fn take_effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.out)
+    }
+
+    /// A viewer was opened, for the first time or again.
+    pub fn opened(&mut self, opened: &Opened) {
+        self.rights = opened.rights;
+        self.settings = opened.settings.clone();
+        self.keymap = Keymap::new(&opened.keys, opened.settings.prefix.as_deref());
+        self.last_page = None;
+        self.room = None;
+        let has = self.has_focus;
+        self.push(Effect::Input(Input::Focus(has)));
+    }
+
+    /// Where it is now, for opening again.
+    pub fn place(&self, picture: &dyn Picture) -> Option<Page> {
+        picture.scene().page.clone()
+    }
+
+    /// The picture on the screen is this one now.
+    pub fn drawn(&mut self, drawn: Drawn, now: u64) {
+        if let Some((serial, end_is_seen)) = drawn.card {
+            self.pages.card.drawn(serial, end_is_seen, now);
+        }
+        self.drawn = drawn;
+    }
+
+    /// The outer terminal has another size.
+    pub fn resize(&mut self, size: (u16, u16)) {
+        self.size = size;
+    }
+
+    /// Tells the daemon the room for panes, if that changed.
+    pub fn tell_room(&mut self, room: link::Size, is_single: bool) {
+        if self.room == Some(room) && self.is_single == is_single {
+            return;
+        }
+        self.room = Some(room);
+        self.is_single = is_single;
+        let resize =
+            link::Resize { size: Some(room), single: Some(is_single), ..link::Resize::default() };
+        self.push(Effect::Input(Input::Resize(resize)));
+    }
+
+    pub(crate) fn push(&mut self, effect: Effect) {
+        self.out.push(effect);
+    }
+
+    pub(crate) fn call(&mut self, ask: Ask, method: &'static str, params: impl Serialize) {
+        self.push(Effect::Call(ask, method, json(params)));
+    }
+
+    pub(crate) fn say(&mut self, text: impl Into<String>) {
+        self.note = Some((Tone::Info, text.into()));
+    }
+
+    pub(crate) fn warn(&mut self, text: impl Into<String>) {
+        self.note = Some((Tone::Warn, text.into()));
+    }
+
+    /// Goes to a page.
+    pub(crate) fn go(&mut self, page: Page) {
+        self.sidebar = None;
+        self.call(Ask::Quiet, method::GO, page);
+    }
+
+    /// The page that is shown.
+    pub(crate) fn page(cx: &Cx<'_>) -> Page {
+        cx.picture.scene().page.clone().unwrap_or_default()
+    }
+
+    /// The pane that has the keyboard.
+    pub(crate) fn focused(cx: &Cx<'_>) -> Option<u64> {
+        let panes = cx.picture.scene().panes.as_ref()?.as_ref()?;
+        panes.areas.iter().any(|area| area.t == panes.focused).then_some(panes.focused)
+    }
+
+    /// Rows that came since a terminal was scrolled.
+    pub(crate) fn new_rows(&self, terminal: u64, first: u64) -> u64 {
+        self.left_at.get(&terminal).map_or(0, |left| first.saturating_sub(*left))
+    }
+
+    /// Whether decisions can be made here.
+    pub(crate) fn may_decide(&self) -> bool {
+        self.rights >= Rights::Decide
+    }
+
+    /// Whether keys may reach programs.
+    pub(crate) fn may_type(&self) -> bool {
+        self.rights == Rights::Full
+    }
+}

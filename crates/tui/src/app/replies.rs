@@ -1,0 +1,139 @@
+//! Answers to calls.
+
+use rookery_view::link::{Copied, Found, LinkFound, Pasted, Selected, ThreadRef};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{App, Ask, CallError, Cx, Effect, Reply};
+use crate::look::line;
+use crate::out::{Route, osc52};
+
+/// The code of an answer to something that has changed meanwhile.
+const CHANGED: i64 = -32011;
+
+impl App {
+    /// An answer came.
+    pub fn reply(&mut self, cx: &Cx<'_>, ask: Ask, reply: Reply) {
+        let value = match reply {
+            Ok(value) => value,
+            Err(error) => return self.failed(cx, &ask, &error),
+        };
+        match ask {
+            Ask::Quiet => {}
+            Ask::Say(text) => self.say(text),
+            Ask::Card(serial) => self.pages.card_came(serial, value),
+            Ask::Decide => self.decided(cx),
+            Ask::Paste(terminal, text) => {
+                let pasted: Pasted = read(value);
+                if !pasted.pasted {
+                    let why = if pasted.why == Some(rookery_view::link::PasteDoubt::Controls) {
+                        "controls"
+                    } else {
+                        "lines"
+                    };
+                    self.ask_paste(terminal, text, why);
+                }
+            }
+            Ask::Copy => self.copied(&read(value)),
+            Ask::Find(serial) => self.found(cx, serial, read::<Found>(value)),
+            Ask::Link => self.link_found(&read(value)),
+            Ask::Select => self.settled(&read(value)),
+            Ask::Thread(thread) => self.pages.thread.opened(&thread, read(value)),
+            Ask::Older => self.pages.thread.older(read(value)),
+            Ask::NewThread => {
+                let thread = read::<ThreadRef>(value).thread;
+                self.pages.thread.end_new();
+                self.go(rookery_view::link::Page::Thread { thread });
+            }
+            Ask::List(page) => self.pages.list.filled(page, value),
+            Ask::Review => self.pages.review.came(value),
+            Ask::Diff(serial, file) => {
+                if let Some(file) = self.pages.review.diff_came(serial, file, read(value)) {
+                    self.load_file(&file);
+                }
+            }
+            Ask::Restored => {
+                let safety = value["safety"]["id"].as_str().unwrap_or_default();
+                let title = value["safety"]["title"].as_str().unwrap_or_default();
+                let text = format!("restored; what was there is checkpoint {safety} {title}");
+                self.say(line(&text));
+                self.load_list("checkpoints");
+            }
+            Ask::Landed => {
+                let into = value["into"].as_str().unwrap_or("its branch");
+                self.say(line(&format!("landed {} commits on {into}", value["commits"])));
+                self.load_worktrees(cx);
+            }
+            Ask::Item => self.pages.thread.item_came(read(value)),
+        }
+    }
+
+    fn failed(&mut self, cx: &Cx<'_>, ask: &Ask, error: &CallError) {
+        if error.code == 0 {
+            // The connection broke; that is told in its own place.
+            return;
+        }
+        if *ask == Ask::Decide {
+            if error.code == CHANGED {
+                self.reload_card(cx);
+                return self.warn("it changed meanwhile: nothing was decided, read it again");
+            }
+            self.reload_card(cx);
+        }
+        if let Ask::List(_) = ask {
+            self.pages.list.failed();
+        }
+        self.note = Some((rookery_view::link::Tone::Error, line(&error.message)));
+    }
+
+    fn copied(&mut self, copied: &Copied) {
+        if copied.text.is_empty() {
+            return self.warn("nothing is selected");
+        }
+        let around = &self.around;
+        let route = Route::choose(
+            around.in_tmux,
+            self.attributes.as_deref(),
+            around.is_remote,
+            around.lacks_osc52,
+        );
+        let bytes = copied.text.len();
+        let mut text = route.message().to_owned();
+        if bytes > crate::out::LARGE {
+            text = format!("{} KB, which some terminals refuse: {text}", bytes / 1024);
+        }
+        if copied.cut {
+            text.push_str(" (only a part: there was more)");
+        }
+        match route {
+            // Said when tmux has taken it.
+            Route::Tmux => return self.push(Effect::Tmux(copied.text.clone(), Some(text))),
+            Route::Osc52 | Route::Osc52Unsure => self.push(Effect::Write(osc52(&copied.text))),
+            Route::Daemon => {}
+        }
+        self.say(text);
+    }
+
+    /// An address is copied rather than opened: the browser may be on another machine.
+    fn link_found(&mut self, found: &LinkFound) {
+        let Some(uri) = &found.uri else { return self.warn("there is no link") };
+        let copied = Copied { text: uri.clone(), cut: false };
+        self.copied(&copied);
+        let note = self.note.take().map(|(_, text)| text).unwrap_or_default();
+        self.say(format!("{}: {note}", line(uri)));
+    }
+
+    fn settled(&mut self, settled: &Selected) {
+        if let (Some(selection), Some(anchor), Some(head)) =
+            (&mut self.selection, settled.anchor, settled.head)
+        {
+            selection.anchor = anchor;
+            selection.head = head;
+        }
+    }
+}
+
+/// An answer as its type; a daemon that is older or newer may leave members off.
+pub(crate) fn read<T: DeserializeOwned + Default>(value: Value) -> T {
+    serde_json::from_value(value).unwrap_or_default()
+}

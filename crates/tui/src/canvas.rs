@@ -1,0 +1,514 @@
+//! The picture as cells, before any byte is made of it. Knows nothing of terminals' bytes, of the
+//! scene or of what is drawn where.
+
+use std::sync::Arc;
+
+use unicode_segmentation::UnicodeSegmentation as _;
+use unicode_width::UnicodeWidthStr as _;
+
+/// A color of a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Ink {
+    /// The outer terminal's own.
+    #[default]
+    Default,
+    /// An index of the palette.
+    Index(u8),
+    /// A color by its parts.
+    Rgb(u8, u8, u8),
+}
+
+/// How a cell looks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pen {
+    /// Color of the text.
+    pub ink: Ink,
+    /// Color behind it.
+    pub ground: Ink,
+    /// Bits of [`rookery_view::link::attr`].
+    pub attrs: u8,
+    /// Underline: 0 none, 1 single, 2 double, 3 curl, 4 dotted, 5 dashed.
+    pub underline: u8,
+    /// Color of the underline, if it has its own.
+    pub underline_ink: Option<Ink>,
+    /// Where the cell leads; only addresses that may be given to the outer terminal.
+    pub link: Option<Arc<str>>,
+}
+
+impl Pen {
+    /// A pen with these colors.
+    pub fn new(ink: Ink, ground: Ink) -> Pen {
+        Pen { ink, ground, ..Pen::default() }
+    }
+
+    /// The same pen with these attributes added.
+    #[must_use]
+    pub fn with(mut self, attrs: u8) -> Pen {
+        self.attrs |= attrs;
+        self
+    }
+
+    /// The same pen with another color of text.
+    #[must_use]
+    pub fn inked(mut self, ink: Ink) -> Pen {
+        self.ink = ink;
+        self
+    }
+
+    /// The same pen on another ground.
+    #[must_use]
+    pub fn on(mut self, ground: Ink) -> Pen {
+        self.ground = ground;
+        self
+    }
+}
+
+/// What a cell shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Glyph {
+    /// One character.
+    Char(char),
+    /// A character with marks on it.
+    Cluster(Box<str>),
+    /// The right half of the wide character before it.
+    Half,
+}
+
+/// One cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// What it shows.
+    pub glyph: Glyph,
+    /// How.
+    pub pen: Pen,
+}
+
+impl Cell {
+    /// A blank in a pen.
+    pub fn blank(pen: Pen) -> Cell {
+        Cell { glyph: Glyph::Char(' '), pen }
+    }
+}
+
+/// A part of the canvas, in cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rect {
+    /// First column.
+    pub col: u16,
+    /// First row.
+    pub row: u16,
+    /// Columns.
+    pub cols: u16,
+    /// Rows.
+    pub rows: u16,
+}
+
+impl Rect {
+    /// A part by its corner and size.
+    pub const fn new(col: u16, row: u16, cols: u16, rows: u16) -> Rect {
+        Rect { col, row, cols, rows }
+    }
+
+    /// Whether a cell lies in it.
+    pub fn contains(&self, col: u16, row: u16) -> bool {
+        col >= self.col && col < self.right() && row >= self.row && row < self.bottom()
+    }
+
+    /// The column after its last.
+    pub fn right(&self) -> u16 {
+        self.col.saturating_add(self.cols)
+    }
+
+    /// The row after its last.
+    pub fn bottom(&self) -> u16 {
+        self.row.saturating_add(self.rows)
+    }
+
+    /// Whether it has no cell.
+    pub fn is_empty(&self) -> bool {
+        self.cols == 0 || self.rows == 0
+    }
+
+    /// One row of it, counted from its top.
+    pub fn line(&self, index: u16) -> Rect {
+        let inside = index < self.rows;
+        Rect::new(self.col, self.row.saturating_add(index), self.cols, u16::from(inside))
+    }
+
+    /// Its part within `other`.
+    pub fn within(&self, other: Rect) -> Rect {
+        let (col, row) = (self.col.max(other.col), self.row.max(other.row));
+        let right = self.right().min(other.right());
+        let bottom = self.bottom().min(other.bottom());
+        Rect::new(col, row, right.saturating_sub(col), bottom.saturating_sub(row))
+    }
+
+    /// Its first rows, and the rest.
+    pub fn split_top(&self, rows: u16) -> (Rect, Rect) {
+        let rows = rows.min(self.rows);
+        (
+            Rect::new(self.col, self.row, self.cols, rows),
+            Rect::new(self.col, self.row + rows, self.cols, self.rows - rows),
+        )
+    }
+
+    /// All but its last rows, and these.
+    pub fn split_bottom(&self, rows: u16) -> (Rect, Rect) {
+        self.split_top(self.rows.saturating_sub(rows))
+    }
+
+    /// Its first columns, and the rest.
+    pub fn split_left(&self, cols: u16) -> (Rect, Rect) {
+        let cols = cols.min(self.cols);
+        (
+            Rect::new(self.col, self.row, cols, self.rows),
+            Rect::new(self.col + cols, self.row, self.cols - cols, self.rows),
+        )
+    }
+}
+
+/// A picture: cells in rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Canvas {
+    cols: u16,
+    rows: u16,
+    cells: Vec<Cell>,
+}
+
+impl Canvas {
+    /// A blank picture.
+    pub fn new(cols: u16, rows: u16) -> Canvas {
+        let count = usize::from(cols) * usize::from(rows);
+        Canvas { cols, rows, cells: vec![Cell::blank(Pen::default()); count] }
+    }
+
+    /// Its columns.
+    pub fn cols(&self) -> u16 {
+        self.cols
+    }
+
+    /// Its rows.
+    pub fn rows(&self) -> u16 {
+        self.rows
+    }
+
+    /// All of it.
+    pub fn area(&self) -> Rect {
+        Rect::new(0, 0, self.cols, self.rows)
+    }
+
+    /// The cells of a row.
+    pub fn row(&self, row: u16) -> &[Cell] {
+        let from = usize::from(row) * usize::from(self.cols);
+        self.cells.get(from..from + usize::from(self.cols)).unwrap_or_default()
+    }
+
+    /// One cell.
+    pub fn cell(&self, col: u16, row: u16) -> Option<&Cell> {
+        self.row(row).get(usize::from(col))
+    }
+
+    fn cell_mut(&mut self, col: u16, row: u16) -> Option<&mut Cell> {
+        if col >= self.cols || row >= self.rows {
+            return None;
+        }
+        self.cells.get_mut(usize::from(row) * usize::from(self.cols) + usize::from(col))
+    }
+
+    /// Puts one cluster of `cells` cells, of which nothing lies outside of `clip`: a wide one that
+    /// an edge would cut is a blank.
+    pub fn put(&mut self, clip: Rect, col: u16, row: u16, text: &str, cells: u16, pen: &Pen) {
+        let fits = col >= clip.col && col.saturating_add(cells.max(1)) <= clip.right();
+        if row < clip.row || row >= clip.bottom() {
+            return;
+        }
+        if !fits {
+            for at in col..col.saturating_add(cells.max(1)) {
+                if clip.contains(at, row) {
+                    self.set(at, row, Cell::blank(pen.clone()));
+                }
+            }
+            return;
+        }
+        self.set(col, row, Cell { glyph: glyph(text), pen: pen.clone() });
+        for at in 1..cells.max(1) {
+            let half = Cell { glyph: Glyph::Half, pen: pen.clone() };
+            self.set_raw(col + at, row, half);
+        }
+    }
+
+    /// Sets a cell; what it cuts of a wide character becomes blank.
+    fn set(&mut self, col: u16, row: u16, cell: Cell) {
+        if matches!(self.cell(col, row), Some(Cell { glyph: Glyph::Half, .. })) {
+            let mut before = col;
+            while before > 0 {
+                before -= 1;
+                let was_half =
+                    matches!(self.cell(before, row), Some(Cell { glyph: Glyph::Half, .. }));
+                if let Some(cell) = self.cell_mut(before, row) {
+                    cell.glyph = Glyph::Char(' ');
+                }
+                if !was_half {
+                    break;
+                }
+            }
+        }
+        self.set_raw(col, row, cell);
+    }
+
+    fn set_raw(&mut self, col: u16, row: u16, cell: Cell) {
+        let mut after = col.saturating_add(1);
+        if let Some(slot) = self.cell_mut(col, row) {
+            *slot = cell;
+        }
+        // The halves of what stood here have lost their left part.
+        while let Some(slot) = self.cell_mut(after, row)
+            && slot.glyph == Glyph::Half
+        {
+            slot.glyph = Glyph::Char(' ');
+            after += 1;
+        }
+    }
+
+    /// Writes a text from a column on and returns the column after it. Widths are those of Unicode:
+    /// for text of our own, never for rows of terminals.
+    pub fn write(&mut self, clip: Rect, col: u16, row: u16, text: &str, pen: &Pen) -> u16 {
+        let mut at = col;
+        for cluster in text.graphemes(true) {
+            let cells = width(cluster);
+            if cells == 0 {
+                continue;
+            }
+            if at.saturating_add(cells) > clip.right() {
+                break;
+            }
+            self.put(clip, at, row, cluster, cells, pen);
+            at += cells;
+        }
+        at
+    }
+
+    /// Writes a text into a row of its own; one that is too long ends with `…`.
+    pub fn write_cut(&mut self, area: Rect, text: &str, pen: &Pen) -> u16 {
+        self.write(area, area.col, area.row, &cut(text, area.cols), pen)
+    }
+
+    /// Writes a text so that it ends at the right edge of a row.
+    pub fn write_right(&mut self, area: Rect, text: &str, pen: &Pen) {
+        let shown = cut(text, area.cols);
+        let from = area.right().saturating_sub(text_width(&shown));
+        self.write(area, from, area.row, &shown, pen);
+    }
+
+    /// Fills a part with blanks.
+    pub fn fill(&mut self, area: Rect, pen: &Pen) {
+        let area = area.within(self.area());
+        for row in area.row..area.bottom() {
+            for col in area.col..area.right() {
+                self.set(col, row, Cell::blank(pen.clone()));
+            }
+        }
+    }
+
+    /// Changes the pen of every cell of a part.
+    pub fn restyle(&mut self, area: Rect, change: impl Fn(&mut Pen)) {
+        let area = area.within(self.area());
+        for row in area.row..area.bottom() {
+            for col in area.col..area.right() {
+                if let Some(cell) = self.cell_mut(col, row) {
+                    change(&mut cell.pen);
+                }
+            }
+        }
+    }
+
+    /// The text of a row, without blanks at its end.
+    pub fn text(&self, row: u16) -> String {
+        let mut text = String::new();
+        for cell in self.row(row) {
+            match &cell.glyph {
+                Glyph::Char(c) => text.push(*c),
+                Glyph::Cluster(cluster) => text.push_str(cluster),
+                Glyph::Half => {}
+            }
+        }
+        text.truncate(text.trim_end().len());
+        text
+    }
+
+    /// The text of all rows, for tests and for `--plain`.
+    pub fn texts(&self) -> Vec<String> {
+        (0..self.rows).map(|row| self.text(row)).collect()
+    }
+}
+
+/// What is printed of a cluster: its first character and the marks on it. Joiners, selectors and
+/// whatever turns text around are left off, since terminals disagree about them.
+fn glyph(text: &str) -> Glyph {
+    let mut chars = text.chars();
+    let first = match chars.next() {
+        None => ' ',
+        Some(c) if c.is_control() || is_unprinted(c) => ' ',
+        Some(c) => c,
+    };
+    let marks: String = chars.filter(|c| is_mark(*c)).collect();
+    if marks.is_empty() {
+        return Glyph::Char(first);
+    }
+    Glyph::Cluster(format!("{first}{marks}").into())
+}
+
+/// Whether a character takes no room and is a mark on the one before it.
+fn is_mark(c: char) -> bool {
+    !c.is_control()
+        && !is_unprinted(c)
+        && unicode_width::UnicodeWidthChar::width(c).unwrap_or(0) == 0
+}
+
+/// Characters that are not printed: joiners, selectors, tags, and what changes directions.
+fn is_unprinted(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Cells of a cluster of our own text.
+pub fn width(cluster: &str) -> u16 {
+    if cluster.chars().all(|c| c.is_control() || is_unprinted(c)) {
+        return 0;
+    }
+    u16::try_from(cluster.width().clamp(0, 2)).unwrap_or(1)
+}
+
+/// Cells of a text of our own.
+pub fn text_width(text: &str) -> u16 {
+    text.graphemes(true).map(width).fold(0, u16::saturating_add)
+}
+
+/// As much of a text as fits, with `…` where something is left off.
+pub fn cut(text: &str, cells: u16) -> String {
+    if text_width(text) <= cells {
+        return text.to_owned();
+    }
+    let mut shown = String::new();
+    let mut used = 0;
+    for cluster in text.graphemes(true) {
+        let next = width(cluster);
+        if used + next + 1 > cells {
+            break;
+        }
+        used += next;
+        shown.push_str(cluster);
+    }
+    if cells > 0 {
+        shown.push('…');
+    }
+    shown
+}
+
+/// A text in lines of at most `cells`, broken at blanks where there are any.
+pub fn wrap(text: &str, cells: u16) -> Vec<String> {
+    let cells = cells.max(1);
+    let mut lines = Vec::new();
+    for line in text.split('\n') {
+        let mut current = String::new();
+        let mut used = 0;
+        for word in line.split_word_bounds() {
+            let room = text_width(word);
+            if used + room > cells && !current.is_empty() {
+                lines.push(std::mem::take(&mut current));
+                used = 0;
+                if word.trim().is_empty() {
+                    continue;
+                }
+            }
+            if room <= cells {
+                current.push_str(word);
+                used += room;
+                continue;
+            }
+            for cluster in word.graphemes(true) {
+                let room = width(cluster);
+                if used + room > cells {
+                    lines.push(std::mem::take(&mut current));
+                    used = 0;
+                }
+                current.push_str(cluster);
+                used += room;
+            }
+        }
+        lines.push(current);
+    }
+    lines
+}
+
+/// A text in lines of at most `cells`, broken wherever the edge is: nothing is moved or left off.
+pub fn wrap_exact(text: &str, cells: u16) -> Vec<String> {
+    let cells = cells.max(1);
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for cluster in text.graphemes(true) {
+        let shown = if cluster == "\t" { "    " } else { cluster };
+        let room = if cluster == "\t" { 4 } else { width(cluster) };
+        if used + room > cells {
+            lines.push(String::new());
+            used = 0;
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push_str(shown);
+        }
+        used += room;
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pen() -> Pen {
+        Pen::default()
+    }
+
+    #[test]
+    fn a_wide_character_cut_by_an_edge_is_blank() {
+        let mut canvas = Canvas::new(6, 1);
+        let clip = Rect::new(0, 0, 3, 1);
+        canvas.put(clip, 2, 0, "日", 2, &pen());
+        assert_eq!(canvas.text(0), "");
+        canvas.put(clip, 1, 0, "日", 2, &pen());
+        assert_eq!(canvas.text(0), " 日");
+        canvas.put(clip, 2, 0, "x", 1, &pen());
+        assert_eq!(canvas.text(0), "  x");
+    }
+
+    #[test]
+    fn overwriting_the_left_half_blanks_the_right_one() {
+        let mut canvas = Canvas::new(4, 1);
+        let all = canvas.area();
+        canvas.write(all, 0, 0, "日本", &pen());
+        canvas.put(all, 0, 0, "a", 1, &pen());
+        assert_eq!(canvas.row(0)[1].glyph, Glyph::Char(' '));
+        assert_eq!(canvas.text(0), "a 本");
+    }
+
+    #[test]
+    fn joiners_and_selectors_are_left_off_and_marks_stay() {
+        assert_eq!(glyph("e\u{301}"), Glyph::Cluster("e\u{301}".into()));
+        assert_eq!(glyph("❤\u{fe0f}"), Glyph::Char('❤'));
+        assert_eq!(glyph("👩\u{200d}"), Glyph::Char('👩'));
+        assert_eq!(glyph("\u{1b}"), Glyph::Char(' '));
+        assert_eq!(glyph("\u{202e}"), Glyph::Char(' '));
+    }
+
+    #[test]
+    fn texts_are_cut_and_wrapped() {
+        assert_eq!(cut("abcdef", 4), "abc…");
+        assert_eq!(cut("日本語", 4), "日…");
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("abcdefgh", 3), ["abc", "def", "gh"]);
+        assert_eq!(wrap_exact("a  b  c", 3), ["a  ", "b  ", "c"]);
+        assert_eq!(wrap("", 3), [""]);
+    }
+}

@@ -1,0 +1,371 @@
+//! Pages in place of the panes.
+
+use rookery_view::link::{InboxRow, Page};
+
+use super::Brush;
+use crate::app::{App, Cx, Field, Hit};
+use crate::canvas::{Rect, cut, text_width};
+use crate::look::{age, line};
+use crate::pages::list::head_and_hint;
+use crate::pages::text::draw_lines;
+
+/// Columns of the whole face from which on the card lies beside the list.
+const BESIDE: u16 = 90;
+
+fn count(rows: usize) -> u16 {
+    u16::try_from(rows).unwrap_or(u16::MAX)
+}
+
+/// The first row of a list that keeps the selected one in view.
+fn first_row(selected: usize, rows: u16) -> usize {
+    (selected + 1).saturating_sub(usize::from(rows.max(1)))
+}
+
+/// Head, body and hint of a page.
+fn frame(brush: &mut Brush<'_>, area: Rect, head: &str, right: &str, hint: &str) -> Rect {
+    let (top, rest) = area.split_top(1);
+    let (body, foot) = rest.split_bottom(1);
+    brush.canvas.write_cut(top, &format!(" {head}"), &brush.look.bold());
+    let used = text_width(head) + 3;
+    let left = Rect::new(top.col + used, top.row, top.cols.saturating_sub(used), top.rows);
+    brush.canvas.write_right(left, &format!("{right} "), &brush.look.dim());
+    let hints = Rect::new(foot.col + 1, foot.row, foot.cols.saturating_sub(1), foot.rows);
+    brush.hints(hints, hint);
+    body
+}
+
+pub(super) fn empty(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
+    let root = crate::pages::load::active_root(cx).unwrap_or_else(|| "~".to_owned());
+    let found = app.around.agents.join(" · ");
+    let agents = if found.is_empty() {
+        "start a command".to_owned()
+    } else {
+        format!("start {found}            found on this machine")
+    };
+    let rows = [
+        ("c", format!("a shell in {}", line(&root))),
+        ("t", "a thread with an agent".to_owned()),
+        ("g", agents),
+        ("?", "every key          space   palette".to_owned()),
+    ];
+    let start = area.rows.saturating_sub(6) / 3;
+    let text = brush.look.bold();
+    brush.canvas.write_cut(area.line(start), "   Nothing runs here yet.", &text);
+    for (index, (key, words)) in rows.iter().enumerate() {
+        let place = area.line(start + 1 + count(index));
+        let col = brush.canvas.write(place, place.col + 5, place.row, key, &brush.look.accent());
+        brush.canvas.write(place, col + 3, place.row, words, &brush.look.text());
+        brush.hit(place, Hit::Key((*key).to_owned()));
+    }
+}
+
+pub(super) fn inbox(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
+    let scene = cx.picture.scene();
+    let inbox = scene.inbox.clone().unwrap_or_default();
+    let waiting = scene.status.as_ref().map_or(0, |status| status.waiting);
+    let card_hint = app.pages.card.hint();
+    let know = inbox.total.saturating_sub(waiting);
+    let head = format!("Inbox  {waiting} wait · {know} to know");
+    let hint = if app.pages.inbox.whole || app.pages.card.has_field() {
+        format!("{card_hint}  esc back")
+    } else if card_hint.is_empty() {
+        "enter all  i notes  esc back".to_owned()
+    } else {
+        format!("{card_hint}  enter all  i notes  esc back")
+    };
+    let body = frame(brush, area, &head, "", &hint);
+    if app.pages.inbox.whole {
+        return card(
+            brush,
+            app,
+            Rect { col: body.col + 1, cols: body.cols.saturating_sub(2), ..body },
+        );
+    }
+    let is_beside = brush.canvas.cols() >= BESIDE;
+    let (list, rest) = if is_beside {
+        body.split_left(area.cols * 45 / 100)
+    } else {
+        let rows = count(inbox.rows.len() + 1).min(body.rows / 2).max(2);
+        body.split_top(rows)
+    };
+    inbox_rows(brush, app, &inbox.rows, list);
+    if rest.is_empty() {
+        return;
+    }
+    if is_beside {
+        for row in rest.row..rest.bottom() {
+            let (sign, pen) = (brush.look.line(true), brush.look.dim());
+            brush.canvas.put(rest, rest.col, row, sign, 1, &pen);
+        }
+        card(brush, app, Rect { col: rest.col + 2, cols: rest.cols.saturating_sub(3), ..rest });
+    } else {
+        let (line_at, under) = rest.split_top(1);
+        for col in line_at.col..line_at.right() {
+            let (sign, pen) = (brush.look.line(false), brush.look.dim());
+            brush.canvas.put(line_at, col, line_at.row, sign, 1, &pen);
+        }
+        card(brush, app, Rect { col: under.col + 1, cols: under.cols.saturating_sub(2), ..under });
+    }
+}
+
+fn inbox_rows(brush: &mut Brush<'_>, app: &App, rows: &[InboxRow], area: Rect) {
+    let (top, list) = area.split_top(1);
+    brush.canvas.write_cut(top, "  KIND      SESSION        WHAT", &brush.look.dim());
+    brush.canvas.write_right(top, "AGE ", &brush.look.dim());
+    brush.drawn.page_rows = list.rows;
+    let index = app.pages.inbox.index;
+    let from = first_row(index, list.rows);
+    if rows.is_empty() {
+        brush.canvas.write_cut(list.line(0), "  nothing waits", &brush.look.dim());
+    }
+    for (at, row) in rows.iter().enumerate().skip(from).take(usize::from(list.rows)) {
+        let place = list.line(count(at - from));
+        let is_here = app.pages.inbox.selected.as_ref() == Some(&row.item);
+        let pen = if is_here { brush.look.selected() } else { brush.look.text() };
+        brush.canvas.fill(place, &pen);
+        if is_here {
+            brush.canvas.write(place, place.col, place.row, brush.look.pointer(), &pen);
+            brush.caret_at(place.col, place.row);
+        }
+        let what = if row.subtitle.is_empty() {
+            line(&row.title)
+        } else {
+            format!("{}: {}", line(&row.title), line(&row.subtitle))
+        };
+        let later = if row.deferred { " later" } else { "" };
+        let old = format!("{}{later} ", age(row.at, brush.wall));
+        let text =
+            format!("{:<9} {:<14} ", cut(&line(&row.kind), 9), cut(&line(&row.session_title), 14));
+        let col = brush.canvas.write(place, place.col + 2, place.row, &text, &pen);
+        let room = place.right().saturating_sub(col + text_width(&old) + 1);
+        brush.canvas.write_cut(Rect::new(col, place.row, room, 1), &what, &pen);
+        brush.canvas.write_right(place, &old, &pen);
+        brush.hit(place, Hit::Row(at));
+    }
+}
+
+fn card(brush: &mut Brush<'_>, app: &App, area: Rect) {
+    let page = &app.pages.card;
+    if !page.is_asked() || area.is_empty() {
+        return;
+    }
+    let lines = page.lines(area.cols, brush.wall);
+    let rows = usize::from(area.rows);
+    let most = lines.len().saturating_sub(rows);
+    let from = page.scroll.min(most);
+    draw_lines(&mut brush.canvas, area, brush.look, &lines, from);
+    if from < most {
+        let more = format!(" {} more lines ", most - from);
+        let bottom = area.line(area.rows - 1);
+        brush.canvas.write_right(bottom, &more, &brush.look.selected());
+    }
+    brush.drawn.card = page.card().map(|_| (page.serial(), from >= most));
+}
+
+pub(super) fn thread(brush: &mut Brush<'_>, app: &App, _cx: &Cx<'_>, area: Rect) {
+    let page = &app.pages.thread;
+    let head = &page.head;
+    let title = format!("{}   {} · {}", line(&head.title), line(&head.model), line(&head.mode));
+    let tokens =
+        if head.usage.total > 0 { format!("{} tokens", head.usage.total) } else { String::new() };
+    let right = format!("{}   {tokens}", line(&head.status));
+    let waiting = head.waiting.len();
+    let hint = if page.at.is_some() && page.card.is_asked() {
+        format!("{}  esc back", page.card.hint())
+    } else if page.at.is_some() {
+        "tab fold  enter all  esc write  q leave".to_owned()
+    } else if page.is_running() {
+        let wait = if waiting > 0 { format!("tab {waiting} waits  ") } else { String::new() };
+        format!("{wait}enter steer  esc stop (twice)  alt+enter line  tab items")
+    } else {
+        "enter send  alt+enter line  tab items  esc back".to_owned()
+    };
+    let body = frame(brush, area, &title, &right, &hint);
+    let fields = count(page.composer.text().split('\n').count()).clamp(1, 5);
+    let (items, below) = body.split_bottom(fields + 1);
+    let lines = page.lines(items.cols, brush.wall, brush.look);
+    let rows = usize::from(items.rows);
+    let most = lines.len().saturating_sub(rows);
+    let mut from = most.saturating_sub(page.scroll);
+    if let Some(at) = page.at {
+        // The selected item is kept in view, its end first: that is where a request's card is.
+        let begin = lines.iter().position(|line| line.of == Some(at)).unwrap_or(0);
+        let end = lines.iter().rposition(|line| line.of == Some(at)).map_or(begin, |end| end + 1);
+        let lowest = end.saturating_sub(rows);
+        from = from.clamp(lowest.min(begin), begin.max(lowest)).min(most);
+        let is_whole = begin >= from && end <= from + rows;
+        if page.card.card().is_some() {
+            brush.drawn.card = Some((page.card.serial(), is_whole || end <= from + rows));
+        }
+    }
+    brush.drawn.page_rows = items.rows;
+    brush.drawn.page_lines = lines.len();
+    draw_lines(&mut brush.canvas, items, brush.look, &lines, from);
+    for (index, line) in lines.iter().enumerate().skip(from).take(rows) {
+        if let Some(of) = line.of {
+            brush.hit(items.line(count(index - from)), Hit::Row(of));
+        }
+    }
+    if from < most {
+        let text =
+            if waiting > 0 { format!(" {waiting} waits ") } else { " newest below ".to_owned() };
+        let bottom = items.line(items.rows.saturating_sub(1));
+        brush.canvas.write_right(bottom, &text, &brush.look.selected());
+    }
+    composer(brush, below, &page.composer, page.at.is_none());
+}
+
+fn composer(brush: &mut Brush<'_>, area: Rect, field: &Field, has_keys: bool) {
+    let (rule, body) = area.split_top(1);
+    for col in rule.col..rule.right() {
+        let (sign, pen) = (brush.look.line(false), brush.look.dim());
+        brush.canvas.put(rule, col, rule.row, sign, 1, &pen);
+    }
+    let (line_at, cells) = field.caret();
+    let from = (line_at + 1).saturating_sub(usize::from(body.rows));
+    for (index, text) in
+        field.text().split('\n').skip(from).take(usize::from(body.rows)).enumerate()
+    {
+        let place = body.line(count(index));
+        let lead = if index + from == 0 { " > " } else { "   " };
+        let col = brush.canvas.write(place, place.col, place.row, lead, &brush.look.accent());
+        let room = place.right().saturating_sub(col + 1);
+        // A long line shows its part with the cursor.
+        let skip = if index + from == line_at { cells.saturating_sub(room) } else { 0 };
+        let shown: String = text.chars().skip(usize::from(skip)).collect();
+        brush.canvas.write(place, col, place.row, &shown, &brush.look.text());
+        if has_keys && index + from == line_at {
+            brush.caret_at((col + cells - skip).min(place.right().saturating_sub(1)), place.row);
+        }
+    }
+}
+
+pub(super) fn new_thread(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
+    let root = crate::pages::load::active_root(cx).unwrap_or_default();
+    let hint = "enter start  alt+enter line  esc back";
+    let body = frame(brush, area, "New thread", &line(&root), hint);
+    brush.canvas.write_cut(body.line(1), "  What shall the agent do?", &brush.look.text());
+    let (_, field) = body.split_top(2);
+    composer(brush, field.split_top(6).0, app.pages.thread.new_text(), true);
+}
+
+pub(super) fn review(brush: &mut Brush<'_>, app: &App, area: Rect) {
+    let page = &app.pages.review;
+    let status = page.info["status"].as_str().unwrap_or_default();
+    let summary = page.info["summary"].as_str().unwrap_or_default();
+    let (added, removed) =
+        page.files.iter().fold((0, 0), |sum, file| (sum.0 + file.added, sum.1 + file.removed));
+    let kind = if page.is_checkpoint() { "Checkpoint" } else { "Review" };
+    let head = format!(
+        "{kind} {}   {} files +{added} -{removed}   {}",
+        line(summary),
+        page.files.len(),
+        line(status)
+    );
+    let hint = if page.comment.is_some() {
+        "enter comment  esc back"
+    } else if page.is_checkpoint() {
+        "]/[ file  j/k line  esc back"
+    } else {
+        "c comment  a approve  r request changes  s later  ]/[ file  j/k line  esc back"
+    };
+    let body = frame(brush, area, &head, "", hint);
+    let is_beside = area.cols >= 70;
+    let (files, diff) = if is_beside {
+        body.split_left(body.cols * 35 / 100)
+    } else {
+        body.split_top(3.min(body.rows))
+    };
+    let from = first_row(page.file, files.rows);
+    for (index, file) in page.files.iter().enumerate().skip(from).take(usize::from(files.rows)) {
+        let place = files.line(count(index - from));
+        let is_here = index == page.file;
+        let pen = if is_here { brush.look.selected() } else { brush.look.text() };
+        brush.canvas.fill(place, &pen);
+        let lead = if is_here { brush.look.pointer() } else { " " };
+        let comments = page.comment_count(&file.path);
+        let noted = if comments > 0 { format!("  {comments} comment") } else { String::new() };
+        let tail = format!(" +{} -{}{noted} ", file.added, file.removed);
+        let room = place.cols.saturating_sub(text_width(&tail));
+        let text = format!("{lead} {}", crate::app::exact(&file.path));
+        brush.canvas.write_cut(Rect { cols: room, ..place }, &text, &pen);
+        brush.canvas.write_right(place, &tail, &pen);
+        brush.hit(place, Hit::Row(index));
+    }
+    let inner = Rect { col: diff.col + 1, cols: diff.cols.saturating_sub(1), ..diff };
+    let lines = page.lines(inner.cols);
+    let at = lines.iter().position(|line| line.of == Some(page.line)).unwrap_or(0);
+    let rows = usize::from(inner.rows);
+    let from = at.saturating_sub(rows / 2).min(lines.len().saturating_sub(rows));
+    draw_lines(&mut brush.canvas, inner, brush.look, &lines, from);
+    for (index, shown) in lines.iter().enumerate().skip(from).take(rows) {
+        if shown.of == Some(page.line) && !page.files.is_empty() {
+            let place = inner.line(count(index - from));
+            brush.canvas.write(
+                place,
+                place.col,
+                place.row,
+                brush.look.pointer(),
+                &brush.look.accent(),
+            );
+            brush.caret_at(place.col, place.row);
+            break;
+        }
+    }
+    brush.drawn.page_rows = inner.rows;
+}
+
+pub(super) fn list(brush: &mut Brush<'_>, app: &App, page: &Page, area: Rect) {
+    let (head, hint) = head_and_hint(page);
+    let filter = app.pages.list.filter.as_ref();
+    let is_help = matches!(page, Page::Help);
+    let head = match filter {
+        Some(field) if app.pages.list.filtering || is_help => format!("{head}   {}▌", field.text()),
+        Some(field) if !field.is_empty() => format!("{head}   {}", field.text()),
+        _ => head.to_owned(),
+    };
+    let right = match page {
+        Page::Settings => app.around.settings_file.clone(),
+        _ if app.pages.list.is_loading => "…".to_owned(),
+        _ => String::new(),
+    };
+    let body = frame(brush, area, &head, &right, hint);
+    brush.drawn.page_rows = body.rows;
+    let rows = app.list_rows(page, brush.wall);
+    if rows.is_empty() && !app.pages.list.is_loading {
+        brush.canvas.write_cut(body.line(0), "  nothing here", &brush.look.dim());
+    }
+    let selected = app.pages.list.selected.min(rows.len().saturating_sub(1));
+    let from = first_row(selected, body.rows);
+    let columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
+    let most = body.cols / count(columns.max(1));
+    let widths: Vec<u16> = (0..columns)
+        .map(|at| {
+            let widest = rows.iter().filter_map(|row| row.cells.get(at));
+            let widest = widest.map(|(text, _)| text_width(text)).max().unwrap_or(0);
+            // The last column has whatever is left.
+            if at + 1 == columns { u16::MAX } else { widest.min(most.max(12)) }
+        })
+        .collect();
+    for (index, row) in rows.iter().enumerate().skip(from).take(usize::from(body.rows)) {
+        let place = body.line(count(index - from));
+        let is_here = index == selected;
+        if is_here {
+            brush.canvas.fill(place, &brush.look.selected());
+            brush.caret_at(place.col, place.row);
+        }
+        let lead = if is_here { brush.look.pointer() } else { " " };
+        let accent = brush.look.accent();
+        let mut col = brush.canvas.write(place, place.col, place.row, &format!("{lead} "), &accent);
+        for ((text, tint), width) in row.cells.iter().zip(&widths) {
+            let pen = if is_here { brush.look.selected() } else { tint.pen(brush.look) };
+            let room = (*width).min(place.right().saturating_sub(col));
+            brush.canvas.write_cut(Rect::new(col, place.row, room, 1), text, &pen);
+            col = col.saturating_add(room).saturating_add(2);
+            if col >= place.right() {
+                break;
+            }
+        }
+        brush.hit(place, Hit::Row(index));
+    }
+}

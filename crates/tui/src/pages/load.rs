@@ -1,0 +1,73 @@
+//! What pages ask the daemon for.
+
+use rookery_view::link::{DiffCall, Page, ThreadList, ThreadOpen, method};
+use serde_json::json;
+
+use crate::app::{App, Ask, Cx};
+
+impl App {
+    pub(crate) fn load_thread(&mut self, thread: &str) {
+        self.pages.thread.begin(thread);
+        let open = ThreadOpen { thread: thread.to_owned(), limit: Some(200) };
+        self.call(Ask::Thread(thread.to_owned()), method::THREAD_OPEN, open);
+    }
+
+    pub(crate) fn load_threads(&mut self) {
+        self.pages.list.begin("threads");
+        let query = self.pages.list.filter_text();
+        let list = ThreadList { query: (!query.is_empty()).then_some(query), after: None };
+        self.call(Ask::List("threads"), method::THREAD_LIST, list);
+    }
+
+    pub(crate) fn load_list(&mut self, page: &'static str) {
+        self.pages.list.begin(page);
+        let (name, params) = match page {
+            "reviews" => ("rookery/reviews/list", json!({})),
+            "checkpoints" => ("rookery/checkpoints/list", json!({})),
+            _ => ("rookery/audit/list", json!({"limit": 500})),
+        };
+        self.call(Ask::List(page), name, params);
+    }
+
+    /// Worktrees of the repository that the page names, or of the project that is shown.
+    pub(crate) fn load_worktrees(&mut self, cx: &Cx<'_>) {
+        self.pages.list.begin("worktrees");
+        let named = match App::page(cx) {
+            Page::Worktrees { repo } => repo,
+            _ => None,
+        };
+        let Some(repo) = named.or_else(|| active_root(cx)) else {
+            self.pages.list.failed();
+            return self.warn("no project is open");
+        };
+        self.call(Ask::List("worktrees"), "rookery/worktrees/list", json!({"repo": repo}));
+    }
+
+    pub(crate) fn load_review(&mut self, review: &str) {
+        let serial = self.pages.review.begin(review);
+        self.call(Ask::Review, "rookery/reviews/get", json!({"id": review}));
+        let call = DiffCall { review: Some(review.to_owned()), ..DiffCall::default() };
+        self.call(Ask::Diff(serial, None), method::DIFF, call);
+    }
+
+    /// What a checkpoint differs by from what is there now.
+    pub(crate) fn load_checkpoint_diff(&mut self, checkpoint: &str) {
+        let serial = self.pages.review.begin_checkpoint(checkpoint);
+        let call = DiffCall { checkpoint: Some(checkpoint.to_owned()), ..DiffCall::default() };
+        self.call(Ask::Diff(serial, None), method::DIFF, call);
+    }
+
+    /// The lines of one file.
+    pub(crate) fn load_file(&mut self, file: &str) {
+        let (serial, mut call) = self.pages.review.diff_call();
+        call.file = Some(file.to_owned());
+        self.call(Ask::Diff(serial, Some(file.to_owned())), method::DIFF, call);
+    }
+}
+
+/// The directory of the project that is shown.
+pub(crate) fn active_root(cx: &Cx<'_>) -> Option<String> {
+    let projects = &cx.picture.scene().sidebar.as_ref()?.projects;
+    let active = projects.iter().find(|project| project.active).or_else(|| projects.first())?;
+    (!active.root.is_empty()).then(|| active.root.clone())
+}

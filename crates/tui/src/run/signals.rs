@@ -1,0 +1,52 @@
+//! Signals that matter to the face.
+
+use std::io;
+
+use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
+
+/// What a signal means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Signal {
+    /// The terminal has another size.
+    Resized,
+    /// The process shall stop for a while.
+    Stop,
+    /// It was stopped by other means and goes on.
+    Continued,
+    /// It shall end.
+    End,
+}
+
+pub(super) struct Signals {
+    resized: Stream,
+    stop: Stream,
+    continued: Stream,
+    terminate: Stream,
+    hangup: Stream,
+    interrupt: Stream,
+}
+
+impl Signals {
+    pub(super) fn new() -> io::Result<Signals> {
+        let raw = |signal_of: rustix::process::Signal| SignalKind::from_raw(signal_of.as_raw());
+        Ok(Signals {
+            resized: signal(SignalKind::window_change())?,
+            stop: signal(raw(rustix::process::Signal::TSTP))?,
+            continued: signal(raw(rustix::process::Signal::CONT))?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    pub(super) async fn next(&mut self) -> Signal {
+        tokio::select! {
+            _ = self.resized.recv() => Signal::Resized,
+            _ = self.stop.recv() => Signal::Stop,
+            _ = self.continued.recv() => Signal::Continued,
+            _ = self.terminate.recv() => Signal::End,
+            _ = self.hangup.recv() => Signal::End,
+            _ = self.interrupt.recv() => Signal::End,
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The outer terminal: raw mode and modes that are undone on every way out, a thread that reads and
+//! one that writes. A terminal that takes its time holds up the writer and nothing else.
+
+use std::io;
+use std::sync::{Mutex, Once, PoisonError, mpsc as blocking};
+use std::time::Duration;
+
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use tokio::sync::mpsc;
+
+use crate::out::Modes;
+
+/// Reads that may wait.
+const QUEUE: usize = 64;
+/// How long the end waits for the terminal to take what was written.
+const LAST_WRITE: Duration = Duration::from_secs(2);
+
+/// What a panic has to undo.
+static RESTORE: Mutex<Option<(Termios, Modes)>> = Mutex::new(None);
+
+enum Order {
+    Write(Vec<u8>),
+    Frame(Vec<u8>),
+    Last(Vec<u8>),
+}
+
+/// What happens at the terminal.
+pub(super) enum Event {
+    /// Bytes came.
+    Typed(Vec<u8>),
+    /// A frame was taken.
+    Written,
+    /// It is gone.
+    Gone,
+}
+
+/// The outer terminal, taken over.
+pub(super) struct Tty {
+    before: Termios,
+    modes: Modes,
+    orders: blocking::Sender<Order>,
+    done: mpsc::UnboundedReceiver<bool>,
+    left: mpsc::UnboundedReceiver<()>,
+    typed: mpsc::Receiver<Vec<u8>>,
+}
+
+/// Columns and rows of the outer terminal.
+pub(super) fn size() -> (u16, u16) {
+    match tcgetwinsize(rustix::stdio::stdout()) {
+        Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col, size.ws_row),
+        _ => (80, 24),
+    }
+}
+
+fn write_all(mut bytes: &[u8]) -> bool {
+    while !bytes.is_empty() {
+        match rustix::io::write(rustix::stdio::stdout(), bytes) {
+            Ok(count) => bytes = &bytes[count..],
+            Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::AGAIN) => {
+                let fd = rustix::stdio::stdout();
+                let mut polled = [rustix::event::PollFd::new(&fd, rustix::event::PollFlags::OUT)];
+                let _ = rustix::event::poll(&mut polled, None);
+            }
+            Err(_) => return false,
+        }
+    }
+    true
+}
+
+/// A panic leaves the terminal as it was before it says anything.
+fn restore_on_panic() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            let restore = RESTORE.try_lock().map(|mut held| held.take());
+            if let Ok(Some((termios, modes))) = restore {
+                write_all(modes.leave().as_bytes());
+                let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &termios);
+            }
+            before(info);
+        }));
+    });
+}
+
+fn remember(held: Option<(Termios, Modes)>) {
+    *RESTORE.lock().unwrap_or_else(PoisonError::into_inner) = held;
+}
+
+impl Tty {
+    /// Takes the terminal over.
+    pub(super) fn enter(modes: Modes) -> io::Result<Tty> {
+        let before = tcgetattr(rustix::stdio::stdin())?;
+        restore_on_panic();
+        remember(Some((before.clone(), modes)));
+        make_raw(&before)?;
+        let (orders, done, left) = writer()?;
+        let typed = reader()?;
+        let tty = Tty { before, modes, orders, done, left, typed };
+        tty.write(modes.enter().into_bytes());
+        Ok(tty)
+    }
+
+    /// Waits for the next thing that happens at the terminal.
+    pub(super) async fn next(&mut self) -> Event {
+        tokio::select! {
+            done = self.done.recv() => match done {
+                Some(true) => Event::Written,
+                _ => Event::Gone,
+            },
+            typed = self.typed.recv() => typed.map_or(Event::Gone, Event::Typed),
+        }
+    }
+
+    /// Writes beside the picture.
+    pub(super) fn write(&self, bytes: Vec<u8>) {
+        // A writer that is gone has told so.
+        let _ = self.orders.send(Order::Write(bytes));
+    }
+
+    /// Writes a picture; [`Event::Written`] tells when it was taken.
+    pub(super) fn write_frame(&self, bytes: Vec<u8>) {
+        let _ = self.orders.send(Order::Frame(bytes));
+    }
+
+    /// The modes that are on.
+    pub(super) fn modes(&self) -> Modes {
+        self.modes
+    }
+
+    /// Changes modes.
+    pub(super) fn change(&mut self, to: Modes) {
+        let bytes = self.modes.change(&to);
+        if !bytes.is_empty() {
+            self.write(bytes.into_bytes());
+        }
+        if self.modes != to {
+            self.modes = to;
+            remember(Some((self.before.clone(), to)));
+        }
+    }
+
+    async fn give_back(&mut self) {
+        let _ = self.orders.send(Order::Last(self.modes.leave().into_bytes()));
+        let _ = tokio::time::timeout(LAST_WRITE, self.left.recv()).await;
+        let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &self.before);
+    }
+
+    /// Leaves the terminal as it was.
+    pub(super) async fn leave(mut self) {
+        self.give_back().await;
+        remember(None);
+    }
+
+    /// Stops the process with the terminal as it was, and takes it over again afterwards.
+    pub(super) async fn suspend(&mut self) {
+        self.give_back().await;
+        let _ =
+            rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP);
+        while self.done.try_recv().is_ok() {}
+        self.resume();
+    }
+
+    /// Sets again what other programs may have changed while this one was stopped; what the
+    /// terminal counts is left alone.
+    pub(super) fn assert_modes(&mut self) {
+        let _ = make_raw(&self.before);
+        self.write(b"\x1b[?7l\x1b[?2004h\x1b[?1004h".to_vec());
+        let none = Modes { kitty: self.modes.kitty, ..Modes::default() };
+        self.write(none.change(&self.modes).into_bytes());
+    }
+
+    /// Takes the terminal over again.
+    fn resume(&mut self) {
+        let _ = make_raw(&self.before);
+        self.write(self.modes.enter().into_bytes());
+        if self.modes.motion {
+            self.write(b"\x1b[?1003h".to_vec());
+        }
+    }
+}
+
+fn make_raw(before: &Termios) -> io::Result<()> {
+    let mut raw = before.clone();
+    raw.make_raw();
+    Ok(tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &raw)?)
+}
+
+type Writer = (blocking::Sender<Order>, mpsc::UnboundedReceiver<bool>, mpsc::UnboundedReceiver<()>);
+
+fn writer() -> io::Result<Writer> {
+    let (orders, queue) = blocking::channel::<Order>();
+    let (tell_done, done) = mpsc::unbounded_channel();
+    let (tell_left, left) = mpsc::unbounded_channel();
+    let write = move || {
+        for order in queue {
+            let is_fine = match &order {
+                Order::Write(bytes) | Order::Frame(bytes) | Order::Last(bytes) => write_all(bytes),
+            };
+            if matches!(order, Order::Frame(_)) || !is_fine {
+                let _ = tell_done.send(is_fine);
+            }
+            if matches!(order, Order::Last(_)) {
+                let _ = tell_left.send(());
+            }
+        }
+    };
+    std::thread::Builder::new().name("tty-out".to_owned()).spawn(write)?;
+    Ok((orders, done, left))
+}
+
+fn reader() -> io::Result<mpsc::Receiver<Vec<u8>>> {
+    let (sender, receiver) = mpsc::channel(QUEUE);
+    let read = move || {
+        let mut buffer = [0; 4096];
+        loop {
+            match rustix::io::read(rustix::stdio::stdin(), &mut buffer) {
+                Ok(0) => return,
+                Ok(count) => {
+                    if sender.blocking_send(buffer[..count].to_vec()).is_err() {
+                        return;
+                    }
+                }
+                Err(rustix::io::Errno::INTR) => {}
+                Err(_) => return,
+            }
+        }
+    };
+    std::thread::Builder::new().name("tty-in".to_owned()).spawn(read)?;
+    Ok(receiver)
+}

@@ -1,0 +1,138 @@
+//! Parts of the scene that lie over or beside the workspace: palette, inbox, dialog, toasts.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Mood, bound, is_false};
+use crate::scene;
+
+/// The palette over everything else.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Palette {
+    pub frame: String,
+    pub placeholder: String,
+    pub query: String,
+    pub rows: Vec<PaletteRow>,
+    /// Index of the selected row.
+    pub selected: u32,
+}
+
+/// One row of the palette.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct PaletteRow {
+    pub id: String,
+    pub title: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub subtitle: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mood: Option<Mood>,
+    /// Which characters of the title the query matched.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub matched: Vec<u32>,
+    /// The keys that do the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<String>,
+}
+
+impl From<&scene::PaletteOverlay> for Palette {
+    fn from(open: &scene::PaletteOverlay) -> Self {
+        let row = |row: &scene::PaletteRow| PaletteRow {
+            id: row.id.clone(),
+            title: row.title.clone(),
+            subtitle: row.subtitle.clone(),
+            mood: row.mood.map(Mood::from),
+            matched: row.matched.iter().filter_map(|at| u32::try_from(*at).ok()).collect(),
+            keys: Vec::new(),
+        };
+        Palette {
+            frame: open.frame.clone(),
+            placeholder: open.placeholder.clone(),
+            query: open.query.clone(),
+            rows: open.rows.iter().take(bound::PALETTE_ROWS).map(row).collect(),
+            selected: u32::try_from(open.selected()).unwrap_or(0),
+        }
+    }
+}
+
+/// What waits for a person, as much of it as the viewer shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Inbox {
+    pub total: u32,
+    /// Items of each category.
+    pub categories: BTreeMap<String, u32>,
+    /// Index of the first row.
+    pub from: u32,
+    pub rows: Vec<InboxRow>,
+}
+
+/// One item that asks for attention.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct InboxRow {
+    pub item: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+    pub category: String,
+    /// What it is, in a word: `approval`, `question`, `review`, …
+    pub kind: String,
+    pub session: String,
+    pub session_title: String,
+    pub title: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub subtitle: String,
+    /// Who says so: `protocol`, `report`, `screen` or `program`.
+    pub source: String,
+    pub at: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<i64>,
+    #[serde(skip_serializing_if = "is_false")]
+    pub deferred: bool,
+}
+
+/// A question of the daemon over everything else.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Dialog {
+    pub title: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub body: String,
+    /// Labels of the two buttons.
+    pub confirm: String,
+    pub cancel: String,
+    /// Whether doing it destroys something.
+    #[serde(skip_serializing_if = "is_false")]
+    pub destructive: bool,
+}
+
+impl From<&scene::Dialog> for Dialog {
+    fn from(dialog: &scene::Dialog) -> Self {
+        Dialog {
+            title: dialog.title.clone(),
+            body: dialog.body.clone(),
+            confirm: dialog.confirm.clone(),
+            cancel: dialog.cancel.clone(),
+            destructive: dialog.is_destructive,
+        }
+    }
+}
+
+/// A short message at the edge.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Toast {
+    pub title: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub body: String,
+    pub mood: Mood,
+}
+
+impl From<&scene::Toast> for Toast {
+    fn from(toast: &scene::Toast) -> Self {
+        Toast { title: toast.title.clone(), body: toast.body.clone(), mood: toast.mood.into() }
+    }
+}
