@@ -10,8 +10,13 @@ use anyhow::bail;
 use rookery_trust::TrustedDir;
 use rustix::fs::{FlockOperation, flock};
 
-/// How long a lock may take to be let go by a process that is dying.
+use crate::running::has_open;
+
+/// How long a lock may take to be let go by a daemon that is there, but may be ending.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// How long it may take where the daemon is gone: a program that it was just starting has the lock until it is
+/// that program, which a busy machine puts off.
+const LONG_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The daemon's lock, beside the store. Another of this name lies in the runtime directory, where former versions
 /// look for it.
@@ -43,10 +48,8 @@ impl DaemonLock {
 /// Takes the lock, or says who has it.
 pub(crate) fn acquire(dir: &TrustedDir, name: &str) -> anyhow::Result<DaemonLock> {
     let mut file = dir.open(name)?;
-    if !is_taken(&file)? {
-        let mut holder = String::new();
-        let _ = file.read_to_string(&mut holder);
-        let holder = holder.trim();
+    if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() && !is_let_go(&file)? {
+        let holder = holder(&file);
         let who = if holder.is_empty() { String::new() } else { format!(" (process {holder})") };
         bail!("a daemon is already running for this home{who}; see `rookery status`");
     }
@@ -56,17 +59,25 @@ pub(crate) fn acquire(dir: &TrustedDir, name: &str) -> anyhow::Result<DaemonLock
     Ok(DaemonLock { file, path: dir.path().join(name) })
 }
 
-/// Takes the lock. One who was just killed lets go of it in a moment, so that is waited for.
-fn is_taken(file: &File) -> anyhow::Result<bool> {
-    if flock(file, FlockOperation::NonBlockingLockExclusive).is_ok() {
-        return Ok(true);
-    }
+/// What the lock says of the process that has it.
+fn holder(mut file: &File) -> String {
+    let mut holder = String::new();
+    let _ = file.rewind().and_then(|()| file.take(64).read_to_string(&mut holder));
+    holder.trim().to_owned()
+}
+
+/// Takes the lock if it is let go of in time. One who was just killed lets go of it in a moment.
+fn is_let_go(file: &File) -> anyhow::Result<bool> {
+    let found = file.metadata()?;
+    let daemon = holder(file).parse().ok();
+    let is_there = daemon.is_some_and(|pid| has_open(pid, (found.dev(), found.ino())));
+    let patience = if is_there { PATIENCE } else { LONG_PATIENCE };
     let (waiting, (sender, taken)) = (file.try_clone()?, std::sync::mpsc::channel());
     // A process that is refused exits, and so does this thread.
     std::thread::Builder::new().name("lock".to_owned()).spawn(move || {
         let _ = sender.send(flock(&waiting, FlockOperation::LockExclusive).is_ok());
     })?;
-    Ok(taken.recv_timeout(PATIENCE).unwrap_or(false))
+    Ok(taken.recv_timeout(patience).unwrap_or(false))
 }
 
 #[cfg(test)]

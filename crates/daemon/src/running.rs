@@ -144,7 +144,7 @@ impl Running {
 }
 
 /// Whether a process has this very file open.
-fn has_open(pid: u32, identity: (u64, u64)) -> bool {
+pub(crate) fn has_open(pid: u32, identity: (u64, u64)) -> bool {
     let entries = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
     entries
         .filter_map(|entry| std::fs::metadata(entry.path()).ok())

@@ -37,7 +37,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "handoff",
         ],
     ),
-    ("Scripts", &["events", "schema", "serve", "app-server", "completions", "man"]),
+    ("Scripts", &["events", "view", "schema", "serve", "app-server", "completions", "man"]),
     (
         "Other tools",
         &[

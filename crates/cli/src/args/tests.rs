@@ -183,6 +183,7 @@ fn help_of_everything() {
           down         Stop the daemon; terminals keep running, and the next daemon takes them over
           restart      Replace the daemon with this executable; terminals keep running
           status       Show the daemon's status
+          tui          Show terminals, agents and what needs your attention, in this terminal
           open         Open a terminal and print its id
           attach       Connect to a terminal of the daemon
           ls           List terminals [alias: list]
@@ -216,6 +217,7 @@ fn help_of_everything() {
           handoff      Hand work over from one session to another
           audit        Print the log of decisions: what was decided, by whom or by which rule
           events       Print the event log, one JSON object per line
+          view         Print what a viewer is shown, one JSON object per frame
           serve        Serve the ptywright protocol in the foreground, with its own sessions
           app-server   Serve Roder's app-server protocol in the foreground, with the daemon's state
           idx0         Act as idx0, also when called by that name

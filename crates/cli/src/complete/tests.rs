@@ -310,6 +310,9 @@ fn every_argument_was_thought_of() {
         audit by: Who
         audit limit: text
         events since: text
+        view page: text
+        view terminal: text
+        view frames: text
         app-server listen: text
         app-server auth_token: text
         app-server remote_token_ttl: text

@@ -110,15 +110,16 @@ fn every_event_as_it_goes_out() {
         {"seq":16,"at":"AT","type":"terminal.activated","terminal":3,"project":1}
         {"seq":17,"at":"AT","type":"terminal.activated","terminal":null,"project":null}
         {"seq":18,"at":"AT","type":"terminals.reordered","project":1}
-        {"seq":19,"at":"AT","type":"projects.reordered"}
-        {"seq":20,"at":"AT","type":"terminal.state_changed","terminal":3,"state":"needs_input"}
-        {"seq":21,"at":"AT","type":"terminal.hooked","terminal":3,"hooked":true}
-        {"seq":22,"at":"AT","type":"terminal.agent_reported","terminal":3,"state":"none","source":null,"session":null}
-        {"seq":23,"at":"AT","type":"terminal.attention","terminal":3,"pending":true}
-        {"seq":24,"at":"AT","type":"terminal.notified","terminal":3,"title":"done","body":"[REDACTED]"}
-        {"seq":25,"at":"AT","type":"terminal.bell","terminal":3}
-        {"seq":26,"at":"AT","type":"terminal.command_finished","terminal":3,"code":0}
-        {"seq":27,"at":"AT","type":"terminal.command_finished","terminal":3,"code":null}"#]].assert_eq(&lines.join("\n"));
+        {"seq":19,"at":"AT","type":"layout.changed","project":1}
+        {"seq":20,"at":"AT","type":"projects.reordered"}
+        {"seq":21,"at":"AT","type":"terminal.state_changed","terminal":3,"state":"needs_input"}
+        {"seq":22,"at":"AT","type":"terminal.hooked","terminal":3,"hooked":true}
+        {"seq":23,"at":"AT","type":"terminal.agent_reported","terminal":3,"state":"none","source":null,"session":null}
+        {"seq":24,"at":"AT","type":"terminal.attention","terminal":3,"pending":true}
+        {"seq":25,"at":"AT","type":"terminal.notified","terminal":3,"title":"done","body":"[REDACTED]"}
+        {"seq":26,"at":"AT","type":"terminal.bell","terminal":3}
+        {"seq":27,"at":"AT","type":"terminal.command_finished","terminal":3,"code":0}
+        {"seq":28,"at":"AT","type":"terminal.command_finished","terminal":3,"code":null}"#]].assert_eq(&lines.join("\n"));
 }
 
 #[test]
