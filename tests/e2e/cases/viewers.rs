@@ -200,3 +200,27 @@ fn silent(socket: &Path) -> Lines {
     assert_eq!(lines.next_json().unwrap()["id"], 1);
     lines
 }
+
+#[test]
+fn a_face_is_told_the_keys_and_settings_that_the_user_chose() {
+    let home = Home::new();
+    let dir = home.join("config/roost");
+    std::fs::create_dir_all(&dir).unwrap();
+    let chosen = "key-preset = tmux\nanswer-guard-ms = 250\ntui-mouse = off\ntui-notify = bell\n\
+        keybind = tui:prefix>g = zoom_pane\n";
+    std::fs::write(dir.join("config.conf"), chosen).unwrap();
+    let daemon = TestDaemon::start_in(home);
+    let mut link = Link::connect(&daemon);
+    let params =
+        json!({"versions": [1], "face": "tui", "name": "t", "size": {"cols": 80, "rows": 24}});
+    let opened = link.call("rookery/view/open", params);
+    let settings = &opened["settings"];
+    assert_eq!(settings["prefix"], "ctrl+b", "{settings}");
+    assert_eq!((&settings["guard"], &settings["mouse"]), (&json!(250), &json!(false)));
+    assert_eq!(settings["notify"], "bell");
+    let keys = opened["keys"].as_array().unwrap();
+    let has =
+        |trigger: &str, action: &str| keys.iter().any(|key| key[0] == trigger && key[1] == action);
+    assert!(has("prefix>g", "zoom_pane"), "{keys:?}");
+    assert!(!has("ctrl+alt+p", "command_palette"), "the preset has no direct chords");
+}

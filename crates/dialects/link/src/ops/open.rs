@@ -2,12 +2,14 @@
 
 use rookery_core::{Fit, NewViewer};
 use rookery_model::Size;
-use rookery_view::keys::{FaceKind, KeyPreset, Keymap, Platform};
+use rookery_view::keys::{FaceKind, Keymap, Platform};
 use rookery_view::link::{
     self, Ack, Daemon, Done, Focus, Font, Open, Opened, Pixels, Resize, Resync, Rights, VERSION,
     bound, wants,
 };
-use rookery_view::settings::{CopyOnSelect, LinkModifier};
+use rookery_view::settings::{
+    ConfirmClose, CopyOnSelect, LinkModifier, PasteWarning, Settings, TuiColors, TuiNotify,
+};
 use rookery_wire::rights::Needs;
 
 use crate::ids::{millis, page};
@@ -69,14 +71,16 @@ pub(crate) async fn open(cx: Cx, params: Open) -> Result<Opened, Error> {
     cx.core.seats().settle_sizes().await;
     let scene = scene::make(&cx.core, &cx.session, viewer);
     cx.session.begin(scene.clone(), params.check);
+    let (chosen, _) = cx.core.seats().settings();
+    let keymap = keymap(&chosen, params.face);
     let reply = Opened {
         version: VERSION,
         viewer: viewer.get(),
         rights,
         is_desk: cx.core.seats().is_desk(viewer),
         daemon: daemon(&cx),
-        settings: settings(&cx),
-        keys: keys(&cx, params.face),
+        settings: told(&chosen, &keymap),
+        keys: keymap.told(),
         scene,
     };
     // No waiting from here on, so that the reply goes out before the first frame.
@@ -116,15 +120,26 @@ fn daemon(cx: &Cx) -> Daemon {
     }
 }
 
-fn settings(cx: &Cx) -> link::Settings {
-    let (settings, _) = cx.core.seats().settings();
+/// The keys of a face, as the user set them.
+fn keymap(settings: &Settings, face: link::Face) -> Keymap {
+    let face = match face {
+        link::Face::Tui | link::Face::Other => FaceKind::Tui,
+        link::Face::Window => FaceKind::Window,
+        link::Face::Web => FaceKind::Web,
+    };
+    settings.keymap_for(face, Platform::Linux)
+}
+
+/// What painters need of the user's settings.
+fn told(settings: &Settings, keymap: &Keymap) -> link::Settings {
+    let faces = &settings.faces;
     link::Settings {
         theme: settings.theme.clone(),
         font: Font {
             family: settings.font_family.clone().unwrap_or_default(),
             size: settings.font_size,
         },
-        wheel_rows: 3,
+        wheel_rows: faces.wheel_rows,
         copy_on_select: match settings.copy_on_select {
             CopyOnSelect::Off => "off",
             CopyOnSelect::Selection => "selection",
@@ -137,24 +152,35 @@ fn settings(cx: &Cx) -> link::Settings {
             LinkModifier::Super => "super",
         }
         .to_owned(),
-        guard: 400,
-        mouse: true,
-        notify: "osc".to_owned(),
-        prefix: Some("ctrl+\\".to_owned()),
-        confirm_close: "busy".to_owned(),
-        paste_warning: "multiline".to_owned(),
-        colors: "auto".to_owned(),
+        guard: faces.answer_guard_ms,
+        mouse: faces.tui_mouse,
+        notify: match faces.tui_notify {
+            TuiNotify::Osc => "osc",
+            TuiNotify::Bell => "bell",
+            TuiNotify::Off => "off",
+        }
+        .to_owned(),
+        prefix: keymap.prefix().map(|prefix| prefix.to_string()),
+        confirm_close: match faces.confirm_close {
+            ConfirmClose::Busy => "busy",
+            ConfirmClose::Always => "always",
+            ConfirmClose::Never => "never",
+        }
+        .to_owned(),
+        paste_warning: match faces.paste_warning {
+            PasteWarning::Multiline => "multiline",
+            PasteWarning::Always => "always",
+            PasteWarning::Never => "never",
+        }
+        .to_owned(),
+        colors: match faces.tui_colors {
+            TuiColors::Auto => "auto",
+            TuiColors::Theme => "theme",
+            TuiColors::Terminal => "terminal",
+            TuiColors::None => "none",
+        }
+        .to_owned(),
     }
-}
-
-fn keys(cx: &Cx, face: link::Face) -> Vec<(String, String, String)> {
-    let (settings, _) = cx.core.seats().settings();
-    let face = match face {
-        link::Face::Tui | link::Face::Other => FaceKind::Tui,
-        link::Face::Window => FaceKind::Window,
-        link::Face::Web => FaceKind::Web,
-    };
-    Keymap::for_face(face, Platform::Linux, KeyPreset::Default, None, &settings.keybinds).told()
 }
 
 pub(crate) async fn ack(cx: Cx, params: Ack) -> Result<Done, Error> {
