@@ -180,9 +180,15 @@ fn any_modes() -> impl Strategy<Value = KeyModes> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
-    /// A key that was read and is sent on under the same modes is the same bytes.
+    /// A key that was read and is sent on under the same modes is the same bytes. Only the kitty protocol tells
+    /// a letter under caps lock from one with shift.
     #[test]
     fn reading_undoes_encoding(press in any_press(), modes in any_modes()) {
+        let mods = match modes.kitty_flags {
+            0 => press.mods.without(Mods::LOCKS),
+            _ => press.mods,
+        };
+        let press = KeyPress { mods, ..press };
         let bytes = encode(&press, &modes);
         let mut again = Vec::new();
         for input in read(&bytes) {
