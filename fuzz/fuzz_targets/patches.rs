@@ -13,7 +13,7 @@ use libfuzzer_sys::fuzz_target;
 use rookery_agent::tool::{
     PathScope, TerminalCommand, TerminalOutput, ToolContext, ToolOutput, ToolWorld, WorldFuture,
 };
-use rookery_agent::tools::{self, Sessions};
+use rookery_agent::tools::{self, MemoryAnswer, MemoryCall, Sessions, SkillText};
 use rookery_model::{Goal, GoalStatus, PlanStep, TerminalId, ThreadId};
 use serde_json::json;
 use tempfile::TempDir;
@@ -223,6 +223,14 @@ impl ToolWorld for Nowhere {
     }
 
     fn set_ledger(&self, _: ThreadId, _: Vec<PlanStep>) -> WorldFuture<'_, ()> {
+        nothing()
+    }
+
+    fn memory<'a>(&'a self, _: &'a ToolContext, _: MemoryCall) -> WorldFuture<'a, MemoryAnswer> {
+        nothing()
+    }
+
+    fn skill(&self, _: String) -> WorldFuture<'_, SkillText> {
         nothing()
     }
 }
