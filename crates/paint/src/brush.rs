@@ -2,11 +2,10 @@
 
 use iced_core::text::{Alignment, LineHeight, Renderer as _, Shaping, Text, Wrapping};
 use iced_core::{
-    Background, Border, Color, Font, Pixels, Point, Rectangle, Renderer as _, Shadow, Size,
-    alignment, renderer,
+    Border, Color, Font, Pixels, Point, Rectangle, Renderer as _, Shadow, Size, alignment, renderer,
 };
 use rookery_view::scene::Rgb;
-use rookery_view::scene::layout::Rect;
+use rookery_view::scene::layout::{Rect, on_pixel};
 
 use crate::cost;
 use crate::fonts;
@@ -27,7 +26,7 @@ pub(crate) enum Side {
 }
 
 /// How a text of the chrome looks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ink {
     pub(crate) color: Rgb,
     pub(crate) size: f32,
@@ -38,21 +37,108 @@ impl Ink {
     pub(crate) fn new(color: Rgb, size: f32) -> Ink {
         Ink { color, size, font: fonts::SANS }
     }
+
+    /// The same in bold.
+    pub(crate) fn bold(self) -> Ink {
+        Ink { font: fonts::BOLD, ..self }
+    }
+
+    /// The same in the face for code, which looks larger than the other at the same size.
+    pub(crate) fn code(self) -> Ink {
+        Ink { font: fonts::CODE, size: self.size * 0.92, ..self }
+    }
 }
 
-/// Draws on the current layer of a renderer.
+/// One stroke that is kept, to be drawn later or again.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Op {
+    /// A rectangle.
+    Quad(renderer::Quad, Color),
+    /// A word.
+    Words(String, Rect, Ink),
+}
+
+impl Op {
+    /// Where it is drawn.
+    pub(crate) fn bounds(&self) -> Rect {
+        match self {
+            Op::Quad(quad, _) => {
+                let Rectangle { x, y, width, height } = quad.bounds;
+                Rect { x, y, width, height }
+            }
+            Op::Words(_, rect, _) => *rect,
+        }
+    }
+
+    /// The word, if it is one.
+    pub(crate) fn word(&self) -> Option<&str> {
+        match self {
+            Op::Words(content, ..) => Some(content),
+            Op::Quad(..) => None,
+        }
+    }
+
+    /// The same, moved.
+    pub(crate) fn moved(mut self, x: f32, y: f32) -> Op {
+        match &mut self {
+            Op::Quad(quad, _) => {
+                quad.bounds.x += x;
+                quad.bounds.y += y;
+            }
+            Op::Words(_, rect, _) => {
+                rect.x += x;
+                rect.y += y;
+            }
+        }
+        self
+    }
+}
+
+/// Draws what was kept.
+pub(crate) fn replay(renderer: &mut Renderer, ops: &[Op]) {
+    for op in ops {
+        match op {
+            Op::Quad(quad, fill) => renderer.fill_quad(*quad, *fill),
+            Op::Words(content, rect, ink) => words(renderer, content.clone(), *rect, *ink),
+        }
+    }
+}
+
+/// Where strokes go.
+enum Paper<'a> {
+    /// On the current layer of a renderer.
+    Layer(&'a mut Renderer),
+    /// Into a list.
+    Kept(&'a mut Vec<Op>),
+}
+
+/// Draws.
 pub(crate) struct Brush<'a> {
-    pub(crate) renderer: &'a mut Renderer,
+    paper: Paper<'a>,
+    /// Pixels of a point: edges of rectangles are whole pixels.
+    scale: f32,
+}
+
+impl<'a> Brush<'a> {
+    /// On the current layer of a renderer.
+    pub(crate) fn on(renderer: &'a mut Renderer, scale: f32) -> Brush<'a> {
+        Brush { paper: Paper::Layer(renderer), scale }
+    }
+
+    /// Into a list.
+    pub(crate) fn kept(ops: &'a mut Vec<Op>, scale: f32) -> Brush<'a> {
+        Brush { paper: Paper::Kept(ops), scale }
+    }
 }
 
 impl Brush<'_> {
     /// A filled rectangle.
-    pub(crate) fn fill(&mut self, rect: Rect, color: impl Into<Background>) {
+    pub(crate) fn fill(&mut self, rect: Rect, color: Color) {
         self.round(rect, 0.0, color);
     }
 
     /// A filled rectangle with round corners.
-    pub(crate) fn round(&mut self, rect: Rect, radius: f32, color: impl Into<Background>) {
+    pub(crate) fn round(&mut self, rect: Rect, radius: f32, color: Color) {
         self.quad(rect, Border { radius: radius.into(), ..Border::default() }, color);
     }
 
@@ -78,13 +164,22 @@ impl Brush<'_> {
         self.edged(rect, radius, color(fill), color(edge));
     }
 
-    fn quad(&mut self, rect: Rect, border: Border, fill: impl Into<Background>) {
+    fn quad(&mut self, rect: Rect, border: Border, fill: Color) {
+        let (x, y) = (on_pixel(rect.x, self.scale), on_pixel(rect.y, self.scale));
+        let right = on_pixel(rect.right(), self.scale);
+        let bottom = on_pixel(rect.bottom(), self.scale);
         if rect.width <= 0.0 || rect.height <= 0.0 {
             return;
         }
-        let bounds = rectangle(rect);
+        // Something thinner than a pixel is one.
+        let thin = 1.0 / self.scale;
+        let (width, height) = ((right - x).max(thin), (bottom - y).max(thin));
+        let bounds = Rectangle { x, y, width, height };
         let quad = renderer::Quad { bounds, border, shadow: Shadow::default(), snap: true };
-        self.renderer.fill_quad(quad, fill);
+        match &mut self.paper {
+            Paper::Layer(renderer) => renderer.fill_quad(quad, fill),
+            Paper::Kept(ops) => ops.push(Op::Quad(quad, fill)),
+        }
     }
 
     /// A dot around a point.
@@ -114,41 +209,66 @@ impl Brush<'_> {
             Side::Right => rect.right() - width,
             Side::Center => rect.x + (rect.width - width) / 2.0,
         };
-        let line = (ink.size * 1.3).round();
-        let y = (rect.y + (rect.height - line) / 2.0).round();
-        // Word by word: the renderer does not remember how a space looks and finds out each time.
-        let mut start = 0;
-        for word in shown.split(' ') {
-            if !word.is_empty() {
-                let left = x.round() + fonts::width(&shown[..start], ink.font, ink.size);
-                let room = Rect::new(left, y, width + ink.size, line);
-                self.words(word.to_owned(), room, ink);
-            }
-            start += word.len() + 1;
-        }
+        let line = line_height(ink.size);
+        let y = on_pixel(rect.y + (rect.height - line) / 2.0, self.scale);
+        self.text(&shown, Rect::new(x, y, width, line), ink);
         width
     }
 
-    /// Text as it is; the caller has measured it.
-    fn words(&mut self, content: String, rect: Rect, ink: Ink) {
-        let text = Text {
-            content,
-            bounds: Size::new(rect.width, rect.height),
-            size: Pixels(ink.size),
-            line_height: LineHeight::Absolute(Pixels(rect.height)),
-            font: ink.font,
-            align_x: Alignment::Left,
-            align_y: alignment::Vertical::Top,
-            shaping: Shaping::Auto,
-            wrapping: Wrapping::None,
-        };
-        let at = Point::new(rect.x, rect.y);
-        cost::text();
-        self.renderer.fill_text(text, at, color(ink.color), rectangle(rect));
+    /// A word as it is; the caller has measured it.
+    pub(crate) fn word(&mut self, content: &str, rect: Rect, ink: Ink) {
+        if content.is_empty() {
+            return;
+        }
+        match &mut self.paper {
+            Paper::Layer(renderer) => words(renderer, content.to_owned(), rect, ink),
+            Paper::Kept(ops) => ops.push(Op::Words(content.to_owned(), rect, ink)),
+        }
+    }
+
+    /// Words with spaces between them, from a point on, uncut. Gives the width.
+    pub(crate) fn text(&mut self, shown: &str, at: Rect, ink: Ink) -> f32 {
+        // Word by word: the renderer does not remember how a space looks and finds out each time, and
+        // words come again more often than lines do.
+        let space = fonts::space(ink.font, ink.size);
+        let left = on_pixel(at.x, self.scale);
+        let mut x = left;
+        for (index, word) in shown.split(' ').enumerate() {
+            x += if index > 0 { space } else { 0.0 };
+            if word.is_empty() {
+                continue;
+            }
+            let width = fonts::width(word, ink.font, ink.size);
+            self.word(word, Rect::new(x, at.y, width + ink.size, at.height), ink);
+            x += width;
+        }
+        x - left
     }
 
     /// A veil over a rectangle, so that what is above it stands out.
     pub(crate) fn veil(&mut self, rect: Rect) {
         self.fill(rect, faded((0, 0, 0), 0.38));
     }
+}
+
+/// Height of a line of text at a size.
+pub(crate) fn line_height(size: f32) -> f32 {
+    (size * 1.3).round()
+}
+
+fn words(renderer: &mut Renderer, content: String, rect: Rect, ink: Ink) {
+    let text = Text {
+        content,
+        bounds: Size::new(rect.width, rect.height),
+        size: Pixels(ink.size),
+        line_height: LineHeight::Absolute(Pixels(rect.height)),
+        font: ink.font,
+        align_x: Alignment::Left,
+        align_y: alignment::Vertical::Top,
+        shaping: Shaping::Auto,
+        wrapping: Wrapping::None,
+    };
+    let at = Point::new(rect.x, rect.y);
+    cost::text();
+    renderer.fill_text(text, at, color(ink.color), rectangle(rect));
 }

@@ -1,14 +1,15 @@
 //! The fonts: what is built in, what the system has, and how wide text is in them.
 //!
-//! Built in are DejaVu Sans Mono in four styles for the terminal, Fira Sans for all else, DejaVu Sans
-//! and Noto Emoji for what those lack. Fonts of the system come after them.
+//! Built in are DejaVu Sans Mono in four styles for the terminal, Fira Sans in three for all else, DejaVu
+//! Sans, icons of Nerd Fonts and Noto Emoji for what those lack. Fonts of the system come after them;
+//! only emoji are the system's own first, where it has them in color.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
-use std::sync::Once;
+use std::sync::{Once, OnceLock};
 
 use iced_core::font::{Family, Style, Weight};
 use iced_core::text::{Alignment, LineHeight, Paragraph as _, Shaping, Text, Wrapping};
@@ -22,9 +23,31 @@ const MONO: &str = "DejaVu Sans Mono";
 
 /// The font of everything but the terminal.
 pub(crate) const SANS: Font = Font::with_name("Fira Sans");
+/// The same for titles and what is bold in prose.
+pub(crate) const BOLD: Font =
+    Font { weight: Weight::Semibold, ..Font::with_name("Fira Sans SemiBold") };
+/// The same for what is italic in prose.
+pub(crate) const ITALIC: Font = Font { style: Style::Italic, ..Font::with_name("Fira Sans") };
+/// Code outside of terminals.
+pub(crate) const CODE: Font = Font::with_name(MONO);
+
+/// Icons, cut out of Symbols Nerd Font.
+static SYMBOLS: &[u8] = include_bytes!("../fonts/symbols.ttf");
+static SANS_BOLD: &[u8] = include_bytes!("../fonts/FiraSans-SemiBold.ttf");
+static SANS_ITALIC: &[u8] = include_bytes!("../fonts/FiraSans-Italic.ttf");
+
+/// Fonts with emoji in color, the first that is installed counts.
+const COLOR_EMOJI: [&str; 6] = [
+    "Noto Color Emoji",
+    "Apple Color Emoji",
+    "Segoe UI Emoji",
+    "Twitter Color Emoji",
+    "Twemoji",
+    "JoyPixels",
+];
 
 /// Entries of a cache of measured text before it is begun anew.
-const MAX_MEASURED: usize = 8192;
+const MAX_MEASURED: usize = 16384;
 /// Families a user can have chosen before further ones are not looked for.
 const MAX_FAMILIES: usize = 64;
 
@@ -39,6 +62,9 @@ pub(crate) fn load() {
             dejavu::sans_mono::oblique(),
             dejavu::sans_mono::bold_oblique(),
             dejavu::sans::regular(),
+            SANS_BOLD,
+            SANS_ITALIC,
+            SYMBOLS,
             epaint_default_fonts::NOTO_EMOJI_REGULAR,
         ] {
             system.load_font(Cow::Borrowed(face));
@@ -141,6 +167,33 @@ fn measure(content: &str, font: Font, size: f32) -> f32 {
     paragraph(content, font, size).min_bounds().width
 }
 
+/// The font that has emoji in color, if one is installed.
+pub(crate) fn emoji() -> Option<Font> {
+    static FOUND: OnceLock<Option<Font>> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        load();
+        let mut system = text::font_system().write().ok()?;
+        let faces = system.raw().db();
+        let has = |name: &&str| {
+            faces.faces().any(|face| face.families.iter().any(|(family, _)| family == name))
+        };
+        COLOR_EMOJI.into_iter().find(has).map(Font::with_name)
+    })
+}
+
+/// Whether a cluster is one that is shown in color where that can be: pictures, flags, and signs that
+/// ask for it.
+pub(crate) fn is_emoji(cluster: &str, is_wide: bool) -> bool {
+    let asks = cluster.contains('\u{fe0f}');
+    match cluster.chars().next() {
+        Some('\u{1f1e6}'..='\u{1f1ff}') => true,
+        Some('\u{1f000}'..='\u{1faff}' | '\u{231a}'..='\u{27bf}' | '\u{2b1b}'..='\u{2b55}') => {
+            is_wide || asks
+        }
+        _ => asks && is_wide,
+    }
+}
+
 /// How a character fits the cells it was given.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Fit {
@@ -150,6 +203,18 @@ pub(crate) struct Fit {
     pub(crate) left: f32,
     /// Whether no font has it.
     pub(crate) is_missing: bool,
+    /// Whether it is a letter whose marks would stand beside it.
+    pub(crate) has_marks_beside: bool,
+}
+
+/// The letter of a cluster that is a letter with marks.
+pub(crate) fn marked_letter(cluster: &str) -> Option<&str> {
+    let mut chars = cluster.char_indices();
+    let (_, first) = chars.next()?;
+    let (at, _) = chars.next()?;
+    // A digit on a key is a sign of its own.
+    let is_key = cluster.contains(['\u{fe0f}', '\u{20e3}']);
+    (first.is_alphanumeric() && !is_key).then(|| &cluster[..at])
 }
 
 /// How a character or cluster fits a width.
@@ -161,13 +226,19 @@ pub(crate) fn fit(cluster: &str, font: Font, size: f32, width: f32) -> Fit {
     FITS.with_borrow_mut(|fits| {
         *remembered(fits, key, || {
             let shaped = paragraph(cluster, font, size);
-            let natural = shaped.min_bounds().width;
+            let whole = shaped.min_bounds().width;
             let mut glyphs = shaped.buffer().layout_runs().flat_map(|run| run.glyphs.iter());
-            let is_missing = natural <= 0.0 || glyphs.any(|glyph| glyph.glyph_id == 0);
+            let is_missing = whole <= 0.0 || glyphs.any(|glyph| glyph.glyph_id == 0);
+            // A mark that another font draws beside its letter does not make the letter smaller.
+            let natural = match marked_letter(cluster) {
+                Some(letter) => measure(letter, font, size).min(whole),
+                None => whole,
+            };
             // A hair too wide is still the grid's own face.
             let shrink = if natural > width + 0.1 { width / natural } else { 1.0 };
             let left = ((width - natural * shrink) / 2.0).max(0.0);
-            Fit { size: size * shrink, left, is_missing }
+            let has_marks_beside = whole > natural + 0.5;
+            Fit { size: size * shrink, left, is_missing, has_marks_beside }
         })
     })
 }
@@ -177,8 +248,17 @@ pub(crate) fn width(content: &str, font: Font, size: f32) -> f32 {
     thread_local! {
         static WIDTHS: RefCell<HashMap<(String, Font, u32), f32>> = RefCell::default();
     }
+    if font == CODE && content.is_ascii() {
+        return size * ADVANCE * content.len() as f32;
+    }
     let key = (content.to_owned(), font, size.to_bits());
     WIDTHS.with_borrow_mut(|widths| *remembered(widths, key, || measure(content, font, size)))
+}
+
+/// How far two words stand apart.
+pub(crate) fn space(font: Font, size: f32) -> f32 {
+    // Blanks at an end may not count.
+    width("n n", font, size) - width("nn", font, size)
 }
 
 /// A text that fits a width, with an ellipsis if its end was cut.
@@ -227,7 +307,7 @@ pub fn families() -> Vec<String> {
     let Ok(mut system) = text::font_system().write() else { return vec![MONO.to_owned()] };
     let faces = system.raw().db().faces();
     // Monospaced as well, but not meant for text.
-    let is_symbols = |name: &str| name.contains("Emoji");
+    let is_symbols = |name: &str| name.contains("Emoji") || name.contains("Symbols");
     let mono = faces
         .filter(|face| face.monospaced && !face.families.iter().any(|(name, _)| is_symbols(name)));
     let mut found: Vec<String> =

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use iced_core::renderer::Style;
-use iced_core::{Color, Pixels, Rectangle, Size, mouse};
+use iced_core::{Color, Rectangle, Size, mouse};
 use iced_graphics::Viewport;
 use iced_runtime::UserInterface;
 use iced_runtime::user_interface::Cache;
@@ -11,10 +11,8 @@ use rookery_view::scene::Scene;
 use tiny_skia::{Mask, PixmapMut};
 
 use crate::cost::{self, Cost};
-use crate::fonts;
 use crate::painter::PaintError;
-use crate::shades::color;
-use crate::tree::{Renderer, view};
+use crate::tree::{Renderer, background, renderer, view};
 
 /// A finished picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,9 +43,8 @@ pub(crate) struct Studio {
 
 impl Studio {
     pub(crate) fn new() -> Studio {
-        fonts::load();
         Studio {
-            renderer: Renderer::new(fonts::SANS, Pixels(13.0)),
+            renderer: renderer(),
             cache: Cache::new(),
             canvas: Vec::new(),
             mask: None,
@@ -59,20 +56,22 @@ impl Studio {
     pub(crate) fn picture(
         &mut self,
         scene: &Arc<Scene>,
-        scale: u32,
+        scale: f32,
     ) -> Result<Picture, PaintError> {
+        let scene = &at_scale(scene, scale);
         let window = scene.window.bounded();
         let logical = Size::new(window.width, window.height);
-        let size = Size::new(window.width as u32 * scale, window.height as u32 * scale);
+        let pixels = |points: f32| (points * scale).round() as u32;
+        let size = Size::new(pixels(window.width), pixels(window.height));
         // What a picture that failed had cost is not this one's.
         cost::take();
-        let root = cost::viewing(|| view::<(), ()>(Arc::clone(scene)));
+        let root = cost::viewing(|| view::<(), ()>(scene));
         let cache = std::mem::take(&mut self.cache);
         let mut interface = UserInterface::build(root, logical, cache, &mut self.renderer);
         let style = Style { text_color: Color::WHITE };
         interface.draw(&mut self.renderer, &(), &style, mouse::Cursor::Unavailable);
         self.cache = interface.into_cache();
-        self.render(logical, size, scale, color(scene.theme.palette.background))?;
+        self.render(logical, size, scale, background(scene))?;
         let png = encode(&self.opaque, size);
         if self.canvas.len() > MAX_KEPT {
             (self.canvas, self.mask, self.opaque) = (Vec::new(), None, Vec::new());
@@ -89,7 +88,7 @@ impl Studio {
         &mut self,
         logical: Size,
         size: Size<u32>,
-        scale: u32,
+        scale: f32,
         background: Color,
     ) -> Result<(), PaintError> {
         let too_large = || PaintError::Drawing("the picture is too large".to_owned());
@@ -101,7 +100,7 @@ impl Studio {
         let mut mask = kept.filter(fits).or_else(fresh).ok_or_else(too_large)?;
         let mut canvas = PixmapMut::from_bytes(&mut self.canvas, size.width, size.height)
             .ok_or_else(too_large)?;
-        let viewport = Viewport::with_physical_size(size, scale as f32);
+        let viewport = Viewport::with_physical_size(size, scale);
         let all = [Rectangle::with_size(logical)];
         self.renderer.draw(&mut canvas, &mut mask, &viewport, &all, background);
         self.mask = Some(mask);
@@ -111,6 +110,14 @@ impl Studio {
         }
         Ok(())
     }
+}
+
+/// The scene for a scale: where lines lie depends on it.
+fn at_scale(scene: &Arc<Scene>, scale: f32) -> Arc<Scene> {
+    if scene.scale == scale {
+        return Arc::clone(scene);
+    }
+    Arc::new(Scene { scale, ..Scene::clone(scene) })
 }
 
 fn encode(opaque: &[u8], size: Size<u32>) -> Result<Vec<u8>, png::EncodingError> {

@@ -1,7 +1,7 @@
 //! Turns a scene into a picture.
 //!
-//! [`view`] makes the tree of widgets that a window shows; [`Painter`] draws the same tree without a
-//! display. Neither knows where a scene comes from, nor who looks at it.
+//! [`Plan`] gives everything its place, [`view_plan`] makes the tree of widgets that a window shows, and
+//! [`Painter`] draws the same tree without a display. Neither knows where a scene comes from, nor who looks at it.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -21,15 +21,20 @@
 mod brush;
 mod chrome;
 mod cost;
+mod flow;
 mod fonts;
 mod grid;
 mod headless;
 mod painter;
+mod plan;
 mod shades;
+mod sheet;
 mod tree;
 
 pub use cost::Cost;
 pub use fonts::families as font_families;
 pub use headless::Picture;
 pub use painter::{PaintError, Painter};
-pub use tree::{Renderer, view};
+pub use plan::Plan;
+pub use sheet::Scroll;
+pub use tree::{Renderer, background, renderer, view, view_plan};

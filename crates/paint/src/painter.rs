@@ -18,6 +18,9 @@ pub enum PaintError {
     /// The scale was neither 1 nor 2.
     #[error("scale {0} is neither 1 nor 2")]
     Scale(u32),
+    /// No screen has such a scale.
+    #[error("a picture has between 0.5 and 4 pixels a point")]
+    Pixels,
     /// There is no thread to draw on.
     #[error("the painter cannot work: {0}")]
     Unavailable(String),
@@ -31,7 +34,7 @@ pub enum PaintError {
 
 struct Job {
     scene: Arc<Scene>,
-    scale: u32,
+    scale: f32,
     answer: oneshot::Sender<Result<Picture, PaintError>>,
 }
 
@@ -48,7 +51,7 @@ impl Painter {
     }
 
     fn with(
-        draw: impl Fn(&mut Studio, &Arc<Scene>, u32) -> Result<Picture, PaintError> + Send + 'static,
+        draw: impl Fn(&mut Studio, &Arc<Scene>, f32) -> Result<Picture, PaintError> + Send + 'static,
     ) -> Result<Painter, PaintError> {
         let (jobs, queue) = mpsc::channel(QUEUE);
         thread::Builder::new()
@@ -63,6 +66,14 @@ impl Painter {
         if !matches!(scale, 1 | 2) {
             return Err(PaintError::Scale(scale));
         }
+        self.picture(scene, scale as f32).await
+    }
+
+    /// Draws a scene as a screen with this many pixels a point shows it.
+    pub async fn picture(&self, scene: Arc<Scene>, scale: f32) -> Result<Picture, PaintError> {
+        if !(0.5..=4.0).contains(&scale) {
+            return Err(PaintError::Pixels);
+        }
         let gone = || PaintError::Unavailable("its thread ended".to_owned());
         let (answer, picture) = oneshot::channel();
         self.jobs.send(Job { scene, scale, answer }).await.map_err(|_| gone())?;
@@ -72,7 +83,7 @@ impl Painter {
 
 fn work(
     mut queue: mpsc::Receiver<Job>,
-    draw: impl Fn(&mut Studio, &Arc<Scene>, u32) -> Result<Picture, PaintError>,
+    draw: impl Fn(&mut Studio, &Arc<Scene>, f32) -> Result<Picture, PaintError>,
 ) {
     let mut studio: Option<Studio> = None;
     while let Some(Job { scene, scale, answer }) = queue.blocking_recv() {

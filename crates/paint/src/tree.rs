@@ -1,43 +1,97 @@
 //! The tree of widgets that shows a scene.
 //!
-//! Where things lie is the scene's business, so the widgets here take the places its layout gives
-//! them and measure nothing. They react to nothing either: code that handles the mouse asks the layout what
-//! is under it.
+//! Where things lie is the scene's business and the plan's, so the widgets here take the places that
+//! those give them and measure nothing. They react to nothing either: code that handles the mouse asks
+//! the plan what is under it.
 
 use std::sync::Arc;
 
 use iced_core::widget::Tree;
-use iced_core::{Element, Length, Rectangle, Size, Vector, Widget, layout, mouse, renderer};
+use iced_core::{
+    Color, Element, Length, Pixels, Rectangle, Renderer as _, Size, Vector, Widget, layout, mouse,
+    renderer,
+};
 use rookery_view::scene::Scene;
-use rookery_view::scene::layout::{Layout, Rect};
+use rookery_view::scene::layout::Rect;
 
-use crate::chrome;
+use crate::brush::{rectangle, replay};
+use crate::fonts;
 use crate::grid::GridWidget;
-use crate::shades::Shades;
+use crate::plan::Plan;
+use crate::shades::color;
+use crate::sheet::Sheet;
 
 /// The renderer the tree is drawn with.
 pub type Renderer = iced_tiny_skia::Renderer;
 
+/// A renderer with the fonts that the tree needs.
+pub fn renderer() -> Renderer {
+    fonts::load();
+    Renderer::new(fonts::SANS, Pixels(13.0))
+}
+
+/// The color behind everything.
+pub fn background(scene: &Scene) -> Color {
+    color(scene.theme.palette.background)
+}
+
 /// The widgets that show a scene. They fill the window.
 pub fn view<'a, Message: 'a, Theme: 'a>(
-    scene: Arc<Scene>,
+    scene: &Arc<Scene>,
 ) -> Element<'a, Message, Theme, Renderer> {
-    let layout = Arc::new(Layout::of(&scene));
-    let shades = Shades::of(&scene.theme);
+    view_plan(&Plan::of(scene))
+}
+
+/// The widgets that show a scene that was planned. They fill the window.
+pub fn view_plan<'a, Message: 'a, Theme: 'a>(
+    plan: &Arc<Plan>,
+) -> Element<'a, Message, Theme, Renderer> {
+    let (scene, layout) = (plan.scene(), plan.layout());
     let window = layout.panes.window;
     let mut parts: Vec<(Rect, Element<'a, Message, Theme, Renderer>)> = Vec::new();
-    let chrome = |draw| Element::new(chrome::Part::new(&scene, &layout, shades, draw));
-    parts.push((layout.panes.sidebar, chrome(chrome::sidebar)));
-    parts.push((layout.panes.strip, chrome(chrome::strip)));
-    match &scene.grid {
-        Some(grid) => {
-            let widget = GridWidget::new(Arc::clone(grid), layout.grid, &scene.font);
-            parts.push((layout.panes.terminal, Element::new(widget)));
-        }
-        None => parts.push((layout.panes.terminal, chrome(chrome::empty))),
+    parts.push((window, Element::new(Paper { plan: Arc::clone(plan), sheet: |plan| &plan.below })));
+    for (pane, place) in scene.stage.panes().iter().zip(&layout.terminals) {
+        let widget = GridWidget::new(pane, place, &scene.font, scene.scale);
+        parts.push((widget.bounds(), Element::new(widget)));
     }
-    parts.push((window, chrome(chrome::overlays)));
+    parts.push((window, Element::new(Paper { plan: Arc::clone(plan), sheet: |plan| &plan.above })));
     Element::new(Board { parts })
+}
+
+/// Shows strokes that were kept.
+struct Paper {
+    plan: Arc<Plan>,
+    sheet: fn(&Plan) -> &Sheet,
+}
+
+impl<Message, Theme> Widget<Message, Theme, Renderer> for Paper {
+    fn size(&self) -> Size<Length> {
+        Size::new(Length::Fill, Length::Fill)
+    }
+
+    fn layout(
+        &mut self,
+        _tree: &mut Tree,
+        _renderer: &Renderer,
+        limits: &layout::Limits,
+    ) -> layout::Node {
+        layout::Node::new(limits.max())
+    }
+
+    fn draw(
+        &self,
+        _tree: &Tree,
+        renderer: &mut Renderer,
+        _theme: &Theme,
+        _style: &renderer::Style,
+        _layout: layout::Layout<'_>,
+        _cursor: mouse::Cursor,
+        _viewport: &Rectangle,
+    ) {
+        for layer in (self.sheet)(&self.plan).layers.iter().filter(|layer| !layer.ops.is_empty()) {
+            renderer.with_layer(rectangle(layer.clip), |renderer| replay(renderer, &layer.ops));
+        }
+    }
 }
 
 /// Widgets at fixed places, later ones above earlier ones.

@@ -6,10 +6,11 @@ mod demo;
 use std::sync::Arc;
 
 use canvas::{Canvas, draw, draw_all};
+use rookery_model::TerminalId;
 use rookery_paint::{PaintError, Painter};
 use rookery_view::scene::grid::{CursorShape, ViewState};
 use rookery_view::scene::layout::{GridArea, Rect};
-use rookery_view::scene::{ACCENT, Layout, Scene, WindowSize};
+use rookery_view::scene::{ACCENT, Layout, Scene, Stage, WindowSize};
 
 const BACKGROUND: (u8, u8, u8) = (0x16, 0x18, 0x1d);
 
@@ -20,7 +21,7 @@ fn terminal(bytes: &str, state: &ViewState) -> (Scene, GridArea) {
     scene.sidebar.is_collapsed = true;
     let area = Layout::of(&scene).grid;
     let grid = demo::grid(area.rows, area.cols, &scene.theme, bytes.as_bytes(), state);
-    scene.grid = Some(Arc::new(grid));
+    scene.stage = Stage::terminal(TerminalId::new(1), Arc::new(grid));
     (scene, area)
 }
 
@@ -47,7 +48,7 @@ fn dots_stripes_and_badges_have_the_colors_of_their_moods() {
         }
         let found = canvas.has(Rect { x: 196.0, width: 20.0, ..place.row }, ACCENT);
         assert_eq!(found, project.has_badge, "badge of {}", project.name);
-        for (agent, (_, row)) in project.agents.iter().zip(&place.agents) {
+        for (agent, row) in project.agents.iter().zip(&place.agents) {
             if let Some(mood) = agent.mood.color() {
                 let left = Rect { x: 20.0, width: 12.0, ..*row };
                 assert!(canvas.has(left, mood), "dot of {}", agent.name);
@@ -67,7 +68,7 @@ fn dots_stripes_and_badges_have_the_colors_of_their_moods() {
 fn sidebar_strip_and_terminal_have_their_own_backgrounds() {
     let scene = demo::workspace();
     let canvas = draw(&scene, 1);
-    let terminal = canvas.at(1095.0, 700.0);
+    let terminal = canvas.at(1095.0, 690.0);
     assert_eq!(terminal, BACKGROUND);
     let sidebar = canvas.at(100.0, 600.0);
     assert_ne!(sidebar, terminal);
@@ -101,7 +102,7 @@ fn the_cursor_has_the_shape_it_was_asked_for() {
 fn selected_cells_have_the_background_of_selections() {
     let state = ViewState { selected: vec![(1, 2..5)], ..focused() };
     let (scene, area) = terminal("one\r\n\r\nthree", &state);
-    let selection = scene.grid.as_ref().unwrap().selection_background;
+    let selection = scene.stage.focused().unwrap().grid.selection_background;
     let canvas = draw(&scene, 1);
     let cells = (area.cell.width * area.cell.height) as usize;
     assert_eq!(canvas.count(area.columns(1, 2, 3), selection), 3 * cells);
@@ -210,7 +211,7 @@ fn the_palette_veils_what_is_behind_it_and_marks_its_selected_row() {
     let scene = demo::palette();
     let canvas = draw(&scene, 1);
     let place = Layout::of(&scene).palette.unwrap();
-    assert_ne!(canvas.at(1095.0, 700.0), plain.at(1095.0, 700.0));
+    assert_ne!(canvas.at(1095.0, 690.0), plain.at(1095.0, 690.0));
     let (_, first) = place.rows[0];
     let (_, second) = place.rows[1];
     let chosen = canvas.at(first.x + 6.0, first.y + 17.0);
@@ -251,7 +252,7 @@ fn eight_at_once_are_all_answered_with_whole_frames() {
     for picture in &pictures {
         assert_eq!((picture.width, picture.height), (1100, 720));
         let canvas = Canvas::decode(&picture.png);
-        assert_eq!(canvas.at(1095.0, 700.0), BACKGROUND);
+        assert_eq!(canvas.at(1095.0, 690.0), BACKGROUND);
         assert_eq!(picture.png, pictures[0].png);
     }
 }

@@ -11,6 +11,22 @@ use crate::safe;
 /// Reads a patch as git or diff write it. What is beyond the bounds is left off and its file marked as
 /// cut; added and removed lines are counted all the same.
 pub fn parse(patch: &str) -> Vec<DiffFile> {
+    read(patch).files
+}
+
+/// The same for a text that a decision is made by: its files, and the lines that none of them shows.
+/// Without files, all of its lines; a file that is cut shows none for certain.
+pub fn parse_exact(text: &str) -> (Vec<DiffFile>, Vec<String>) {
+    let Reader { files, rest, .. } = read(text);
+    let is_whole = !files.is_empty() && files.iter().all(|file| !file.cut);
+    let lines = match is_whole {
+        true => rest,
+        false => text.lines().map(safe::exact).collect(),
+    };
+    (files, lines)
+}
+
+fn read(patch: &str) -> Reader {
     let mut reader = Reader::default();
     let mut bytes = 0;
     for line in patch.lines() {
@@ -18,7 +34,7 @@ pub fn parse(patch: &str) -> Vec<DiffFile> {
         reader.has_room = bytes <= bound::DIFF_BYTES && reader.lines < bound::DIFF_LINES;
         reader.line(line);
     }
-    reader.files
+    reader
 }
 
 /// Files without their lines.
@@ -62,6 +78,8 @@ struct Reader {
     is_git: bool,
     /// The old path, until the new one is known.
     before: Option<String>,
+    /// Lines that no file shows.
+    rest: Vec<String>,
 }
 
 impl Reader {
@@ -110,22 +128,42 @@ impl Reader {
             (Some(_), None) => file.status = FileStatus::Removed,
             _ => {}
         }
+        let is_other = file.old.is_none() && before.is_some() && after.is_some() && before != after;
+        if is_other {
+            file.old.clone_from(&before);
+        }
         if let Some(path) = after.or(before) {
             file.path = path;
         }
     }
 
+    /// A line that is in no file: it counts as one of those that there is room for.
+    fn leave(&mut self, line: &str) {
+        if !line.trim().is_empty() && self.has_room {
+            self.lines += 1;
+            self.rest.push(safe::exact(line));
+        } else if !self.has_room
+            && let Some(file) = self.files.last_mut()
+        {
+            file.cut = true;
+        }
+    }
+
     /// Lines of git between the paths and the first hunk.
     fn extended(&mut self, line: &str) {
-        if !self.is_git || self.has_hunks() {
-            return;
-        }
-        let Some(file) = self.files.last_mut() else { return };
+        let is_head = self.is_git && !self.has_hunks();
+        let Some(file) = self.files.last_mut().filter(|_| is_head) else { return self.leave(line) };
         let path = |rest: &str| safe::exact(&unquoted(rest));
-        if line.starts_with("new file") {
+        let is_said = ["index ", "similarity index ", "dissimilarity index "];
+        if let Some(mode) = line.strip_prefix("new file mode ") {
             file.status = FileStatus::Added;
+            // What is more than a plain file is said.
+            if mode != "100644" {
+                self.leave(line);
+            }
         } else if line.starts_with("deleted file") {
             file.status = FileStatus::Removed;
+        } else if is_said.iter().any(|said| line.starts_with(said)) {
         } else if let Some(rest) = line.strip_prefix("rename from ") {
             (file.status, file.old) = (FileStatus::Renamed, Some(path(rest)));
         } else if let Some(rest) = line.strip_prefix("copy from ") {
@@ -136,6 +174,8 @@ impl Reader {
             file.path = path(rest);
         } else if line.starts_with("Binary files ") || line.starts_with("GIT binary patch") {
             file.binary = true;
+        } else {
+            self.leave(line);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use rookery_model::{Asked, Category, QueueItem, Related, Request, Source};
 
-use crate::link::InboxRow;
+use crate::link::{About, InboxRow};
 use crate::safe;
 
 /// Characters of one line about a request.
@@ -57,6 +57,7 @@ impl Item<'_> {
             at: millis(self.item.created_at),
             deadline: self.request.and_then(|request| request.deadline).map(millis),
             deferred: self.request.is_some_and(|request| request.is_deferred),
+            about: about_of(self.item),
         }
     }
 
@@ -77,6 +78,17 @@ impl Item<'_> {
     pub fn waits(&self) -> bool {
         matches!(self.item.category, Category::ApprovalNeeded | Category::ReviewRequested)
     }
+}
+
+/// What an item is about, if that is no request.
+pub fn about_of(item: &QueueItem) -> Option<About> {
+    let (kind, id) = match item.related? {
+        Related::Request(_) => return None,
+        Related::Review(id) => ("review", id.to_string()),
+        Related::Checkpoint(id) => ("checkpoint", id.to_string()),
+        Related::Handoff(id) => ("handoff", id.to_string()),
+    };
+    Some(About { kind: kind.to_owned(), id })
 }
 
 /// What is asked, in a word.

@@ -1,37 +1,44 @@
 //! What floats above the rest: inbox, toasts, palette, questions.
 
-use iced_core::Renderer as _;
-use rookery_view::scene::layout::{DialogLayout, InboxLayout, PaletteLayout, Rect};
+use rookery_view::scene::layout::{DialogLayout, FieldOf, Hit, InboxLayout, PaletteLayout, Rect};
+use rookery_view::scene::pages::Field;
 use rookery_view::scene::{ACCENT, Dialog, Mood, PaletteOverlay, PaletteRow};
 
-use super::{DOT, Look};
-use crate::brush::{Brush, Ink, Side, rectangle};
+use super::{DOT, Look, clipped};
+use crate::brush::{Brush, Ink, Side};
 use crate::fonts;
 use crate::shades::{color, faded};
-use crate::tree::Renderer;
+use crate::sheet::Sheet;
 
 const RADIUS: f32 = 10.0;
 const WHITE: (u8, u8, u8) = (255, 255, 255);
 
 /// Draws whatever floats, the uppermost last.
-pub(crate) fn overlays(look: &Look<'_>, renderer: &mut Renderer) {
-    let scene = look.scene;
+pub(crate) fn overlays(look: &Look<'_>, sheet: &mut Sheet) {
+    let (scene, window) = (look.scene, look.layout.panes.window);
     // Each has a layer of its own: within a layer text is above everything.
-    let mut layer = |draw: &mut dyn FnMut(&mut Brush<'_>)| {
-        let window = rectangle(look.layout.panes.window);
-        renderer.with_layer(window, |renderer| draw(&mut Brush { renderer }));
-    };
     if let Some(place) = &look.layout.inbox {
-        layer(&mut |brush| inbox(look, brush, place));
+        clipped(sheet, window, |brush| inbox(look, brush, place));
     }
     if !look.layout.toasts.is_empty() {
-        layer(&mut |brush| toasts(look, brush));
+        clipped(sheet, window, |brush| toasts(look, brush));
+        let shown = &look.layout.toasts;
+        let hidden = scene.toasts.len().saturating_sub(shown.len());
+        for (index, rect) in shown.iter().enumerate() {
+            sheet.hit(*rect, Hit::Toast(hidden + index));
+        }
     }
     if let (Some(open), Some(place)) = (&scene.palette, &look.layout.palette) {
-        layer(&mut |brush| palette(look, brush, open, place));
+        clipped(sheet, window, |brush| palette(look, brush, open, place));
     }
     if let (Some(open), Some(place)) = (&scene.dialog, &look.layout.dialog) {
-        layer(&mut |brush| dialog(look, brush, open, place));
+        clipped(sheet, window, |brush| dialog(look, brush, open, place));
+        if let (Some(field), Some(rect)) = (&open.field, dialog_field(open, place)) {
+            let inner = rect.inset(8.0, 0.0);
+            let ink = Ink::new(look.shades.text, 13.0);
+            let field = Field { has_keyboard: true, ..field.clone() };
+            sheet.field_line(FieldOf::Question, inner, &field, "", ink, &look.shades);
+        }
     }
 }
 
@@ -64,12 +71,33 @@ fn palette(look: &Look<'_>, brush: &mut Brush<'_>, open: &PaletteOverlay, place:
             palette_row(look, brush, row, *rect);
         }
     }
+    more_rows(look, brush, place);
+}
+
+/// How many rows are above and below those that are visible, and where those stand among all.
+fn more_rows(look: &Look<'_>, brush: &mut Brush<'_>, place: &PaletteLayout) {
+    let (above, below) = place.hidden;
+    let (Some((_, first)), Some((_, last))) = (place.rows.first(), place.rows.last()) else {
+        return;
+    };
+    if above + below == 0 {
+        return;
+    }
+    let track = Rect::new(place.frame.right() - 6.0, first.y, 3.0, last.bottom() - first.y);
+    let all = (above + below + place.rows.len()) as f32;
+    let height = (track.height * place.rows.len() as f32 / all).max(16.0);
+    let y = track.y + (track.height - height) * above as f32 / (above + below) as f32;
+    brush.round(Rect { y, height, ..track }, 1.5, faded(look.shades.soft, 0.5));
 }
 
 fn palette_row(look: &Look<'_>, brush: &mut Brush<'_>, row: &PaletteRow, rect: Rect) {
     let shades = &look.shades;
     if row.is_selected {
         brush.round(rect.inset(0.0, 1.0), 6.0, color(shades.chosen));
+    }
+    let is_hovered = look.scene.hover.is_some_and(|point| rect.contains(point));
+    if is_hovered && !row.is_selected {
+        brush.round(rect.inset(0.0, 1.0), 6.0, faded(shades.text, 0.05));
     }
     let mut inner = rect.inset(12.0, 0.0);
     if let Some(mood) = row.mood {
@@ -171,13 +199,32 @@ fn dialog(look: &Look<'_>, brush: &mut Brush<'_>, open: &Dialog, place: &DialogL
     let text = place.frame.inset(20.0, 18.0);
     let title = Rect { height: 22.0, ..text };
     brush.label(&open.title, title, Side::Left, Ink::new(shades.text, 15.0));
-    let body = Rect { y: title.bottom() + 6.0, height: 20.0, ..text };
-    brush.label(&open.body, body, Side::Left, Ink::new(shades.soft, 13.0));
+    let mut y = title.bottom() + 6.0;
+    if !open.body.is_empty() {
+        let body = Rect { y, height: 20.0, ..text };
+        brush.label(&open.body, body, Side::Left, Ink::new(shades.soft, 13.0));
+        y = body.bottom() + 4.0;
+    }
+    for line in &open.lines {
+        let row = Rect { y, height: 18.0, ..text };
+        brush.label(line, row, Side::Left, Ink::new(shades.text, 13.0).code());
+        y += 18.0;
+    }
+    if let Some(field) = dialog_field(open, place) {
+        brush.edged(field, 6.0, color(shades.field), color(shades.accent));
+    }
     let danger = Mood::Failed.color().filter(|_| open.is_destructive);
     brush.round(place.confirm, 7.0, color(danger.unwrap_or(ACCENT)));
     brush.label(&open.confirm, place.confirm, Side::Center, Ink::new(WHITE, 13.0));
     brush.edged(place.cancel, 7.0, color(shades.panel), color(shades.panel_edge));
     brush.label(&open.cancel, place.cancel, Side::Center, Ink::new(shades.text, 13.0));
+}
+
+/// Where the field of a question lies.
+fn dialog_field(open: &Dialog, place: &DialogLayout) -> Option<Rect> {
+    open.field.as_ref()?;
+    let text = place.frame.inset(20.0, 18.0);
+    Some(Rect { y: place.confirm.y - 14.0 - 30.0, height: 30.0, ..text })
 }
 
 #[cfg(test)]

@@ -5,28 +5,54 @@ use rookery_view::scene::{ACCENT, AgentRow, ProjectRow};
 
 use super::{DOT, Look, clipped};
 use crate::brush::{Brush, Ink, Side};
-use crate::shades::color;
-use crate::tree::Renderer;
+use crate::shades::{color, faded};
+use crate::sheet::Sheet;
 
 /// Width of the stripe that tells a project's loudest mood.
 const STRIPE: f32 = 3.0;
 
 /// Draws the sidebar.
-pub(crate) fn sidebar(look: &Look<'_>, renderer: &mut Renderer) {
+pub(crate) fn sidebar(look: &Look<'_>, sheet: &mut Sheet) {
     let pane = look.layout.panes.sidebar;
     if pane.width < 1.0 {
         return;
     }
-    clipped(renderer, pane, |brush| frame(look, brush, pane));
-    clipped(renderer, look.layout.sidebar.list, |brush| {
+    clipped(sheet, pane, |brush| frame(look, brush, pane));
+    clipped(sheet, look.layout.sidebar.list, |brush| {
         let places = &look.layout.sidebar.projects;
         for (project, place) in look.scene.sidebar.projects.iter().zip(places) {
             project_row(look, brush, project, place.row);
-            for (agent, (_, row)) in project.agents.iter().zip(&place.agents) {
+            for (agent, row) in project.agents.iter().zip(&place.agents) {
                 agent_row(look, brush, agent, *row);
             }
         }
     });
+    overflow(look, sheet);
+}
+
+/// Says that there are rows above or below those that are visible.
+fn overflow(look: &Look<'_>, sheet: &mut Sheet) {
+    let (list, shades) = (look.layout.sidebar.list, &look.shades);
+    let (above, below) = look.layout.sidebar.hidden;
+    for (count, sign, y) in [(above, "↑", list.y), (below, "↓", list.bottom() - 18.0)] {
+        if count == 0 || list.height < 60.0 {
+            continue;
+        }
+        let band = Rect { y, height: 18.0, width: list.width - 1.0, ..list };
+        clipped(sheet, band, |brush| {
+            brush.fill(band, color(shades.chrome));
+            let text = format!("{sign} {count} more");
+            brush.label(&text, band, Side::Center, Ink::new(shades.faint, 11.0));
+        });
+    }
+}
+
+/// A quiet ground under the row that the mouse is over.
+fn hovered(look: &Look<'_>, brush: &mut Brush<'_>, row: Rect) {
+    let list = look.layout.sidebar.list;
+    if look.scene.hover.is_some_and(|point| row.intersection(&list).contains(point)) {
+        brush.round(row.inset(6.0, 1.0), 6.0, faded(look.shades.text, 0.05));
+    }
 }
 
 fn frame(look: &Look<'_>, brush: &mut Brush<'_>, pane: Rect) {
@@ -35,7 +61,8 @@ fn frame(look: &Look<'_>, brush: &mut Brush<'_>, pane: Rect) {
     brush.fill(Rect { x: pane.right() - 1.0, width: 1.0, ..pane }, color(shades.line));
     let head = Rect { height: BAND_HEIGHT, ..pane }.inset(14.0, 0.0);
     brush.label("PROJECTS", head, Side::Left, Ink::new(shades.faint, 10.5));
-    let waiting = look.scene.inbox.rows.len();
+    let inbox = &look.scene.inbox;
+    let waiting = inbox.count.unwrap_or(inbox.rows.len());
     if waiting > 0 {
         let bell = look.layout.sidebar.bell;
         let count = bell.centered(if waiting > 9 { 24.0 } else { 18.0 }, 16.0);
@@ -52,6 +79,7 @@ fn frame(look: &Look<'_>, brush: &mut Brush<'_>, pane: Rect) {
 
 fn project_row(look: &Look<'_>, brush: &mut Brush<'_>, project: &ProjectRow, row: Rect) {
     let shades = &look.shades;
+    hovered(look, brush, row);
     if project.is_active {
         brush.round(row.inset(6.0, 1.0), 6.0, color(shades.raised));
     }
@@ -72,11 +100,20 @@ fn project_row(look: &Look<'_>, brush: &mut Brush<'_>, project: &ProjectRow, row
 
 fn agent_row(look: &Look<'_>, brush: &mut Brush<'_>, agent: &AgentRow, row: Rect) {
     let shades = &look.shades;
+    hovered(look, brush, row);
     if agent.is_active {
         brush.round(row.inset(6.0, 1.0), 5.0, color(shades.quiet));
     }
     let middle = row.y + row.height / 2.0;
-    brush.dot(row.x + 25.5, middle, DOT, agent.mood.color().unwrap_or(shades.line));
+    let mood = agent.mood.color().unwrap_or(shades.line);
+    if agent.thread.is_some() {
+        // A conversation, not a program in a terminal.
+        let bubble = Rect::new(row.x + 22.0, middle - 4.0, 8.0, 7.0);
+        brush.round(bubble, 2.0, color(mood));
+        brush.fill(Rect::new(bubble.x + 1.0, bubble.bottom() - 1.0, 2.0, 3.0), color(mood));
+    } else {
+        brush.dot(row.x + 25.5, middle, DOT, mood);
+    }
     let time = Rect::new(row.right() - 50.0, row.y, 35.0, row.height);
     let taken = brush.label(&agent.time_text, time, Side::Right, Ink::new(shades.faint, 11.0));
     let left = row.x + 38.0;

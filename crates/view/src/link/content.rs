@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::is_false;
+use super::{About, is_false};
 
 /// A block of prose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -240,7 +240,10 @@ pub struct Card {
     /// SHA-256 of what is shown, for the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// What can be done: `approve`, `deny`, `remember`, `later`, `open`, `answer`.
+    /// What it is about, if that is no request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<About>,
+    /// What can be done: `approve`, `deny`, `remember`, `later`, `open`, `answer`, `accept`, `show`.
     pub actions: Vec<String>,
     /// `pending`, or how it was settled.
     pub state: String,

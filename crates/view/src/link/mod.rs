@@ -73,6 +73,7 @@ pub mod method {
     pub const DIFF: &str = "rookery/view/diff";
     pub const ITEM: &str = "rookery/view/item";
     pub const PREFS: &str = "rookery/view/prefs";
+    pub const SETTINGS: &str = "rookery/view/settings";
     pub const THREAD_OPEN: &str = "rookery/view/thread/open";
     pub const THREAD_OLDER: &str = "rookery/view/thread/older";
     pub const THREAD_NEW: &str = "rookery/view/thread/new";

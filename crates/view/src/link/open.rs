@@ -153,6 +153,8 @@ pub struct Settings {
     pub notify: String,
     /// The prefix in canonical spelling; none if it is off.
     pub prefix: Option<String>,
+    /// `default` or `tmux`.
+    pub key_preset: String,
     /// `busy`, `always` or `never`.
     pub confirm_close: String,
     /// `multiline`, `always` or `never`.

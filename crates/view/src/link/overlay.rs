@@ -92,6 +92,18 @@ pub struct InboxRow {
     pub deadline: Option<i64>,
     #[serde(skip_serializing_if = "is_false")]
     pub deferred: bool,
+    /// What it is about, if that is no request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<About>,
+}
+
+/// What an item of the inbox is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct About {
+    /// `review`, `checkpoint` or `handoff`.
+    pub kind: String,
+    pub id: String,
 }
 
 /// A question of the daemon over everything else.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Dialog, Face, Hex, Inbox, Palette, SplitWord, Toast, given, is_false};
+use super::{Dialog, Face, Hex, Inbox, Palette, Settings, SplitWord, Toast, given, is_false};
 use crate::{scene, tile};
 
 /// Everything around terminals.
@@ -35,6 +35,18 @@ pub struct Scene {
     pub dialog: Option<Option<Dialog>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub toasts: Option<Vec<Toast>>,
+    /// The user's settings and keys as they are now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<Chosen>,
+}
+
+/// What the user chose in settings, as `open` tells it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Chosen {
+    pub settings: Settings,
+    /// Trigger, action and title.
+    pub keys: Vec<(String, String, String)>,
 }
 
 impl Scene {
@@ -55,6 +67,7 @@ impl Scene {
             inbox: part(&self.inbox, &old.inbox),
             dialog: part(&self.dialog, &old.dialog),
             toasts: part(&self.toasts, &old.toasts),
+            chosen: part(&self.chosen, &old.chosen),
         }
     }
 
@@ -76,6 +89,7 @@ impl Scene {
         take(&mut self.inbox, news.inbox);
         take(&mut self.dialog, news.dialog);
         take(&mut self.toasts, news.toasts);
+        take(&mut self.chosen, news.chosen);
     }
 
     /// Whether no part is there.
@@ -240,7 +254,7 @@ pub enum Tone {
 }
 
 /// Colors of everything that is no program's.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Theme {
     pub name: String,
@@ -254,6 +268,8 @@ pub struct Theme {
     pub named: Vec<Hex>,
     pub moods: Moods<Hex>,
     pub accent: Hex,
+    /// The terminal's font, for faces that draw letters themselves.
+    pub font: super::Font,
 }
 
 /// Projects with their agents.

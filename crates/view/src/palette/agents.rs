@@ -116,7 +116,8 @@ pub fn sidebar_rows(
     let row = |(agent, owner): (&AgentInput, &Owner)| {
         let detail = detail(agent, owner, now);
         AgentRow {
-            tab: agent.tab,
+            tab: Some(agent.tab),
+            thread: None,
             name: detail.name,
             mood: mood(detail.effective_lifecycle),
             status_text: detail.status_text,

@@ -1,6 +1,7 @@
 //! Points and rectangles in logical points, and the size of a cell.
 
 use super::{FontChoice, WindowSize};
+use crate::tile;
 
 /// Smallest and largest side of a window.
 pub const WINDOW_BOUNDS: (f32, f32) = (1.0, 4096.0);
@@ -98,7 +99,7 @@ impl Rect {
     }
 }
 
-/// Size of a cell. Whole points, so that text, lines and backgrounds of neighbors meet.
+/// Size of a cell. Whole pixels, so that text, lines and backgrounds of neighbors meet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CellSize {
     /// From left to right.
@@ -112,11 +113,31 @@ pub struct CellSize {
 impl CellSize {
     /// The cell of a font.
     pub fn of(font: &FontChoice) -> CellSize {
-        let size = bounded(font.size, FONT_BOUNDS);
-        let width = (size * ADVANCE).round();
-        // Rows grow with every step, though columns only do when the advance reaches another point.
-        CellSize { width, height: (size * LINE_HEIGHT).round(), font_size: width / ADVANCE }
+        CellSize::at(font, 1.0)
     }
+
+    /// The cell of a font where a point has this many physical pixels: whole points where those are
+    /// whole pixels, else whole pixels.
+    pub fn at(font: &FontChoice, scale: f32) -> CellSize {
+        let size = bounded(font.size, FONT_BOUNDS);
+        let grain = grain(scale);
+        let whole = |length: f32| (length * grain).round() / grain;
+        let width = whole(size * ADVANCE);
+        // Rows grow with every step, though columns only do when the advance reaches another point.
+        CellSize { width, height: whole(size * LINE_HEIGHT), font_size: width / ADVANCE }
+    }
+}
+
+/// The nearest place that is a whole pixel at a scale.
+pub fn on_pixel(points: f32, scale: f32) -> f32 {
+    let scale = if scale.is_finite() { scale.clamp(0.5, 8.0) } else { 1.0 };
+    (points * scale).round() / scale
+}
+
+/// Into how many parts a point can be cut so that the parts are whole pixels: 1 at whole scales.
+pub(super) fn grain(scale: f32) -> f32 {
+    let scale = if scale.is_finite() { scale.clamp(0.5, 8.0) } else { 1.0 };
+    if scale.fract() == 0.0 { 1.0 } else { scale }
 }
 
 /// Where the cells lie.
@@ -135,12 +156,32 @@ pub struct GridArea {
 impl GridArea {
     /// The cells that fit into a rectangle.
     pub(super) fn within(area: Rect, cell: CellSize) -> GridArea {
-        let fitting = |room: f32, size: f32| (room / size).floor().max(1.0) as u16;
+        // A hair less than a whole cell is one: sizes at fractional scales are not exact.
+        let fitting = |room: f32, size: f32| (room / size + 0.001).floor().max(1.0) as u16;
         GridArea {
             origin: Point { x: area.x, y: area.y },
             cell,
             rows: fitting(area.height, cell.height),
             cols: fitting(area.width, cell.width),
+        }
+    }
+
+    /// The same, its first cell on a whole pixel of a scale.
+    pub(super) fn snapped(self, scale: f32) -> GridArea {
+        let grain = grain(scale);
+        let whole = |at: f32| (at * grain).round() / grain;
+        GridArea { origin: Point { x: whole(self.origin.x), y: whole(self.origin.y) }, ..self }
+    }
+
+    /// A part of the cells: first column and row, columns and rows. What lies outside is left off.
+    pub fn part(&self, part: tile::Rect) -> GridArea {
+        let (col, row) = (part.col.min(self.cols - 1), part.row.min(self.rows - 1));
+        let corner = self.columns(row, col, 1);
+        GridArea {
+            origin: Point { x: corner.x, y: corner.y },
+            cell: self.cell,
+            rows: part.rows.clamp(1, self.rows - row),
+            cols: part.cols.clamp(1, self.cols - col),
         }
     }
 

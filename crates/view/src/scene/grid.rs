@@ -1,6 +1,7 @@
 //! The terminal as cells whose colors are settled: no palette, no inverse, no dim is left to apply.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rookery_term::{CellRef, Colors, Snapshot, Style, Underline, Width};
 
@@ -11,8 +12,8 @@ use super::{Preedit, Rgb};
 pub struct Grid {
     /// Columns of the screen.
     pub cols: u16,
-    /// Rows from top to bottom.
-    pub rows: Vec<Row>,
+    /// Rows from top to bottom. A painter that gets the same row again draws what it drew.
+    pub rows: Vec<Arc<Row>>,
     /// Background of cells that have none of their own.
     pub background: Rgb,
     /// Background of selected cells.
@@ -30,6 +31,8 @@ pub struct Row {
     pub cells: Vec<Cell>,
     /// Columns that are selected.
     pub selected: Option<Range<u16>>,
+    /// Columns that a search found, and whether they are the match that is shown.
+    pub found: Vec<(Range<u16>, bool)>,
 }
 
 /// What stands in a cell.
@@ -144,11 +147,11 @@ impl Grid {
     /// What a snapshot with cells looks like. One with text only gives blank rows.
     pub fn from_snapshot(snapshot: &Snapshot, state: &ViewState) -> Grid {
         let colors = snapshot.colors();
-        let mut rows: Vec<Row> =
-            (0..snapshot.rows).map(|row| Row::of(snapshot.row(row), colors)).collect();
+        let mut rows: Vec<Arc<Row>> =
+            (0..snapshot.rows).map(|row| Arc::new(Row::of(snapshot.row(row), colors))).collect();
         for (row, columns) in &state.selected {
             if let Some(row) = rows.get_mut(usize::from(*row)) {
-                row.selected = Some(columns.clone());
+                Arc::make_mut(row).selected = Some(columns.clone());
             }
         }
         let mut grid = Grid {
@@ -197,6 +200,38 @@ impl Look {
             strikeout: style.strikeout,
             underline: style.underline,
             underline_color: colors.underline(style),
+        }
+    }
+}
+
+/// The part of a grid that an area shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Its first row and column.
+    pub row: u16,
+    /// Its first column.
+    pub col: u16,
+    /// Its rows and columns.
+    pub rows: u16,
+    /// Its columns.
+    pub cols: u16,
+}
+
+impl Grid {
+    /// The part that an area of cells shows: of a grid that is larger the one with the cursor, or the
+    /// one that was asked for.
+    pub fn part(&self, rows: u16, cols: u16, pan: Option<(u16, u16)>) -> Part {
+        let own_rows = u16::try_from(self.rows.len()).unwrap_or(u16::MAX);
+        let cursor = self.cursor.map_or((0, 0), |cursor| (cursor.row, cursor.col));
+        let first = |own: u16, room: u16, at: u16, wanted: Option<u16>| {
+            let last = own.saturating_sub(room);
+            wanted.unwrap_or_else(|| (at + 1).saturating_sub(room)).min(last)
+        };
+        Part {
+            row: first(own_rows, rows, cursor.0, pan.map(|(row, _)| row)),
+            col: first(self.cols, cols, cursor.1, pan.map(|(_, col)| col)),
+            rows: rows.min(own_rows),
+            cols: cols.min(self.cols),
         }
     }
 }

@@ -8,12 +8,12 @@ mod geometry;
 pub mod grid;
 pub mod layout;
 mod mood;
+pub mod pages;
 mod preedit;
+mod stage;
 #[cfg(test)]
 mod tests;
 mod title;
-
-use std::sync::Arc;
 
 use rookery_model::{ProjectId, TerminalId};
 
@@ -21,6 +21,7 @@ pub use grid::Grid;
 pub use layout::Layout;
 pub use mood::{ACCENT, Mood};
 pub use preedit::Preedit;
+pub use stage::{Drop, FindBar, Lost, Menu, MenuRow, Pane, Panes, Stage, StatusLine, Tone};
 pub use title::{TITLE_GRAPHEMES, abbreviated, window_title};
 
 use crate::theme::Theme;
@@ -43,8 +44,10 @@ pub struct Scene {
     pub sidebar: Sidebar,
     /// Tabs of the active project.
     pub strip: TabStrip,
-    /// The active terminal; none in an empty workspace.
-    pub grid: Option<Arc<Grid>>,
+    /// What is shown below the strip.
+    pub stage: Stage,
+    /// What the line below everything says.
+    pub status: StatusLine,
     /// The palette, while it is open.
     pub palette: Option<PaletteOverlay>,
     /// What waits to be looked at.
@@ -53,6 +56,18 @@ pub struct Scene {
     pub toasts: Vec<Toast>,
     /// A question that must be answered first.
     pub dialog: Option<Dialog>,
+    /// A menu.
+    pub menu: Option<Menu>,
+    /// The daemon is away.
+    pub lost: Option<Lost>,
+    /// Where what is dragged would go.
+    pub drop: Option<Drop>,
+    /// Where the mouse is, if it is over the window.
+    pub hover: Option<layout::Point>,
+    /// Physical pixels of a logical point.
+    pub scale: f32,
+    /// Milliseconds since 1970, for ages; 0 shows none.
+    pub now: i64,
 }
 
 impl Scene {
@@ -65,11 +80,18 @@ impl Scene {
             title: String::new(),
             sidebar: Sidebar::default(),
             strip: TabStrip::default(),
-            grid: None,
+            stage: Stage::default(),
+            status: StatusLine::default(),
             palette: None,
             inbox: Inbox::default(),
             toasts: Vec::new(),
             dialog: None,
+            menu: None,
+            lost: None,
+            drop: None,
+            hover: None,
+            scale: 1.0,
+            now: 0,
         }
     }
 }
@@ -115,6 +137,8 @@ pub struct Sidebar {
     pub projects: Vec<ProjectRow>,
     /// Whether agents are listed below their projects.
     pub are_agents_visible: bool,
+    /// How far the user scrolled it, in points; none keeps the active project in view.
+    pub scroll: Option<f32>,
 }
 
 impl Default for Sidebar {
@@ -124,6 +148,7 @@ impl Default for Sidebar {
             width: layout::SIDEBAR_WIDTH,
             projects: Vec::new(),
             are_agents_visible: true,
+            scroll: None,
         }
     }
 }
@@ -151,7 +176,9 @@ pub struct ProjectRow {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentRow {
     /// The tab it works in.
-    pub tab: TerminalId,
+    pub tab: Option<TerminalId>,
+    /// The thread that it is, if it works in no tab.
+    pub thread: Option<String>,
     /// What it calls its session, else the tab's title.
     pub name: String,
     /// How it fares.
@@ -165,16 +192,18 @@ pub struct AgentRow {
 }
 
 /// The tabs of the active project.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TabStrip {
     /// From left to right.
     pub pills: Vec<Pill>,
+    /// How far the user scrolled it, in points; none keeps the active pill in view.
+    pub scroll: Option<f32>,
 }
 
 /// One tab in the strip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pill {
-    /// Which tab.
+    /// Which tab; of a group, the one in its focused pane.
     pub id: TerminalId,
     /// Its title.
     pub title: String,
@@ -184,6 +213,8 @@ pub struct Pill {
     pub has_badge: bool,
     /// Whether it is the one shown.
     pub is_active: bool,
+    /// Further tabs of its group, of which it is the focused one.
+    pub more: usize,
     /// What the user has typed so far while renaming it.
     pub rename: Option<String>,
 }
@@ -232,6 +263,8 @@ pub struct Inbox {
     pub is_open: bool,
     /// Newest first.
     pub rows: Vec<InboxRow>,
+    /// What the bell counts, if that is not the rows.
+    pub count: Option<usize>,
 }
 
 /// One entry of the inbox.
@@ -259,12 +292,16 @@ pub struct Toast {
 }
 
 /// A question over everything else.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dialog {
     /// The question.
     pub title: String,
     /// What an answer entails; may be empty.
     pub body: String,
+    /// What it is about, line by line.
+    pub lines: Vec<String>,
+    /// Its field, if it has one.
+    pub field: Option<pages::Field>,
     /// Label of the button that does it.
     pub confirm: String,
     /// Label of the button that does not.

@@ -1,5 +1,7 @@
 //! Text that an input method shows before it is entered, laid over the cells at the cursor.
 
+use std::sync::Arc;
+
 use rookery_term::{Underline, Width};
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
@@ -18,9 +20,10 @@ pub struct Preedit {
 impl Grid {
     /// Shows a text at the cursor, underlined, in place of the cells there. One that does not fit
     /// before the edge begins further left; of one that is longer than the row, the end is shown.
-    pub(super) fn lay_over(&mut self, preedit: &Preedit, look: Look) {
+    pub fn lay_over(&mut self, preedit: &Preedit, look: Look) {
         let Some(cursor) = self.cursor else { return };
         let Some(row) = self.rows.get_mut(usize::from(cursor.row)) else { return };
+        let row = Arc::make_mut(row);
         let cols = usize::from(self.cols);
         let cells = cells_of(&preedit.text, Look { underline: Underline::Single, ..look });
         let cut = cells.len().saturating_sub(cols);

@@ -19,6 +19,7 @@ fn scene() -> Scene {
 fn pill(id: u64, title: &str) -> Pill {
     Pill {
         id: TerminalId::new(id),
+        more: 0,
         title: title.to_owned(),
         mood: Mood::Inactive,
         has_badge: false,
@@ -29,7 +30,8 @@ fn pill(id: u64, title: &str) -> Pill {
 
 fn project(id: u64, agents: u64) -> ProjectRow {
     let agent = |tab: u64| AgentRow {
-        tab: TerminalId::new(1000 * id + tab),
+        tab: Some(TerminalId::new(1000 * id + tab)),
+        thread: None,
         name: String::new(),
         mood: Mood::Working,
         status_text: String::new(),
@@ -146,7 +148,7 @@ fn the_active_project_is_in_view_however_many_there_are() {
         let sidebar = Layout::of(&scene).sidebar;
         let place = &sidebar.projects[active];
         assert!(is_within(place.row, sidebar.list), "{active}");
-        assert!(place.agents.iter().all(|(_, row)| is_within(*row, sidebar.list)), "{active}");
+        assert!(place.agents.iter().all(|row| is_within(*row, sidebar.list)), "{active}");
     }
     scene.sidebar.are_agents_visible = false;
     let sidebar = Layout::of(&scene).sidebar;
@@ -176,6 +178,51 @@ fn the_palette_is_centered_bounded_and_shows_its_selected_row() {
 }
 
 #[test]
+fn the_head_of_the_palette_stays_where_it_is_while_rows_come_and_go() {
+    let mut scene = scene();
+    let mut place = |rows, selected| {
+        scene.palette = Some(palette(rows, selected));
+        Layout::of(&scene).palette.unwrap()
+    };
+    let full = place(200, 0);
+    for rows in [0, 1, 7, 40] {
+        let fewer = place(rows, 0);
+        assert_eq!((fewer.query, fewer.frame.y), (full.query, full.frame.y), "{rows}");
+    }
+    assert_eq!(full.hidden, (0, 200 - full.rows.len()));
+    assert_eq!(place(200, 199).hidden, (200 - full.rows.len(), 0));
+}
+
+#[test]
+fn a_grid_larger_than_its_area_is_shown_around_its_cursor() {
+    let shown = |bytes: &[u8], rows, cols, pan| {
+        let part = grid(bytes, &ViewState::default()).part(rows, cols, pan);
+        (part.row, part.col, part.rows, part.cols)
+    };
+    // The grid of tests has 4 rows and 10 columns.
+    assert_eq!(shown(b"", 9, 20, None), (0, 0, 4, 10));
+    assert_eq!(shown(b"", 2, 5, None), (0, 0, 2, 5));
+    assert_eq!(shown(b"\x1b[4;10H", 2, 5, None), (2, 5, 2, 5));
+    assert_eq!(shown(b"\x1b[3;7H", 2, 5, None), (1, 2, 2, 5));
+    assert_eq!(shown(b"\x1b[4;10H", 2, 5, Some((0, 1))), (0, 1, 2, 5));
+    assert_eq!(shown(b"", 2, 5, Some((99, 99))), (2, 5, 2, 5));
+}
+
+#[test]
+fn cells_are_whole_pixels_at_every_scale_and_as_before_at_whole_ones() {
+    for size in [6.0, 11.0, 13.0, 14.5, 31.0] {
+        let font = FontChoice { size, ..FontChoice::default() };
+        for scale in [1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0] {
+            let cell = CellSize::at(&font, scale);
+            let is_whole = |points: f32| (points * scale - (points * scale).round()).abs() < 0.01;
+            assert!(is_whole(cell.width) && is_whole(cell.height), "{size} at {scale}: {cell:?}");
+        }
+        assert_eq!(CellSize::at(&font, 2.0), CellSize::of(&font));
+        assert_eq!(CellSize::at(&font, f32::NAN), CellSize::of(&font));
+    }
+}
+
+#[test]
 fn a_point_hits_what_is_uppermost_there() {
     let mut scene = scene();
     scene.sidebar.projects = vec![project(1, 2)];
@@ -184,13 +231,12 @@ fn a_point_hits_what_is_uppermost_there() {
     let first = &layout.sidebar.projects[0];
     for (rect, expected) in [
         (first.row, Hit::Project(ProjectId::new(1))),
-        (first.agents[1].1, Hit::Agent(TerminalId::new(1001))),
+        (first.agents[1], Hit::Agent(0, 1)),
         (layout.sidebar.new_project, Hit::NewProject),
         (layout.sidebar.bell, Hit::Bell),
         (layout.sidebar.edge, Hit::SidebarEdge),
         (layout.strip.pills[0].1, Hit::Pill(TerminalId::new(7))),
         (layout.strip.new_tab, Hit::NewTab),
-        (layout.grid.columns(2, 9, 1), Hit::Cell { row: 2, col: 9 }),
     ] {
         assert_eq!(layout.hit(middle(rect)), expected);
     }
@@ -199,13 +245,7 @@ fn a_point_hits_what_is_uppermost_there() {
     let row = over.palette.as_ref().unwrap().rows[1].1;
     assert_eq!(over.hit(middle(row)), Hit::PaletteRow(1));
     assert_eq!(over.hit(middle(first.row)), Hit::Backdrop);
-    scene.dialog = Some(Dialog {
-        title: String::new(),
-        body: String::new(),
-        confirm: String::new(),
-        cancel: String::new(),
-        is_destructive: false,
-    });
+    scene.dialog = Some(Dialog::default());
     let above = Layout::of(&scene);
     let dialog = above.dialog.unwrap();
     assert_eq!(above.hit(middle(dialog.confirm)), Hit::Confirm);

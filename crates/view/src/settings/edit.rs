@@ -1,6 +1,35 @@
 //! Changing one key of a settings text and leaving every other byte as it is.
 
 use super::line;
+use crate::keys::{Keybind, KeybindError};
+
+/// Gives a chord to an action, or to none with `unbind`; without an action the chord is as it is by
+/// default.
+///
+/// `chord` is as a `keybind` line has it, such as `tui:prefix>shift+v`. Lines about the same chord of the
+/// same face are taken out; the new one is the last, so that it counts.
+///
+/// # Errors
+/// If chord or action cannot be read.
+pub fn bind(text: &str, chord: &str, action: Option<&str>) -> Result<String, KeybindError> {
+    let value = format!("{chord} = {}", action.unwrap_or("unbind"));
+    let wanted = Keybind::parse(&value)?;
+    let is_about = |line: &str| match line::read(line) {
+        Ok(Some(entry)) if entry.key == "keybind" => Keybind::parse(entry.unquoted())
+            .is_ok_and(|found| Keybind { action: wanted.action, ..found } == wanted),
+        _ => false,
+    };
+    let mut out: String =
+        text.split_inclusive('\n').filter(|line| !is_about(line.trim_end_matches('\n'))).collect();
+    if action.is_some() {
+        let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        if !out.is_empty() && !out.ends_with('\n') {
+            out.push_str(end);
+        }
+        out.push_str(&format!("keybind = {value}{end}"));
+    }
+    Ok(out)
+}
 
 /// Sets `key` to `value`: in its last line, which is the one that counts, else in a new last line.
 ///
@@ -107,6 +136,24 @@ mod tests {
         assert_eq!(set("", "font-family", "\"a\""), "font-family = \"\"a\"\"\n");
         assert_eq!(set("", "font-family", "a\nb"), "font-family = \"a b\"\n");
         assert_eq!(set("", "font-family", ""), "font-family = \n");
+    }
+
+    #[test]
+    fn a_chord_is_bound_freed_and_given_back() {
+        let text = "# keys\nkeybind = ctrl+t = new_tab\nkeybind = tui:prefix>v = zoom_pane\n";
+        let bound = bind(text, "tui:prefix>v", Some("split_below")).unwrap();
+        assert_eq!(
+            bound,
+            "# keys\nkeybind = ctrl+t = new_tab\nkeybind = tui:prefix>v = split_below\n"
+        );
+        // The case of a letter counts after the prefix.
+        let other = bind(&bound, "tui:prefix>shift+v", Some("unbind")).unwrap();
+        assert!(other.ends_with("split_below\nkeybind = tui:prefix>shift+v = unbind\n"), "{other}");
+        let back = bind(&other, "tui:prefix>V", None).unwrap();
+        assert_eq!(back, bound);
+        assert_eq!(bind("a", "ctrl+x", Some("copy")).unwrap(), "a\nkeybind = ctrl+x = copy\n");
+        assert!(bind(text, "nokey", Some("copy")).is_err());
+        assert!(bind(text, "ctrl+x", Some("no_action")).is_err());
     }
 
     fn family(text: &str) -> Option<String> {

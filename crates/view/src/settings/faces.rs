@@ -76,10 +76,14 @@ pub struct FaceSettings {
     pub tui_notify: TuiNotify,
     /// A command that gets notices while no viewer has the keyboard.
     pub notify_command: Option<String>,
+    /// Milliseconds that a request waits before that command gets it.
+    pub notify_after_ms: u32,
 }
 
 /// Longest guard.
 const MOST_GUARD: u32 = 10_000;
+/// Longest that a request waits before a command gets it: a day.
+const MOST_NOTIFY_AFTER: u32 = 86_400_000;
 /// Most rows of one notch of the wheel.
 const MOST_WHEEL: u32 = 100;
 
@@ -96,6 +100,7 @@ impl Default for FaceSettings {
             tui_colors: TuiColors::default(),
             tui_notify: TuiNotify::default(),
             notify_command: None,
+            notify_after_ms: 30_000,
         }
     }
 }
@@ -175,7 +180,43 @@ pub(super) const KEYS: &[(&str, Read)] = &[
         settings.faces.notify_command = text(entry);
         Ok(())
     }),
+    ("notify-after-ms", |settings, entry| {
+        settings.faces.notify_after_ms = whole(entry)?.min(MOST_NOTIFY_AFTER);
+        Ok(())
+    }),
 ];
+
+/// Settings that a face may write: what only changes how faces look and behave, and starts nothing.
+pub const WRITABLE: &[&str] = &[
+    "prefix",
+    "key-preset",
+    "answer-guard-ms",
+    "wheel-rows",
+    "confirm-close",
+    "paste-warning",
+    "tui-mouse",
+    "tui-colors",
+    "tui-notify",
+    "copy-on-select",
+    "link-modifier",
+];
+
+/// Whether a face may write this, and what the key is as a word of ours.
+///
+/// # Errors
+/// Why the value cannot be read, or that the key is none of [`WRITABLE`].
+pub fn writable(key: &str, value: &str) -> Result<&'static str, String> {
+    let known = WRITABLE.iter().find(|known| **known == key);
+    let known = known.ok_or_else(|| format!("{key} is no setting that a face may write"))?;
+    if value.contains(['\n', '\r']) {
+        return Err(format!("{key}: a value is one line"));
+    }
+    let (_, warnings) = Settings::parse(&super::edit::set("", known, value), Platform::Linux);
+    match warnings.into_iter().next() {
+        Some(warning) => Err(warning.message),
+        None => Ok(known),
+    }
+}
 
 fn whole(entry: &line::Entry<'_>) -> Result<u32, String> {
     entry.unquoted().trim().parse().map_err(|_| "not a whole number".to_owned())
@@ -186,8 +227,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_face_writes_what_can_be_read_and_nothing_that_starts_a_program() {
+        assert_eq!(writable("tui-colors", "none"), Ok("tui-colors"));
+        assert_eq!(writable("prefix", "off"), Ok("prefix"));
+        assert!(writable("tui-colors", "pink").unwrap_err().contains("must be one of"));
+        assert!(writable("notify-command", "sh").is_err());
+        assert!(writable("prefix", "ctrl+a\ncommand = x").is_err());
+        for key in WRITABLE {
+            let is_read = super::super::KEYS.iter().chain(KEYS).any(|(known, _)| known == key);
+            assert!(is_read, "{key}");
+        }
+    }
+
+    #[test]
     fn every_key_is_read_and_bad_values_change_nothing() {
-        let text = "prefix = ctrl+a\nkey-preset = tmux\nanswer-guard-ms = 0\nwheel-rows = 900\nconfirm-close = never\npaste-warning = always\ntui-mouse = off\ntui-colors = none\ntui-notify = bell\nnotify-command = ntfy publish x\n";
+        let text = "prefix = ctrl+a\nkey-preset = tmux\nanswer-guard-ms = 0\nwheel-rows = 900\nconfirm-close = never\npaste-warning = always\ntui-mouse = off\ntui-colors = none\ntui-notify = bell\nnotify-command = ntfy publish x\nnotify-after-ms = 250\n";
         let (settings, warnings) = Settings::parse(text, Platform::Linux);
         assert_eq!(warnings, []);
         let faces = settings.faces.clone();
@@ -198,6 +252,7 @@ mod tests {
         );
         assert_eq!((faces.tui_colors, faces.tui_notify), (TuiColors::None, TuiNotify::Bell));
         assert_eq!(faces.notify_command.as_deref(), Some("ntfy publish x"));
+        assert_eq!(faces.notify_after_ms, 250);
         let keymap = settings.keymap_for(FaceKind::Tui, Platform::Linux);
         assert_eq!(keymap.prefix().map(|prefix| prefix.to_string()).as_deref(), Some("ctrl+a"));
         let bad = "prefix = nokey\nkey-preset = vi\nanswer-guard-ms = x\nwheel-rows = -1\nconfirm-close = x\ntui-mouse = maybe\n";

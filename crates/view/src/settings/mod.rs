@@ -8,7 +8,9 @@ mod faces;
 pub(crate) mod line;
 
 pub use command::{Command, DEFAULT_LIMIT, DEFAULT_TIMEOUT, MissingWord, Provider, ProviderRun};
-pub use faces::{ConfirmClose, FaceSettings, PasteWarning, TuiColors, TuiNotify};
+pub use faces::{
+    ConfirmClose, FaceSettings, PasteWarning, TuiColors, TuiNotify, WRITABLE, writable,
+};
 
 use crate::keys::{Keybind, Keymap, Platform};
 use crate::theme::DEFAULT_THEME;

@@ -25,6 +25,7 @@ themes! {
     "github-dark-dimmed",
     "github-light",
     "gruvbox-dark",
+    "high-contrast",
     "iceberg-dark",
     "kanagawa",
     "kanagawa-dragon",
