@@ -32,6 +32,9 @@ pub enum Outcome {
     /// [`ConnectionHandle::finish`] was called and everything at work was answered.
     #[error("connection finished")]
     Finished,
+    /// [`ConnectionHandle::dismiss`] was called, with the code that a WebSocket is closed with.
+    #[error("connection dismissed ({0})")]
+    Dismissed(u16),
     /// [`Outbox::close`] was called, or the peer did not take its last bytes.
     #[error("connection cut off: {0}")]
     Cut(Cow<'static, str>),
@@ -170,6 +173,7 @@ impl<T: Transport, F: Framing, P: Protocol> Connection<T, F, P> {
             match self.outbox.directive() {
                 Directive::Cut => return Poll::Ready(Outcome::Cut(self.outbox.reason())),
                 Directive::Finish => self.finish(),
+                Directive::Dismiss(code) => self.dismiss(code),
                 Directive::Serve => {}
             }
             let mut progress = self.collect_replies(cx);
@@ -234,6 +238,18 @@ impl<T: Transport, F: Framing, P: Protocol> Connection<T, F, P> {
         }
     }
 
+    /// Nothing is taken or computed any more; what is queued or written already is flushed.
+    fn dismiss(&mut self, code: u16) {
+        if matches!(self.ending, Some(Outcome::Dismissed(_))) {
+            return;
+        }
+        // Regardless of the high-water mark: the queue has its own bound, and nothing comes after it.
+        while let Some(body) = self.outbox.pop() {
+            self.framing.encode(&body, &mut self.output);
+        }
+        self.stop(Outcome::Dismissed(code));
+    }
+
     /// Nothing is taken or computed any more; what is written already is flushed.
     fn stop(&mut self, outcome: Outcome) {
         self.reading = Reading::Done;
@@ -264,7 +280,7 @@ impl<T: Transport, F: Framing, P: Protocol> Connection<T, F, P> {
     }
 
     fn put_reply(&mut self, reply: P::Reply) {
-        if self.options.outbox_first {
+        if self.options.outbox_first || self.protocol.is_behind_outbox(&reply) {
             // Regardless of the high-water mark: the order is promised, and the queue has its own bound.
             while let Some(body) = self.outbox.pop() {
                 self.framing.encode(&body, &mut self.output);

@@ -48,14 +48,16 @@ pub enum Rejected {
 
 const OPEN: u8 = 0;
 const FINISHING: u8 = 1;
-const CUT: u8 = 2;
-const OVER: u8 = 3;
+const DISMISSED: u8 = 2;
+const CUT: u8 = 3;
+const OVER: u8 = 4;
 
 /// What handlers asked of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Directive {
     Serve,
     Finish,
+    Dismiss(u16),
     Cut,
 }
 
@@ -91,6 +93,8 @@ struct Queue {
     replaceable: usize,
     permits: usize,
     reason: Cow<'static, str>,
+    /// Why the peer is dismissed, as a WebSocket says it.
+    code: u16,
 }
 
 impl Queue {
@@ -229,10 +233,10 @@ impl Outbox {
         self.when_room(|| self.try_reserve()).await
     }
 
-    /// True once the connection is over or cut off.
+    /// True once the connection is over, cut off or dismissed.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.shared.directive.load(Ordering::Acquire) >= CUT
+        self.shared.directive.load(Ordering::Acquire) >= DISMISSED
     }
 
     /// Resolves when the connection is over or cut off, so that background tasks can end.
@@ -250,6 +254,18 @@ impl Outbox {
         }
         queue.reason = reason.into();
         self.shared.directive.store(CUT, Ordering::Release);
+        drop(queue);
+        self.shared.connection.wake();
+        self.shared.over.cancel();
+    }
+
+    fn dismiss(&self, code: u16) {
+        let mut queue = self.shared.queue();
+        if self.is_closed() {
+            return;
+        }
+        queue.code = code;
+        self.shared.directive.store(DISMISSED, Ordering::Release);
         drop(queue);
         self.shared.connection.wake();
         self.shared.over.cancel();
@@ -322,6 +338,7 @@ impl Outbox {
         match self.shared.directive.load(Ordering::Acquire) {
             OPEN => Directive::Serve,
             FINISHING => Directive::Finish,
+            DISMISSED => Directive::Dismiss(self.shared.queue().code),
             _ => Directive::Cut,
         }
     }
@@ -411,6 +428,12 @@ impl ConnectionHandle {
     /// Ends the connection in good order: no more requests are read, those at work are answered.
     pub fn finish(&self) {
         self.outbox.finish();
+    }
+
+    /// Ends the connection at once: what is queued still goes out, requests at work are dropped, and a
+    /// WebSocket is closed with this code.
+    pub fn dismiss(&self, code: u16) {
+        self.outbox.dismiss(code);
     }
 
     /// Cuts the connection off, see [`Outbox::close`].

@@ -33,6 +33,12 @@ pub trait Protocol: Send + 'static {
     /// Called exactly once per finished call, in the order in which replies go out.
     fn encode(&mut self, reply: Self::Reply, out: &mut Vec<u8>);
 
+    /// Whether what is queued in the outbox goes out before this reply, also where
+    /// [`Options::outbox_first`](crate::Options::outbox_first) is off.
+    fn is_behind_outbox(&self, _reply: &Self::Reply) -> bool {
+        false
+    }
+
     /// Called after every call, when its reply (if it has one) is in the write buffer: what is
     /// queued in the outbox now goes out right behind it.
     fn replied(&mut self) {}

@@ -74,6 +74,11 @@ pub trait Companion: Send + Sync {
     /// A reply is on its way, to this method if one was called; what is queued now goes out right
     /// behind it.
     fn replied(&self, method: Option<&'static str>);
+    /// Whether the reply to this method goes out behind what is queued by then, also on an endpoint that
+    /// serves other dialects as well.
+    fn is_behind_outbox(&self, _method: &'static str) -> bool {
+        false
+    }
     /// The peer has said all it had to say; what is queued now still goes out.
     fn ending(&self);
 }
@@ -299,6 +304,11 @@ impl Protocol for JsonRpc {
             out.truncate(start);
             out.extend_from_slice(&short);
         }
+    }
+
+    fn is_behind_outbox(&self, reply: &Reply) -> bool {
+        let Some(method) = reply.method else { return false };
+        self.companions.iter().any(|companion| companion.is_behind_outbox(method))
     }
 
     fn replied(&mut self) {

@@ -52,3 +52,38 @@ async fn news_follow_each_reply_and_the_last_ones_go_out_before_the_end() {
         assert_eq!(lines, expected);
     }
 }
+
+/// Has the replies of one method come behind what is queued.
+struct Behind;
+
+impl Companion for Behind {
+    fn started(&self, _method: &'static str) {}
+    fn replied(&self, _method: Option<&'static str>) {}
+    fn is_behind_outbox(&self, method: &'static str) -> bool {
+        method == "t.emit"
+    }
+    fn ending(&self) {}
+}
+
+#[tokio::test]
+async fn a_dialect_has_its_replies_behind_what_is_queued_beside_others_that_do_not() {
+    for is_behind in [false, true] {
+        let (near, far) = memory::pair();
+        let world = Arc::new(World::default());
+        let served = tokio::spawn(serve_connection(
+            far,
+            Ndjson::default(),
+            Options::default(),
+            move |connection| {
+                let rpc = JsonRpc::new(Table::new([METHODS]), Cx { connection, world });
+                if is_behind { rpc.companion(Arc::new(Behind)) } else { rpc }
+            },
+        ));
+        let peer = Peer { io: BufReader::new(near), world: Arc::default(), served };
+        let request =
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"t.emit\",\"params\":{\"bytes\":1}}\n";
+        let (got, _) = peer.exchange(request.as_bytes()).await;
+        let place = got.lines().position(|line| line.contains("\"id\":1"));
+        assert_eq!(place, Some(usize::from(is_behind)), "{got}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Where bytes come from and go to: Unix sockets, TCP, WebSockets, the process's own stdio, and memory.
 //! Owns who may connect; knows no framing.
 
+pub mod http;
 pub mod memory;
 mod reserve;
 pub mod stdio;

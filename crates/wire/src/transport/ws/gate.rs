@@ -2,20 +2,15 @@
 //! so that a foreign page can neither guess tokens nor lock its user out. Does no I/O.
 
 use std::{
-    net::{IpAddr, Ipv6Addr},
+    net::IpAddr,
     sync::{Mutex, PoisonError},
     time::Duration,
 };
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
 use tokio::time::Instant;
-use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
-use super::{
-    SUBPROTOCOL, Token,
-    http::{Answer, Head},
-    throttle::Throttle,
-};
+use super::{Handshake, SUBPROTOCOL, Token};
+use crate::transport::http::{Answer, Head, Host, Throttle, host_of, is_local_name, normal_origin};
 
 /// How a token stands in a list of subprotocols.
 const BEARER_ELEMENT: &str = "bearer.";
@@ -73,7 +68,7 @@ impl Gate {
         peer: IpAddr,
         local: IpAddr,
         now: Instant,
-    ) -> Result<Admission, Answer> {
+    ) -> Result<Handshake, Answer> {
         let host = head.only("host").and_then(host_of);
         let host = host.ok_or_else(|| Answer::text(400, "bad or missing Host header\n"))?;
         if !self.knows_host(&host, local) {
@@ -83,7 +78,7 @@ impl Gate {
             return Err(Answer::text(403, "origin is not allowed\n"));
         }
         self.check_token(head, peer, now)?;
-        Admission::of(head)
+        Handshake::read(head, SUBPROTOCOL)
     }
 
     /// Whether a request may name us so. Only names can be turned against us by a foreign DNS
@@ -136,85 +131,6 @@ fn presented(head: &Head) -> impl Iterator<Item = &str> {
         .elements("sec-websocket-protocol")
         .filter_map(|element| element.strip_prefix(BEARER_ELEMENT));
     headers.chain(elements)
-}
-
-/// What a peer that was let in is answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Admission {
-    /// The proof that we speak WebSocket.
-    pub(super) accept: String,
-    /// The subprotocol agreed on.
-    pub(super) subprotocol: Option<&'static str>,
-}
-
-impl Admission {
-    fn of(head: &Head) -> Result<Self, Answer> {
-        if head.method != "GET" || !head.has_element("connection", "upgrade") {
-            return Err(Answer::text(400, "not a WebSocket handshake\n"));
-        }
-        if head.only("sec-websocket-version") != Some("13") {
-            let refusal = Answer::text(426, "only WebSocket version 13 is spoken\n");
-            return Err(refusal.with("Sec-WebSocket-Version", 13));
-        }
-        let key = head.only("sec-websocket-key").unwrap_or_default();
-        if STANDARD.decode(key).map(|bytes| bytes.len()) != Ok(16) {
-            return Err(Answer::text(400, "bad or missing Sec-WebSocket-Key header\n"));
-        }
-        let mut offered = head.elements("sec-websocket-protocol");
-        let subprotocol = offered.any(|element| element == SUBPROTOCOL).then_some(SUBPROTOCOL);
-        Ok(Self { accept: derive_accept_key(key.as_bytes()), subprotocol })
-    }
-}
-
-/// The host part of a Host header or an origin.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Host {
-    Address(IpAddr),
-    Name(String),
-}
-
-impl Host {
-    fn is_loopback(&self) -> bool {
-        match self {
-            Self::Address(address) => address.is_loopback(),
-            Self::Name(name) => is_local_name(name),
-        }
-    }
-}
-
-/// Names that mean this machine and are never looked up.
-fn is_local_name(name: &str) -> bool {
-    name == "localhost" || name.ends_with(".localhost")
-}
-
-/// Reads `host` or `host:port`; the port says nothing about who we are, since it may be forwarded.
-fn host_of(authority: &str) -> Option<Host> {
-    if let Some(rest) = authority.strip_prefix('[') {
-        let (address, rest) = rest.split_once(']')?;
-        is_port(rest).then_some(())?;
-        let address: Ipv6Addr = address.parse().ok()?;
-        return Some(Host::Address(IpAddr::V6(address).to_canonical()));
-    }
-    let at = authority.find(':').unwrap_or(authority.len());
-    let (name, port) = authority.split_at(at);
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-    if name.is_empty() || !name.bytes().all(fits) || !is_port(port) {
-        return None;
-    }
-    let name = name.strip_suffix('.').unwrap_or(name);
-    Some(name.parse().map_or_else(|_| Host::Name(name.to_ascii_lowercase()), Host::Address))
-}
-
-/// Nothing, or a colon and digits.
-fn is_port(text: &str) -> bool {
-    match text.strip_prefix(':') {
-        Some(digits) => digits.parse::<u16>().is_ok() && !digits.starts_with('+'),
-        None => text.is_empty(),
-    }
-}
-
-fn normal_origin(origin: &str) -> String {
-    origin.trim().trim_end_matches('/').to_ascii_lowercase()
 }
 
 #[cfg(test)]

@@ -6,13 +6,11 @@
 //! because it does not read sees close code 1013.
 
 mod gate;
-mod http;
+mod handshake;
 mod listener;
 pub mod pairing;
 mod socket;
-mod throttle;
 mod token;
-mod waiting;
 
 #[cfg(test)]
 mod tests;
@@ -20,6 +18,7 @@ mod tests;
 use std::net::SocketAddr;
 
 pub use gate::Gate;
+pub use handshake::Handshake;
 pub use listener::{Limits, Listener};
 pub use socket::{MAX_MESSAGE, Messages, Socket};
 pub use token::{Token, TokenError};

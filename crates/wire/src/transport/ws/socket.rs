@@ -7,13 +7,14 @@ use std::{
     net::SocketAddr,
     pin::Pin,
     task::{Context, Poll, ready},
+    time::Duration,
 };
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use futures_util::{Sink as _, Stream as _};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
+    time::{Instant, Sleep},
 };
 use tokio_tungstenite::{
     WebSocketStream,
@@ -24,7 +25,7 @@ use tokio_tungstenite::{
     },
 };
 
-use super::super::{Slot, Transport, hung_up};
+use super::super::{Slot, Transport, http::Carrier, hung_up};
 use crate::{
     connection::Outcome,
     framing::{Frame, FrameError, Framing},
@@ -77,7 +78,7 @@ impl Framing for Messages {
 /// A peer that was let in, ready for [`serve_connection`](crate::serve_connection) with
 /// [`Messages`] as framing.
 pub struct Socket {
-    ws: WebSocketStream<TcpStream>,
+    ws: WebSocketStream<Carrier>,
     peer: SocketAddr,
     /// Parts of the message being read.
     incoming: [Bytes; 2],
@@ -87,8 +88,20 @@ pub struct Socket {
     /// What to tell the peer at the end, if it broke a rule.
     fault: Option<CloseCode>,
     farewell: Farewell,
+    pings: Option<Pings>,
     _slot: Slot,
 }
+
+/// Asks a silent peer whether it is still there.
+struct Pings {
+    every: Duration,
+    next: Pin<Box<Sleep>>,
+    /// Pings sent since the peer was last heard.
+    unanswered: u32,
+}
+
+/// Pings that may stay unanswered.
+const MAX_UNANSWERED: u32 = 2;
 
 /// Records on their way out, cut from whatever pieces they are written in.
 #[derive(Default)]
@@ -133,12 +146,7 @@ impl std::fmt::Debug for Socket {
 
 impl Socket {
     /// A WebSocket over a stream on which the handshake is done; `rest` came behind it.
-    pub(super) async fn new(
-        stream: TcpStream,
-        rest: Vec<u8>,
-        peer: SocketAddr,
-        slot: Slot,
-    ) -> Self {
+    pub(crate) async fn new(stream: Carrier, rest: Vec<u8>, peer: SocketAddr, slot: Slot) -> Self {
         let config = WebSocketConfig::default()
             .read_buffer_size(READ_BUFFER)
             .write_buffer_size(WRITE_BUFFER)
@@ -154,8 +162,37 @@ impl Socket {
             is_over: false,
             fault: None,
             farewell: Farewell::Unsaid,
+            pings: None,
             _slot: slot,
         }
+    }
+
+    /// Sends a ping this often, and takes a peer that leaves several unanswered to be gone.
+    #[must_use]
+    pub fn with_pings(mut self, every: Duration) -> Self {
+        let next = Box::pin(tokio::time::sleep(every));
+        self.pings = Some(Pings { every, next, unanswered: 0 });
+        self
+    }
+
+    /// Sends a ping if it is time; true if the peer left too many unanswered.
+    fn poll_pings(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(pings) = &mut self.pings else { return false };
+        while pings.next.as_mut().poll(cx).is_ready() {
+            if pings.unanswered >= MAX_UNANSWERED {
+                return true;
+            }
+            pings.unanswered += 1;
+            pings.next.as_mut().reset(Instant::now() + pings.every);
+            // Where there is no room, a peer that reads again is heard anyway.
+            let ws = Pin::new(&mut self.ws);
+            if let Poll::Ready(Ok(())) = ws.poll_ready(cx)
+                && Pin::new(&mut self.ws).start_send(Message::Ping(Bytes::new())).is_ok()
+            {
+                let _ = Pin::new(&mut self.ws).poll_flush(cx);
+            }
+        }
+        false
     }
 
     /// The address of the other side.
@@ -167,7 +204,11 @@ impl Socket {
     /// Waits for the next text message; false at the end.
     fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         loop {
-            let text = match ready!(Pin::new(&mut self.ws).poll_next(cx)) {
+            let next = ready!(Pin::new(&mut self.ws).poll_next(cx));
+            if let (Some(Ok(_)), Some(pings)) = (&next, &mut self.pings) {
+                pings.unanswered = 0;
+            }
+            let text = match next {
                 Some(Ok(Message::Text(text))) => Bytes::from(text),
                 Some(Ok(Message::Binary(_))) => {
                     self.fault = Some(CloseCode::Unsupported);
@@ -221,6 +262,7 @@ impl Socket {
         let code = self.fault.unwrap_or(match outcome {
             Outcome::PeerClosed => CloseCode::Normal,
             Outcome::Finished => CloseCode::Away,
+            Outcome::Dismissed(code) => CloseCode::from(*code),
             Outcome::Cut(_) => CloseCode::Again,
             Outcome::Framing(_) => CloseCode::Protocol,
             Outcome::Io(_) => CloseCode::Error,
@@ -256,6 +298,10 @@ impl AsyncRead for Socket {
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
         if this.is_over {
+            return Poll::Ready(Ok(()));
+        }
+        if this.poll_pings(cx) {
+            this.is_over = true;
             return Poll::Ready(Ok(()));
         }
         if this.incoming.iter().all(Bytes::is_empty) && !ready!(this.poll_message(cx))? {
@@ -307,7 +353,7 @@ impl AsyncWrite for Socket {
 
 impl Transport for Socket {
     fn peer_gone(&self) -> bool {
-        self.is_over || hung_up(self.ws.get_ref())
+        self.is_over || hung_up(self.ws.get_ref().tcp())
     }
 
     /// Says goodbye with the code that fits, and reads until the peer has seen it: closing with

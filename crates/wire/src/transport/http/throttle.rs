@@ -22,21 +22,21 @@ struct Record {
 
 /// Counts failures by address; ports do not matter.
 #[derive(Debug, Default)]
-pub(super) struct Throttle {
+pub(crate) struct Throttle {
     peers: HashMap<IpAddr, Record>,
 }
 
 impl Throttle {
     /// How many whole seconds, rounded up, this address still has to wait before an attempt is
     /// looked at.
-    pub(super) fn wait(&self, peer: IpAddr, now: Instant) -> Option<u64> {
+    pub(crate) fn wait(&self, peer: IpAddr, now: Instant) -> Option<u64> {
         let until = self.peers.get(&peer.to_canonical())?.closed_until?;
         let left = until.checked_duration_since(now).filter(|left| !left.is_zero())?;
         Some(left.as_secs() + u64::from(left.subsec_nanos() > 0))
     }
 
     /// Notes a failure; tells the seconds to wait if it costs any.
-    pub(super) fn failed(&mut self, peer: IpAddr, now: Instant) -> Option<u64> {
+    pub(crate) fn failed(&mut self, peer: IpAddr, now: Instant) -> Option<u64> {
         let peer = peer.to_canonical();
         if self.peers.len() >= MAX_PEERS && !self.peers.contains_key(&peer) {
             self.forget_one();
@@ -52,7 +52,7 @@ impl Throttle {
     }
 
     /// Notes a success, after which everything begins anew.
-    pub(super) fn succeeded(&mut self, peer: IpAddr) {
+    pub(crate) fn succeeded(&mut self, peer: IpAddr) {
         self.peers.remove(&peer.to_canonical());
     }
 
