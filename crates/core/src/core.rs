@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rookery_model::{Caller, Event, EventSeq, ProjectId, Result, Timestamp};
@@ -16,8 +17,8 @@ use crate::seats::{self, UiConfig};
 use crate::terminals::{self, TerminalLimits};
 use crate::threads::{self, Interrupted};
 use crate::world::{Doors, KeptWords, World};
-use crate::{children, clock, commands, file_changes, imports, log, marketplaces, media, memories};
-use crate::{requests, reviews, runners, secrets};
+use crate::{children, clock, commands, devices, file_changes, imports, log, marketplaces};
+use crate::{media, memories, requests, reviews, runners, secrets};
 use crate::{tasks, teams, workflows};
 
 /// What core needs to know to start.
@@ -66,6 +67,8 @@ const ENDINGS_LIMIT: Duration = Duration::from_secs(8);
 pub enum StopKind {
     /// Terminals live on with the keeper.
     KeepTerminals,
+    /// The same, and another daemon follows at once.
+    Restart,
     /// Every terminal and everything it started is ended.
     EndTerminals,
 }
@@ -89,12 +92,15 @@ pub(crate) struct Inner {
     pub(crate) damage: Option<String>,
     /// Raised when the core stops.
     pub(crate) stopping: watch::Sender<bool>,
+    /// Whether another daemon follows when it does.
+    is_restarting: AtomicBool,
     /// Raised when something that is shown changed.
     pub(crate) signals: log::Signals,
     // What belongs to one room alone; each is private to it.
     pub(crate) agents: agents::Room,
     pub(crate) children: children::Room,
     pub(crate) commands: Arc<commands::Room>,
+    pub(crate) devices: devices::Room,
     pub(crate) file_changes: file_changes::Room,
     pub(crate) imports: imports::Room,
     pub(crate) log: log::Room,
@@ -124,7 +130,7 @@ impl Core {
         let (loaded, seats) = tokio::try_join!(blocking(move || masked(loaded)), seats)?;
         let (kept, cwd) = (store.clone(), config.agent.cwd.clone());
         let projects: Vec<ProjectId> = loaded.projects.iter().map(|project| project.id).collect();
-        let (words, places, runners) = blocking(move || {
+        let (words, places, runners, paired) = blocking(move || {
             let word = |what: Kept| kept.kept(&what).ok().flatten();
             let layout = |id: ProjectId| Some((id, word(Kept::Layout(id))?));
             let words = KeptWords {
@@ -132,7 +138,7 @@ impl Core {
                 asking: word(Kept::AskingWord),
                 layouts: projects.into_iter().filter_map(layout).collect(),
             };
-            (words, Places::load(&kept, &cwd), word(Kept::Runners))
+            (words, Places::load(&kept, &cwd), word(Kept::Runners), word(Kept::Devices))
         })
         .await?;
         let interrupted =
@@ -144,6 +150,7 @@ impl Core {
             started_at: clock::wall(),
             damage: loaded.damage.as_ref().map(|damage| damage.reason.clone()),
             stopping: watch::Sender::new(false),
+            is_restarting: AtomicBool::new(false),
             world: Doors::new(World::from_loaded(loaded, &config, words), signals.clone()),
             agents: agents::Room::new(
                 config.agent.clone(),
@@ -153,6 +160,7 @@ impl Core {
             ),
             children: children::Room::new(&config.agent.settings.subagents),
             commands: Arc::new(commands::Room::new(&signals)),
+            devices: devices::Room::new(paired),
             file_changes: file_changes::Room::default(),
             imports: imports::Room::new(config.agent.imports_file.clone()),
             log: log::Room::new(published),
@@ -221,8 +229,14 @@ impl Core {
         let _ = stopping.wait_for(|is_stopping| *is_stopping).await;
     }
 
+    /// Whether another daemon follows at once, now that the core stops.
+    pub(crate) fn is_restarting(&self) -> bool {
+        self.inner.is_restarting.load(Ordering::Relaxed)
+    }
+
     /// Stops: says so in the log, saves every screen, and lets go of the keeper.
     pub async fn stop(&self, kind: StopKind) -> Result<()> {
+        self.inner.is_restarting.store(kind == StopKind::Restart, Ordering::Relaxed);
         self.inner.stopping.send_replace(true);
         self.threads().rest_turns().await;
         self.commands().stop_all().await;

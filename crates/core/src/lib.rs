@@ -12,6 +12,7 @@ mod children;
 mod clock;
 mod commands;
 mod core;
+mod devices;
 mod file_changes;
 mod handoffs;
 mod imports;
@@ -51,6 +52,7 @@ pub use commands::{
     Artifact, ExecChunk, ExecEnd, ExecRequest, ExecRunner, ExecStart, ExecStream, ExecWords,
     Execution, ProcessOutput, ProcessState, ProcessView, Shows as ExecShows,
 };
+pub use devices::{Credential, Device, MAX_DEVICES, Pairing, Parting, Unpaired, Visit};
 pub use file_changes::{HunkQuery, RolledBack};
 pub use handoffs::NewHandoff;
 pub use imports::{EnabledImport, ImportChange, NewImport, Refreshed, SkillList, SkillSelector};
@@ -74,9 +76,9 @@ pub use requests::{
 };
 pub use reviews::{NewComment, NewReview};
 pub use rooms::{
-    Agents, Checkpoints, Children, Commands, FileChanges, Handoffs, Imports, Log, Marketplaces,
-    Media, Memories, Queue, Requests, Reviews, Runners, Seats, Sessions, Tasks, Teams, Terminals,
-    Threads, Workflows, Workspace, Worktrees,
+    Agents, Checkpoints, Children, Commands, Devices, FileChanges, Handoffs, Imports, Log,
+    Marketplaces, Media, Memories, Queue, Requests, Reviews, Runners, Seats, Sessions, Tasks,
+    Teams, Terminals, Threads, Workflows, Workspace, Worktrees,
 };
 pub use runners::{
     Deleted, NewDestination, PortAction, ProviderView, RunnerActed, RunnerAction, RunnerDirs,
@@ -84,8 +86,8 @@ pub use runners::{
     TakenSnapshot,
 };
 pub use seats::{
-    Clipboard, Face, Fit, MAX_VIEWERS, NewViewer, Page, PaneTo, Presented, SceneCounts, UiConfig,
-    Viewer, ViewerRights, WindowMetrics,
+    Clipboard, Face, Fit, Goodbye, MAX_VIEWERS, NewViewer, Page, PaneTo, Presented, SceneCounts,
+    UiConfig, Viewer, ViewerRights, WindowMetrics,
 };
 pub use sessions::{
     AgentChoice, AgentEvent, AgentEventKind, Created, Import, Imported, NewSession, Reported,

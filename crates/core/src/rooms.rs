@@ -50,6 +50,8 @@ rooms! {
     children => Children,
     /// Programs that clients run.
     commands => Commands,
+    /// Browsers and programs elsewhere that were paired with this world.
+    devices => Devices,
     /// What happened to files: edits of tools, and what commands were seen to change.
     file_changes => FileChanges,
     /// Work that one session hands to another.

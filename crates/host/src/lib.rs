@@ -40,7 +40,7 @@ pub use beneath::{Beneath, EntryKind};
 pub use clipboard::{CLIPBOARD_LIMIT, ClipboardTarget, Clipboards, TooLong};
 pub use git::metrics as git_metrics;
 pub use limits::{inherited_descriptor_limit, raise_descriptor_limit};
-pub use listening::listening_ports;
+pub use listening::{ListeningProcess, listener_at, listening_ports};
 pub use memory::release_freed;
 pub use name::host_name;
 pub use own_program::own_program;

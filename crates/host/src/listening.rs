@@ -13,6 +13,24 @@ pub fn listening_ports(pids: &[u32]) -> BTreeSet<u16> {
     texts.flat_map(|text| of_table(&text, &held)).collect()
 }
 
+/// A process that listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListeningProcess {
+    /// Its id.
+    pub pid: u32,
+    /// The name of its program.
+    pub name: String,
+}
+
+/// Which process of this user listens at a port, if one does. Blocks: it reads tables of the kernel.
+pub fn listener_at(port: u16) -> Option<ListeningProcess> {
+    let processes = std::fs::read_dir("/proc").ok()?.filter_map(Result::ok);
+    let mut pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let pid = pids.find(|pid| listening_ports(&[*pid]).contains(&port))?;
+    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    Some(ListeningProcess { pid, name: name.trim().to_owned() })
+}
+
 /// The ports of listening sockets with these inodes.
 fn of_table(table: &str, held: &HashSet<u64>) -> Vec<u16> {
     let port = |line: &str| {
@@ -53,6 +71,8 @@ mod tests {
         if let Some(six) = six {
             assert!(mine.contains(&six.local_addr().unwrap().port()));
         }
+        let found = listener_at(four.local_addr().unwrap().port()).unwrap();
+        assert_eq!(found.pid, std::process::id());
         assert!(listening_ports(&[]).is_empty());
         let connected = std::net::TcpStream::connect(four.local_addr().unwrap()).unwrap();
         let own = connected.local_addr().unwrap().port();

@@ -18,6 +18,8 @@ pub enum Kept {
     Closing(TerminalId),
     /// How many commits there were.
     Commits,
+    /// Browsers and programs elsewhere that were paired, without their secrets.
+    Devices,
     /// What a dialect asked to remember, under a name of its choice.
     Dialect(String),
     /// How the panes of a project are arranged.
@@ -36,6 +38,8 @@ pub enum Kept {
     Runners,
     /// What the user said to a running turn and no item holds yet.
     Steers(TurnId),
+    /// How the server for browsers was turned on, if it is on.
+    Web,
     /// Sets of directories that threads work in.
     Workspaces,
 }
@@ -49,6 +53,7 @@ impl fmt::Display for Kept {
             Kept::AskingWord => f.write_str("asking_mode"),
             Kept::Closing(id) => write!(f, "closing/{id}"),
             Kept::Commits => f.write_str("commits"),
+            Kept::Devices => f.write_str("devices"),
             Kept::Dialect(name) => write!(f, "dialect:{name}"),
             Kept::Layout(project) => write!(f, "layout/{project}"),
             Kept::Masked => f.write_str("masked"),
@@ -58,6 +63,7 @@ impl fmt::Display for Kept {
             Kept::Queued(thread) => write!(f, "queued/{thread}"),
             Kept::Runners => f.write_str("runners"),
             Kept::Steers(turn) => write!(f, "steers/{turn}"),
+            Kept::Web => f.write_str("web"),
             Kept::Workspaces => f.write_str("workspaces"),
         }
     }

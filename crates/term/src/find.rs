@@ -8,6 +8,7 @@ use std::ops::Range;
 use alacritty_terminal::term::cell::{Cell, Flags};
 use regex::{Regex, RegexBuilder};
 
+use crate::redact::Policy;
 use crate::row;
 use crate::screen::Screen;
 use crate::selection::Place;
@@ -67,6 +68,8 @@ pub struct Finder {
     limit: usize,
     total: usize,
     is_done: bool,
+    /// Whether what is a secret is not there for it.
+    is_blind: bool,
 }
 
 impl Finder {
@@ -90,7 +93,14 @@ impl Finder {
             .dfa_size_limit(MAX_COMPILED)
             .build()
             .map_err(|error| FindError::Bad(error.to_string()))?;
-        Ok(Finder { pattern, epoch: None, to: 0, limit, total: 0, is_done: false })
+        Ok(Finder { pattern, epoch: None, to: 0, limit, total: 0, is_done: false, is_blind: false })
+    }
+
+    /// The same for those who may not see secrets: it finds what they are shown, so that no secret can
+    /// be guessed piece by piece.
+    #[must_use]
+    pub fn without_secrets(self) -> Finder {
+        Finder { is_blind: true, ..self }
     }
 
     /// Matches so far.
@@ -133,16 +143,66 @@ impl Finder {
     /// The matches on whole lines, in order.
     fn matches(&self, screen: &Screen, rows: Range<u64>) -> Vec<Match> {
         let mut found = Vec::new();
-        let mut line = Line { cols: u64::from(screen.size().cols), ..Line::default() };
+        if self.is_blind {
+            for line in masked_lines(screen, rows) {
+                line.search(&self.pattern, screen, &mut found);
+            }
+            return found;
+        }
+        let mut line = Line::default();
         screen.visit_cells(rows, &mut |number, cells| {
             line.push(number, cells);
             if !row::is_wrapped(cells) {
                 line.search(&self.pattern, screen, &mut found);
+                line.clear();
             }
         });
         line.search(&self.pattern, screen, &mut found);
         found
     }
+}
+
+/// Rows above those that are searched in which a secret may begin.
+const SECRET_ROWS: u64 = 8;
+
+/// Lines with a star for each byte of a secret, so that everything else stays where it is.
+fn masked_lines(screen: &Screen, rows: Range<u64>) -> Vec<Line> {
+    let above = rows.start.saturating_sub(SECRET_ROWS).max(screen.oldest_shown())..rows.start;
+    let (above, mut lines) = (lines_of(screen, above), lines_of(screen, rows));
+    let mut text: String = above.iter().flat_map(|line| [line.text.as_str(), "\n"]).collect();
+    let mut starts = Vec::with_capacity(lines.len());
+    for line in &lines {
+        starts.push(text.len());
+        text.push_str(&line.text);
+        text.push('\n');
+    }
+    for span in Policy::usual().redact_spans(&text) {
+        let first = starts.partition_point(|start| *start <= span.start).saturating_sub(1);
+        for (line, start) in lines.iter_mut().zip(&starts).skip(first) {
+            if *start >= span.end {
+                break;
+            }
+            let end = start + line.text.len();
+            line.hide(span.start.clamp(*start, end) - start..span.end.clamp(*start, end) - start);
+        }
+    }
+    lines
+}
+
+/// Rows joined to lines where they wrapped.
+fn lines_of(screen: &Screen, rows: Range<u64>) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut line = Line::default();
+    screen.visit_cells(rows, &mut |number, cells| {
+        line.push(number, cells);
+        if !row::is_wrapped(cells) {
+            lines.push(std::mem::take(&mut line));
+        }
+    });
+    if !line.rows.is_empty() {
+        lines.push(line);
+    }
+    lines
 }
 
 /// Whether a pattern has a capital that stands for itself; `\S` and `\W` have none.
@@ -182,7 +242,6 @@ struct Line {
     text: String,
     /// Row numbers and the offsets at which their text begins.
     rows: Vec<(u64, usize)>,
-    cols: u64,
 }
 
 impl Line {
@@ -191,20 +250,34 @@ impl Line {
         row::push_text(cells, &mut self.text);
     }
 
-    /// Adds the matches and begins another line.
-    fn search(&mut self, pattern: &Regex, screen: &Screen, found: &mut Vec<Match>) {
+    fn clear(&mut self) {
+        self.text.clear();
+        self.rows.clear();
+    }
+
+    /// Puts stars in the place of bytes.
+    fn hide(&mut self, bytes: Range<usize>) {
+        let whole =
+            self.text.is_char_boundary(bytes.start) && self.text.is_char_boundary(bytes.end);
+        if whole {
+            let stars = "*".repeat(bytes.len());
+            self.text.replace_range(bytes, &stars);
+        }
+    }
+
+    /// Adds the matches.
+    fn search(&self, pattern: &Regex, screen: &Screen, found: &mut Vec<Match>) {
+        let cols = u64::from(screen.size().cols);
         for place in pattern.find_iter(&self.text).filter(|place| !place.is_empty()) {
             let start = self.place(place.start(), screen);
             // The last character, which may be wide.
             let last = self.text[..place.end()].char_indices().next_back();
             let last = self.place(last.map_or(place.start(), |(at, _)| at), screen);
             let end = screen.whole_char(last.row, last.col).1;
-            let cells = (last.row - start.row) * self.cols + u64::from(end) + 1;
+            let cells = (last.row - start.row) * cols + u64::from(end) + 1;
             let cells = cells.saturating_sub(u64::from(start.col));
             found.push(Match { start, cells: u32::try_from(cells).unwrap_or(u32::MAX) });
         }
-        self.text.clear();
-        self.rows.clear();
     }
 
     /// The cell of a character, or the one that a combining character stands in.

@@ -53,6 +53,12 @@ impl Requests {
         self.core.look().requests.get(id).cloned()
     }
 
+    /// A request that waits for an answer, or one of those that were settled last.
+    pub fn recent(&self, id: RequestId) -> Option<Request> {
+        let world = self.core.look();
+        world.requests.get(id).or_else(|| world.settled.get(&id)).cloned()
+    }
+
     /// Asks. The answer comes at the place that is given back; see [`Core::await_answer`].
     /// With it goes why it is asked, if the policy says so.
     pub(crate) async fn ask(
@@ -73,7 +79,10 @@ impl Requests {
                 }
                 tx.world.requests.insert(request.clone());
                 tx.save_request(&request);
-                tx.announce(request.thread(), RequestChange::Asked(Box::new(request.clone())));
+                if is_agents(&request) {
+                    let asked = RequestChange::Asked(Box::new(request.clone()));
+                    tx.announce(request.thread(), asked);
+                }
                 tx.review_request(&request);
                 if let Some(thread) = request.thread() {
                     tx.announce_status(thread);
@@ -99,6 +108,28 @@ impl Requests {
     /// When something that is asked for now is refused without an answer.
     pub(crate) fn approval_deadline(&self) -> Option<Timestamp> {
         self.core.inner.agents.approval_timeout().map(clock::after)
+    }
+
+    /// From now on this request takes only answers that pass.
+    pub(crate) fn take_only(
+        &self,
+        id: RequestId,
+        is_taken: impl Fn(&Answer) -> bool + Send + 'static,
+    ) {
+        self.core.inner.requests.checks.lock().insert(id, Box::new(is_taken));
+    }
+
+    /// The same for none any more: it is over.
+    pub(crate) fn take_none(&self, id: RequestId) {
+        self.core.inner.requests.checks.lock().remove(&id);
+    }
+
+    fn check(&self, id: RequestId, answer: &Answer) -> Result<()> {
+        let checks = self.core.inner.requests.checks.lock();
+        match checks.get(&id).is_none_or(|is_taken| is_taken(answer)) {
+            true => Ok(()),
+            false => Err(Error::invalid("answers", "answers must choose one of the options")),
+        }
     }
 
     /// From now on the answer to this request is wanted.
@@ -255,6 +286,12 @@ impl Tx<'_> {
         let (word, reason) = (None, Some(PLAN_APPROVED.to_owned()));
         self.set_mode(is_own.then_some(thread), target, word, reason, 0);
     }
+}
+
+/// Whether an agent asks, or a client for what an agent would do. What a script asks through the palette
+/// is of no interest to those who follow agents.
+pub(super) fn is_agents(request: &Request) -> bool {
+    request.asker != Asker::Client || !matches!(request.asked, Asked::Input { .. })
 }
 
 /// Whether this is an answer to that question at all.

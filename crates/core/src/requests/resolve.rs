@@ -7,7 +7,7 @@ use rookery_model::{
 };
 
 use super::parts::with_parts;
-use super::{Approval, ApprovalStatus, fits};
+use super::{Approval, ApprovalStatus, fits, is_agents};
 use crate::clock;
 use crate::log::RequestChange;
 use crate::rooms::Requests;
@@ -90,6 +90,9 @@ impl Requests {
     ) -> Result<Resolved> {
         self.core.refuse_agents()?;
         let Resolution { answer, revises } = resolution.into();
+        if let Some(answer) = &answer {
+            self.check(id, answer)?;
+        }
         match answer {
             None => self.put_off(id, revises, by).await,
             Some(answer) if self.is_dialog(id) => self.answer_dialog(id, answer, by).await,
@@ -223,8 +226,10 @@ impl Tx<'_> {
         self.save_request(&request);
         self.archive(request.clone());
         let mode = target.unwrap_or_else(|| self.world.mode_of_asker(asker));
-        let settled = RequestChange::Settled(Box::new(request.clone()), mode);
-        self.announce(asker.thread(), settled);
+        if is_agents(&request) {
+            let settled = RequestChange::Settled(Box::new(request.clone()), mode);
+            self.announce(asker.thread(), settled);
+        }
         self.settle_reviewed(&request, &answer);
         if let (Some(target), Asker::Turn { thread, turn }) = (target, asker) {
             self.leave_plan(thread, turn, target);

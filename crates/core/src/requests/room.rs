@@ -10,11 +10,16 @@ use tokio::sync::{oneshot, watch};
 
 use super::{DialogNote, Responder};
 
+/// Whether an answer is one of those that a request takes.
+pub(super) type Check = Box<dyn Fn(&Answer) -> bool + Send>;
+
 /// Who waits, who answers, and what is being answered.
 #[derive(Default)]
 pub(crate) struct Room {
     /// Who waits for the answer to a request.
     pub(super) waiters: Mutex<HashMap<RequestId, oneshot::Sender<Answer>>>,
+    /// What may be answered, where not every answer of its kind is one.
+    pub(super) checks: Mutex<HashMap<RequestId, Check>>,
     /// Answers that are being recorded, and what tells that they were.
     pub(super) answering: Mutex<HashMap<RequestId, watch::Receiver<()>>>,
     /// What answers dialogs on screens.

@@ -22,6 +22,7 @@ impl Seats {
             Action::RenameTab => self.edit_tab(),
             Action::CycleTabPrev => self.cycle_tab(-1).await,
             Action::CycleTabNext => self.cycle_tab(1).await,
+            Action::LastTab => self.last_tab().await,
             Action::NewProject => self.new_project().await,
             Action::RenameProject => self.edit_project(),
             Action::CloseProject => self.close_active_project().await,
@@ -62,7 +63,6 @@ impl Seats {
             | Action::CopyMode
             | Action::PrevPrompt
             | Action::NextPrompt
-            | Action::LastTab
             | Action::FocusSidebar
             | Action::Settings
             | Action::Help
@@ -90,6 +90,21 @@ impl Seats {
         let next = shown.and_then(|place| place.checked_add_signed(step));
         match next.and_then(|next| groups.get(next)) {
             Some(group) => self.show_group(group).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The tab that was shown before those that are shown now, in whatever project.
+    async fn last_tab(&self) -> Result<()> {
+        let last = {
+            let world = self.core.look();
+            let viewer = self.viewer.filter(|id| world.desk != Some(*id));
+            let viewer = viewer.and_then(|id| world.viewers.get(&id));
+            let trail = viewer.map_or(&world.trail, |viewer| &viewer.trail);
+            trail.last(&world, world.standing_of(self.viewer).terminal)
+        };
+        match last {
+            Some(id) => self.show(id).await,
             None => Ok(()),
         }
     }
@@ -238,6 +253,10 @@ impl Seats {
         let Some(handle) = self.place().terminal.and_then(|id| self.core.terminals().get(id).ok())
         else {
             return Ok(());
+        };
+        let handle = match self.seat() {
+            Some(viewer) => handle.seen_by(viewer),
+            None => handle,
         };
         match handle.selected().text {
             Some(text) => self.set_clipboard(Clipboard::System, &text),

@@ -9,7 +9,9 @@ mod clipboard;
 mod content;
 mod palette;
 mod panes;
+mod picture;
 mod providers;
+mod questions;
 mod scene;
 mod settings;
 mod tabs;
@@ -19,9 +21,11 @@ mod window;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
+use parking_lot::Mutex;
 use rookery_host::Clipboards;
-use rookery_model::{ProjectId, TerminalId, ViewerId};
+use rookery_model::{ProjectId, RequestId, TerminalId, ViewerId};
 use rookery_term::Palette as Colors;
 use rookery_view::keys::Platform;
 use rookery_view::palette::{Metrics, Palette};
@@ -34,13 +38,14 @@ use crate::log::{Shows, Signalled, Signals};
 use crate::rooms::Seats;
 
 pub use clipboard::Clipboard;
-pub use palette::Presented;
 pub use panes::PaneTo;
-pub use viewers::{Face, Fit, MAX_VIEWERS, NewViewer, Page, Viewer, ViewerRights};
+pub use questions::Presented;
+pub(crate) use viewers::Trail;
+pub use viewers::{Face, Fit, Goodbye, MAX_VIEWERS, NewViewer, Page, Viewer, ViewerRights};
 pub use window::WindowMetrics;
 
 /// What the user interface needs to know to start.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct UiConfig {
     /// The settings file; none for a world that no user looks at.
     pub settings: Option<PathBuf>,
@@ -52,6 +57,24 @@ pub struct UiConfig {
     pub roostctl: Option<PathBuf>,
     /// Finds the families that may be chosen as fonts; may take its time.
     pub fonts: Option<fn() -> Vec<String>>,
+    /// How many viewers there may be.
+    pub max_viewers: usize,
+    /// How long a viewer may leave frames unacknowledged while more waits.
+    pub viewer_patience: Duration,
+}
+
+impl Default for UiConfig {
+    fn default() -> UiConfig {
+        UiConfig {
+            settings: None,
+            has_display: false,
+            socket: None,
+            roostctl: None,
+            fonts: None,
+            max_viewers: MAX_VIEWERS,
+            viewer_patience: VIEWER_PATIENCE,
+        }
+    }
 }
 
 /// The user interface of one world.
@@ -64,6 +87,8 @@ pub(crate) struct Room {
     stats: SceneStats,
     /// Whose size terminals have.
     sizes: viewers::Sizes,
+    /// Where viewers hear that they are to go.
+    endings: Mutex<HashMap<ViewerId, viewers::Ending>>,
     /// Raised when the newest window shall come to the front.
     raises: watch::Sender<u64>,
     /// Texts that programs put on a clipboard, for the desk.
@@ -89,6 +114,8 @@ struct State {
     is_arranged: bool,
     /// Who waits for an answer given in a palette, by its seat and its session.
     askers: HashMap<Asking, oneshot::Sender<Option<String>>>,
+    /// The rows of the inbox of such questions, and which one of its palette each is.
+    questions: HashMap<RequestId, u64>,
 }
 
 /// A palette, by its seat, and a session of it.
@@ -227,6 +254,7 @@ impl Room {
             window: WindowSize::default(),
             is_arranged: false,
             askers: HashMap::new(),
+            questions: HashMap::new(),
         };
         let clipboards = Clipboards::start(config.has_display);
         Room {
@@ -236,6 +264,7 @@ impl Room {
             clipboards,
             stats: SceneStats::default(),
             sizes: viewers::Sizes::default(),
+            endings: Mutex::default(),
             raises: watch::Sender::new(0),
             clips: broadcast::Sender::new(MAX_CLIPS),
             settings_writer: tokio::sync::Mutex::new(()),
@@ -261,6 +290,11 @@ impl Room {
         self.state.lock().settings.word_break_chars.clone()
     }
 
+    /// Rows that one notch of the wheel scrolls.
+    pub(crate) fn wheel_rows(&self) -> u16 {
+        self.state.lock().settings.faces.wheel_rows
+    }
+
     /// Where selecting with the mouse puts the text.
     pub(crate) fn copy_on_select(&self) -> rookery_view::settings::CopyOnSelect {
         self.state.lock().settings.copy_on_select
@@ -273,6 +307,9 @@ impl Room {
 }
 
 const PLATFORM: Platform = Platform::Linux;
+
+/// How long a viewer may leave frames unacknowledged, unless it is configured otherwise.
+const VIEWER_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Texts on their way to a desk.
 const MAX_CLIPS: usize = 16;

@@ -1,40 +1,9 @@
-//! The one palette: opened, filtered, acted upon, and asked through.
+//! The one palette: opened, filtered, acted upon.
 
-use rookery_model::{Error, Result, ViewerId};
-use rookery_view::palette::{Effect, Frame, PaletteState, Question};
-use tokio::sync::oneshot;
+use rookery_model::{Error, Result};
+use rookery_view::palette::{Effect, Frame, PaletteState};
 
-use crate::core::Core;
 use crate::rooms::Seats;
-
-/// A question that was put to the user. Dropping it takes the question back.
-pub struct Presented {
-    core: Core,
-    /// Where it was put.
-    seat: Option<ViewerId>,
-    session: u64,
-    answer: oneshot::Receiver<Option<String>>,
-}
-
-impl Presented {
-    /// The chosen row; none if the palette was dismissed.
-    pub async fn answer(&mut self) -> Option<String> {
-        (&mut self.answer).await.unwrap_or(None)
-    }
-}
-
-impl Drop for Presented {
-    fn drop(&mut self) {
-        let effects = {
-            let mut state = self.core.inner.seats.state.lock();
-            // The seat may be the imagined window's by now.
-            let seat = self.seat.filter(|id| state.seats.contains_key(id));
-            state.askers.remove(&(seat, self.session));
-            state.seat_mut(seat).palette.dismiss_session(self.session)
-        };
-        self.core.seats().carry_out_quick(effects);
-    }
-}
 
 impl Seats {
     /// What the palette shows.
@@ -108,22 +77,6 @@ impl Seats {
         let effects = self.change_seat(|seat| seat.palette.dismiss());
         self.carry_out(effects).await?;
         Ok(self.palette())
-    }
-
-    /// Puts a question to the user, in place of whatever is open.
-    pub fn ask(&self, question: &Question) -> Presented {
-        self.put_questions_away();
-        self.leave_terminal(self.place().terminal);
-        let (sender, answer) = oneshot::channel();
-        let seat = self.seat();
-        let (session, effects) = {
-            let mut state = self.core.inner.seats.state.lock();
-            let (session, effects) = state.seat_mut(seat).palette.ask(question);
-            state.askers.insert((seat, session), sender);
-            (session, effects)
-        };
-        self.carry_out_quick(effects);
-        Presented { core: self.core.clone(), seat, session, answer }
     }
 
     /// Does what the palette asks for, in order.

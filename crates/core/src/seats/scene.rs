@@ -10,7 +10,7 @@ use rookery_view::palette::agents;
 use rookery_view::scene::grid::{Scroll, ViewState};
 use rookery_view::scene::{
     AgentRow, Dialog, FontChoice, Grid, Inbox, InboxRow, Mood, Pill, Preedit, ProjectRow, Scene,
-    Sidebar, TabStrip, window_title,
+    Sidebar, Stage, TabStrip, window_title,
 };
 
 use super::{Edit, Seat};
@@ -37,7 +37,11 @@ impl Seats {
         workspace.active = self.place();
         let agents = self.agents_by_tab(&workspace);
         let shown = workspace.active.terminal.filter(|_| has_grid);
-        let grid = shown.and_then(|id| self.grid(id));
+        let desk = self.desk_window();
+        let window_size = desk.as_ref().and_then(|viewer| viewer.window);
+        let window = desk.filter(|_| has_grid);
+        let panes = window.as_ref().zip(shown).map(|(viewer, id)| self.panes_of(viewer, id));
+        let grid = shown.filter(|_| panes.is_none()).and_then(|id| self.grid_of(id, true));
         let inbox = self.inbox_rows();
         let stats = &self.core.inner.seats.stats;
         if let Some(grid) = &grid {
@@ -49,17 +53,28 @@ impl Seats {
         let state = self.core.inner.seats.state.lock();
         let seat = state.seat(viewer);
         let mut scene = Scene::new(state.themes.get(&state.theme));
-        scene.window = state.window;
+        scene.window = window_size.unwrap_or(state.window);
         scene.font =
             FontChoice { family: state.font.clone().unwrap_or_default(), size: state.font_size };
         scene.title = self.title(&workspace);
         scene.sidebar = sidebar(seat, &workspace, &agents);
         scene.strip = strip(seat, &workspace);
-        scene.grid = grid.map(Arc::new);
+        if let (Some(id), Some(grid)) = (shown, grid) {
+            scene.stage = Stage::terminal(id, Arc::new(grid));
+        }
+        if let Some(panes) = panes {
+            scene.stage = panes;
+        }
         scene.palette = seat.palette.overlay();
         scene.inbox = inbox;
         scene.dialog = dialog(seat, &workspace);
         drop(state);
+        if let (Some(project), true) = (workspace.active.project, has_grid) {
+            self.group_pills(&mut scene, project);
+        }
+        if let Some(viewer) = &window {
+            scene.status = self.status_line(viewer, &scene);
+        }
         stats.scenes.fetch_add(1, Ordering::Relaxed);
         let nanos = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         stats.nanos.fetch_add(nanos, Ordering::Relaxed);
@@ -79,7 +94,7 @@ impl Seats {
         window_title(&group.project.name, cwd, Some(&self.core.inner.config.home))
     }
 
-    fn grid(&self, id: TerminalId) -> Option<Grid> {
+    pub(super) fn grid_of(&self, id: TerminalId, is_focused: bool) -> Option<Grid> {
         let handle = self.core.terminals().get(id).ok()?;
         let snapshot = handle.viewport(Detail::Cells);
         let selection = handle.selection();
@@ -90,7 +105,7 @@ impl Seats {
         let state = ViewState {
             selected: (0..snapshot.rows).filter_map(on_row).collect(),
             scroll: Scroll { back: snapshot.offset as u64, history: snapshot.history_len as u64 },
-            has_keyboard: self.terminal_has_keyboard() && !self.is_without_keyboard(),
+            has_keyboard: is_focused && self.terminal_has_keyboard() && !self.is_without_keyboard(),
             preedit: handle.preedit().map(|shown| Preedit {
                 cursor: shown.cursor.map(|(_, end)| end as usize),
                 text: shown.text,
@@ -113,7 +128,7 @@ impl Seats {
                 },
                 time_text: agents::time_text(now.saturating_sub(pending.at.as_seconds())),
             });
-        Inbox { is_open: false, rows: rows.collect() }
+        Inbox { rows: rows.collect(), ..Inbox::default() }
     }
 }
 
@@ -121,14 +136,14 @@ fn active(workspace: &WorkspaceTree) -> Option<&Tabs> {
     workspace.projects.iter().find(|group| Some(group.project.id) == workspace.active.project)
 }
 
-fn mood(tab: &Terminal) -> Mood {
+pub(super) fn mood(tab: &Terminal) -> Mood {
     agents::mood(agents::effective(&tab.activity))
 }
 
 fn sidebar(state: &Seat, workspace: &WorkspaceTree, agents: &[AgentRow]) -> Sidebar {
     let row = |group: &Tabs| {
         let Project { id, name, .. } = &group.project;
-        let is_here = |agent: &&AgentRow| group.tabs.iter().any(|tab| tab.id == agent.tab);
+        let is_here = |agent: &&AgentRow| group.tabs.iter().any(|tab| Some(tab.id) == agent.tab);
         ProjectRow {
             id: *id,
             name: name.clone(),
@@ -147,6 +162,7 @@ fn sidebar(state: &Seat, workspace: &WorkspaceTree, agents: &[AgentRow]) -> Side
         width: state.sidebar.width,
         projects: workspace.projects.iter().map(row).collect(),
         are_agents_visible: state.sidebar.are_agents_visible,
+        scroll: None,
     }
 }
 
@@ -157,13 +173,14 @@ fn strip(state: &Seat, workspace: &WorkspaceTree) -> TabStrip {
         mood: mood(tab),
         has_badge: tab.activity.pending.is_some(),
         is_active: workspace.active.terminal == Some(tab.id),
+        more: 0,
         rename: match &state.edit {
             Some(Edit::Tab(edited, text)) if *edited == tab.id => Some(text.clone()),
             _ => None,
         },
     };
     let tabs = active(workspace).map(|group| group.tabs.as_slice()).unwrap_or_default();
-    TabStrip { pills: tabs.iter().map(pill).collect() }
+    TabStrip { pills: tabs.iter().map(pill).collect(), scroll: None }
 }
 
 fn dialog(state: &Seat, workspace: &WorkspaceTree) -> Option<Dialog> {
@@ -176,5 +193,6 @@ fn dialog(state: &Seat, workspace: &WorkspaceTree) -> Option<Dialog> {
         confirm: "Close Project".to_owned(),
         cancel: "Cancel".to_owned(),
         is_destructive: true,
+        ..Dialog::default()
     })
 }

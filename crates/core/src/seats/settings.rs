@@ -146,6 +146,41 @@ impl Seats {
 
     /// Writes one setting into the file, leaving everything else in it as it is.
     pub(super) async fn write_setting(&self, key: &'static str, value: String) -> Result<()> {
+        self.edit_settings(move |text| edit::set(text, key, &value)).await
+    }
+
+    /// Writes a setting that a face may write, and shows what it changes.
+    ///
+    /// # Errors
+    /// If it is no such setting, its value cannot be read, or the file cannot be written.
+    pub async fn choose(&self, key: &str, value: &str) -> Result<()> {
+        let key = settings::writable(key, value).map_err(|why| Error::invalid("value", why))?;
+        self.write_setting(key, value.to_owned()).await?;
+        self.reload_settings().await;
+        Ok(())
+    }
+
+    /// Gives a chord, as a `keybind` line has it, to an action, to none (`unbind`), or back to its
+    /// default.
+    ///
+    /// # Errors
+    /// If chord or action cannot be read, or the file cannot be written.
+    pub async fn choose_key(&self, chord: &str, action: Option<&str>) -> Result<()> {
+        // Read before anything is written, so that a bad chord is told as one.
+        edit::bind("", chord, action).map_err(|why| Error::invalid("bind", why.to_string()))?;
+        let (chord, action) = (chord.to_owned(), action.map(str::to_owned));
+        let edit = move |text: &str| {
+            edit::bind(text, &chord, action.as_deref()).unwrap_or_else(|_| text.to_owned())
+        };
+        self.edit_settings(edit).await?;
+        self.reload_settings().await;
+        Ok(())
+    }
+
+    async fn edit_settings(
+        &self,
+        change: impl FnOnce(&str) -> String + Send + 'static,
+    ) -> Result<()> {
         let Some(file) = self.core.inner.seats.config.settings.clone() else { return Ok(()) };
         // One writer at a time, or one of two would be lost.
         let _writing = self.core.inner.seats.settings_writer.lock().await;
@@ -155,7 +190,7 @@ impl Seats {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
                 Err(error) => return Err(error),
             };
-            let edited = edit::set(&text, key, &value);
+            let edited = change(&text);
             // A file that says so already is not touched, so that whoever watches it is not woken.
             if edited == text { Ok(()) } else { replace_file(&file, &edited) }
         })

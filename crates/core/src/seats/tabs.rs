@@ -73,7 +73,7 @@ impl Seats {
         let width = layout::sidebar_width(state.window, sidebar.is_collapsed, sidebar.width);
         let family = state.font.clone().unwrap_or_default();
         let font = FontChoice { family, size: state.font_size };
-        let grid = Panes::of(state.window, width).grid(&font);
+        let grid = Panes::without_status(state.window, width).grid(&font);
         Size::new(grid.rows, grid.cols).unwrap_or(Size::DEFAULT)
     }
 }

@@ -30,14 +30,16 @@ impl Seats {
     /// The measures of the window.
     pub fn window_metrics(&self) -> WindowMetrics {
         let seat = self.seat();
+        let own = seat.and_then(|id| self.core.look().viewers.get(&id)?.window);
         let state = self.core.inner.seats.state.lock();
         let sidebar = state.seat(seat).sidebar;
-        let width = layout::sidebar_width(state.window, sidebar.is_collapsed, sidebar.width);
+        let size = own.unwrap_or(state.window);
+        let width = layout::sidebar_width(size, sidebar.is_collapsed, sidebar.width);
         WindowMetrics {
-            size: state.window,
+            size,
             sidebar_width: width,
             is_collapsed: sidebar.is_collapsed,
-            terminal_top: Panes::of(state.window, width).terminal.y,
+            terminal_top: Panes::of(size, width).terminal.y,
             font: state.font.clone(),
         }
     }

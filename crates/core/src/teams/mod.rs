@@ -264,7 +264,7 @@ fn no_member(member: &str) -> Error {
 /// The place of a teammate in the tree of agents.
 fn agent_path(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-    format!("/root/{}", name.trim().chars().map(plain).collect::<String>().to_lowercase())
+    format!("/root/{}", name.trim().chars().map(plain).collect::<String>())
 }
 
 /// The name of the lead, for programs and people.

@@ -207,7 +207,7 @@ async fn a_team_has_a_lead_and_teammates_that_work_where_it_does() {
     assert!(matches!(told.until(|_| true).await, Change::Display(_, DisplayMode::Tmux)));
     let ids: Vec<&str> = team.members.iter().map(|member| member.id.as_str()).collect();
     assert_eq!(ids, ["lead", "member-1", "member-2"]);
-    assert_eq!(team.members[2].agent_path.as_deref(), Some("/root/tests-now"));
+    assert_eq!(team.members[2].agent_path.as_deref(), Some("/root/Tests-now"));
     let seen = core.threads().get(team.members[1].thread).unwrap().thread;
     assert_eq!(seen.name.as_deref(), Some("reviewer"));
     assert_eq!(seen.cwd, home.path());

@@ -15,9 +15,6 @@ use super::engine::Engine;
 use super::handle::{Seat, TerminalHandle};
 use crate::seats::Clipboard;
 
-/// Rows that one notch of the wheel scrolls.
-const WHEEL_ROWS: u16 = 3;
-
 /// Longest text an input method may show before it is entered, in bytes.
 const MAX_PREEDIT: usize = 64 << 10;
 
@@ -431,11 +428,12 @@ impl TerminalHandle {
 
     fn wheel(&self, is_up: bool) -> Result<MouseOutcome> {
         let modes = self.modes();
-        if let Some(keys) = mouse::wheel_keys(&modes, is_up, WHEEL_ROWS) {
+        let rows = self.core().inner.seats.wheel_rows();
+        if let Some(keys) = mouse::wheel_keys(&modes, is_up, rows) {
             self.live().send_by_hand(&keys)?;
             return Ok(MouseOutcome::Typed);
         }
-        let rows = i64::from(WHEEL_ROWS);
+        let rows = i64::from(rows);
         self.scroll(if is_up { rows } else { -rows });
         Ok(MouseOutcome::Scrolled)
     }

@@ -47,7 +47,8 @@ impl Workspace {
 impl Tx<'_> {
     /// Selects, remembers it in the project, and says so.
     pub(crate) fn select(&mut self, active: Active) {
-        self.world.active = active;
+        let before = std::mem::replace(&mut self.world.active, active);
+        self.world.trail.left(before.terminal, active.terminal);
         self.save(Change::ActiveSet { project: active.project, terminal: active.terminal });
         if let Some(project) = active.project
             && let Ok(found) = self.world.project_mut(project)

@@ -42,6 +42,7 @@ impl World {
             viewers: Table::default(),
             last_viewer: ViewerId::new(0),
             desk: None,
+            trail: Default::default(),
             window_focus: None,
             layouts: layouts.collect(),
             next_project: loaded.next_project,

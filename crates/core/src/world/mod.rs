@@ -26,7 +26,7 @@ use imbl::{OrdMap, OrdSet};
 
 use crate::queue::Items;
 use crate::requests::{Parked, Pending};
-use crate::seats::Viewer;
+use crate::seats::{Trail, Viewer};
 use crate::threads::{ClientModes, ThreadState};
 use crate::workspace::Layout;
 
@@ -53,6 +53,8 @@ pub(crate) struct World {
     /// Terminals by id.
     pub(crate) terminals: Table<TerminalId, Terminal>,
     pub(crate) active: Active,
+    /// What was selected before, in memory only.
+    pub(crate) trail: Trail,
     /// Who looks, in memory only.
     pub(crate) viewers: Table<ViewerId, Viewer>,
     /// The last number that was given to a viewer.

@@ -6,6 +6,7 @@ use rookery_model::{Decider, Event, NumberedEvent, ProjectId, Result, TerminalId
 use rookery_store::{Batch, Change, MAX_QUEUED, Ticket};
 
 use super::World;
+use super::doors::Held;
 use crate::clock;
 use crate::core::Core;
 use crate::log::NoticeBody;
@@ -21,6 +22,45 @@ pub(crate) struct Tx<'a> {
     pub(crate) decider: Option<Decider>,
     after: Vec<Box<dyn FnOnce() + Send>>,
     visible: Vec<Box<dyn FnOnce()>>,
+}
+
+/// What a transaction comes to, beside the changed world.
+struct Made {
+    changes: Vec<Change>,
+    events: Vec<Event>,
+    notices: Vec<(Option<ThreadId>, NoticeBody)>,
+    after: Vec<Box<dyn FnOnce() + Send>>,
+    visible: Vec<Box<dyn FnOnce()>>,
+}
+
+impl<'a> Tx<'a> {
+    fn new(core: &'a Core, world: &'a mut World) -> Self {
+        Self {
+            core,
+            world,
+            changes: Vec::new(),
+            events: Vec::new(),
+            notices: Vec::new(),
+            decider: None,
+            after: Vec::new(),
+            visible: Vec::new(),
+        }
+    }
+
+    /// Draws the consequences of what was changed since `before`.
+    fn finish(mut self, before: &World) -> Made {
+        if !self.world.terminals.is_same(&before.terminals) {
+            self.settle_layouts();
+        }
+        let happened = std::mem::take(&mut self.events);
+        let queue = self.core.queue();
+        for event in &happened {
+            queue.observe(&mut self, event);
+        }
+        self.events.splice(..0, happened);
+        let Tx { changes, events, notices, after, visible, .. } = self;
+        Made { changes, events, notices, after, visible }
+    }
 }
 
 impl Tx<'_> {
@@ -77,33 +117,28 @@ impl Core {
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<(T, Ticket)> {
-        let store = &self.inner.store;
-        // Asked first: what `work` does beside the world cannot be taken back.
-        if store.queued() >= MAX_QUEUED {
+        let held = self.hold_for_change()?;
+        let mut world = World::clone(&held);
+        let mut tx = Tx::new(self, &mut world);
+        let value = work(&mut tx)?;
+        let made = tx.finish(&held);
+        Ok((value, self.publish(held, world, made)))
+    }
+
+    // What follows is the same for every transaction and is not generic, so that the program has it once.
+
+    /// Holds the world, unless the store has too much to do.
+    fn hold_for_change(&self) -> Result<Held<'_>> {
+        // Asked first: what a transaction does beside the world cannot be taken back.
+        if self.inner.store.queued() >= MAX_QUEUED {
             return Err(rookery_model::Error::busy("the store cannot keep up; try again"));
         }
-        let held = self.hold();
-        let mut world = World::clone(&held);
-        let mut tx = Tx {
-            core: self,
-            world: &mut world,
-            changes: Vec::new(),
-            events: Vec::new(),
-            notices: Vec::new(),
-            decider: None,
-            after: Vec::new(),
-            visible: Vec::new(),
-        };
-        let value = work(&mut tx)?;
-        if !tx.world.terminals.is_same(&held.terminals) {
-            tx.settle_layouts();
-        }
-        let happened = std::mem::take(&mut tx.events);
-        for event in &happened {
-            self.queue().observe(&mut tx, event);
-        }
-        tx.events.splice(..0, happened);
-        let Tx { changes, events, notices, after, visible, .. } = tx;
+        Ok(self.hold())
+    }
+
+    /// Puts the changed world in place and hands what was made to the store.
+    fn publish(&self, held: Held<'_>, mut world: World, made: Made) -> Ticket {
+        let Made { changes, events, notices, after, visible } = made;
         let at = clock::wall();
         let numbered = events
             .into_iter()
@@ -118,8 +153,9 @@ impl Core {
         visible.into_iter().for_each(|work| work());
         // Queued while the world is held, so that the store sees batches in commit order.
         let batch = Batch { changes, events: numbered };
+        let store = &self.inner.store;
         if notices.is_empty() && after.is_empty() {
-            return Ok((value, store.commit(batch)));
+            return store.commit(batch);
         }
         let spine = Arc::clone(self.inner.log.spine());
         let tell = move || {
@@ -128,7 +164,7 @@ impl Core {
             }
             after.into_iter().for_each(|work| work());
         };
-        Ok((value, store.commit_then(batch, Box::new(tell))))
+        store.commit_then(batch, Box::new(tell))
     }
 
     /// Changes what is kept in memory only: nothing is stored or told, so it cannot fail.

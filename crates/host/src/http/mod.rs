@@ -161,6 +161,8 @@ impl Default for Client {
 }
 
 fn make() -> Result<reqwest::Client, String> {
+    // Refused if there is one already, which is the same.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .pool_idle_timeout(POOL_IDLE)

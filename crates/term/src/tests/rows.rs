@@ -170,6 +170,26 @@ fn matches_come_newest_first_and_across_wraps() {
 }
 
 #[test]
+fn attack_a_secret_is_not_found_by_those_who_may_not_see_it() {
+    let mut screen = screen(4, 20);
+    let secret = "sk-ant-REDACTED";
+    feed(&mut screen, format!("token: {secret}\r\nplain text\r\n\r\nend"));
+    let blind = |text: &str| {
+        let mut finder = Finder::new(text, true, Case::Smart, 100).unwrap().without_secrets();
+        finder.step(&screen).len()
+    };
+    assert_eq!(find_all(&screen, "sk-ant-", false, Case::Smart).len(), 1, "it is there");
+    assert_eq!((blind("plain"), blind("^end$")), (1, 1));
+    // Neither whole nor piece by piece, nor by what else a guess would match.
+    for guess in
+        [secret, "sk-ant-api", "sk-ant-a", r"tok.*Aa\b", "Z9y8", r"(?:token: sk-[a-m])|qqq"]
+    {
+        assert_eq!(blind(guess), 0, "{guess}");
+    }
+    assert_eq!(blind("token: sk|token:"), blind("token: zz|token:"));
+}
+
+#[test]
 fn ends_of_a_selection_are_settled() {
     let mut screen = screen(3, 10);
     feed(&mut screen, "ab 日本 foo-bar baz");

@@ -1,9 +1,14 @@
 //! Viewers come, go about and leave; where the hands are is the desk.
 
+use std::time::Duration;
+
 use rookery_model::{Error, ErrorKind, Result, Size, TerminalId, ViewerId};
+use rookery_view::scene::WindowSize;
 use tokio::sync::watch;
 
-use super::{Face, Fit, MAX_VIEWERS, NewViewer, Page, Viewer, ViewerRights};
+use super::{
+    Ending, Face, Fit, MAX_VIEWERS_OF_DEVICE, NewViewer, Page, Trail, Viewer, ViewerRights,
+};
 use crate::rooms::Seats;
 use crate::seats::Seat;
 use crate::world::{Active, Tx};
@@ -20,10 +25,10 @@ impl Seats {
     pub fn enter(&self, new: NewViewer) -> Result<ViewerId> {
         let room = &self.core.inner.seats;
         let fit = if new.rights == ViewerRights::Full { new.fit } else { Fit::Follow };
+        let (most, device) = (room.config.max_viewers, new.device.clone());
         let id = self.core.adjust(|world| {
-            if world.viewers.len() >= MAX_VIEWERS {
-                let message = format!("there are {MAX_VIEWERS} viewers already");
-                return Err(Error::busy(message));
+            if world.viewers.len() >= most {
+                return Err(Error::busy(format!("there are {most} viewers already")));
             }
             world.last_viewer = world.last_viewer.next();
             let id = world.last_viewer;
@@ -38,12 +43,15 @@ impl Seats {
                     id,
                     face: new.face,
                     name: new.name,
+                    device: new.device,
                     rights: new.rights,
                     fit,
                     room: new.room,
+                    window: None,
                     is_single: new.is_single,
                     page: new.page.unwrap_or_default(),
                     at,
+                    trail: Trail::default(),
                     zoomed: None,
                     has_keyboard: false,
                     is_visible: true,
@@ -54,6 +62,11 @@ impl Seats {
         let mut state = room.state.lock();
         let seat = Seat { sidebar: state.headless.sidebar, ..Seat::default() };
         state.seats.insert(id, seat);
+        drop(state);
+        room.endings.lock().insert(id, Ending::new(None));
+        if let Some(device) = device {
+            self.make_room_on(&device, MAX_VIEWERS_OF_DEVICE);
+        }
         Ok(id)
     }
 
@@ -82,12 +95,23 @@ impl Seats {
             }
         };
         self.of(id).carry_out_quick(effects);
+        self.core.inner.seats.endings.lock().remove(&id);
         for live in self.core.terminals().all_live() {
             live.with_engine(|engine| engine.displays.forget(id, was_desk));
         }
         self.core.inner.seats.sizes.forget(id);
         self.tell_focus_changes(&before);
         self.settle_sizes().await;
+    }
+
+    /// Whether some viewer has the keyboard.
+    pub fn has_keyboard(&self) -> bool {
+        self.core.look().viewers.values().any(|viewer| viewer.has_keyboard)
+    }
+
+    /// How long a viewer may leave frames unacknowledged while more waits.
+    pub fn viewer_patience(&self) -> Duration {
+        self.core.inner.seats.config.viewer_patience
     }
 
     /// All viewers, and which of them is the desk.
@@ -150,6 +174,7 @@ impl Seats {
             .transact_durably(|tx| {
                 let project = tx.world.terminal(terminal)?.project;
                 if let Some(viewer) = tx.world.viewers.get_mut(&id) {
+                    viewer.trail.left(viewer.at.terminal, Some(terminal));
                     viewer.at = Active { project: Some(project), terminal: Some(terminal) };
                     viewer.page = Page::Workspace;
                 }
@@ -203,14 +228,19 @@ impl Seats {
                 .and_then(|id| world.viewers.get(&id))
                 .is_some_and(|viewer| !viewer.can_be_desk());
             if is_lost {
-                let active = world.active;
+                let (active, trail) = (world.active, world.trail.clone());
                 if let Some(viewer) = world.desk.take().and_then(|id| world.viewers.get_mut(&id)) {
-                    viewer.at = active;
+                    (viewer.at, viewer.trail) = (active, trail);
                 }
             }
         });
         self.settle_sizes().await;
         Ok(())
+    }
+
+    /// A viewer is a window of this size.
+    pub fn set_viewer_window(&self, id: ViewerId, size: WindowSize) -> Result<()> {
+        self.change(id, |viewer| viewer.window = Some(size.bounded()))
     }
 
     /// A viewer may do no more than this from now on.
@@ -290,15 +320,18 @@ impl Tx<'_> {
     /// The hands are at another viewer: what it shows is selected, and the last desk stays where it was.
     fn move_desk(&mut self, id: ViewerId) {
         let world = &mut *self.world;
-        let active = world.active;
+        let (active, trail) = (world.active, world.trail.clone());
         if let Some(last) = world.desk.and_then(|last| world.viewers.get_mut(&last)) {
-            last.at = active;
+            (last.at, last.trail) = (active, trail);
         }
         let place = world.standing_of(Some(id));
+        let trail = world.viewers.get(&id).map(|viewer| viewer.trail.clone());
         world.desk = Some(id);
         if place != active && place.project.is_some() {
             self.select(place);
         }
+        // What the others left is not what this one did.
+        self.world.trail = trail.unwrap_or_default();
     }
 
     /// What was selected for all is what the desk shows.

@@ -7,20 +7,28 @@
 
 mod acts;
 mod desk;
+mod endings;
 mod focus;
 mod sizes;
+mod trail;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use rookery_model::{QueueItemId, ReviewId, SessionId, Size, TerminalId, ThreadId, ViewerId};
+use rookery_view::scene::WindowSize;
 
 use crate::world::{Active, World};
 
+pub(super) use endings::Ending;
+pub use endings::Goodbye;
 pub(super) use sizes::Sizes;
+pub(crate) use trail::Trail;
 
-/// How many viewers there may be.
+/// How many viewers there may be, unless the config says otherwise.
 pub const MAX_VIEWERS: usize = 64;
+/// How many a device may have.
+pub(super) const MAX_VIEWERS_OF_DEVICE: usize = 8;
 
 /// What kind of program a viewer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +98,8 @@ pub struct NewViewer {
     pub face: Face,
     /// What others see it called.
     pub name: String,
+    /// The paired device that it runs on; none on this machine.
+    pub device: Option<String>,
     /// What it may do.
     pub rights: ViewerRights,
     /// Whether terminals may take its size.
@@ -105,7 +115,7 @@ pub struct NewViewer {
 }
 
 /// One who looks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Viewer {
     /// Which one.
     pub id: ViewerId,
@@ -113,18 +123,24 @@ pub struct Viewer {
     pub face: Face,
     /// What others see it called.
     pub name: String,
+    /// The paired device that it runs on; none on this machine.
+    pub device: Option<String>,
     /// What it may do.
     pub rights: ViewerRights,
     /// Whether terminals may take its size.
     pub fit: Fit,
     /// Its room for panes.
     pub room: Size,
+    /// The window that it is, in logical points, if it is one.
+    pub window: Option<WindowSize>,
     /// Whether it shows one pane at a time.
     pub is_single: bool,
     /// The page it is at.
     pub page: Page,
     /// Where it is in the workspace. That of the desk is the world's.
     pub(crate) at: Active,
+    /// Where it was before. That of the desk is the world's.
+    pub(crate) trail: Trail,
     /// The pane that fills its room.
     pub(crate) zoomed: Option<TerminalId>,
     /// Whether it has the keyboard.

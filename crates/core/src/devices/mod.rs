@@ -1,0 +1,249 @@
+//! Devices: browsers and programs elsewhere that were paired with this world, what each may do, and which of them
+//! are connected.
+//!
+//! A device is paired once, by a code that the person carries to it, and from then on shows a secret of its own.
+//! Of secrets only a digest is kept, and of codes nothing reaches the disk.
+
+mod pairing;
+mod records;
+mod secret;
+mod visit;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rookery_model::{Error, Result, Timestamp};
+use rookery_store::{Change, Kept};
+
+use crate::clock;
+use crate::rooms::Devices;
+use crate::seats::ViewerRights;
+
+pub use pairing::{Pairing, Unpaired};
+pub use visit::{Parting, Visit};
+
+use pairing::Open;
+use secret::Digest;
+use visit::Visitor;
+
+/// Devices that may be paired.
+pub const MAX_DEVICES: usize = 64;
+/// Characters that a device's name may have.
+const NAME_CHARS: usize = 64;
+/// How old the time of the last visit may be before it is written down anew.
+const SEEN_OFTEN: Duration = Duration::from_secs(60);
+
+/// A device as others see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// Its id, which is no secret.
+    pub id: String,
+    /// What the person calls it.
+    pub name: String,
+    /// What it may do.
+    pub rights: ViewerRights,
+    /// When it was paired.
+    pub created_at: Timestamp,
+    /// When it last came.
+    pub seen_at: Timestamp,
+    /// How many connections it has.
+    pub connected: usize,
+}
+
+/// A credential for a device that was just paired; shown once.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credential(String);
+
+impl Credential {
+    /// The text to be shown.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Credential {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Credential(..)")
+    }
+}
+
+/// A device as it is kept.
+struct Paired {
+    name: String,
+    rights: ViewerRights,
+    digest: Digest,
+    created_at: Timestamp,
+    seen_at: Timestamp,
+    /// The time of the last visit that was written down.
+    saved_at: Timestamp,
+    visitors: Vec<Visitor>,
+}
+
+impl Paired {
+    fn view(&self, id: &str) -> Device {
+        Device {
+            id: id.to_owned(),
+            name: self.name.clone(),
+            rights: self.rights,
+            created_at: self.created_at,
+            seen_at: self.seen_at,
+            connected: self.visitors.len(),
+        }
+    }
+}
+
+/// All devices, and codes that were not used yet.
+#[derive(Default)]
+struct State {
+    devices: BTreeMap<String, Paired>,
+    open: Vec<Open>,
+    last_visit: u64,
+}
+
+/// Devices and pairings.
+pub(crate) struct Room {
+    state: Arc<Mutex<State>>,
+}
+
+impl Room {
+    /// With the devices that were kept.
+    pub(crate) fn new(kept: Option<String>) -> Room {
+        let devices = kept.map(|text| records::read(&text)).unwrap_or_default();
+        Room { state: Arc::new(Mutex::new(State { devices, ..State::default() })) }
+    }
+}
+
+impl Devices {
+    fn state(&self) -> parking_lot::MutexGuard<'_, State> {
+        self.core.inner.devices.state.lock()
+    }
+
+    /// All devices, the oldest first.
+    pub fn list(&self) -> Vec<Device> {
+        let state = self.state();
+        let mut all: Vec<Device> = state.devices.iter().map(|(id, it)| it.view(id)).collect();
+        all.sort_by_key(|device| device.created_at);
+        all
+    }
+
+    /// The device that a credential belongs to.
+    pub fn find(&self, credential: &str) -> Option<Device> {
+        let (id, secret) = credential.split_once('.')?;
+        let state = self.state();
+        let device = state.devices.get(id)?;
+        device.digest.is_of(secret).then(|| device.view(id))
+    }
+
+    /// Renames a device.
+    ///
+    /// # Errors
+    /// If there is none with that id, or the name is empty or too long.
+    pub async fn rename(&self, id: &str, name: &str) -> Result<Device> {
+        let name = checked_name(name)?;
+        let device = {
+            let mut state = self.state();
+            let device = state.devices.get_mut(id).ok_or_else(|| unknown(id))?;
+            device.name = name;
+            device.view(id)
+        };
+        self.save().await?;
+        Ok(device)
+    }
+
+    /// Revokes one device: its credential is worth nothing from now on, and its connections are told so.
+    ///
+    /// # Errors
+    /// If there is none with that id.
+    pub async fn revoke(&self, id: &str) -> Result<()> {
+        let revoked = self.state().devices.remove(id).ok_or_else(|| unknown(id))?;
+        part(&revoked);
+        self.save().await
+    }
+
+    /// Revokes all devices, and voids codes that were not used yet. Returns how many devices there were.
+    ///
+    /// # Errors
+    /// If that cannot be written down; they are revoked for as long as the daemon runs.
+    pub async fn revoke_all(&self) -> Result<usize> {
+        let revoked = {
+            let mut state = self.state();
+            state.open.clear();
+            std::mem::take(&mut state.devices)
+        };
+        revoked.values().for_each(part);
+        self.save().await?;
+        Ok(revoked.len())
+    }
+
+    /// How the server for devices was last turned on, as the words of whoever did that; none if it is off.
+    pub async fn kept_server(&self) -> Option<String> {
+        let store = self.core.inner.store.clone();
+        let read = move || store.kept(&Kept::Web).ok().flatten();
+        crate::core::blocking(read).await.ok().flatten()
+    }
+
+    /// Keeps that the server for devices is on, or off.
+    ///
+    /// # Errors
+    /// If it cannot be written down.
+    pub async fn keep_server(&self, value: Option<String>) -> Result<()> {
+        self.core
+            .transact_durably(|tx| {
+                tx.save(Change::KeptSet { what: Kept::Web, value });
+                Ok(())
+            })
+            .await
+    }
+
+    /// Writes down which devices there are.
+    async fn save(&self) -> Result<()> {
+        let state = &self.core.inner.devices.state;
+        self.core
+            .transact_durably(|tx| {
+                // Read here, so that what is written last is what is true last.
+                let value = records::write(&mut state.lock().devices);
+                tx.save(Change::KeptSet { what: Kept::Devices, value });
+                Ok(())
+            })
+            .await
+    }
+}
+
+fn part(device: &Paired) {
+    device.visitors.iter().for_each(|visitor| visitor.part(Parting::Revoked));
+}
+
+fn unknown(id: &str) -> Error {
+    let shown: String = id.chars().take(NAME_CHARS).collect();
+    Error::not_found(format!("no device has the id {shown:?}"))
+}
+
+/// A name on one line.
+fn checked_name(name: &str) -> Result<String> {
+    let name: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let name = name.trim();
+    match name.chars().count() {
+        0 => Err(Error::invalid("name", "name must not be empty")),
+        1..=NAME_CHARS => Ok(name.to_owned()),
+        _ => {
+            let message = format!("name must have at most {NAME_CHARS} characters");
+            Err(Error::invalid("name", message))
+        }
+    }
+}
+
+/// Whether a visit is worth writing down.
+fn is_news(device: &Paired) -> bool {
+    let passed = device.seen_at.as_micros().saturating_sub(device.saved_at.as_micros());
+    u128::try_from(passed).is_ok_and(|passed| passed >= SEEN_OFTEN.as_micros())
+}
+
+/// Wall time now.
+fn now() -> Timestamp {
+    clock::wall()
+}
