@@ -10,6 +10,18 @@ use rookery_wire::rpc::{Admit, RpcError};
 
 use crate::errors::Error;
 use crate::session::Session;
+use rookery_view::link::Bye;
+
+/// Why a connection has to end that its peer did not end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parting {
+    /// The server that it came to stops.
+    Stopping,
+    /// Its device was revoked.
+    Revoked,
+    /// Its device has too many, and this was the oldest.
+    Replaced,
+}
 
 /// The context of every method, one per connection.
 #[derive(Clone)]
@@ -19,12 +31,33 @@ pub struct Cx {
     /// What the connection is allowed, in every dialect that it speaks.
     pub(crate) allowed: Allowed,
     pub(crate) session: Arc<Session>,
+    /// The paired device at the other end, if it is one.
+    pub(crate) device: Option<String>,
 }
 
 impl Cx {
     /// A context for one connection.
     pub fn new(core: Core, connection: ConnectionHandle, allowed: Allowed) -> Self {
-        Self { core, connection, allowed, session: Arc::default() }
+        Self { core, connection, allowed, session: Arc::default(), device: None }
+    }
+
+    /// The same for a connection of a paired device.
+    #[must_use]
+    pub fn of_device(self, device: String) -> Self {
+        Self { device: Some(device), ..self }
+    }
+
+    /// Ends the connection: its viewer, if there is one, is told why.
+    pub fn part(&self, why: Parting) {
+        let bye = match why {
+            Parting::Stopping => Bye::Stopping,
+            Parting::Revoked => Bye::Revoked,
+            Parting::Replaced => Bye::Replaced,
+        };
+        self.session.part(bye);
+        if self.session.opened().is_none() {
+            self.connection.dismiss(bye.close_code());
+        }
     }
 
     /// The viewer of this connection.

@@ -16,14 +16,15 @@ mod session;
 
 use rookery_wire::{method, rpc::Method};
 
-pub use context::Cx;
+pub use context::{Cx, Parting};
 pub use errors::{Error, code, refused};
+pub use session::notice_of;
 
 /// Every method of this dialect.
 ///
 /// An endpoint that serves them must not write queued messages before replies (`outbox_first`): the
 /// reply to `open` comes before the first frame.
-pub const METHODS: &[Method<Cx>] = &[
+pub static METHODS: &[Method<Cx>] = &[
     method!("rookery/view/open", LOOK, [place.terminal: Terminal, place.item: QueueItem, place.thread: Thread, place.review: Review, place.session: Session] => ops::open::open),
     method!("rookery/view/ack", LOOK, [] => ops::open::ack),
     method!("rookery/view/resync", LOOK, [] => ops::open::resync),
@@ -51,6 +52,7 @@ pub const METHODS: &[Method<Cx>] = &[
     method!("rookery/view/diff", LOOK, [review: Review, checkpoint: Checkpoint, with: Checkpoint, request: Request, thread: Thread, item: Item] => ops::cards::differences),
     method!("rookery/view/item", LOOK, [thread: Thread, item: Item] => ops::threads::item),
     method!("rookery/view/prefs", LOOK, [] => ops::place::prefs),
+    method!("rookery/view/settings", FULL, [] => ops::place::settings),
     method!("rookery/view/thread/open", LOOK, [thread: Thread] => ops::threads::open),
     method!("rookery/view/thread/older", LOOK, [thread: Thread, before: Item] => ops::threads::older),
     method!("rookery/view/thread/new", DECIDE, [project: Project] => ops::threads::new),

@@ -41,6 +41,7 @@ fn whole_scene() -> Scene {
         inbox: Some(Inbox::default()),
         dialog: Some(None),
         toasts: Some(Vec::new()),
+        ..Scene::default()
     }
 }
 

@@ -2,11 +2,13 @@
 
 use rookery_core::Core;
 use rookery_model::Words as _;
-use rookery_model::{Asked, Question, QueueItem, Request, spelled};
+use rookery_model::{
+    Asked, CheckpointId, HandoffId, Question, QueueItem, Related, Request, ReviewId, spelled,
+};
 use rookery_view::inbox;
 use rookery_view::link::{self, Card, Choice};
 
-use super::{blocks, files, line, lines, request_state, summary};
+use super::{blocks, line, lines, patch, request_state, summary};
 use crate::ids::millis;
 use crate::session::scene::title_of;
 
@@ -28,11 +30,55 @@ pub(crate) fn card(core: &Core, item: Option<&QueueItem>, request: Option<&Reque
         card.lines = lines(item.subtitle.as_deref().unwrap_or_default());
         card.at = millis(item.created_at);
         card.actions = ["later", "open"].map(str::to_owned).into();
+        card.about = inbox::about_of(item);
+        match item.related {
+            Some(Related::Review(id)) => of_review(core, &mut card, id),
+            Some(Related::Checkpoint(id)) => of_checkpoint(core, &mut card, id),
+            Some(Related::Handoff(id)) => of_handoff(core, &mut card, id),
+            Some(Related::Request(_)) | None => {}
+        }
     }
     if let Some(request) = request {
         fill(core, &mut card, request);
     }
     card
+}
+
+/// A review is decided where its diff is seen, so its card only says what changed.
+fn of_review(core: &Core, card: &mut Card, id: ReviewId) {
+    let Some(review) = core.reviews().list().into_iter().find(|review| review.id == id) else {
+        return;
+    };
+    card.lines = lines(&review.summary);
+    for file in &review.differences.files {
+        let count = |sign: char, lines: Option<u64>| {
+            lines.map_or_else(String::new, |lines| format!("  {sign}{lines}"))
+        };
+        let (added, removed) = (count('+', file.additions), count('-', file.deletions));
+        card.lines.push(format!("{}{added}{removed}", spelled(&file.path)));
+    }
+    card.lines.extend(review.comments.iter().flat_map(|comment| lines(&comment.text)));
+    card.actions = ["show", "open"].map(str::to_owned).into();
+}
+
+fn of_checkpoint(core: &Core, card: &mut Card, id: CheckpointId) {
+    let Some(found) = core.checkpoints().list().into_iter().find(|found| found.id == id) else {
+        return;
+    };
+    card.lines = lines(&found.title);
+    card.lines.extend(lines(&found.summary));
+    card.actions = ["show", "open"].map(str::to_owned).into();
+}
+
+fn of_handoff(core: &Core, card: &mut Card, id: HandoffId) {
+    let Some(found) = core.handoffs().list().into_iter().find(|found| found.id == id) else {
+        return;
+    };
+    card.lines = lines(&found.title);
+    card.lines.extend(lines(&found.summary));
+    card.lines.extend(found.risks.iter().map(|risk| format!("risk: {}", spelled(risk))));
+    card.lines.extend(found.next_actions.iter().map(|next| format!("next: {}", spelled(next))));
+    card.actions = ["accept", "open"].map(str::to_owned).into();
 }
 
 fn fill(core: &Core, card: &mut Card, request: &Request) {
@@ -48,10 +94,12 @@ fn fill(core: &Core, card: &mut Card, request: &Request) {
     card.lines = Vec::new();
     let mut actions = vec!["approve", "deny"];
     match &request.asked {
-        Asked::Approval { reason, input, argv, cwd, env, preview, .. } => {
+        Asked::Approval { kind, reason, input, argv, cwd, env, preview } => {
             card.reason = line(reason);
-            card.diff = preview.as_deref().and_then(files);
-            card.lines = lines(preview.as_deref().unwrap_or(input));
+            (card.diff, card.lines) = match preview.as_deref().and_then(|it| patch(*kind, it)) {
+                Some((files, rest)) => (Some(files), rest),
+                None => (None, lines(preview.as_deref().unwrap_or(input))),
+            };
             card.argv = argv.iter().map(|word| spelled(word)).collect();
             card.cwd = Some(spelled(&cwd.to_string_lossy()));
             let variable = |(name, value): &(String, Option<String>)| {

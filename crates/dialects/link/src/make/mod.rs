@@ -9,7 +9,7 @@ use rookery_model::{Answer, Asked, Request, RequestState};
 use rookery_view::link;
 
 pub(crate) use card::card;
-pub(crate) use text::{blocks, files, line, lines};
+pub(crate) use text::{blocks, files, line, lines, patch};
 pub(crate) use thread::{head, item, said, thread_status, thread_title, tool_output};
 
 use crate::ids::millis;

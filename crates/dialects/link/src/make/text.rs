@@ -1,5 +1,6 @@
 //! Text that is shown: without anything that acts on a screen.
 
+use rookery_model::ToolKind;
 use rookery_view::link::{Block, DiffFile};
 use rookery_view::{diff, prose, safe};
 
@@ -20,6 +21,13 @@ pub(crate) fn lines(text: &str) -> Vec<String> {
 /// Prose as blocks.
 pub(crate) fn blocks(text: &str) -> Vec<Block> {
     prose::blocks(text)
+}
+
+/// What a tool of this kind would change, as files, and the lines that they do not show; none if that is no
+/// patch. What a command says is never read as one.
+pub(crate) fn patch(kind: ToolKind, preview: &str) -> Option<(Vec<DiffFile>, Vec<String>)> {
+    let is_write = kind == ToolKind::Write;
+    Some(diff::parse_exact(preview)).filter(|(files, _)| is_write && !files.is_empty())
 }
 
 /// A patch as files; none if it is no patch.

@@ -102,7 +102,7 @@ pub(crate) fn item(core: &Core, turn: TurnId, item: &Item, is_whole: bool) -> Th
         ItemBody::Error { message } => (ItemKind::Error, message.clone()),
         ItemBody::Raw { payload } => (ItemKind::Agent, payload.clone()),
         ItemBody::Tool(tool) => {
-            fill(core, &mut shown, tool, is_whole);
+            fill(core, &mut shown, turn, tool, is_whole);
             return shown;
         }
     };
@@ -113,7 +113,7 @@ pub(crate) fn item(core: &Core, turn: TurnId, item: &Item, is_whole: bool) -> Th
     shown
 }
 
-fn fill(core: &Core, shown: &mut ThreadItem, tool: &ToolItem, is_whole: bool) {
+fn fill(core: &Core, shown: &mut ThreadItem, turn: TurnId, tool: &ToolItem, is_whole: bool) {
     let output = lines(&tool_output(tool));
     let (first, last) = TOOL_LINES;
     let all = output.len();
@@ -122,7 +122,9 @@ fn fill(core: &Core, shown: &mut ThreadItem, tool: &ToolItem, is_whole: bool) {
         false => (output, Vec::new()),
     };
     let asked = core.requests().list().into_iter();
-    let request = asked.into_iter().find(|request| request.call_id == tool.call_id);
+    // Models number their calls anew in every thread.
+    let asks = |it: &rookery_model::Request| it.turn() == Some(turn) && it.call_id == tool.call_id;
+    let request = asked.into_iter().find(asks);
     shown.kind = kind(&tool.name);
     shown.cut = !tail.is_empty();
     if request.is_some() {

@@ -18,14 +18,14 @@ pub(crate) async fn card(cx: Cx, params: CardCall) -> Result<Card, Error> {
             let found =
                 found.ok_or_else(|| model::Error::not_found(format!("no queue item {id}")))?;
             let request = match found.related {
-                Some(Related::Request(id)) => cx.core.requests().get(id),
+                Some(Related::Request(id)) => cx.core.requests().recent(id),
                 _ => None,
             };
             (Some(found), request)
         }
         (None, Some(request)) => {
             let id: model::RequestId = parse("request", request)?;
-            let found = cx.core.requests().get(id);
+            let found = cx.core.requests().recent(id);
             let found = found.ok_or_else(|| model::Error::not_found(format!("no request {id}")))?;
             (items.iter().find(|item| item.related == Some(Related::Request(id))), Some(found))
         }
@@ -96,15 +96,17 @@ fn of_request(cx: &Cx, request: &str) -> Result<Vec<DiffFile>, Error> {
     let id: model::RequestId = parse("request", request)?;
     let found = cx.core.requests().get(id);
     let found = found.ok_or_else(|| model::Error::not_found(format!("no request {id}")))?;
-    let preview = match &found.asked {
-        Asked::Approval { preview, .. } => preview.as_deref(),
+    let patch = match &found.asked {
+        Asked::Approval { kind, preview, .. } => {
+            preview.as_deref().and_then(|preview| make::patch(*kind, preview))
+        }
         Asked::Input { .. }
         | Asked::PlanExit(_)
         | Asked::External(_)
         | Asked::Permission { .. }
         | Asked::Dialog { .. } => None,
     };
-    Ok(preview.and_then(make::files).unwrap_or_default())
+    Ok(patch.map(|(files, _)| files).unwrap_or_default())
 }
 
 async fn of_item(cx: &Cx, thread: Option<&str>, item: &str) -> Result<Vec<DiffFile>, Error> {

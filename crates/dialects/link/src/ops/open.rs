@@ -1,15 +1,12 @@
 //! A viewer opens, says what it painted, and how it is looked at.
 
-use rookery_core::{Fit, NewViewer};
+use rookery_core::{Fit, NewViewer, Page};
 use rookery_model::Size;
-use rookery_view::keys::{FaceKind, Keymap, Platform};
 use rookery_view::link::{
-    self, Ack, Daemon, Done, Focus, Font, Open, Opened, Pixels, Resize, Resync, Rights, VERSION,
-    bound, wants,
+    self, Ack, Daemon, Done, Focus, Open, Opened, Pixels, Resize, Resync, Rights, VERSION, bound,
+    wants,
 };
-use rookery_view::settings::{
-    ConfirmClose, CopyOnSelect, LinkModifier, PasteWarning, Settings, TuiColors, TuiNotify,
-};
+use rookery_view::scene::WindowSize;
 use rookery_wire::rights::Needs;
 
 use crate::ids::{millis, page};
@@ -35,12 +32,16 @@ pub(crate) async fn open(cx: Cx, params: Open) -> Result<Opened, Error> {
     let rights = rights(&cx, params.rights);
     let (place, terminal) = match &params.place {
         // A place that is gone falls back to the desk's.
-        Some(place) => page(place).map_or((None, None), |(page, id)| (Some(page), id)),
+        Some(place) => match page(place) {
+            Ok((page, id)) if is_there(&cx, &page) => (Some(page), id),
+            _ => (None, None),
+        },
         None => (None, None),
     };
     let viewer = cx.core.seats().enter(NewViewer {
         face: make::core_face(params.face),
         name: make::line(&params.name),
+        device: cx.device.clone(),
         rights: make::core_rights(rights),
         fit: params.fit.map_or(Fit::Own, make::core_fit),
         room,
@@ -48,6 +49,9 @@ pub(crate) async fn open(cx: Cx, params: Open) -> Result<Opened, Error> {
         page: place,
         terminal,
     })?;
+    if let Some(window) = params.pixels.map(window) {
+        cx.core.seats().set_viewer_window(viewer, window)?;
+    }
     let wanted = |word: &str| {
         params.wants.as_ref().is_none_or(|wants| wants.iter().any(|wanted| wanted == word))
     };
@@ -71,21 +75,37 @@ pub(crate) async fn open(cx: Cx, params: Open) -> Result<Opened, Error> {
     cx.core.seats().settle_sizes().await;
     let scene = scene::make(&cx.core, &cx.session, viewer);
     cx.session.begin(scene.clone(), params.check);
-    let (chosen, _) = cx.core.seats().settings();
-    let keymap = keymap(&chosen, params.face);
+    let chosen = scene.chosen.clone().unwrap_or_default();
     let reply = Opened {
         version: VERSION,
         viewer: viewer.get(),
         rights,
         is_desk: cx.core.seats().is_desk(viewer),
         daemon: daemon(&cx),
-        settings: told(&chosen, &keymap),
-        keys: keymap.told(),
+        settings: chosen.settings,
+        keys: chosen.keys,
         scene,
     };
     // No waiting from here on, so that the reply goes out before the first frame.
     session::start(&cx.core, &cx.connection, &cx.session, opened);
     Ok(reply)
+}
+
+/// Whether what a page is about is there still.
+fn is_there(cx: &Cx, page: &Page) -> bool {
+    match page {
+        Page::Thread(id) => cx.core.threads().get(*id).is_some(),
+        Page::Review(id, _) => cx.core.reviews().get(*id).is_ok(),
+        Page::Workspace
+        | Page::Inbox(_)
+        | Page::Threads
+        | Page::Reviews
+        | Page::Checkpoints(_)
+        | Page::Worktrees(_)
+        | Page::Audit
+        | Page::Settings
+        | Page::Help => true,
+    }
 }
 
 /// What the viewer may do: what it asks for, and never more than its connection.
@@ -110,6 +130,10 @@ fn room(size: link::Size, pixels: Option<Pixels>) -> Result<Size, Error> {
     Ok(room.with_pixels(cells(pixels.cell.0, size.cols), cells(pixels.cell.1, size.rows)))
 }
 
+fn window(pixels: Pixels) -> WindowSize {
+    WindowSize { width: pixels.width as f32, height: pixels.height as f32 }
+}
+
 fn daemon(cx: &Cx) -> Daemon {
     let status = cx.core.status();
     Daemon {
@@ -117,69 +141,6 @@ fn daemon(cx: &Cx) -> Daemon {
         build: status.version.to_owned(),
         pid: status.pid,
         started_at: millis(status.started_at),
-    }
-}
-
-/// The keys of a face, as the user set them.
-fn keymap(settings: &Settings, face: link::Face) -> Keymap {
-    let face = match face {
-        link::Face::Tui | link::Face::Other => FaceKind::Tui,
-        link::Face::Window => FaceKind::Window,
-        link::Face::Web => FaceKind::Web,
-    };
-    settings.keymap_for(face, Platform::Linux)
-}
-
-/// What painters need of the user's settings.
-fn told(settings: &Settings, keymap: &Keymap) -> link::Settings {
-    let faces = &settings.faces;
-    link::Settings {
-        theme: settings.theme.clone(),
-        font: Font {
-            family: settings.font_family.clone().unwrap_or_default(),
-            size: settings.font_size,
-        },
-        wheel_rows: faces.wheel_rows,
-        copy_on_select: match settings.copy_on_select {
-            CopyOnSelect::Off => "off",
-            CopyOnSelect::Selection => "selection",
-            CopyOnSelect::Clipboard => "clipboard",
-        }
-        .to_owned(),
-        link_modifier: match settings.link_modifier {
-            LinkModifier::Ctrl => "ctrl",
-            LinkModifier::Alt => "alt",
-            LinkModifier::Super => "super",
-        }
-        .to_owned(),
-        guard: faces.answer_guard_ms,
-        mouse: faces.tui_mouse,
-        notify: match faces.tui_notify {
-            TuiNotify::Osc => "osc",
-            TuiNotify::Bell => "bell",
-            TuiNotify::Off => "off",
-        }
-        .to_owned(),
-        prefix: keymap.prefix().map(|prefix| prefix.to_string()),
-        confirm_close: match faces.confirm_close {
-            ConfirmClose::Busy => "busy",
-            ConfirmClose::Always => "always",
-            ConfirmClose::Never => "never",
-        }
-        .to_owned(),
-        paste_warning: match faces.paste_warning {
-            PasteWarning::Multiline => "multiline",
-            PasteWarning::Always => "always",
-            PasteWarning::Never => "never",
-        }
-        .to_owned(),
-        colors: match faces.tui_colors {
-            TuiColors::Auto => "auto",
-            TuiColors::Theme => "theme",
-            TuiColors::Terminal => "terminal",
-            TuiColors::None => "none",
-        }
-        .to_owned(),
     }
 }
 
@@ -191,7 +152,7 @@ pub(crate) async fn ack(cx: Cx, params: Ack) -> Result<Done, Error> {
 
 pub(crate) async fn resync(cx: Cx, params: Resync) -> Result<Done, Error> {
     cx.viewer()?;
-    cx.session.change(|state| {
+    cx.session.change_beside(|state| {
         state.resync.scene |= params.scene;
         for id in params.terms.into_iter().take(MOST_TERMS) {
             if !state.resync.terms.contains(&id) {
@@ -225,6 +186,9 @@ pub(crate) async fn resize(cx: Cx, params: Resize) -> Result<Done, Error> {
     let room = room(size, params.pixels)?;
     cx.session.taken(params.n);
     let fit = params.fit.map(make::core_fit);
+    if let Some(window) = params.pixels.map(window) {
+        cx.core.seats().set_viewer_window(viewer, window)?;
+    }
     cx.core.seats().arrange_viewer(viewer, room, fit, params.single).await?;
     Ok(Done {})
 }

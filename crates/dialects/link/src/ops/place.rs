@@ -1,11 +1,11 @@
 //! Where a viewer is, and what it does to panes, the palette and the inbox.
 
-use rookery_core::PaneTo;
+use rookery_core::{Face, PaneTo};
 use rookery_model::{self as model, TerminalId};
 use rookery_view::keys::Action;
 use rookery_view::link::{
     Act, Confirm, Done, Edit, FocusWord, InboxWindow, Message, Page, PaletteCall, PaneCall, Prefs,
-    PrefsFound, Tone, bound,
+    PrefsFound, SettingsCall, Tone, bound,
 };
 use rookery_view::palette::Frame;
 use rookery_view::tile::Edge;
@@ -131,10 +131,31 @@ pub(crate) async fn inbox(cx: Cx, params: InboxWindow) -> Result<Done, Error> {
     Ok(Done {})
 }
 
+/// Writes a line of the user's settings file; what it changes comes as the scene's part `chosen`.
+pub(crate) async fn settings(cx: Cx, params: SettingsCall) -> Result<Done, Error> {
+    let viewer = cx.viewer()?;
+    match params {
+        SettingsCall::Set { set, value } => cx.core.seats().choose(&set, &value).await?,
+        SettingsCall::Bind { bind, action } => {
+            let face = match cx.core.seats().viewer(viewer)?.face {
+                Face::Tui | Face::Other => "tui",
+                Face::Window => "window",
+                Face::Web => "web",
+            };
+            let chord = format!("{face}:{bind}");
+            cx.core.seats().choose_key(&chord, action.as_deref()).await?;
+        }
+    }
+    Ok(Done {})
+}
+
 pub(crate) async fn prefs(cx: Cx, params: Prefs) -> Result<PrefsFound, Error> {
     let viewer = cx.viewer()?;
     let viewer = cx.core.seats().viewer(viewer)?;
-    let name = format!("face/{:?}", viewer.face).to_lowercase();
+    let name = match &viewer.device {
+        Some(device) => format!("device/{device}"),
+        None => format!("face/{:?}", viewer.face).to_lowercase(),
+    };
     let kept = cx.core.remembered(&name).await?;
     let mut prefs: std::collections::BTreeMap<String, Value> =
         kept.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();

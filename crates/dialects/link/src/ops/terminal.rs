@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rookery_core::{Clipboard, Looked, ScrollTo, TerminalHandle};
+use rookery_model as model;
 use rookery_term::find::{Case, Finder};
 use rookery_term::redact::Policy;
 use rookery_term::{Expand, Place, Selection, SelectionKind};
@@ -39,7 +40,7 @@ pub(crate) async fn scroll(cx: Cx, params: Scroll) -> Result<Done, Error> {
         }
     };
     handle.scroll_to(to);
-    cx.session.change(|_| ());
+    cx.session.change_beside(|_| ());
     Ok(Done {})
 }
 
@@ -76,10 +77,13 @@ pub(crate) async fn find(cx: Cx, params: Find) -> Result<Found, Error> {
     };
     let finder = Finder::new(&params.text, params.regex, case, bound::MATCHES_COUNTED);
     let mut finder = finder.map_err(|error| Error::invalid("text", error.to_string()))?;
-    let mut found = go_on(&handle, &mut finder);
+    if cx.session.opened().is_some_and(|opened| opened.redacts) {
+        finder = finder.without_secrets();
+    }
+    let (mut found, finder) = go_on(&handle, finder).await?;
     let limit = params.limit.map_or(bound::MATCHES_RETURNED, |limit| limit as usize);
     found.matches.truncate(limit.min(bound::MATCHES_RETURNED));
-    cx.session.change(|state| {
+    cx.session.change_beside(|state| {
         state.finds.remove(&handle.id());
         if !finder.is_done() {
             state.finds.insert(handle.id(), finder);
@@ -88,8 +92,20 @@ pub(crate) async fn find(cx: Cx, params: Find) -> Result<Found, Error> {
     Ok(found)
 }
 
-/// Searches on for a step; gives what was found in it.
-pub(crate) fn go_on(handle: &TerminalHandle, finder: &mut Finder) -> Found {
+/// Searches on for a step, where it keeps nothing else from running; gives what was found in it.
+pub(crate) async fn go_on(
+    handle: &TerminalHandle,
+    mut finder: Finder,
+) -> Result<(Found, Finder), Error> {
+    let handle = handle.clone();
+    let stepped = tokio::task::spawn_blocking(move || {
+        let found = step(&handle, &mut finder);
+        (found, finder)
+    });
+    stepped.await.map_err(|error| model::Error::failed(error.to_string()).into())
+}
+
+fn step(handle: &TerminalHandle, finder: &mut Finder) -> Found {
     let started = Instant::now();
     let mut matches = Vec::new();
     while !finder.is_done() && started.elapsed() < STEP {

@@ -99,6 +99,10 @@ pub(crate) async fn new(cx: Cx, params: ThreadNew) -> Result<ThreadRef, Error> {
         return Err(Error::invalid("cwd", format!("{} is not an absolute path", cwd.display())));
     }
     let mode = params.mode.as_deref().map(mode).transpose()?;
+    // Who answers what is asked does not choose what is asked at all.
+    if mode.is_some() && !cx.allowed.admits(rookery_wire::rights::Needs::Full) {
+        return Err(Error::denied("this viewer may not choose the mode of a thread"));
+    }
     let place = cx.core.agents().place_for(Some(&cwd), None, None, &cwd).await?;
     let choice = model::Choice {
         provider: params.provider.unwrap_or_default(),

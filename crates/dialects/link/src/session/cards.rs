@@ -10,7 +10,7 @@ use crate::make;
 pub(super) fn news(core: &Core, session: &Session, told: &mut Vec<CardNews>) -> Vec<CardNews> {
     let open = session.look(|state| state.card);
     let now: Vec<CardNews> = open
-        .and_then(|id| core.requests().get(id))
+        .and_then(|id| core.requests().recent(id))
         .map(|request| {
             let (state, by, at) = make::request_state(&request);
             CardNews { request: request.id.to_string(), state: state.to_owned(), by, at }

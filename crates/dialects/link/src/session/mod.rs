@@ -1,6 +1,7 @@
 //! One viewer's session: what it asked for, how far it has come, and the task that sends it frames.
 
 mod cards;
+mod chosen;
 mod notices;
 pub(crate) mod rows;
 mod run;
@@ -15,9 +16,11 @@ use rookery_core::TerminalHandle;
 use rookery_model::{RequestId, TerminalId, ThreadId, ViewerId};
 use rookery_term::find::Finder;
 use rookery_view::link::differ::Differ;
-use rookery_view::link::{self, InboxWindow, Message, Scene};
-use tokio::sync::Notify;
+use rookery_view::link::{self, Bye, InboxWindow, Message, Scene};
+use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 
+pub use notices::notice_of;
 pub(crate) use run::start;
 
 /// What a viewer said when it opened.
@@ -37,6 +40,8 @@ pub(crate) struct Session {
     opened: OnceLock<Opened>,
     state: Mutex<State>,
     wake: Notify,
+    /// Set when the connection has to end.
+    parting: watch::Sender<Option<Bye>>,
 }
 
 /// What changes while a viewer is open.
@@ -48,7 +53,11 @@ pub(crate) struct State {
     /// What shall be told in full.
     pub(crate) resync: link::Resync,
     /// Whether there is something that the task has to look at.
-    pub(crate) is_due: bool,
+    is_due: bool,
+    /// Whether that may show around terminals.
+    is_scene_due: bool,
+    /// Since when the kernel has input of which the viewer does not know that.
+    input_since: Option<Instant>,
     /// Input that was refused, and why.
     pub(crate) refusals: Vec<String>,
     pub(crate) inbox: InboxWindow,
@@ -57,6 +66,8 @@ pub(crate) struct State {
     /// The thread that is open.
     pub(crate) thread: Option<ThreadId>,
     pub(crate) message: Option<Message>,
+    /// What the user chose, and the settings that it was made of.
+    pub(crate) chosen: Option<(rookery_view::settings::Settings, link::Chosen)>,
     /// Searches that go on.
     pub(crate) finds: HashMap<TerminalId, Finder>,
 }
@@ -92,6 +103,13 @@ const MAX_WAITING: usize = 4_096;
 /// Refusals that may wait to be told.
 const MAX_REFUSALS: usize = 16;
 
+impl State {
+    /// What there is to look at: anything, and something around terminals.
+    fn take_due(&mut self) -> (bool, bool) {
+        (std::mem::take(&mut self.is_due), std::mem::take(&mut self.is_scene_due))
+    }
+}
+
 impl Session {
     /// The viewer, once it is open.
     pub(crate) fn viewer(&self) -> Option<ViewerId> {
@@ -100,6 +118,30 @@ impl Session {
 
     pub(crate) fn opened(&self) -> Option<&Opened> {
         self.opened.get()
+    }
+
+    /// The connection has to end. Only the first reason counts.
+    pub(crate) fn part(&self, bye: Bye) {
+        self.parting.send_if_modified(|parting| {
+            let is_first = parting.is_none();
+            parting.get_or_insert(bye);
+            is_first
+        });
+    }
+
+    /// Whether the connection has to end, whatever becomes of the world.
+    pub(crate) fn is_parting(&self) -> bool {
+        self.parting.borrow().is_some()
+    }
+
+    /// Resolves when the connection has to end.
+    pub(crate) async fn parted(&self) -> Bye {
+        let mut parting = self.parting.subscribe();
+        match parting.wait_for(Option::is_some).await {
+            Ok(bye) => bye.unwrap_or(Bye::Stopping),
+            // The sender lives as long as the session.
+            Err(_) => Bye::Stopping,
+        }
     }
 
     /// Notes what a viewer said; false if one is open already.
@@ -116,12 +158,29 @@ impl Session {
 
     /// Changes something that frames are made of.
     pub(crate) fn change<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+        self.change_beside(|state| {
+            state.is_scene_due = true;
+            work(state)
+        })
+    }
+
+    /// The same for what does not show around terminals.
+    pub(crate) fn change_beside<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.state.lock();
         state.is_due = true;
         let value = work(&mut state);
         drop(state);
         self.wake.notify_one();
         value
+    }
+
+    /// The kernel has this input. The viewer is told with whatever comes of it, which is not there yet.
+    fn accept(&self, number: u64) {
+        let mut state = self.state.lock();
+        state.input.accept(number);
+        state.input_since.get_or_insert_with(Instant::now);
+        drop(state);
+        self.wake.notify_one();
     }
 
     /// Looks at the state, or changes what no frame is made of.
@@ -150,14 +209,14 @@ impl Session {
     /// Numbered input was given to a terminal: it is acknowledged once the kernel has it.
     pub(crate) fn given(self: &std::sync::Arc<Self>, number: u64, handle: &TerminalHandle) {
         if !handle.is_input_pending() {
-            return self.change(|state| state.input.accept(number));
+            return self.accept(number);
         }
         self.look(|state| state.input.wait(number));
         let (session, handle) = (std::sync::Arc::downgrade(self), handle.clone());
         tokio::spawn(async move {
             handle.input_taken().await;
             if let Some(session) = session.upgrade() {
-                session.change(|state| state.input.accept(number));
+                session.accept(number);
             }
         });
     }
@@ -165,13 +224,13 @@ impl Session {
     /// Numbered input that is for no program.
     pub(crate) fn taken(&self, number: u64) {
         if number > 0 {
-            self.change(|state| state.input.accept(number));
+            self.accept(number);
         }
     }
 
     /// Input was refused, which is told with the next frame.
     pub(crate) fn refuse(&self, why: &str) {
-        self.change(|state| {
+        self.change_beside(|state| {
             if state.refusals.len() < MAX_REFUSALS {
                 state.refusals.push(format!("input refused: {why}"));
             }

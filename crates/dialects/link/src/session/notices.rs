@@ -2,9 +2,10 @@
 //! dealt with anywhere.
 
 use std::collections::BTreeSet;
+use std::time::SystemTime;
 
 use rookery_core::{Core, Page, SessionHome, Viewer};
-use rookery_model::{Category, QueueItem, Related, ViewerId};
+use rookery_model::{Category, QueueItem, Related, RequestId, Timestamp, ViewerId};
 use rookery_view::link::{self, NewNotice, Notice, Urgency};
 
 use super::scene::{title_of, waits};
@@ -52,20 +53,30 @@ impl Notices {
     /// Input that was refused.
     pub(super) fn refusal(&mut self, text: String) -> Notice {
         self.refusals += 1;
-        let at = rookery_model::Timestamp::default();
         Notice::New(NewNotice {
             id: self.refusals,
             urgency: Urgency::High,
             title: text,
             body: String::new(),
             page: None,
-            at: millis(at),
+            at: millis(now()),
         })
     }
 }
 
+fn now() -> Timestamp {
+    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+    Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+}
+
 /// Whether a viewer with the keyboard shows what an item is about.
 fn is_looking(core: &Core, viewer: &Viewer, item: &QueueItem) -> bool {
+    // A client's question lies over everything that this viewer shows.
+    if let Some(Related::Request(request)) = item.related
+        && core.seats().is_asked_at(viewer.id, request)
+    {
+        return true;
+    }
     if !viewer.has_keyboard {
         return false;
     }
@@ -74,6 +85,13 @@ fn is_looking(core: &Core, viewer: &Viewer, item: &QueueItem) -> bool {
         Some(SessionHome::Thread(id)) => viewer.page == Page::Thread(id),
         None => false,
     }
+}
+
+/// The notice of a request that waits, as its item in the queue tells it.
+pub fn notice_of(core: &Core, request: RequestId) -> Option<NewNotice> {
+    let about = Some(Related::Request(request));
+    let items = core.queue().list();
+    items.iter().find(|item| item.related == about).map(|item| notice(core, item))
 }
 
 fn notice(core: &Core, item: &QueueItem) -> NewNotice {

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use futures_util::future::select_all;
 use rookery_core::{
-    Changes, Clipboard, Core, Looked, News, Notice, NoticeBody, Progress, Shows, Subscription,
-    TerminalHandle, Topics,
+    Changes, Clipboard, Core, Goodbye, Looked, News, Notice, NoticeBody, Progress, Shows,
+    Subscription, TerminalHandle, Topics,
 };
 use rookery_model::{ExitStatus, TerminalId, ThreadId, ViewerId};
 use rookery_term::Mark;
@@ -16,19 +16,18 @@ use rookery_view::link::differ::TermNow;
 use rookery_view::link::{self, Bye, Clip, ClipTarget, Ended, Found, Frame, Owner};
 use rookery_wire::{ConnectionHandle, rpc};
 use tokio::sync::{broadcast, watch};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::notices::Notices;
 use super::rows::Masked;
 use super::threads::Feed;
-use super::{Opened, Session, cards, scene};
+use super::{Opened, Session, State, cards, scene};
+use crate::ops::terminal::go_on;
 
 /// How long a redraw may take to be whole before it is sent.
 const REDRAW: Duration = Duration::from_millis(2);
 /// A change of more rows than this is taken to be a redraw.
 const FEW_ROWS: usize = 3;
-/// How long a viewer may leave frames unacknowledged while more waits.
-const STALLED: Duration = Duration::from_secs(60);
 
 /// What all viewers show besides terminals.
 const SHOWS: &[Shows] = &[
@@ -49,7 +48,7 @@ pub(crate) fn start(
     session: &Arc<Session>,
     opened: Opened,
 ) {
-    let runner = Runner {
+    let mut runner = Runner {
         viewer: opened.viewer,
         changes: core.log().changes(SHOWS),
         clips: core.seats().clips(),
@@ -61,6 +60,7 @@ pub(crate) fn start(
         progress: HashMap::new(),
         feed: None,
         marks: HashMap::new(),
+        found: HashMap::new(),
         last_sent: None,
         notices: Notices::new(core),
         cards: Vec::new(),
@@ -70,11 +70,24 @@ pub(crate) fn start(
         is_due: true,
     };
     let (core, viewer) = (core.clone(), runner.viewer);
-    let over = connection.outbox().clone();
+    let (over, session) = (connection.outbox().clone(), Arc::clone(session));
     tokio::spawn(async move {
-        tokio::select! {
-            () = runner.run() => {}
-            () = over.cancelled() => {}
+        let seats = core.seats();
+        let bye = tokio::select! {
+            // Whoever sends frames notices a stop as well, but not which.
+            biased;
+            bye = session.parted() => Some(bye),
+            why = seats.goodbye(viewer) => Some(match why {
+                Goodbye::Stopping => Bye::Stopping,
+                Goodbye::Restarting => Bye::Restarting,
+                Goodbye::Revoked => Bye::Revoked,
+                Goodbye::Replaced => Bye::Replaced,
+            }),
+            () = over.cancelled() => None,
+            bye = runner.run() => bye,
+        };
+        if let Some(bye) = bye {
+            runner.say_goodbye(bye);
         }
         over.cancelled().await;
         core.seats().leave(viewer).await;
@@ -115,6 +128,8 @@ struct Runner {
     feed: Option<(ThreadId, Subscription, Feed)>,
     /// Up to where the last frame had the terminals that are shown.
     marks: HashMap<TerminalId, Mark>,
+    /// What searches have found that go on.
+    found: HashMap<TerminalId, Found>,
     last_sent: Option<Instant>,
     notices: Notices,
     cards: Vec<link::CardNews>,
@@ -126,26 +141,28 @@ struct Runner {
 }
 
 impl Runner {
-    async fn run(mut self) {
+    /// Sends frames until the connection or the daemon is gone, or this one does not keep up.
+    async fn run(&mut self) -> Option<Bye> {
         loop {
             self.follow();
-            if !self.is_due && self.wait().await.is_err() {
-                return self.say_goodbye(Bye::Stopping);
+            if !self.is_due && self.wait_or_tell_input().await.is_err() {
+                return Some(Bye::Stopping);
             }
             if !self.is_due {
                 continue;
             }
             if self.wait_for_room().await.is_err() {
-                return self.say_goodbye(Bye::Stalled);
+                return Some(Bye::Stalled);
             }
             self.wait_for_pace().await;
             // Sizes follow from who shows what by now.
             self.core.seats().settle_sizes().await;
             self.is_due = false;
+            self.find().await;
             if let Some(frame) = self.frame()
                 && self.send(&frame).is_err()
             {
-                return;
+                return None;
             }
         }
     }
@@ -176,6 +193,25 @@ impl Runner {
             true => self.core.seats().shown(self.viewer),
             false => Vec::new(),
         }
+    }
+
+    /// Sleeps until there is something new. That the kernel has some input is told by itself only if
+    /// nothing comes of it for as long as one frame may take.
+    async fn wait_or_tell_input(&mut self) -> Result<(), ()> {
+        let Some(since) = self.session.look(|state| state.input_since) else {
+            return self.wait().await;
+        };
+        match timeout_at(since + self.period(), self.wait()).await {
+            Ok(waited) => waited,
+            Err(_) => {
+                self.is_due = true;
+                Ok(())
+            }
+        }
+    }
+
+    fn period(&self) -> Duration {
+        Duration::from_secs(1) / u32::from(self.opened.fps.max(1))
     }
 
     /// Sleeps until there is something new.
@@ -209,8 +245,7 @@ impl Runner {
                 }
             }
             () = self.session.woken() => {
-                let is_due = self.session.look(|state| std::mem::take(&mut state.is_due));
-                (self.is_scene_due, self.is_due) = (self.is_scene_due || is_due, self.is_due || is_due);
+                self.take_due();
             }
             Ok((target, text)) = self.clips.recv() => {
                 if self.opened.wants_clips && self.core.seats().is_desk(self.viewer) {
@@ -254,7 +289,7 @@ impl Runner {
 
     /// While the viewer has not painted what it got, only marks are kept.
     async fn wait_for_room(&mut self) -> Result<(), ()> {
-        let stalled = Instant::now() + STALLED;
+        let stalled = Instant::now() + self.core.seats().viewer_patience();
         while !self.session.has_room() {
             tokio::select! {
                 () = self.session.woken() => {}
@@ -262,15 +297,19 @@ impl Runner {
             }
         }
         // Being woken for room may have been for something else as well.
-        let is_due = self.session.look(|state| std::mem::take(&mut state.is_due));
-        self.is_scene_due |= is_due;
+        self.take_due();
         Ok(())
+    }
+
+    fn take_due(&mut self) {
+        let (is_due, is_scene_due) = self.session.look(State::take_due);
+        self.is_due |= is_due;
+        self.is_scene_due |= is_scene_due;
     }
 
     /// Not faster than the viewer asked for, and a redraw not in two.
     async fn wait_for_pace(&mut self) {
-        let period = Duration::from_secs(1) / u32::from(self.opened.fps.max(1));
-        let next = self.last_sent.map(|last| last + period);
+        let next = self.last_sent.map(|last| last + self.period());
         if let Some(next) = next.filter(|next| Instant::now() < *next) {
             return sleep_until(next).await;
         }
@@ -315,9 +354,11 @@ impl Runner {
         let (input, resync, refusals) = self.session.look(|state| {
             let resync = std::mem::take(&mut state.resync);
             state.differ.resync(&resync);
+            state.input_since = None;
             (state.input.accepted(), resync, std::mem::take(&mut state.refusals))
         });
-        if std::mem::take(&mut self.is_scene_due) || resync.scene {
+        let is_scene_due = std::mem::take(&mut self.is_scene_due) || resync.scene;
+        if is_scene_due {
             let scene = scene::make(&self.core, &self.session, self.viewer);
             self.session.look(|state| state.differ.scene(&scene));
             rest.cards = cards::news(&self.core, &self.session, &mut self.cards);
@@ -326,7 +367,7 @@ impl Runner {
         if let Some((_, _, feed)) = &mut self.feed {
             rest.threads = feed.take(&self.core);
         }
-        if self.opened.wants_notices {
+        if self.opened.wants_notices && is_scene_due {
             rest.notices = self.notices.news(&self.core, self.viewer);
         }
         rest.notices.extend(refusals.into_iter().map(|text| self.notices.refusal(text)));
@@ -342,8 +383,7 @@ impl Runner {
         self.session.look(|state| state.differ.retain(&ids));
         self.marks.retain(|id, _| ids.contains(&id.get()));
         for Shown { handle, owner, ended } in shown {
-            let found = self.find(&handle);
-            self.is_due |= found.as_ref().is_some_and(|found| found.more);
+            let found = self.found.remove(&handle.id());
             let mark = self.session.look(|state| {
                 handle.look(|looked| {
                     let screen = looked.screen;
@@ -369,14 +409,22 @@ impl Runner {
         self.is_due |= self.session.look(|state| state.differ.is_behind());
     }
 
-    /// Goes on with a search that was not done in one step.
-    fn find(&self, handle: &TerminalHandle) -> Option<Found> {
-        let mut finder = self.session.look(|state| state.finds.remove(&handle.id()))?;
-        let found = crate::ops::terminal::go_on(handle, &mut finder);
-        if !finder.is_done() {
-            self.session.look(|state| state.finds.insert(handle.id(), finder));
+    /// Goes on with searches that were not done in one step.
+    async fn find(&mut self) {
+        self.found.clear();
+        let finders = self.session.look(|state| std::mem::take(&mut state.finds));
+        for (id, finder) in finders {
+            let Ok(handle) = self.core.terminals().get(id) else { continue };
+            let Ok((found, finder)) = go_on(&handle, finder).await else { continue };
+            self.is_due |= found.more;
+            self.found.insert(id, found);
+            if !finder.is_done() {
+                // One that began meanwhile takes its place.
+                self.session.look(|state| {
+                    state.finds.entry(id).or_insert(finder);
+                });
+            }
         }
-        Some(found)
     }
 
     fn send(&mut self, frame: &Frame) -> Result<(), ()> {
@@ -394,6 +442,12 @@ impl Runner {
             // The connection ends either way.
             let _ = self.send(&frame);
         }
-        self.connection.finish();
+        match bye {
+            // Who asked for the stop is still answered.
+            Bye::Stopping if !self.session.is_parting() => self.connection.finish(),
+            Bye::Stopping | Bye::Restarting | Bye::Revoked | Bye::Stalled | Bye::Replaced => {
+                self.connection.dismiss(bye.close_code());
+            }
+        }
     }
 }

@@ -32,9 +32,9 @@ pub(crate) fn make(core: &Core, session: &Session, id: ViewerId) -> link::Scene 
     let place = seats.place();
     link::Scene {
         page: Some(shown_page(&viewer.page, place.terminal)),
-        title: Some(around.title.clone()),
+        title: Some(make::line(&around.title)),
         status: Some(made.status()),
-        theme: Some(theme(core)),
+        theme: Some(theme(core, &around.font)),
         sidebar: Some(made.sidebar(&around.sidebar)),
         strip: Some(made.strip(place.project, place.terminal, &around.strip)),
         panes: Some(panes(core, &viewer, place.terminal)),
@@ -42,6 +42,7 @@ pub(crate) fn make(core: &Core, session: &Session, id: ViewerId) -> link::Scene 
         inbox: Some(made.inbox()),
         dialog: Some(around.dialog.as_ref().map(Into::into)),
         toasts: Some(around.toasts.iter().map(Into::into).collect()),
+        chosen: Some(super::chosen::chosen(core, session, viewer.face)),
     }
 }
 
@@ -122,15 +123,16 @@ impl<'a> Made<'a> {
     fn sidebar(&self, sidebar: &scene::Sidebar) -> link::Sidebar {
         let projects = self.tree.iter().zip(&sidebar.projects).map(|(tabs, row)| {
             let at = |id: TerminalId| tabs.tabs.iter().find(|tab| tab.id == id);
-            let terminals = row.agents.iter().map(|agent| link::Agent {
-                terminal: Some(agent.tab.get()),
-                name: agent.name.clone(),
+            let here = row.agents.iter().filter_map(|agent| Some((agent.tab?, agent)));
+            let terminals = here.map(|(tab, agent)| link::Agent {
+                terminal: Some(tab.get()),
+                name: make::line(&agent.name),
                 mood: agent.mood.into(),
                 status: agent.status_text.clone(),
-                at: at(agent.tab)
+                at: at(tab)
                     .and_then(|tab| Some(millis(tab.activity.owner.as_ref()?.last_event_at)))
                     .unwrap_or(0),
-                waiting: self.waits_in(SessionHome::Terminal(agent.tab)),
+                waiting: self.waits_in(SessionHome::Terminal(tab)),
                 ..link::Agent::default()
             });
             let here =
@@ -143,7 +145,7 @@ impl<'a> Made<'a> {
                 agents.iter().filter(|it| it.thread.is_some()).map(|it| it.waiting).sum();
             link::Project {
                 id: tabs.project.id.get(),
-                name: row.name.clone(),
+                name: make::line(&row.name),
                 root: tabs.project.root.to_string_lossy().into_owned(),
                 branch: None,
                 mood: row.mood.into(),
@@ -190,7 +192,7 @@ impl<'a> Made<'a> {
             let pill = strip.pills.iter().find(|pill| pill.id == id)?;
             Some(link::Tab {
                 id: id.get(),
-                title: pill.title.clone(),
+                title: make::line(&pill.title),
                 mood: pill.mood.into(),
                 badge: pill.has_badge,
                 rename: pill.rename.clone(),
@@ -287,7 +289,7 @@ fn hex(color: (u8, u8, u8)) -> Hex {
     Hex(color)
 }
 
-fn theme(core: &Core) -> link::Theme {
+fn theme(core: &Core, font: &scene::FontChoice) -> link::Theme {
     let (_, theme) = core.seats().settings();
     let light = theme.is_light();
     let Colors { foreground, background, cursor, named, selection, .. } = theme.palette;
@@ -308,5 +310,6 @@ fn theme(core: &Core) -> link::Theme {
             quiet: of(scene::Mood::Inactive),
         },
         accent: hex(ACCENT),
+        font: link::Font { family: font.family.clone(), size: font.size },
     }
 }
