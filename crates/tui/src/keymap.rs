@@ -46,15 +46,21 @@ pub enum Meaning {
 impl Keymap {
     /// The map of an opened viewer: its keys, and its prefix if there is one.
     pub fn new(keys: &[(String, String, String)], prefix: Option<&str>) -> Keymap {
+        let fallback = fallback(keys);
+        Keymap::told(fallback.as_deref().unwrap_or(keys), prefix)
+    }
+
+    /// The same with exactly these keys.
+    pub fn told(keys: &[(String, String, String)], prefix: Option<&str>) -> Keymap {
         let mut map = Keymap {
             prefix: prefix.and_then(|chord| Trigger::parse(chord).ok()),
             ..Keymap::default()
         };
-        let fallback = fallback(keys);
-        for (trigger, action, title) in fallback.as_deref().unwrap_or(keys) {
-            let (keys, table, chord) = match trigger.strip_prefix(AFTER_PREFIX) {
-                Some(chord) => (format!("prefix {}", spoken(chord)), &mut map.after, chord),
-                None => (trigger.clone(), &mut map.direct, trigger.as_str()),
+        for (trigger, action, title) in keys {
+            let keys = shown(trigger);
+            let (table, chord) = match trigger.strip_prefix(AFTER_PREFIX) {
+                Some(chord) => (&mut map.after, chord),
+                None => (&mut map.direct, trigger.as_str()),
             };
             let Ok(parsed) = Trigger::parse(chord) else { continue };
             table.insert(parsed, action.clone());
@@ -129,13 +135,22 @@ fn fallback(keys: &[(String, String, String)]) -> Option<Vec<(String, String, St
 }
 
 fn find(table: &HashMap<Trigger, String>, press: &KeyPress) -> Option<String> {
-    let shifted = press.shifted.filter(|_| press.mods.contains(Mods::SHIFT));
+    // A letter's capital is the letter with shift, not the letter alone.
+    let shifted = press.shifted.filter(|c| press.mods.contains(Mods::SHIFT) && !c.is_alphabetic());
     let tries = [
         Some(Trigger::new(press.mods, press.key)),
         shifted.map(|c| Trigger::new(press.mods.without(Mods::SHIFT), Key::Char(c))),
         press.base_layout.map(|c| Trigger::new(press.mods, Key::Char(c))),
     ];
     tries.into_iter().flatten().find_map(|trigger| table.get(&trigger).cloned())
+}
+
+/// Keys as a person writes them: `prefix V` for `prefix>shift+v`.
+pub fn shown(trigger: &str) -> String {
+    match trigger.strip_prefix(AFTER_PREFIX) {
+        Some(chord) => format!("prefix {}", spoken(chord)),
+        None => trigger.to_owned(),
+    }
 }
 
 /// A key after the prefix as people write it: `V` for `shift+v`, `%` for `shift+5`.
@@ -240,6 +255,10 @@ mod tests {
         assert_eq!(map.after_prefix(&press("?")).as_deref(), Some("help"));
         assert_eq!(map.after_prefix(&press("ctrl+alt+v")), None);
         assert_eq!(map.after_prefix(&press("y")), None);
+        // A capital that is not bound is not its letter.
+        let capital = KeyPress { shifted: Some('Q'), ..press("Q") };
+        assert_eq!(map.after_prefix(&capital), None);
+        assert_eq!(map.after_prefix(&press("q")).as_deref(), Some("leave"));
     }
 
     #[test]

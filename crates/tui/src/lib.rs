@@ -13,4 +13,5 @@ pub mod pages;
 pub mod picture;
 mod run;
 
-pub use run::{Ended, Job, KeyProtocol, Options, run};
+pub use run::calls::{Calls, wire_key};
+pub use run::{Ended, Job, KeyProtocol, Options, refusal, run};

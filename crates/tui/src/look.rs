@@ -217,6 +217,17 @@ fn blend(a: Hex, b: Hex, percent: u16) -> Ink {
     Ink::Rgb(part(a.0.0, b.0.0), part(a.0.1, b.0.1), part(a.0.2, b.0.2))
 }
 
+/// The word of a mood.
+pub fn word(mood: Mood) -> &'static str {
+    match mood {
+        Mood::Waiting => "waits",
+        Mood::Failed => "failed",
+        Mood::Working => "works",
+        Mood::Done => "is done",
+        Mood::Quiet => "is quiet",
+    }
+}
+
 /// How old something is: `<1m`, `4m`, `2h`, `3d`; nothing if that is not known.
 pub fn age(at: i64, now: i64) -> String {
     if at <= 0 {
@@ -231,17 +242,9 @@ pub fn age(at: i64, now: i64) -> String {
     }
 }
 
-/// One line of text that comes from elsewhere: nothing in it acts on a terminal.
+/// One line of text that comes from elsewhere: nothing in it acts on a terminal or hides.
 pub fn line(text: &str) -> String {
-    let mut shown = String::new();
-    for c in text.chars() {
-        match c {
-            '\n' | '\r' | '\t' => shown.push(' '),
-            c if c.is_control() => {}
-            c => shown.push(c),
-        }
-    }
-    shown.trim().to_owned()
+    rookery_view::safe::seen(&rookery_view::safe::line(text))
 }
 
 #[cfg(test)]

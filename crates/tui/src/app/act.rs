@@ -1,11 +1,11 @@
 //! What actions do. Most are the daemon's; what is only about this face is done here.
 
 use rookery_view::link::{
-    Act, ClipTarget, Copy, EdgeWord, FocusWord, Page, PaletteCall, PaneCall, Scroll, ScrollTo,
-    SideWord, SplitWord, method,
+    Act, ClipTarget, Copy, EdgeWord, FocusWord, Mood, Page, PaletteCall, PaneCall, Scroll,
+    ScrollTo, SideWord, SplitWord, method,
 };
 
-use super::{App, Ask, CopyMode, Cx, Effect, FindBar};
+use super::{App, Ask, CopyMode, Cx, Effect, FindBar, Question, Then};
 
 /// How far a pane's edge moves with one key.
 const GROW_BY: i32 = 2;
@@ -30,6 +30,7 @@ pub(super) fn is_local(action: &str) -> bool {
             | "open_audit"
             | "prev_prompt"
             | "next_prompt"
+            | "close_tab"
     ) || action.starts_with("scroll_")
 }
 
@@ -43,20 +44,49 @@ impl App {
             "find" => self.open_find(cx),
             "copy_mode" => self.open_copy_mode(cx),
             "copy" => self.copy_selection(cx),
+            "paste" if self.around.is_window => self.push(Effect::Paste(false)),
             "leave" => self.push(Effect::Leave),
             "focus_sidebar" => {
                 self.sidebar = Some(self.active_sidebar_row(cx));
             }
-            "new_thread" => self.pages.thread.begin_new(cx),
+            "new_thread" => self.begin_thread(cx),
+            "close_tab" => self.close_tab(cx),
             "command_palette" => self.open_palette("commands"),
             "command_launcher" => self.open_palette("launcher"),
             "agent_palette" => self.open_palette("agents"),
             "custom_palette" => self.open_palette("providers"),
-            _ => {
-                let act = Act { action: action.to_owned(), args: None };
-                self.call(Ask::Quiet, method::ACT, act);
-            }
+            _ => self.act(action),
         }
+    }
+
+    fn act(&mut self, action: &str) {
+        let act = Act { action: action.to_owned(), args: None };
+        self.call(Ask::Quiet, method::ACT, act);
+    }
+
+    /// Closes the focused tab; asked first if an agent works or waits there, or always if the user
+    /// says so.
+    fn close_tab(&mut self, cx: &Cx<'_>) {
+        let strip = cx.picture.scene().strip.iter().flat_map(|strip| &strip.groups);
+        let focused = App::focused(cx);
+        let tab = strip.flat_map(|group| &group.tabs).find(|tab| Some(tab.id) == focused);
+        let has_ended =
+            focused.and_then(|t| cx.picture.term(t)).is_some_and(|term| term.ended().is_some());
+        let busy = tab.filter(|_| !has_ended).and_then(|tab| match tab.mood {
+            Mood::Working => Some("An agent works there."),
+            Mood::Waiting => Some("An agent waits there for an answer."),
+            _ => None,
+        });
+        let why = match self.settings.confirm_close.as_str() {
+            "never" => None,
+            "always" => Some(busy.unwrap_or("Its program ends.")),
+            _ => busy,
+        };
+        let Some(why) = why else { return self.act("close_tab") };
+        let title = tab.map(|tab| crate::look::line(&tab.title)).unwrap_or_default();
+        let params = super::json(Act { action: "close_tab".to_owned(), args: None });
+        let then = Then::Call(Ask::Quiet, method::ACT, params);
+        self.question = Some(Question::new("Close this tab?", vec![title, why.to_owned()], then));
     }
 
     fn run_page(&mut self, action: &str) -> bool {
@@ -92,7 +122,8 @@ impl App {
         true
     }
 
-    pub(crate) fn scroll(&mut self, scroll: Scroll) {
+    /// Scrolls a terminal.
+    pub fn scroll(&mut self, scroll: Scroll) {
         self.push(Effect::Notify(method::SCROLL, super::json(scroll)));
     }
 
@@ -106,7 +137,6 @@ impl App {
         let call = match action {
             "split_right" => PaneCall::Split { split: SplitWord::Right, t: None },
             "split_below" => PaneCall::Split { split: SplitWord::Below, t: None },
-            "zoom_pane" => PaneCall::Zoom { zoom: !panes.zoomed },
             "break_pane" => PaneCall::Break { broken: focused },
             "focus_next_pane" => focus(FocusWord::Next),
             "focus_left" => focus(FocusWord::Left),
@@ -133,7 +163,8 @@ impl App {
         true
     }
 
-    pub(crate) fn open_palette(&mut self, kind: &str) {
+    /// Opens a frame of the palette.
+    pub fn open_palette(&mut self, kind: &str) {
         self.palette = None;
         self.call(Ask::Quiet, method::PALETTE, PaletteCall::Open(kind.to_owned()));
     }

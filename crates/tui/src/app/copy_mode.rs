@@ -16,12 +16,16 @@ pub struct CopyMode {
     pub at: (u64, u16),
     /// Where the selection began, and its shape.
     pub anchor: Option<((u64, u16), SelectKind)>,
+    /// What was searched last, and whether towards newer rows.
+    pub search: Option<(FindBar, bool)>,
+    /// Whether it goes to the first row of the view when that has moved from this one.
+    follows_from: Option<u64>,
 }
 
 impl CopyMode {
     /// Copy mode at a place.
     pub fn new(terminal: u64, at: (u64, u16)) -> CopyMode {
-        CopyMode { terminal, at, anchor: None }
+        CopyMode { terminal, at, anchor: None, search: None, follows_from: None }
     }
 }
 
@@ -128,6 +132,9 @@ fn by_word(term: &dyn Term, at: (u64, u16), key: char) -> (u64, u16) {
 
 impl App {
     pub(super) fn copy_mode_key(&mut self, cx: &Cx<'_>, press: &KeyPress) {
+        if let Some(mode) = &mut self.copy {
+            mode.follows_from = None;
+        }
         let Some(mode) = self.copy.clone() else { return };
         let Some(term) = cx.picture.term(mode.terminal) else {
             self.copy = None;
@@ -164,16 +171,17 @@ impl App {
             'V' => return self.copy_mode_select(cx, SelectKind::Lines),
             'o' => return self.copy_mode_swap(cx),
             '/' | '?' => {
-                self.find = Some(FindBar::new(mode.terminal));
+                let mut bar = FindBar::new(mode.terminal);
+                bar.newer = key == '/';
+                self.find = Some(bar);
                 return;
             }
-            'n' | 'N' => {
-                let press = KeyPress::new(Key::Special(Special::Enter));
-                let mods = if key == 'N' { Mods::SHIFT } else { Mods::NONE };
-                return self.find_key(cx, &press.with_mods(mods));
-            }
+            'n' | 'N' => return self.copy_mode_step(cx, key == 'n'),
             '[' | ']' => {
                 let to = if key == '[' { ScrollTo::PromptBefore } else { ScrollTo::PromptAfter };
+                if let Some(mode) = &mut self.copy {
+                    mode.follows_from = Some(term.view().top);
+                }
                 return self.scroll(Scroll { t: mode.terminal, to: Some(to), by: None, row: None });
             }
             _ => {}
@@ -189,6 +197,52 @@ impl App {
         };
         if let Some(to) = to {
             self.copy_mode_go(cx, to);
+        }
+    }
+
+    /// Takes over what the find bar found, and goes to the nearest match in its direction.
+    pub(super) fn copy_mode_found(&mut self, cx: &Cx<'_>, bar: FindBar) {
+        let (newer, is_waiting) = (bar.newer, bar.is_waiting);
+        if let Some(mode) = &mut self.copy {
+            mode.search = Some((bar, newer));
+            if !is_waiting {
+                self.copy_mode_step(cx, true);
+            }
+        }
+    }
+
+    /// Goes to the next match in the direction of the search, or against it.
+    pub(super) fn copy_mode_step(&mut self, cx: &Cx<'_>, onward: bool) {
+        let Some(mode) = &mut self.copy else { return };
+        let Some((bar, newer)) = &mut mode.search else {
+            return self.warn("/ searches first");
+        };
+        let at = mode.at;
+        let places = bar.matches.iter().map(|(row, col, _)| (*row, *col)).enumerate();
+        // Around the ends, as pagers do.
+        let found = if *newer == onward {
+            places.clone().filter(|(_, place)| *place > at).min_by_key(|(_, place)| *place)
+        } else {
+            places.clone().filter(|(_, place)| *place < at).max_by_key(|(_, place)| *place)
+        };
+        let around = match *newer == onward {
+            true => places.min_by_key(|(_, place)| *place),
+            false => places.max_by_key(|(_, place)| *place),
+        };
+        let Some((index, to)) = found.or(around) else { return self.warn("not found") };
+        bar.current = index;
+        self.copy_mode_go(cx, to);
+    }
+
+    /// The view moved to another prompt: the cursor goes with it.
+    pub(super) fn copy_mode_follow(&mut self, cx: &Cx<'_>) {
+        let Some(mode) = &mut self.copy else { return };
+        let Some(term) = cx.picture.term(mode.terminal) else { return };
+        let top = term.view().top;
+        if mode.follows_from.is_some_and(|from| from != top) {
+            mode.follows_from = None;
+            mode.at = (top, 0);
+            self.copy_mode_tell(cx);
         }
     }
 

@@ -18,6 +18,12 @@ pub enum Effect {
     Write(Vec<u8>),
     /// A text for tmux's buffer, and what is said once it is there.
     Tmux(String, Option<String>),
+    /// A text for the clipboard of the machine that the face is on, and what is said once it is there.
+    Clipboard(String, Option<String>),
+    /// What is on this machine's clipboard is to be pasted, or on the selection's if that is set.
+    Paste(bool),
+    /// An address for the program that the desktop opens it with.
+    Open(String),
     /// Connect at once, and start a daemon if there is none.
     StartDaemon,
     /// The face ends; everything runs on.
@@ -46,16 +52,24 @@ pub enum Ask {
     Say(String),
     /// The card of an item; the number tells an answer that came too late.
     Card(u64),
-    /// A decision.
-    Decide,
+    /// A decision, and what it was.
+    Decide(&'static str),
     /// A paste that may need a question.
     Paste(u64, String),
     /// A text to copy.
     Copy,
     /// Matches.
     Find(u64),
-    /// A link under the pointer.
-    Link,
+    /// A link under the pointer, in a terminal.
+    Link(u64),
+    /// A terminal that was opened, to be shown.
+    Opened,
+    /// What this kind of face keeps for itself.
+    Prefs,
+    /// Models that a new thread can have.
+    Models,
+    /// Commands that a message to an agent can begin with.
+    Commands(String),
     /// Ends of a selection that were settled; copied if that is set.
     Select,
     /// A thread.
@@ -70,6 +84,8 @@ pub enum Ask {
     Review,
     /// Files of a diff, or lines of one of them.
     Diff(u64, Option<String>),
+    /// Something of the list that is shown: said when it worked, and the list is read again.
+    Listed(&'static str, &'static str),
     /// A checkpoint that was restored.
     Restored,
     /// A worktree that was landed.

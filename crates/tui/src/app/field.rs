@@ -34,6 +34,11 @@ impl Field {
         &self.text
     }
 
+    /// Where the next letter goes, in bytes.
+    pub fn cursor(&self) -> usize {
+        self.at
+    }
+
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()

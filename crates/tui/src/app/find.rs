@@ -6,7 +6,7 @@ use rookery_view::link::{Case, Find, Found, Scroll, ScrollTo, method};
 use super::{App, Ask, Cx, Edited, Field, keys::is};
 
 /// What is searched, and what was found.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FindBar {
     /// The terminal.
     pub terminal: u64,
@@ -22,6 +22,10 @@ pub struct FindBar {
     pub total: u32,
     /// Which one is shown.
     pub current: usize,
+    /// In copy mode: towards newer rows.
+    pub newer: bool,
+    /// Whether the answer to the last search is on its way.
+    pub is_waiting: bool,
     serial: u64,
 }
 
@@ -29,6 +33,13 @@ impl FindBar {
     /// A bar for a terminal.
     pub fn new(terminal: u64) -> FindBar {
         FindBar { terminal, ..FindBar::default() }
+    }
+
+    fn take(&mut self, found: Found) {
+        self.matches = found.matches;
+        self.total = found.total;
+        self.current = 0;
+        self.is_waiting = false;
     }
 
     /// `2 of 7`.
@@ -53,6 +64,12 @@ impl App {
         let alt = press.mods == Mods::ALT;
         match press.key {
             _ if is(press, Special::Escape) => self.find = None,
+            // In copy mode the bar is done with Enter, and `n` goes on.
+            Key::Special(Special::Enter) if self.copy.is_some() => {
+                if let Some(bar) = self.find.take() {
+                    self.copy_mode_found(cx, bar);
+                }
+            }
             Key::Special(Special::Enter) if press.mods.contains(Mods::SHIFT) => {
                 self.step(cx, false)
             }
@@ -77,7 +94,7 @@ impl App {
     /// Searches for what is written.
     pub(super) fn search(&mut self, _cx: &Cx<'_>) {
         let Some(find) = &mut self.find else { return };
-        find.serial += 1;
+        find.serial = crate::pages::next_serial();
         find.current = 0;
         if find.field.is_empty() {
             find.matches.clear();
@@ -92,15 +109,22 @@ impl App {
             limit: Some(1000),
         };
         let serial = find.serial;
+        find.is_waiting = true;
         self.call(Ask::Find(serial), method::FIND, call);
     }
 
     pub(super) fn found(&mut self, cx: &Cx<'_>, serial: u64, found: Found) {
+        let searched = self.copy.as_mut().and_then(|copy| copy.search.as_mut());
+        if let Some((bar, _)) = searched.filter(|(bar, _)| bar.is_waiting && bar.serial == serial) {
+            bar.take(found);
+            return self.copy_mode_step(cx, true);
+        }
         let Some(find) = self.find.as_mut().filter(|find| find.serial == serial) else { return };
-        find.matches = found.matches;
-        find.total = found.total;
-        find.current = 0;
-        self.show_match(cx);
+        find.take(found);
+        // Copy mode goes to a match once the search is done.
+        if self.copy.is_none() {
+            self.show_match(cx);
+        }
     }
 
     /// Further matches of a search that took longer.

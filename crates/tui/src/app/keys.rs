@@ -22,11 +22,18 @@ impl App {
             return self.key_while_lost(press);
         }
         self.note = None;
-        if self.question_key(press) || self.dialog_key(cx, press) || self.menu_key(cx, press) {
+        if self.question_key(press)
+            || self.dialog_key(cx, press)
+            || self.menu_key(cx, press)
+            || self.capture_key(press)
+        {
             return;
         }
         if self.prefix {
             return self.key_after_prefix(cx, press);
+        }
+        if self.around.only_inbox && self.is_interrupt(cx, press) {
+            return self.push(Effect::Leave);
         }
         if self.palette_key(cx, press) || self.rename_key(cx, press) {
             return;
@@ -36,6 +43,14 @@ impl App {
             Meaning::Action(action) => self.run(cx, &action),
             Meaning::Free => self.free_key(cx, press),
         }
+    }
+
+    /// Control with `c` or `d` on a page that has no program to give it to.
+    fn is_interrupt(&self, cx: &Cx<'_>, press: &KeyPress) -> bool {
+        is_ctrl(press)
+            && matches!(press.key, Key::Char('c' | 'd'))
+            && matches!(App::page(cx), Page::Inbox { .. })
+            && !self.pages.card.has_field()
     }
 
     fn free_key(&mut self, cx: &Cx<'_>, press: &KeyPress) {
@@ -48,7 +63,7 @@ impl App {
         if self.sidebar.is_some() {
             return self.sidebar_key(cx, press);
         }
-        if self.pages.thread.is_new() || !matches!(App::page(cx), Page::Workspace { .. }) {
+        if self.pages.new_thread.is_open || !matches!(App::page(cx), Page::Workspace { .. }) {
             return self.page_key(cx, press);
         }
         match App::focused(cx) {
@@ -96,7 +111,7 @@ impl App {
             || self.find.is_some()
             || self.copy.is_some()
             || self.sidebar.is_some()
-            || self.pages.thread.is_new()
+            || self.pages.new_thread.is_open
             || self.prefix
             || self.lost.is_some();
         !is_covered && matches!(App::page(cx), Page::Workspace { .. }) && App::focused(cx).is_some()
@@ -196,7 +211,7 @@ impl App {
     ) -> bool {
         self.palette = None;
         if let Some(id) = id
-            && super::act::is_local(&id)
+            && (super::act::is_local(&id) || (self.around.is_window && id == "paste"))
         {
             self.call(Ask::Quiet, method::PALETTE, PaletteCall::Close(true));
             self.run(cx, &id);
@@ -239,7 +254,7 @@ impl App {
                 self.ahead = Some((cx.now, Vec::new()));
             }
             Some('t') => self.run(cx, "new_thread"),
-            Some('g') => self.run(cx, "command_launcher"),
+            Some('g') => self.start_agent(cx),
             Some('?') => self.run(cx, "help"),
             Some(' ') => self.run(cx, "command_palette"),
             _ => {}
@@ -290,8 +305,14 @@ impl App {
         }
         match App::focused(cx) {
             Some(t) if self.is_typing_into_program(cx) && self.may_type() => {
-                let paste = Paste { t, text: text.clone(), ..Paste::default() };
-                self.call(Ask::Paste(t, text), method::PASTE, paste);
+                match self.settings.paste_warning.as_str() {
+                    "never" => self.paste_surely(t, text),
+                    "always" => self.ask_paste(t, text, "always"),
+                    _ => {
+                        let paste = Paste { t, text: text.clone(), ..Paste::default() };
+                        self.call(Ask::Paste(t, text), method::PASTE, paste);
+                    }
+                }
             }
             Some(_) if !self.may_type() => self.warn(READ_ONLY),
             _ => self.warn("nothing here takes a paste"),
@@ -308,7 +329,7 @@ impl App {
 }
 
 /// The name that is being edited in place.
-pub(crate) fn renamed(cx: &Cx<'_>) -> Option<String> {
+pub fn renamed(cx: &Cx<'_>) -> Option<String> {
     let scene = cx.picture.scene();
     let tabs = scene.strip.iter().flat_map(|strip| &strip.groups).flat_map(|group| &group.tabs);
     let of_tab = tabs.filter_map(|tab| tab.rename.clone());

@@ -7,7 +7,9 @@ mod effect;
 mod field;
 mod find;
 mod keys;
+mod links;
 mod lost;
+mod menu;
 mod mouse;
 mod news;
 mod questions;
@@ -20,12 +22,16 @@ pub(crate) use effect::json;
 pub use effect::{Ask, CallError, Effect, Input, Reply};
 pub use field::{Edited, Field, plain_char, typed};
 pub use find::FindBar;
+pub use keys::renamed;
 pub(crate) use keys::{is, is_ctrl};
 pub use lost::Lost;
-pub use mouse::{Drag, Menu};
+pub use menu::{Choice, Menu};
+pub use mouse::Drag;
 pub use questions::Question;
 pub(crate) use questions::{Then, exact};
 pub(crate) use replies::read;
+
+use std::collections::BTreeMap;
 
 use rookery_view::link::{self, Opened, Page, Rights, Settings, Tone, method};
 use serde::Serialize;
@@ -95,6 +101,8 @@ pub struct Surroundings {
     pub utf8: bool,
     /// One column of text.
     pub plain: bool,
+    /// Whether this is a window of the desktop: it has a clipboard, and can open addresses.
+    pub is_window: bool,
     /// Whether tmux is between us and the terminal.
     pub in_tmux: bool,
     /// Whether the terminal is on another machine.
@@ -107,6 +115,10 @@ pub struct Surroundings {
     pub settings_file: String,
     /// By which OSC the terminal shows notices: 9, 99 or 777.
     pub notify_osc: u16,
+    /// Only the inbox is wanted: no sidebar, and leaving it ends the face.
+    pub only_inbox: bool,
+    /// The directory in which the face was started.
+    pub cwd: String,
     /// Agents that are installed, for the empty page.
     pub agents: Vec<String>,
 }
@@ -163,7 +175,17 @@ pub struct App {
     /// Keys that were typed for a shell that is being opened, and since when.
     ahead: Option<(u64, Vec<rookery_term::keys::KeyPress>)>,
     /// The first row of terminals when they were scrolled away from it.
-    left_at: std::collections::BTreeMap<u64, u64>,
+    left_at: BTreeMap<u64, u64>,
+    /// How many rows terminals are scrolled back, and how many they shall be after a return.
+    behind: BTreeMap<u64, u64>,
+    to_scroll: BTreeMap<u64, u64>,
+    /// Whether one pane had all the room, and whether that is to be looked at after a return.
+    was_zoomed: Option<bool>,
+    is_back: bool,
+    /// Keys as the daemon said them last.
+    pub(crate) told_keys: Vec<(String, String, String)>,
+    /// Moods of agents by name, for what `--plain` says.
+    moods: BTreeMap<String, link::Mood>,
 }
 
 /// Cells of a terminal that are selected.
@@ -230,7 +252,13 @@ impl App {
             room: None,
             is_single: false,
             ahead: None,
-            left_at: std::collections::BTreeMap::new(),
+            left_at: BTreeMap::new(),
+            behind: BTreeMap::new(),
+            to_scroll: BTreeMap::new(),
+            was_zoomed: None,
+            is_back: false,
+            told_keys: Vec::new(),
+            moods: BTreeMap::new(),
         }
     }
 
@@ -239,13 +267,28 @@ impl App {
         std::mem::take(&mut self.out)
     }
 
+    /// What the user chose, as the daemon says it.
+    pub(crate) fn take_chosen(&mut self, settings: &Settings, keys: &[(String, String, String)]) {
+        self.settings = settings.clone();
+        self.told_keys = keys.to_vec();
+        self.keymap = if self.around.is_window {
+            // The prefix belongs to terminal and browser; here that chord is the program's.
+            Keymap::told(keys, None)
+        } else {
+            Keymap::new(keys, settings.prefix.as_deref())
+        };
+    }
+
     /// A viewer was opened, for the first time or again.
     pub fn opened(&mut self, opened: &Opened) {
         self.rights = opened.rights;
-        self.settings = opened.settings.clone();
-        self.keymap = Keymap::new(&opened.keys, opened.settings.prefix.as_deref());
+        self.take_chosen(&opened.settings, &opened.keys);
         self.last_page = None;
         self.room = None;
+        self.to_scroll = std::mem::take(&mut self.behind);
+        self.to_scroll.retain(|_, behind| *behind > 0);
+        self.is_back = true;
+        self.call(Ask::Prefs, method::PREFS, link::Prefs { get: true, set: None });
         let has = self.has_focus;
         self.push(Effect::Input(Input::Focus(has)));
     }
@@ -284,47 +327,58 @@ impl App {
         self.out.push(effect);
     }
 
-    pub(crate) fn call(&mut self, ask: Ask, method: &'static str, params: impl Serialize) {
+    /// Calls a method; its answer comes back with what it is for.
+    pub fn call(&mut self, ask: Ask, method: &'static str, params: impl Serialize) {
         self.push(Effect::Call(ask, method, json(params)));
     }
 
-    pub(crate) fn say(&mut self, text: impl Into<String>) {
+    /// Says something in the status line.
+    pub fn say(&mut self, text: impl Into<String>) {
         self.note = Some((Tone::Info, text.into()));
     }
 
-    pub(crate) fn warn(&mut self, text: impl Into<String>) {
+    /// Says what did not work.
+    pub fn warn(&mut self, text: impl Into<String>) {
         self.note = Some((Tone::Warn, text.into()));
     }
 
     /// Goes to a page.
-    pub(crate) fn go(&mut self, page: Page) {
+    pub fn go(&mut self, page: Page) {
         self.sidebar = None;
         self.call(Ask::Quiet, method::GO, page);
     }
 
+    /// Goes back from a page: to the workspace, or to the inbox if that is all there is.
+    pub(crate) fn home(&mut self) {
+        self.go(match self.around.only_inbox {
+            true => Page::Inbox { item: None },
+            false => Page::Workspace { terminal: None },
+        });
+    }
+
     /// The page that is shown.
-    pub(crate) fn page(cx: &Cx<'_>) -> Page {
+    pub fn page(cx: &Cx<'_>) -> Page {
         cx.picture.scene().page.clone().unwrap_or_default()
     }
 
     /// The pane that has the keyboard.
-    pub(crate) fn focused(cx: &Cx<'_>) -> Option<u64> {
+    pub fn focused(cx: &Cx<'_>) -> Option<u64> {
         let panes = cx.picture.scene().panes.as_ref()?.as_ref()?;
         panes.areas.iter().any(|area| area.t == panes.focused).then_some(panes.focused)
     }
 
     /// Rows that came since a terminal was scrolled.
-    pub(crate) fn new_rows(&self, terminal: u64, first: u64) -> u64 {
+    pub fn new_rows(&self, terminal: u64, first: u64) -> u64 {
         self.left_at.get(&terminal).map_or(0, |left| first.saturating_sub(*left))
     }
 
     /// Whether decisions can be made here.
-    pub(crate) fn may_decide(&self) -> bool {
+    pub fn may_decide(&self) -> bool {
         self.rights >= Rights::Decide
     }
 
     /// Whether keys may reach programs.
-    pub(crate) fn may_type(&self) -> bool {
+    pub fn may_type(&self) -> bool {
         self.rights == Rights::Full
     }
 }

@@ -1,14 +1,14 @@
-//! The mouse: clicks on everything that is drawn, selecting by drag, the wheel, menus.
+//! The mouse: clicks on everything that is drawn, selecting by drag, the wheel.
 
-use rookery_term::keys::{KeyPress, Special, parse_chord};
+use rookery_term::keys::parse_chord;
 use rookery_term::mouse::{MouseButton, MouseEvent, MouseKind};
 use rookery_view::link::{
-    self, EdgeWord, Expand, LinkAt, Page, PaneCall, Scroll, Select, SelectKind, SideWord, method,
-    modes,
+    self, EdgeWord, Expand, LinkAt, Page, PaletteCall, PaneCall, Scroll, Select, SelectKind,
+    SideWord, method, modes,
 };
 use serde_json::json as value;
 
-use super::{App, Ask, Cx, Effect, Hit, Input, Selection, keys::is, plain_char};
+use super::{App, Ask, Cx, Effect, Hit, Input, Selection};
 
 /// Within this time a second click is a double click.
 const DOUBLE: u64 = 400;
@@ -34,17 +34,8 @@ pub enum Drag {
     SidebarEdge,
     /// A pill.
     Tab(u64),
-}
-
-/// A menu under the pointer.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Menu {
-    /// Its upper left cell.
-    pub at: (u16, u16),
-    /// Words and the action of each row.
-    pub rows: Vec<(&'static str, &'static str)>,
-    /// The selected row.
-    pub selected: usize,
+    /// A project.
+    Project(u64),
 }
 
 impl App {
@@ -89,13 +80,13 @@ impl App {
     fn press(&mut self, cx: &Cx<'_>, event: &MouseEvent, button: MouseButton, clicks: u8) {
         let (col, row) = (event.col, event.row);
         let hit = self.hit(col, row);
-        if self.menu.is_some() {
-            let menu = self.menu.take();
-            if let (Some(Hit::MenuRow(index)), Some(menu)) = (hit, menu)
-                && let Some((_, action)) = menu.rows.get(index)
-            {
-                self.run(cx, action);
+        if let Some(menu) = self.menu.take() {
+            if let Some(Hit::MenuRow(index)) = hit {
+                self.choose_in_menu(cx, menu, index);
             }
+            return;
+        }
+        if self.click_outside(cx, hit.as_ref()) {
             return;
         }
         match (hit, button) {
@@ -107,18 +98,35 @@ impl App {
         }
     }
 
+    /// A click beside what lies over everything: a palette goes away, a question stays, and nothing
+    /// below either is clicked.
+    fn click_outside(&mut self, cx: &Cx<'_>, hit: Option<&Hit>) -> bool {
+        let scene = cx.picture.scene();
+        let is_asked =
+            self.question.is_some() || scene.dialog.as_ref().is_some_and(Option::is_some);
+        if is_asked {
+            return !matches!(hit, Some(Hit::Key(_)));
+        }
+        let is_open = scene.palette.as_ref().is_some_and(Option::is_some);
+        if !is_open || matches!(hit, Some(Hit::PaletteRow(_))) {
+            return false;
+        }
+        self.palette = None;
+        self.call(Ask::Quiet, method::PALETTE, PaletteCall::Close(true));
+        true
+    }
+
     fn click(&mut self, cx: &Cx<'_>, hit: Hit, clicks: u8) {
         match hit {
-            Hit::Tab(_, tab) if clicks == 2 => {
-                self.go(Page::Workspace { terminal: Some(tab) });
-                self.run(cx, "rename_tab");
-            }
+            // The first of the two clicks went there; going there once more would end the edit.
+            Hit::Tab(..) if clicks == 2 => self.run(cx, "rename_tab"),
             Hit::Tab(_, tab) => {
                 self.drag = Some(Drag::Tab(tab));
                 self.go(Page::Workspace { terminal: Some(tab) });
             }
             Hit::NewTab => self.run(cx, "new_tab"),
             Hit::Project(project) => {
+                self.drag = Some(Drag::Project(project));
                 self.go_to_project(cx, project);
                 if clicks == 2 {
                     self.run(cx, "rename_project");
@@ -144,7 +152,8 @@ impl App {
         }
     }
 
-    pub(super) fn go_to_project(&mut self, cx: &Cx<'_>, project: u64) {
+    /// Shows a project, one of the first nine.
+    pub fn go_to_project(&mut self, cx: &Cx<'_>, project: u64) {
         let projects = cx.picture.scene().sidebar.iter().flat_map(|sidebar| &sidebar.projects);
         let at = projects.into_iter().position(|row| row.id == project);
         if let Some(index) = at.filter(|index| *index < 9) {
@@ -184,10 +193,12 @@ impl App {
         };
         match button {
             MouseButton::Left if modifier => {
-                self.call(Ask::Link, method::LINK_AT, LinkAt { t, at });
+                self.call(Ask::Link(t), method::LINK_AT, LinkAt { t, at });
             }
             MouseButton::Left => self.begin_selection(t, at, clicks),
-            MouseButton::Middle => self.run(cx, "paste"),
+            MouseButton::Middle if self.around.is_window => self.push(Effect::Paste(true)),
+            // The daemon has the selection that was copied last.
+            MouseButton::Middle if self.may_type() => self.report(t, event, row, col, clicks),
             MouseButton::Right => self.open_menu(cx, &Hit::Pane(t), (event.col, event.row)),
             _ => {}
         }
@@ -261,7 +272,7 @@ impl App {
                 }
             }
             Some(Drag::SidebarEdge) => self.pages.sidebar_width = Some(event.col.clamp(16, 40)),
-            Some(Drag::Tab(_)) => {}
+            Some(Drag::Tab(_) | Drag::Project(_)) => {}
             None => {
                 if let Some((t, row, col)) = self.pane_at(event.col, event.row)
                     && self.is_programs(cx, t, event)
@@ -331,6 +342,7 @@ impl App {
                 }
             }
             Some(Drag::Tab(tab)) => self.drop_tab(cx, tab, event),
+            Some(Drag::Project(project)) => self.drop_project(cx, project, event),
             Some(Drag::Gap(..)) | None => {}
         }
     }
@@ -361,6 +373,17 @@ impl App {
                 self.call(Ask::Quiet, method::PANE, PaneCall::Move { moved: tab, to: over, side });
             }
             _ => {}
+        }
+    }
+
+    /// A project was dropped on another: it takes its place.
+    fn drop_project(&mut self, cx: &Cx<'_>, project: u64, event: &MouseEvent) {
+        let Some(Hit::Project(other)) = self.hit(event.col, event.row) else { return };
+        let projects = cx.picture.scene().sidebar.iter().flat_map(|sidebar| &sidebar.projects);
+        let at = projects.into_iter().position(|row| row.id == other);
+        if let Some(index) = at.filter(|_| other != project) {
+            let params = value!({"project": project, "index": index});
+            self.call(Ask::Quiet, "rookery/projects/move", params);
         }
     }
 
@@ -396,55 +419,5 @@ impl App {
             return self.report(t, event, row, col, 0);
         }
         self.scroll(Scroll { t, by: Some(by), ..Scroll::default() });
-    }
-
-    fn open_menu(&mut self, cx: &Cx<'_>, hit: &Hit, at: (u16, u16)) {
-        let rows: Vec<(&str, &str)> = match hit {
-            Hit::Pane(_) => vec![
-                ("Copy", "copy"),
-                ("Paste", "paste"),
-                ("Find", "find"),
-                ("Split Right", "split_right"),
-                ("Split Below", "split_below"),
-                ("Zoom", "zoom_pane"),
-                ("Close", "close_tab"),
-            ],
-            Hit::Tab(_, tab) => {
-                self.go(Page::Workspace { terminal: Some(*tab) });
-                vec![
-                    ("Rename", "rename_tab"),
-                    ("Split Right", "split_right"),
-                    ("Own Tab", "break_pane"),
-                    ("Close", "close_tab"),
-                ]
-            }
-            Hit::Project(project) => {
-                self.go_to_project(cx, *project);
-                vec![
-                    ("Rename", "rename_project"),
-                    ("New Tab", "new_tab"),
-                    ("Close", "close_project"),
-                ]
-            }
-            _ => return,
-        };
-        self.menu = Some(Menu { at, rows, selected: 0 });
-    }
-
-    pub(super) fn menu_key(&mut self, cx: &Cx<'_>, press: &KeyPress) -> bool {
-        let Some(menu) = &mut self.menu else { return false };
-        let count = menu.rows.len();
-        if is(press, Special::Up) || plain_char(press) == Some('k') {
-            menu.selected = (menu.selected + count - 1) % count;
-        } else if is(press, Special::Down) || plain_char(press) == Some('j') {
-            menu.selected = (menu.selected + 1) % count;
-        } else if is(press, Special::Enter) {
-            let action = menu.rows[menu.selected].1;
-            self.menu = None;
-            self.run(cx, action);
-        } else {
-            self.menu = None;
-        }
-        true
     }
 }

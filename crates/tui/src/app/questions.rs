@@ -1,9 +1,8 @@
 //! Questions of the face itself: Enter is yes, Esc is no, and the text says so.
 
-use rookery_view::link::{Paste, method};
 use serde_json::Value;
 
-use super::{App, Ask, Field};
+use super::{App, Ask, Effect, Field};
 
 /// Something to be sure about.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,8 +22,12 @@ pub struct Question {
 /// What is done after yes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Then {
+    /// Opens an address.
+    Open(String),
     /// Pastes a text into a terminal.
     Paste(u64, String),
+    /// Copies a text.
+    Copy(String),
     /// Calls a method.
     Call(Ask, &'static str, Value),
     /// Calls a method; the text of the field goes into this member.
@@ -57,6 +60,7 @@ impl App {
         let lines: Vec<String> = text.lines().take(5).map(exact).collect();
         let title = match why {
             "controls" => format!("Paste {count} lines with control characters?"),
+            "always" => format!("Paste {count} lines?"),
             _ => format!("Paste {count} lines? The program runs each as it comes."),
         };
         self.question = Some(Question::new(title, lines, Then::Paste(terminal, text)));
@@ -67,10 +71,9 @@ impl App {
         let Some(question) = self.question.take() else { return };
         let filled = question.field.map(|mut field| field.take());
         match question.then {
-            Then::Paste(t, text) => {
-                let paste = Paste { t, text, sure: true, ..Paste::default() };
-                self.call(Ask::Quiet, method::PASTE, paste);
-            }
+            Then::Open(uri) => self.push(Effect::Open(uri)),
+            Then::Paste(t, text) => self.paste_surely(t, text),
+            Then::Copy(text) => self.copy_address(&text),
             Then::Call(ask, name, params) => self.call(ask, name, params),
             Then::Fill(ask, name, mut params, member) => {
                 if let Some(text) = filled.filter(|text| !text.is_empty()) {
@@ -90,17 +93,5 @@ impl App {
 
 /// A line exactly as it is: what would act or hide is spelled.
 pub(crate) fn exact(line: &str) -> String {
-    let mut shown = String::with_capacity(line.len());
-    for c in line.chars() {
-        let hides = matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}'
-            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}');
-        if c != '\t' && (c.is_control() || hides) {
-            shown.extend(c.escape_unicode());
-        } else {
-            shown.push(c);
-        }
-    }
-    shown
+    rookery_view::safe::exact(line)
 }

@@ -1,6 +1,8 @@
 //! Answers to calls.
 
-use rookery_view::link::{Copied, Found, LinkFound, Pasted, Selected, ThreadRef};
+use rookery_view::link::{
+    CommandsFound, Copied, Found, ModelsFound, Pasted, PrefsFound, Selected, ThreadRef,
+};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -22,7 +24,10 @@ impl App {
             Ask::Quiet => {}
             Ask::Say(text) => self.say(text),
             Ask::Card(serial) => self.pages.card_came(serial, value),
-            Ask::Decide => self.decided(cx),
+            Ask::Decide(done) => match value["settled"].as_bool() {
+                Some(false) => self.warn("it was settled before"),
+                _ => self.say(done),
+            },
             Ask::Paste(terminal, text) => {
                 let pasted: Pasted = read(value);
                 if !pasted.pasted {
@@ -36,13 +41,13 @@ impl App {
             }
             Ask::Copy => self.copied(&read(value)),
             Ask::Find(serial) => self.found(cx, serial, read::<Found>(value)),
-            Ask::Link => self.link_found(&read(value)),
+            Ask::Link(terminal) => self.link_found(terminal, &read(value)),
             Ask::Select => self.settled(&read(value)),
             Ask::Thread(thread) => self.pages.thread.opened(&thread, read(value)),
             Ask::Older => self.pages.thread.older(read(value)),
             Ask::NewThread => {
                 let thread = read::<ThreadRef>(value).thread;
-                self.pages.thread.end_new();
+                self.pages.new_thread.end();
                 self.go(rookery_view::link::Page::Thread { thread });
             }
             Ask::List(page) => self.pages.list.filled(page, value),
@@ -50,6 +55,13 @@ impl App {
             Ask::Diff(serial, file) => {
                 if let Some(file) = self.pages.review.diff_came(serial, file, read(value)) {
                     self.load_file(&file);
+                }
+            }
+            Ask::Listed(page, text) => {
+                self.say(text);
+                match page {
+                    "worktrees" => self.load_worktrees(cx),
+                    page => self.load_list(page),
                 }
             }
             Ask::Restored => {
@@ -64,6 +76,16 @@ impl App {
                 self.say(line(&format!("landed {} commits on {into}", value["commits"])));
                 self.load_worktrees(cx);
             }
+            Ask::Opened => {
+                let terminal = value["id"].as_u64();
+                self.go(rookery_view::link::Page::Workspace { terminal });
+            }
+            Ask::Prefs => self.take_prefs(&read::<PrefsFound>(value)),
+            Ask::Models => self.pages.new_thread.models_came(read::<ModelsFound>(value).models),
+            Ask::Commands(thread) => {
+                let commands = read::<CommandsFound>(value).commands;
+                self.pages.thread.commands_came(&thread, commands);
+            }
             Ask::Item => self.pages.thread.item_came(read(value)),
         }
     }
@@ -73,12 +95,16 @@ impl App {
             // The connection broke; that is told in its own place.
             return;
         }
-        if *ask == Ask::Decide {
+        if matches!(ask, Ask::Decide(_)) {
             if error.code == CHANGED {
                 self.reload_card(cx);
                 return self.warn("it changed meanwhile: nothing was decided, read it again");
             }
             self.reload_card(cx);
+        }
+        if matches!(ask, Ask::Prefs | Ask::Models | Ask::Commands(_)) {
+            // Conveniences: what was asked for goes on without them.
+            return;
         }
         if let Ask::List(_) = ask {
             self.pages.list.failed();
@@ -86,9 +112,14 @@ impl App {
         self.note = Some((rookery_view::link::Tone::Error, line(&error.message)));
     }
 
-    fn copied(&mut self, copied: &Copied) {
+    pub(super) fn copied(&mut self, copied: &Copied) {
         if copied.text.is_empty() {
             return self.warn("nothing is selected");
+        }
+        if self.around.is_window {
+            let text = if copied.cut { "copied (only a part: there was more)" } else { "copied" };
+            let effect = Effect::Clipboard(copied.text.clone(), Some(text.to_owned()));
+            return self.push(effect);
         }
         let around = &self.around;
         let route = Route::choose(
@@ -112,15 +143,6 @@ impl App {
             Route::Daemon => {}
         }
         self.say(text);
-    }
-
-    /// An address is copied rather than opened: the browser may be on another machine.
-    fn link_found(&mut self, found: &LinkFound) {
-        let Some(uri) = &found.uri else { return self.warn("there is no link") };
-        let copied = Copied { text: uri.clone(), cut: false };
-        self.copied(&copied);
-        let note = self.note.take().map(|(_, text)| text).unwrap_or_default();
-        self.say(format!("{}: {note}", line(uri)));
     }
 
     fn settled(&mut self, settled: &Selected) {

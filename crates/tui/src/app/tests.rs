@@ -3,7 +3,7 @@
 use rookery_term::keys::{KeyKind, parse_chord};
 use rookery_term::mouse::{MouseButton, MouseEvent, MouseKind, MouseMods};
 use rookery_view::link::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::draw::draw;
@@ -98,6 +98,24 @@ fn calls(effects: &[Effect]) -> Vec<(&'static str, serde_json::Value)> {
 }
 
 #[test]
+fn the_card_of_an_earlier_visit_is_not_shown_again() {
+    let mut bench = Bench::new();
+    bench.inbox();
+    assert!(bench.app.pages.card.card().is_some());
+    bench.fixed.scene.page = Some(Page::Workspace { terminal: Some(3) });
+    bench.step(|app, cx| app.changed(cx));
+    bench.fixed.scene.page = Some(Page::Inbox { item: None });
+    let row =
+        InboxRow { item: "i2".to_owned(), request: Some("r2".to_owned()), ..InboxRow::default() };
+    bench.fixed.scene.inbox = Some(Inbox { rows: vec![row], total: 1, ..Inbox::default() });
+    bench.step(|app, cx| app.changed(cx));
+    let effects = bench.app.take_effects();
+    assert!(bench.app.pages.card.card().is_none());
+    let asked = calls(&effects).into_iter().find(|(name, _)| *name == method::CARD);
+    assert_eq!(asked.unwrap().1["request"], "r2");
+}
+
+#[test]
 fn free_keys_reach_the_program() {
     let mut bench = Bench::new();
     let effects = bench.keys(&["l", "s", "enter", "ctrl+c", "alt+x", "f5", "shift+tab", "escape"]);
@@ -130,7 +148,7 @@ fn panes_are_split_moved_and_zoomed() {
         [
             (method::PANE, json!({"split": "right"})),
             (method::PANE, json!({"focus": "left"})),
-            (method::PANE, json!({"zoom": true})),
+            (method::ACT, json!({"action": "zoom_pane"})),
         ]
     );
     let effects = bench.keys(&["ctrl+\\", "alt+left"]);
@@ -256,8 +274,12 @@ fn find_searches_while_it_is_written() {
     let effects = bench.keys(&["ctrl+\\", "/", "r", "e"]);
     let (method, params) = &calls(&effects)[1];
     assert_eq!((*method, &params["text"]), (method::FIND, &json!("re")));
+    let ask = effects.iter().rev().find_map(|effect| match effect {
+        Effect::Call(ask @ Ask::Find(_), ..) => Some(ask.clone()),
+        _ => None,
+    });
     let found = Found { matches: vec![(2, 5, 2), (0, 1, 2)], total: 7, ..Found::default() };
-    bench.step(|app, cx| app.reply(cx, Ask::Find(2), Ok(json(found))));
+    bench.step(|app, cx| app.reply(cx, ask.unwrap(), Ok(json(found))));
     assert!(bench.draw().join("\n").contains("1 of 7"));
     bench.keys(&["enter"]);
     assert!(bench.draw().join("\n").contains("2 of 7"));
@@ -378,4 +400,189 @@ fn own_terminal_is_not_typed_into() {
     bench.app.around.own_terminal = Some(3);
     assert!(bench.keys(&["x"]).is_empty());
     assert!(bench.draw().join("\n").contains("this terminal"));
+}
+
+/// The one call to write settings among effects.
+fn settings_calls(effects: &[Effect]) -> Vec<Value> {
+    let of_settings = |effect: &Effect| match effect {
+        Effect::Call(_, method, params) if *method == method::SETTINGS => Some(params.clone()),
+        _ => None,
+    };
+    effects.iter().filter_map(of_settings).collect()
+}
+
+impl Bench {
+    fn settings_page(&mut self) {
+        let keymap = rookery_view::keys::Keymap::for_face(
+            rookery_view::keys::FaceKind::Tui,
+            rookery_view::keys::Platform::Linux,
+            rookery_view::keys::KeyPreset::Default,
+            None,
+            &[],
+        );
+        let settings = link::Settings {
+            prefix: Some("ctrl+\\".to_owned()),
+            key_preset: "default".to_owned(),
+            confirm_close: "busy".to_owned(),
+            colors: "auto".to_owned(),
+            mouse: true,
+            guard: 400,
+            ..link::Settings::default()
+        };
+        self.fixed.scene.chosen = Some(Chosen { settings, keys: keymap.told() });
+        self.fixed.scene.page = Some(Page::Settings);
+        self.step(|app, cx| app.changed(cx));
+        self.app.take_effects();
+        self.draw();
+    }
+
+    fn go_to_row(&mut self, name: &str) {
+        self.keys(&["g"]);
+        for _ in 0..200 {
+            let row = self.draw().into_iter().find(|line| line.contains("> ")).unwrap_or_default();
+            if row.contains(name) {
+                return;
+            }
+            self.keys(&["j"]);
+        }
+        panic!("there is no row {name}");
+    }
+}
+
+#[test]
+fn settings_are_changed_by_their_row() {
+    let mut bench = Bench::new();
+    bench.settings_page();
+    bench.go_to_row("Colors");
+    let set = |key: &str, value: &str| json!({"set": key, "value": value});
+    assert_eq!(settings_calls(&bench.keys(&["enter"])), [set("tui-colors", "theme")]);
+    assert_eq!(settings_calls(&bench.keys(&["left"])), [set("tui-colors", "none")]);
+    bench.go_to_row("Guard");
+    let effects = bench.keys(&["enter", "ctrl+u", "5", "0", "enter"]);
+    assert_eq!(settings_calls(&effects), [set("answer-guard-ms", "50")]);
+    bench.go_to_row("Prefix");
+    assert_eq!(settings_calls(&bench.keys(&["enter", "a"])), Vec::<Value>::new());
+    assert!(bench.note().contains("is text"));
+    // Whatever the chord does otherwise, it becomes the prefix.
+    assert_eq!(
+        settings_calls(&bench.keys(&["enter", "ctrl+alt+p"])),
+        [set("prefix", "ctrl+alt+p")]
+    );
+    assert_eq!(settings_calls(&bench.keys(&["enter", "escape"])), Vec::<Value>::new());
+}
+
+#[test]
+fn keys_are_bound_by_pressing_them() {
+    let mut bench = Bench::new();
+    bench.settings_page();
+    bench.go_to_row("Keys");
+    bench.keys(&["enter"]);
+    assert!(bench.draw()[1].contains("Settings · Keys"));
+    bench.go_to_row("Split Below");
+    let bind = |chord: &str, action: &str| json!({"bind": chord, "action": action});
+    let effects = bench.keys(&["enter", "ctrl+\\", "ctrl+s"]);
+    assert_eq!(
+        settings_calls(&effects),
+        [bind("ctrl+alt+b", "unbind"), bind("prefix>ctrl+s", "split_below")]
+    );
+    let effects = bench.keys(&["n", "f7"]);
+    assert_eq!(settings_calls(&effects), [bind("f7", "split_below")]);
+    let effects = bench.keys(&["delete"]);
+    assert_eq!(settings_calls(&effects), [bind("ctrl+alt+b", "unbind")]);
+    let effects = bench.keys(&["r"]);
+    assert!(settings_calls(&effects).iter().all(|call| call.get("action").is_none()));
+    bench.keys(&["escape"]);
+    assert!(!bench.app.pages.settings.keys);
+}
+
+#[test]
+fn settings_that_change_elsewhere_are_in_force() {
+    let mut bench = Bench::new();
+    bench.settings_page();
+    let chosen = bench.fixed.scene.chosen.as_mut().unwrap();
+    chosen.settings.prefix = Some("ctrl+a".to_owned());
+    let key = |chord: &str| (chord.to_owned(), "open_inbox".to_owned(), "Open Inbox".to_owned());
+    chosen.keys = vec![key("f5"), key("prefix>i")];
+    bench.step(|app, cx| app.changed(cx));
+    bench.app.take_effects();
+    let effects = bench.keys(&["f5"]);
+    assert_eq!(calls(&effects)[0].0, method::GO);
+    bench.keys(&["ctrl+a"]);
+    assert!(bench.app.prefix);
+}
+
+#[test]
+fn a_tab_with_an_agent_at_work_is_closed_after_a_question() {
+    let mut bench = Bench::new();
+    // In the fixed picture an agent works in the focused tab.
+    assert!(calls(&bench.keys(&["ctrl+\\", "x"])).is_empty());
+    assert!(bench.draw().join("\n").contains("An agent works there."));
+    assert!(calls(&bench.keys(&["escape"])).is_empty());
+    let effects = bench.keys(&["ctrl+\\", "x", "enter"]);
+    assert_eq!(calls(&effects)[0].1["action"], json!("close_tab"));
+    bench.app.settings.confirm_close = "never".to_owned();
+    assert_eq!(calls(&bench.keys(&["ctrl+\\", "x"]))[0].1["action"], json!("close_tab"));
+}
+
+#[test]
+fn pastes_ask_as_the_user_chose() {
+    let mut bench = Bench::new();
+    bench.app.settings.paste_warning = "always".to_owned();
+    bench.step(|app, cx| app.paste(cx, "one".to_owned(), false));
+    assert!(bench.app.take_effects().is_empty());
+    assert_eq!(calls(&bench.keys(&["enter"]))[0].1["sure"], json!(true));
+    bench.app.settings.paste_warning = "never".to_owned();
+    bench.step(|app, cx| app.paste(cx, "a\nb".to_owned(), false));
+    assert_eq!(calls(&bench.app.take_effects())[0].1["sure"], json!(true));
+}
+
+#[test]
+fn copy_mode_searches_onward_and_back() {
+    let mut bench = Bench::new();
+    let effects = bench.keys(&["ctrl+\\", "[", "/", "t", "enter"]);
+    let ask = effects.iter().rev().find_map(|effect| match effect {
+        Effect::Call(ask @ Ask::Find(_), ..) => Some(ask.clone()),
+        _ => None,
+    });
+    assert!(bench.app.find.is_none(), "the bar is done");
+    let found =
+        Found { matches: vec![(2, 5, 1), (1, 0, 1), (0, 4, 1)], total: 3, ..Found::default() };
+    bench.step(|app, cx| app.reply(cx, ask.unwrap(), Ok(json(found))));
+    let at = |bench: &Bench| bench.app.copy.as_ref().map(|copy| copy.at);
+    assert_eq!(at(&bench), Some((0, 4)));
+    bench.keys(&["n"]);
+    assert_eq!(at(&bench), Some((1, 0)));
+    bench.keys(&["N", "N"]);
+    assert_eq!(at(&bench), Some((2, 5)), "around the beginning");
+}
+
+#[test]
+fn after_a_return_a_terminal_is_scrolled_to_where_it_was() {
+    let mut bench = Bench::new();
+    let term = bench.fixed.terms.get_mut(&3).unwrap();
+    term.view = View { top: 40, first: 100, oldest: 0 };
+    bench.step(|app, cx| app.changed(cx));
+    bench.step(|app, _| app.lose(Lost::default()));
+    bench.app.opened(&link::Opened {
+        version: 1,
+        viewer: 1,
+        rights: Rights::Full,
+        is_desk: true,
+        daemon: link::Daemon::default(),
+        settings: bench.app.settings.clone(),
+        keys: default_keys(),
+        scene: Scene::default(),
+    });
+    bench.app.take_effects();
+    let term = bench.fixed.terms.get_mut(&3).unwrap();
+    term.view = View { top: 100, first: 100, oldest: 0 };
+    bench.step(|app, cx| app.changed(cx));
+    let effects = bench.app.take_effects();
+    let scrolled = effects.iter().find_map(|effect| match effect {
+        Effect::Notify(name, params) if *name == method::SCROLL => Some(params.clone()),
+        _ => None,
+    });
+    assert_eq!(scrolled, Some(json!({"t": 3, "by": -60})));
+    bench.step(|app, cx| app.changed(cx));
+    assert!(!bench.app.take_effects().iter().any(|effect| matches!(effect, Effect::Notify(..))));
 }

@@ -42,13 +42,23 @@ impl Layout {
         // The daemon may know a width in columns; a window's in points is of no use here.
         let told = if (16.0..=40.0).contains(&told) { told as u16 } else { SIDEBAR.0 };
         let width = app.pages.sidebar_width.unwrap_or(told).clamp(SIDEBAR.1, SIDEBAR.2);
+        if app.around.only_inbox {
+            return Layout::bare(app.size);
+        }
         Layout::of(app.size, width, collapsed && app.sidebar.is_none(), app.around.plain)
+    }
+
+    /// A page and the status line, and nothing else.
+    pub fn bare((cols, rows): (u16, u16)) -> Layout {
+        let (panes, status) = Rect::new(0, 0, cols, rows).split_bottom(1);
+        let is_tiny = cols < TINY.0 || rows < TINY.1;
+        Layout { panes, status, is_tiny, is_single: true, ..Layout::default() }
     }
 
     /// The layout for a size.
     pub fn of((cols, rows): (u16, u16), width: u16, collapsed: bool, plain: bool) -> Layout {
         let all = Rect::new(0, 0, cols, rows);
-        let is_single = cols < SINGLE;
+        let is_single = cols < SINGLE || plain;
         if cols < TINY.0 || rows < TINY.1 {
             return Layout { panes: all, is_tiny: true, is_single, ..Layout::default() };
         }

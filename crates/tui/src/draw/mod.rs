@@ -106,7 +106,7 @@ pub fn draw(app: &App, cx: &Cx<'_>, look: &Look) -> Picture {
 
 fn body(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, layout: &Layout) {
     let area = layout.panes;
-    if app.pages.thread.is_new() {
+    if app.pages.new_thread.is_open {
         return page::new_thread(brush, app, cx, area);
     }
     match App::page(cx) {

@@ -38,7 +38,7 @@ pub(super) fn draw(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, layout: &Layou
         palette(brush, app, open);
     }
     if let Some(menu) = &app.menu {
-        let rows: Vec<&str> = menu.rows.iter().map(|(words, _)| *words).collect();
+        let rows: Vec<&str> = menu.rows.iter().map(|(words, _)| words.as_str()).collect();
         menu_box(brush, menu.at, &rows, menu.selected);
     }
     if let Some(dialog) = scene.dialog.as_ref().and_then(Option::as_ref) {

@@ -81,7 +81,7 @@ pub(super) fn inbox(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
             Rect { col: body.col + 1, cols: body.cols.saturating_sub(2), ..body },
         );
     }
-    let is_beside = brush.canvas.cols() >= BESIDE;
+    let is_beside = brush.canvas.cols() >= BESIDE && !brush.look.plain;
     let (list, rest) = if is_beside {
         body.split_left(area.cols * 45 / 100)
     } else {
@@ -110,7 +110,8 @@ pub(super) fn inbox(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
 
 fn inbox_rows(brush: &mut Brush<'_>, app: &App, rows: &[InboxRow], area: Rect) {
     let (top, list) = area.split_top(1);
-    brush.canvas.write_cut(top, "  KIND      SESSION        WHAT", &brush.look.dim());
+    let words = Rect { cols: top.cols.saturating_sub(5), ..top };
+    brush.canvas.write_cut(words, "  KIND      SESSION        WHAT", &brush.look.dim());
     brush.canvas.write_right(top, "AGE ", &brush.look.dim());
     brush.drawn.page_rows = list.rows;
     let index = app.pages.inbox.index;
@@ -168,17 +169,22 @@ pub(super) fn thread(brush: &mut Brush<'_>, app: &App, _cx: &Cx<'_>, area: Rect)
     let title = format!("{}   {} · {}", line(&head.title), line(&head.model), line(&head.mode));
     let tokens =
         if head.usage.total > 0 { format!("{} tokens", head.usage.total) } else { String::new() };
-    let right = format!("{}   {tokens}", line(&head.status));
+    let mut right = format!("{}   {tokens}", line(&head.status));
+    if let Some(turn) = &head.turn {
+        right = format!("{} {}   {tokens}", line(&head.status), age(turn.at, brush.wall));
+    }
     let waiting = head.waiting.len();
     let hint = if page.at.is_some() && page.card.is_asked() {
         format!("{}  esc back", page.card.hint())
+    } else if !page.fitting_commands().is_empty() {
+        "tab take  esc back".to_owned()
     } else if page.at.is_some() {
         "tab fold  enter all  esc write  q leave".to_owned()
     } else if page.is_running() {
         let wait = if waiting > 0 { format!("tab {waiting} waits  ") } else { String::new() };
         format!("{wait}enter steer  esc stop (twice)  alt+enter line  tab items")
     } else {
-        "enter send  alt+enter line  tab items  esc back".to_owned()
+        "enter send  alt+enter line  tab items  / commands  esc back".to_owned()
     };
     let body = frame(brush, area, &title, &right, &hint);
     let fields = count(page.composer.text().split('\n').count()).clamp(1, 5);
@@ -213,6 +219,15 @@ pub(super) fn thread(brush: &mut Brush<'_>, app: &App, _cx: &Cx<'_>, area: Rect)
         brush.canvas.write_right(bottom, &text, &brush.look.selected());
     }
     composer(brush, below, &page.composer, page.at.is_none());
+    let fitting = page.fitting_commands();
+    let shown = fitting.len().min(5).min(usize::from(items.rows));
+    for (index, row) in fitting.into_iter().take(shown).enumerate() {
+        let place = items.line(items.rows - count(shown) + count(index));
+        let pen = brush.look.selected();
+        brush.canvas.fill(place, &pen);
+        let text = format!("   /{}  {}", line(&row.name), line(&row.description));
+        brush.canvas.write_cut(place, &text, &pen);
+    }
 }
 
 fn composer(brush: &mut Brush<'_>, area: Rect, field: &Field, has_keys: bool) {
@@ -241,12 +256,18 @@ fn composer(brush: &mut Brush<'_>, area: Rect, field: &Field, has_keys: bool) {
 }
 
 pub(super) fn new_thread(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
-    let root = crate::pages::load::active_root(cx).unwrap_or_default();
-    let hint = "enter start  alt+enter line  esc back";
-    let body = frame(brush, area, "New thread", &line(&root), hint);
-    brush.canvas.write_cut(body.line(1), "  What shall the agent do?", &brush.look.text());
-    let (_, field) = body.split_top(2);
-    composer(brush, field.split_top(6).0, app.pages.thread.new_text(), true);
+    let page = &app.pages.new_thread;
+    let hint = match page.has_text() {
+        true => "enter start  tab project, model, mode  alt+enter line  esc back",
+        false => "left/right choose  tab next  enter start  esc back",
+    };
+    let body = frame(brush, area, "New thread", "", hint);
+    let lines = page.lines(cx, &app.around.cwd, brush.look);
+    let (choices, rest) = body.split_top(count(lines.len()) + 1);
+    draw_lines(&mut brush.canvas, choices, brush.look, &lines, 0);
+    let (ask, field) = rest.split_top(1);
+    brush.canvas.write_cut(ask, "  What shall the agent do?", &brush.look.text());
+    composer(brush, field.split_top(6).0, &page.text, page.has_text());
 }
 
 pub(super) fn review(brush: &mut Brush<'_>, app: &App, area: Rect) {
@@ -270,7 +291,7 @@ pub(super) fn review(brush: &mut Brush<'_>, app: &App, area: Rect) {
         "c comment  a approve  r request changes  s later  ]/[ file  j/k line  esc back"
     };
     let body = frame(brush, area, &head, "", hint);
-    let is_beside = area.cols >= 70;
+    let is_beside = area.cols >= 70 && !brush.look.plain;
     let (files, diff) = if is_beside {
         body.split_left(body.cols * 35 / 100)
     } else {
@@ -316,7 +337,13 @@ pub(super) fn review(brush: &mut Brush<'_>, app: &App, area: Rect) {
 }
 
 pub(super) fn list(brush: &mut Brush<'_>, app: &App, page: &Page, area: Rect) {
-    let (head, hint) = head_and_hint(page);
+    let (mut head, mut hint) = head_and_hint(page);
+    if matches!(page, Page::Settings) {
+        hint = app.settings_hint();
+        if app.pages.settings.keys {
+            head = "Settings · Keys";
+        }
+    }
     let filter = app.pages.list.filter.as_ref();
     let is_help = matches!(page, Page::Help);
     let head = match filter {

@@ -89,7 +89,7 @@ fn draw_one(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, t: u64, place: Rect, 
         put_caret(brush, app, cx, term, t, place, first);
     }
     if let Some(find) = app.find.as_ref().filter(|find| find.terminal == t) {
-        find_bar(brush, find, place);
+        find_bar(brush, find, app.copy.is_some(), place);
     }
 }
 
@@ -126,7 +126,8 @@ fn draw_row(
     let mut col: u16 = 0;
     let mut clusters = row.text.clusters();
     let selection = app.selection.filter(|selection| selection.terminal == t);
-    let find = app.find.as_ref().filter(|find| find.terminal == t);
+    let searched = app.copy.as_ref().and_then(|copy| copy.search.as_ref()).map(|(bar, _)| bar);
+    let find = app.find.as_ref().or(searched).filter(|find| find.terminal == t);
     while col < first_col.saturating_add(width) {
         while left == 0 {
             (left, style) = runs.next().unwrap_or((u32::MAX, 0));
@@ -242,7 +243,7 @@ fn put_caret(
     }
 }
 
-fn find_bar(brush: &mut Brush<'_>, find: &crate::app::FindBar, place: Rect) {
+fn find_bar(brush: &mut Brush<'_>, find: &crate::app::FindBar, is_copying: bool, place: Rect) {
     let line = place.line(place.rows.saturating_sub(1));
     let pen = brush.look.selected();
     brush.canvas.fill(line, &pen);
@@ -255,7 +256,8 @@ fn find_bar(brush: &mut Brush<'_>, find: &crate::app::FindBar, place: Rect) {
         on("Aa", find.exact_case)
     );
     let room = line.cols.saturating_sub(crate::canvas::text_width(&tail) + 1);
-    let text = format!("/ {}", find.field.text());
+    let lead = if find.newer || !is_copying { "/" } else { "?" };
+    let text = format!("{lead} {}", find.field.text());
     let end = brush.canvas.write_cut(Rect { cols: room, ..line }, &text, &pen);
     brush.canvas.write_right(line, &tail, &pen);
     brush.caret_at(end.min(line.right().saturating_sub(1)), line.row);

@@ -18,6 +18,9 @@ use crate::look::{age, line};
 
 /// What is said within the guard.
 pub const READ_FIRST: &str = "read it first";
+/// What is said before something is approved that the card has only in part.
+pub const UNSEEN: &str =
+    "a part is too long to be here: `rookery inbox show` prints it; a again approves all of it";
 /// What is said before the end was seen.
 pub const AGAIN: &str = "a again approves";
 
@@ -32,6 +35,8 @@ pub struct CardPage {
     end_is_seen: bool,
     again: bool,
     remember: bool,
+    /// It was said that a part of it is not in the card at all.
+    unseen_is_told: bool,
     /// The reason of a denial, while it is written.
     deny: Option<Field>,
     /// Which question is asked, what was answered, and an own answer while it is written.
@@ -53,6 +58,8 @@ pub enum CardKey {
     Answer(Value),
     /// The request comes later.
     Later(String),
+    /// A handoff is to be accepted.
+    Accept(String),
     /// The session is to be opened.
     Open,
 }
@@ -89,6 +96,26 @@ impl CardPage {
     /// The card that is shown.
     pub fn card(&self) -> Option<&Card> {
         self.card.as_ref()
+    }
+
+    /// The reason of a denial, while it is written.
+    pub fn denial(&self) -> Option<&Field> {
+        self.deny.as_ref()
+    }
+
+    /// An own answer to a question, while it is written.
+    pub fn own_answer(&self) -> Option<&Field> {
+        self.own.as_ref()
+    }
+
+    /// Whether Enter would remember.
+    pub fn would_remember(&self) -> bool {
+        self.remember
+    }
+
+    /// The question that is asked now.
+    pub fn asked(&self) -> usize {
+        self.question
     }
 
     /// It is on the screen.
@@ -142,6 +169,13 @@ impl CardPage {
         self.deny.is_some() || self.own.is_some()
     }
 
+    /// The handoff that can be accepted here.
+    fn handoff(&self) -> Option<String> {
+        let card = self.card.as_ref()?;
+        let about = card.about.as_ref().filter(|about| about.kind == "handoff")?;
+        card.actions.iter().any(|action| action == "accept").then(|| about.id.clone())
+    }
+
     fn may(&self, action: &str) -> bool {
         self.card.as_ref().is_some_and(|card| {
             card.actions.is_empty() || card.actions.iter().any(|known| known == action)
@@ -177,6 +211,15 @@ impl CardPage {
         if letter == 'o' && self.card.is_some() {
             return CardKey::Open;
         }
+        if letter == 'a'
+            && let Some(handoff) = self.handoff()
+        {
+            return match (press.kind, self.is_open(now, guard)) {
+                (KeyKind::Repeat, _) => CardKey::Used,
+                (_, false) => CardKey::Say(READ_FIRST),
+                (_, true) => CardKey::Accept(handoff),
+            };
+        }
         if !self.is_pending() {
             return CardKey::Free;
         }
@@ -200,9 +243,20 @@ impl CardPage {
         }
     }
 
+    /// Whether the daemon left a part of what would be done out of the card, and says so in a line.
+    fn has_unseen(&self) -> bool {
+        let is_notice =
+            |line: &String| line.starts_with("[not shown here: ") && line.ends_with(']');
+        self.card.as_ref().is_some_and(|card| card.lines.iter().any(is_notice))
+    }
+
     fn approve(&mut self, now: u64) -> CardKey {
         if !self.end_is_seen {
             return self.show_end(now);
+        }
+        if self.has_unseen() && !std::mem::replace(&mut self.unseen_is_told, true) {
+            self.drawn_at = Some(now);
+            return CardKey::Say(UNSEEN);
         }
         self.again = false;
         self.answer(json!({"approved": true}))
@@ -211,6 +265,10 @@ impl CardPage {
     fn begin_remember(&mut self, now: u64) -> CardKey {
         if !self.end_is_seen {
             return self.show_end(now);
+        }
+        if self.has_unseen() && !std::mem::replace(&mut self.unseen_is_told, true) {
+            self.drawn_at = Some(now);
+            return CardKey::Say(UNSEEN);
         }
         self.remember = true;
         CardKey::Say("enter approves this and remembers exactly this; any other key does not")
@@ -322,12 +380,20 @@ impl CardPage {
         if self.remember {
             return "enter approve and remember  esc back".to_owned();
         }
+        if card.request.is_none() {
+            let what = match card.about.as_ref().map(|about| about.kind.as_str()) {
+                Some("handoff") => "a accept  ",
+                Some(_) => "enter show  ",
+                None => "",
+            };
+            return format!("{what}x dismiss  o open");
+        }
         if !self.is_pending() {
-            return "enter next  o open  esc back".to_owned();
+            return "enter next  o open".to_owned();
         }
         if !card.questions.is_empty() {
             let count = card.questions.get(self.question).map_or(0, |q| q.options.len()) + 1;
-            return format!("1-{count} choose  enter send  o open  esc back");
+            return format!("1-{count} choose  enter send  s later  o open");
         }
         "a approve  d deny…  A remember…  s later  o open".to_owned()
     }
@@ -338,7 +404,7 @@ impl CardPage {
             return vec![Line::new("…", Tint::Dim)];
         };
         let mut lines = vec![head(card, wall)];
-        if !self.is_pending() && !card.state.is_empty() {
+        if card.request.is_some() && !self.is_pending() && !card.state.is_empty() {
             let by = card.by.as_deref().map(|by| format!(" by {}", line(by))).unwrap_or_default();
             let at = card.settled_at.map(clock).unwrap_or_default();
             lines.push(Line::new(format!("{}{by} {at}", line(&card.state)), Tint::Bold));

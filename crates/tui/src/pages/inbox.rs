@@ -5,7 +5,7 @@ use rookery_view::link::{CardCall, InboxRow, InboxWindow, Page, bound, method};
 use serde_json::json;
 
 use super::card::CardKey;
-use crate::app::{App, Ask, Cx, is, plain_char};
+use crate::app::{App, Ask, Cx, Effect, is, plain_char};
 
 /// Rows that come this soon after the page was opened count as having been there.
 const OPENING: u64 = 1000;
@@ -90,11 +90,6 @@ impl App {
         }
     }
 
-    /// A decision arrived.
-    pub(crate) fn decided(&mut self, _cx: &Cx<'_>) {
-        self.say("done");
-    }
-
     pub(crate) fn inbox_key(&mut self, cx: &Cx<'_>, press: &KeyPress) {
         let has_field = self.pages.card.has_field();
         if !has_field && self.inbox_move(cx, press) {
@@ -107,7 +102,7 @@ impl App {
             if self.pages.inbox.whole {
                 self.pages.inbox.whole = false;
             } else {
-                self.go(Page::Workspace { terminal: None });
+                self.leave_inbox();
             }
             return;
         }
@@ -115,7 +110,7 @@ impl App {
             return self.inbox_enter(cx);
         }
         match plain_char(press) {
-            Some('q') => self.go(Page::Workspace { terminal: None }),
+            Some('q') => self.leave_inbox(),
             Some('i') => {
                 let all = !self.pages.inbox.all;
                 self.pages.inbox.all = all;
@@ -128,6 +123,13 @@ impl App {
         }
     }
 
+    fn leave_inbox(&mut self) {
+        match self.around.only_inbox {
+            true => self.push(Effect::Leave),
+            false => self.home(),
+        }
+    }
+
     /// Moving in the list, or in the card where that has the whole page.
     fn inbox_move(&mut self, cx: &Cx<'_>, press: &KeyPress) -> bool {
         let page = usize::from(self.drawn.page_rows.max(1));
@@ -135,6 +137,12 @@ impl App {
         else {
             return false;
         };
+        // The first step after a surprise only shows where one is.
+        let is_step = super::keys::direction(press).abs() == 1;
+        if self.pages.inbox.selected.is_none() && is_step {
+            self.select_row(cx, self.pages.inbox.index);
+            return true;
+        }
         if self.pages.inbox.whole {
             let by =
                 i64::try_from(to).unwrap_or(0) - i64::try_from(self.pages.inbox.index).unwrap_or(0);
@@ -151,9 +159,13 @@ impl App {
         let settled = self.pages.card.card().is_some() && !self.pages.card.is_pending();
         let row = rows(cx).get(self.pages.inbox.index).cloned();
         match row {
-            Some(row) if row.kind == "review" => {
-                let review = row.request.unwrap_or(row.item);
+            Some(row) if row.about.as_ref().is_some_and(|about| about.kind == "review") => {
+                let review = row.about.map(|about| about.id).unwrap_or_default();
                 self.go(Page::Review { review, file: None });
+            }
+            Some(row) if row.about.as_ref().is_some_and(|about| about.kind == "checkpoint") => {
+                self.pages.wanted_checkpoint = row.about.map(|about| about.id);
+                self.go(Page::Checkpoints { session: None });
             }
             _ if settled && self.pages.inbox.selected.is_none() => {
                 self.pages.inbox.whole = false;
@@ -198,10 +210,20 @@ impl App {
             }
             CardKey::Answer(params) => {
                 self.pages.card.disarm();
-                self.call(Ask::Decide, "rookery/requests/answer", params);
+                let done = match params["approved"].as_bool() {
+                    Some(true) => "approved",
+                    Some(false) => "denied",
+                    None => "answered",
+                };
+                self.call(Ask::Decide(done), "rookery/requests/answer", params);
             }
             CardKey::Later(id) => {
                 self.call(Ask::Quiet, "rookery/requests/defer", json!({"id": id}));
+            }
+            CardKey::Accept(_) if !may_decide => self.warn("this face only looks"),
+            CardKey::Accept(id) => {
+                let params = json!({"id": id, "status": "accepted"});
+                self.call(Ask::Say("accepted".to_owned()), "rookery/handoffs/setStatus", params);
             }
             CardKey::Open => self.open_session(cx),
         }

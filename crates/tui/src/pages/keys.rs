@@ -42,7 +42,7 @@ pub fn direction(press: &KeyPress) -> i64 {
 impl App {
     /// A key for the page that is shown.
     pub(crate) fn page_key(&mut self, cx: &Cx<'_>, press: &KeyPress) {
-        if self.pages.thread.is_new() {
+        if self.pages.new_thread.is_open {
             return self.new_thread_key(cx, press);
         }
         match App::page(cx) {

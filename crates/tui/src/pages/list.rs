@@ -2,7 +2,7 @@
 
 use rookery_term::keys::{KeyPress, Special};
 use rookery_view::keys::ACTIONS;
-use rookery_view::link::{Page, PaletteCall, method};
+use rookery_view::link::Page;
 use serde_json::{Value, json};
 
 use super::load::active_root;
@@ -159,7 +159,7 @@ fn title(id: &str) -> String {
 
 impl App {
     /// The rows of the page that is shown, filtered.
-    pub(crate) fn list_rows(&self, page: &Page, wall: i64) -> Vec<Row> {
+    pub fn list_rows(&self, page: &Page, wall: i64) -> Vec<Row> {
         let rows = match page {
             Page::Help => self.help_rows(),
             Page::Settings => self.settings_rows(),
@@ -205,39 +205,15 @@ impl App {
         rows
     }
 
-    fn settings_rows(&self) -> Vec<Row> {
-        let settings = &self.settings;
-        let on = |on: bool| if on { "on" } else { "off" };
-        let prefix = self.keymap.prefix().unwrap_or_else(|| "off".to_owned());
-        let guard = format!("{} ms", settings.guard);
-        let rows: [(&str, &str, &str, &str); 9] = [
-            ("theme", "Theme", &settings.theme, "enter chooses, previewed while you move"),
-            ("tui-colors", "Colors", &settings.colors, "auto, theme, terminal or none"),
-            ("prefix", "Prefix", &prefix, "a chord, or off"),
-            ("keybind", "Keys", "", "enter lists them; keybind = trigger = action"),
-            ("tui-mouse", "Mouse", on(settings.mouse), "on or off"),
-            ("tui-notify", "Notices", &settings.notify, "osc, bell or off"),
-            ("answer-guard-ms", "Guard", &guard, "how long a new card takes no answer"),
-            ("confirm-close", "Confirm close", &settings.confirm_close, "busy, always or never"),
-            (
-                "paste-warning",
-                "Paste warning",
-                &settings.paste_warning,
-                "multiline, always or never",
-            ),
-        ];
-        let row = |(id, name, value, hint): (&str, &str, &str, &str)| Row {
-            id: id.to_owned(),
-            cells: vec![(name.to_owned(), Tint::Text), (line(value), Tint::Bold), dim(hint)],
-        };
-        rows.into_iter().map(row).collect()
-    }
-
     pub(crate) fn list_key(&mut self, cx: &Cx<'_>, page: &Page, press: &KeyPress) {
         if matches!(page, Page::Checkpoints { .. }) && self.pages.review.is_checkpoint() {
             return self.review_key(cx, press);
         }
         let is_help = matches!(page, Page::Help);
+        let is_filtering = self.pages.list.filtering;
+        if matches!(page, Page::Settings) && !is_filtering && self.settings_key(cx, press) {
+            return;
+        }
         if self.filter_key(press, is_help) {
             if matches!(page, Page::Threads) {
                 self.load_threads();
@@ -249,7 +225,7 @@ impl App {
                 self.pages.list.filtering = false;
                 return;
             }
-            return self.go(Page::Workspace { terminal: None });
+            return self.home();
         }
         let count = self.list_rows(page, cx.wall).len();
         let rows = usize::from(self.drawn.page_rows.max(1));
@@ -264,7 +240,7 @@ impl App {
             return self.list_enter(cx, page);
         }
         match plain_char(press) {
-            Some('q') => self.go(Page::Workspace { terminal: None }),
+            Some('q') => self.home(),
             Some('?') => self.go(Page::Help),
             Some('/') => {
                 self.pages.list.filter.get_or_insert_with(Field::default);
@@ -296,7 +272,7 @@ impl App {
         edited
     }
 
-    fn selected_row(&self, cx: &Cx<'_>, page: &Page) -> Option<Row> {
+    pub(super) fn selected_row(&self, cx: &Cx<'_>, page: &Page) -> Option<Row> {
         let rows = self.list_rows(page, cx.wall);
         let at = self.pages.list.selected.min(rows.len().saturating_sub(1));
         rows.get(at).cloned()
@@ -314,27 +290,10 @@ impl App {
                 self.call(say, "rookery/worktrees/attach", json!({"path": row.id}));
             }
             Page::Help => {
-                self.go(Page::Workspace { terminal: None });
+                self.home();
                 self.run(cx, &row.id);
             }
-            Page::Settings => self.settings_enter(&row),
             _ => {}
-        }
-    }
-
-    fn settings_enter(&mut self, row: &Row) {
-        match row.id.as_str() {
-            "theme" => {
-                self.open_palette("commands");
-                let query = PaletteCall::Query("Select Theme".to_owned());
-                self.call(Ask::Quiet, method::PALETTE, query);
-            }
-            "keybind" => self.go(Page::Help),
-            id => {
-                let file = self.around.settings_file.clone();
-                let hint = row.cells.get(2).map(|(hint, _)| hint.clone()).unwrap_or_default();
-                self.say(format!("write `{id} = …` into {file}: {hint}"));
-            }
         }
     }
 
@@ -346,8 +305,8 @@ impl App {
         match (page, letter, row) {
             (Page::Checkpoints { .. }, 'n', _) => {
                 let params = json!({"tree": active_root(cx)});
-                let say = Ask::Say("checkpoint made".to_owned());
-                let then = Then::Fill(say, "rookery/checkpoints/create", params, "title");
+                let made = Ask::Listed("checkpoints", "checkpoint made");
+                let then = Then::Fill(made, "rookery/checkpoints/create", params, "title");
                 let mut question =
                     Question::new("A checkpoint of this project: its title", vec![], then);
                 question.field = Some(Field::default());
@@ -371,8 +330,8 @@ impl App {
             }
             (Page::Worktrees { .. }, 'x', Some(row)) => {
                 let params = json!({"path": row.id});
-                let say = Ask::Say("removed".to_owned());
-                let then = Then::Call(say, "rookery/worktrees/remove", params);
+                let removed = Ask::Listed("worktrees", "removed");
+                let then = Then::Call(removed, "rookery/worktrees/remove", params);
                 self.question = Some(Question::new("Remove this worktree?", vec![row.id], then));
             }
             (Page::Threads, 'n', _) => self.run(cx, "new_thread"),

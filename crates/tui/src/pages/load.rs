@@ -1,6 +1,6 @@
 //! What pages ask the daemon for.
 
-use rookery_view::link::{DiffCall, Page, ThreadList, ThreadOpen, method};
+use rookery_view::link::{DiffCall, Page, ThreadList, ThreadOpen, ThreadRef, method};
 use serde_json::json;
 
 use crate::app::{App, Ask, Cx};
@@ -10,6 +10,8 @@ impl App {
         self.pages.thread.begin(thread);
         let open = ThreadOpen { thread: thread.to_owned(), limit: Some(200) };
         self.call(Ask::Thread(thread.to_owned()), method::THREAD_OPEN, open);
+        let of = ThreadRef { thread: thread.to_owned() };
+        self.call(Ask::Commands(thread.to_owned()), method::THREAD_COMMANDS, of);
     }
 
     pub(crate) fn load_threads(&mut self) {
@@ -66,7 +68,7 @@ impl App {
 }
 
 /// The directory of the project that is shown.
-pub(crate) fn active_root(cx: &Cx<'_>) -> Option<String> {
+pub fn active_root(cx: &Cx<'_>) -> Option<String> {
     let projects = &cx.picture.scene().sidebar.as_ref()?.projects;
     let active = projects.iter().find(|project| project.active).or_else(|| projects.first())?;
     (!active.root.is_empty()).then(|| active.root.clone())

@@ -6,7 +6,9 @@ pub mod inbox;
 pub mod keys;
 pub mod list;
 pub mod load;
+pub mod new_thread;
 pub mod review;
+pub mod settings;
 pub mod sidebar;
 pub mod text;
 pub mod thread;
@@ -23,12 +25,20 @@ pub struct Pages {
     pub inbox: inbox::InboxPage,
     /// The card of its selected row.
     pub card: card::CardPage,
-    /// The thread that is open, or being begun.
+    /// The prompt of a new thread.
+    pub new_thread: new_thread::NewThread,
+    /// The thread that is open.
     pub thread: thread::ThreadPage,
     /// The review that is open.
     pub review: review::ReviewPage,
     /// Whichever list is open.
     pub list: list::ListPage,
+    /// What is being changed in the settings.
+    pub settings: settings::SettingsPage,
+    /// Where browsers can look in, if they can.
+    pub web: Option<String>,
+    /// The checkpoint whose diff is shown once their page is.
+    pub wanted_checkpoint: Option<String>,
     /// Where a drag began that selects nothing yet.
     pub pending_selection: Option<Selection>,
     /// The sidebar's width, if the user dragged it.
@@ -48,12 +58,14 @@ impl Pages {
 
     /// A paste goes into the field of a page, if it has one that is open.
     pub fn paste(&mut self, cx: &Cx<'_>, text: &str) -> bool {
+        let is_text = self.new_thread.has_text();
         let field = match App::page(cx) {
-            _ if self.thread.is_new() => self.thread.field(),
+            _ if self.new_thread.is_open => Some(&mut self.new_thread.text).filter(|_| is_text),
             Page::Inbox { .. } => self.card.field(),
             Page::Thread { .. } => self.thread.field(),
             Page::Review { .. } => self.review.comment.as_mut(),
             Page::Workspace { .. } => None,
+            Page::Settings => self.settings.field().or(self.list.filter_field()),
             _ => self.list.filter_field(),
         };
         match field {

@@ -156,13 +156,8 @@ impl ReviewPage {
             return vec![Line::new("…", Tint::Dim)];
         }
         let comments = self.comments();
-        let numbers: Vec<Option<u32>> = file
-            .hunks
-            .iter()
-            .flatten()
-            .flat_map(|hunk| &hunk.lines)
-            .map(|line| line.new.or(line.old))
-            .collect();
+        let numbers: Vec<Option<u32>> =
+            file.hunks.iter().flatten().flat_map(|hunk| &hunk.lines).map(|line| line.new).collect();
         let mut out: Vec<Line> = Vec::new();
         let mut told = 0;
         let all = diff_lines(file, cells);
@@ -237,7 +232,7 @@ impl App {
             Some('a') => self.review_decide(cx, press, "approved"),
             Some('r') => self.review_decide(cx, press, "changes_requested"),
             Some('s') => self.go(Page::Reviews),
-            Some('q') => self.go(Page::Workspace { terminal: None }),
+            Some('q') => self.home(),
             Some('?') => self.go(Page::Help),
             _ => {}
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use rookery_term::keys::{Key, KeyPress, Mods, Special};
 use rookery_view::link::{
-    CardCall, ItemKind, ItemShown, Mood, Page, ThreadHead, ThreadItem, ThreadItems, ThreadNew,
+    CardCall, CommandRow, ItemKind, ItemShown, Mood, Page, ThreadHead, ThreadItem, ThreadItems,
     ThreadNews, ThreadOlder, ThreadSend, ThreadShown, method,
 };
 use serde_json::json;
@@ -36,9 +36,8 @@ pub struct ThreadPage {
     /// The card of the request that Tab went to.
     pub card: CardPage,
     escaped_at: Option<u64>,
-    /// A thread is being begun: its project.
-    new: Option<Option<u64>>,
-    new_text: Field,
+    /// Commands that a message can begin with.
+    commands: Vec<CommandRow>,
 }
 
 impl ThreadPage {
@@ -111,33 +110,39 @@ impl ThreadPage {
         blocks.extend_from_slice(&news.blocks);
     }
 
-    /// Whether a thread is being begun.
-    pub fn is_new(&self) -> bool {
-        self.new.is_some()
+    /// What was said and done.
+    pub fn items(&self) -> &[ThreadItem] {
+        &self.items
     }
 
-    /// Begins a thread in the project that is shown.
-    pub fn begin_new(&mut self, cx: &Cx<'_>) {
-        let projects = cx.picture.scene().sidebar.iter().flat_map(|sidebar| &sidebar.projects);
-        self.new = Some(projects.into_iter().find(|project| project.active).map(|p| p.id));
+    /// Whether there are older items.
+    pub fn has_older(&self) -> bool {
+        self.more
     }
 
-    /// It was begun, or not.
-    pub fn end_new(&mut self) {
-        self.new = None;
-        self.new_text = Field::default();
+    /// Items that are unfolded.
+    pub fn unfolded(&self) -> &BTreeSet<String> {
+        &self.open
     }
 
-    /// What is written for a thread that is being begun.
-    pub fn new_text(&self) -> &Field {
-        &self.new_text
+    /// Commands came.
+    pub fn commands_came(&mut self, thread: &str, commands: Vec<CommandRow>) {
+        if thread == self.thread {
+            self.commands = commands;
+        }
+    }
+
+    /// Commands that begin as the message does, while it is nothing but the begin of one.
+    pub fn fitting_commands(&self) -> Vec<&CommandRow> {
+        let Some(begin) = self.composer.text().strip_prefix('/') else { return Vec::new() };
+        if begin.contains(char::is_whitespace) || self.at.is_some() {
+            return Vec::new();
+        }
+        self.commands.iter().filter(|row| row.name.starts_with(begin)).collect()
     }
 
     /// The field that takes letters.
     pub fn field(&mut self) -> Option<&mut Field> {
-        if self.new.is_some() {
-            return Some(&mut self.new_text);
-        }
         if self.at.is_some() {
             return self.card.field();
         }
@@ -308,6 +313,7 @@ impl App {
         match press.key {
             Key::Special(Special::PageUp) => return self.thread_up(10),
             Key::Special(Special::PageDown) => return self.pages.thread.scroll_by(10),
+            Key::Special(Special::Tab) if self.complete_command() => return,
             Key::Special(Special::Tab) => return self.thread_tab(press),
             _ => {}
         }
@@ -327,6 +333,16 @@ impl App {
         {
             self.thread_up(1);
         }
+    }
+
+    /// Completes the command that is being written; whether there was one.
+    fn complete_command(&mut self) -> bool {
+        let page = &mut self.pages.thread;
+        let Some(name) = page.fitting_commands().first().map(|row| row.name.clone()) else {
+            return false;
+        };
+        page.composer = Field::new(format!("/{name} "));
+        true
     }
 
     fn thread_up(&mut self, by: i64) {
@@ -361,7 +377,7 @@ impl App {
             return;
         }
         if !page.is_running() {
-            return self.go(Page::Workspace { terminal: None });
+            return self.home();
         }
         let twice = page.escaped_at.take().is_some_and(|at| cx.now < at + TWICE);
         if twice {
@@ -433,7 +449,7 @@ impl App {
             return self.thread_item_enter(at);
         }
         match plain_char(press) {
-            Some('q') => self.go(Page::Workspace { terminal: None }),
+            Some('q') => self.home(),
             Some('?') => self.go(Page::Help),
             _ => {}
         }
@@ -462,31 +478,6 @@ impl App {
         page.scroll = 0;
         let send = ThreadSend { thread: page.thread.clone(), text, images: Vec::new() };
         self.call(Ask::Quiet, method::THREAD_SEND, send);
-    }
-
-    pub(crate) fn new_thread_key(&mut self, _cx: &Cx<'_>, press: &KeyPress) {
-        if is(press, Special::Escape) {
-            return self.pages.thread.end_new();
-        }
-        let is_line = press.key == Key::Special(Special::Enter)
-            && press.mods.intersects(Mods::SHIFT | Mods::ALT);
-        if is_line {
-            return self.pages.thread.new_text.insert("\n");
-        }
-        if !is(press, Special::Enter) {
-            self.pages.thread.new_text.key(press);
-            return;
-        }
-        let text = self.pages.thread.new_text.text().to_owned();
-        if text.trim().is_empty() {
-            return self.warn("write what it shall do first");
-        }
-        if !self.may_decide() {
-            return self.warn("this face only looks");
-        }
-        let project = self.pages.thread.new.flatten();
-        let new = ThreadNew { project, text, ..ThreadNew::default() };
-        self.call(Ask::NewThread, method::THREAD_NEW, new);
     }
 }
 

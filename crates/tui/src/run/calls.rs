@@ -15,25 +15,26 @@ use crate::app::{Ask, CallError, Reply};
 
 /// Calls and jobs.
 #[derive(Default)]
-pub(super) struct Calls {
+pub struct Calls {
     tasks: JoinSet<(Ask, Reply)>,
     ready: VecDeque<(Ask, Reply)>,
 }
 
 impl Calls {
-    pub(super) fn is_empty(&self) -> bool {
+    /// Whether nothing is under way.
+    pub fn is_empty(&self) -> bool {
         self.tasks.is_empty() && self.ready.is_empty()
     }
 
     /// Forgets calls whose connection is gone.
-    pub(super) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.ready.clear();
         self.tasks.detach_all();
         self.tasks = JoinSet::new();
     }
 
     /// Sends a call now, and waits for its answer beside everything else.
-    pub(super) async fn call(
+    pub async fn call(
         &mut self,
         client: Option<Client>,
         ask: Ask,
@@ -55,7 +56,7 @@ impl Calls {
     }
 
     /// Starts a job, and what its success is for; a failure is told.
-    pub(super) fn job(&mut self, job: Job, ask: Ask) {
+    pub fn job(&mut self, job: Job, ask: Ask) {
         self.tasks.spawn(async move {
             let reply = match job.await {
                 Ok(()) => Ok(Value::Null),
@@ -66,7 +67,7 @@ impl Calls {
     }
 
     /// The next answer; only to be awaited while there is one under way.
-    pub(super) async fn next(&mut self) -> (Ask, Reply) {
+    pub async fn next(&mut self) -> (Ask, Reply) {
         if let Some(ready) = self.ready.pop_front() {
             return ready;
         }
@@ -91,7 +92,7 @@ fn error(error: &ClientError) -> CallError {
 }
 
 /// A key as it travels; its number is filled in later.
-pub(super) fn wire_key(t: u64, press: &KeyPress) -> link::Key {
+pub fn wire_key(t: u64, press: &KeyPress) -> link::Key {
     let k = match press.key {
         Key::Char(c) => c.to_string(),
         Key::Special(special) => special.name().to_owned(),

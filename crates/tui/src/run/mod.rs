@@ -1,6 +1,6 @@
 //! The rim: the outer terminal, signals and the connection around the pure state.
 
-mod calls;
+pub(crate) mod calls;
 mod signals;
 mod tty;
 
@@ -54,6 +54,10 @@ pub struct Options {
     pub check: bool,
     /// The page to begin with.
     pub page: Option<Page>,
+    /// Terminals keep their sizes.
+    pub follow: bool,
+    /// The inbox begins with what only informs.
+    pub all_notes: bool,
     /// The surrounding.
     pub around: Surroundings,
     /// Colors of the outer terminal.
@@ -71,8 +75,10 @@ pub struct Options {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// The user left, or a signal asked for it.
+    /// The user left.
     Left,
+    /// A signal asked for it.
+    Signaled(i32),
     /// The daemon refuses this face.
     Refused(String),
 }
@@ -127,12 +133,15 @@ impl Runner {
             size: link::Size { cols: layout.panes.cols, rows: layout.panes.rows },
             single: layout.is_single,
             rights: options.look.then_some(Rights::Look),
+            fit: options.follow.then_some(link::Fit::Follow),
             place: options.page.clone(),
             check: options.check,
             ..Open::default()
         };
+        let mut app = App::new(size, options.around.clone());
+        app.pages.inbox.all = options.all_notes;
         Runner {
-            app: App::new(size, options.around.clone()),
+            app,
             face: Face::new(options.socket.clone(), open),
             calls: Calls::default(),
             decoder: Decoder::default(),
@@ -196,7 +205,7 @@ impl Runner {
                     self.is_dirty = true;
                 }
                 signal = signals.next() => match signal {
-                    Signal::End => return Ok(Ended::Left),
+                    Signal::End(signal) => return Ok(Ended::Signaled(signal)),
                     Signal::Resized => self.resized(),
                     Signal::Stop => {
                         tty.suspend().await;
@@ -392,6 +401,8 @@ impl Runner {
                     let ask = say.map_or(Ask::Quiet, Ask::Say);
                     self.calls.job((self.options.tmux)(text), ask);
                 }
+                // A face in a terminal copies through that terminal, and hands addresses over as text.
+                Effect::Clipboard(..) | Effect::Paste(_) | Effect::Open(_) => {}
                 Effect::StartDaemon => self.calls.job((self.options.start)(), Ask::Quiet),
                 Effect::Leave => return true,
             }
@@ -418,7 +429,7 @@ fn cx(face: &Face, now: u64) -> Cx<'_> {
 }
 
 /// Why the daemon refuses, and what helps.
-fn refusal(error: &ClientError) -> String {
+pub fn refusal(error: &ClientError) -> String {
     match error {
         ClientError::Rpc(error) if error.code == -32011 => {
             "the daemon is of another version; `rookery restart` replaces it with this one"

@@ -13,8 +13,8 @@ pub(super) enum Signal {
     Stop,
     /// It was stopped by other means and goes on.
     Continued,
-    /// It shall end.
-    End,
+    /// It shall end, for this signal.
+    End(i32),
 }
 
 pub(super) struct Signals {
@@ -40,13 +40,14 @@ impl Signals {
     }
 
     pub(super) async fn next(&mut self) -> Signal {
+        let end = |signal: rustix::process::Signal| Signal::End(signal.as_raw());
         tokio::select! {
             _ = self.resized.recv() => Signal::Resized,
             _ = self.stop.recv() => Signal::Stop,
             _ = self.continued.recv() => Signal::Continued,
-            _ = self.terminate.recv() => Signal::End,
-            _ = self.hangup.recv() => Signal::End,
-            _ = self.interrupt.recv() => Signal::End,
+            _ = self.terminate.recv() => end(rustix::process::Signal::TERM),
+            _ = self.hangup.recv() => end(rustix::process::Signal::HUP),
+            _ = self.interrupt.recv() => end(rustix::process::Signal::INT),
         }
     }
 }

@@ -230,3 +230,78 @@ fn reader() -> io::Result<mpsc::Receiver<Vec<u8>>> {
     std::thread::Builder::new().name("tty-in".to_owned()).spawn(read)?;
     Ok(receiver)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::process::{Command, Stdio};
+    use std::time::Duration;
+
+    use rookery_term::{MemoryBlocks, NoTranscript, Palette, Screen, ScreenConfig, ScreenSize};
+    use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+    use rustix::termios::LocalModes;
+
+    use super::*;
+
+    /// The variable that makes this test's process the one that panics.
+    const CHILD: &str = "ROOKERY_TEST_PANICS_IN_A_TERMINAL";
+
+    /// Not a test of its own: what the next one runs in a terminal.
+    #[test]
+    fn panics_with_the_terminal_taken_over() {
+        if std::env::var_os(CHILD).is_none() {
+            return;
+        }
+        let modes = Modes { mouse: true, motion: false, kitty: Some(1), title: true };
+        let mut tty = Tty::enter(modes).unwrap();
+        tty.change(Modes { motion: true, kitty: Some(31), ..modes });
+        tty.write(b"\x1b]2;Rookery\x1b\\\x1b[?25lpicture".to_vec());
+        tty.write_frame(Vec::new());
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        // What was written is out before the panic, as in the face, which waits for it as well.
+        runtime.block_on(tty.next());
+        panic!("on purpose");
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the panic happens in a process of its own")]
+    fn a_panic_leaves_the_terminal_as_it_was() {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
+        let master = openpt(flags | OpenptFlags::CLOEXEC).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let far = ioctl_tiocgptpeer(&master, flags | OpenptFlags::CLOEXEC).unwrap();
+        let before = tcgetattr(&master).unwrap();
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "run::tty::tests::panics_with_the_terminal_taken_over"])
+            .arg("--nocapture")
+            .env(CHILD, "1")
+            // A backtrace would push the message off the screen.
+            .env("RUST_BACKTRACE", "0")
+            .stdin(Stdio::from(far.try_clone().unwrap()))
+            .stdout(Stdio::from(far.try_clone().unwrap()))
+            .stderr(Stdio::from(far))
+            .spawn()
+            .unwrap();
+        let size = ScreenSize::new(24, 80);
+        let config = ScreenConfig { size, scrollback: 10, palette: Palette::default() };
+        let mut screen = Screen::new(config, Box::new(MemoryBlocks::default()));
+        let unset = screen.modes();
+        let mut input = std::fs::File::from(master.try_clone().unwrap());
+        let mut chunk = [0; 4096];
+        let mut was_taken = false;
+        while let Ok(count @ 1..) = input.read(&mut chunk) {
+            screen.feed(&chunk[..count], &NoTranscript, Duration::ZERO);
+            was_taken |= screen.modes() != unset;
+        }
+        assert!(!child.wait().unwrap().success());
+        assert!(was_taken || screen.sequence() > 0);
+        assert_eq!(screen.modes(), unset);
+        assert!(screen.cursor().visible);
+        let text = screen.plain_text();
+        assert!(text.contains("on purpose") && !text.contains("picture"), "{text}");
+        let after = tcgetattr(&master).unwrap();
+        assert_eq!(after.local_modes, before.local_modes);
+        assert!(after.local_modes.contains(LocalModes::ICANON | LocalModes::ECHO));
+    }
+}

@@ -78,6 +78,32 @@ fn what_was_not_seen_to_its_end_is_approved_by_the_second_key_only() {
 }
 
 #[test]
+fn what_the_card_has_only_in_part_needs_a_second_key() {
+    let mut page = card();
+    let notice = "[not shown here: 9 of 99 characters, sha256 of the whole x; `rookery inbox show` prints all of it]";
+    page.card.as_mut().unwrap().lines.push(notice.to_owned());
+    assert_eq!(page.key(&press("a"), 9000, GUARD), CardKey::Say(UNSEEN));
+    assert_eq!(page.key(&press("a"), 9030, GUARD), CardKey::Say(READ_FIRST));
+    assert!(matches!(page.key(&press("a"), 9500, GUARD), CardKey::Answer(_)));
+}
+
+#[test]
+fn a_handoff_is_accepted_after_the_guard() {
+    let mut page = CardPage::default();
+    let serial = page.ask();
+    page.came(Card {
+        item: Some("i".to_owned()),
+        about: Some(rookery_view::link::About { kind: "handoff".to_owned(), id: "h".to_owned() }),
+        actions: vec!["accept".to_owned()],
+        ..Card::default()
+    });
+    page.drawn(serial, true, 0);
+    assert_eq!(page.key(&press("a"), 100, GUARD), CardKey::Say(READ_FIRST));
+    assert_eq!(page.key(&press("a"), 500, GUARD), CardKey::Accept("h".to_owned()));
+    assert!(page.hint().starts_with("a accept"));
+}
+
+#[test]
 fn a_denial_takes_a_reason() {
     let mut page = card();
     page.key(&press("d"), 9000, GUARD);
