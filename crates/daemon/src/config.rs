@@ -30,6 +30,87 @@ pub struct Config {
     pub roo: RooConfig,
     /// Background tasks.
     pub tasks: TasksConfig,
+    /// The page for browsers.
+    pub web: WebConfig,
+    /// Those who look.
+    pub faces: FacesConfig,
+}
+
+/// `[web]`
+#[derive(Clone, Debug, PartialEq, Deserialize, schemars::JsonSchema)]
+#[serde(default)]
+pub struct WebConfig {
+    /// Whether the page is served without being turned on.
+    pub enabled: bool,
+    /// Where it is served: an IP address and a port.
+    pub listen: String,
+    /// Further addresses that pages may come from, such as `https://box.example.ts.net`.
+    pub origins: Vec<String>,
+    /// The certificates, in PEM, if it is served encrypted.
+    pub tls_cert: Option<PathBuf>,
+    /// Their private key, in PEM.
+    pub tls_key: Option<PathBuf>,
+    /// What devices may do for which nothing is said: `full`, `decide` or `look`.
+    pub default_rights: DeviceRights,
+}
+
+impl Default for WebConfig {
+    fn default() -> Self {
+        WebConfig {
+            enabled: false,
+            listen: "127.0.0.1:7665".to_owned(),
+            origins: Vec::new(),
+            tls_cert: None,
+            tls_key: None,
+            default_rights: DeviceRights::Full,
+        }
+    }
+}
+
+/// What a device may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DeviceRights {
+    /// See, without secrets.
+    Look,
+    /// And answer what agents ask.
+    Decide,
+    /// Everything but the daemon itself.
+    Full,
+}
+
+impl From<DeviceRights> for rookery_core::ViewerRights {
+    fn from(rights: DeviceRights) -> Self {
+        match rights {
+            DeviceRights::Look => Self::Look,
+            DeviceRights::Decide => Self::Decide,
+            DeviceRights::Full => Self::Full,
+        }
+    }
+}
+
+/// `[faces]`
+#[derive(Clone, Debug, PartialEq, Deserialize, schemars::JsonSchema)]
+#[serde(default)]
+pub struct FacesConfig {
+    /// How many viewers there may be, from 1 to 1,000.
+    #[serde(deserialize_with = "viewers")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub max_viewers: usize,
+}
+
+impl Default for FacesConfig {
+    fn default() -> Self {
+        FacesConfig { max_viewers: rookery_core::MAX_VIEWERS }
+    }
+}
+
+fn viewers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    let number = usize::deserialize(deserializer)?;
+    match (1..=1_000).contains(&number) {
+        true => Ok(number),
+        false => Err(serde::de::Error::custom("max_viewers must be from 1 to 1000")),
+    }
 }
 
 /// `[tasks]`

@@ -48,5 +48,6 @@ async fn follow_clicks(core: Core, mut clicks: mpsc::Receiver<u64>) {
         if let Err(error) = core.workspace().activate(TerminalId::new(tab)).await {
             tracing::debug!(%error, "a banner's terminal is gone");
         }
+        core.seats().raise_window();
     }
 }

@@ -11,6 +11,7 @@ use crate::homes::{Homes, create_private_dir};
 /// Core's configuration of the user interface.
 pub(crate) fn ui_config(
     homes: &Homes,
+    config: &Config,
     socket: Option<PathBuf>,
     roostctl: Option<PathBuf>,
 ) -> UiConfig {
@@ -23,6 +24,8 @@ pub(crate) fn ui_config(
         socket,
         roostctl,
         fonts: Some(rookery_paint::font_families),
+        max_viewers: config.faces.max_viewers,
+        ..UiConfig::default()
     }
 }
 

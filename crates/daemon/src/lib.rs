@@ -10,13 +10,16 @@ mod interface;
 mod listening;
 mod lock;
 mod logs;
+mod notify;
 mod pictures;
 mod roo;
 mod run;
 pub mod running;
 pub mod serve;
 pub mod setup;
+mod web;
 
 pub use endpoints::socket;
 pub use pictures::Pictures;
 pub use run::{Ready, RunOptions, run};
+pub use web::Web;

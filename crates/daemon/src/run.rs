@@ -7,7 +7,7 @@ use anyhow::Context;
 use parking_lot::Mutex;
 use rookery_core::{Core, CoreConfig, KeeperLaunch, StopKind, TerminalLimits};
 use rookery_dialects::{Dialect, Served};
-use rookery_native::{Control, Ending};
+use rookery_native::{Control, Ending, WebServer};
 use rookery_watch::Adapters;
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
@@ -18,7 +18,8 @@ use crate::config::{Config, Warning};
 use crate::endpoints;
 use crate::homes::Homes;
 use crate::listening::{self, Bound, Listening};
-use crate::{agent, desktop, interface, logs, roo, running};
+use crate::web::Web;
+use crate::{agent, desktop, interface, logs, notify, roo, running};
 
 /// Bytes kept of what a terminal sends to its child by itself, in test mode.
 const CAPTURED_INPUT: usize = 1 << 20;
@@ -50,18 +51,26 @@ pub struct Ready {
     pub terminals: usize,
 }
 
-/// Asks the daemon to stop, once.
-struct StopRequest(Mutex<Option<watch::Sender<Option<StopKind>>>>);
+/// What methods reach of the daemon.
+struct Controls {
+    stop: Mutex<Option<watch::Sender<Option<StopKind>>>>,
+    web: Arc<Web>,
+}
 
-impl Control for StopRequest {
+impl Control for Controls {
     fn shut_down(&self, ending: Ending) {
         let kind = match ending {
             Ending::KeepTerminals => StopKind::KeepTerminals,
+            Ending::Restart => StopKind::Restart,
             Ending::EndAll => StopKind::EndTerminals,
         };
-        if let Some(sender) = &*self.0.lock() {
+        if let Some(sender) = &*self.stop.lock() {
             sender.send_replace(Some(kind));
         }
+    }
+
+    fn web(&self) -> Option<Arc<dyn WebServer>> {
+        Some(Arc::clone(&self.web) as Arc<dyn WebServer>)
     }
 }
 
@@ -113,11 +122,13 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     let _orphans = AbortOnDropHandle::new(tokio::spawn(orphans.reap()));
     let core = Core::start(core_config).await?;
     desktop::show_banners(&core);
+    notify::follow(&core);
     if let Some(damage) = core.status().damage {
         tracing::error!("the store was damaged and was moved aside: {damage}");
     }
     let (stop, mut stopped) = watch::channel(None);
-    let control = Arc::new(StopRequest(Mutex::new(Some(stop))));
+    let web = Web::new(homes.clone(), config.web.clone());
+    let control = Arc::new(Controls { stop: Mutex::new(Some(stop)), web: Arc::clone(&web) });
     let adapters = adapters(&config).await?;
     adapters.restore(&core).await;
     let watch = rookery_watch::watch_screens(core.clone(), Arc::clone(&adapters));
@@ -127,6 +138,10 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
         Served::new(core.clone(), control, shared).with_roost(roost).with_mirror(mirror);
     if let Some(usual) = listeners.usual {
         served = served.with_listeners(usual);
+    }
+    web.show(&core, &served);
+    if let Some(problem) = web.resume().await {
+        tracing::warn!("{problem}");
     }
     let mut ready = Ready {
         version: env!("CARGO_PKG_VERSION"),
@@ -157,6 +172,7 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     tracing::info!(?kind, "stopping");
     // No new connections, and the sockets are gone before the last reply is.
     accepting.shutdown().await;
+    web.pause().await;
     core.stop(kind).await?;
     drop(locks);
     Ok(())
@@ -225,7 +241,7 @@ fn core_config(homes: &Homes, config: &Config, exe: PathBuf, sockets: &[Bound]) 
         },
         palette: Default::default(),
         shares_ids: true,
-        ui: interface::ui_config(homes, roost_socket(homes, config), roostctl),
+        ui: interface::ui_config(homes, config, roost_socket(homes, config), roostctl),
         tab_env: rookery_roost::tab_env(),
         resources: interface::install_resources(homes),
         helpers,

@@ -221,7 +221,7 @@ impl World {
     async fn serve(&self, stream: impl Transport, framing: FramingKind) -> Result<(), ServeError> {
         match self {
             World::Private(world) => match world.serve(stream, framing.decoder()).await {
-                Outcome::PeerClosed | Outcome::Finished => Ok(()),
+                Outcome::PeerClosed | Outcome::Finished | Outcome::Dismissed(_) => Ok(()),
                 Outcome::Framing(error) => Err(error.into()),
                 Outcome::Io(error) => Err(error.into()),
                 Outcome::Cut(reason) => Err(io::Error::other(reason.into_owned()).into()),

@@ -176,7 +176,11 @@ pub(crate) async fn messages<T: Transport>(
     let _ = tokio::time::timeout(FAREWELL, farewell).await;
     match outcome {
         Outcome::Io(error) => Err(error),
-        Outcome::PeerClosed | Outcome::Finished | Outcome::Cut(_) | Outcome::Framing(_) => Ok(()),
+        Outcome::PeerClosed
+        | Outcome::Finished
+        | Outcome::Dismissed(_)
+        | Outcome::Cut(_)
+        | Outcome::Framing(_) => Ok(()),
     }
 }
 

@@ -50,7 +50,7 @@ macro_rules! command {
 }
 
 /// Every command: first those that idx0 has, in its order, then ours.
-pub const COMMANDS: &[Command] = &[
+pub static COMMANDS: &[Command] = &[
     command!("open", FULL, keys::NONE => ops::sessions::open),
     command!("newSession", INSIDE, keys::NEW_SESSION => ops::create::new_session),
     command!("newSessionWithTool", INSIDE, keys::NEW_SESSION => ops::create::new_session_with_tool),

@@ -1,9 +1,11 @@
 //! What a method gets to work with: the core, its connection, and a way to stop the daemon.
 
+use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use rookery_agent::providers::{KeyRing, Loan};
-use rookery_core::Core;
+use rookery_core::{Core, ViewerRights};
 use rookery_model as model;
 use rookery_wire::ConnectionHandle;
 use rookery_wire::rights::{self, Allowed, Needs, Rights};
@@ -17,6 +19,8 @@ use crate::streams::Streams;
 pub enum Ending {
     /// They live on in the keeper, for the next daemon.
     KeepTerminals,
+    /// The same, and the next daemon is about to start.
+    Restart,
     /// They end, and the keeper with them.
     EndAll,
 }
@@ -27,6 +31,38 @@ pub trait Control: Send + Sync + 'static {
     ///
     /// Replies to requests at work, the caller's among them, still go out.
     fn shut_down(&self, ending: Ending);
+
+    /// The server for browsers, if the process has one.
+    fn web(&self) -> Option<Arc<dyn WebServer>> {
+        None
+    }
+}
+
+/// What a server for browsers is doing.
+pub type WebWork<'a, T> = Pin<Box<dyn Future<Output = model::Result<T>> + Send + 'a>>;
+
+/// The server for browsers; supplied by the daemon.
+pub trait WebServer: Send + Sync + 'static {
+    /// Turns it on, and keeps that. Without an address it listens where the settings say.
+    fn start(&self, listen: Option<SocketAddr>, is_plain: bool) -> WebWork<'_, WebWays>;
+
+    /// Turns it off, and keeps that. Says whether it was on.
+    fn stop(&self) -> WebWork<'_, bool>;
+
+    /// How it can be reached; none while it is off.
+    fn ways(&self) -> Option<WebWays>;
+
+    /// What devices may do for which nothing is said.
+    fn usual_rights(&self) -> ViewerRights;
+}
+
+/// How a server for browsers can be reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebWays {
+    /// The address of the page on this machine.
+    pub url: String,
+    /// Where a page may come from, the best way in first.
+    pub origins: Vec<String>,
 }
 
 /// The context of every method, one per connection.

@@ -17,7 +17,7 @@ pub mod wire;
 
 use rookery_wire::{method, rpc::Method};
 
-pub use context::{Control, Cx, Ending};
+pub use context::{Control, Cx, Ending, WebServer, WebWays, WebWork};
 pub use errors::{Error, code};
 pub use ids::{ProjectRef, TerminalRef};
 
@@ -31,33 +31,43 @@ use wire::{
     MarketplaceRefresh, MarketplaceRemove, MarketplaceSearch, MarketplaceShow, MediaDelete,
     MediaGet, MediaImport, MediaList, MemoryDelete, MemoryGet, MemoryList, MemorySave,
     MemorySearch, MemoryUpdate, ModelList, PluginDisable, PluginEnable, PluginInstall, PluginList,
-    PluginPreview, PluginUninstall, ProjectCreate, ProjectDelete, ProjectRename, QueueList,
-    QueueResolve, RequestList, ReviewAddComments, ReviewDeliver, ReviewGet, ReviewList,
-    ReviewRequest, ReviewSetStatus, SessionClose, SessionCreate, SessionList, Shutdown, SkillGet,
-    SkillList, SkillSet, Subscribe, TaskCancel, TaskList, TaskLogs, TaskRetry, TaskShow,
-    TaskSubmit, TerminalActivate, TerminalClose, TerminalFilter, TerminalGet, TerminalKill,
-    TerminalMove, TerminalOpen, TerminalPaste, TerminalPress, TerminalRename, TerminalResize,
-    TerminalSignal, TerminalWrite, ThreadArchive, ThreadCompact, ThreadDelete, ThreadFork,
-    ThreadGet, ThreadList, ThreadRead, ThreadRename, ThreadSetMode, ThreadSetModel, ThreadStart,
-    ThreadSubscribe, ThreadUnarchive, ThreadUnsubscribe, TimelineList, TurnInterrupt, TurnStart,
-    TurnSteer, Unsubscribe, Wait, WorkflowApprove, WorkflowGet, WorkflowList, WorkflowPause,
-    WorkflowPlan, WorkflowResume, WorkflowStop, WorkflowWait, WorktreeAttach, WorktreeBootstrap,
-    WorktreeCreate, WorktreeLand, WorktreeList, WorktreeRemove,
+    PluginPreview, PluginUninstall, ProjectCreate, ProjectDelete, ProjectMove, ProjectRename,
+    ProjectReorder, QueueList, QueueResolve, RaiseWindow, RequestList, ReviewAddComments,
+    ReviewDeliver, ReviewGet, ReviewList, ReviewRequest, ReviewSetStatus, SessionClose,
+    SessionCreate, SessionList, Shutdown, SkillGet, SkillList, SkillSet, Subscribe, TaskCancel,
+    TaskList, TaskLogs, TaskRetry, TaskShow, TaskSubmit, TerminalActivate, TerminalClose,
+    TerminalFilter, TerminalGet, TerminalKill, TerminalMove, TerminalOpen, TerminalPaste,
+    TerminalPress, TerminalRename, TerminalResize, TerminalSignal, TerminalWrite, ThreadArchive,
+    ThreadCompact, ThreadDelete, ThreadFork, ThreadGet, ThreadList, ThreadRead, ThreadRename,
+    ThreadSetMode, ThreadSetModel, ThreadStart, ThreadSubscribe, ThreadUnarchive,
+    ThreadUnsubscribe, TimelineList, TurnInterrupt, TurnStart, TurnSteer, Unsubscribe, Wait,
+    WebDevices, WebPair, WebRename, WebRevoke, WebStart, WebStop, WorkflowApprove, WorkflowGet,
+    WorkflowList, WorkflowPause, WorkflowPlan, WorkflowResume, WorkflowStop, WorkflowWait,
+    WorktreeAttach, WorktreeBootstrap, WorktreeCreate, WorktreeLand, WorktreeList, WorktreeRemove,
 };
 
 /// Every method of this dialect.
 ///
 /// An endpoint that serves them must not write queued messages before replies
 /// (`outbox_first`): a subscription's reply comes before its first notification.
-pub const METHODS: &[Method<Cx>] = &[
+pub static METHODS: &[Method<Cx>] = &[
     method!(GetStatus, LOOK, [] => ops::daemon::status),
     method!(Shutdown, OWN, [] => ops::daemon::shutdown),
+    method!(WebStart, OWN, [] => ops::web::start),
+    method!(WebStop, OWN, [] => ops::web::stop),
+    method!(WebPair, OWN, [] => ops::web::pair),
+    method!(WebDevices, OWN, [] => ops::web::devices),
+    method!(WebRevoke, OWN, [device: NoId] => ops::web::revoke),
+    method!(WebRename, OWN, [device: NoId] => ops::web::rename),
+    method!(RaiseWindow, FULL, [] => ops::daemon::raise),
     method!(EventList, LOOK, [after: Event] => ops::events::list),
     method!(Subscribe, LOOK, [since: Event] => ops::events::subscribe),
     method!(Unsubscribe, LOOK, [subscription: Stream] => ops::events::unsubscribe),
     method!(ListProjects, LOOK, [] => ops::projects::list),
     method!(ProjectCreate, FULL, [] => ops::projects::create),
     method!(ProjectRename, FULL, [project: Project] => ops::projects::rename),
+    method!(ProjectReorder, FULL, [projects: Project] => ops::projects::reorder),
+    method!(ProjectMove, FULL, [project: Project] => ops::projects::shift),
     method!(ProjectDelete, FULL, [project: Project] => ops::projects::delete),
     method!(RequestList, LOOK, [thread: Thread] => ops::requests::list),
     method!(AnswerRequest, DECIDE, [id: Request] => ops::requests::answer),
@@ -123,7 +133,7 @@ pub const METHODS: &[Method<Cx>] = &[
     method!(ThreadDelete, FULL, [thread: Thread] => ops::threads::delete),
     method!(ThreadCompact, FULL, [thread: Thread] => ops::threads::compact),
     method!(ThreadSetModel, FULL, [thread: Thread] => ops::threads::set_model),
-    method!(ThreadSetMode, DECIDE, [thread: Thread] => ops::threads::set_mode),
+    method!(ThreadSetMode, FULL, [thread: Thread] => ops::threads::set_mode),
     method!(ThreadSubscribe, LOOK, [thread: Thread] => ops::thread_news::subscribe),
     method!(ThreadUnsubscribe, LOOK, [subscription: Stream] => ops::thread_news::unsubscribe),
     method!(TurnStart, FULL, [thread: Thread] => ops::turns::start),

@@ -102,9 +102,11 @@ async fn shutting_down_is_asked_of_the_daemon_and_answered() {
     let status = client.send(GetStatus).await.unwrap();
     assert_eq!(status.pid, std::process::id());
     for all in [false, true] {
-        client.send(Shutdown { all }).await.unwrap();
+        client.send(Shutdown { all, restart: false }).await.unwrap();
     }
-    assert_eq!(*world.asked.0.lock(), [Ending::KeepTerminals, Ending::EndAll]);
+    client.send(Shutdown { all: false, restart: true }).await.unwrap();
+    assert!(client.send(Shutdown { all: true, restart: true }).await.is_err());
+    assert_eq!(*world.asked.0.lock(), [Ending::KeepTerminals, Ending::EndAll, Ending::Restart]);
 }
 
 #[tokio::test]

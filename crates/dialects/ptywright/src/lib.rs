@@ -24,7 +24,7 @@ use rookery_wire::{method, rpc::Method};
 pub const PROTOCOL_VERSION: &str = "0.3.0";
 
 /// Every method of the dialect.
-pub const METHODS: &[Method<Cx>] = &[
+pub static METHODS: &[Method<Cx>] = &[
     method!("server.capabilities", LOOK, [] => ops::server::capabilities),
     method!("server.set_notifications", LOOK, [adapters: Adapter, sessions: Terminal] => ops::server::set_notifications),
     method!("session.create", INSIDE, [] => ops::session::create),

@@ -15,7 +15,7 @@ use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
 pub use ops::Op;
-pub use served::{Listeners, Served};
+pub use served::{Listeners, Parting, Served};
 
 /// A connection, whatever carries it.
 pub type Stream = Box<dyn Transport>;

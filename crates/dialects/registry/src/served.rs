@@ -1,7 +1,9 @@
 //! What every connection is served from, and how each dialect serves one.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::pin::pin;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use rookery_core::Core;
 use rookery_idx0 as idx0;
@@ -36,6 +38,20 @@ pub struct Served {
     roo: roo::Hub,
     listeners: Listeners,
 }
+
+/// Why the daemon ends a connection of a face elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parting {
+    /// The server that it came to stops.
+    Stopping,
+    /// Its device was revoked.
+    Revoked,
+    /// Its device has too many, and this was the oldest.
+    Replaced,
+}
+
+/// How long a face elsewhere may take for its last bytes: one that was revoked is gone within a second.
+const REMOTE_LINGER: Duration = Duration::from_millis(500);
 
 /// What connections of the two endpoints of Roo Code have in common.
 #[derive(Clone, Debug)]
@@ -133,6 +149,54 @@ impl Served {
             .limited(allowed, link::refused)
             .error_filter(ptywright::redact_error);
         companions.into_iter().fold(protocol, JsonRpc::companion)
+    }
+
+    /// Our own methods and the link's, for a face elsewhere that is allowed no more than this. Returns what ends
+    /// the connection as well.
+    fn remote(&self, connection: ConnectionHandle, most: Needs) -> (JsonRpc, link::Cx) {
+        let allowed = Allowed::default();
+        allowed.lower(most);
+        let viewer = link::Cx::new(self.core.clone(), connection.clone(), allowed.clone());
+        let cx = native::Cx::new(self.core.clone(), connection, Arc::clone(&self.control))
+            .within(allowed.clone());
+        let protocol = JsonRpc::new(Arc::clone(&self.native), cx)
+            .and(Arc::clone(&self.link), viewer.clone())
+            .limited(allowed, link::refused)
+            .error_filter(ptywright::redact_error);
+        (protocol, viewer)
+    }
+
+    /// Serves a face elsewhere to its end, or until it has to part.
+    pub async fn serve_remote(
+        &self,
+        stream: impl Transport,
+        framing: impl Framing,
+        most: Needs,
+        parting: impl Future<Output = Parting>,
+    ) -> Outcome {
+        let options = Options { linger: REMOTE_LINGER, ..Options::default() };
+        let viewer = OnceLock::new();
+        let serving = serve_connection(stream, framing, options, |connection| {
+            let (protocol, cx) = self.remote(connection, most);
+            viewer.get_or_init(|| cx);
+            protocol
+        });
+        let (mut serving, mut parting) = (pin!(serving), pin!(parting));
+        tokio::select! {
+            // First, so that there is a connection to part with.
+            biased;
+            outcome = &mut serving => return outcome,
+            why = &mut parting => {
+                if let Some(viewer) = viewer.get() {
+                    viewer.part(match why {
+                        Parting::Stopping => link::Parting::Stopping,
+                        Parting::Revoked => link::Parting::Revoked,
+                        Parting::Replaced => link::Parting::Replaced,
+                    });
+                }
+            }
+        }
+        serving.await
     }
 
     /// ptywright alone, strict.

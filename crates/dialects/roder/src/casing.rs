@@ -53,7 +53,7 @@ where
     E: Into<RpcError>,
     Fut: Future<Output = Result<R, E>> + Send + 'static,
 {
-    folding(shape, params, |params| rpc::invoke(function, context, params))
+    decoded(folded(shape, params)?, |params| rpc::invoke(function, context, params))
 }
 
 /// Folds and decodes params and no more; used by [`folding_method!`](crate::folding_method).
@@ -65,25 +65,41 @@ pub fn decodes<C, P: DeserializeOwned, Fut>(
     function: impl Fn(C, P) -> Fut,
     params: Option<&RawValue>,
 ) -> Result<(), RpcError> {
-    folding(shape, params, |params| rpc::decodes(function, params))
+    decoded(folded(shape, params)?, |params| rpc::decodes(function, params))
 }
 
-/// Folds params and hands them on.
-fn folding<T>(
+/// Params with every member spelled as it is decoded; none if there were none.
+fn folded<'a>(
     shape: &Shape,
-    params: Option<&RawValue>,
-    next: impl FnOnce(Option<&RawValue>) -> Result<T, RpcError>,
-) -> Result<T, RpcError> {
+    params: Option<&'a RawValue>,
+) -> Result<Option<Cow<'a, RawValue>>, RpcError> {
     let Some(params) = params.filter(|params| params.get() != "null") else {
-        return next(None).map_err(|_| RpcError::invalid_params("Missing params"));
+        return Ok(None);
     };
-    let invalid =
-        |why: &dyn fmt::Display| RpcError::invalid_params(format!("Invalid params: {why}"));
     if !params.get().starts_with('{') {
         return Err(invalid(&"params must be an object"));
     }
-    let folded = fold(params, shape).map_err(|conflict| invalid(&conflict))?;
-    next(Some(&folded)).map_err(|error| invalid(&error.message))
+    fold(params, shape).map(Some).map_err(|conflict| invalid(&conflict))
+}
+
+/// Hands folded params on. Short, since every method has its own.
+fn decoded<T>(
+    params: Option<Cow<'_, RawValue>>,
+    next: impl FnOnce(Option<&RawValue>) -> Result<T, RpcError>,
+) -> Result<T, RpcError> {
+    let is_there = params.is_some();
+    next(params.as_deref()).map_err(|error| refusal(is_there, &error))
+}
+
+fn refusal(has_params: bool, error: &RpcError) -> RpcError {
+    match has_params {
+        true => invalid(&error.message),
+        false => RpcError::invalid_params("Missing params"),
+    }
+}
+
+fn invalid(why: &dyn fmt::Display) -> RpcError {
+    RpcError::invalid_params(format!("Invalid params: {why}"))
 }
 
 /// Which members a value has.

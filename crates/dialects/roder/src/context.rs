@@ -359,7 +359,7 @@ struct Steps(Cx);
 
 impl Companion for Steps {
     fn started(&self, method: &'static str) {
-        if !method.starts_with("rookery/") && method.contains('/') {
+        if is_ours(method) {
             self.0.follow();
         }
         if HOLDING.contains(&method) {
@@ -379,5 +379,14 @@ impl Companion for Steps {
         self.0.client.released.notify_waiters();
     }
 
+    fn is_behind_outbox(&self, method: &'static str) -> bool {
+        is_ours(method)
+    }
+
     fn ending(&self) {}
+}
+
+/// Whether a method is this dialect's, on a connection that speaks others as well.
+fn is_ours(method: &str) -> bool {
+    !method.starts_with("rookery/") && method.contains('/')
 }

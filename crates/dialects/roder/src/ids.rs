@@ -15,6 +15,26 @@ pub fn team(text: &str) -> Result<model::TeamId, Error> {
     text.parse().map_err(|_| Error::invalid(format!("unknown team: {shown}")))
 }
 
+/// The longest name of what may become a file, in bytes.
+const LONGEST_NAME: usize = 128;
+
+/// A text of a client that names something which is kept in a file.
+///
+/// # Errors
+/// If it could lead anywhere else, whether or not there is something of that name.
+pub fn file_name<'a>(member: &str, text: &'a str) -> Result<&'a str, Error> {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);
+    let is_name = text.len() <= LONGEST_NAME
+        && text.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric())
+        && text.bytes().all(is_part);
+    match is_name {
+        true => Ok(text),
+        false => Err(Error::invalid(format!(
+            "{member} must begin with a letter or digit and have up to {LONGEST_NAME} letters, digits, '.', '_', ':' or '-'"
+        ))),
+    }
+}
+
 /// The kinds of requests, each with ids of its own look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestKind {
@@ -145,6 +165,35 @@ mod tests {
         assert_eq!(RequestKind::Approval.spell(id), "appr_00000100000000000000000000");
         for wrong in ["", "appr_", "appr_x", "fake-write-file", "00000100000000000000000000"] {
             assert_eq!(RequestKind::Approval.read(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_could_lead_elsewhere_names_no_file() {
+        for right in
+            ["a", "0", "workflow-0192d3c4-0000-7abc-8def-0123456789ab", "builtin:x", "A._:-"]
+        {
+            assert_eq!(file_name("runId", right).unwrap(), right);
+        }
+        let long = "x".repeat(129);
+        for wrong in [
+            "",
+            ".",
+            "..",
+            "../x",
+            "a/b",
+            "a\\b",
+            "-a",
+            ":a",
+            "a b",
+            "a\n",
+            "é",
+            "a\0",
+            long.as_str(),
+        ] {
+            let error = file_name("runId", wrong).unwrap_err();
+            assert_eq!(error.code(), -32602);
+            assert!(error.to_string().starts_with("runId must begin with"), "{error}");
         }
     }
 

@@ -45,7 +45,7 @@ pub const LINE_LIMIT: usize = 32 * 1024 * 1024;
 pub const PROTOCOL_VERSION: u32 = 1;
 
 /// Every method of this dialect, both names of those that have two.
-pub const METHODS: &[Method<Cx>] = &[
+pub static METHODS: &[Method<Cx>] = &[
     folding_method!("initialize", LOOK, [] => ops::initialize::initialize),
     folding_method!("initialized", LOOK, [] => ops::initialize::initialized),
     folding_method!("extensions/list", LOOK, [] => ops::discovery::extensions),
@@ -215,7 +215,7 @@ pub const METHODS: &[Method<Cx>] = &[
 ];
 
 /// What only our own servers say: how the client that they hand through reached them.
-pub const LINK_METHODS: &[Method<Cx>] =
+pub static LINK_METHODS: &[Method<Cx>] =
     &[folding_method!("rookery/attach", LOOK, [] => ops::initialize::attach)];
 
 /// The names of all methods. A function of its own, since the table holds the very method that tells

@@ -67,7 +67,7 @@ fn whole<D: Data>(generator: &mut SchemaGenerator) -> Schema {
 }
 
 /// Every command.
-pub const COMMANDS: &[Command] = &[
+pub static COMMANDS: &[Command] = &[
     command!("StartNewTask", true, FULL, [data.taskId: NoId], wire::StartNewTask => ops::tasks::start),
     command!("CancelTask", true, FULL, [data: Thread], wire::SomeTask => ops::tasks::cancel),
     command!("CloseTask", true, FULL, [data: Thread], wire::SomeTask => ops::tasks::close),

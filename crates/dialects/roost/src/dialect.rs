@@ -34,7 +34,7 @@ use crate::{
 };
 
 /// Every operation of this dialect.
-pub const OPS: &[Op<Cx>] = &[
+pub static OPS: &[Op<Cx>] = &[
     op!(Identify, LOOK, [] => ops::identify::identify),
     op!(TabOpen, INSIDE, [project_id: Project] => ops::tab::open),
     op!(TabClose, INSIDE, [tab_id: Terminal] => ops::tab::close),

@@ -8,8 +8,9 @@ use crate::errors::Failure;
 use crate::ids::{self, Payload};
 use crate::values::{parse_uuid, uuid};
 
-/// There is no window of ours to raise yet; who shows the world sees it all the same.
-pub(crate) async fn open(_: Cx, _: Payload) -> Result<Reply, Failure> {
+/// A window that is open comes to the front by itself.
+pub(crate) async fn open(cx: Cx, _: Payload) -> Result<Reply, Failure> {
+    cx.core.seats().raise_window();
     Ok(Reply::ok("idx0 activated"))
 }
 

@@ -6,8 +6,8 @@ use crate::{
     Cx, Ending, Error,
     text::redacted,
     wire::{
-        GetStatus, Keeper, McpServer, Room, Shutdown, ShutdownReply, Status, TerminalCounts,
-        Viewer, format_time,
+        GetStatus, Keeper, McpServer, RaiseWindow, Raised, Room, Shutdown, ShutdownReply, Status,
+        TerminalCounts, Viewer, format_time,
     },
 };
 
@@ -34,7 +34,19 @@ pub(crate) async fn status(cx: Cx, _params: GetStatus) -> Result<Status, Error> 
         warnings: status.warnings,
         mcp_servers: status.mcp_servers.into_iter().map(mcp_server).collect(),
         viewers: viewers(&cx),
+        web: super::web::status(&cx),
     })
+}
+
+/// Asks the newest window to come to the front.
+pub(crate) async fn raise(cx: Cx, _params: RaiseWindow) -> Result<Raised, Error> {
+    use rookery_core::Face;
+    let (viewers, _) = cx.core.seats().viewers();
+    let raised = viewers.iter().any(|viewer| viewer.face == Face::Window);
+    if raised {
+        cx.core.seats().raise_window();
+    }
+    Ok(Raised { raised })
 }
 
 fn viewers(cx: &Cx) -> Vec<Viewer> {
@@ -87,7 +99,17 @@ fn mcp_server(server: rookery_core::McpServer) -> McpServer {
 }
 
 pub(crate) async fn shutdown(cx: Cx, params: Shutdown) -> Result<ShutdownReply, Error> {
-    let ending = if params.all { Ending::EndAll } else { Ending::KeepTerminals };
+    let ending = match (params.all, params.restart) {
+        (true, true) => {
+            return Err(Error::invalid(
+                "restart",
+                "a restart keeps terminals; give all or restart",
+            ));
+        }
+        (true, false) => Ending::EndAll,
+        (false, true) => Ending::Restart,
+        (false, false) => Ending::KeepTerminals,
+    };
     cx.control.shut_down(ending);
     Ok(ShutdownReply { pid: cx.core.status().pid })
 }

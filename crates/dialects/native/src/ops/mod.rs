@@ -27,6 +27,7 @@ pub(crate) mod terminals;
 pub(crate) mod thread_news;
 pub(crate) mod threads;
 pub(crate) mod turns;
+pub(crate) mod web;
 pub(crate) mod workflows;
 pub(crate) mod worktrees;
 

@@ -4,7 +4,8 @@ use super::check_name;
 use crate::{
     Cx, Error,
     wire::{
-        Empty, ListProjects, Project, ProjectCreate, ProjectDelete, ProjectList, ProjectRename,
+        Empty, ListProjects, Project, ProjectCreate, ProjectDelete, ProjectList, ProjectMove,
+        ProjectRename, ProjectReorder,
     },
 };
 
@@ -25,6 +26,20 @@ pub(crate) async fn create(cx: Cx, params: ProjectCreate) -> Result<Project, Err
 pub(crate) async fn rename(cx: Cx, params: ProjectRename) -> Result<Empty, Error> {
     check_name("name", &params.name)?;
     cx.core.workspace().rename_project(params.project.0, params.name).await?;
+    Ok(Empty {})
+}
+
+pub(crate) async fn reorder(cx: Cx, params: ProjectReorder) -> Result<Empty, Error> {
+    let ids: Vec<_> = params.projects.iter().map(|project| project.0).collect();
+    if ids.iter().enumerate().any(|(index, id)| ids[..index].contains(id)) {
+        return Err(Error::invalid("projects", "projects names one of them twice"));
+    }
+    cx.core.workspace().reorder_projects(ids).await?;
+    Ok(Empty {})
+}
+
+pub(crate) async fn shift(cx: Cx, params: ProjectMove) -> Result<Empty, Error> {
+    cx.core.workspace().move_project(params.project.0, params.index).await?;
     Ok(Empty {})
 }
 

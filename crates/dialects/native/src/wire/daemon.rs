@@ -4,7 +4,7 @@ use rookery_wire::{call, empty_calls};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Time;
+use super::{Time, Web};
 
 empty_calls! {
     /// Params of `rookery/status`, which takes none.
@@ -46,6 +46,9 @@ pub struct Status {
     /// Who looks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub viewers: Vec<Viewer>,
+    /// The server for browsers; absent while it is off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub web: Option<Web>,
 }
 
 /// One who looks: a TUI, a window, a page in a browser.
@@ -105,12 +108,32 @@ pub struct Keeper {
     pub pid: u32,
 }
 
+/// Params of `rookery/window/raise`, which takes none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct RaiseWindow {}
+
+call!("rookery/window/raise" RaiseWindow -> Raised);
+
+/// Result of `rookery/window/raise`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Raised {
+    /// Whether there is a window; the newest one was asked to come to the front.
+    pub raised: bool,
+}
+
 /// Params of `rookery/shutdown`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Shutdown {
     /// End every terminal and the keeper as well.
     #[serde(default)]
     pub all: bool,
+    /// Say to those who look that another daemon is about to start.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub restart: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 call!("rookery/shutdown" Shutdown -> ShutdownReply);

@@ -33,6 +33,7 @@ mod thread;
 mod thread_news;
 mod time;
 mod turn;
+mod web;
 mod workflow;
 mod worktree;
 
@@ -64,6 +65,7 @@ pub use thread::*;
 pub use thread_news::*;
 pub use time::*;
 pub use turn::*;
+pub use web::*;
 pub use workflow::*;
 pub use worktree::*;
 

@@ -67,6 +67,24 @@ pub struct ProjectRename {
 
 call!("rookery/projects/rename" ProjectRename -> Empty);
 
+/// Params of `rookery/projects/reorder`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProjectReorder {
+    /// These first, in this order; the others follow as they were.
+    pub projects: Vec<ProjectRef>,
+}
+
+call!("rookery/projects/reorder" ProjectReorder -> Empty);
+/// Params of `rookery/projects/move`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProjectMove {
+    pub project: ProjectRef,
+    /// Its place among all projects, from 0; past the end is the end.
+    pub index: usize,
+}
+
+call!("rookery/projects/move" ProjectMove -> Empty);
+
 /// Params of `rookery/projects/delete`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProjectDelete {

@@ -102,8 +102,6 @@ async fn tell(cx: &Cx, name: &str, params: impl Serialize) {
         Ok(body) => drop(cx.connection.outbox().send(body).await),
         Err(error) => tracing::error!(%error, name, "a notification cannot be written"),
     }
-    // An endpoint that writes replies first writes what was queued before this one.
-    tokio::task::yield_now().await;
 }
 
 fn shown(signed_in: SignedIn) -> Dual<AuthStatusResult> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rookery_agent::tools::TOOLS;
+use rookery_marketplace as market;
 use rookery_wire::rpc::NoParams;
 
 use crate::context::Cx;
@@ -28,6 +29,9 @@ struct Feature {
 
 /// Makes an entry of what a feature provides.
 type Kind = fn(String) -> Provides;
+
+/// An extension, and what it was allowed.
+type Entry = (Extension, (String, Vec<CapabilityStatus>));
 
 const NETWORK: (&str, &str) = ("network.http", "to reach the models");
 const NETWORK_RUNNER: (&str, &str) = ("network.http", "to reach the runner");
@@ -216,7 +220,78 @@ const FEATURES: &[Feature] = &[
 
 pub(crate) async fn extensions(cx: Cx, _: NoParams) -> Result<Dual<ExtensionsListResult>, Error> {
     let providers = cx.core.agents().providers().into_iter();
-    Ok(Dual(list_features(providers.map(|info| (info.id, info.name)).collect())))
+    let mut listed = list_features(providers.map(|info| (info.id, info.name)).collect());
+    for plugin in enabled_plugins(&cx).await {
+        let (extension, (id, statuses)) = plugin;
+        listed.extensions.push(Dual(extension));
+        listed.capability_statuses.insert(id, statuses);
+    }
+    Ok(Dual(listed))
+}
+
+/// The plugins that are installed and switched on, by their keys.
+async fn enabled_plugins(cx: &Cx) -> Vec<Entry> {
+    let room = cx.core.marketplaces();
+    // Plugins that cannot be read hide no built-in feature.
+    let mut installed = room.installed().await.unwrap_or_default();
+    installed.retain(|plugin| plugin.state == market::InstallState::Installed);
+    let mut listed = Vec::new();
+    for plugin in installed {
+        let known = room.plugin(&plugin.marketplace_id, &plugin.plugin_id).await;
+        listed.push(plugin_entry(plugin, known.ok().flatten()));
+    }
+    listed
+}
+
+/// A plugin as its record and, if that is still there, its catalog have it.
+fn plugin_entry(plugin: market::Installed, known: Option<market::Entry>) -> Entry {
+    let key = plugin.variant_key;
+    let hints = known.as_ref().map(|known| known.component_hints).unwrap_or_default();
+    let is_text = hints.skills || hints.commands || hints.agents || hints.rules;
+    let starts = hints.mcp_servers || hints.hooks || hints.apps || hints.lsp_servers;
+    let provides: [(bool, Kind); 3] = [
+        (is_text, Provides::ContextProvider),
+        (hints.mcp_servers, Provides::ToolProvider),
+        (hints.hooks, Provides::PolicyContributor),
+    ];
+    let (id, reason) = (RUNNING.0, "each part is enabled by itself, in a workspace");
+    let needed = starts.then(|| RequiredCapability {
+        id: id.to_owned(),
+        reason: Some("to start its servers and hooks".to_owned()),
+    });
+    let status = needed.iter().map(|_| CapabilityStatus {
+        id: id.to_owned(),
+        decision: Decision::Requested,
+        reason: Some(reason.to_owned()),
+    });
+    let statuses = (key.clone(), status.collect());
+    let description = known.as_ref().and_then(|known| known.description.clone());
+    let usual = || format!("A plugin of the marketplace {}", plugin.marketplace_id);
+    let extension = Extension {
+        name: known.map_or(plugin.plugin_id, |known| known.display_name),
+        version: semantic(plugin.version.as_deref().unwrap_or_default()),
+        api_version: API_VERSION.to_owned(),
+        description: description.unwrap_or_else(usual),
+        provides: provides.iter().filter(|(is, _)| *is).map(|(_, of)| of(key.clone())).collect(),
+        required_capabilities: needed.into_iter().collect(),
+        id: key,
+    };
+    (extension, statuses)
+}
+
+/// A version as clients of this protocol read one: three numbers. Plugins call theirs what they like.
+fn semantic(version: &str) -> String {
+    let core = version.trim().trim_start_matches('v');
+    let core = core.split(['-', '+']).next().unwrap_or_default();
+    let parts: Vec<Option<u64>> = core.split('.').map(|part| part.parse().ok()).collect();
+    let number = |at: usize| match parts.get(at) {
+        Some(number) => *number,
+        None => Some(0),
+    };
+    match (parts.len(), number(0), number(1), number(2)) {
+        (..=3, Some(major), Some(minor), Some(patch)) => format!("{major}.{minor}.{patch}"),
+        _ => "0.0.0".to_owned(),
+    }
 }
 
 /// What is built in, then each provider that is set up and has no entry there.
@@ -248,7 +323,7 @@ fn entry(
     description: String,
     provides: Vec<Provides>,
     needs: &[(&str, &str)],
-) -> (Extension, (String, Vec<CapabilityStatus>)) {
+) -> Entry {
     let status = |(id, _): &(&str, &str)| CapabilityStatus {
         id: (*id).to_owned(),
         decision: Decision::Granted,
@@ -324,6 +399,23 @@ mod tests {
             })
             .collect();
         assert_eq!(engines, ["anthropic", "mock", "openai", "ollama", "mine"]);
+    }
+
+    #[test]
+    fn versions_are_three_numbers() {
+        for (version, shown) in [
+            ("1.2.3", "1.2.3"),
+            ("v2.1", "2.1.0"),
+            ("7", "7.0.0"),
+            ("1.2.3-beta.1+x", "1.2.3"),
+            ("01.2", "1.2.0"),
+            ("1.2.3.4", "0.0.0"),
+            ("latest", "0.0.0"),
+            ("", "0.0.0"),
+            ("99999999999999999999", "0.0.0"),
+        ] {
+            assert_eq!(semantic(version), shown, "{version}");
+        }
     }
 
     #[test]

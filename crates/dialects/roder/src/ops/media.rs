@@ -20,6 +20,10 @@ use crate::{ids, media};
 /// The most bytes of an artifact that are read, unless it is said.
 const USUAL_READ: u64 = 10 << 20;
 
+fn artifact_id(text: &str) -> Result<&str, Error> {
+    ids::file_name("artifactId", text)
+}
+
 pub(crate) async fn list(cx: Cx, params: MediaListParams) -> Result<MediaListResult, Error> {
     // A thread that is not known has none.
     let thread = match params.thread_id.as_deref().map(str::parse) {
@@ -33,7 +37,7 @@ pub(crate) async fn list(cx: Cx, params: MediaListParams) -> Result<MediaListRes
 
 pub(crate) async fn read(cx: Cx, params: MediaReadParams) -> Result<MediaReadResult, Error> {
     let most = params.max_bytes.unwrap_or(USUAL_READ);
-    let (artifact, bytes) = cx.core.media().read(&params.artifact_id, most).await?;
+    let (artifact, bytes) = cx.core.media().read(artifact_id(&params.artifact_id)?, most).await?;
     let artifact = media::artifact(&cx, &artifact);
     Ok(MediaReadResult { artifact, bytes_base64: STANDARD.encode(bytes) })
 }
@@ -42,7 +46,7 @@ pub(crate) async fn thumbnail(
     cx: Cx,
     params: MediaIdParams,
 ) -> Result<MediaThumbnailResult, Error> {
-    let (preview, bytes) = cx.core.media().thumbnail(&params.artifact_id).await?;
+    let (preview, bytes) = cx.core.media().thumbnail(artifact_id(&params.artifact_id)?).await?;
     cx.flush().await;
     Ok(MediaThumbnailResult {
         preview: media::preview(&cx, &preview),
@@ -51,7 +55,7 @@ pub(crate) async fn thumbnail(
 }
 
 pub(crate) async fn delete(cx: Cx, params: MediaIdParams) -> Result<MediaDeleteResult, Error> {
-    let deleted = cx.core.media().delete(&params.artifact_id).await?;
+    let deleted = cx.core.media().delete(artifact_id(&params.artifact_id)?).await?;
     cx.flush().await;
     Ok(MediaDeleteResult { deleted })
 }
@@ -61,7 +65,7 @@ pub(crate) async fn attach(
     params: MediaAttachToTurnParams,
 ) -> Result<MediaAttachToTurnResult, Error> {
     let thread = params.thread_id.as_deref().map(ids::thread).transpose()?;
-    let attached = cx.core.media().attach(&params.artifact_id, thread).await?;
+    let attached = cx.core.media().attach(artifact_id(&params.artifact_id)?, thread).await?;
     let image = attached.is_image().then(|| InputImage { image_url: attached.data_url.clone() });
     let attachment = MediaAttachment {
         artifact_id: attached.artifact.id.clone(),

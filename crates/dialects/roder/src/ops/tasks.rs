@@ -92,8 +92,14 @@ fn workflow_input(input: Value) -> Value {
 }
 
 pub(crate) async fn list(cx: Cx, params: TasksListParams) -> Result<TasksListResult, Error> {
+    // A thread that is not known has none.
+    let thread = match params.thread_id.as_deref().map(str::parse) {
+        None => None,
+        Some(Ok(thread)) => Some(thread),
+        Some(Err(_)) => return Ok(TasksListResult { tasks: Vec::new() }),
+    };
     let query = TaskQuery {
-        thread: params.thread_id.as_deref().map(ids::thread).transpose()?,
+        thread,
         states: params.state.map(states).unwrap_or_default(),
         limit: params.limit,
     };

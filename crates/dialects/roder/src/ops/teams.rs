@@ -41,7 +41,7 @@ pub(crate) async fn list(cx: Cx, params: TeamListParams) -> Result<TeamListResul
 }
 
 pub(crate) async fn read(cx: Cx, params: TeamReadParams) -> Result<TeamReadResult, Error> {
-    let id = params.team_id.parse::<model::TeamId>().ok();
+    let id = ids::file_name("teamId", &params.team_id)?.parse::<model::TeamId>().ok();
     let Some(team) = id.and_then(|id| cx.core.teams().get(id)) else {
         return Ok(TeamReadResult { team: None, messages: Vec::new() });
     };
@@ -108,7 +108,7 @@ pub(crate) async fn clean_up(
     cx: Cx,
     params: TeamCleanupParams,
 ) -> Result<TeamCleanupResult, Error> {
-    let Ok(id) = params.team_id.parse::<model::TeamId>() else {
+    let Ok(id) = ids::file_name("teamId", &params.team_id)?.parse::<model::TeamId>() else {
         return Ok(TeamCleanupResult { cleaned: false });
     };
     let cleaned = cx.core.teams().clean_up(id, params.force).await;

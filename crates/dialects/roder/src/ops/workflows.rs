@@ -20,6 +20,14 @@ use crate::{ids, runs};
 /// Who decides, as the log has it.
 const BY: &str = "roder";
 
+fn run_id(text: &str) -> Result<&str, Error> {
+    ids::file_name("runId", text)
+}
+
+fn script_id(text: &str) -> Result<&str, Error> {
+    ids::file_name("scriptId", text)
+}
+
 /// A run without what is long, as every reply has it that is not asked for more.
 fn shown(run: &Run) -> crate::wire::workflow::Run {
     let summary = run.summary();
@@ -65,7 +73,8 @@ pub(crate) async fn approve(
         Decision::AlwaysForScriptAndWorkspace => RunDecision::AlwaysForScriptAndWorkspace,
         Decision::Deny => RunDecision::Deny,
     };
-    let decided = cx.core.workflows().approve(&params.run_id, decision, params.reason, BY).await;
+    let run = run_id(&params.run_id)?;
+    let decided = cx.core.workflows().approve(run, decision, params.reason, BY).await;
     cx.flush().await;
     let (run, approval) = decided?;
     Ok(WorkflowsApproveResult { run: shown(&run), approval: runs::approval(&approval) })
@@ -75,14 +84,19 @@ pub(crate) async fn list(
     cx: Cx,
     params: WorkflowsListParams,
 ) -> Result<WorkflowsListResult, Error> {
-    let thread = params.thread_id.as_deref().map(ids::thread).transpose()?;
+    // A thread that is not known has none.
+    let thread = match params.thread_id.as_deref().map(str::parse) {
+        None => None,
+        Some(Ok(thread)) => Some(thread),
+        Some(Err(_)) => return Ok(WorkflowsListResult { runs: Vec::new() }),
+    };
     let limit = params.limit.map(|limit| limit as usize);
     let runs = cx.core.workflows().list(thread, params.include_terminal, limit).await;
     Ok(WorkflowsListResult { runs: runs.iter().map(runs::summary).collect() })
 }
 
 pub(crate) async fn get(cx: Cx, params: WorkflowsGetParams) -> Result<WorkflowsRunResult, Error> {
-    let run = cx.core.workflows().get(&params.run_id, true, true).await?;
+    let run = cx.core.workflows().get(run_id(&params.run_id)?, true, true).await?;
     let mut shown = runs::run(&run, &run.summary());
     if !params.include_script_body {
         shown.script.body = None;
@@ -98,7 +112,8 @@ pub(crate) async fn pause(
     params: WorkflowsPauseParams,
 ) -> Result<WorkflowsRunResult, Error> {
     let workflows = cx.core.workflows();
-    let paused = workflows.pause(&params.run_id, params.cancel_running_agents, params.reason).await;
+    let run = run_id(&params.run_id)?;
+    let paused = workflows.pause(run, params.cancel_running_agents, params.reason).await;
     cx.flush().await;
     Ok(WorkflowsRunResult { run: shown(&paused?) })
 }
@@ -107,13 +122,13 @@ pub(crate) async fn resume(
     cx: Cx,
     params: WorkflowsResumeParams,
 ) -> Result<WorkflowsRunResult, Error> {
-    let resumed = cx.core.workflows().resume(&params.run_id).await;
+    let resumed = cx.core.workflows().resume(run_id(&params.run_id)?).await;
     cx.flush().await;
     Ok(WorkflowsRunResult { run: shown(&resumed?) })
 }
 
 pub(crate) async fn stop(cx: Cx, params: WorkflowsStopParams) -> Result<WorkflowsRunResult, Error> {
-    let stopped = cx.core.workflows().stop(&params.run_id, params.reason).await;
+    let stopped = cx.core.workflows().stop(run_id(&params.run_id)?, params.reason).await;
     cx.flush().await;
     Ok(WorkflowsRunResult { run: shown(&stopped?) })
 }
@@ -122,7 +137,8 @@ pub(crate) async fn restart_agent(
     cx: Cx,
     params: WorkflowsRestartAgentParams,
 ) -> Result<WorkflowsRestartAgentResult, Error> {
-    let restarted = cx.core.workflows().restart_agent(&params.run_id, &params.agent_id).await;
+    let run = run_id(&params.run_id)?;
+    let restarted = cx.core.workflows().restart_agent(run, &params.agent_id).await;
     cx.flush().await;
     let (run, agent) = restarted?;
     Ok(WorkflowsRestartAgentResult { run: shown(&run), agent: runs::agent(&agent) })
@@ -137,7 +153,8 @@ pub(crate) async fn save(
         SaveScope::Workspace => ScriptKind::Workspace,
     };
     let workflows = cx.core.workflows();
-    let script = workflows.save(&params.run_id, &params.name, kind, params.overwrite).await?;
+    let (run, name) = (run_id(&params.run_id)?, ids::file_name("name", &params.name)?);
+    let script = workflows.save(run, name, kind, params.overwrite).await?;
     Ok(WorkflowsScriptResult { script: runs::script(&script, false) })
 }
 
@@ -175,7 +192,8 @@ pub(crate) async fn read_script(
             return Err(Error::runtime("no workflow comes from an extension"));
         }
     };
-    let (id, name) = (params.script_id.as_deref(), params.name.as_deref());
+    let id = params.script_id.as_deref().map(script_id).transpose()?;
+    let name = params.name.as_deref();
     let workspace = Some(params.workspace.map_or_else(|| cx.cwd(), PathBuf::from));
     let script = cx.core.workflows().script(id, name, kind, workspace).await?;
     Ok(WorkflowsScriptResult { script: runs::script(&script, params.include_body) })
@@ -187,6 +205,7 @@ pub(crate) async fn delete_script(
 ) -> Result<WorkflowsScriptsDeleteResult, Error> {
     let workspace = Some(params.workspace.map_or_else(|| cx.cwd(), PathBuf::from));
     let workflows = cx.core.workflows();
-    let deleted = workflows.delete_script(&params.script_id, params.delete_file, workspace).await?;
+    let id = script_id(&params.script_id)?;
+    let deleted = workflows.delete_script(id, params.delete_file, workspace).await?;
     Ok(WorkflowsScriptsDeleteResult { script_id: params.script_id, deleted })
 }

@@ -50,11 +50,12 @@ pub(crate) async fn present(
         title: item.title,
         subtitle: item.subtitle,
     };
-    let mut question = cx.core.seats().ask(&Question {
+    let asked = Question {
         title: params.title,
         placeholder: params.placeholder,
         items: params.items.into_iter().map(answer).collect(),
-    });
+    };
+    let mut question = cx.core.seats().ask(&asked).await;
     turn.end();
     let chosen = tokio::select! {
         chosen = question.answer() => chosen,

@@ -81,13 +81,15 @@ pub(crate) async fn sidebar(cx: Cx, _params: AppSidebarDump) -> Result<Sidebar, 
         agents: project
             .agents
             .into_iter()
-            .map(|agent| SidebarAgent {
-                tab_id: agent.tab.into(),
-                name: agent.name,
-                lifecycle: lifecycle(agent.mood),
-                status_text: agent.status_text,
-                time_text: agent.time_text,
-                is_active: agent.is_active,
+            .filter_map(|agent| {
+                Some(SidebarAgent {
+                    tab_id: agent.tab?.into(),
+                    name: agent.name,
+                    lifecycle: lifecycle(agent.mood),
+                    status_text: agent.status_text,
+                    time_text: agent.time_text,
+                    is_active: agent.is_active,
+                })
             })
             .collect(),
     });

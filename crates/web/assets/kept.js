@@ -1,0 +1,62 @@
+// What is kept: for this tab of the browser, on this device, and by the daemon for all pages.
+
+const PREFS = "rookery/view/prefs";
+
+/** Reads what `store` has under a name. */
+function read(store, name, fallback) {
+  try {
+    return JSON.parse(store().getItem(`rookery.${name}`)) ?? fallback;
+  } catch {
+    return fallback;
+  }
+}
+
+/** Keeps a value; null forgets it. */
+function write(store, name, value) {
+  try {
+    if (value === null) store().removeItem(`rookery.${name}`);
+    else store().setItem(`rookery.${name}`, JSON.stringify(value));
+  } catch {
+    // A browser that keeps nothing begins anew each time.
+  }
+}
+
+const tab = () => sessionStorage;
+const device = () => localStorage;
+
+/** What this tab keeps over a reload. */
+export const kept = (name, fallback) => read(tab, name, fallback);
+export const keep = (name, value) => write(tab, name, value);
+
+/** Text of composers. */
+export const drafts = {
+  get: (name) => kept(`draft.${name}`, ""),
+  set: (name, words) => keep(`draft.${name}`, words === "" ? null : words),
+};
+
+/** Preferences: the daemon keeps them for this kind of face; what it refuses is kept on this device. */
+export class Prefs {
+  constructor(app) {
+    this.app = app;
+    this.shared = {};
+    this.local = {
+      get: (name, fallback = null) => read(device, name, fallback),
+      set: (name, value) => write(device, name, value),
+    };
+  }
+
+  get(name, fallback = null) {
+    return this.shared[name] ?? this.local.get(name, fallback);
+  }
+
+  set(name, value) {
+    this.shared[name] = value;
+    this.local.set(name, value);
+    this.app.call(PREFS, { set: { [name]: value } }).catch(() => {});
+  }
+
+  async load() {
+    const found = await this.app.call(PREFS, { get: true }).catch(() => null);
+    Object.assign(this.shared, found?.prefs ?? {});
+  }
+}

@@ -1,0 +1,243 @@
+// The keyboard: which key is an action, which is a page's, and which is the program's; input methods
+// through one small textarea that lies at the cursor. Nothing is sent twice.
+
+import { pressOf } from "./keymap.js";
+
+const TYPED = { enter: "\r", tab: "\t", backspace: "\x7f", escape: "\x1b" };
+
+/** Chords that belong to the browser: its inspector and its zoom. */
+function isBrowsers(event) {
+  const isCtrl = event.ctrlKey || event.metaKey;
+  if (!isCtrl || event.altKey) return false;
+  if (event.shiftKey && ["KeyC", "KeyI", "KeyJ"].includes(event.code)) return true;
+  return ["+", "-", "=", "0"].includes(event.key) && ["Equal", "Minus", "Digit0", "NumpadAdd", "NumpadSubtract", "Numpad0"].includes(event.code);
+}
+
+/** Whether an element takes letters itself. */
+export function isField(element) {
+  if (!element || element.id === "keys") return false;
+  if (element.isContentEditable) return true;
+  if (element.tagName === "TEXTAREA" || element.tagName === "SELECT") return true;
+  return element.tagName === "INPUT" && !["checkbox", "radio", "button", "submit", "range"].includes(element.type);
+}
+
+/** The keyboard of the page. */
+export class Keys {
+  constructor(app) {
+    this.app = app;
+    this.field = document.getElementById("keys");
+    this.isPrefixed = false;
+    this.composing = false;
+    this.ended = null;
+    window.addEventListener("keydown", (event) => this.down(event), true);
+    window.addEventListener("keyup", (event) => this.up(event), true);
+    document.addEventListener("paste", (event) => this.pasted(event));
+    this.listen();
+    this.reset();
+  }
+
+  listen() {
+    const on = (name, handler) => this.field.addEventListener(name, handler);
+    on("compositionstart", () => (this.composing = true));
+    on("compositionupdate", (event) => this.preedit(event.data ?? ""));
+    on("compositionend", (event) => this.commit(event.data ?? ""));
+    on("beforeinput", (event) => this.before(event));
+    on("input", () => !this.composing && this.reset());
+    on("focus", () => this.app.focusChanged());
+    on("blur", () => this.app.focusChanged());
+  }
+
+  /** One blank is kept, so that a phone's Backspace has something to take away. */
+  reset() {
+    this.field.value = " ";
+    this.field.setSelectionRange(1, 1);
+  }
+
+  focus() {
+    if (document.activeElement !== this.field) this.field.focus({ preventScroll: true });
+  }
+
+  down(event) {
+    if (this.composing || event.isComposing || event.key === "Process" || event.keyCode === 229) return;
+    const { app } = this;
+    const press = pressOf(event);
+    if (isModifier(event)) return;
+    if (app.state !== "open") return this.downWhileAway(event, press);
+    if (!press) return this.toField(event);
+    if (app.overlay.key(event, press)) return take(event);
+    if (this.isPrefixed) return this.afterPrefix(event, press);
+    if (app.keymap.isPrefix(press) && !app.overlay.isAsking()) {
+      take(event);
+      return this.setPrefixed(true);
+    }
+    const inField = isField(document.activeElement);
+    const action = app.keymap.action(press);
+    if (action && (!inField || (press.mods & 6) === 6) && !app.overlay.isAsking()) return this.act(event, action);
+    if (inField || app.overlay.isAsking()) return;
+    if (app.word() !== "workspace") return this.forPage(event, press);
+    if (this.isElsewhere(event)) return;
+    this.forProgram(event, press);
+  }
+
+  /** A dead key or an input method begins: its text belongs into the field. */
+  toField() {
+    if (this.app.state === "open" && this.app.isTyping() && !isField(document.activeElement)) this.focus();
+  }
+
+  act(event, action) {
+    // The browser pastes itself, because only it may read the clipboard unasked.
+    if (action === "paste") return this.focus();
+    take(event);
+    if (!event.repeat || /^(scroll_|grow_|cycle_|focus_)/.test(action)) this.app.act(action);
+  }
+
+  setPrefixed(is) {
+    this.isPrefixed = is;
+    this.app.overlay.showKeys(is);
+  }
+
+  afterPrefix(event, press) {
+    take(event);
+    const { app } = this;
+    this.setPrefixed(false);
+    if (app.keymap.isPrefix(press)) {
+      if (app.isTyping()) app.type.key(app.target, press);
+      return;
+    }
+    if (press.k === "escape" && press.mods === 0) return;
+    const action = app.keymap.afterPrefix(press);
+    if (!action) return app.message("warn", `${press.shifted ?? press.k} does nothing after the prefix; ? lists every key`);
+    if (action === "paste") return app.pasteHere();
+    app.act(action);
+  }
+
+  /** Keys of a button or a list in the frame around the terminal are its own. */
+  isElsewhere(event) {
+    const active = document.activeElement;
+    if (!active || active === document.body || active === this.field || active.closest(".pane, #page")) {
+      return active?.closest?.("#page button, .empty button") && ["Enter", " ", "Tab"].includes(event.key);
+    }
+    if (event.key === "Escape") {
+      take(event);
+      this.app.focus(true);
+    }
+    return true;
+  }
+
+  forPage(event, press) {
+    if (this.app.pageKey(event)) return take(event);
+    const isBack = (press.k === "escape" || press.k === "q") && (press.mods & 14) === 0 && !event.repeat;
+    if (isBack && !event.defaultPrevented) {
+      take(event);
+      this.app.back();
+    }
+  }
+
+  forProgram(event, press) {
+    const { app } = this;
+    if (this.isCopy(event)) {
+      take(event);
+      document.execCommand("copy");
+      app.selection.clear();
+      return app.focus();
+    }
+    if (event.metaKey && ["c", "v", "x", "a"].includes(event.key)) return;
+    if (isBrowsers(event)) return;
+    if (app.terminal === null) {
+      if (app.workspace.emptyKey(event)) take(event);
+      return;
+    }
+    if (app.copyMode?.key(event, press)) return take(event);
+    take(event);
+    if (!isModifierOnly(press)) app.selection.clear();
+    this.focus();
+    app.type.key(app.target, press);
+  }
+
+  /** Ctrl+C with a selection copies; without one it is the program's. */
+  isCopy(event) {
+    if (!this.app.selection.range || event.altKey || event.metaKey || event.shiftKey || !event.ctrlKey) return false;
+    return event.key === "c" || event.key === "Insert";
+  }
+
+  downWhileAway(event, press) {
+    if (!press || this.app.state !== "lost" || isField(document.activeElement) || isModifier(event)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || /^f\d+$/.test(press.k)) return;
+    if (document.activeElement?.closest?.("button, a")) return;
+    if (this.app.word() !== "workspace") return;
+    take(event);
+    this.app.refuse();
+  }
+
+  up(event) {
+    const term = this.app.term(this.app.terminal);
+    if (!term || (term.modes & 32) === 0 || document.activeElement !== this.field || this.composing) return;
+    const press = pressOf(event);
+    if (press && this.app.state === "open" && !this.isPrefixed) this.app.type.key(this.app.terminal, press);
+  }
+
+  /** What came into the field without a key that was handled: dictation, a phone, an input method. */
+  before(event) {
+    if (this.composing || event.isComposing) return;
+    const { app } = this;
+    const key = { insertLineBreak: "enter", insertParagraph: "enter", deleteContentBackward: "backspace", deleteContentForward: "delete" }[event.inputType];
+    if (event.inputType === "insertCompositionText") return;
+    event.preventDefault();
+    if (app.terminal === null || app.word() !== "workspace") return;
+    if (app.state !== "open") return app.refuse();
+    if (key) return app.type.key(app.target, { k: key, mods: 0, kind: "press" });
+    const text = event.data ?? event.dataTransfer?.getData("text/plain") ?? "";
+    const isEcho = this.ended !== null && this.ended === text;
+    this.ended = null;
+    if (text !== "" && !isEcho) app.type.text(app.target, text);
+  }
+
+  preedit(text) {
+    this.app.showPreedit(text);
+  }
+
+  commit(text) {
+    this.composing = false;
+    this.app.showPreedit("");
+    // Some browsers insert the committed text once more, in the same task.
+    this.ended = text;
+    setTimeout(() => {
+      this.ended = null;
+      this.reset();
+    });
+    if (text === "" || this.app.terminal === null) return;
+    if (this.app.state !== "open") return this.app.refuse();
+    this.app.type.text(this.app.target, text);
+  }
+
+  pasted(event) {
+    if (isField(event.target)) return;
+    const { app } = this;
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (app.word() !== "workspace" && app.pagePaste(event)) return;
+    event.preventDefault();
+    if (app.state !== "open") return app.refuse();
+    if (app.word() !== "workspace" || app.terminal === null) return app.message("warn", "nothing here takes a paste");
+    if (text !== "") app.type.paste(app.target, text);
+  }
+}
+
+/** The key is ours: nothing else shall come of it. */
+function take(event) {
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+function isModifier(event) {
+  return ["Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock", "NumLock"].includes(event.key);
+}
+
+function isModifierOnly(press) {
+  return press.k === "";
+}
+
+/** What a key types, for telling the person should it get lost. */
+export function typedBy(press) {
+  if (press.mods & 4 && /^[a-z]$/.test(press.k)) return `^${press.k.toUpperCase()}`;
+  return press.text ?? TYPED[press.k] ?? (press.k.length === 1 ? press.k : `<${press.k}>`);
+}

@@ -1,0 +1,284 @@
+// What lies over the page for a while: questions, menus, the keys after the prefix, short messages, and
+// the field in which something is renamed.
+
+import { add, button, clear, h, keyed, text } from "./dom.js";
+import { isField } from "./keys.js";
+
+const TOAST_MS = 5000;
+const MOST_TOASTS = 5;
+/** The letter that is shown of several. */
+const USUAL = { split_right: "v", split_below: "-", command_palette: "space", leave: "q", focus_left: "left" };
+const HIDDEN_KEYS = /^(switch_tab_[2-9]|focus_(down|up|right)|grow_(down|up|right)|scroll_)/;
+
+/** Overlays of the page. */
+export class Overlay {
+  constructor(app) {
+    this.app = app;
+    this.dialog = document.getElementById("dialog");
+    this.toasts = document.getElementById("toasts");
+    this.which = document.getElementById("which");
+    this.menuElement = document.getElementById("menu");
+    this.hint = document.getElementById("drop-hint");
+    this.question = null;
+    this.ofDaemon = false;
+    this.messages = [];
+    this.dialog.addEventListener("keydown", (event) => this.dialogKey(event));
+    this.menuElement.addEventListener("keydown", (event) => this.menuKey(event));
+    document.addEventListener("pointerdown", (event) => {
+      if (!this.menuElement.hidden && !this.menuElement.contains(event.target)) this.closeMenu();
+      if (!this.which.hidden && !this.which.contains(event.target)) app.keyboard.setPrefixed(false);
+    }, true);
+  }
+
+  /** Whether a question is open, which no other key goes past. */
+  isAsking() {
+    return this.question !== null;
+  }
+
+  /** A key while something lies over the page; true if it was taken. */
+  key(event) {
+    if (!this.menuElement.hidden) {
+      if (this.menuElement.contains(event.target)) return false;
+      this.closeMenu();
+      return event.key === "Escape";
+    }
+    if (!this.question || this.dialog.contains(event.target)) return false;
+    if (event.key === "Enter" || event.key === "Escape") {
+      this.answer(event.key === "Enter" ? {} : null);
+      return true;
+    }
+    // The keyboard was elsewhere: the question gets it, and the key does nothing.
+    this.dialog.querySelector("input, #yes")?.focus();
+    return true;
+  }
+
+  update(scene) {
+    if (scene.toasts !== undefined) this.showToasts();
+    if (scene.dialog === undefined) return;
+    const { dialog } = scene;
+    if (dialog) {
+      this.ofDaemon = true;
+      const lines = dialog.body ? dialog.body.split("\n") : [];
+      this.ask({ title: dialog.title, lines, yes: dialog.confirm, no: dialog.cancel, danger: dialog.destructive, isProse: true }).then((answer) => {
+        this.ofDaemon = false;
+        if (answer !== undefined) this.app.call("rookery/view/confirm", { yes: answer !== null }).catch(this.app.complain);
+      });
+    } else if (this.ofDaemon) {
+      this.answer(undefined);
+    }
+  }
+
+  /** Asks; gives null for no, else what was filled in and chosen. */
+  ask(question) {
+    if (this.question) this.answer(null);
+    return new Promise((resolve) => {
+      const field = question.field ? h("input", { class: "field", type: "text", value: question.field.value ?? "", placeholder: question.field.placeholder ?? "", aria: { label: question.field.label ?? question.title } }) : null;
+      const yes = button(question.yes ?? "Yes", () => this.answer({}), { id: "yes", class: `button ${question.danger ? "danger" : "primary"}` });
+      const no = button(question.no ?? "No", () => this.answer(null), { id: "no" });
+      const choices = (question.choices ?? []).map(([key, label]) => button([h("kbd", {}, key), ` ${label}`], () => this.answer({ choice: label, key }), { class: "button choice" }));
+      const lines = (question.lines ?? []).map((line) => h("div", { class: "line" }, line));
+      clear(this.dialog);
+      const title = h("h2", { id: "dialog-title" }, question.title);
+      add(this.dialog, [
+        h("div", { class: "box" }, title, lines.length > 0 && h("div", { class: question.isProse ? "lines prose" : "lines" }, lines), field, choices.length > 0 && h("div", { class: "choices" }, choices),
+          h("div", { class: "buttons" }, h("span", { class: "hint" }, choices.length > 0 ? "esc no" : "enter yes  esc no"), no, choices.length === 0 && yes)),
+      ]);
+      this.before = document.activeElement;
+      this.question = { ...question, resolve, field };
+      this.dialog.hidden = false;
+      (field ?? (choices[0] ?? yes)).focus();
+      field?.select();
+    });
+  }
+
+  answer(answer) {
+    const { question } = this;
+    if (!question) return;
+    this.question = null;
+    this.dialog.hidden = true;
+    clear(this.dialog);
+    if (answer && question.field) answer.text = question.field.value;
+    if (this.before?.isConnected && this.before !== document.body) this.before.focus({ preventScroll: true });
+    else this.app.focus();
+    question.resolve(answer);
+  }
+
+  dialogKey(event) {
+    const choice = this.question?.choices?.find(([key]) => key === event.key);
+    if (event.key === "Escape") this.answer(null);
+    else if (event.key === "Enter" && document.activeElement?.id !== "no" && !document.activeElement?.classList.contains("choice")) this.answer({});
+    else if (choice && !isField(document.activeElement)) this.answer({ choice: choice[1], key: choice[0] });
+    else if (event.key === "Tab") return this.trap(event, this.dialog);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** Tab stays within what is open. */
+  trap(event, element) {
+    const all = [...element.querySelectorAll("button, input, textarea, select, [tabindex='0']")].filter((one) => !one.disabled && !one.hidden);
+    const at = all.indexOf(document.activeElement);
+    event.preventDefault();
+    all[(at + (event.shiftKey ? all.length - 1 : 1)) % all.length]?.focus();
+  }
+
+  /** A menu at a place: rows of `[label, run, isDisabled]`, null for a line. */
+  menu(x, y, rows) {
+    this.before = document.activeElement;
+    clear(this.menuElement);
+    for (const row of rows) {
+      if (row === null) {
+        if (this.menuElement.lastElementChild?.tagName === "BUTTON") this.menuElement.append(h("hr"));
+        continue;
+      }
+      const [label, run, isDisabled] = row;
+      const item = button(label, () => {
+        this.closeMenu();
+        run();
+      }, { class: "menu-row", role: "menuitem", disabled: isDisabled === true });
+      this.menuElement.append(item);
+    }
+    this.menuElement.hidden = false;
+    const box = this.menuElement.getBoundingClientRect();
+    this.menuElement.style.setProperty("left", `${Math.max(4, Math.min(x, innerWidth - box.width - 4))}px`);
+    this.menuElement.style.setProperty("top", `${Math.max(4, Math.min(y, innerHeight - box.height - 4))}px`);
+    this.menuElement.querySelector("button:not(:disabled)")?.focus();
+  }
+
+  closeMenu() {
+    if (this.menuElement.hidden) return;
+    this.menuElement.hidden = true;
+    if (this.before?.isConnected) this.before.focus({ preventScroll: true });
+    else this.app.focus();
+  }
+
+  menuKey(event) {
+    const rows = [...this.menuElement.querySelectorAll("button:not(:disabled)")];
+    const at = rows.indexOf(document.activeElement);
+    const by = { ArrowDown: 1, j: 1, ArrowUp: rows.length - 1, k: rows.length - 1, Tab: event.shiftKey ? rows.length - 1 : 1 }[event.key];
+    if (by !== undefined) rows[(at + by) % rows.length]?.focus();
+    else if (event.key === "Escape") this.closeMenu();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** The keys after the prefix, while it waits for one. */
+  showKeys(is) {
+    this.which.hidden = !is;
+    if (!is) return;
+    const seen = new Set();
+    const rows = this.app.keymap.listed.filter((row) => {
+      if (!row.isAfter || HIDDEN_KEYS.test(row.action) || seen.has(row.action)) return false;
+      const usual = USUAL[row.action];
+      const hasUsual = usual && this.app.keymap.listed.some((other) => other.isAfter && other.action === row.action && other.chord === usual);
+      if (hasUsual && row.chord !== usual) return false;
+      seen.add(row.action);
+      return true;
+    });
+    clear(this.which);
+    add(this.which, rows.map((row) => {
+      const label = row.action === "switch_tab_1" ? "Tab 1…9" : row.action === "focus_left" ? "Pane ←↓↑→" : row.action === "grow_left" ? "Grow pane" : row.title;
+      return button([h("kbd", {}, { left: "←", "alt+left": "alt ←" }[row.chord] ?? row.chord), h("span", {}, label)], () => {
+        this.app.keyboard.setPrefixed(false);
+        if (row.action === "paste") this.app.pasteHere();
+        else this.app.act(row.action);
+      }, { class: "which-row", tabIndex: -1 });
+    }));
+  }
+
+  /** A field in which a name is edited, over what it names; null takes it away. */
+  rename(row, start) {
+    const open = row.querySelector(":scope > .rename");
+    if (start === null) {
+      if (open) {
+        const had = open.contains(document.activeElement);
+        open.remove();
+        row.classList.remove("renaming");
+        if (had) this.app.focus(true);
+      }
+      return;
+    }
+    if (open) return;
+    const field = h("input", { class: "rename field", type: "text", value: start, aria: { label: "New name" }, spellcheck: false });
+    let isDone = false;
+    const end = (params) => {
+      if (isDone) return;
+      isDone = true;
+      this.app.call("rookery/view/edit", params).catch(this.app.complain);
+    };
+    field.addEventListener("keydown", (event) => {
+      event.stopPropagation();
+      if (event.key === "Enter") end({ text: field.value });
+      else if (event.key === "Escape") end({ cancel: true });
+      else return;
+      event.preventDefault();
+    });
+    field.addEventListener("blur", () => end({ cancel: true }));
+    for (const name of ["click", "dblclick", "pointerdown", "contextmenu"]) field.addEventListener(name, (event) => event.stopPropagation());
+    row.classList.add("renaming");
+    row.append(field);
+    field.focus();
+    field.select();
+  }
+
+  /** A short message at the edge. */
+  toast(tone, title, body = "", run = null) {
+    const message = { key: Symbol("toast"), tone, title, body, run };
+    this.messages = [...this.messages, message].slice(-MOST_TOASTS);
+    this.showToasts();
+    setTimeout(() => this.dropToast(message), body === "" && tone === "info" ? TOAST_MS / 2 : TOAST_MS);
+    return message;
+  }
+
+  dropToast(message) {
+    this.messages = this.messages.filter((one) => one !== message);
+    this.showToasts();
+  }
+
+  showToasts() {
+    const told = (this.app.scene.toasts ?? []).map((toast) => ({ key: `${toast.title}\n${toast.body}`, tone: toast.mood, title: toast.title, body: toast.body ?? "" }));
+    keyed(this.toasts, [...told, ...this.messages], (one) => one.key, (one) => {
+      const element = h("div", { class: "toast", data: { tone: one.tone } }, h("div", { class: "toast-title" }, one.title), one.body && h("div", { class: "toast-body" }, one.body));
+      if (one.run) {
+        element.classList.add("clickable");
+        element.addEventListener("click", () => {
+          this.dropToast(one);
+          one.run();
+        });
+      }
+      return element;
+    });
+  }
+
+  /** Where a dragged tab would go. */
+  dropHint(target) {
+    this.hint.hidden = target === null;
+    if (!target) return;
+    const box = target.pane.element.getBoundingClientRect();
+    const half = { left: [0, 0, 0.5, 1], right: [0.5, 0, 0.5, 1], above: [0, 0, 1, 0.5], below: [0, 0.5, 1, 0.5] }[target.side];
+    const set = (name, value) => this.hint.style.setProperty(name, `${value}px`);
+    set("left", box.left + half[0] * box.width);
+    set("top", box.top + half[1] * box.height);
+    set("width", half[2] * box.width);
+    set("height", half[3] * box.height);
+  }
+
+  /** What is said while the daemon is away. */
+  lost({ unsent, lostText, seconds, bye }) {
+    const element = document.getElementById("lost");
+    const line = element.querySelector(".lost-next");
+    text(element.querySelector(".lost-why"), bye === "stopping" ? "It was stopped. `rookery up` starts it again." : bye === "replaced" ? "Another page took this place." : "Programs go on running.");
+    text(line, bye === "replaced" ? "" : seconds === null ? "connecting again…" : `connecting again, ${seconds} s`);
+    const told = document.getElementById("unsent");
+    text(told, unsent > 0 ? unsentLine(unsent, lostText) : "");
+  }
+}
+
+/** What may not have arrived, in one line. */
+export function unsentLine(unsent, lostText) {
+  if (lostText === "") return "";
+  const shown = JSON.stringify([...lostText].slice(0, 60).join(""));
+  const count = Math.min(unsent, [...lostText].length);
+  return `${count} ${count === 1 ? "key" : "keys"} may not have arrived: ${shown}`;
+}

@@ -1,0 +1,462 @@
+// The inbox: what waits for a person, the most urgent first, with the card of the selected row beside it.
+// On a phone it is the home screen, and a row whose request fits into it whole can be decided there.
+
+import { button, h, keyed } from "../dom.js";
+import { fileElement, lineCount } from "../diff.js";
+import { isField } from "../keys.js";
+import { CardView, HIDDEN_MS, answer, isPending, settledText } from "./card.js";
+import { Guard, READ_FIRST, guardOf } from "./guard.js";
+import { attempt, letter, moved, plain, presses, sessionPlace, words } from "./shown.js";
+
+/** Rows that are asked for. */
+const COUNT = 200;
+/** Rows that come this soon after the page was opened count as having been there. */
+const OPENING_MS = 1000;
+/** What fits into a row: lines, characters, lines of a diff. */
+const FITS = { lines: 4, characters: 240, diff: 10 };
+/** Cards that are fetched for rows of a phone. */
+const MOST_SMALL = 12;
+
+const WAITING = ["approval_needed", "review_requested", "error", "blocked"];
+const MOODS = {
+  approval_needed: "waiting",
+  review_requested: "waiting",
+  error: "failed",
+  blocked: "failed",
+  completed: "done",
+  informational: "quiet",
+};
+
+export function create(app, element) {
+  return new Inbox(app, element);
+}
+
+class Inbox {
+  #app;
+  #rows = [];
+  #selected = null;
+  #index = 0;
+  #wanted = null;
+  #openedAt = 0;
+  #whole = false;
+  #isShown = false;
+  #all = false;
+  #small = new Map();
+  #fetching = false;
+  #guard;
+
+  constructor(app, element) {
+    this.#app = app;
+    this.#guard = new Guard(guardOf(app));
+    this.#all = app.prefs.get("inbox-all", false) === true;
+    this.head = h("h1", {}, "Inbox");
+    this.count = h("span", { class: "dim", id: "inbox-count" });
+    this.notes = button("Notes", () => this.#toggleAll(), { class: "button", title: "Also what only informs (i)" });
+    this.list = h("ul", { id: "inbox", tabIndex: -1, class: "rows-list inbox-list", role: "list", aria: { label: "Inbox" } });
+    this.empty = h("p", { class: "none" }, "Nothing waits for you.");
+    this.side = h("div", { class: "inbox-side" });
+    this.back = button("‹ Inbox", () => this.#leaveWhole(), { class: "button back", aria: { label: "Back to the inbox" } });
+    this.card = new CardView(app, {
+      open: () => void this.#open(),
+      next: () => this.#next(),
+      later: () => this.#leaveWhole(),
+      dismiss: () => void this.#dismiss(),
+    });
+    this.side.append(this.back, this.card.element);
+    const top = h("div", { class: "page-head" }, this.head, this.count, h("span", { class: "spring" }), this.notes);
+    const foot = h("p", { class: "page-hint hint" }, "enter all of it  i notes  x dismiss  esc back");
+    this.main = h("div", { class: "inbox-main" }, top, this.list, this.empty, foot);
+    this.root = h("div", { class: "inbox-page" }, this.main, this.side);
+    this.#guard.watch(this.list);
+    element.append(this.root);
+    app.on("phone", () => this.#redraw());
+    app.on("cards", (news) => this.#settled(news));
+    app.on("open", () => this.#small.clear());
+    // Rows of a page that was hidden for long are read anew before they decide.
+    let hiddenAt = 0;
+    document.addEventListener("visibilitychange", () => {
+      if (document.hidden) hiddenAt = performance.now();
+      else if (hiddenAt && performance.now() - hiddenAt > HIDDEN_MS) this.#small.clear();
+      this.#redraw();
+      void this.#fetchSmall();
+    });
+  }
+
+  show(place) {
+    const isNew = !this.#isShown;
+    this.#isShown = true;
+    this.side.append(this.card.element);
+    this.#wanted = place.item ?? null;
+    if (isNew) {
+      this.#openedAt = performance.now();
+      this.#select(null);
+      this.#small.clear();
+      this.#ask();
+      // Enter is the page's from here on, and no longer the button's that led here; a list decides nothing.
+      if (!this.#app.isPhone() && !isField(document.activeElement)) this.list.focus({ preventScroll: true });
+    }
+    if (this.#app.isPhone()) this.#setWhole(Boolean(this.#wanted));
+    this.#fill(this.#app.scene?.inbox);
+  }
+
+  hide() {
+    this.#isShown = false;
+    this.#setWhole(false);
+    this.#select(null);
+    // Its ids are those of whichever card is shown.
+    this.card.element.remove();
+  }
+
+  update(parts) {
+    if (parts.inbox) this.#fill(parts.inbox);
+  }
+
+  #ask() {
+    void attempt(this.#app, "rookery/view/inbox", { from: 0, count: COUNT, all: this.#all });
+    this.notes.setAttribute("aria-pressed", String(this.#all));
+  }
+
+  #toggleAll() {
+    this.#all = !this.#all;
+    this.#app.prefs.set("inbox-all", this.#all);
+    this.#ask();
+  }
+
+  // ---- the list
+
+  #fill(inbox) {
+    if (!inbox || !this.#isShown) return;
+    const before = this.#rows;
+    this.#rows = inbox.rows ?? [];
+    const counts = inbox.categories ?? {};
+    const sum = (isWaiting) => Object.entries(counts).reduce((all, [word, count]) => all + (WAITING.includes(word) === isWaiting ? count : 0), 0);
+    const toKnow = sum(false);
+    const shown = inbox.total > this.#rows.length ? ` · the first ${this.#rows.length}` : "";
+    this.count.textContent = `${sum(true)} wait${toKnow ? ` · ${toKnow} to know` : ""}${shown}`;
+    this.notes.hidden = toKnow === 0 && !this.#all;
+    if (!sameRows(before, this.#rows)) this.#redraw();
+    this.#follow();
+    void this.#fetchSmall();
+  }
+
+  #redraw() {
+    if (!this.#isShown) return;
+    this.empty.hidden = this.#rows.length > 0;
+    // A row is as it was only if its text is, so a changed one is another element with a guard of its own.
+    keyed(
+      this.list,
+      this.#rows,
+      (row) => this.#keyOf(row),
+      (row) => this.#rowElement(row),
+      () => {},
+    );
+    for (const row of this.list.children) this.#mark(row);
+    this.#guard.begin();
+  }
+
+  #keyOf(row) {
+    const small = this.#small.get(row.request);
+    const state = small ? `${small.digest}${small.state}` : "";
+    return JSON.stringify([row.item, row.title, row.subtitle, row.at, row.deferred, this.#app.isPhone(), state]);
+  }
+
+  #mark(element) {
+    const isHere = element.dataset.item === this.#selected;
+    if (isHere) element.setAttribute("aria-current", "true");
+    else element.removeAttribute("aria-current");
+  }
+
+  #rowElement(row) {
+    const data = { item: row.item, kind: row.kind };
+    if (row.request) data.request = row.request;
+    const age = h("time", { class: "age dim" });
+    this.#app.ages(age, row.at);
+    const open = h(
+      "button",
+      { type: "button", class: "row-main", on: { click: () => this.#tap(row) } },
+      this.#app.mood(MOODS[row.category] ?? "quiet"),
+      h("span", { class: "row-kind" }, words(row.kind)),
+      h("span", { class: "row-session" }, plain(row.sessionTitle)),
+      h("span", { class: "row-what" }, plain(row.title), row.subtitle ? h("span", { class: "dim" }, ` ${plain(row.subtitle)}`) : ""),
+      row.deferred ? h("span", { class: "chip" }, "later") : "",
+      age,
+    );
+    const made = h("li", { class: "entry", role: "listitem", data }, open);
+    if (this.#app.isPhone()) this.#addSmall(made, row);
+    return made;
+  }
+
+  // Keeps the selection at its item. A row that goes leaves nothing selected.
+  #follow() {
+    if (this.#selected) {
+      const at = this.#rows.findIndex((row) => row.item === this.#selected);
+      if (at >= 0) this.#index = at;
+      else if (!isPending(this.card.card)) this.#deselect();
+      else {
+        // Nothing of a decision that was half made is left; the card says how it was settled.
+        this.card.disarm();
+        this.#deselect();
+      }
+      return;
+    }
+    const isOpening = performance.now() < this.#openedAt + OPENING_MS;
+    if (this.#wanted) {
+      const at = this.#rows.findIndex((row) => row.item === this.#wanted);
+      if (at >= 0 && !this.card.card) this.#select(at);
+      else if (this.#app.isPhone() && this.#rows.length && !this.card.card) this.#gone();
+    } else if (isOpening && this.#rows.length && !this.#app.isPhone()) this.#select(0);
+  }
+
+  // What a link or a notification led to is settled by now.
+  #gone() {
+    this.#wanted = null;
+    this.#setWhole(false);
+    this.#app.toast("info", "that is settled already");
+  }
+
+  #deselect() {
+    this.#selected = null;
+    for (const row of this.list.children) this.#mark(row);
+  }
+
+  #select(at) {
+    const row = at === null ? null : this.#rows[at];
+    if (!row) {
+      this.#deselect();
+      this.card.clear();
+      return;
+    }
+    this.#index = at;
+    if (this.#selected === row.item) return;
+    this.#selected = row.item;
+    for (const element of this.list.children) this.#mark(element);
+    this.list.children[at]?.scrollIntoView({ block: "nearest" });
+    void this.card.load(row.request ? { request: row.request } : { item: row.item });
+  }
+
+  #row() {
+    return this.#rows.find((row) => row.item === this.#selected);
+  }
+
+  #tap(row) {
+    const at = this.#rows.indexOf(this.#rows.find((known) => known.item === row.item));
+    if (row.kind === "review") return void this.#openReview(row);
+    if (this.#app.isPhone()) {
+      this.#wanted = row.item;
+      this.#select(at);
+      this.#setWhole(true);
+      return void this.#app.go({ page: "inbox", item: row.item });
+    }
+    if (this.#selected === row.item) this.#setWhole(true);
+    else this.#select(at);
+  }
+
+  #setWhole(whole) {
+    this.#whole = whole;
+    this.root.classList.toggle("whole", whole);
+    if (this.#isShown) this.#app.page(whole ? "card" : "inbox");
+    if (!whole && this.#app.isPhone()) this.#select(null);
+  }
+
+  #leaveWhole() {
+    if (!this.#whole) return;
+    this.#wanted = null;
+    this.#setWhole(false);
+    if (this.#app.isPhone()) void this.#app.go({ page: "inbox" });
+  }
+
+  #next() {
+    this.card.clear();
+    this.#deselect();
+    if (this.#app.isPhone()) return this.#leaveWhole();
+    if (this.#rows.length === 0) return this.#leaveWhole();
+    this.#select(Math.min(this.#index, this.#rows.length - 1));
+  }
+
+  async #open() {
+    const session = this.card.card?.session ?? this.#row()?.session;
+    if (!session) return;
+    const place = await sessionPlace(this.#app, session);
+    if (place) void this.#app.go(place);
+    else this.#app.toast("warn", "its session is gone");
+  }
+
+  // A row names the item; which review that is, the queue knows.
+  async #openReview(row) {
+    const found = await attempt(this.#app, "rookery/queue/list", {});
+    const item = (found?.items ?? []).find((item) => item.id === row.item);
+    if (item?.related?.kind === "review") void this.#app.go({ page: "review", review: item.related.id });
+    else this.#app.toast("warn", "its review is gone");
+  }
+
+  async #dismiss() {
+    const row = this.#row();
+    if (!row) return;
+    if (row.request) return this.#app.toast("warn", "a request is decided, not dismissed");
+    if (await attempt(this.#app, "rookery/queue/resolve", { id: row.item })) {
+      this.#select(null);
+      this.#leaveWhole();
+    }
+  }
+
+  // ---- rows of a phone
+
+  #addSmall(made, row) {
+    if (row.kind === "review") return;
+    const card = this.#small.get(row.request);
+    if (!card || !row.request) return;
+    if (!isPending(card)) {
+      made.append(h("p", { class: "row-state dim" }, settledText(card)));
+      return;
+    }
+    if (!fits(card)) {
+      made.append(
+        h(
+          "div",
+          { class: "row-buttons" },
+          button("Review", () => this.#tap(row), { class: "button" }),
+        ),
+      );
+      return;
+    }
+    made.append(...smallContent(card));
+    if (this.#app.rights === "look") return;
+    const deny = button("Deny", (event) => void this.#denySmall(event, row, card), {
+      class: "button danger decide",
+      data: { act: "deny" },
+    });
+    const approve = button("Approve", (event) => void this.#approveSmall(event, card), {
+      class: "button primary decide",
+      data: { act: "approve" },
+    });
+    made.append(h("div", { class: "row-buttons" }, deny, approve));
+  }
+
+  // Whether a request fits into its row is known from its card, and so is the digest of the answer.
+  async #fetchSmall() {
+    if (!this.#app.isPhone() || this.#fetching || this.#whole) return;
+    this.#fetching = true;
+    try {
+      for (const row of this.#rows.slice(0, MOST_SMALL)) {
+        if (!row.request || this.#small.has(row.request) || this.#whole || !this.#isShown) continue;
+        const card = await this.#app.call("rookery/view/card", { request: row.request }).catch(() => null);
+        if (!card) continue;
+        this.#small.set(row.request, card);
+        this.#redraw();
+      }
+    } finally {
+      this.#fetching = false;
+    }
+  }
+
+  #passes(event) {
+    if (this.#guard.passes(event)) return true;
+    this.#app.announce(READ_FIRST);
+    this.#app.toast("info", READ_FIRST);
+    return false;
+  }
+
+  async #approveSmall(event, card) {
+    if (!this.#passes(event)) return;
+    this.#guard.shut();
+    await this.#answerSmall(card, { approved: true });
+  }
+
+  async #denySmall(event, row, card) {
+    if (!this.#passes(event)) return;
+    const said = await this.#app.ask({
+      title: `Deny ${plain(card.tool || card.title)}?`,
+      lines: [plain(row.sessionTitle)],
+      yes: "Deny",
+      no: "Back",
+      danger: true,
+      field: { label: "Reason", placeholder: "Reason for the agent, if you like" },
+    });
+    if (!said) return;
+    const message = said.text?.trim();
+    await this.#answerSmall(card, message ? { approved: false, message } : { approved: false });
+  }
+
+  async #answerSmall(card, params) {
+    const done = await answer(this.#app, card, params, () => this.#small.delete(card.request));
+    if (done) {
+      card.state = params.approved ? "approved" : "denied";
+      card.settledAt = Date.now();
+      this.#app.announce(card.state);
+    }
+    this.#redraw();
+    void this.#fetchSmall();
+  }
+
+  #settled(news) {
+    const card = this.#small.get(news.request);
+    if (!card || card.state === news.state) return;
+    Object.assign(card, { state: news.state, by: news.by, settledAt: news.at });
+    this.#redraw();
+  }
+
+  // ---- keys
+
+  key(event) {
+    if (presses(event)) return false;
+    const to = this.#whole ? null : moved(event, this.#index, this.#rows.length);
+    if (to !== null && !this.card.hasField) {
+      this.#select(to);
+      return true;
+    }
+    if (this.#whole && this.#scrollCard(event)) return true;
+    if (this.card.key(event)) return true;
+    if (event.key === "Escape" && this.#whole) {
+      this.#leaveWhole();
+      return true;
+    }
+    if (event.key === "Enter" && !event.repeat) return this.#enter();
+    switch (letter(event)) {
+      case "i":
+        this.#toggleAll();
+        return true;
+      case "x":
+        void this.#dismiss();
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #enter() {
+    const row = this.#row();
+    if (row?.kind === "review") void this.#openReview(row);
+    else if (this.card.card && this.card.card.request && !isPending(this.card.card)) this.#next();
+    else if (row) this.#setWhole(true);
+    return true;
+  }
+
+  #scrollCard(event) {
+    const by = { ArrowUp: -40, k: -40, ArrowDown: 40, j: 40, PageUp: -300, PageDown: 300 }[event.key];
+    if (by === undefined || event.ctrlKey || event.altKey || event.metaKey) return false;
+    this.card.body.scrollBy(0, by);
+    return true;
+  }
+}
+
+/** Whether the whole of what would be done fits into a row. */
+export function fits(card) {
+  if (card.kind !== "approval" || card.questions?.length || card.plan) return false;
+  if (Object.keys(card.env ?? {}).length > 0) return false;
+  const diff = card.diff ?? [];
+  if (diff.length > 0) return diff.length === 1 && !diff[0].cut && Boolean(diff[0].hunks) && lineCount(diff[0]) <= FITS.diff;
+  const text = card.lines ?? [];
+  return text.length > 0 && text.length <= FITS.lines && text.join("").length <= FITS.characters;
+}
+
+// All that is decided by, in a row: nothing of it is cut.
+function smallContent(card) {
+  const diff = card.diff ?? [];
+  const made = diff.length ? diff.map(fileElement) : [h("pre", { class: "row-lines" }, card.lines.join("\n"))];
+  if (card.cwd) made.push(h("p", { class: "dim row-cwd" }, `in ${card.cwd}`));
+  return made;
+}
+
+function sameRows(before, after) {
+  return JSON.stringify(before) === JSON.stringify(after);
+}

@@ -1,0 +1,120 @@
+// A thread that is begun: project, model, mode and what it shall do. It lies over whichever page is
+// shown, keeps its draft, and begins nothing before the person sends it.
+
+import { button, clear, h } from "../dom.js";
+import { Composer } from "./composer.js";
+import { failure, plain, words } from "./shown.js";
+
+const MODES = ["default", "plan", "accept_all", "bypass"];
+
+let open = null;
+
+/** Shows `#new-thread`, with the keyboard in its text. */
+export function newThread(app, project) {
+  if (app.rights === "look") return app.toast("warn", "this device only looks");
+  open ??= new NewThread(app);
+  open.show(project);
+}
+
+class NewThread {
+  #app;
+  #before = null;
+
+  constructor(app) {
+    this.#app = app;
+    this.project = h("select", { class: "field", id: "new-thread-project" });
+    this.model = h("select", { class: "field", id: "new-thread-model" });
+    this.mode = h("select", { class: "field", id: "new-thread-mode" }, ...MODES.map((mode) => h("option", { value: mode }, words(mode))));
+    this.composer = new Composer(app, {
+      id: "new-thread-text",
+      label: "What it shall do",
+      placeholder: "What shall it do?",
+      send: (message) => this.#send(message),
+      escape: () => this.hide(),
+      changed: () => {
+        this.start.disabled = this.composer.isEmpty;
+      },
+    });
+    // The first message has no images: a thread takes them once it is there.
+    this.composer.attach.remove();
+    this.composer.files.remove();
+    this.start = button("Start", () => void this.composer.send(), { class: "button primary", id: "new-thread-start" });
+    const label = (field, text) => h("label", { for: field.id }, h("span", { class: "dim" }, text), field);
+    this.element = h(
+      "dialog",
+      {
+        id: "new-thread",
+        class: "dialog-sheet",
+        aria: { label: "New thread" },
+        on: { close: () => this.#closed(), keydown: (event) => event.stopPropagation() },
+      },
+      h("h2", {}, "New thread"),
+      h("div", { class: "new-thread-row" }, label(this.project, "Project"), label(this.model, "Model"), label(this.mode, "Mode")),
+      this.composer.element,
+      h(
+        "div",
+        { class: "sheet-buttons" },
+        button("Cancel", () => this.hide()),
+        h("span", { class: "spring" }),
+        this.start,
+      ),
+    );
+    document.body.append(this.element);
+  }
+
+  show(project) {
+    this.#before = document.activeElement;
+    this.#fillProjects(project);
+    void this.#fillModels();
+    this.composer.begin("thread:new");
+    this.start.disabled = this.composer.isEmpty;
+    if (!this.element.open) this.element.showModal();
+    this.composer.focus();
+  }
+
+  hide() {
+    this.element.close();
+  }
+
+  #closed() {
+    if (this.#before?.isConnected) this.#before.focus({ preventScroll: true });
+    else this.#app.focus();
+  }
+
+  #fillProjects(wanted) {
+    const projects = this.#app.scene?.sidebar?.projects ?? [];
+    const active = projects.find((project) => project.id === wanted) ?? projects.find((project) => project.active) ?? projects[0];
+    clear(this.project).append(...projects.map((project) => h("option", { value: String(project.id) }, plain(project.name))));
+    if (active) this.project.value = String(active.id);
+  }
+
+  async #fillModels() {
+    const now = this.model.value;
+    const found = await this.#app.call("rookery/view/thread/models", {}).catch(() => null);
+    const names = (found?.models ?? []).map(({ provider, model }) => `${provider}/${model}`);
+    clear(this.model).append(h("option", { value: "" }, "as configured"), ...names.map((name) => h("option", { value: name }, plain(name))));
+    this.model.value = names.includes(now) ? now : "";
+  }
+
+  async #send({ text }) {
+    if (!this.project.value) {
+      this.#app.toast("warn", "there is no project to work in");
+      return false;
+    }
+    const params = { project: Number(this.project.value), text };
+    const [provider, ...model] = this.model.value.split("/");
+    if (model.length) Object.assign(params, { provider, model: model.join("/") });
+    if (this.mode.value !== "default") params.mode = this.mode.value;
+    this.start.disabled = true;
+    try {
+      const made = await this.#app.call("rookery/view/thread/new", params);
+      this.hide();
+      void this.#app.go({ page: "thread", thread: made.thread });
+      return true;
+    } catch (error) {
+      this.start.disabled = false;
+      this.#app.toast("error", failure(error));
+      return false;
+    }
+  }
+}

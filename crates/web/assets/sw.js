@@ -1,0 +1,63 @@
+// The service worker: shows the page while the daemon is away, from what it kept of this build, and leads
+// from a notification to its card. It keeps nothing that the daemon says.
+
+const KEPT = "rookery-__BUILD__";
+const ASSETS = "/a/__BUILD__/";
+
+self.addEventListener("install", (event) => {
+  event.waitUntil(self.skipWaiting());
+});
+
+self.addEventListener("activate", (event) => {
+  event.waitUntil(begin());
+});
+
+async function begin() {
+  for (const name of await caches.keys()) if (name.startsWith("rookery-") && name !== KEPT) await caches.delete(name);
+  await self.clients.claim();
+}
+
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  const url = new URL(request.url);
+  if (request.method !== "GET" || url.origin !== self.location.origin) return;
+  if (url.pathname.startsWith(ASSETS)) event.respondWith(asset(request));
+  else if (url.pathname === "/" && request.mode === "navigate") event.respondWith(page(request));
+});
+
+// What has the build in its address never changes.
+async function asset(request) {
+  const kept = await caches.open(KEPT);
+  const known = await kept.match(request);
+  if (known) return known;
+  const fresh = await fetch(request);
+  if (fresh.ok) await kept.put(request, fresh.clone());
+  return fresh;
+}
+
+// The newest page, or the kept one if there is no daemon.
+async function page(request) {
+  const kept = await caches.open(KEPT);
+  try {
+    const fresh = await fetch(request);
+    if (fresh.ok) await kept.put("/", fresh.clone());
+    return fresh;
+  } catch (error) {
+    const known = await kept.match("/");
+    if (known) return known;
+    throw error;
+  }
+}
+
+self.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  event.waitUntil(open(event.notification.data?.place ?? { page: "inbox" }));
+});
+
+async function open(place) {
+  const pages = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
+  const known = pages.find((page) => new URL(page.url).pathname === "/");
+  if (!known) return self.clients.openWindow(`/#go=${encodeURIComponent(JSON.stringify(place))}`);
+  known.postMessage({ go: place });
+  return known.focus();
+}
