@@ -1,0 +1,508 @@
+//! Everything that thinks: the connection, the state machine and the scene, on a thread of their own.
+//! The thread of the window only draws what it is given, and says what a person did.
+
+mod input;
+mod mouse;
+mod places;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use rookery_face::{Changed, Face, News};
+use rookery_host::ClipboardTarget;
+use rookery_tui::app::{App, Ask, Cx, Effect, Input, Lost, Surroundings};
+use rookery_tui::{Calls, refusal, wire_key};
+use rookery_view::link::{self, Bye, Notice, Open, Page, Prefs, PrefsFound, Rights, method};
+use rookery_view::scene::{FontChoice, Toast, WindowSize};
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use self::mouse::Mouse;
+use crate::compose::{self, Own, Rows};
+use crate::picture::{Facts, Picture};
+use crate::{Ended, Event, Options, Order, Place, Slot};
+
+/// How long a face waits for the daemon to come back before it starts one.
+const START_AFTER: Duration = Duration::from_millis(500);
+/// How long the window waits to be told where it was before.
+const PLACE_WAIT: Duration = Duration::from_millis(300);
+/// How long a message stays at the edge.
+const TOAST: Duration = Duration::from_secs(6);
+/// Messages at the edge that are kept.
+const MOST_TOASTS: usize = 4;
+/// Pastes that are under way.
+const PASTES: usize = 4;
+
+/// What the window is told.
+pub(crate) type Orders = Arc<dyn Fn(Order) + Send + Sync>;
+
+pub(crate) struct Brain {
+    options: Options,
+    app: App,
+    face: Face,
+    calls: Calls,
+    own: Own,
+    rows: Rows,
+    mouse: Mouse,
+    picture: Option<Picture>,
+    slot: Slot,
+    orders: Orders,
+    pastes: (mpsc::Sender<String>, mpsc::Receiver<String>),
+    began: Instant,
+    found: Option<link::Found>,
+    is_dirty: bool,
+    /// A picture is being drawn.
+    is_drawing: bool,
+    /// The window is there.
+    is_shown: bool,
+    is_visible: bool,
+    has_frames: bool,
+    start_at: Option<Instant>,
+    toasts_until: Option<Instant>,
+    /// Messages at the edge, by the number of their notice.
+    toasts: Vec<(u64, Toast)>,
+    place: Place,
+    /// The pixels that the daemon knows of.
+    told: Option<Option<link::Pixels>>,
+    /// What it is to be told.
+    resize: Option<link::Resize>,
+}
+
+impl Brain {
+    /// Must be called inside a runtime.
+    pub(crate) fn new(options: Options, slot: Slot, orders: Orders) -> Brain {
+        let open = Open {
+            face: link::Face::Window,
+            name: options.name.clone(),
+            // Told anew as soon as there is a window.
+            size: link::Size { cols: 100, rows: 30 },
+            rights: options.look.then_some(Rights::Look),
+            place: options.page.clone(),
+            ..Open::default()
+        };
+        let around = Surroundings {
+            utf8: true,
+            is_window: true,
+            settings_file: options.settings_file.clone(),
+            agents: options.agents.clone(),
+            ..Surroundings::default()
+        };
+        let mut app = App::new((100, 30), around);
+        app.has_focus = false;
+        Brain {
+            app,
+            face: Face::new(options.socket.clone(), open),
+            calls: Calls::default(),
+            own: Own {
+                // Nothing is drawn before there is a window.
+                window: WindowSize { width: 0.0, height: 0.0 },
+                scale: 1.0,
+                ..Own::default()
+            },
+            rows: Rows::default(),
+            mouse: Mouse::default(),
+            picture: None,
+            slot,
+            orders,
+            pastes: mpsc::channel(PASTES),
+            began: Instant::now(),
+            found: None,
+            is_dirty: false,
+            is_drawing: false,
+            is_shown: false,
+            is_visible: true,
+            has_frames: false,
+            start_at: None,
+            toasts_until: None,
+            toasts: Vec::new(),
+            place: Place::default(),
+            told: None,
+            resize: None,
+            options,
+        }
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Runs until the window is closed or the daemon refuses it.
+    pub(crate) async fn run(mut self, mut events: mpsc::Receiver<Event>) -> Ended {
+        let ended = self.go(&mut events).await;
+        self.remember().await;
+        ended
+    }
+
+    async fn go(&mut self, events: &mut mpsc::Receiver<Event>) -> Ended {
+        loop {
+            self.show();
+            if let Some(ended) = self.carry_out().await {
+                return ended;
+            }
+            let (start_at, toasts_until) = (self.start_at, self.toasts_until);
+            tokio::select! {
+                biased;
+                event = events.recv() => match event {
+                    None | Some(Event::Close) => return Ended::Left,
+                    Some(event) => self.event(event).await,
+                },
+                news = self.face.next() => match news {
+                    Some(news) => {
+                        if let Some(ended) = self.news(news).await {
+                            return ended;
+                        }
+                    }
+                    None => return Ended::Refused("the daemon refused this window".to_owned()),
+                },
+                (ask, reply) = self.calls.next(), if !self.calls.is_empty() => {
+                    let cx = cx(&self.face, self.now());
+                    self.app.reply(&cx, ask, reply);
+                    self.is_dirty = true;
+                }
+                Some(text) = self.pastes.1.recv() => {
+                    let cx = cx(&self.face, self.now());
+                    self.app.paste(&cx, text, false);
+                    self.is_dirty = true;
+                }
+                () = until(start_at) => {
+                    self.start_at = None;
+                    self.calls.job((self.options.start)(), Ask::Quiet);
+                }
+                () = until(toasts_until) => {
+                    self.toasts.clear();
+                    self.own.toasts.clear();
+                    self.toasts_until = None;
+                    self.is_dirty = true;
+                }
+                () = next_minute(), if self.is_visible => self.is_dirty = true,
+            }
+        }
+    }
+
+    async fn news(&mut self, news: News) -> Option<Ended> {
+        self.is_dirty = true;
+        match news {
+            News::Opened(opened) => {
+                self.start_at = None;
+                // The old picture stays until the new one is here.
+                self.has_frames = false;
+                self.told = None;
+                self.app.opened(&opened);
+                let font = &opened.settings.font;
+                self.own.font = FontChoice { family: font.family.clone(), size: font.size };
+                if !self.is_shown {
+                    self.open_window().await;
+                }
+            }
+            News::Changed(changed) => {
+                self.has_frames = true;
+                if self.app.lost.is_some() {
+                    self.app.regain();
+                }
+                if changed.raise {
+                    (self.orders)(Order::Raise);
+                }
+                self.changed(&changed);
+                if !self.is_visible {
+                    self.face.painted().await;
+                }
+            }
+            News::Lost(lost) => {
+                let stopping = lost.bye == Some(Bye::Stopping);
+                self.calls.clear();
+                self.own.preedit = Default::default();
+                self.app.lose(Lost {
+                    stopping,
+                    next_try: None,
+                    unsure: lost.unsent,
+                    text: lost.text,
+                });
+                self.start_at = (!stopping).then(|| Instant::now() + START_AFTER);
+            }
+            News::Refused(error) => return Some(Ended::Refused(refusal(&error))),
+        }
+        None
+    }
+
+    /// The window comes where it was, as large as it was.
+    async fn open_window(&mut self) {
+        self.is_shown = true;
+        let get = Prefs { get: true, set: None };
+        let asked = self.face.call::<_, PrefsFound>(method::PREFS, &get);
+        if let Ok(Ok(found)) = tokio::time::timeout(PLACE_WAIT, asked).await {
+            let kept = found.prefs.get("window").cloned().unwrap_or_default();
+            self.place = serde_json::from_value(kept).unwrap_or_default();
+            let width = found.prefs.get("sidebarWidth").and_then(serde_json::Value::as_f64);
+            self.own.sidebar = width.map(|width| width as f32);
+        }
+        (self.orders)(Order::Open(self.place));
+    }
+
+    /// Size and place are kept for the next time.
+    async fn remember(&mut self) {
+        if self.options.look || !self.is_shown {
+            return;
+        }
+        let set = json!({"set": {"window": self.place}});
+        let told = self.face.call::<_, serde_json::Value>(method::PREFS, &set);
+        let _ = tokio::time::timeout(PLACE_WAIT, told).await;
+    }
+
+    fn changed(&mut self, changed: &Changed) {
+        let theme = self.face.mirror().scene().theme.as_ref();
+        if let Some(font) = theme.map(|theme| &theme.font).filter(|font| font.size > 0.0) {
+            self.own.font = FontChoice { family: font.family.clone(), size: font.size };
+            self.app.settings.font = font.clone();
+        }
+        if let Some(theme) = theme {
+            self.app.settings.theme.clone_from(&theme.name);
+        }
+        let cx = cx(&self.face, self.now());
+        self.app.changed(&cx);
+        self.app.cards(&cx, &changed.cards);
+        self.app.threads(&changed.threads);
+        for notice in &changed.notices {
+            self.notice(notice);
+        }
+        if let Some(clip) = &changed.clip {
+            let target = match clip.target {
+                link::ClipTarget::Selection => ClipboardTarget::Selection,
+                link::ClipTarget::Clipboard => ClipboardTarget::System,
+            };
+            // What is too long for a clipboard is not put there.
+            let _ = self.options.clipboards.write(target, &clip.text);
+        }
+        for t in &changed.terms {
+            let found = self.face.mirror().term(*t).and_then(|term| term.found.clone());
+            if let Some(found) = found
+                && self.found.as_ref() != Some(&found)
+            {
+                self.app.found_more(*t, &found);
+                self.found = Some(found);
+            }
+        }
+    }
+
+    /// A focused window says it at its edge; banners of the desktop are the daemon's.
+    fn notice(&mut self, notice: &Notice) {
+        let notice = match notice {
+            Notice::New(notice) => notice,
+            Notice::Gone { gone } => {
+                self.toasts.retain(|(id, _)| id != gone);
+                return self.own.toasts = self.toasts.iter().map(|it| it.1.clone()).collect();
+            }
+        };
+        let line = rookery_tui::look::line;
+        if notice.title.starts_with("input refused") {
+            self.app.note = Some((link::Tone::Warn, line(&notice.title)));
+            return;
+        }
+        if !self.own.has_focus {
+            return;
+        }
+        let mood = match notice.urgency {
+            link::Urgency::High => rookery_view::scene::Mood::Waiting,
+            _ => rookery_view::scene::Mood::Working,
+        };
+        let toast = Toast { title: line(&notice.title), body: line(&notice.body), mood };
+        self.toasts.push((notice.id, toast));
+        let excess = self.toasts.len().saturating_sub(MOST_TOASTS);
+        self.toasts.drain(..excess);
+        self.own.toasts = self.toasts.iter().map(|it| it.1.clone()).collect();
+        self.toasts_until = Some(Instant::now() + TOAST);
+    }
+
+    /// Makes the next picture, unless one is still being drawn or there is nothing to see.
+    fn show(&mut self) {
+        let has_content = self.has_frames || (self.app.lost.is_some() && !self.face.is_open());
+        let has_room = self.own.window.width >= 1.0;
+        if !self.is_dirty || self.is_drawing || !self.is_visible || !has_content || !has_room {
+            return;
+        }
+        self.is_dirty = false;
+        let cx = cx(&self.face, self.now());
+        let scene = compose::scene(&self.app, &cx, &self.own, &mut self.rows);
+        let facts = facts(&self.app, &cx);
+        let (n, input) = (self.face.mirror().last(), self.face.mirror().input());
+        let mut picture = Picture::new(scene, n, input, facts);
+        if picture.covers_caret() {
+            picture = picture.without_toasts();
+        }
+        let grid = picture.layout.grid;
+        self.app.drawn.page_rows = places::page_rows(&picture);
+        self.picture = Some(picture.clone());
+        if self.app.lost.is_none() {
+            self.tell_room(grid.cols, grid.rows);
+        }
+        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(picture);
+        self.is_drawing = true;
+        (self.orders)(Order::Show);
+    }
+
+    /// The room for panes, in cells and in pixels.
+    fn tell_room(&mut self, cols: u16, rows: u16) {
+        // What a page of keys scrolls by is counted from this.
+        self.app.resize((cols, rows.saturating_add(4)));
+        self.app.tell_room(link::Size { cols, rows }, false);
+        let pixels = self.pixels();
+        if self.told.replace(pixels) != Some(pixels) {
+            let size = Some(link::Size { cols, rows });
+            let resize = link::Resize { size, ..link::Resize::default() };
+            self.resize = Some(resize);
+        }
+    }
+
+    /// A picture is on the screen.
+    async fn painted(&mut self, n: u64) {
+        self.is_drawing = false;
+        let now = self.now();
+        if let Some(picture) = &self.picture {
+            let end_is_seen = picture.plan.card_end_is_seen();
+            let serial = self.app.pages.card.serial();
+            let drawn = rookery_tui::app::Drawn {
+                card: Some((serial, end_is_seen)),
+                ..self.app.drawn.clone()
+            };
+            self.app.drawn(drawn, now);
+            let serial = self.app.pages.thread.card.serial();
+            self.app.pages.thread.card.drawn(serial, end_is_seen, now);
+        }
+        self.app.pages.review.drawn(now);
+        if n == self.face.mirror().last() {
+            self.face.painted().await;
+        }
+    }
+
+    /// Does what the state wants done; says how it ended if that is the end.
+    async fn carry_out(&mut self) -> Option<Ended> {
+        if let Some(resize) = self.resize.take() {
+            self.send(Input::Resize(resize)).await;
+        }
+        for effect in self.app.take_effects() {
+            match effect {
+                Effect::Input(input) => self.send(input).await,
+                Effect::Notify(method, params) => {
+                    // A connection that broke is noticed by its task.
+                    let _ = self.face.tell(method, &params).await;
+                }
+                Effect::Call(ask, method, params) => {
+                    self.calls.call(self.face.client(), ask, method, params).await;
+                }
+                Effect::Write(_) => (self.orders)(Order::Bell),
+                Effect::Clipboard(text, say) | Effect::Tmux(text, say) => self.copy(&text, say),
+                Effect::Paste(is_selection) => self.begin_paste(is_selection),
+                Effect::Open(uri) => self.calls.job((self.options.open)(uri), Ask::Quiet),
+                Effect::StartDaemon => self.calls.job((self.options.start)(), Ask::Quiet),
+                Effect::Leave => return Some(Ended::Left),
+            }
+        }
+        None
+    }
+
+    /// Both clipboards get what a person copies, as in other windows.
+    fn copy(&mut self, text: &str, say: Option<String>) {
+        let clipboards = &self.options.clipboards;
+        let targets = [ClipboardTarget::System, ClipboardTarget::Selection];
+        match targets.into_iter().try_for_each(|target| clipboards.write(target, text)) {
+            Ok(()) => self.app.note = say.map(|text| (link::Tone::Info, text)),
+            Err(error) => self.app.warn(error.to_string()),
+        }
+        self.is_dirty = true;
+    }
+
+    fn begin_paste(&mut self, is_selection: bool) {
+        let (clipboards, sender) = (self.options.clipboards.clone(), self.pastes.0.clone());
+        let target =
+            if is_selection { ClipboardTarget::Selection } else { ClipboardTarget::System };
+        let job = Box::pin(async move {
+            let text = clipboards.read(target).await.filter(|text| !text.is_empty());
+            let text = text.ok_or_else(|| "the clipboard has no text".to_owned())?;
+            sender.send(text).await.map_err(|error| error.to_string())
+        });
+        self.calls.job(job, Ask::Quiet);
+    }
+
+    async fn send(&mut self, input: Input) {
+        let sent = match input {
+            Input::Key(t, press) => self.face.key(wire_key(t, &press)).await,
+            Input::Mouse(mouse) => self.face.mouse(mouse).await,
+            Input::Focus(has) => {
+                self.face.focus(link::Focus { n: 0, has, visible: self.is_visible }).await
+            }
+            Input::Resize(mut resize) => {
+                resize.pixels = self.pixels();
+                self.face.resize(resize).await
+            }
+        };
+        if sent.is_err() {
+            self.app.note = Some((link::Tone::Warn, "not sent".to_owned()));
+        }
+    }
+
+    fn pixels(&self) -> Option<link::Pixels> {
+        let cell = self.picture.as_ref()?.layout.grid.cell;
+        let (window, scale) = (self.own.window, f64::from(self.own.scale));
+        Some(link::Pixels {
+            width: f64::from(window.width),
+            height: f64::from(window.height),
+            cell: (f64::from(cell.width), f64::from(cell.height)),
+            scale,
+        })
+    }
+
+    /// The window has another size, or pixels of another size.
+    fn resized(&mut self, window: WindowSize, scale: f32) {
+        self.own.window = window;
+        self.own.scale = scale;
+        self.is_dirty = true;
+        // A picture of the old size is not waited for.
+        self.is_drawing = false;
+    }
+}
+
+/// What tests wait for.
+fn facts(app: &App, cx: &Cx<'_>) -> Facts {
+    let scene = cx.picture.scene();
+    let over = [
+        (app.lost.is_some(), "lost"),
+        (app.question.is_some() || scene.dialog.iter().flatten().next().is_some(), "dialog"),
+        (app.menu.is_some(), "menu"),
+        (scene.palette.iter().flatten().next().is_some(), "palette"),
+        (app.rename.is_some() || rookery_tui::app::renamed(cx).is_some(), "rename"),
+        (app.find.is_some(), "find"),
+        (app.copy.is_some(), "copy"),
+        (app.pages.new_thread.is_open, "new"),
+    ];
+    let panes = scene.panes.as_ref().and_then(Option::as_ref);
+    Facts {
+        page: scene.page.as_ref().map_or("workspace", Page::word),
+        terminal: App::focused(cx),
+        panes: panes.map_or(0, |panes| panes.areas.len()),
+        over: over.into_iter().find(|(is_open, _)| *is_open).map(|(_, word)| word),
+        waiting: scene.status.as_ref().map_or(0, |status| status.waiting),
+        message: app.note.as_ref().map(|(_, text)| text.clone()),
+    }
+}
+
+pub(crate) fn cx(face: &Face, now: u64) -> Cx<'_> {
+    let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Cx { picture: face.mirror(), now, wall: i64::try_from(wall.as_millis()).unwrap_or(i64::MAX) }
+}
+
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Ages change at most once a minute.
+async fn next_minute() {
+    let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    tokio::time::sleep(Duration::from_secs(60 - wall.as_secs() % 60)).await;
+}
+
+/// The newest picture, for the thread of the window.
+pub(crate) fn slot() -> Slot {
+    Arc::new(Mutex::new(None))
+}

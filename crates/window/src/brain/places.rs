@@ -1,0 +1,152 @@
+//! What is under the mouse, in the words of the state machine: it counts in cells of the room for
+//! panes, which begin at 1 here so that there is a cell before the first.
+
+use rookery_tui::app::{Drawn, Hit};
+use rookery_tui::canvas::Rect;
+use rookery_view::link;
+use rookery_view::scene::Stage;
+use rookery_view::scene::layout::{self, Point, StatusPart};
+use rookery_view::scene::pages::Button;
+
+use crate::picture::Picture;
+
+/// Where places begin that are no cells: only whether two of them are the same matters.
+const ELSEWHERE: u16 = 4096;
+/// Two clicks within this many points are at the same place.
+const NEAR: f32 = 6.0;
+
+/// All of the screen.
+const ALL: Rect = Rect::new(0, 0, u16::MAX, u16::MAX);
+
+/// The cell at a point, counted from 1; 0 lies before the first.
+pub(super) fn cell(picture: &Picture, point: Point) -> (u16, u16) {
+    let grid = picture.layout.grid;
+    let at = |from: f32, origin: f32, size: f32| {
+        ((from - origin) / size + 1.0).floor().clamp(0.0, f32::from(ELSEWHERE - 1)) as u16
+    };
+    let col = at(point.x, grid.origin.x, grid.cell.width);
+    let row = at(point.y, grid.origin.y, grid.cell.height);
+    (col, row)
+}
+
+/// A place that is no cell, for counting clicks.
+pub(super) fn elsewhere(point: Point) -> (u16, u16) {
+    let at = |from: f32| ELSEWHERE + (from.max(0.0) / NEAR) as u16;
+    (at(point.x), at(point.y))
+}
+
+/// Panes where they lie, and what is under the mouse over all of it.
+pub(super) fn place(drawn: &mut Drawn, picture: &Picture, hit: Option<Hit>) {
+    drawn.hits = hit.map(|hit| (ALL, hit)).into_iter().collect();
+    let grid = picture.layout.grid;
+    let steps = |from: f32, origin: f32, size: f32| ((from - origin) / size).round() as u16 + 1;
+    let pane = |pane: &layout::PaneLayout| {
+        let col = steps(pane.cells.origin.x, grid.origin.x, grid.cell.width);
+        let row = steps(pane.cells.origin.y, grid.origin.y, grid.cell.height);
+        let rect = Rect::new(col, row, pane.cells.cols, pane.cells.rows);
+        (pane.terminal.get(), rect, (pane.part.row, pane.part.col))
+    };
+    drawn.panes = picture.layout.terminals.iter().map(pane).collect();
+}
+
+/// Rows that a page of keys moves by.
+pub(super) fn page_rows(picture: &Picture) -> u16 {
+    match &picture.scene.stage {
+        Stage::Inbox(_) | Stage::List(_) | Stage::Help(_) | Stage::Settings(_) => 12,
+        _ => picture.layout.grid.rows,
+    }
+}
+
+/// What is under the mouse; none if nothing there is the state machine's.
+pub(super) fn hit(hit: layout::Hit, shown: &link::Scene) -> Option<Hit> {
+    use layout::Hit as On;
+    let action = |id: &str| Some(Hit::Action(id.to_owned()));
+    match hit {
+        On::Project(id) => Some(Hit::Project(id.get())),
+        On::Agent(project, agent) => {
+            let project = shown.sidebar.as_ref()?.projects.get(project)?;
+            let agent = project.agents.get(agent)?;
+            Some(Hit::Agent(agent.terminal, agent.thread.clone()))
+        }
+        On::NewProject => action("new_project"),
+        On::Bell | On::Status(StatusPart::Waiting) => action("open_inbox"),
+        On::NewTab => Some(Hit::NewTab),
+        On::Pill(tab) => {
+            let mut groups = shown.strip.iter().flat_map(|strip| &strip.groups);
+            let group = groups.find(|group| group.tabs.iter().any(|it| it.id == tab.get()))?;
+            Some(Hit::Tab(group.id, tab.get()))
+        }
+        On::Cell { terminal, .. } | On::Pane(terminal) | On::PaneHeader(terminal) => {
+            Some(Hit::Pane(terminal.get()))
+        }
+        On::PaletteRow(index) => u32::try_from(index).ok().map(Hit::PaletteRow),
+        On::MenuRow(index) => Some(Hit::MenuRow(index)),
+        On::Confirm => Some(Hit::Key("enter".to_owned())),
+        On::Cancel | On::Backdrop => Some(Hit::Key("escape".to_owned())),
+        On::Row(index) | On::Item(index) => Some(Hit::Row(index)),
+        On::Choice(index) => Some(Hit::Key((index + 1).to_string())),
+        On::Status(StatusPart::Help) => action("help"),
+        On::Status(StatusPart::Size) => action("take_size"),
+        On::Button(button) => key_of(button).map(|key| Hit::Key(key.to_owned())),
+        _ => None,
+    }
+}
+
+/// The key that does what a button does. Deciding buttons go the way of their keys, guard included.
+pub(super) fn key_of(button: Button) -> Option<&'static str> {
+    Some(match button {
+        Button::Approve => "a",
+        Button::Deny => "d",
+        Button::Remember => "A",
+        Button::Later => "s",
+        Button::Open => "o",
+        Button::Whole | Button::Next | Button::Send => "enter",
+        Button::Back | Button::Close => "escape",
+        Button::Comment | Button::Shell => "c",
+        Button::RequestChanges => "r",
+        Button::New => "n",
+        Button::Restore => "R",
+        Button::Land => "l",
+        Button::Remove => "x",
+        Button::Notes => "i",
+        Button::Filter => "/",
+        Button::Thread => "t",
+        Button::Agent => "g",
+        Button::Help => "?",
+        Button::Palette => "space",
+        Button::StartDaemon => "u",
+        Button::FindOlder => "up",
+        Button::FindNewer => "down",
+        Button::FindRegex => "alt+r",
+        Button::FindCase => "alt+c",
+        Button::Older => "page_up",
+        Button::Stop | Button::Mode | Button::Model | Button::Newest | Button::Dismiss => {
+            return None;
+        }
+    })
+}
+
+/// Whether every key of a button can be read.
+#[cfg(test)]
+fn is_readable(key: &str) -> bool {
+    rookery_term::keys::parse_chord(key).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_buttons_can_be_read() {
+        for button in [Button::Approve, Button::Remember, Button::FindRegex, Button::Older] {
+            assert!(key_of(button).is_some_and(is_readable), "{button:?}");
+        }
+    }
+
+    #[test]
+    fn places_beside_cells_are_told_apart() {
+        let point = |x, y| Point { x, y };
+        assert_eq!(elsewhere(point(10.0, 10.0)), elsewhere(point(11.0, 11.0)));
+        assert_ne!(elsewhere(point(10.0, 10.0)), elsewhere(point(40.0, 10.0)));
+    }
+}

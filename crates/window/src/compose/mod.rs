@@ -1,0 +1,388 @@
+//! The scene of the window: what the daemon sent, together with what the person has done here.
+//!
+//! Pure but for the rows that it remembers: the same state gives the same scene.
+
+mod pages;
+mod rows;
+
+use std::sync::Arc;
+
+use rookery_model::{ProjectId, TerminalId};
+use rookery_tui::app::{App, Choice, Cx, Question};
+use rookery_tui::look::{age, line};
+use rookery_view::link::{self, Page, Rights};
+use rookery_view::scene::layout::Point;
+use rookery_view::scene::pages::Field;
+use rookery_view::scene::{
+    self, AgentRow, Dialog, Drop, FontChoice, Inbox, Lost, Menu, MenuRow, PaletteOverlay,
+    PaletteRow, Pane, Panes, Pill, Preedit, ProjectRow, Scene, Sidebar, Stage, StatusLine,
+    TabStrip, Toast, WindowSize,
+};
+use rookery_view::theme::Theme;
+use rookery_view::tile;
+
+pub(crate) use self::rows::Rows;
+use self::rows::Touched;
+
+/// What is only the window's.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Own {
+    /// Its size in points.
+    pub(crate) window: WindowSize,
+    /// Physical pixels of a point.
+    pub(crate) scale: f32,
+    /// The terminal's font.
+    pub(crate) font: FontChoice,
+    /// The sidebar's width, if the person ever chose one.
+    pub(crate) sidebar: Option<f32>,
+    /// Its width while it is being dragged.
+    pub(crate) dragged: Option<f32>,
+    /// How far the sidebar and the strip are scrolled.
+    pub(crate) scrolled: (Option<f32>, Option<f32>),
+    /// Where the mouse is.
+    pub(crate) hover: Option<Point>,
+    /// Where what is dragged would go.
+    pub(crate) drop: Option<Drop>,
+    /// What an input method shows.
+    pub(crate) preedit: Preedit,
+    /// Messages at the edge.
+    pub(crate) toasts: Vec<Toast>,
+    /// Whether the window has the keyboard.
+    pub(crate) has_focus: bool,
+    /// Where the menu was asked for, in points.
+    pub(crate) menu_at: Point,
+}
+
+/// Everything that is visible.
+pub(crate) fn scene(app: &App, cx: &Cx<'_>, own: &Own, rows: &mut Rows) -> Scene {
+    let shown = cx.picture.scene();
+    let theme = theme(shown.theme.as_ref());
+    let mut scene = Scene::new(theme);
+    scene.window = own.window;
+    scene.scale = own.scale;
+    scene.font = own.font.clone();
+    scene.title = shown.title.clone().filter(|it| !it.is_empty()).unwrap_or_default();
+    scene.sidebar = sidebar(app, cx, own);
+    scene.strip = strip(app, cx, own);
+    scene.stage = stage(app, cx, own, rows, &scene.theme);
+    scene.status = status(app, cx);
+    scene.palette = palette(app, shown);
+    let waiting = shown.status.as_ref().map_or(0, |status| status.waiting);
+    scene.inbox = Inbox { count: Some(waiting as usize), ..Inbox::default() };
+    // On a page they would lie over its buttons or its field; there the count says enough.
+    if matches!(scene.stage, Stage::Panes(_) | Stage::Empty(_)) {
+        let told = shown.toasts.iter().flatten().map(toast);
+        scene.toasts = told.chain(own.toasts.iter().cloned()).collect();
+    }
+    scene.dialog = dialog(app, shown);
+    scene.menu = app.menu.as_ref().map(|menu| self::menu(app, menu, own.menu_at));
+    scene.lost = app.lost.as_ref().map(|lost| Lost {
+        trying: trying(lost.stopping, app.note.as_ref().map(|(_, text)| text.as_str())),
+        unsent: lost.unsure_line().unwrap_or_default(),
+        can_start: true,
+    });
+    scene.drop = own.drop;
+    scene.hover = own.hover;
+    scene.now = cx.wall;
+    scene
+}
+
+/// What is being done about it, after what was said of the last key.
+fn trying(is_stopped: bool, said: Option<&str>) -> String {
+    let trying = match is_stopped {
+        true => "it was stopped; u starts it now",
+        false => "connecting again; u starts it now",
+    };
+    match said {
+        Some(said) => format!("{said} · {trying}"),
+        None => trying.to_owned(),
+    }
+}
+
+/// Colors of the link as a theme; the usual one before any came.
+pub(crate) fn theme(told: Option<&link::Theme>) -> Theme {
+    let mut theme = Theme::fallback();
+    let Some(told) = told.filter(|told| told.named.len() >= 16) else { return theme };
+    theme.name.clone_from(&told.name);
+    let palette = &mut theme.palette;
+    palette.foreground = told.foreground.0;
+    palette.background = told.background.0;
+    palette.cursor = told.cursor.0;
+    // A theme without a color for this is sent with that of text.
+    palette.selection = Some(told.selection.0).filter(|it| *it != told.foreground.0);
+    for (to, from) in palette.named.iter_mut().zip(&told.named) {
+        *to = from.0;
+    }
+    theme
+}
+
+fn sidebar(app: &App, cx: &Cx<'_>, own: &Own) -> Sidebar {
+    let Some(told) = &cx.picture.scene().sidebar else {
+        return Sidebar { is_collapsed: true, ..Sidebar::default() };
+    };
+    let focused = App::focused(cx);
+    let thread = match App::page(cx) {
+        Page::Thread { thread } => Some(thread),
+        _ => None,
+    };
+    let agent = |agent: &link::Agent| AgentRow {
+        tab: agent.terminal.map(TerminalId::new),
+        thread: agent.thread.clone(),
+        name: line(&agent.name),
+        mood: agent.mood.into(),
+        status_text: line(&agent.status),
+        time_text: age(agent.at, cx.wall),
+        is_active: match (agent.terminal, &agent.thread) {
+            (Some(terminal), _) => focused == Some(terminal),
+            (None, Some(id)) => thread.as_ref() == Some(id),
+            (None, None) => false,
+        },
+    };
+    let project = |project: &link::Project| ProjectRow {
+        id: ProjectId::new(project.id),
+        name: line(&project.name),
+        is_active: project.active,
+        mood: project.mood.into(),
+        has_badge: project.badge,
+        rename: renamed(app, project.rename.as_ref()),
+        agents: project.agents.iter().map(agent).collect(),
+    };
+    let usual = scene::layout::SIDEBAR_WIDTH;
+    let bounds = scene::layout::SIDEBAR_BOUNDS;
+    // The daemon may keep a width in columns; that of a terminal is of no use here.
+    let told_width = if told.width >= bounds.0 { told.width } else { usual };
+    let is_narrow = |width: &f32| *width < bounds.0 / 2.0;
+    let dragged = own.dragged.filter(|width| !is_narrow(width));
+    Sidebar {
+        is_collapsed: own.dragged.map_or(told.collapsed, |width| is_narrow(&width)),
+        width: dragged.or(own.sidebar).unwrap_or(told_width),
+        projects: told.projects.iter().map(project).collect(),
+        are_agents_visible: true,
+        scroll: own.scrolled.0,
+    }
+}
+
+/// What was typed of a name that is edited in place.
+fn renamed(app: &App, start: Option<&String>) -> Option<String> {
+    let start = start?;
+    Some(app.rename.as_ref().map_or_else(|| start.clone(), |field| field.text().to_owned()))
+}
+
+fn strip(app: &App, cx: &Cx<'_>, own: &Own) -> TabStrip {
+    let shown = cx.picture.scene();
+    let is_workspace = matches!(App::page(cx), Page::Workspace { .. });
+    let group = shown.panes.as_ref().and_then(Option::as_ref).map(|panes| panes.group);
+    let pill = |it: &link::Group| {
+        let tab = it.tabs.iter().find(|tab| tab.id == it.focused).or(it.tabs.first())?;
+        let moods = it.tabs.iter().map(|tab| scene::Mood::from(tab.mood));
+        Some(Pill {
+            id: TerminalId::new(tab.id),
+            title: line(&tab.title),
+            mood: scene::Mood::loudest(moods),
+            has_badge: it.tabs.iter().any(|tab| tab.badge),
+            is_active: is_workspace && group == Some(it.id),
+            more: it.tabs.len() - 1,
+            rename: renamed(app, tab.rename.as_ref()),
+        })
+    };
+    let groups = shown.strip.iter().flat_map(|strip| &strip.groups);
+    TabStrip { pills: groups.filter_map(pill).collect(), scroll: own.scrolled.1 }
+}
+
+fn stage(app: &App, cx: &Cx<'_>, own: &Own, rows: &mut Rows, theme: &Theme) -> Stage {
+    if app.pages.new_thread.is_open {
+        return Stage::NewThread(pages::new_thread(app, cx));
+    }
+    match App::page(cx) {
+        Page::Workspace { .. } | Page::Unknown => match panes(app, cx, own, rows, theme) {
+            Some(panes) => Stage::Panes(panes),
+            None => Stage::Empty(pages::empty(app, cx)),
+        },
+        Page::Inbox { .. } => Stage::Inbox(pages::inbox(app, cx)),
+        Page::Thread { .. } => Stage::Thread(pages::thread(app)),
+        Page::Review { .. } => Stage::Review(pages::review(app)),
+        Page::Checkpoints { .. } if app.pages.review.is_checkpoint() => {
+            Stage::Review(pages::review(app))
+        }
+        Page::Settings => Stage::Settings(pages::settings(app, cx)),
+        Page::Help => Stage::Help(pages::help(app)),
+        page => Stage::List(pages::list(app, &page, cx)),
+    }
+}
+
+fn panes(app: &App, cx: &Cx<'_>, own: &Own, rows: &mut Rows, theme: &Theme) -> Option<Panes> {
+    let shown = cx.picture.scene();
+    let panes = shown.panes.as_ref().and_then(Option::as_ref)?;
+    let groups = shown.strip.iter().flat_map(|strip| &strip.groups);
+    let group = groups.into_iter().find(|group| group.id == panes.group);
+    let count = group.map_or(1, |group| group.tabs.len());
+    let types = app.is_typing_into_program(cx) && own.has_focus;
+    let pane = |area: &link::Area| {
+        let term = cx.picture.term(area.t)?;
+        let is_focused = area.t == panes.focused;
+        let find = app.find.as_ref().filter(|find| find.terminal == area.t);
+        let copy = app.copy.as_ref().filter(|copy| copy.terminal == area.t).map(|copy| copy.at);
+        let has_preedit = is_focused && app.is_typing_into_program(cx);
+        let touched = Touched {
+            selection: app.selection.filter(|selection| selection.terminal == area.t),
+            find,
+            copy,
+            has_keyboard: is_focused && types,
+            preedit: Some(&own.preedit).filter(|it| has_preedit && !it.text.is_empty()),
+        };
+        let grid = Arc::new(rows.grid(area.t, term, theme, &touched));
+        let rect = tile::Rect { col: area.col, row: area.row, cols: area.cols, rows: area.rows };
+        let tab = group.and_then(|group| group.tabs.iter().find(|tab| tab.id == area.t));
+        Some(Pane {
+            is_focused,
+            title: tab.map(|tab| line(&tab.title)).unwrap_or_default(),
+            mood: tab.map(|tab| tab.mood.into()).unwrap_or_default(),
+            find: find.map(find_bar),
+            new_rows: app.new_rows(area.t, term.view().first),
+            ended: term.ended().map(ended),
+            ..Pane::new(TerminalId::new(area.t), Some(rect), grid)
+        })
+    };
+    let made: Vec<Pane> = panes.areas.iter().filter_map(pane).collect();
+    // While a terminal is on its way the last picture of the rest is shown.
+    (!panes.areas.is_empty()).then_some(Panes {
+        panes: made,
+        is_group: count > 1,
+        is_zoomed: panes.zoomed,
+    })
+}
+
+fn find_bar(find: &rookery_tui::app::FindBar) -> scene::FindBar {
+    scene::FindBar {
+        field: field(&find.field, true),
+        count: if find.field.is_empty() { String::new() } else { find.count() },
+        is_regex: find.regex,
+        is_exact_case: find.exact_case,
+        error: String::new(),
+    }
+}
+
+/// A field of the state machine as one of the scene.
+pub(crate) fn field(field: &rookery_tui::app::Field, has_keyboard: bool) -> Field {
+    Field { cursor: field.cursor(), has_keyboard, ..Field::of(field.text()) }
+}
+
+fn ended(ended: &link::Ended) -> String {
+    match (ended.code, ended.signal) {
+        (Some(code), _) => format!("ended with {code}"),
+        (None, Some(signal)) => format!("ended by signal {signal}"),
+        (None, None) => "ended".to_owned(),
+    }
+}
+
+fn status(app: &App, cx: &Cx<'_>) -> StatusLine {
+    let shown = cx.picture.scene();
+    let told = shown.status.clone().unwrap_or_default();
+    let key = |action: &str| app.keymap.keys_of(action).first().map(ToString::to_string);
+    let message = app.note.clone().or_else(|| told.message.map(|it| (it.tone, it.text)));
+    let term = App::focused(cx).and_then(|t| cx.picture.term(t));
+    let other = term.and_then(|term| term.owner()).filter(|owner| !owner.mine);
+    StatusLine {
+        help_key: key("help").unwrap_or_default(),
+        waiting: told.waiting,
+        inbox_key: key("open_inbox").unwrap_or_default(),
+        message: message.map(|(tone, text)| (tone_of(tone), line(&text))),
+        place: shown.title.as_deref().map(line).unwrap_or_default(),
+        size: term.map(|it| format!("{}×{}", it.size().cols, it.size().rows)).unwrap_or_default(),
+        owner: other.map(|owner| line(&owner.name)),
+        mode: line(&told.mode),
+        rights: match app.rights {
+            Rights::Look => "look",
+            Rights::Decide => "decide",
+            Rights::Full => "full",
+        }
+        .to_owned(),
+    }
+}
+
+fn tone_of(tone: link::Tone) -> scene::Tone {
+    match tone {
+        link::Tone::Info => scene::Tone::Info,
+        link::Tone::Warn => scene::Tone::Warn,
+        link::Tone::Error => scene::Tone::Error,
+    }
+}
+
+fn palette(app: &App, shown: &link::Scene) -> Option<PaletteOverlay> {
+    let open = shown.palette.as_ref()?.as_ref()?;
+    let row = |(index, row): (usize, &link::PaletteRow)| PaletteRow {
+        id: row.id.clone(),
+        title: line(&row.title),
+        subtitle: if row.subtitle.is_empty() {
+            row.keys.first().cloned().unwrap_or_else(|| keys_of(app, &row.id))
+        } else {
+            line(&row.subtitle)
+        },
+        mood: row.mood.map(scene::Mood::from),
+        is_selected: index == open.selected as usize,
+        matched: row.matched.iter().map(|at| *at as usize).collect(),
+    };
+    let typed = app.palette.as_ref().map(|field| field.text().to_owned());
+    Some(PaletteOverlay {
+        frame: open.frame.clone(),
+        placeholder: open.placeholder.clone(),
+        query: typed.unwrap_or_else(|| open.query.clone()),
+        rows: open.rows.iter().enumerate().map(row).collect(),
+    })
+}
+
+fn keys_of(app: &App, action: &str) -> String {
+    app.keymap.keys_of(action).first().map(ToString::to_string).unwrap_or_default()
+}
+
+fn toast(toast: &link::Toast) -> Toast {
+    Toast { title: line(&toast.title), body: line(&toast.body), mood: toast.mood.into() }
+}
+
+fn dialog(app: &App, shown: &link::Scene) -> Option<Dialog> {
+    if let Some(question) = &app.question {
+        return Some(asked(question));
+    }
+    let told = shown.dialog.as_ref()?.as_ref()?;
+    Some(Dialog {
+        title: line(&told.title),
+        body: line(&told.body),
+        confirm: told.confirm.clone(),
+        cancel: told.cancel.clone(),
+        is_destructive: told.destructive,
+        ..Dialog::default()
+    })
+}
+
+/// A question of the face itself.
+fn asked(question: &Question) -> Dialog {
+    let (body, confirm) = match question.choices.is_empty() {
+        true => (String::new(), "Yes".to_owned()),
+        false => (question.hint(), question.choices[0].1.to_owned()),
+    };
+    Dialog {
+        title: question.title.clone(),
+        body,
+        lines: question.lines.clone(),
+        field: question.field.as_ref().map(|typed| field(typed, true)),
+        confirm,
+        cancel: "No".to_owned(),
+        is_destructive: false,
+    }
+}
+
+fn menu(app: &App, menu: &rookery_tui::app::Menu, at: Point) -> Menu {
+    let row = |(title, choice): &(String, Choice)| {
+        let action = match choice {
+            Choice::Action(action) => Some(*action),
+            Choice::Go(_) | Choice::Start(_) => None,
+        };
+        MenuRow {
+            title: title.clone(),
+            key: action.map(|action| keys_of(app, action)).unwrap_or_default(),
+            is_disabled: false,
+            is_destructive: action.is_some_and(|action| action.starts_with("close")),
+        }
+    };
+    Menu { at, rows: menu.rows.iter().map(row).collect(), selected: Some(menu.selected) }
+}

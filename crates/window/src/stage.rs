@@ -1,0 +1,431 @@
+//! The thread of the window: draws the newest picture, and says what a person does.
+
+use std::io::Write;
+use std::sync::{Arc, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use iced_core::renderer::Style;
+use iced_core::{Color, Size, mouse};
+use iced_graphics::Viewport;
+use iced_runtime::UserInterface;
+use iced_runtime::user_interface::Cache;
+use rookery_paint::Renderer;
+use rookery_term::mouse::{MouseButton, MouseMods};
+use rookery_view::scene::WindowSize;
+use rookery_view::scene::layout::{Hit, Point};
+use rookery_view::tile::Edge;
+use serde_json::json;
+use tokio::sync::mpsc;
+use winit::application::ApplicationHandler;
+use winit::dpi::{LogicalPosition, LogicalSize, PhysicalPosition};
+use winit::event::{ElementState, Ime, MouseScrollDelta, WindowEvent};
+use winit::event_loop::ActiveEventLoop;
+use winit::keyboard::ModifiersState;
+use winit::platform::wayland::WindowAttributesExtWayland;
+use winit::platform::x11::WindowAttributesExtX11;
+use winit::window::{CursorIcon, Icon, ImePurpose, UserAttentionType, Window, WindowId};
+
+use crate::canvas::Canvas;
+use crate::picture::Picture;
+use crate::{APP_ID, Ended, Event, Order, Place, Press, Slot, Wheel, keys};
+
+/// The smallest window, in points.
+const LEAST: (f32, f32) = (320.0, 200.0);
+
+/// What the window is drawn with.
+struct Shown {
+    window: Arc<Window>,
+    canvas: Canvas,
+    renderer: Renderer,
+    cache: Cache,
+    picture: Option<Picture>,
+    pointer: CursorIcon,
+    caret: Option<(f32, f32, f32)>,
+    title: String,
+    is_occluded: bool,
+}
+
+pub(crate) struct Stage {
+    slot: Slot,
+    events: Option<mpsc::Sender<Event>>,
+    trace: Option<Box<dyn Write + Send>>,
+    shown: Option<Shown>,
+    mods: ModifiersState,
+    at: PhysicalPosition<f64>,
+    /// An input method holds text that is not entered yet: keys are its own.
+    is_composing: bool,
+    has_focus: bool,
+    place: Place,
+    ended: Option<Result<Ended, String>>,
+}
+
+impl Stage {
+    pub(crate) fn new(
+        slot: Slot,
+        events: mpsc::Sender<Event>,
+        trace: Option<Box<dyn Write + Send>>,
+    ) -> Stage {
+        Stage {
+            slot,
+            events: Some(events),
+            trace,
+            shown: None,
+            mods: ModifiersState::empty(),
+            at: PhysicalPosition::new(0.0, 0.0),
+            is_composing: false,
+            has_focus: false,
+            place: Place::default(),
+            ended: None,
+        }
+    }
+
+    /// How it ended, once the loop is over.
+    pub(crate) fn finish(self) -> Option<Result<Ended, String>> {
+        self.ended
+    }
+
+    /// Says what happened. A queue that is full for once is waited for, but not by the mouse.
+    fn tell(&mut self, event: Event) {
+        let Some(events) = &self.events else { return };
+        match events.try_send(event) {
+            Err(mpsc::error::TrySendError::Full(event))
+                if !matches!(event, Event::Moved(..) | Event::Wheel(_)) =>
+            {
+                let _ = events.blocking_send(event);
+            }
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, event_loop: &ActiveEventLoop, place: Place) -> Result<(), String> {
+        let usual = WindowSize::default();
+        let (width, height) = place.size.unwrap_or((usual.width, usual.height));
+        let size = LogicalSize::new(width.max(LEAST.0), height.max(LEAST.1));
+        let mut attributes = Window::default_attributes()
+            .with_title("Rookery")
+            .with_inner_size(size)
+            .with_min_inner_size(LogicalSize::new(LEAST.0, LEAST.1))
+            .with_maximized(place.is_maximized)
+            .with_window_icon(icon());
+        attributes = WindowAttributesExtX11::with_name(attributes, APP_ID, APP_ID);
+        attributes = WindowAttributesExtWayland::with_name(attributes, APP_ID, APP_ID);
+        if let Some((x, y)) = place.at {
+            attributes = attributes.with_position(PhysicalPosition::new(x, y));
+        }
+        let window = event_loop.create_window(attributes).map_err(|error| error.to_string())?;
+        let window = Arc::new(window);
+        window.set_ime_allowed(true);
+        window.set_ime_purpose(ImePurpose::Terminal);
+        let canvas = Canvas::new(&window).map_err(|error| error.to_string())?;
+        self.place = place;
+        self.shown = Some(Shown {
+            window,
+            canvas,
+            renderer: rookery_paint::renderer(),
+            cache: Cache::new(),
+            picture: None,
+            pointer: CursorIcon::Default,
+            caret: None,
+            title: "Rookery".to_owned(),
+            is_occluded: false,
+        });
+        self.tell_size();
+        Ok(())
+    }
+
+    fn scale(&self) -> f64 {
+        self.shown.as_ref().map_or(1.0, |shown| shown.window.scale_factor())
+    }
+
+    fn tell_size(&mut self) {
+        let Some(shown) = &self.shown else { return };
+        let scale = shown.window.scale_factor();
+        let size = shown.window.inner_size();
+        if size.width == 0 || size.height == 0 {
+            return self.tell(Event::Visible(false));
+        }
+        let logical = size.to_logical::<f32>(scale);
+        self.place.is_maximized = shown.window.is_maximized();
+        if !self.place.is_maximized {
+            self.place.size = Some((logical.width, logical.height));
+        }
+        let window = WindowSize { width: logical.width, height: logical.height };
+        let place = self.place;
+        self.tell(Event::Placed(place));
+        self.tell(Event::Resized(window, scale as f32));
+    }
+
+    fn point(&self) -> Point {
+        let logical = self.at.to_logical::<f32>(self.scale());
+        Point { x: logical.x, y: logical.y }
+    }
+
+    fn mouse_mods(&self) -> MouseMods {
+        MouseMods {
+            shift: self.mods.shift_key(),
+            ctrl: self.mods.control_key(),
+            alt: self.mods.alt_key(),
+        }
+    }
+
+    /// A new picture came: it is drawn when the window system says so.
+    fn take_picture(&mut self) {
+        let newest = self.slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let (Some(shown), Some(picture)) = (&mut self.shown, newest) else { return };
+        let n = picture.n;
+        shown.picture = Some(picture);
+        // Not every window system says that a window was put away; asking costs a question to it, so
+        // one that has the keyboard is not asked about.
+        if !self.has_focus && !shown.is_occluded && shown.window.is_minimized() == Some(true) {
+            shown.is_occluded = true;
+            self.tell(Event::Visible(false));
+            return self.tell(Event::Painted(n));
+        }
+        if shown.is_occluded {
+            self.tell(Event::Painted(n));
+        } else {
+            shown.window.request_redraw();
+        }
+    }
+
+    fn draw(&mut self) {
+        let Some(shown) = &mut self.shown else { return };
+        let Some(picture) = shown.picture.clone() else { return };
+        let scale = shown.window.scale_factor() as f32;
+        let size = shown.window.inner_size();
+        if size.width == 0 || size.height == 0 {
+            return;
+        }
+        let viewport = Viewport::with_physical_size(Size::new(size.width, size.height), scale);
+        let root = rookery_paint::view_plan::<(), ()>(&picture.plan);
+        let cache = std::mem::take(&mut shown.cache);
+        let logical = viewport.logical_size();
+        let mut interface = UserInterface::build(root, logical, cache, &mut shown.renderer);
+        let style = Style { text_color: Color::WHITE };
+        interface.draw(&mut shown.renderer, &(), &style, mouse::Cursor::Unavailable);
+        shown.cache = interface.into_cache();
+        let ground = rookery_paint::background(&picture.scene);
+        let window = Arc::clone(&shown.window);
+        let drawn = shown.canvas.present(&mut shown.renderer, &viewport, ground, || {
+            window.pre_present_notify();
+        });
+        if let Err(error) = drawn {
+            tracing::warn!(%error, "a picture was not drawn");
+        }
+        shown.follow(&picture);
+        self.note(&picture);
+        self.tell(Event::Painted(picture.n));
+    }
+
+    /// A line for each picture, for tests and measurements.
+    fn note(&mut self, picture: &Picture) {
+        let Some(trace) = &mut self.trace else { return };
+        let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let facts = &picture.facts;
+        let line = json!({
+            "n": picture.n,
+            "input": picture.input,
+            "at_us": u64::try_from(at.as_micros()).unwrap_or(u64::MAX),
+            "page": facts.page,
+            "terminal": facts.terminal,
+            "panes": facts.panes,
+            "over": facts.over,
+            "waiting": facts.waiting,
+            "message": facts.message,
+        });
+        // A trace that cannot be written is no reason to stop.
+        let _ = writeln!(trace, "{line}").and_then(|()| trace.flush());
+    }
+
+    fn pointer(&mut self) {
+        let point = self.point();
+        let Some(shown) = &mut self.shown else { return };
+        let Some(picture) = &shown.picture else { return };
+        let icon = pointer_over(picture.hit(point));
+        if shown.pointer != icon {
+            shown.pointer = icon;
+            shown.window.set_cursor(icon);
+        }
+    }
+
+    fn ime(&mut self, ime: Ime) {
+        match ime {
+            Ime::Preedit(text, cursor) => {
+                self.is_composing = !text.is_empty();
+                self.tell(Event::Preedit(text, cursor.map(|(_, end)| end)));
+            }
+            Ime::Commit(text) => {
+                self.is_composing = false;
+                self.tell(Event::Commit(text));
+            }
+            Ime::Enabled => {}
+            Ime::Disabled => {
+                self.is_composing = false;
+                self.tell(Event::Preedit(String::new(), None));
+            }
+        }
+    }
+
+    /// The window can be seen again.
+    fn uncover(&mut self) {
+        let Some(shown) = &mut self.shown else { return };
+        if std::mem::take(&mut shown.is_occluded) {
+            self.tell(Event::Visible(true));
+        }
+    }
+
+    fn raise(&mut self) {
+        let Some(shown) = &self.shown else { return };
+        shown.window.set_minimized(false);
+        shown.window.focus_window();
+        // Where the system lets no window come forward by itself it is marked at least.
+        shown.window.request_user_attention(Some(UserAttentionType::Informational));
+    }
+}
+
+impl Shown {
+    /// Title and the place of input methods follow the picture.
+    fn follow(&mut self, picture: &Picture) {
+        let title = match picture.scene.title.as_str() {
+            "" => "Rookery",
+            title => title,
+        };
+        if self.title != title {
+            self.window.set_title(title);
+            self.title = title.to_owned();
+        }
+        let Some(caret) = picture.caret() else { return };
+        let now = (caret.x, caret.y, caret.height);
+        if self.caret.replace(now) != Some(now) {
+            let at = LogicalPosition::new(caret.x, caret.y);
+            let size = LogicalSize::new(caret.width.max(1.0), caret.height);
+            self.window.set_ime_cursor_area(at, size);
+        }
+    }
+}
+
+fn pointer_over(hit: Hit) -> CursorIcon {
+    match hit {
+        Hit::Cell { .. } | Hit::Field(..) => CursorIcon::Text,
+        Hit::SidebarEdge | Hit::Gap { edge: Edge::Left | Edge::Right, .. } => CursorIcon::ColResize,
+        Hit::Gap { .. } => CursorIcon::RowResize,
+        Hit::Nothing | Hit::Pane(_) | Hit::Backdrop | Hit::Line(_) => CursorIcon::Default,
+        _ => CursorIcon::Pointer,
+    }
+}
+
+/// The icon, for window systems that take it from the window.
+fn icon() -> Option<Icon> {
+    const SIDE: u32 = 64;
+    Icon::from_rgba(crate::icon::pixels(SIDE)?, SIDE, SIDE).ok()
+}
+
+impl ApplicationHandler<Order> for Stage {
+    fn resumed(&mut self, _event_loop: &ActiveEventLoop) {}
+
+    fn user_event(&mut self, event_loop: &ActiveEventLoop, order: Order) {
+        match order {
+            Order::Open(place) => {
+                if let Err(why) = self.open(event_loop, place) {
+                    self.ended = Some(Err(why));
+                    self.events = None;
+                    event_loop.exit();
+                }
+            }
+            Order::Show => self.take_picture(),
+            Order::Raise => self.raise(),
+            Order::Bell => {
+                if let Some(shown) = &self.shown {
+                    shown.window.request_user_attention(Some(UserAttentionType::Informational));
+                }
+            }
+            Order::End(ended) => {
+                self.ended.get_or_insert(Ok(ended));
+                self.events = None;
+                event_loop.exit();
+            }
+        }
+    }
+
+    fn window_event(&mut self, _event_loop: &ActiveEventLoop, _id: WindowId, event: WindowEvent) {
+        match event {
+            WindowEvent::RedrawRequested => self.draw(),
+            WindowEvent::Resized(size) => {
+                if size.width > 0 && size.height > 0 {
+                    self.tell(Event::Visible(true));
+                }
+                self.tell_size();
+            }
+            WindowEvent::ScaleFactorChanged { .. } => self.tell_size(),
+            WindowEvent::Moved(at) => {
+                let is_free = self.shown.as_ref().is_some_and(|it| !it.window.is_maximized());
+                // What is reported is the inside; what is asked for is the frame.
+                let outer = self.shown.as_ref().and_then(|it| it.window.outer_position().ok());
+                if is_free {
+                    let at = outer.unwrap_or(at);
+                    self.place.at = Some((at.x, at.y));
+                    let place = self.place;
+                    self.tell(Event::Placed(place));
+                }
+            }
+            WindowEvent::CloseRequested => self.tell(Event::Close),
+            WindowEvent::Focused(has) => {
+                self.has_focus = has;
+                if has {
+                    self.uncover();
+                } else {
+                    self.is_composing = false;
+                }
+                self.tell(Event::Focus(has));
+            }
+            WindowEvent::Occluded(is_hidden) => match &mut self.shown {
+                Some(shown) if is_hidden => {
+                    shown.is_occluded = true;
+                    self.tell(Event::Visible(false));
+                }
+                _ => self.uncover(),
+            },
+            WindowEvent::ModifiersChanged(mods) => self.mods = mods.state(),
+            WindowEvent::KeyboardInput { event, is_synthetic, .. } => {
+                // What was held when the window got the keyboard was not pressed here.
+                if !is_synthetic
+                    && !self.is_composing
+                    && let Some(press) = keys::press(&event, self.mods)
+                {
+                    self.tell(Event::Key(press));
+                }
+            }
+            WindowEvent::Ime(ime) => self.ime(ime),
+            WindowEvent::CursorMoved { position, .. } => {
+                self.at = position;
+                self.pointer();
+                let (point, mods) = (self.point(), self.mouse_mods());
+                self.tell(Event::Moved(point, mods));
+            }
+            WindowEvent::CursorLeft { .. } => self.tell(Event::Gone),
+            WindowEvent::MouseInput { state, button, .. } => {
+                let button = match button {
+                    winit::event::MouseButton::Left => MouseButton::Left,
+                    winit::event::MouseButton::Middle => MouseButton::Middle,
+                    winit::event::MouseButton::Right => MouseButton::Right,
+                    _ => return,
+                };
+                let is_down = state == ElementState::Pressed;
+                let (point, mods) = (self.point(), self.mouse_mods());
+                self.tell(Event::Button(Press { is_down, button, point, mods }));
+            }
+            WindowEvent::MouseWheel { delta, .. } => {
+                let (by, is_points) = match delta {
+                    MouseScrollDelta::LineDelta(_, rows) => (rows, false),
+                    MouseScrollDelta::PixelDelta(by) => {
+                        (by.to_logical::<f32>(self.scale()).y, true)
+                    }
+                };
+                let (point, mods) = (self.point(), self.mouse_mods());
+                self.tell(Event::Wheel(Wheel { by, is_points, point, mods }));
+            }
+            WindowEvent::DroppedFile(path) => self.tell(Event::Dropped(path)),
+            _ => {}
+        }
+    }
+}
